@@ -1,0 +1,32 @@
+/** The three ways the world fails under us. Spec: style section 5. */
+import { Data } from "effect"
+
+/** One thing a commit expected and did not find. */
+export type Conflict =
+  | { readonly _tag: "Version"; readonly collection: string; readonly id: string; readonly expected: number; readonly found: number }
+  | { readonly _tag: "Unique"; readonly collection: string; readonly key: string; readonly value: string; readonly id: string }
+  | { readonly _tag: "Once"; readonly index: number; readonly scope: string; readonly key: string; readonly seq: number }
+  | { readonly _tag: "Part"; readonly seq: number; readonly name: string; readonly found: "missing" | "erased" }
+  | { readonly _tag: "NotEmpty" }
+  | { readonly _tag: "Empty" }
+
+/** What was read has changed: read again, plan again. Nothing was written. */
+export class StorageConflict extends Data.TaggedError("StorageConflict")<{ readonly conflicts: ReadonlyArray<Conflict> }> {
+  override get message(): string {
+    return `The commit was refused: ${this.conflicts.map((conflict) => conflict._tag).join(", ")}. Nothing was written; read again and plan again.`
+  }
+}
+
+/** The store cannot be reached or cannot write now. Retry later. `wrote`: whether the change may have been made durable all the same. */
+export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{ readonly reason: string; readonly wrote: "no" | "unknown"; readonly cause?: unknown }> {
+  override get message(): string {
+    return `The store is unavailable: ${this.reason}. ${this.wrote === "no" ? "Nothing was written." : "Whether the change was written is not known; send it again, it is idempotent."}`
+  }
+}
+
+/** The store holds something that cannot be true. Never retry; a person must look. */
+export class StorageCorrupt extends Data.TaggedError("StorageCorrupt")<{ readonly reason: string; readonly cause?: unknown }> {
+  override get message(): string {
+    return `The store is corrupt: ${this.reason}. Stop writing and restore or recover.`
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * The Storage port: what core asks of a store, and all that a backend has to do.
+ *
+ * Spec: design section 3. Floors above never see a table; a new capability declares a collection and writes no SQL.
+ */
+import type { Effect } from "effect"
+import { Context } from "effect"
+import type { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
+
+/** A JSON object as state documents and record bodies hold it. */
+export type JsonObject = { readonly [name: string]: JsonValue }
+/** A JSON value without `undefined`; record bodies hold integers only. */
+export type JsonValue = null | boolean | number | string | ReadonlyArray<JsonValue> | JsonObject
+
+/** A state document as it was read. `version` starts at 1. */
+export interface Document {
+  readonly collection: string
+  readonly id: string
+  readonly version: number
+  readonly body: JsonObject
+}
+
+/** Writes one state document whole. */
+export interface DocumentPut {
+  readonly collection: string
+  readonly id: string
+  /** The version the plan read; 0 when the document must not exist yet. */
+  readonly expectedVersion: number
+  readonly body: JsonObject
+  /** Exact-match look-up keys; they replace the document's earlier ones. */
+  readonly keys?: { readonly [key: string]: string }
+  /** Look-up keys of which the collection holds each value once. */
+  readonly unique?: { readonly [key: string]: string }
+}
+
+/** A part of a record: the bytes that the commitment is made over. */
+export interface PartDraft {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Makes a record idempotent: the store holds at most one record per (`scope`, `key`).
+ * The same `digest` again appends nothing and answers the first receipt; another digest is a conflict.
+ */
+export interface Once {
+  readonly scope: string
+  readonly key: string
+  /** 64 lower-case hex digits. */
+  readonly digest: string
+}
+
+/** A record before it is sealed. Storage adds `at`, `prev`, `seq`, `v`, salts and commitments. */
+export interface RecordDraft {
+  readonly kind: string
+  readonly body: JsonObject
+  /** Sorted by name, names unique, at most 32. */
+  readonly parts: ReadonlyArray<PartDraft>
+  /** The agent it is about, for the index; null when it is about none. */
+  readonly agentId: string | null
+  readonly once?: Once
+}
+
+/** A webhook event to be delivered; the chain head of its own commit is stored beside it. */
+export interface DeliveryDraft {
+  readonly id: string
+  readonly eventType: string
+  readonly body: JsonObject
+}
+
+/** Everything one act changes. All of it is committed, or nothing. */
+export interface ChangeSet {
+  /** Refused with conflict `NotEmpty` unless the chain is empty. Only genesis sets it, and the first record must be genesis. */
+  readonly expectEmpty?: boolean
+  /** Documents that must still have these versions (0: absent), beyond those that are put. */
+  readonly expects?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
+  readonly puts?: ReadonlyArray<DocumentPut>
+  readonly records?: ReadonlyArray<RecordDraft>
+  /** Parts whose bytes and salt are deleted; the last record of this ChangeSet with kind `part.erased` naming it is its erasing record. */
+  readonly erase?: ReadonlyArray<{ readonly seq: number; readonly name: string }>
+  readonly deliveries?: ReadonlyArray<DeliveryDraft>
+}
+
+/** Where one draft landed. `duplicate`: it was there already (see {@link Once}). */
+export interface RecordReceipt {
+  readonly seq: number
+  readonly hash: Uint8Array
+  readonly atMs: number
+  readonly duplicate: boolean
+}
+
+/** The last record. */
+export interface Head {
+  readonly seq: number
+  readonly hash: Uint8Array
+  readonly atMs: number
+}
+
+/** The answer to a durable commit: one receipt per draft, in order, and the head after it. */
+export interface CommitReceipt {
+  readonly records: ReadonlyArray<RecordReceipt>
+  readonly head: Head
+}
+
+/** A sealed record with its index columns. `bytes` are what was hashed. */
+export interface StoredRecord {
+  readonly seq: number
+  readonly bytes: Uint8Array
+  readonly hash: Uint8Array
+  readonly kind: string
+  readonly agentId: string | null
+  readonly atMs: number
+}
+
+/** A part that is still there, or the seq of the record that says it was erased. */
+export type StoredPart =
+  | { readonly seq: number; readonly name: string; readonly salt: Uint8Array; readonly bytes: Uint8Array; readonly erasedBy: null }
+  | { readonly seq: number; readonly name: string; readonly salt: null; readonly bytes: null; readonly erasedBy: number }
+
+/** Which records to read. `from` and `to` are inclusive. */
+export interface RecordQuery {
+  readonly from?: number
+  readonly to?: number
+  /** 1 to 1,000. */
+  readonly limit: number
+  readonly kinds?: ReadonlyArray<string>
+  readonly agentId?: string
+  /** Default `asc`. */
+  readonly order?: "asc" | "desc"
+}
+
+/** A delivery in the outbox, with the head of the commit that caused it. */
+export interface StoredDelivery extends DeliveryDraft {
+  readonly seq: number
+  readonly hash: Uint8Array
+}
+
+/** Storage's time and head when a plan's facts were read. */
+export interface AsOf {
+  readonly ms: number
+  /** Last seq; -1 while the chain is empty. */
+  readonly seq: number
+}
+
+/** What goes wrong in any read. */
+export type ReadFault = StorageUnavailable | StorageCorrupt
+
+/** The Storage port. Every method is safe to call concurrently. */
+export interface StorageApi {
+  /** `memory`, `sqlite` or `postgres`: for status pages and messages, never to branch on. */
+  readonly backend: string
+  /** Commits all of it durably, or nothing. Conflicts are all collected. */
+  readonly commit: (change: ChangeSet) => Effect.Effect<CommitReceipt, StorageConflict | ReadFault>
+  readonly asOf: Effect.Effect<AsOf, ReadFault>
+  /** Null while the chain is empty. */
+  readonly head: Effect.Effect<Head | null, ReadFault>
+  readonly get: (collection: string, id: string) => Effect.Effect<Document | null, ReadFault>
+  /** Documents with this look-up key (unique or not), by id ascending. */
+  readonly find: (collection: string, key: string, value: string) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
+  /** Documents by id ascending (ids sort by time, so oldest first), `after` exclusive. */
+  readonly list: (collection: string, page?: { readonly after?: string; readonly limit?: number }) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
+  readonly record: (seq: number) => Effect.Effect<StoredRecord | null, ReadFault>
+  readonly records: (query: RecordQuery) => Effect.Effect<ReadonlyArray<StoredRecord>, ReadFault>
+  /** All parts of these records, by (seq, name) ascending. At most 1,000 seqs. */
+  readonly parts: (seqs: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<StoredPart>, ReadFault>
+  /** Which of these keys are taken in `scope`. */
+  readonly once: (scope: string, keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<{ readonly key: string; readonly seq: number; readonly digest: string }>, ReadFault>
+  /**
+   * `count` node hashes of tree level 8 x `tileLevel`, from index `from`, joined (32 bytes each).
+   * Only complete nodes exist: index i of tile level t needs (i + 1) x 256^t records. Fewer come back past the end.
+   */
+  readonly hashes: (tileLevel: number, from: number, count: number) => Effect.Effect<Uint8Array, ReadFault>
+  readonly deliveries: (page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<StoredDelivery>, ReadFault>
+  /** Takes or renews a lease; false while another holder's has not run out. */
+  readonly lease: (name: string, holder: string, ttlMs: number) => Effect.Effect<boolean, ReadFault>
+  readonly releaseLease: (name: string, holder: string) => Effect.Effect<void, ReadFault>
+}
+
+/** The store behind everything. */
+export class Storage extends Context.Service<Storage, StorageApi>()("flyball/core/Storage") {}

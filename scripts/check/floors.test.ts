@@ -1,0 +1,45 @@
+import { assert, describe, it } from "vitest"
+import { checkFloors, closureOf, importsOf } from "./floors.ts"
+
+const messagesOf = (path: string, text: string): ReadonlyArray<string> => checkFloors([{ path, text }]).map((violation) => `${violation.line}: ${violation.message}`)
+
+describe("import floors", () => {
+  it("lets imports go down", () => {
+    assert.deepEqual(messagesOf("packages/core/src/a.ts", `import { x } from "@flyball/evidence"\nimport type { Effect } from "effect"\nimport { y } from "./b.ts"\n`), [])
+  })
+  it("finds an import that goes up, and names its line", () => {
+    assert.deepEqual(messagesOf("packages/evidence/src/a.ts", `\nimport {\n  Effect\n} from "effect"\n`).length, 1)
+    assert.match(messagesOf("packages/core/src/a.ts", `const a = 1\nimport { DatabaseSync } from "node:sqlite"\n`)[0]!, /^2: imports node:sqlite/)
+    assert.match(messagesOf("packages/core/src/a.ts", `const x = await import("@flyball/storage-sql")`)[0]!, /@flyball\/storage-sql/)
+  })
+  it("finds a relative import into another package", () => {
+    assert.match(messagesOf("packages/core/src/a.ts", `import { x } from "../../evidence/src/bytes.ts"`)[0]!, /by its name/)
+  })
+  it("keeps rules free of everything but evidence and rules", () => {
+    assert.deepEqual(messagesOf("packages/core/src/replay/rules/fold.ts", `import { x } from "./b.ts"\nimport { y } from "@flyball/evidence"`), [])
+    assert.equal(messagesOf("packages/core/src/replay/rules/fold.ts", `import { x } from "../service.ts"`).length, 1)
+    assert.equal(messagesOf("packages/core/src/replay/rules/fold.ts", `import { Effect } from "effect"`).length, 1)
+  })
+  it("keeps the browser entry of evidence away from its node entry", () => {
+    assert.equal(messagesOf("packages/evidence/src/a.ts", `import { x } from "./node/crypto.ts"`).length, 1)
+    assert.deepEqual(messagesOf("packages/evidence/src/node/a.ts", `import { x } from "../bytes.ts"\nimport { hash } from "node:crypto"`), [])
+  })
+  it("finds clocks, randomness and the environment below the apps, outside comments", () => {
+    assert.equal(messagesOf("packages/core/src/a.ts", `const t = Date.now()\nconst r = Math.random()`).length, 2)
+    assert.deepEqual(messagesOf("packages/core/src/a.ts", `// never Date.now()\n/* nor\n process.env */`), [])
+    assert.deepEqual(messagesOf("apps/server/src/a.ts", `const t = Date.now()`), [])
+  })
+  it("finds skipped tests and files on no floor", () => {
+    assert.equal(messagesOf("packages/core/src/a.test.ts", `it.skip("x", () => {})`).length, 1)
+    assert.equal(messagesOf("elsewhere/a.ts", ``).length, 1)
+  })
+  it("reads multi-line and bare imports, and re-exports", () => {
+    assert.deepEqual(importsOf(`import "a"\nimport {\n b\n} from "b"\nexport * from "c"\nexport const d = 1`).map((found) => found.name), ["a", "b", "c"])
+  })
+  it("follows a closure through workspace packages", () => {
+    const files = new Map([["apps/verify/src/main.ts", `import { v } from "@flyball/evidence"`], ["packages/evidence/src/index.ts", `export * from "./a.ts"`], ["packages/evidence/src/a.ts", `import { Effect } from "effect"`]])
+    const closure = closureOf(files, "apps/verify/src/main.ts", new Map([["@flyball/evidence", "packages/evidence/src/index.ts"]]))
+    assert.deepEqual(closure.modules, ["effect"])
+    assert.equal(closure.paths.length, 3)
+  })
+})
