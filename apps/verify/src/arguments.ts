@@ -1,0 +1,57 @@
+/** The command line of `flyball-verify`, read. */
+import { parseArgs } from "node:util"
+import { parseDuration } from "./duration.ts"
+
+/** What the command was asked to do. */
+export interface Command {
+  readonly pack: string
+  readonly vkeys: ReadonlyArray<string>
+  readonly policy: string | null
+  readonly trustedCheckpoint: string | null
+  readonly compare: string | null
+  readonly require: "full" | "range" | "any"
+  readonly maxAgeMs: number | null
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/** The command was called wrongly: exit status 4, and a sentence that says what to change. */
+export class UsageError extends Error {
+  override readonly name = "UsageError"
+}
+
+/** Reads the arguments. Fails: throws `UsageError`. */
+export const readArguments = (args: ReadonlyArray<string>): Command => {
+  const { positionals, values } = parse(args)
+  const [pack, ...more] = positionals
+  if (pack === undefined) throw new UsageError("Name the pack to verify: flyball-verify PACK --vkey V. See --help.")
+  if (more.length > 0) throw new UsageError("One pack is verified at a time; --compare PACK2 names a second one to compare it with.")
+  const { compare = null, json = false, policy = null, quiet = false, require = "any", vkey = [] } = values
+  if (require !== "full" && require !== "range" && require !== "any") throw new UsageError("--require takes full, range or any.")
+  const maxAge = values["max-age"]
+  const maxAgeMs = maxAge === undefined ? null : parseDuration(maxAge)
+  if (maxAge !== undefined && maxAgeMs === null) throw new UsageError("--max-age takes a number and a unit: 90s, 15m, 24h, 7d.")
+  return { pack, vkeys: vkey, policy, trustedCheckpoint: values["trusted-checkpoint"] ?? null, compare, require, maxAgeMs, json, quiet }
+}
+
+const parse = (args: ReadonlyArray<string>) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      strict: true,
+      options: {
+        "compare": { type: "string" },
+        "json": { type: "boolean" },
+        "max-age": { type: "string" },
+        "policy": { type: "string" },
+        "quiet": { type: "boolean" },
+        "require": { type: "string" },
+        "trusted-checkpoint": { type: "string" },
+        "vkey": { type: "string", multiple: true }
+      }
+    })
+  } catch (cause) {
+    throw new UsageError(`${(cause as Error).message}. See --help.`)
+  }
+}

@@ -1,0 +1,43 @@
+/** The command as a process: what it loads, what it answers at once, and that a fault of its own is never status 1. */
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+
+const main = fileURLToPath(new URL("main.ts", import.meta.url))
+const pack = fileURLToPath(new URL("../../../fixtures/vectors/flyball-format/valid-full-5.evp", import.meta.url))
+const call = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+
+/** Prints every module that the program loads, then runs it. */
+const listing = `data:text/javascript,${encodeURIComponent(`
+import { registerHooks } from "node:module"
+registerHooks({ load: (url, context, next) => { process.stderr.write("LOADED " + url + "\\n"); return next(url, context) } })`)}`
+const loaded = (...args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  call("--import", listing, main, ...args).stderr.split("\n").filter((line) => line.startsWith("LOADED file:")).map((line) => line.slice(7))
+
+describe("flyball-verify", () => {
+  it("answers --version and --help from two modules", () => {
+    expect(call(main, "--version")).toMatchObject({ status: 0, stderr: "", stdout: "flyball-verify 0.1.0\n" })
+    expect(call(main, "--help").stdout).toContain("Exit status")
+    for (const flag of ["--version", "--help"]) expect(loaded(flag).filter((url) => url.includes("/apps/")).length).toBe(loaded(flag).length)
+  })
+
+  it("loads no Effect, and of our packages only evidence", () => {
+    const urls = loaded(pack)
+    expect(urls.length).toBeGreaterThan(20)
+    expect(urls.filter((url) => /node_modules\/(?!@noble\/)/.test(url))).toEqual([])
+    expect(urls.filter((url) => /\/packages\/(?!evidence\/)/.test(url))).toEqual([])
+  })
+
+  it("runs as a process, with the status of its report", () => {
+    const { status, stderr, stdout } = call(main, pack)
+    expect({ status, stderr }).toEqual({ status: 2, stderr: "" })
+    expect(stdout).toContain("INTACT, BUT NOT ENOUGH")
+  })
+
+  it("says 4 when it fails itself", () => {
+    const failing = `data:text/javascript,${encodeURIComponent(`JSON.stringify = () => { throw new Error("a fault of ours") }`)}`
+    const { status, stderr } = call("--import", failing, main, pack, "--json")
+    expect(status).toBe(4)
+    expect(stderr).toContain("the verifier itself failed")
+  })
+})

@@ -1,0 +1,82 @@
+/** The report in plain sentences, for the person who has to decide something. */
+import type { Finding, Report } from "@flyball/evidence"
+import { findingText, resultText, verdictText } from "./explanations.ts"
+
+/** Two contradicting checkpoints, printed whole: together they are the evidence. */
+export interface SplitView {
+  readonly notes: readonly [string, string]
+}
+
+/** The text of a report. */
+export const humanReport = (report: Report, splitView: SplitView | null = null): string => {
+  const { counts, exit, verdicts } = report
+  const sections = [
+    about(report),
+    entry("Result", resultText[exit]),
+    (["integrity", "authenticity", "completeness", "anchoring"] as const).flatMap((name) =>
+      verdict(name, verdicts[name], (verdictText[name] as { readonly [value: string]: string })[verdicts[name]]!)
+    ),
+    report.checkpoint === null ? [] : entry("Contents", [
+      count(counts.records, "record"), `${count(counts.parts_disclosed, "part")} disclosed`, `${counts.parts_withheld} withheld`, `${counts.parts_erased} erased`
+    ].join(", ") + "."),
+    splitView === null ? [] : ["The two checkpoints that contradict each other:", ...splitView.notes.flatMap((note) => ["", ...note.trimEnd().split("\n").map((line) => `    ${line}`)])],
+    findings(report),
+    report.not_checked.length === 0 ? [] : ["Not checked, ignored or missing", ...report.not_checked.flatMap((sentence) => wrap(sentence, "  - ", "    "))],
+    ["What this says", ...wrap(report.statement, "  ", "  ")]
+  ]
+  return `${sections.filter((lines) => lines.length > 0).map((lines) => lines.join("\n")).join("\n\n")}\n\nExit status ${exit}\n`
+}
+
+const WIDTH = 100
+const LABEL = 16
+
+const about = ({ checkpoint, file, header, origin }: Report): ReadonlyArray<string> => [
+  ...entry("Evidence pack", file ?? "given in memory"),
+  ...origin === null ? [] : entry("Chain", origin),
+  ...header === null || checkpoint === null ? [] : entry("Covers", `${covers(header)}, in a chain of ${count(checkpoint.size, "record")}`),
+  ...header === null ? [] : entry("Made", `${header.created.slice(0, 10)} ${header.created.slice(11, 19)} UTC, as the pack says`)
+]
+
+const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
+  kind === "full" ? `all records, ${from} to ${to}` : kind === "range" ? `records ${from} to ${to}` : `a selection of the records ${from} to ${to}`
+
+const findings = ({ findingCount, findings: listed }: Report): ReadonlyArray<string> => {
+  if (findingCount === 0) return ["Findings", "  None."]
+  const shown = listed.length < findingCount ? `, the first ${listed.length} of them here` : ""
+  return [`Findings: ${findingCount}${shown}`, ...listed.flatMap(finding)]
+}
+
+const finding = ({ code, expected, found, line, seq }: Finding): ReadonlyArray<string> => {
+  const place = [...seq === null ? [] : [`record ${seq}`], ...line === null ? [] : [`line ${line}`]].join(", ")
+  return [
+    ...wrap(`${findingText[code]} (${code}${place === "" ? "" : `, ${place}`})`, "  - ", "    "),
+    ...wrap(`Expected ${expected}; found ${found}.`, "    ", "    ")
+  ]
+}
+
+const verdict = (name: string, value: string, sentence: string): ReadonlyArray<string> =>
+  entry(`${name[0]!.toUpperCase()}${name.slice(1)}`, `${value}. ${sentence}`)
+
+const entry = (label: string, text: string): ReadonlyArray<string> => wrap(text, label.padEnd(LABEL), " ".repeat(LABEL))
+
+/** Breaks a text at spaces; a word that is too long stands alone. */
+const wrap = (text: string, first: string, rest: string): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = first
+  let empty = true
+  for (const word of clean(text).split(" ")) {
+    if (!empty && line.length + 1 + word.length > WIDTH) {
+      lines.push(line.trimEnd())
+      line = rest
+      empty = true
+    }
+    line += empty ? word : ` ${word}`
+    empty = false
+  }
+  return [...lines, line.trimEnd()]
+}
+
+/** Some words come out of the pack: nothing in them may steer a terminal. */
+const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu, "?")
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`

@@ -1,0 +1,8 @@
+/** The report as JSON. Its top level is a promise to programs: members are added, never renamed. */
+import type { Report } from "@flyball/evidence"
+
+/** The text of `--json`. */
+export const jsonReport = (report: Report): string => {
+  const { counts, file, findings, format, keys, not_checked, origin, statement, tree_size, verdicts } = report
+  return `${JSON.stringify({ file, format, origin, tree_size, verdicts, findings, counts, keys, not_checked, statement }, null, 2)}\n`
+}

@@ -1,0 +1,116 @@
+/** The command as a user calls it: exit statuses, reports, and what goes where. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, describe, expect, it } from "vitest"
+import { run } from "./run.ts"
+
+const folder = fileURLToPath(new URL("../../../fixtures/vectors/flyball-format/", import.meta.url))
+const golden = (name: string): string => readFileSync(new URL(`../../../fixtures/reports/verify-${name}.txt`, import.meta.url), "utf8")
+const pack = (name: string): string => join(folder, name)
+const vkey = "flyball.example/acme/prod+512011be+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c"
+const scratch = mkdtempSync(join(tmpdir(), "flyball-verify-"))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+const call = async (...args: ReadonlyArray<string>) => {
+  let out = ""
+  let err = ""
+  const status = await run(args, {
+    out: async (text) => void (out += text),
+    err: async (text) => void (err += text),
+    nowMs: () => Date.UTC(2026, 10, 21),
+    isTerminal: false
+  })
+  return { status, out, err }
+}
+
+describe("the human report", () => {
+  const cases: ReadonlyArray<readonly [name: string, status: number, ...args: ReadonlyArray<string>]> = [
+    ["good", 0, "valid-full-5.evp", "--vkey", vkey],
+    ["tampered", 1, "invalid-record-changed.evp", "--vkey", vkey],
+    ["truncated", 2, "invalid-truncated.evp", "--vkey", vkey, "--trusted-checkpoint", pack("invalid-truncated.checkpoint")],
+    ["unpinned", 2, "valid-full-5.evp"]
+  ]
+  for (const [name, status, file, ...args] of cases) {
+    it(`of a pack that is ${name} is the golden text`, async () => {
+      const called = await call(pack(file!), ...args)
+      expect(called.err).toBe("")
+      expect(called.out.replaceAll(folder, "")).toBe(golden(name))
+      expect(called.status).toBe(status)
+    })
+  }
+})
+
+describe("the JSON report", () => {
+  it("has exactly the promised members", async () => {
+    const { out, status } = await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--json")
+    expect(status).toBe(0)
+    const report = JSON.parse(out) as Record<string, object>
+    expect(Object.keys(report)).toEqual(["file", "format", "origin", "tree_size", "verdicts", "findings", "counts", "keys", "not_checked", "statement"])
+    expect(Object.keys(report["verdicts"]!)).toEqual(["integrity", "authenticity", "completeness", "anchoring"])
+    expect(report["counts"]).toEqual({ records: 3, parts_disclosed: 0, parts_withheld: 1, parts_erased: 1, ignored_signatures: 0 })
+    expect(report["keys"]).toEqual([{ key_id: "512011be", name: "flyball.example/acme/prod", role: "log", pinned: true }])
+    expect(report).toMatchObject({ format: "evidence-pack/v1", origin: "flyball.example/acme/prod", tree_size: 12, findings: [] })
+  })
+
+  it("lists findings with code, line, seq, expected and found", async () => {
+    const { out, status } = await call(pack("invalid-time-backwards.evp"), "--vkey", vkey, "--json", "--quiet")
+    expect(status).toBe(1)
+    const { findings } = JSON.parse(out) as { readonly findings: ReadonlyArray<object> }
+    expect(findings).toHaveLength(1)
+    expect(Object.keys(findings[0]!)).toEqual(["code", "line", "seq", "expected", "found"])
+    expect(findings[0]).toMatchObject({ code: "E_TIME" })
+  })
+})
+
+describe("the exit status", () => {
+  it("is 4 for a call that cannot be right, with a sentence and no report", async () => {
+    writeFileSync(join(scratch, "bad-policy"), "quorum nobody\n")
+    writeFileSync(join(scratch, "no-note"), "hello\n")
+    const file = pack("valid-full-5.evp")
+    for (const args of [
+      [], [file, file], [file, "--unknown"], [file, "--require", "most"], [file, "--max-age", "a day"], [file, "--vkey", "nonsense"], [file, "--vkey"], [file, "--json=yes"],
+      [file, "--vkey", vkey.replace("512011be", "512011bf")], [file, "--policy", join(scratch, "bad-policy")], [file, "--policy", join(scratch, "missing")],
+      [file, "--trusted-checkpoint", join(scratch, "no-note")], [pack("missing.evp")], [folder], [file, "--compare", pack("missing.evp")]
+    ]) {
+      const { err, out, status } = await call(...args)
+      expect(status, args.join(" ")).toBe(4)
+      expect(out).toBe("")
+      expect(err).toMatch(/^flyball-verify: [^\n]*\.\n$/)
+    }
+  })
+
+  it("is 3 for a file that is no pack, 2 where more was asked for than is there", async () => {
+    expect((await call(pack("README.md"))).status).toBe(3)
+    expect((await call(pack("valid-range-11-4-6.evp"), "--vkey", vkey, "--require", "range")).status).toBe(0)
+    expect((await call(pack("valid-full-5.evp"), "--vkey", vkey, "--require", "range")).status).toBe(0)
+    const { out, status } = await call(pack("valid-range-11-4-6.evp"), "--vkey", vkey, "--require", "full")
+    expect(status).toBe(2)
+    expect(out).toContain("A full pack was asked for")
+    expect((await call(pack("valid-full-5.evp"), "--vkey", vkey, "--max-age", "24h")).status).toBe(2)
+  })
+
+  it("is all that --quiet leaves", async () => {
+    expect(await call(pack("valid-full-5.evp"), "--vkey", vkey, "--quiet")).toEqual({ status: 0, out: "", err: "" })
+    expect(await call(pack("invalid-cut.evp"), "--quiet")).toEqual({ status: 3, out: "", err: "" })
+  })
+})
+
+describe("two packs", () => {
+  it("of one history compare well, and undecided is 2", async () => {
+    expect((await call(pack("valid-older-6-12.evp"), "--vkey", vkey, "--compare", pack("valid-trusted-10.evp"))).status).toBe(0)
+    expect((await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--compare", pack("valid-full-12.evp.gz"))).status).toBe(0)
+    const undecided = await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--compare", pack("valid-range-11-4-6.evp"))
+    expect(undecided.status).toBe(2)
+    expect(undecided.out).toContain("could not be compared")
+  })
+
+  it("that contradict each other are shown with both checkpoints", async () => {
+    const { out, status } = await call(pack("valid-full-5.evp"), "--vkey", vkey, "--compare", pack("example.evp"))
+    expect(status).toBe(1)
+    expect(out).toContain("E_SPLIT_VIEW")
+    expect(out).toContain("has signed two different histories")
+    expect(out.match(/\u2014 flyball\.example\/acme\/prod /g)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,81 @@
+/** Verifies the pack that the arguments name, prints the report, and answers the exit status. */
+import { readFile, stat } from "node:fs/promises"
+import type { Report } from "@flyball/evidence"
+import { UnusableTrust } from "@flyball/evidence"
+import type { VerifyFileOptions } from "@flyball/evidence/node"
+import { comparePackFiles, PackFileUnusable, verifyPackFile } from "@flyball/evidence/node"
+import type { Command } from "./arguments.ts"
+import { readArguments, UsageError } from "./arguments.ts"
+import type { SplitView } from "./human-report.ts"
+import { humanReport } from "./human-report.ts"
+import { jsonReport } from "./json-report.ts"
+import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
+
+/** What the command needs of the world. */
+export interface World {
+  readonly out: (text: string) => Promise<void>
+  readonly err: (text: string) => Promise<void>
+  readonly nowMs: () => number
+  /** A person watches standard error. */
+  readonly isTerminal: boolean
+}
+
+/** Status 4: the verifier failed or was called wrongly, and nothing is said about the pack. */
+const NO_VERDICT = 4
+
+/** Runs the command. Fails: rejects only for a fault of the program itself. */
+export const run = async (args: ReadonlyArray<string>, world: World): Promise<number> => {
+  try {
+    const command = readArguments(args)
+    const { report, splitView } = await verify(command, world)
+    if (command.json) await world.out(jsonReport(report))
+    else if (!command.quiet) await world.out(humanReport(report, splitView))
+    return report.exit
+  } catch (cause) {
+    const sentence = explain(cause)
+    if (sentence === null) throw cause
+    await world.err(`flyball-verify: ${sentence}\n`)
+    return NO_VERDICT
+  }
+}
+
+const verify = async (command: Command, world: World): Promise<{ readonly report: Report; readonly splitView: SplitView | null }> => {
+  const [policy, trustedCheckpoint] = await Promise.all([readGiven(command.policy, "policy"), readGiven(command.trustedCheckpoint, "trusted checkpoint")])
+  const watched = world.isTerminal && !command.quiet && (await sizeOf(command.pack)) >= PROGRESS_FROM_BYTES
+  const progress = watched ? progressLine(world.err, world.nowMs) : null
+  const options: VerifyFileOptions = {
+    vkeys: command.vkeys,
+    requireCompleteness: command.require,
+    ...policy === null ? {} : { policy },
+    ...trustedCheckpoint === null ? {} : { trustedCheckpoint },
+    ...command.maxAgeMs === null ? {} : { maxAgeMs: command.maxAgeMs, nowMs: world.nowMs() },
+    ...progress === null ? {} : { onProgress: progress.report }
+  }
+  try {
+    if (command.compare === null) return { report: await verifyPackFile(command.pack, options), splitView: null }
+    const { comparison, other, report } = await comparePackFiles(command.pack, command.compare, options)
+    return { report, splitView: comparison.outcome === "split view" ? { notes: [report.checkpoint!.note, other.checkpoint!.note] } : null }
+  } finally {
+    await progress?.end()
+  }
+}
+
+const sizeOf = async (path: string): Promise<number> => (await stat(path)).size
+
+const readGiven = async (path: string | null, what: string): Promise<Uint8Array | null> => {
+  if (path === null) return null
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new UsageError(`The ${what} ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? "unknown"}).`)
+  }
+}
+
+/** A sentence for what is not our fault; null for what is. */
+const explain = (cause: unknown): string | null => {
+  if (cause instanceof UsageError || cause instanceof PackFileUnusable) return cause.message
+  if (cause instanceof UnusableTrust) return `${cause.message[0]!.toUpperCase()}${cause.message.slice(1)}`
+  const { code, path } = cause as NodeJS.ErrnoException
+  if (code === "EPIPE" || code === undefined) return null
+  return path === undefined ? null : `The file ${path} cannot be read (${code}). Check its name and your rights to it.`
+}

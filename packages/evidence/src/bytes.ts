@@ -1,0 +1,127 @@
+/** Bytes and their text forms: hex, base64, UTF-8. Plain `Uint8Array`, so that it runs in a browser. */
+
+const hexOfByte: ReadonlyArray<string> = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
+
+/** Value of a lower-case hex digit by its ASCII code, 255 for every other byte. */
+export const hexValue: Uint8Array = /* @__PURE__ */ (() => {
+  const table = new Uint8Array(256).fill(255)
+  for (let value = 0; value < 16; value++) table["0123456789abcdef".charCodeAt(value)] = value
+  return table
+})()
+
+/** Lower-case hex of some bytes. */
+export const toHex = (bytes: Uint8Array): string => {
+  let text = ""
+  for (let i = 0; i < bytes.length; i++) text += hexOfByte[bytes[i]!]!
+  return text
+}
+
+/** Bytes of a lower-case hex text; null when it is anything else. */
+export const fromHex = (text: string): Uint8Array | null => {
+  if (text.length % 2 !== 0) return null
+  const bytes = new Uint8Array(text.length / 2)
+  for (let i = 0; i < bytes.length; i++) {
+    const high = nibble(text.charCodeAt(2 * i))
+    const low = nibble(text.charCodeAt(2 * i + 1))
+    if (high > 15 || low > 15) return null
+    bytes[i] = (high << 4) | low
+  }
+  return bytes
+}
+
+const nibble = (code: number): number => code < 256 ? hexValue[code]! : 255
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+const sextetCode = /* @__PURE__ */ Uint8Array.from(alphabet, (letter) => letter.charCodeAt(0))
+const sextetValue = /* @__PURE__ */ (() => {
+  const table = new Uint8Array(256).fill(255)
+  for (let value = 0; value < 64; value++) table[sextetCode[value]!] = value
+  return table
+})()
+const padding = 0x3d
+
+/** Base64 with padding. Spec: RFC 4648 section 4. */
+export const toBase64 = (bytes: Uint8Array): string => {
+  const codes = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
+  let out = 0
+  for (let i = 0; i < bytes.length; i += 3) {
+    const word = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0)
+    codes[out++] = sextetCode[word >>> 18]!
+    codes[out++] = sextetCode[(word >>> 12) & 63]!
+    codes[out++] = i + 1 < bytes.length ? sextetCode[(word >>> 6) & 63]! : padding
+    codes[out++] = i + 2 < bytes.length ? sextetCode[word & 63]! : padding
+  }
+  return asciiDecoder.decode(codes)
+}
+
+/**
+ * Bytes of a base64 text, or null. Strict: padded, no white space, no bits left over, so that a text has one form only.
+ *
+ * - Spec: RFC 4648 section 4; format 1 asks for "re-encode and compare", which this equals.
+ */
+export const fromBase64 = (text: string): Uint8Array | null => {
+  if (text.length % 4 !== 0) return null
+  if (text.length === 0) return new Uint8Array(0)
+  const pads = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
+  const length = text.length - pads
+  const bytes = new Uint8Array((text.length / 4) * 3 - pads)
+  let word = 0
+  let out = 0
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i)
+    const value = code < 256 ? sextetValue[code]! : 255
+    if (value > 63) return null
+    word = (word << 6) | value
+    if ((i & 3) === 3) {
+      bytes[out++] = word >>> 16
+      bytes[out++] = word >>> 8
+      bytes[out++] = word
+      word = 0
+    }
+  }
+  if (pads === 1) {
+    if ((word & 3) !== 0) return null
+    bytes[out++] = word >>> 10
+    bytes[out] = word >>> 2
+  } else if (pads === 2) {
+    if ((word & 15) !== 0) return null
+    bytes[out] = word >>> 4
+  }
+  return bytes
+}
+
+/** One array with the content of all of these. */
+export const concatBytes = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  let length = 0
+  for (const part of parts) length += part.length
+  const all = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+/** Whether two arrays hold the same bytes. Not constant in time: nothing secret is compared here. */
+export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+const encoder = /* @__PURE__ */ new TextEncoder()
+const asciiDecoder = /* @__PURE__ */ new TextDecoder("latin1")
+const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** UTF-8 of a text. A lone surrogate has no UTF-8 form and becomes U+FFFD: check first where that matters. */
+export const utf8 = (text: string): Uint8Array => encoder.encode(text)
+
+/** Text of some UTF-8 bytes, a byte-order mark included; null when they are not well-formed UTF-8. */
+export const fromUtf8 = (bytes: Uint8Array): string | null => {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return null
+  }
+}

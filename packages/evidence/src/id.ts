@@ -1,0 +1,84 @@
+/** Identifiers: a typed prefix and 128 bits in Crockford base 32, lower case, so that they sort by time. */
+
+const letters = "0123456789abcdefghjkmnpqrstvwxyz"
+const LENGTH = 26
+
+/**
+ * An identifier from 16 bytes.
+ *
+ * - `prefix`: with its underscore, `agt_`.
+ * - Shape: prefix + 26 characters; the first carries three bits, so it is 0 to 7.
+ */
+export const encodeId = (prefix: string, bytes: Uint8Array): string => {
+  if (bytes.length !== 16) throw new RangeError(`An identifier has 16 bytes; these are ${bytes.length}.`)
+  let text = ""
+  // 128 bits are 26 groups of five, with two zero bits in front.
+  for (let group = 0; group < LENGTH; group++) {
+    const bit = group * 5 - 2
+    const byte = bit >> 3
+    const pair = ((byte < 0 ? 0 : bytes[byte]!) << 8) | (bytes[byte + 1] ?? 0)
+    text += letters[(pair >> (11 - (bit & 7))) & 31]
+  }
+  return prefix + text
+}
+
+/** The 16 bytes of an identifier with this prefix, or null. */
+export const decodeId = (prefix: string, id: string): Uint8Array | null => {
+  if (id.length !== prefix.length + LENGTH || !id.startsWith(prefix)) return null
+  const bytes = new Uint8Array(16)
+  for (let group = 0; group < LENGTH; group++) {
+    const value = letters.indexOf(id[prefix.length + group]!)
+    if (value < 0 || (group === 0 && value > 7)) return null
+    const bit = group * 5 - 2
+    const byte = bit >> 3
+    const spread = value << (11 - (bit & 7))
+    if (byte >= 0) bytes[byte]! |= spread >> 8
+    if (byte < 15) bytes[byte + 1]! |= spread & 255
+  }
+  return bytes
+}
+
+/** What a decision's identifier says. It is derived from the decision's record, never stored. */
+export interface DecisionRef {
+  readonly atMs: number
+  readonly seq: number
+  /** First 4 bytes of SHA-256 of the origin. */
+  readonly originTag: Uint8Array
+}
+
+const PREFIX = "dec_"
+const LIMIT = 2 ** 48
+
+/**
+ * The identifier of the decision in a record: 48 bits of its time, 48 bits of its seq, 32 bits that name the chain.
+ *
+ * - Fails: `RangeError` for a time before 1970 or a number over 48 bits.
+ */
+export const decisionId = (atMs: number, seq: number, originTag: Uint8Array): string => {
+  if (!fits(atMs) || !fits(seq) || originTag.length !== 4) {
+    throw new RangeError(`A decision's identifier holds a time and a seq of 48 bits and a tag of 4 bytes; these are ${atMs}, ${seq} and ${originTag.length} bytes.`)
+  }
+  const bytes = new Uint8Array(16)
+  put48(bytes, 0, atMs)
+  put48(bytes, 6, seq)
+  bytes.set(originTag, 12)
+  return encodeId(PREFIX, bytes)
+}
+
+/** What a decision's identifier says, or null when it is none. */
+export const parseDecisionId = (id: string): DecisionRef | null => {
+  const bytes = decodeId(PREFIX, id)
+  return bytes === null ? null : { atMs: get48(bytes, 0), seq: get48(bytes, 6), originTag: bytes.slice(12) }
+}
+
+const fits = (value: number): boolean => Number.isInteger(value) && value >= 0 && value < LIMIT
+
+const put48 = (bytes: Uint8Array, at: number, value: number): void => {
+  for (let i = 5, rest = value; i >= 0; i--, rest = Math.floor(rest / 256)) bytes[at + i] = rest % 256
+}
+
+const get48 = (bytes: Uint8Array, at: number): number => {
+  let value = 0
+  for (let i = 0; i < 6; i++) value = value * 256 + bytes[at + i]!
+  return value
+}

@@ -1,0 +1,85 @@
+/** What `@flyball/evidence` promises. Everything not listed may change tomorrow. */
+
+// Bytes and primitives
+export { concatBytes, equalBytes, fromBase64, fromHex, fromUtf8, toBase64, toHex, utf8 } from "./bytes.ts"
+export { SALT_BYTES } from "./commitment.ts"
+export type { Crypto, Hasher } from "./crypto.ts"
+export { portableCrypto } from "./crypto.ts"
+
+// JSON
+export { canonicalBytes, canonicalize, MAX_CANONICAL_DEPTH, NotCanonical } from "./json/canonical.ts"
+export type { FormProblem, FormReason } from "./json/form.ts"
+export { checkForm, MAX_RECORD_DEPTH } from "./json/form.ts"
+export type { JsonPath, ReadOptions, ReadReason, ReadResult } from "./json/read.ts"
+export { readJson } from "./json/read.ts"
+export type { JsonObject, JsonValue } from "./json/value.ts"
+export { RawJson } from "./json/value.ts"
+
+// Records
+export type { RecordFields } from "./record/encode.ts"
+export { encodeRecord, RecordUnwritable } from "./record/encode.ts"
+export { FIRST_INSTANT_MS, formatInstant, LAST_INSTANT_MS, parseInstant } from "./record/instant.ts"
+export type { ReadRecord } from "./record/read.ts"
+export { readRecord } from "./record/read.ts"
+export type { PartCommitment, RecordCode, RecordProblem, RecordView } from "./record/record.ts"
+export { MAX_RECORD_BYTES, NO_RECORD, RECORD_VERSION } from "./record/record.ts"
+export { RecordScanner } from "./record/scan.ts"
+
+// Kinds of records
+export type { BodyMember, KindRow, PartRow } from "./kinds.ts"
+export { allRecordKinds, checkBody, kindRow, MAX_PARTS, recordKinds } from "./kinds.ts"
+export type { MemberType } from "./kinds-members.ts"
+
+// Identifiers
+export type { DecisionRef } from "./id.ts"
+export { decisionId, decodeId, encodeId, parseDecisionId } from "./id.ts"
+
+// The Merkle tree
+export type { NodeCoord, NodeReader } from "./merkle/coords.ts"
+export { split } from "./merkle/coords.ts"
+export { consistencyProof, inclusionProof, rangeProof } from "./merkle/prove.ts"
+export { RangeFolder } from "./merkle/range-folder.ts"
+export { emptyRoot } from "./merkle/fold.ts"
+export { rootAt, rootOfHashes } from "./merkle/root.ts"
+export type { ReadHashes } from "./merkle/tiles.ts"
+export { MissingNodes, TILE_WIDTH, tileReader, tileRoot } from "./merkle/tiles.ts"
+export type { Count } from "./merkle/verify.ts"
+export { verifyConsistency, verifyInclusion, verifySubtreeConsistency, verifySubtreeInclusion } from "./merkle/verify.ts"
+
+// Notes, checkpoints, packs, verifier
+
+// Notes, keys and checkpoints
+export { isOrigin, formatCheckpoint, parseCheckpoint, parseGeneralCheckpoint } from "./checkpoint/checkpoint.ts"
+export type { Checkpoint, CheckpointResult, GeneralCheckpoint } from "./checkpoint/checkpoint.ts"
+export type { Cosignature } from "./checkpoint/cosignature.ts"
+export { cosignatureMessage, readCosignature, writeCosignature } from "./checkpoint/cosignature.ts"
+export { isStrictPublicKey, verifyEd25519 } from "./ed25519/strict.ts"
+export type { Note, NoteResult, NoteSignature } from "./note/note.ts"
+export { formatNote, MAX_NOTE_BYTES, MAX_NOTE_SIGNATURES, parseNote, signatureLine } from "./note/note.ts"
+export type { NoteSigner } from "./note/sign-note.ts"
+export { cosigner, noteSigner } from "./note/sign-note.ts"
+export type { JudgedSignature, NoteVerification } from "./note/verify-note.ts"
+export { verifyNote } from "./note/verify-note.ts"
+export type { Vkey, VkeyResult } from "./note/vkey.ts"
+export { checkVkey, formatVkey, isSameKey, keyIdOf, parseVkey, signatureType } from "./note/vkey.ts"
+export type { Policy, PolicyResult, PolicyWitness, Quorum } from "./policy/policy.ts"
+export { parsePolicy, quorumMet } from "./policy/policy.ts"
+
+// Evidence packs
+export type { PackHeader, PackKind } from "./pack/format.ts"
+export { HASH_BYTES, MAX_HINTS, MAX_LINE_BYTES, MAX_PART_BYTES, MAX_TOKENS, PACK_FORMAT } from "./pack/format.ts"
+export { LineReader } from "./pack/line-reader.ts"
+export type { PackExtras, PackLines, PackSign } from "./pack/lines.ts"
+export { packLines, packNoteText } from "./pack/lines.ts"
+
+// The verifier
+export type { Comparison } from "./verify/compare.ts"
+export { compareHistories, withComparison } from "./verify/compare.ts"
+export { peekTreeSize } from "./verify/peek.ts"
+export type {
+  Anchoring, Authenticity, Completeness, Counts, ExitStatus, Finding, FindingCode, Integrity, Report, ReportedCosignature, ReportedKey, Verdicts
+} from "./verify/report.ts"
+export { findingCodes, MAX_LISTED_FINDINGS } from "./verify/report.ts"
+export { UnusableTrust } from "./verify/trust.ts"
+export type { PackChunks, VerifyOptions } from "./verify/verify-pack.ts"
+export { verifyPack } from "./verify/verify-pack.ts"

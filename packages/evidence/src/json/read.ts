@@ -1,0 +1,89 @@
+/** Reads JSON that strangers send, and loses nothing of it. */
+import { fromUtf8 } from "../bytes.ts"
+import { ExactReader } from "./exact.ts"
+import { sequenceLength } from "./form-text.ts"
+import { survey } from "./survey.ts"
+
+/** Where a value stands: names and indexes from the root. */
+export type JsonPath = ReadonlyArray<string | number>
+
+/** Bounds of a reading, and which values must not lose anything. */
+export interface ReadOptions {
+  /** Containers that may be open at once; default 64. */
+  readonly maxDepth?: number
+  readonly maxBytes?: number
+  /**
+   * Selects the values that are committed as they were received: such a value that has no exact RFC 8785 form becomes a `RawJson`.
+   * Asked per value from the root down, and no further below a value it selects. It must not keep the path, which changes as reading goes on.
+   */
+  readonly keepRaw?: (path: JsonPath) => boolean
+}
+
+/** Why bytes cannot be read: `size` (over `maxBytes`), `utf8`, `syntax`, `depth`, `duplicate` (a name twice, outside `keepRaw`). */
+export type ReadReason = "size" | "utf8" | "syntax" | "depth" | "duplicate"
+
+/** A value, or where and why there is none. */
+export type ReadResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: ReadReason; readonly offset: number; readonly path: JsonPath }
+
+/** Containers that may be open at once in what callers send. */
+export const DEFAULT_READ_DEPTH = 64
+
+/**
+ * Reads one JSON value.
+ *
+ * What `JSON.parse` would lose without a word is kept or refused: a name that stands twice, a lone surrogate's escape, a number that is not
+ * finite, an integer beyond ±(2^53 - 1). Inside a value selected by `keepRaw` any of these makes it a `RawJson`; elsewhere a double name
+ * is refused, and the other three come through as JavaScript reads them, for validation to refuse. `__proto__` is an ordinary name.
+ *
+ * Almost all input has nothing of the kind: one survey of the bytes proves it, and then `JSON.parse` does the work.
+ *
+ * - Fails: never throws; the first problem is answered with its byte offset and path.
+ * - Spec: RFC 8259; RFC 8785 section 3.1 for what has no exact form.
+ */
+export const readJson = (bytes: Uint8Array, options: ReadOptions = {}): ReadResult => {
+  if (options.maxBytes !== undefined && bytes.length > options.maxBytes) return { ok: false, reason: "size", offset: options.maxBytes, path: [] }
+  const text = fromUtf8(bytes)
+  if (text === null) return { ok: false, reason: "utf8", offset: firstBadUtf8(bytes), path: [] }
+  const maxDepth = options.maxDepth ?? DEFAULT_READ_DEPTH
+  const found = survey(bytes, maxDepth)
+  if (found.plain) {
+    const value = parse(text)
+    if (value !== undefined && countNames(value) === found.names) return { ok: true, value }
+  }
+  return new ExactReader(text, maxDepth, options.keepRaw ?? (() => false)).read()
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** Names in a value: fewer than colons in its text when a name stood twice. */
+const countNames = (value: unknown): number => {
+  if (typeof value !== "object" || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === "object") count += countNames(item)
+    return count
+  }
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name]
+    count += typeof member === "object" ? 1 + countNames(member) : 1
+  }
+  return count
+}
+
+const firstBadUtf8 = (bytes: Uint8Array): number => {
+  let at = 0
+  while (at < bytes.length) {
+    const length = sequenceLength(bytes, at)
+    if (length === 0) return at
+    at += length
+  }
+  return at
+}

@@ -1,0 +1,225 @@
+/**
+ * The catalogue of record kinds: every member of every body, every part, with type and bound.
+ *
+ * Replay and independent verifiers are written from it. Bodies hold ids, enums, integers, digests and names of tools; what a person wrote
+ * or a caller sent goes into a part. `SPEC.md` carries the same table, and a test compares the two.
+ *
+ * Spec: format 1 section 1; design section 4.
+ */
+import type { JsonValue } from "./json/value.ts"
+import { isMember, type MemberType } from "./kinds-members.ts"
+import { MAX_PART_BYTES } from "./pack/format.ts"
+
+/** A member of a body. */
+export interface BodyMember {
+  readonly name: string
+  readonly type: MemberType
+  /** An optional member is left out when there is nothing to say; it is never null. */
+  readonly required: boolean
+}
+
+/** A part that records of a kind may carry. */
+export interface PartRow {
+  readonly name: string
+  /** `json`: the RFC 8785 form where the value has one, else the bytes received. */
+  readonly format: "json"
+  readonly maxBytes: number
+  readonly holds: string
+}
+
+/** The row of a kind. */
+export interface KindRow {
+  readonly kind: string
+  readonly about: string
+  /** In the order of their names. */
+  readonly body: ReadonlyArray<BodyMember>
+  /** In the order of their names. */
+  readonly parts: ReadonlyArray<PartRow>
+}
+
+/** Parts that one record can have: storage keys them by `seq * 32 + n`. */
+export const MAX_PARTS = 32
+
+const must = (name: string, type: MemberType): BodyMember => ({ name, type, required: true })
+const may = (name: string, type: MemberType): BodyMember => ({ name, type, required: false })
+const part = (name: string, maxBytes: number, holds: string): PartRow => ({ name, format: "json", maxBytes, holds })
+
+const id = (prefix: string): MemberType => ({ type: "id", prefix })
+const choice = (...values: ReadonlyArray<string>): MemberType => ({ type: "enum", values })
+const name = (max: number): MemberType => ({ type: "name", max })
+const count: MemberType = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER }
+const instant: MemberType = { type: "instant" }
+const hash: MemberType = { type: "hash" }
+const writer = must("writer", { type: "writer" })
+const tier = choice("L0", "L1", "L2", "L3", "L4")
+const usage: MemberType = {
+  type: "object",
+  members: [may("cost_micro_usd", count), may("input_tokens", count), may("output_tokens", count)]
+}
+const MIB = 1_048_576
+
+/** The kinds that are written so far. */
+export const recordKinds: ReadonlyArray<KindRow> = [
+  {
+    kind: "chain.genesis",
+    about: "Record 0: which chain this is, and the keys that sign it.",
+    body: [must("hash", choice("sha256-rfc6962")), must("origin", { type: "origin" }), must("vkeys", { type: "list", of: { type: "vkey" }, min: 1, max: 16 })],
+    parts: []
+  },
+  {
+    kind: "agent.registered",
+    about: "An agent came under governance, as a draft.",
+    body: [
+      must("agent_id", id("agt_")),
+      must("autonomy_tier", tier),
+      may("recert_due_at", instant),
+      may("risk_class", choice("prohibited", "high", "limited", "minimal", "unclassified")),
+      writer
+    ],
+    parts: [
+      part("owner", 8192, "`{owner_email?, owner_name?}`; left out when both are absent"),
+      part("profile", MAX_PART_BYTES, "`{agent_version?, blast_radius, description?, framework?, labels, model_ids, name, org_unit?, purpose?}`")
+    ]
+  },
+  {
+    kind: "decision.witnessed",
+    about: "What an agent did or intends, as its writer saw it.",
+    body: [
+      must("action", name(200)),
+      must("agent_id", id("agt_")),
+      must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
+      may("approval_id", name(200)),
+      must("client_ref", name(128)),
+      may("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
+      may("evaluation_id", name(200)),
+      must("kind", choice("tool_call", "model_call", "message", "handoff", "approval", "other")),
+      may("latency_ms", count),
+      may("mode", choice("enforced", "observed")),
+      may("model", name(200)),
+      may("observed_at", instant),
+      may("run_id", name(200)),
+      must("status", choice("intended", "ok", "error", "denied", "unknown")),
+      may("step", count),
+      may("tool_server", name(200)),
+      may("usage", usage),
+      writer,
+      may("writer_seq", count)
+    ],
+    parts: [part("args", MIB, "any JSON: what the action was called with"), part("labels", MIB, "any JSON: the caller's own marks"), part("result", MIB, "any JSON: what came of it")]
+  },
+  {
+    kind: "decision.settled",
+    about: "The outcome of a decision that was witnessed earlier.",
+    body: [
+      must("agent_id", id("agt_")),
+      must("decision_seq", count),
+      may("latency_ms", count),
+      must("status", choice("ok", "error", "denied", "unknown")),
+      may("usage", usage),
+      writer
+    ],
+    parts: [part("result", MIB, "any JSON: what came of it")]
+  },
+  {
+    kind: "capture.gap",
+    about: "Decisions are missing from the chain, and the writer says so.",
+    body: [
+      must("agent_id", id("agt_")),
+      must("count", count),
+      must("from", instant),
+      must("reason", choice("server_unreachable", "spool_full", "crash", "clock")),
+      must("to", instant),
+      writer
+    ],
+    parts: []
+  },
+  {
+    kind: "part.erased",
+    about: "The content and salt of a part were deleted. `seq` is the record whose part it was.",
+    body: [
+      must("name", { type: "part_name" }),
+      must("reason", choice("subject_request", "legal_order", "retention", "captured_by_mistake", "security")),
+      must("seq", count)
+    ],
+    parts: [part("authority", 256, "`{writer}`: who erased it; this part is never erased")]
+  },
+  {
+    kind: "evidence.exported",
+    about: "An evidence pack left the house. `digest` is the one in its Z line.",
+    body: [must("digest", hash), must("pack_id", id("pck_")), must("pack_kind", choice("full", "range", "sparse")), must("tree_size", count), writer],
+    parts: []
+  },
+  {
+    kind: "ingest_key.minted",
+    about: "A key for agents was made. `key_digest` is its SHA-256.",
+    body: [may("expires_at", instant), may("key_digest", hash), must("key_id", id("key_")), must("max_autonomy_tier", tier), writer],
+    parts: [part("profile", 8192, "`{name, org_unit, prefix}`")]
+  },
+  {
+    kind: "ingest_key.revoked",
+    about: "A key for agents counts no more.",
+    body: [must("key_id", id("key_")), writer],
+    parts: []
+  },
+  {
+    kind: "principal.seen",
+    about: "A person was given a pseudonym, which records carry in place of a name.",
+    body: [must("kind", choice("user")), must("principal_id", id("usr_"))],
+    parts: [part("identity", 16_384, "`{issuer, subject}`")]
+  },
+  {
+    kind: "key.rotated",
+    about: "Another key signs from here on. The first checkpoint that covers this record carries both signatures.",
+    body: [must("from_key_id", { type: "key_id" }), must("to_vkey", { type: "vkey" })],
+    parts: []
+  }
+]
+
+const rows: ReadonlyMap<string, KindRow> = new Map(recordKinds.map((row) => [row.kind, row]))
+
+/** The row of a kind; null when nobody writes it yet. */
+export const kindRow = (kind: string): KindRow | null => rows.get(kind) ?? null
+
+/**
+ * What is wrong with a body of this kind, as a sentence; null when it is as the catalogue says.
+ *
+ * The sentence names members and bounds, never a value: it may reach a log.
+ */
+export const checkBody = (kind: string, body: unknown): string | null => {
+  const row = rows.get(kind)
+  if (row === undefined) return `Kind ${kind} is not in the catalogue. Add its row before writing it.`
+  return checkMembers(row.body, body, `The body of ${kind}`)
+}
+
+/** What is wrong with an object that should have these members. */
+const checkMembers = (members: ReadonlyArray<BodyMember>, value: unknown, what: string): string | null => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return `${what} is not an object.`
+  const object = value as { readonly [name: string]: JsonValue | undefined }
+  let found = 0
+  for (const member of members) {
+    if (!Object.hasOwn(object, member.name)) {
+      if (member.required) return `${what} lacks ${member.name}.`
+      continue
+    }
+    found++
+    const { type } = member
+    if (type.type === "object") {
+      const problem = checkMembers(type.members, object[member.name], `${what}, ${member.name},`)
+      if (problem !== null) return problem
+    } else if (!isMember(type, object[member.name])) return `${what} has a ${member.name} out of its bounds.`
+  }
+  return found === Object.keys(object).length ? null : `${what} has a member that the catalogue does not name.`
+}
+
+/** Every kind that format 1's writers may come to use: a closed list that only grows. */
+export const allRecordKinds: ReadonlyArray<string> = (
+  "chain.genesis agent.registered agent.updated agent.activated agent.suspended agent.decommissioned agent.owner_transferred agent.orphaned " +
+  "agent.recertified agent.identity_attested agent.provenance_added model.registered model.updated decision.witnessed decision.settled capture.gap " +
+  "evaluation.made envelope.drafted envelope.published envelope.withdrawn breaker.armed breaker.changed breaker.tripped breaker.released " +
+  "kill.activated kill.acknowledged kill.released drill.started drill.completed drill.attested review.opened review.claimed review.resolved " +
+  "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed finding.resolved drift.alarmed fairness.screened " +
+  "eval.recorded ingest_key.minted ingest_key.revoked platform_key.minted platform_key.revoked mapping.changed waiver.granted meter.voided " +
+  "monitor.changed workflow.changed webhook.created webhook.changed webhook.revoked delivery.finished part.erased key.rotated key.revoked " +
+  "channel.checked chain.trimmed chain.sealed evidence.exported principal.seen analysis.completed analysis.failed alert.triggered alert.resolved " +
+  "execution.started execution.waiting execution.decided execution.finished"
+).split(" ")

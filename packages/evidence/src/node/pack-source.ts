@@ -1,0 +1,87 @@
+/** Where the bytes of a pack come from: a file, or bytes in memory. Read by position, so that a compressed stream's end can be checked. */
+import type { FileHandle } from "node:fs/promises"
+import { open } from "node:fs/promises"
+
+/** Something of known size that can be read at any position, more than once. */
+export interface ByteSource {
+  readonly size: number
+  /** Up to `length` bytes from `at`; fewer only at the end. The array is fresh. */
+  readonly read: (at: number, length: number) => Promise<Uint8Array>
+  /** All bytes from `at` on. A chunk is valid until the next one is asked for. */
+  readonly chunks: (at: number) => AsyncIterable<Uint8Array>
+}
+
+/** A file being verified. */
+export interface FileSource extends ByteSource, AsyncDisposable {
+  /** Whether the file is still the one that was opened: a verdict about bytes that moved meanwhile is worth nothing. */
+  readonly unchanged: () => Promise<boolean>
+}
+
+/** The file cannot be verified as it stands: no plain file, or written to meanwhile. It says nothing about a pack. */
+export class PackFileUnusable extends Error {
+  override readonly name = "PackFileUnusable"
+}
+
+/** Bytes of one read: large enough that reads cost nothing, small enough to stay in the cache while they are hashed and scanned. */
+const CHUNK_BYTES = 256 * 1024
+
+/** Opens a file for reading. Fails as `open` of Node does, or with `PackFileUnusable`. */
+export const fileSource = async (path: string): Promise<FileSource> => {
+  const handle = await open(path, "r")
+  const opened = await handle.stat({ bigint: true })
+  if (!opened.isFile()) {
+    await handle.close()
+    throw new PackFileUnusable("This is not a plain file. Save the pack to one: it may have to be read twice.")
+  }
+  return {
+    size: Number(opened.size),
+    read: (at, length) => readFully(handle, at, length),
+    chunks: (at) => fileChunks(handle, at),
+    unchanged: async () => {
+      const now = await handle.stat({ bigint: true })
+      return now.size === opened.size && now.mtimeNs === opened.mtimeNs
+    },
+    [Symbol.asyncDispose]: () => handle.close()
+  }
+}
+
+/** Bytes in memory as a source. */
+export const bytesSource = (bytes: Uint8Array): ByteSource => ({
+  size: bytes.length,
+  read: async (at, length) => bytes.slice(at, at + length),
+  chunks: async function*(at) {
+    for (let from = at; from < bytes.length; from += CHUNK_BYTES) yield bytes.subarray(from, from + CHUNK_BYTES)
+  }
+})
+
+/** Reads ahead by one chunk, so that disk and processor work at the same time. */
+async function* fileChunks(handle: FileHandle, from: number): AsyncGenerator<Uint8Array> {
+  const buffers = [new Uint8Array(CHUNK_BYTES), new Uint8Array(CHUNK_BYTES)] as const
+  let at = from
+  let turn = 0
+  let ahead = handle.read(buffers[0], 0, CHUNK_BYTES, at)
+  try {
+    for (;;) {
+      const { buffer, bytesRead } = await ahead
+      if (bytesRead === 0) return
+      at += bytesRead
+      turn = 1 - turn
+      ahead = handle.read(buffers[turn === 0 ? 0 : 1], 0, CHUNK_BYTES, at)
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    // Whoever stops early still has a read under way; its result is nobody's.
+    await ahead.catch(() => undefined)
+  }
+}
+
+const readFully = async (handle: FileHandle, at: number, length: number): Promise<Uint8Array> => {
+  const bytes = new Uint8Array(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await handle.read(bytes, filled, length - filled, at + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
+}

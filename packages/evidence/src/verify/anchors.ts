@@ -1,0 +1,115 @@
+/** What stands outside the operator's reach: cosigners, and a checkpoint that the user kept. Spec: format 1 section 6. */
+import { equalBytes, toBase64 } from "../bytes.ts"
+import type { Crypto } from "../crypto.ts"
+import { emptyRoot } from "../merkle/fold.ts"
+import { quorumMet } from "../policy/policy.ts"
+import type { Findings } from "./findings.ts"
+import type { NoteJudgement } from "./judge-note.ts"
+import { judgeNote } from "./judge-note.ts"
+import type { PackReading } from "./pack-reading.ts"
+import type { Anchoring, ReportedCosignature } from "./report.ts"
+import type { Trust } from "./trust.ts"
+
+/** What the anchors amount to. */
+export interface Anchors {
+  readonly anchoring: Anchoring
+  /** The trusted checkpoint is larger than the pack's. */
+  readonly truncated: boolean
+  /** Something was asked for and is not there: exit 2 at best. Each in a sentence. */
+  readonly missing: ReadonlyArray<string>
+  readonly cosignatures: ReadonlyArray<ReportedCosignature>
+}
+
+/** How fresh the user wants it. */
+export interface Freshness {
+  readonly maxAgeMs: number
+  readonly nowMs: number
+}
+
+/** Judges the anchors of a pack that was read to its end. */
+export const judgeAnchors = (
+  crypto: Crypto,
+  reading: PackReading,
+  given: { readonly trust: Trust; readonly freshness: Freshness | null; readonly checkpoint: NoteJudgement }
+): Anchors => {
+  const { checkpoint, freshness, trust } = given
+  const missing: Array<string> = []
+  const trusted = trust.checkpoint === null ? "not given" : judgeTrusted(crypto, reading, trust, missing)
+  const cosignatures = cosignaturesOf(trust, checkpoint)
+  const met = trust.policy === null || quorumMet(trust.policy.quorum, new Set(cosignatures.map((one) => one.policyName)))
+  if (!met) missing.push(`The policy's quorum is not reached: ${cosignatures.length} of ${trust.witnesses.length} known witnesses cosigned the checkpoint.`)
+  const fallback: Anchoring = trusted === "same" ? "consistent_with_trusted_checkpoint" : "none"
+  let anchoring: Anchoring = met && cosignatures.length > 0 ? "witnessed" : fallback
+  if (freshness !== null && !isFresh(reading.findings, reading.checkpoint!.line, cosignatures, freshness)) anchoring = cosignatures.length > 0 ? "stale" : fallback
+  return { anchoring, truncated: trusted === "larger", missing, cosignatures: cosignatures.map(({ name, timeS }) => ({ name, timeS })) }
+}
+
+interface Cosigned extends ReportedCosignature {
+  readonly policyName: string
+}
+
+const cosignaturesOf = (trust: Trust, checkpoint: NoteJudgement): ReadonlyArray<Cosigned> => {
+  // A witness that signed twice is one witness; its newest time counts.
+  const byName = new Map<string, Cosigned>()
+  for (const { timeS, vkey } of checkpoint.cosigned) {
+    for (const witness of trust.witnesses) {
+      if (witness.vkey !== vkey) continue
+      const before = byName.get(witness.name)
+      if (before === undefined || before.timeS < timeS!) byName.set(witness.name, { name: vkey.name, policyName: witness.name, timeS: timeS! })
+    }
+  }
+  return [...byName.values()]
+}
+
+/** Whether the newest cosignature is young enough. One from the future says nothing about age. */
+const isFresh = (findings: Findings, line: number, cosignatures: ReadonlyArray<Cosigned>, { maxAgeMs, nowMs }: Freshness): boolean => {
+  const times = cosignatures.map((one) => one.timeS * 1000).filter((ms) => ms <= nowMs + CLOCK_SKEW_MS)
+  const newest = Math.max(...times)
+  if (times.length > 0 && nowMs - newest <= maxAgeMs) return true
+  const age = times.length === 0 ? "none" : `one ${Math.floor((nowMs - newest) / 1000)} s old`
+  findings.add("E_STALE", { line, expected: `a cosignature at most ${Math.floor(maxAgeMs / 1000)} s old`, found: age })
+  return false
+}
+
+/** How far a cosigner's clock may be ahead of ours. */
+const CLOCK_SKEW_MS = 5 * 60 * 1000
+
+const judgeTrusted = (crypto: Crypto, reading: PackReading, trust: Trust, missing: Array<string>): "same" | "larger" | "other" => {
+  const { findings, older, origin, tree } = reading
+  const checkpoint = reading.checkpoint!
+  const trusted = trust.checkpoint!
+  if (trusted.origin !== origin) {
+    findings.add("E_ORIGIN", { line: null, expected: `a trusted checkpoint of ${origin}`, found: "one of another origin" })
+    return "other"
+  }
+  if (!isSignedAsPinned(crypto, findings, trust, origin)) return "other"
+  const compare = (root: Uint8Array): "same" | "other" => {
+    if (equalBytes(root, trusted.root)) return "same"
+    findings.add("E_SPLIT_VIEW", {
+      line: checkpoint.line,
+      expected: `root ${toBase64(trusted.root)} at size ${trusted.size}, as the trusted checkpoint says`,
+      found: `root ${toBase64(root)}`
+    })
+    return "other"
+  }
+  if (trusted.size > checkpoint.size) {
+    findings.add("E_ROLLBACK", { line: checkpoint.line, expected: `at least the ${trusted.size} records of the trusted checkpoint`, found: `${checkpoint.size}` })
+    return "larger"
+  }
+  if (trusted.size === checkpoint.size) return compare(checkpoint.root)
+  if (trusted.size === 0) return compare(emptyRoot(crypto))
+  if (older !== null && older.size === trusted.size && reading.olderHolds) return compare(older.root)
+  const root = tree!.holds ? tree!.roots.get(trusted.size) : undefined
+  if (root !== undefined) return compare(root)
+  missing.push(`The trusted checkpoint of size ${trusted.size} could not be compared: this pack does not hold what its root is computed from. Ask for a full pack, or for one with that checkpoint inside.`)
+  return "other"
+}
+
+const isSignedAsPinned = (crypto: Crypto, findings: Findings, trust: Trust, origin: string): boolean => {
+  if (trust.logs.length === 0) return true
+  const judged = judgeNote(crypto, trust.checkpoint!.note, { origin, trust, cosigners: trust.witnesses.map((one) => one.vkey), hints: [] })
+  const expected = "the trusted checkpoint signed by a pinned key"
+  if (judged.bad.length > 0) findings.add("E_CHECKPOINT_SIG", { line: null, expected, found: "a signature that does not verify" })
+  else if (judged.lacksPinned) findings.add("E_KEY_UNKNOWN", { line: null, expected, found: "no line by a pinned key" })
+  return judged.bad.length === 0 && !judged.lacksPinned
+}
