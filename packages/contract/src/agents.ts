@@ -1,0 +1,76 @@
+/** Agents as they travel. Spec: document 1 sections 2 and 4; api.md "agents and registry". */
+import { Schema } from "effect"
+import { email, identifier, instant, integerParam, jsonObject, list, oneOf, optional, orgUnit, text } from "./fields.ts"
+import { MAX_PAGE } from "./limits.ts"
+
+/** How much an agent may do by itself, least first. */
+export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
+export type AutonomyTier = (typeof autonomyTiers)[number]
+
+/** Where an agent stands. */
+export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
+export type AgentStatus = (typeof agentStatuses)[number]
+
+/** Risk classes; what was not said is `unclassified`. */
+export const riskClasses = ["prohibited", "high", "limited", "minimal", "unclassified"] as const
+export type RiskClass = (typeof riskClasses)[number]
+
+/** Body of POST /agents. An ingest key may leave `org_unit` out; then it is the key's. */
+export const AgentCreate = Schema.Struct({
+  name: text(1, 200),
+  description: optional(text(0, 4_000)),
+  owner_name: optional(text(1, 200)),
+  owner_email: optional(email),
+  org_unit: Schema.optionalKey(orgUnit),
+  autonomy_tier: optional(oneOf(autonomyTiers)),
+  blast_radius: optional(jsonObject),
+  recert_due_at: optional(instant),
+  purpose: optional(text(0, 4_000)),
+  agent_version: optional(text(0, 200)),
+  framework: optional(text(0, 200)),
+  model_ids: optional(list(identifier(200), 0, 64)),
+  risk_class: optional(oneOf(riskClasses)),
+  labels: optional(jsonObject)
+})
+export type AgentCreate = typeof AgentCreate.Type
+
+/** An agent: the specification's `AgentOut` and what this service adds. Texts are null once their part was erased. */
+export const Agent = Schema.Struct({
+  id: Schema.String,
+  tenant_id: Schema.String,
+  name: Schema.String,
+  description: Schema.NullOr(Schema.String),
+  owner_name: Schema.NullOr(Schema.String),
+  owner_email: Schema.NullOr(Schema.String),
+  org_unit: Schema.NullOr(Schema.String),
+  autonomy_tier: oneOf(autonomyTiers),
+  blast_radius: Schema.Record(Schema.String, Schema.Unknown),
+  status: oneOf(agentStatuses),
+  recert_due_at: Schema.NullOr(instant),
+  decommissioned_at: Schema.NullOr(instant),
+  created_at: instant,
+  identity_verified: Schema.Boolean,
+  identity_source: Schema.NullOr(Schema.String),
+  identity_ref: Schema.NullOr(Schema.String),
+  version: Schema.Int,
+  purpose: Schema.NullOr(Schema.String),
+  agent_version: Schema.NullOr(Schema.String),
+  framework: Schema.NullOr(Schema.String),
+  model_ids: Schema.Array(Schema.String),
+  risk_class: Schema.String,
+  labels: Schema.Record(Schema.String, Schema.Unknown),
+  suspended_reason: Schema.NullOr(Schema.String),
+  orphaned_since: Schema.NullOr(instant)
+})
+export type Agent = typeof Agent.Type
+
+/** Query of GET /agents. `name` is exact, `q` a prefix; `after` is the id of the last agent seen. */
+export const AgentListQuery = Schema.Struct({
+  status: Schema.optionalKey(oneOf(agentStatuses)),
+  autonomy_tier: Schema.optionalKey(oneOf(autonomyTiers)),
+  name: Schema.optionalKey(text(0, 200)),
+  q: Schema.optionalKey(text(0, 200)),
+  limit: Schema.optionalKey(integerParam(1, MAX_PAGE)),
+  after: Schema.optionalKey(identifier(64))
+})
+export type AgentListQuery = typeof AgentListQuery.Type

@@ -1,0 +1,114 @@
+/** The chain as it travels. Digests are `sha256:<hex>`. Spec: document 1 section 4, `/chain`; api.md "decisions, chain, evidence". */
+import { Schema } from "effect"
+import { id, integer, integerParam, oneOf, patterned } from "./fields.ts"
+import { MAX_PAGE } from "./limits.ts"
+
+/** Answer of GET /chain/head. `checkpoint` is the newest signed note, which may be of a smaller tree. */
+export const HeadOut = Schema.Struct({
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  tree_size: Schema.Int,
+  root_hash: Schema.String,
+  checkpoint: Schema.NullOr(Schema.String)
+})
+export type HeadOut = typeof HeadOut.Type
+
+/** Query of GET /chain/verify: first and last seq, the whole chain by default. */
+export const VerifyQuery = Schema.Struct({ from: Schema.optionalKey(integerParam()), to: Schema.optionalKey(integerParam()) })
+export type VerifyQuery = typeof VerifyQuery.Type
+
+/** Answer of GET /chain/verify. */
+export const VerifyOut = Schema.Struct({
+  ok: Schema.Boolean,
+  checked: Schema.Int,
+  from: Schema.Int,
+  to: Schema.Int,
+  head: HeadOut,
+  first_bad_seq: Schema.NullOr(Schema.Int),
+  findings: Schema.Array(Schema.Struct({ code: Schema.String, seq: Schema.NullOr(Schema.Int), expected: Schema.String, found: Schema.String })),
+  checkpoint: Schema.NullOr(Schema.Struct({ tree_size: Schema.Int, root_hash: Schema.String, ok: Schema.Boolean })),
+  duration_ms: Schema.Int
+})
+export type VerifyOut = typeof VerifyOut.Type
+
+/** Query of GET /chain/records, oldest first. */
+export const RecordsQuery = Schema.Struct({
+  from: Schema.optionalKey(integerParam()),
+  limit: Schema.optionalKey(integerParam(1, MAX_PAGE)),
+  kind: Schema.optionalKey(patterned(/^[a-z][a-z0-9_.]{2,63}$/, 64)),
+  agent_id: Schema.optionalKey(id("agent"))
+})
+export type RecordsQuery = typeof RecordsQuery.Type
+
+/** A record as it was hashed: its exact bytes, read as JSON. */
+export const RecordOut = Schema.Struct({
+  at: Schema.String,
+  body: Schema.Record(Schema.String, Schema.Unknown),
+  kind: Schema.String,
+  parts: Schema.Array(Schema.Struct({ c: Schema.String, name: Schema.String })),
+  prev: Schema.String,
+  seq: Schema.Int,
+  v: Schema.Int
+})
+export type RecordOut = typeof RecordOut.Type
+
+/** Query of GET /chain/records/{seq}/proof; the newest tree by default. */
+export const ProofQuery = Schema.Struct({ tree_size: Schema.optionalKey(integerParam(1)) })
+export type ProofQuery = typeof ProofQuery.Type
+
+/** Answer of GET /chain/records/{seq}/proof. */
+export const ProofOut = Schema.Struct({
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  tree_size: Schema.Int,
+  root_hash: Schema.String,
+  proof: Schema.Array(Schema.String),
+  checkpoint: Schema.NullOr(Schema.String)
+})
+export type ProofOut = typeof ProofOut.Type
+
+/** Query of GET /chain/consistency: two tree sizes, the newest by default. */
+export const ConsistencyQuery = Schema.Struct({ from: integerParam(), to: Schema.optionalKey(integerParam()) })
+export type ConsistencyQuery = typeof ConsistencyQuery.Type
+
+/** Answer of GET /chain/consistency. */
+export const ConsistencyOut = Schema.Struct({
+  from: Schema.Int,
+  to: Schema.Int,
+  from_root: Schema.String,
+  to_root: Schema.String,
+  proof: Schema.Array(Schema.String)
+})
+export type ConsistencyOut = typeof ConsistencyOut.Type
+
+/** Answer of GET /chain/keys: the keys that sign, or signed, for this chain. */
+export const KeysOut = Schema.Struct({
+  origin: Schema.String,
+  keys: Schema.Array(Schema.Struct({
+    vkey: Schema.String,
+    key_id: Schema.String,
+    name: Schema.String,
+    since_seq: Schema.Int,
+    current: Schema.Boolean
+  }))
+})
+export type KeysOut = typeof KeysOut.Type
+
+/** Why a part may be erased. */
+export const erasureReasons = ["subject_request", "legal_order", "retention", "captured_by_mistake", "security"] as const
+export type ErasureReason = (typeof erasureReasons)[number]
+
+/** Names of parts. */
+export const partName = patterned(/^[a-z][a-z0-9_]{0,31}$/, 32)
+
+/** Body of POST /chain/erasures: which part of which record, and why. */
+export const ErasureIn = Schema.Struct({ seq: integer(), name: partName, reason: oneOf(erasureReasons) })
+export type ErasureIn = typeof ErasureIn.Type
+
+/** Answer of an erasure: the record that says so. */
+export const ErasureOut = Schema.Struct({
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  erased: Schema.Struct({ seq: Schema.Int, name: Schema.String, reason: oneOf(erasureReasons) })
+})
+export type ErasureOut = typeof ErasureOut.Type

@@ -1,0 +1,180 @@
+/** Decisions as they travel. Spec: api.md "decisions, chain, evidence". */
+import { Result, Schema } from "effect"
+import { type Decoded, decode } from "./decode.ts"
+import { anyJson, defaulted, identifier, instant, instantText, integer, integerParam, list, oneOf, optional } from "./fields.ts"
+import { MAX_BATCH, MAX_PAGE } from "./limits.ts"
+import { parseRfc3339 } from "./rfc3339.ts"
+
+/** What kind of act a decision is. */
+export const decisionKinds = ["tool_call", "model_call", "message", "handoff", "approval", "other"] as const
+export type DecisionKind = (typeof decisionKinds)[number]
+
+/** How a decision went, as far as its writer knows. */
+export const decisionStatuses = ["intended", "ok", "error", "denied", "unknown"] as const
+export type DecisionStatus = (typeof decisionStatuses)[number]
+
+/** Outcomes that a settlement can have: an intention is none. */
+export const settledStatuses = ["ok", "error", "denied", "unknown"] as const
+export type SettledStatus = (typeof settledStatuses)[number]
+
+/** Whether a verdict bound the agent or was only noted. */
+export const decisionModes = ["enforced", "observed"] as const
+/** Who decided that the agent may go on. */
+export const deciders = ["server", "sdk_cache", "fail_open", "fail_closed"] as const
+/** Why decisions were not witnessed. */
+export const gapReasons = ["server_unreachable", "spool_full", "crash", "clock"] as const
+
+/** Tokens and cost of a call. */
+export const Usage = Schema.Struct({
+  input_tokens: optional(integer()),
+  output_tokens: optional(integer()),
+  cost_micro_usd: optional(integer())
+})
+export type Usage = typeof Usage.Type
+
+/** Members of a decision that come out as they went in. */
+const plainMembers = {
+  client_ref: identifier(128),
+  action: identifier(200),
+  tool_server: optional(identifier(200)),
+  run_id: optional(identifier(200)),
+  step: optional(integer()),
+  evaluation_id: optional(identifier(200)),
+  approval_id: optional(identifier(200)),
+  model: optional(identifier(200)),
+  usage: optional(Usage),
+  latency_ms: optional(integer()),
+  mode: optional(oneOf(decisionModes)),
+  decided_by: optional(oneOf(deciders)),
+  writer_seq: optional(integer()),
+  args: Schema.optionalKey(anyJson),
+  result: Schema.optionalKey(anyJson),
+  labels: Schema.optionalKey(anyJson)
+} as const
+
+/** One decision. `args`, `result` and `labels` are any JSON and become parts; absent and null are different there, and the same elsewhere. */
+export const DecisionIn = Schema.Struct({
+  ...plainMembers,
+  kind: defaulted(oneOf(decisionKinds), "other"),
+  status: defaulted(oneOf(decisionStatuses), "unknown"),
+  observed_at: optional(instant)
+})
+export type DecisionIn = typeof DecisionIn.Type
+
+/** Members of a decision that are kept as the bytes received where they have no exact form. */
+export const rawMembers: ReadonlySet<string | number> = new Set(["args", "result", "labels"])
+
+/** 1 to 1,000 decisions, witnessed all or not at all. */
+export const DecisionBatchIn = Schema.Struct({ decisions: list(DecisionIn, 1, MAX_BATCH) })
+export type DecisionBatchIn = typeof DecisionBatchIn.Type
+
+/** A decision before defaults and UTC: a shape without any transformation compiles to a tenth of the time. */
+const checkDecision = Schema.Struct({
+  ...plainMembers,
+  kind: Schema.optionalKey(oneOf(decisionKinds)),
+  status: Schema.optionalKey(oneOf(decisionStatuses)),
+  observed_at: optional(instantText)
+})
+const decodeOne = decode(checkDecision)
+const decodeMany = decode(Schema.Struct({ decisions: list(checkDecision, 1, MAX_BATCH) }))
+
+const completed = (decision: typeof checkDecision.Type): DecisionIn => {
+  const { observed_at } = decision
+  return {
+    ...decision,
+    kind: decision.kind ?? "other",
+    status: decision.status ?? "unknown",
+    ...(typeof observed_at === "string" ? { observed_at: parseRfc3339(observed_at)! } : {})
+  }
+}
+
+/** Decodes the body of POST /agents/{agent_id}/decisions: one decision, or `{decisions: […]}`. Equal to decoding by the shapes above; a test says so. */
+export const decodeWitness = (input: unknown): Decoded<ReadonlyArray<DecisionIn>> =>
+  typeof input === "object" && input !== null && Object.hasOwn(input, "decisions")
+    ? Result.map(decodeMany(input, "body"), ({ decisions }) => decisions.map(completed))
+    : Result.map(decodeOne(input, "body"), (decision) => [completed(decision)])
+
+/** Where a decision landed. `duplicate`: it was there already. */
+export const Receipt = Schema.Struct({
+  client_ref: Schema.String,
+  decision_id: Schema.String,
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  duplicate: Schema.Boolean
+})
+export type Receipt = typeof Receipt.Type
+
+/** Answer of POST /agents/{agent_id}/decisions. */
+export const ReceiptsOut = Schema.Struct({
+  receipts: Schema.Array(Receipt),
+  head: Schema.Struct({ seq: Schema.Int, record_hash: Schema.String })
+})
+export type ReceiptsOut = typeof ReceiptsOut.Type
+
+/** Body of POST /decisions/{decision_id}/settle. */
+export const SettleIn = Schema.Struct({
+  status: oneOf(settledStatuses),
+  result: Schema.optionalKey(anyJson),
+  usage: optional(Usage),
+  latency_ms: optional(integer())
+})
+export type SettleIn = typeof SettleIn.Type
+
+/** Answer of a settlement. */
+export const SettleOut = Schema.Struct({ decision_id: Schema.String, seq: Schema.Int, record_hash: Schema.String, duplicate: Schema.Boolean })
+export type SettleOut = typeof SettleOut.Type
+
+/** Body of POST /agents/{agent_id}/capture-gaps. `count` is how many decisions are known to be missing. */
+export const CaptureGapIn = Schema.Struct({ from: instant, to: instant, count: integer(), reason: oneOf(gapReasons) })
+export type CaptureGapIn = typeof CaptureGapIn.Type
+
+/** Answer of a capture gap. */
+export const CaptureGapOut = Schema.Struct({ agent_id: Schema.String, seq: Schema.Int, record_hash: Schema.String })
+export type CaptureGapOut = typeof CaptureGapOut.Type
+
+/** Query of GET /agents/{agent_id}/decisions. `before` is the seq of the last decision seen; newest come first. */
+export const DecisionListQuery = Schema.Struct({
+  limit: Schema.optionalKey(integerParam(1, MAX_PAGE)),
+  before: Schema.optionalKey(integerParam()),
+  run_id: Schema.optionalKey(identifier(200)),
+  action: Schema.optionalKey(identifier(200))
+})
+export type DecisionListQuery = typeof DecisionListQuery.Type
+
+/** A decision in a list: what its record's body says, and its outcome where it was settled. Parts stay in the record. */
+export const DecisionOut = Schema.Struct({
+  id: Schema.String,
+  agent_id: Schema.String,
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  recorded_at: instant,
+  client_ref: Schema.String,
+  kind: oneOf(decisionKinds),
+  action: Schema.String,
+  tool_server: Schema.NullOr(Schema.String),
+  run_id: Schema.NullOr(Schema.String),
+  step: Schema.NullOr(Schema.Int),
+  observed_at: Schema.NullOr(instant),
+  status: oneOf(decisionStatuses),
+  evaluation_id: Schema.NullOr(Schema.String),
+  approval_id: Schema.NullOr(Schema.String),
+  model: Schema.NullOr(Schema.String),
+  usage: Schema.NullOr(Usage),
+  latency_ms: Schema.NullOr(Schema.Int),
+  mode: Schema.NullOr(oneOf(decisionModes)),
+  decided_by: Schema.NullOr(oneOf(deciders)),
+  writer_seq: Schema.NullOr(Schema.Int),
+  writer: Schema.String,
+  agent_status: Schema.String,
+  parts: Schema.Array(Schema.String),
+  settled: Schema.NullOr(Schema.Struct({
+    seq: Schema.Int,
+    record_hash: Schema.String,
+    recorded_at: instant,
+    status: oneOf(settledStatuses),
+    usage: Schema.NullOr(Usage),
+    latency_ms: Schema.NullOr(Schema.Int),
+    writer: Schema.String
+  }))
+})
+export type DecisionOut = typeof DecisionOut.Type

@@ -1,0 +1,73 @@
+/** One problem of an input, as the specification's `HTTPValidationError` lists it. Spec: document 1 section 2, Validation error; api.md, Conventions. */
+
+/** The `type` names in use: pydantic's. `type` and `loc` are contract, `msg` texts are not. */
+export const detailTypes = [
+  "missing", "extra_forbidden", "json_invalid", "string_type", "string_too_short", "string_too_long", "string_pattern_mismatch",
+  "int_type", "int_parsing", "float_type", "bool_type", "greater_than_equal", "less_than_equal", "literal_error", "enum",
+  "list_type", "dict_type", "datetime_parsing", "value_error", "union_tag_invalid", "too_long", "too_short"
+] as const
+
+/** One of pydantic's names for what is wrong. */
+export type DetailType = typeof detailTypes[number]
+
+/** Where an input came from: the first element of `loc`. */
+export type Slot = "body" | "query" | "path"
+
+/** What is wrong with one value of an input. */
+export interface DetailItem {
+  /** Slot, then member names and indexes, all as strings. */
+  readonly loc: ReadonlyArray<string>
+  readonly msg: string
+  readonly type: DetailType
+  /** What was seen, cut at 256 characters; null when it is secret, absent or has no JSON form. */
+  readonly input: unknown
+  /** The bound that was missed; `{}` when there is none. */
+  readonly ctx: { readonly [name: string]: unknown }
+}
+
+/**
+ * Characters of an input that an error repeats.
+ *
+ * - Unit: UTF-16 units. Enough to recognise what was sent; a 16 MiB body is not sent back.
+ */
+export const INPUT_CUT = 256
+
+/** Members whose value no error repeats, wherever they stand. */
+const secretMembers: ReadonlySet<string> = new Set(["key", "secret", "token", "password", "authorization", "api_key", "client_secret", "private_key"])
+
+/** Makes a detail item; cuts `input` and hides it under secret members. */
+export const detailItem = (
+  loc: ReadonlyArray<string>,
+  type: DetailType,
+  msg: string,
+  input: unknown = null,
+  ctx: { readonly [name: string]: unknown } = {}
+): DetailItem => ({ loc: loc.map((part) => cut(part)), msg, type, input: shown(loc, input), ctx })
+
+const shown = (loc: ReadonlyArray<string>, input: unknown): unknown => {
+  if (loc.some((part) => secretMembers.has(part.toLowerCase()))) return null
+  switch (typeof input) {
+    case "string":
+      return cut(input)
+    case "number":
+      return Number.isFinite(input) ? input : null
+    case "boolean":
+      return input
+    case "object":
+      return input === null ? null : shownObject(input)
+    default:
+      return null
+  }
+}
+
+const shownObject = (input: object): unknown => {
+  if (!Array.isArray(input) && Object.getPrototypeOf(input) !== Object.prototype && Object.getPrototypeOf(input) !== null) return null
+  const text = JSON.stringify(input, (name, value: unknown) => name !== "" && secretMembers.has(name.toLowerCase()) ? null : value)
+  return text.length <= INPUT_CUT ? JSON.parse(text) : cut(text)
+}
+
+const cut = (text: string): string => {
+  if (text.length <= INPUT_CUT) return text
+  const last = text.charCodeAt(INPUT_CUT - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? INPUT_CUT - 1 : INPUT_CUT)
+}

@@ -1,0 +1,156 @@
+/**
+ * The bricks of every input shape: texts, identifiers, integers, times, free JSON.
+ *
+ * Each check carries pydantic's name of what it finds in its annotation `detail`, which `details.ts` reads. A value has one
+ * problem at a time: checks abort. Spec: api.md, Conventions.
+ */
+import { Effect, Schema, SchemaGetter } from "effect"
+import type { DetailType } from "./detail.ts"
+import { idPattern, type IdKind } from "./ids.ts"
+import { MAX_INTEGER } from "./limits.ts"
+import { parseRfc3339 } from "./rfc3339.ts"
+
+/** What a check says when it fails. */
+export interface CheckDetail {
+  readonly type: DetailType
+  readonly msg: string
+  readonly ctx?: { readonly [name: string]: unknown }
+}
+
+/** A check that knows its pydantic name. */
+export const check = <T>(holds: (value: T) => boolean, detail: CheckDetail) =>
+  Schema.makeFilter<T>((value) => holds(value), { detail, message: detail.msg }, true)
+
+/** An optional member; null means the same as absent. */
+export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** A member that may be left out, and then is `value`. */
+export const defaulted = <S extends Schema.Top>(schema: S, value: S["Encoded"]) => schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value)))
+
+const codePoints = (text: string): number => {
+  let count = text.length
+  for (let at = 1; at < text.length; at++) {
+    const pair = (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00
+    if (pair) count--
+  }
+  return count
+}
+
+const atLeast = (length: number) =>
+  check<string>((text) => text.length >= length && codePoints(text) >= length, {
+    type: "string_too_short", msg: `String should have at least ${length} character${length === 1 ? "" : "s"}`, ctx: { min_length: length }
+  })
+const atMost = (length: number) =>
+  check<string>((text) => text.length <= length || codePoints(text) <= length, {
+    type: "string_too_long", msg: `String should have at most ${length} characters`, ctx: { max_length: length }
+  })
+const storable = check<string>((text) => text.isWellFormed() && !text.includes("\0"), {
+  type: "value_error", msg: "Text cannot hold U+0000 or half of a surrogate pair"
+})
+const nfc = Schema.String.pipe(Schema.decodeTo(Schema.String, {
+  decode: SchemaGetter.transform((text: string) => text.normalize("NFC")),
+  encode: SchemaGetter.transform((text: string) => text)
+}))
+
+/** What a person wrote: NFC, its length in code points. */
+export const text = (min: number, max: number) => min === 0 ? nfc.check(storable, atMost(max)) : nfc.check(storable, atLeast(min), atMost(max))
+
+/** Text that matches a pattern and has 1 to `max` characters. */
+export const patterned = (pattern: RegExp, max: number) =>
+  Schema.String.check(
+    atLeast(1),
+    atMost(max),
+    check<string>((value) => pattern.test(value), {
+      type: "string_pattern_mismatch", msg: `String should match pattern '${pattern.source}'`, ctx: { pattern: pattern.source }
+    })
+  )
+
+/** A caller's identifier: it may stand in a record's body. */
+export const identifier = (max: number) => patterned(/^[A-Za-z0-9._:/@+-]+$/, max)
+
+/** One of our ids. */
+export const id = (kind: IdKind) => patterned(idPattern(kind), 64)
+
+/** An org unit: text, and not `*`, which means all of them. */
+export const orgUnit = text(1, 100).check(check<string>((unit) => unit !== "*", { type: "value_error", msg: "An org unit cannot be called '*'" }))
+
+/** An e-mail address, roughly: what has an @ with something on both sides, and can be written to a header. */
+export const email = text(3, 254).check(
+  check<string>((address) => /^[^\s@<>",;:\\()[\]\p{Cc}]+@[^\s@<>",;:\\()[\]\p{Cc}]+$/u.test(address), { type: "value_error", msg: "value is not a valid email address" })
+)
+
+const wholeNumber = check<number>((value) => Number.isInteger(value), { type: "int_type", msg: "Input should be a valid integer" })
+const between = (min: number, max: number) => [
+  check<number>((value) => value >= min, { type: "greater_than_equal", msg: `Input should be greater than or equal to ${min}`, ctx: { ge: min } }),
+  check<number>((value) => value <= max, { type: "less_than_equal", msg: `Input should be less than or equal to ${max}`, ctx: { le: max } })
+] as const
+
+/** An integer of a JSON body. */
+export const integer = (min = 0, max = MAX_INTEGER) => Schema.Number.check(wholeNumber, ...between(min, max))
+
+const integerText = Schema.String.check(
+  check<string>((value) => /^-?\d{1,400}$/.test(value), { type: "int_parsing", msg: "Input should be a valid integer, unable to parse string as an integer" })
+)
+/** An integer of a path or a query. */
+export const integerParam = (min = 0, max = MAX_INTEGER) =>
+  integerText.pipe(Schema.decodeTo(Schema.Number, {
+    decode: SchemaGetter.transform((value: string) => Number(value)),
+    encode: SchemaGetter.transform((value: number) => String(value))
+  })).check(...between(min, max))
+
+/** A time with any offset, checked and left as it was sent. */
+export const instantText = Schema.String.check(
+  check<string>((value) => parseRfc3339(value) !== null, { type: "datetime_parsing", msg: "Input should be a valid RFC 3339 time with an offset" })
+)
+/** A time with any offset; it comes out as UTC with milliseconds, 24 characters. */
+export const instant = instantText.pipe(Schema.decodeTo(Schema.String, {
+  decode: SchemaGetter.transform((value: string) => parseRfc3339(value) ?? value),
+  encode: SchemaGetter.transform((value: string) => value)
+}))
+
+/** One word of a closed list. */
+export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) => Schema.Literals(words)
+
+/** Any JSON. It may be the bytes received where it has no exact form: decision 0009. */
+export const anyJson = Schema.Unknown
+
+/** A list of `min` to `max` items. */
+export const list = <S extends Schema.Top>(item: S, min: number, max: number) =>
+  Schema.Array(item).check(
+    check<ReadonlyArray<unknown>>((items) => items.length >= min, { type: "too_short", msg: `List should have at least ${min} items`, ctx: { min_length: min } }),
+    check<ReadonlyArray<unknown>>((items) => items.length <= max, { type: "too_long", msg: `List should have at most ${max} items`, ctx: { max_length: max } })
+  )
+
+/**
+ * Characters of the JSON text of a free object in a state document.
+ *
+ * - Unit: UTF-16 units. Documents are read whole and listed by the thousand.
+ */
+export const OBJECT_LIMIT = 65_536
+
+/** A free JSON object that a state document keeps: plain, and exactly what JSON can say. */
+export const jsonObject = Schema.Record(Schema.String, Schema.Unknown).check(
+  check<object>((value) => isExact(value, 32), { type: "value_error", msg: "The object holds something without an exact JSON form: a number out of range, half of a surrogate pair, or more than 32 levels" }),
+  check<object>((value) => JSON.stringify(value).length <= OBJECT_LIMIT, { type: "too_long", msg: `The object's JSON text should have at most ${OBJECT_LIMIT} characters`, ctx: { max_length: OBJECT_LIMIT } })
+)
+
+const isExact = (value: unknown, room: number): boolean => {
+  switch (typeof value) {
+    case "string":
+      return value.isWellFormed() && !value.includes("\0")
+    case "number":
+      return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+    case "boolean":
+      return true
+    case "object": {
+      if (value === null) return true
+      if (room === 0) return false
+      if (Array.isArray(value)) return value.every((item) => isExact(item, room - 1))
+      const prototype: unknown = Object.getPrototypeOf(value)
+      if (prototype !== Object.prototype && prototype !== null) return false
+      return Object.entries(value).every(([name, member]) => isExact(name, room) && isExact(member, room - 1))
+    }
+    default:
+      return false
+  }
+}

@@ -1,0 +1,137 @@
+/** What an endpoint is: plain data that the dispatcher, the tests and the interface description read. Decision 0003 says why it is not Effect's HttpApi. */
+import { Result, type Schema } from "effect"
+import { type Decoded, decode } from "../decode.ts"
+import { integerParam } from "../fields.ts"
+import { idPattern, idPrefixes, type IdKind } from "../ids.ts"
+import { BODY_LIMIT_BYTES } from "../limits.ts"
+import { InvalidInput, type Refusal, type RefusalTag } from "../refusals.ts"
+import type { AccessRow } from "./access.ts"
+
+/** A path parameter. */
+export interface Param<A> {
+  readonly type: "string" | "integer"
+  readonly decode: (text: string, name: string) => Result.Result<A, Refusal>
+  /** An example that has the right form, for tests and descriptions. */
+  readonly example: string
+}
+
+/** An id in a path. One that has not the form of an id is one that does not exist. */
+export const idParam = (kind: IdKind, missing: () => Refusal): Param<string> => ({
+  type: "string",
+  decode: (text) => idPattern(kind).test(text) ? Result.succeed(text) : Result.fail(missing()),
+  example: `${idPrefixes[kind]}_${"0".repeat(26)}`
+})
+
+const decodeSeq = decode(integerParam())
+
+/** A record's seq in a path. */
+export const seqParam: Param<number> = {
+  type: "integer",
+  decode: (text, name) => Result.mapError(decodeSeq(text, "path", [name]), (detail) => new InvalidInput({ detail })),
+  example: "0"
+}
+
+/** A JSON body. */
+export interface Body<A> {
+  readonly schema: Schema.Top
+  readonly decode: (value: unknown) => Decoded<A>
+  readonly limitBytes: number
+  /** Values that are kept as the bytes received where they have no exact form. */
+  readonly keepRaw: ((path: ReadonlyArray<string | number>) => boolean) | null
+}
+
+/** A body of one shape. */
+export const jsonBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  options: { readonly limitBytes?: number; readonly keepRaw?: (path: ReadonlyArray<string | number>) => boolean } = {}
+): Body<S["Type"]> => {
+  const decoder = decode(schema)
+  return { schema, decode: (value) => decoder(value, "body"), limitBytes: options.limitBytes ?? BODY_LIMIT_BYTES, keepRaw: options.keepRaw ?? null }
+}
+
+/** A query. Parameters that an endpoint does not know are passed over, as the specification's own framework does. */
+export interface Query<A> {
+  readonly schema: Schema.Top
+  readonly names: ReadonlyArray<string>
+  readonly decode: (value: { readonly [name: string]: string }) => Decoded<A>
+}
+
+/** A query of one shape; each parameter at most once. */
+export const queryOf = <S extends Schema.Top & { readonly DecodingServices: never; readonly fields: { readonly [name: string]: Schema.Top } }>(schema: S): Query<S["Type"]> => {
+  const decoder = decode(schema)
+  return { schema, names: Object.keys(schema.fields), decode: (value) => decoder(value, "query") }
+}
+
+/** The parameters of a path by name. */
+export type Params = { readonly [name: string]: Param<unknown> }
+/** Their values. */
+export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
+
+/** What a success looks like: JSON of a shape, or bytes of a media type. */
+export interface Success {
+  readonly status: 200 | 201
+  readonly schema: Schema.Top | null
+  readonly media: string
+}
+
+/** JSON of this shape. */
+export const json = (status: 200 | 201, schema: Schema.Top): Success => ({ status, schema, media: "application/json" })
+
+/** Bytes or text of a media type. */
+export const media = (type: string): Success => ({ status: 200, schema: null, media: type })
+
+/** Methods of endpoints. HEAD and OPTIONS are derived. */
+export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
+
+/** One endpoint. */
+export interface Endpoint<P extends Params = Params, Q = unknown, B = unknown, R extends RefusalTag = RefusalTag> {
+  /** Name of its handler: `agents.create`. */
+  readonly id: string
+  readonly method: Method
+  /** With parameters in braces, as the specification writes them. */
+  readonly path: string
+  readonly summary: string
+  readonly access: AccessRow
+  readonly params: P
+  readonly query: Query<Q> | null
+  readonly body: Body<B> | null
+  readonly success: Success
+  /** Refusals of its own, beside those that every endpoint of its kind has: see `refusalsOf`. */
+  readonly refusals: ReadonlyArray<R>
+}
+
+/** An endpoint of any shape, for those who read the table. */
+export type AnyEndpoint = Endpoint<any, any, any, any>
+
+interface Declaration<P extends Params, Q, B, R extends RefusalTag> {
+  readonly id: string
+  readonly method: Method
+  readonly path: string
+  readonly summary: string
+  readonly access: AccessRow
+  readonly params?: P
+  readonly query?: Query<Q>
+  readonly body?: Body<B>
+  readonly success: Success
+  readonly refusals?: ReadonlyArray<R>
+}
+
+/** Declares an endpoint. */
+export const endpoint = <P extends Params = {}, Q = {}, B = null, const R extends RefusalTag = never>(declared: Declaration<P, Q, B, R>): Endpoint<P, Q, B, R> => ({
+  ...declared,
+  params: declared.params ?? ({} as P),
+  query: declared.query ?? null,
+  body: declared.body ?? null,
+  refusals: declared.refusals ?? []
+})
+
+/** Refusals that any request can meet before its handler runs. */
+export const generalRefusals = ["InvalidInput", "BodyTooLarge", "UnsupportedMediaType"] as const satisfies ReadonlyArray<RefusalTag>
+
+/** Every refusal that an endpoint can answer with: its own, and those that follow from what it is. */
+export const refusalsOf = (of: AnyEndpoint): ReadonlyArray<RefusalTag> => {
+  const tags: Array<RefusalTag> = [...generalRefusals, ...of.refusals]
+  if (!of.access.anonymous) tags.push("Unauthorized", "Forbidden")
+  if (!of.access.ingestKey) tags.push("KeyNotAllowed")
+  return [...new Set(tags)].sort()
+}

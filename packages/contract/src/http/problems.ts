@@ -1,0 +1,72 @@
+/** The HTTP status of every refusal and fault, and their bodies. The one such table. Spec: api.md, Conventions; style section 5. */
+import { codeOf, type Refusal, type RefusalTag } from "../refusals.ts"
+
+/** How a refusal goes out. */
+interface ProblemRow<R extends Refusal> {
+  readonly status: number
+  /** Members beside `detail` and `code`. */
+  readonly members?: (refusal: R) => { readonly [name: string]: unknown }
+  readonly headers?: (refusal: R) => { readonly [name: string]: string }
+}
+
+/** Status, and what goes along, of every refusal. */
+export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal, { readonly _tag: T }>> } = {
+  Unauthorized: { status: 401, headers: () => ({ "www-authenticate": "Bearer" }) },
+  Forbidden: { status: 403 },
+  KeyNotAllowed: { status: 403 },
+  OrgUnitNotAllowed: { status: 403 },
+  TierOverCap: { status: 403 },
+  AgentNotFound: { status: 404 },
+  DecisionNotFound: { status: 404 },
+  RecordNotFound: { status: 404 },
+  PartNotFound: { status: 404 },
+  PackNotFound: { status: 404 },
+  IngestKeyNotFound: { status: 404 },
+  NotFound: { status: 404 },
+  MethodNotAllowed: { status: 405, headers: ({ allow }) => ({ allow: allow.join(", ") }) },
+  AgentNameTaken: { status: 409, members: ({ agentId }) => ({ agent_id: agentId ?? null }) },
+  ClientRefReused: { status: 409, members: ({ indexes }) => ({ indexes: indexes ?? [] }) },
+  DecisionAlreadySettled: { status: 409 },
+  PartErased: { status: 409, members: ({ erasedBy }) => ({ erased_by: erasedBy ?? null }) },
+  BodyTooLarge: { status: 413 },
+  DecisionTooLarge: { status: 413, members: ({ indexes }) => ({ indexes: indexes ?? [] }) },
+  UnsupportedMediaType: { status: 415 },
+  InvalidInput: { status: 422 },
+  Draining: { status: 503, headers: () => ({ "retry-after": "1" }) }
+}
+
+/** What a caller is told of a failing world: never the reason, which may name hosts and files. */
+const faults: { readonly [tag: string]: string } = {
+  StorageUnavailable: "The store cannot be reached or cannot write now. Send the request again later; captures with a client_ref are idempotent.",
+  StorageConflict: "Others kept changing what this request changes. Send it again.",
+  StorageCorrupt: "The store holds something that cannot be true, and this request stops before it. The operator must look."
+}
+
+/** An answer that is not a success. */
+export interface Problem {
+  readonly status: number
+  readonly body: { readonly [name: string]: unknown }
+  readonly headers: { readonly [name: string]: string }
+}
+
+/** The answer for a refusal or a storage fault; null for anything else, which is a defect. */
+export const problemOf = (error: unknown): Problem | null => {
+  if (typeof error !== "object" || error === null || !("_tag" in error) || typeof error._tag !== "string") return null
+  const tag = error._tag
+  const fault = Object.hasOwn(faults, tag) ? faults[tag]! : null
+  if (fault !== null) return { status: 503, body: { detail: fault, code: codeOf(tag) }, headers: { "retry-after": "1" } }
+  if (!Object.hasOwn(problems, tag)) return null
+  const refusal = error as Refusal
+  const row = problems[tag as RefusalTag] as ProblemRow<Refusal>
+  const body = refusal._tag === "InvalidInput"
+    ? { detail: refusal.detail }
+    : { detail: refusal.message, code: codeOf(tag), ...row.members?.(refusal) }
+  return { status: row.status, body, headers: row.headers?.(refusal) ?? {} }
+}
+
+/** The answer to a defect: it names the request, so that an operator finds it in the log, and nothing else. */
+export const internalError = (requestId: string): Problem => ({
+  status: 500,
+  body: { detail: `Something went wrong inside the server. The log names this request: ${requestId}.`, code: "internal_error" },
+  headers: {}
+})

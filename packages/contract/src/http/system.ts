@@ -1,0 +1,25 @@
+/** Liveness, and who is calling. Spec: document 1 section 4; api.md "agents and registry", GET /me. */
+import { MeOut } from "../session.ts"
+import { HealthOut, StatusOut } from "../system.ts"
+import { access } from "./access.ts"
+import { endpoint, json } from "./endpoint.ts"
+
+/** GET /healthz: 503 while the store does not answer, or the server drains. */
+export const healthz = endpoint({
+  id: "system.healthz", method: "GET", path: "/healthz", summary: "Whether the store answers.",
+  access: access.public, success: json(200, HealthOut), refusals: ["Draining"]
+})
+
+/** GET /status: never touches the database. */
+export const status = endpoint({
+  id: "system.status", method: "GET", path: "/status", summary: "Liveness and version, nothing else.",
+  access: access.public, success: json(200, StatusOut)
+})
+
+/** GET /me: the caller as the service sees it. */
+export const me = endpoint({
+  id: "system.me", method: "GET", path: "/api/v1/me", summary: "Who is calling.",
+  access: access.readOwn, success: json(200, MeOut)
+})
+
+export const system = { healthz, status, me } as const

@@ -1,0 +1,27 @@
+/** Ids: a typed prefix and 26 lower-case Crockford base-32 characters. Spec: api.md, Conventions; design section 5. */
+
+/** Prefix of each kind of id. */
+export const idPrefixes = {
+  agent: "agt",
+  decision: "dec",
+  ingestKey: "key",
+  pack: "pck",
+  user: "usr",
+  evaluation: "evl",
+  review: "rev"
+} as const
+
+/** A kind of id. */
+export type IdKind = keyof typeof idPrefixes
+
+const TAIL = "[0-9a-hjkmnp-tv-z]{26}"
+
+const patterns: { readonly [K in IdKind]: RegExp } = Object.fromEntries(
+  Object.entries(idPrefixes).map(([kind, prefix]) => [kind, new RegExp(`^${prefix}_${TAIL}$`)])
+) as { readonly [K in IdKind]: RegExp }
+
+/** The pattern that ids of this kind match. */
+export const idPattern = (kind: IdKind): RegExp => patterns[kind]
+
+/** Whether `text` has the form of an id of this kind. It says nothing about whether the thing exists. */
+export const isId = (kind: IdKind, text: string): boolean => patterns[kind].test(text)

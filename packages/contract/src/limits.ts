@@ -1,0 +1,23 @@
+/** Bounds that more than one shape shares. */
+
+/**
+ * Bytes of `args`, `result` or `labels` of one decision.
+ *
+ * - Unit: bytes, 1 MiB. Far above what a model is given at once; larger content belongs in a store of its own, with its digest here.
+ */
+export const PART_LIMIT_BYTES = 1_048_576
+
+/** Decisions in one batch. */
+export const MAX_BATCH = 1_000
+
+/** Items that one page of a list can hold. */
+export const MAX_PAGE = 1_000
+
+/** Bytes of a request body. Enough for every shape but a batch. */
+export const BODY_LIMIT_BYTES = 1_048_576
+
+/** Bytes of a body that carries a batch of decisions. */
+export const BATCH_LIMIT_BYTES = 16 * 1_048_576
+
+/** Largest integer that every JSON reader keeps exactly. */
+export const MAX_INTEGER = Number.MAX_SAFE_INTEGER

@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs"
+import { Result } from "effect"
+import { assert, describe, it } from "vitest"
+import { endpoints, internalError, type Param, problemOf, problems, refusalsOf } from "./http/index.ts"
+import * as contract from "./index.ts"
+import { AgentNameTaken, AgentNotFound, ClientRefReused, codeOf, InvalidInput, KeyNotAllowed, MethodNotAllowed, Unauthorized } from "./refusals.ts"
+
+describe("refusals", () => {
+  it("have a status each, and a code that is their name", () => {
+    for (const tag of Object.keys(problems)) {
+      assert.property(contract, tag)
+      assert.match(codeOf(tag), /^[a-z]+(_[a-z]+)*$/)
+    }
+    assert.strictEqual(codeOf("AgentNameTaken"), "agent_name_taken")
+    assert.strictEqual(codeOf("DecisionAlreadySettled"), "decision_already_settled")
+  })
+
+  it("go out as sentence and code, with what the caller needs to act", () => {
+    assert.deepStrictEqual(problemOf(new KeyNotAllowed()), { status: 403, body: { detail: "This action needs an OIDC session.", code: "key_not_allowed" }, headers: {} })
+    assert.deepStrictEqual(problemOf(new Unauthorized())!.headers, { "www-authenticate": "Bearer" })
+    assert.deepStrictEqual(problemOf(new MethodNotAllowed({ allow: ["GET", "HEAD"] }))!.headers, { allow: "GET, HEAD" })
+    assert.deepInclude(problemOf(new AgentNameTaken({ agentId: "agt_x" }))!.body, { code: "agent_name_taken", agent_id: "agt_x" })
+    assert.deepInclude(problemOf(new AgentNameTaken({}))!.body, { agent_id: null })
+    assert.deepInclude(problemOf(new ClientRefReused({ indexes: [1, 3] }))!.body, { indexes: [1, 3] })
+    assert.strictEqual(problemOf(new AgentNotFound({ agentId: "agt_x" }))!.status, 404)
+  })
+
+  it("a validation error is the specification's body", () => {
+    const item = { loc: ["body", "a"], msg: "Field required", type: "missing", input: null, ctx: {} }
+    assert.deepStrictEqual(problemOf(new InvalidInput({ detail: [item] })), { status: 422, body: { detail: [item] }, headers: {} })
+  })
+
+  it("faults of the store are 503 and say nothing of the reason", () => {
+    for (const tag of ["StorageUnavailable", "StorageConflict", "StorageCorrupt"]) {
+      const problem = problemOf({ _tag: tag, reason: "hunter2", message: "hunter2" })!
+      assert.deepStrictEqual([problem.status, problem.body["code"]], [503, codeOf(tag)])
+      assert.notInclude(JSON.stringify(problem), "hunter2")
+    }
+  })
+
+  it("anything else is a defect", () => {
+    for (const error of [null, undefined, "x", new Error("x"), {}, { _tag: 1 }, { _tag: "Surprise" }, { _tag: "constructor" }, { _tag: "__proto__" }]) assert.isNull(problemOf(error))
+    assert.deepStrictEqual(Object.keys(internalError("id").body), ["detail", "code"])
+  })
+})
+
+describe("the endpoint table", () => {
+  it("names each endpoint and each place once", () => {
+    const ids = endpoints.map(({ id }) => id)
+    const places = endpoints.map(({ method, path }) => `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`)
+    assert.strictEqual(new Set(ids).size, ids.length)
+    assert.strictEqual(new Set(places).size, places.length)
+  })
+
+  it("describes the parameters of its paths", () => {
+    for (const { params, path } of endpoints) {
+      assert.deepStrictEqual([...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name), Object.keys(params), path)
+    }
+  })
+
+  it("takes as an id only what has the form of one: anything else is not there, and no store is asked", () => {
+    for (const { params } of endpoints) {
+      for (const [name, param] of Object.entries(params as { readonly [name: string]: Param<unknown> })) {
+        assert.isTrue(Result.isSuccess(param.decode(param.example, name)))
+        if (param.type === "string") for (const text of ["", "x", "\0", `${param.example}0`, param.example.toUpperCase()]) assert.isTrue(Result.isFailure(param.decode(text, name)), text)
+      }
+    }
+  })
+
+  it("says what it refuses: its own and what any such endpoint does", () => {
+    for (const endpoint of endpoints) {
+      const tags = refusalsOf(endpoint)
+      for (const tag of ["InvalidInput", "BodyTooLarge", "UnsupportedMediaType", ...endpoint.refusals]) assert.include(tags, tag)
+      assert.strictEqual(tags.includes("Unauthorized"), !endpoint.access.anonymous, endpoint.id)
+      assert.strictEqual(tags.includes("KeyNotAllowed"), !endpoint.access.ingestKey, endpoint.id)
+    }
+  })
+
+  it("stands in the README, row by row", () => {
+    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
+    const rows = readme.split("\n").filter((line) => /^\| (GET|POST) /.test(line))
+    assert.deepStrictEqual(rows, endpoints.map(({ access, method, path, refusals, success }) =>
+      `| ${method} \`${path}\` | ${access.name} | ${success.status} | ${refusals.map(codeOf).join(", ")} |`))
+  })
+
+  it("creates with 201 and reads with 200", () => {
+    for (const { id, method, success } of endpoints) assert.strictEqual(success.status, method === "GET" || id === "ingest_keys.revoke" ? 200 : 201, id)
+  })
+
+  it("has every route of the specification's first part", () => {
+    assert.deepStrictEqual(endpoints.map(({ method, path }) => `${method} ${path}`).sort(), [
+      "GET /api/v1/admin/ingest-keys", "GET /api/v1/agents", "GET /api/v1/agents/{agent_id}", "GET /api/v1/agents/{agent_id}/decisions", "GET /api/v1/chain/checkpoint",
+      "GET /api/v1/chain/consistency", "GET /api/v1/chain/head", "GET /api/v1/chain/keys", "GET /api/v1/chain/records", "GET /api/v1/chain/records/{seq}",
+      "GET /api/v1/chain/records/{seq}/proof", "GET /api/v1/chain/verify", "GET /api/v1/evidence/packs", "GET /api/v1/evidence/packs/{pack_id}", "GET /api/v1/me", "GET /healthz",
+      "GET /status", "POST /api/v1/admin/ingest-keys", "POST /api/v1/admin/ingest-keys/{key_id}/revoke", "POST /api/v1/agents", "POST /api/v1/agents/{agent_id}/capture-gaps",
+      "POST /api/v1/agents/{agent_id}/decisions", "POST /api/v1/chain/erasures", "POST /api/v1/decisions/{decision_id}/settle", "POST /api/v1/evidence/packs"
+    ])
+  })
+})

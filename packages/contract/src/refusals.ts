@@ -1,0 +1,185 @@
+/**
+ * Refusals: every expected no of the service, as values.
+ *
+ * The wire code of a refusal is its tag in snake_case; its HTTP status stands in `http/problems.ts`. Spec: style section 5.
+ */
+import { Schema } from "effect"
+import { PART_LIMIT_BYTES } from "./limits.ts"
+
+/** Fields that help the caller to act are optional: whoever fails says what it knows, and what it says goes out beside `detail` and `code`. */
+const told = Schema.optionalKey
+
+/** The input is not what the contract describes. Every problem is listed. */
+export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
+  detail: Schema.Array(Schema.Struct({
+    loc: Schema.Array(Schema.String),
+    msg: Schema.String,
+    type: Schema.String,
+    input: Schema.Unknown,
+    ctx: Schema.Record(Schema.String, Schema.Unknown)
+  }))
+}) {
+  override get message(): string {
+    const first = this.detail[0]
+    return first === undefined ? "The input is not valid." : `The input is not valid: ${first.loc.join(".")}: ${first.msg}.`
+  }
+}
+
+/** No token, or one that is not known, has run out or was revoked. One answer for all, so that nobody learns which. */
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {}) {
+  override get message(): string {
+    return "A valid bearer token is needed: an ingest key or an OIDC session."
+  }
+}
+
+/** The caller's role, or its org unit, does not include this action. */
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { need: told(Schema.String) }) {
+  override get message(): string {
+    return `The caller's role does not include this action${this.need === undefined ? "" : `: it needs ${this.need}`}.`
+  }
+}
+
+/** An ingest key was used where a person is needed. The sentence is the specification's. */
+export class KeyNotAllowed extends Schema.TaggedError<KeyNotAllowed>()("KeyNotAllowed", {}) {
+  override get message(): string {
+    return "This action needs an OIDC session."
+  }
+}
+
+/** The caller may not act for this org unit. */
+export class OrgUnitNotAllowed extends Schema.TaggedError<OrgUnitNotAllowed>()("OrgUnitNotAllowed", {}) {
+  override get message(): string {
+    return "The caller is bound to another org unit. Leave org_unit out, or use a caller of that unit."
+  }
+}
+
+/** The autonomy tier is above what the ingest key may register. */
+export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap", { tier: told(Schema.String), cap: told(Schema.String) }) {
+  override get message(): string {
+    return "The autonomy tier is above what this ingest key may register. Register with a lower tier; a person can raise it later."
+  }
+}
+
+/** There is no such agent, or the caller may not see it. */
+export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", { agentId: told(Schema.NullOr(Schema.String)) }) {
+  override get message(): string {
+    return "There is no such agent among those that the caller may see."
+  }
+}
+
+/** An agent has this name already. `agentId` is there when the caller may read that agent. */
+export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentNameTaken", { agentId: told(Schema.NullOr(Schema.String)) }) {
+  override get message(): string {
+    return "An agent with this name exists. Look it up by its exact name, or choose another name."
+  }
+}
+
+/** There is no such decision, or the caller may not see it. */
+export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", { decisionId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such decision among those that the caller may see."
+  }
+}
+
+/** These decisions repeat a `client_ref` with other content. `indexes` are positions in the batch. */
+export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("ClientRefReused", { indexes: told(Schema.Array(Schema.Int)) }) {
+  override get message(): string {
+    return "A client_ref was used before with other content. Nothing of this request was recorded; use a new client_ref for a new decision."
+  }
+}
+
+/** The decision was settled before with another outcome. */
+export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySettled>()("DecisionAlreadySettled", { decisionId: told(Schema.String) }) {
+  override get message(): string {
+    return "The decision is settled already, with another outcome. An outcome is recorded once."
+  }
+}
+
+/** `args`, `result` or `labels` of these decisions are over their limit. */
+export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("DecisionTooLarge", { indexes: told(Schema.Array(Schema.Int)), limitBytes: told(Schema.Int) }) {
+  override get message(): string {
+    return `args, result and labels may have ${PART_LIMIT_BYTES} bytes each. Nothing of this request was recorded; shorten them, or record a digest.`
+  }
+}
+
+/** There is no record with this seq. */
+export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", { seq: told(Schema.Int) }) {
+  override get message(): string {
+    return "There is no record with this seq."
+  }
+}
+
+/** The record has no part of this name. */
+export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFound", { seq: told(Schema.Int), name: told(Schema.String) }) {
+  override get message(): string {
+    return "The record has no part of this name that could be erased."
+  }
+}
+
+/** The part was erased before. `erasedBy` is the record that says so. */
+export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", { seq: told(Schema.Int), name: told(Schema.String), erasedBy: told(Schema.Int) }) {
+  override get message(): string {
+    return "This part was erased before; erased_by is the record that says so."
+  }
+}
+
+/** There is no such evidence pack, or the caller may not see it. */
+export class PackNotFound extends Schema.TaggedError<PackNotFound>()("PackNotFound", { packId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such evidence pack among those that the caller may see."
+  }
+}
+
+/** There is no such ingest key, or the caller may not see it. */
+export class IngestKeyNotFound extends Schema.TaggedError<IngestKeyNotFound>()("IngestKeyNotFound", { keyId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such ingest key among those that the caller may see."
+  }
+}
+
+/** There is nothing at this path. */
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
+  override get message(): string {
+    return "There is nothing at this path."
+  }
+}
+
+/** The path exists, with other methods. */
+export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", { allow: Schema.Array(Schema.String) }) {
+  override get message(): string {
+    return `This path takes ${this.allow.join(", ")}.`
+  }
+}
+
+/** The body is not JSON by its content type. */
+export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {}) {
+  override get message(): string {
+    return "The body must be sent as application/json in UTF-8, without a content encoding."
+  }
+}
+
+/** The body has more bytes than this route takes. */
+export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { limitBytes: told(Schema.Int) }) {
+  override get message(): string {
+    return `The body is over ${this.limitBytes === undefined ? "its limit" : `${this.limitBytes} bytes`}. Send less at once.`
+  }
+}
+
+/** The server is shutting down. */
+export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
+  override get message(): string {
+    return "The server is shutting down. Send requests to another one, or later."
+  }
+}
+
+/** Every refusal. */
+export type Refusal =
+  | InvalidInput | Unauthorized | Forbidden | KeyNotAllowed | OrgUnitNotAllowed | TierOverCap | AgentNotFound | AgentNameTaken
+  | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
+  | PackNotFound | IngestKeyNotFound | NotFound | MethodNotAllowed | UnsupportedMediaType | BodyTooLarge | Draining
+
+/** The tag of a refusal. */
+export type RefusalTag = Refusal["_tag"]
+
+/** The wire code of a tag: the same words in snake_case. */
+export const codeOf = (tag: string): string => tag.replace(/[A-Z]/g, (letter, at: number) => (at === 0 ? "" : "_") + letter.toLowerCase())

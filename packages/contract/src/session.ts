@@ -1,0 +1,28 @@
+/** Who is calling: roles, and what the service says about the caller. Spec: document 1 section 5; api.md "Who may call". */
+import { Schema } from "effect"
+import { oneOf } from "./fields.ts"
+
+/** Service roles, strongest first. */
+export const roles = ["admin", "governor", "operator", "reviewer", "auditor"] as const
+export type Role = (typeof roles)[number]
+
+/** Answer of GET /me. An ingest key has no role. `org_units` holds `*` where every unit is meant. */
+export const MeOut = Schema.Struct({
+  subject: Schema.String,
+  kind: oneOf(["user", "key"]),
+  role: Schema.NullOr(oneOf(roles)),
+  org_units: Schema.Array(Schema.String),
+  name: Schema.NullOr(Schema.String)
+})
+export type MeOut = typeof MeOut.Type
+
+/** Claims of a session's token, as the development issuer writes them. */
+export const TokenClaims = Schema.Struct({
+  iss: Schema.String,
+  aud: Schema.Union([Schema.String, Schema.Array(Schema.String)]),
+  sub: Schema.String,
+  roles: Schema.Array(Schema.String),
+  org_unit: Schema.String,
+  exp: Schema.Int
+})
+export type TokenClaims = typeof TokenClaims.Type

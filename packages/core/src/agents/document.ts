@@ -1,0 +1,48 @@
+/** Reads agents out of documents, and writes them for the wire. */
+import type { Agent } from "@flyball/contract"
+import { formatInstant } from "@flyball/evidence"
+import type { Document } from "../storage/port.ts"
+import { idAtMs } from "../id-time.ts"
+import type { AgentDocument } from "./rules/document.ts"
+
+/** Collection of the agents. */
+export const AGENTS = "agents"
+
+/** An agent as it was read. */
+export interface StoredAgent {
+  readonly id: string
+  readonly version: number
+  readonly body: AgentDocument
+}
+
+/** The agent in a document of the collection `agents`; only this folder writes there. */
+export const storedAgent = (document: Document): StoredAgent => ({ id: document.id, version: document.version, body: document.body as AgentDocument })
+
+/** The agent as the interface shows it. Members whose capability does not exist yet have their empty value. */
+export const agentOut = (agent: StoredAgent, tenantId: string): Agent => ({
+  id: agent.id,
+  tenant_id: tenantId,
+  name: agent.body.name,
+  description: agent.body.description,
+  owner_name: agent.body.ownerName,
+  owner_email: agent.body.ownerEmail,
+  org_unit: agent.body.orgUnit,
+  autonomy_tier: agent.body.autonomyTier,
+  blast_radius: agent.body.blastRadius,
+  status: agent.body.status,
+  recert_due_at: agent.body.recertDueAtMs === null ? null : formatInstant(agent.body.recertDueAtMs),
+  decommissioned_at: null,
+  created_at: formatInstant(idAtMs(agent.id)),
+  identity_verified: false,
+  identity_source: null,
+  identity_ref: null,
+  version: agent.version,
+  purpose: agent.body.purpose,
+  agent_version: agent.body.agentVersion,
+  framework: agent.body.framework,
+  model_ids: agent.body.modelIds,
+  risk_class: agent.body.riskClass,
+  labels: agent.body.labels,
+  suspended_reason: null,
+  orphaned_since: null
+})

@@ -1,0 +1,107 @@
+/** Plans the registration of an agent. */
+import { type AgentCreate, detailItem, InvalidInput, OrgUnitNotAllowed, TierOverCap } from "@flyball/contract"
+import { canonicalBytes, formatInstant, parseInstant } from "@flyball/evidence"
+import { Result } from "effect"
+import { present } from "../present.ts"
+import type { ChangeSet, JsonObject } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { AGENTS } from "./document.ts"
+import type { AgentDocument, AutonomyTier } from "./rules/document.ts"
+import { agentKeys, agentUnique } from "./rules/look-up.ts"
+
+/** What an ingest key allows at registration. */
+export interface RegistrationLimits {
+  readonly orgUnit: string
+  readonly maxTier: AutonomyTier
+}
+
+/** Everything that registering an agent needs to know. */
+export interface RegisterCommand {
+  /** The new agent's id. */
+  readonly agentId: string
+  readonly input: AgentCreate
+  readonly writer: Writer
+  /** Null when the caller is not an ingest key. */
+  readonly limits: RegistrationLimits | null
+}
+
+/** The agent there will be, and the change that makes it. */
+export interface RegisterPlan {
+  readonly agent: AgentDocument
+  readonly change: ChangeSet
+}
+
+/**
+ * Decides what registering an agent would change. That its name is free is checked by the commit.
+ *
+ * - Fails: `InvalidInput` when no org unit is named and none follows from a key; `OrgUnitNotAllowed`, `TierOverCap` beyond what the key allows.
+ * - Spec: document 1 section 4, POST /agents; api "agents and registry". Decision 0006 says why the name is a part.
+ */
+export const planRegister = (command: RegisterCommand): Result.Result<RegisterPlan, InvalidInput | OrgUnitNotAllowed | TierOverCap> => {
+  const { agentId, input, limits } = command
+  const orgUnit = input.org_unit ?? limits?.orgUnit
+  if (orgUnit === undefined) return Result.fail(new InvalidInput({ detail: [detailItem(["body", "org_unit"], "missing", "Field required")] }))
+  if (limits !== null && orgUnit !== limits.orgUnit) return Result.fail(new OrgUnitNotAllowed())
+  const tier = input.autonomy_tier ?? "L0"
+  if (limits !== null && tier > limits.maxTier) return Result.fail(new TierOverCap({ tier, cap: limits.maxTier }))
+  const agent = newAgent(input, orgUnit, tier)
+  return Result.succeed({
+    agent,
+    change: {
+      puts: [{ collection: AGENTS, id: agentId, expectedVersion: 0, body: agent, unique: agentUnique(agent), keys: agentKeys(agent) }],
+      records: [agentRegistered(agentId, agent, command.writer)]
+    }
+  })
+}
+
+const newAgent = (input: AgentCreate, orgUnit: string, autonomyTier: AutonomyTier): AgentDocument => ({
+  name: input.name,
+  description: input.description ?? null,
+  orgUnit,
+  purpose: input.purpose ?? null,
+  agentVersion: input.agent_version ?? null,
+  framework: input.framework ?? null,
+  modelIds: input.model_ids ?? [],
+  labels: (input.labels ?? {}) as AgentDocument["labels"],
+  blastRadius: (input.blast_radius ?? {}) as AgentDocument["blastRadius"],
+  ownerName: input.owner_name ?? null,
+  ownerEmail: input.owner_email ?? null,
+  autonomyTier,
+  riskClass: input.risk_class ?? "unclassified",
+  status: "draft",
+  recertDueAtMs: typeof input.recert_due_at === "string" ? parseInstant(input.recert_due_at) : null
+})
+
+/** The record of a registration: what the agent may do in the body, what people wrote in parts. */
+const agentRegistered = (agentId: string, agent: AgentDocument, writer: Writer) => ({
+  kind: "agent.registered",
+  agentId,
+  body: present({
+    agent_id: agentId,
+    autonomy_tier: agent.autonomyTier,
+    recert_due_at: agent.recertDueAtMs === null ? null : formatInstant(agent.recertDueAtMs),
+    risk_class: agent.riskClass,
+    writer: writer.id
+  }) as JsonObject,
+  parts: [...ownerPart(agent), profilePart(agent)]
+})
+
+const ownerPart = (agent: AgentDocument) =>
+  agent.ownerName === null && agent.ownerEmail === null
+    ? []
+    : [{ name: "owner", bytes: canonicalBytes(present({ owner_email: agent.ownerEmail, owner_name: agent.ownerName })) }]
+
+const profilePart = (agent: AgentDocument) => ({
+  name: "profile",
+  bytes: canonicalBytes(present({
+    agent_version: agent.agentVersion,
+    blast_radius: agent.blastRadius,
+    description: agent.description,
+    framework: agent.framework,
+    labels: agent.labels,
+    model_ids: agent.modelIds,
+    name: agent.name,
+    org_unit: agent.orgUnit,
+    purpose: agent.purpose
+  }))
+})

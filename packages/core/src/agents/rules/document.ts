@@ -1,0 +1,59 @@
+/** The agent as state: what the document holds, and what erasing a part leaves of it. */
+
+/** A JSON object that a caller sent. */
+type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
+
+/** How much an agent may do by itself. Spec: document 1 section 3. */
+export type AutonomyTier = "L0" | "L1" | "L2" | "L3" | "L4"
+
+/**
+ * An agent's document. When it was created is told by its id, which begins with the time.
+ *
+ * Spec: document 1 section 2, `AgentOut`; the members beyond it are in api "Conventions".
+ */
+export type AgentDocument = {
+  /** The agent's id once the profile was erased. */
+  readonly name: string
+  readonly description: string | null
+  /** Null once the profile was erased. */
+  readonly orgUnit: string | null
+  readonly purpose: string | null
+  readonly agentVersion: string | null
+  readonly framework: string | null
+  readonly modelIds: ReadonlyArray<string>
+  readonly labels: { readonly [name: string]: Json }
+  readonly blastRadius: { readonly [name: string]: Json }
+  readonly ownerName: string | null
+  readonly ownerEmail: string | null
+  readonly autonomyTier: AutonomyTier
+  readonly riskClass: string
+  readonly status: "draft" | "active" | "suspended" | "decommissioned"
+  readonly recertDueAtMs: number | null
+}
+
+/** Members that come from the part `profile`. */
+export const profileMembers = ["name", "description", "orgUnit", "purpose", "agentVersion", "framework", "modelIds", "labels", "blastRadius"] as const
+
+/** Members that come from the part `owner`. */
+export const ownerMembers = ["ownerName", "ownerEmail"] as const
+
+/** What an agent is called and described by. */
+export type AgentProfile = Pick<AgentDocument, (typeof profileMembers)[number]>
+/** Who answers for an agent. */
+export type AgentOwner = Pick<AgentDocument, (typeof ownerMembers)[number]>
+
+/** A profile after its part was erased: the name must stay unique, so it becomes the id. */
+export const erasedProfile = (agentId: string): AgentProfile => ({
+  name: agentId,
+  description: null,
+  orgUnit: null,
+  purpose: null,
+  agentVersion: null,
+  framework: null,
+  modelIds: [],
+  labels: {},
+  blastRadius: {}
+})
+
+/** No owner: none was given, or the part was erased. */
+export const noOwner: AgentOwner = { ownerName: null, ownerEmail: null }

@@ -1,0 +1,110 @@
+/** The agent registry: register, find, list. Spec: document 1 section 4, `/agents`. */
+import type { Agent, AgentCreate, AgentListQuery, InvalidInput, OrgUnitNotAllowed, TierOverCap } from "@flyball/contract"
+import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
+import { Context, Effect, Layer } from "effect"
+import { commitPlanned } from "../commit-planned.ts"
+import { newId } from "../ids.ts"
+import { covers, everyUnit, type Scope } from "../scope.ts"
+import { isStorable } from "../storage/text.ts"
+import { type Document, type ReadFault, Storage } from "../storage/port.ts"
+import { Tenant } from "../tenant.ts"
+import type { Writer } from "../writer.ts"
+import { AGENTS, agentOut, storedAgent } from "./document.ts"
+import { planRegister, type RegistrationLimits } from "./plan-register.ts"
+
+/** Agents read at a time while listing: the registry is never held whole. */
+const PAGE = 500
+
+/** Why an agent is not registered. */
+export type RegisterRefusal = InvalidInput | OrgUnitNotAllowed | TierOverCap
+
+/** What a key brings along; without one every org unit and tier is open. */
+export interface RegisterOptions {
+  readonly key?: RegistrationLimits
+}
+
+/** The registry. */
+export interface AgentsApi {
+  /** Finds the agent of this name, or registers it. An agent that exists is answered as it is, whatever the input says of it. */
+  readonly register: (input: AgentCreate, writer: Writer, options?: RegisterOptions) =>
+    Effect.Effect<{ readonly agent: Agent; readonly created: boolean }, RegisterRefusal | AgentNameTaken | ReadFault>
+  /** Registers an agent; a name that is taken is refused. */
+  readonly create: (input: AgentCreate, writer: Writer, options?: RegisterOptions) => Effect.Effect<Agent, RegisterRefusal | AgentNameTaken | ReadFault>
+  readonly get: (id: string, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | ReadFault>
+  /** The agent of exactly this name; null when there is none in scope. */
+  readonly find: (name: string, scope?: Scope) => Effect.Effect<Agent | null, ReadFault>
+  /** Oldest first. */
+  readonly list: (query: AgentListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<Agent>, ReadFault>
+}
+
+/** The agent registry. */
+export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/Agents") {
+  static readonly layer: Layer.Layer<Agents, never, Storage | Tenant> = Layer.effect(Agents, Effect.gen(function*() {
+    const storage = yield* Storage
+    const { tenantId } = yield* Tenant
+    const out = (document: Document): Agent => agentOut(storedAgent(document), tenantId)
+    const inScope = (scope: Scope) => (document: Document): boolean => covers(scope, storedAgent(document).body.orgUnit)
+
+    const byName = (name: string) => isStorable(name) ? Effect.map(storage.find(AGENTS, "name", name), (found) => found[0] ?? null) : Effect.succeed(null)
+
+    /** One attempt: answers the document that exists, or commits a new one. */
+    const registerOnce = Effect.fnUntraced(function*(input: AgentCreate, writer: Writer, options: RegisterOptions) {
+      const agentId = yield* newId("agt")
+      const { agent, change } = yield* Effect.fromResult(planRegister({ agentId, input, writer, limits: options.key ?? null }))
+      const existing = yield* byName(input.name)
+      if (existing !== null) return { document: existing, created: false }
+      yield* storage.commit(change)
+      return { document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true }
+    })
+
+    const scopeOf = (options: RegisterOptions): Scope => options.key === undefined ? everyUnit : { orgUnit: options.key.orgUnit }
+
+    const nameTaken = (document: Document, scope: Scope): AgentNameTaken =>
+      new AgentNameTaken({ agentId: inScope(scope)(document) ? document.id : null })
+
+    const register: AgentsApi["register"] = Effect.fnUntraced(function*(input, writer, options = {}) {
+      // An agent that starts again finds itself, also where its tier was raised above what its key could register today.
+      const own = yield* byName(input.name)
+      if (own !== null && inScope(scopeOf(options))(own)) return { agent: out(own), created: false }
+      const { document, created } = yield* commitPlanned(registerOnce(input, writer, options))
+      if (!inScope(scopeOf(options))(document)) return yield* nameTaken(document, scopeOf(options))
+      return { agent: out(document), created }
+    })
+
+    const create: AgentsApi["create"] = Effect.fnUntraced(function*(input, writer, options = {}) {
+      const { document, created } = yield* commitPlanned(registerOnce(input, writer, options))
+      return created ? out(document) : yield* nameTaken(document, scopeOf(options))
+    })
+
+    const get: AgentsApi["get"] = Effect.fnUntraced(function*(id, scope = everyUnit) {
+      const document = isId("agent", id) ? yield* storage.get(AGENTS, id) : null
+      return document !== null && inScope(scope)(document) ? out(document) : yield* new AgentNotFound({ agentId: id })
+    })
+
+    const find: AgentsApi["find"] = Effect.fnUntraced(function*(name, scope = everyUnit) {
+      const document = yield* byName(name)
+      return document !== null && inScope(scope)(document) ? out(document) : null
+    })
+
+    const list: AgentsApi["list"] = Effect.fnUntraced(function*(query, scope = everyUnit) {
+      const found: Array<Agent> = []
+      const limit = query.limit ?? Number.POSITIVE_INFINITY
+      let after = query.after ?? undefined
+      while (found.length < limit) {
+        const page = yield* storage.list(AGENTS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+        for (const document of page) if (inScope(scope)(document) && matches(query, out(document))) found.push(out(document))
+        if (page.length < PAGE) break
+        after = page.at(-1)!.id
+      }
+      return found.slice(0, limit)
+    })
+
+    return Agents.of({ register, create, get, find, list })
+  }))
+}
+
+const matches = (query: AgentListQuery, agent: Agent): boolean =>
+  (query.status === undefined || agent.status === query.status) &&
+  (query.autonomy_tier === undefined || agent.autonomy_tier === query.autonomy_tier) &&
+  (query.name === undefined || agent.name === query.name) &&
+  (query.q === undefined || agent.name.startsWith(query.q))

@@ -1,0 +1,21 @@
+import { portableCrypto, utf8 } from "@flyball/evidence"
+import { assert, describe, it } from "vitest"
+import { contentDigest } from "./content-digest.ts"
+
+const digest = (bodyText: string, ...parts: ReadonlyArray<readonly [string, string]>): string =>
+  contentDigest(portableCrypto, bodyText, parts.map(([name, text]) => ({ name, bytes: utf8(text) })))
+
+describe("the digest of a decision's content", () => {
+  it("is stored, so it never changes", () => {
+    assert.strictEqual(digest("{}", ["args", "1"]), "a3828c490bc6f0b0880a4294ff4398db1735ca72858e8b543bbdabf373e38101")
+  })
+
+  it("differs with any piece, and with where one ends and the next begins", () => {
+    const all = [digest("{}"), digest("{} "), digest("{}", ["args", "1"]), digest("{}", ["args", "2"]), digest("{}", ["result", "1"]), digest("{}", ["a", "rgs1"]), digest("{}", ["args", "1"], ["result", "1"]), digest("{}", ["args", "1result1"])]
+    assert.strictEqual(new Set(all).size, all.length)
+  })
+
+  it("tells a part that is absent from one that is null", () => {
+    assert.notStrictEqual(digest("{}"), digest("{}", ["args", "null"]))
+  })
+})

@@ -1,0 +1,60 @@
+/** Plans the capture of decisions. */
+import type { DecisionIn } from "@flyball/contract"
+import { DecisionTooLarge, detailItem, InvalidInput, MAX_BATCH, PART_LIMIT_BYTES } from "@flyball/contract"
+import type { Crypto } from "@flyball/evidence"
+import { Result } from "effect"
+import type { StoredAgent } from "../agents/document.ts"
+import { AGENTS } from "../agents/document.ts"
+import type { ChangeSet, RecordDraft } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { type Content, type ContentProblem, decisionContent } from "./decision-content.ts"
+
+/** Everything that witnessing needs to know. */
+export interface WitnessCommand {
+  readonly agent: StoredAgent
+  readonly decisions: ReadonlyArray<DecisionIn>
+  readonly writer: Writer
+}
+
+/**
+ * Decides what witnessing decisions would change: one record each, all or nothing.
+ *
+ * The agent's version is expected unchanged, so the status in a record is the agent's status at that place in the chain. Capture is accepted in every status.
+ *
+ * - Fails: `DecisionTooLarge` with every offending index; `InvalidInput` for no decision or too many, and for a value that has no RFC 8785 form and was not received as JSON.
+ * - Spec: document 1 section 4, POST /agents/{agent_id}/decisions; decision 0002 for what "the same again" means.
+ */
+export const planWitness = (crypto: Crypto, command: WitnessCommand): Result.Result<ChangeSet, DecisionTooLarge | InvalidInput> => {
+  const count = command.decisions.length
+  if (count < 1 || count > MAX_BATCH) return Result.fail(batchRefusal(count))
+  const records: Array<RecordDraft> = []
+  const problems: Array<readonly [number, ContentProblem]> = []
+  command.decisions.forEach((decision, index) => {
+    const content = decisionContent(crypto, decision)
+    if (Result.isFailure(content)) problems.push([index, content.failure])
+    else records.push(witnessed(command, decision.client_ref, content.success))
+  })
+  if (problems.length > 0) return Result.fail(contentRefusal(problems))
+  return Result.succeed({ expects: [{ collection: AGENTS, id: command.agent.id, version: command.agent.version }], records })
+}
+
+const witnessed = (command: WitnessCommand, clientRef: string, content: Content): RecordDraft => ({
+  kind: "decision.witnessed",
+  agentId: command.agent.id,
+  body: { ...content.body, agent_id: command.agent.id, agent_status: command.agent.body.status, writer: command.writer.id },
+  parts: content.parts,
+  once: { scope: command.agent.id, key: clientRef, digest: content.digest }
+})
+
+const batchRefusal = (count: number): InvalidInput =>
+  new InvalidInput({ detail: [detailItem(["body", "decisions"], count < 1 ? "too_short" : "too_long", `List should have 1 to ${MAX_BATCH} items`)] })
+
+/** One refusal for all that is wrong with the parts: sizes first, since they need no look at the content. */
+export const contentRefusal = (problems: ReadonlyArray<readonly [number, ContentProblem]>): DecisionTooLarge | InvalidInput => {
+  const tooLarge = problems.filter(([, { problem }]) => problem._tag === "TooLarge")
+  if (tooLarge.length > 0) return new DecisionTooLarge({ indexes: tooLarge.map(([index]) => index), limitBytes: PART_LIMIT_BYTES })
+  return new InvalidInput({
+    detail: problems.map(([index, { part, problem }]) =>
+      detailItem(["body", "decisions", String(index), part], "value_error", problem._tag === "NotCanonical" ? problem.message : "The value is too large."))
+  })
+}

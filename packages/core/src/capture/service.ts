@@ -1,0 +1,95 @@
+/** Capture: witness, settle, note gaps, list. Spec: document 1 section 4; design section 3 (capture is one ChangeSet, all or nothing). */
+import type {
+  CaptureGapIn, CaptureGapOut, DecisionIn, DecisionListQuery, DecisionOut, DecisionTooLarge, InvalidInput, ReceiptsOut, SettleIn, SettleOut
+} from "@flyball/contract"
+import { AgentNotFound, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, isId } from "@flyball/contract"
+import { Context, Effect, Layer } from "effect"
+import { AGENTS, storedAgent, type StoredAgent } from "../agents/document.ts"
+import { Chain } from "../chain/chain.ts"
+import { EvidenceCrypto } from "../chain/crypto.ts"
+import { commitPlanned } from "../commit-planned.ts"
+import { covers, everyUnit, type Scope } from "../scope.ts"
+import type { StorageConflict } from "../storage/faults.ts"
+import { type ReadFault, Storage } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { decisionFinder } from "./find-decision.ts"
+import { decisionLister } from "./list-decisions.ts"
+import { planGap } from "./plan-gap.ts"
+import { planSettle } from "./plan-settle.ts"
+import { planWitness } from "./plan-witness.ts"
+import { recordHash, receiptsOut } from "./receipts.ts"
+
+/** Capture. What lies outside `scope` is answered as if it were not there. */
+export interface CaptureApi {
+  /** Witnesses 1 to 1,000 decisions. The same `client_ref` with the same content answers the first receipt. */
+  readonly witness: (agentId: string, decisions: ReadonlyArray<DecisionIn>, writer: Writer, scope?: Scope) =>
+    Effect.Effect<ReceiptsOut, AgentNotFound | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault>
+  /** Adds the outcome of a decision, once. */
+  readonly settle: (decisionId: string, settle: SettleIn, writer: Writer, scope?: Scope) =>
+    Effect.Effect<SettleOut, DecisionNotFound | DecisionAlreadySettled | DecisionTooLarge | InvalidInput | ReadFault>
+  /** Notes that decisions were made and not witnessed. */
+  readonly gap: (agentId: string, gap: CaptureGapIn, writer: Writer, scope?: Scope) => Effect.Effect<CaptureGapOut, AgentNotFound | InvalidInput | ReadFault>
+  /** Newest first, with the outcome where there is one. */
+  readonly list: (agentId: string, query?: DecisionListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<DecisionOut>, AgentNotFound | ReadFault>
+}
+
+/** Capture. */
+export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/core/Capture") {
+  static readonly layer: Layer.Layer<Capture, never, Storage | Chain> = Layer.effect(Capture, Effect.gen(function*() {
+    const storage = yield* Storage
+    const { originTag } = yield* Chain
+    const crypto = yield* EvidenceCrypto
+    const findDecision = decisionFinder(storage, originTag)
+    const listDecisions = decisionLister(storage, originTag)
+
+    const agentInScope = Effect.fnUntraced(function*(agentId: string, scope: Scope): Effect.fn.Return<StoredAgent, AgentNotFound | ReadFault> {
+      const document = isId("agent", agentId) ? yield* storage.get(AGENTS, agentId) : null
+      if (document === null) return yield* new AgentNotFound({ agentId })
+      const agent = storedAgent(document)
+      return covers(scope, agent.body.orgUnit) ? agent : yield* new AgentNotFound({ agentId })
+    })
+
+    const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
+      commitPlanned(Effect.gen(function*() {
+        const agent = yield* agentInScope(agentId, scope)
+        const change = yield* Effect.fromResult(planWitness(crypto, { agent, decisions, writer }))
+        const receipt = yield* storage.commit(change).pipe(Effect.mapError((fault) => {
+          const indexes = reusedIndexes(fault)
+          return indexes.length > 0 ? new ClientRefReused({ indexes }) : fault
+        }))
+        return receiptsOut(originTag, decisions.map((decision) => decision.client_ref), receipt)
+      }))
+
+    const settle: CaptureApi["settle"] = (decisionId, settle, writer, scope = everyUnit) =>
+      commitPlanned(Effect.gen(function*() {
+        const found = yield* findDecision(decisionId)
+        if (found === null) return yield* new DecisionNotFound({ decisionId })
+        yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
+        const change = yield* Effect.fromResult(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer }))
+        const receipt = yield* storage.commit(change).pipe(
+          Effect.mapError((fault) => (reusedIndexes(fault).length > 0 ? new DecisionAlreadySettled({ decisionId }) : fault))
+        )
+        const [record] = receipt.records
+        return { decision_id: decisionId, seq: record!.seq, record_hash: recordHash(record!.hash), duplicate: record!.duplicate }
+      }))
+
+    const gap: CaptureApi["gap"] = (agentId, gap, writer, scope = everyUnit) =>
+      commitPlanned(Effect.gen(function*() {
+        yield* agentInScope(agentId, scope)
+        const receipt = yield* storage.commit(yield* Effect.fromResult(planGap(agentId, gap, writer)))
+        const [record] = receipt.records
+        return { agent_id: agentId, seq: record!.seq, record_hash: recordHash(record!.hash) }
+      }))
+
+    const list: CaptureApi["list"] = Effect.fnUntraced(function*(agentId, query = {}, scope = everyUnit) {
+      yield* agentInScope(agentId, scope)
+      return yield* listDecisions(agentId, query)
+    })
+
+    return Capture.of({ witness, settle, gap, list })
+  }))
+}
+
+/** Which drafts met a record of the same reference with other content. They are what a caller can act on, so they are told before any other conflict. */
+const reusedIndexes = (fault: StorageConflict | ReadFault): ReadonlyArray<number> =>
+  fault._tag === "StorageConflict" ? [...new Set(fault.conflicts.flatMap((one) => (one._tag === "Once" ? [one.index] : [])))].sort((a, b) => a - b) : []

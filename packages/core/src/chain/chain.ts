@@ -1,0 +1,151 @@
+/** The Chain: what is sealed, read and proved. Spec: document 1 section 4, `/chain`; api "decisions, chain, evidence". */
+import type { ConsistencyOut, HeadOut, KeysOut, ProofOut, RecordsQuery, VerifyOut } from "@flyball/contract"
+import { detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
+import { consistencyProof, inclusionProof, parseVkey, readRecord, toHex } from "@flyball/evidence"
+import { Clock, Context, Effect, Layer } from "effect"
+import { StorageCorrupt } from "../storage/faults.ts"
+import { type Head, type ReadFault, Storage, type StoredRecord } from "../storage/port.ts"
+import { checkpointOf, latestCheckpoint } from "./checkpoints.ts"
+import { EvidenceCrypto } from "./crypto.ts"
+import { readGenesis } from "./genesis.ts"
+import type { Guard } from "./guard.ts"
+import { type ChainOptions, openChain } from "./open.ts"
+import type { Signer } from "./signer.ts"
+import type { StartError } from "./start-errors.ts"
+import { storedTree } from "./tree.ts"
+import { verifyRange } from "./verify.ts"
+
+/** A key that signs, or signed, for the chain. */
+export type ChainKey = KeysOut["keys"][number]
+
+/** What can be asked of the chain. */
+export interface ChainApi {
+  readonly origin: string
+  /** First 4 bytes of SHA-256 of the origin: the tag inside derived ids. */
+  readonly originTag: Uint8Array
+  readonly vkey: string
+  readonly head: Effect.Effect<HeadOut, ReadFault>
+  /** Recomputes `from` to `to` from the stored bytes; both default to all there is, and `to` past the head means the head. */
+  readonly verify: (from?: number, to?: number) => Effect.Effect<VerifyOut, InvalidInput | ReadFault>
+  readonly record: (seq: number) => Effect.Effect<StoredRecord, RecordNotFound | ReadFault>
+  /** Oldest first, 100 unless a limit is given. */
+  readonly records: (query: RecordsQuery) => Effect.Effect<ReadonlyArray<StoredRecord>, ReadFault>
+  /** Default tree: the last checkpoint's where it covers the record, else the head's. */
+  readonly proof: (seq: number, treeSize?: number) => Effect.Effect<ProofOut, RecordNotFound | InvalidInput | ReadFault>
+  /** `to` defaults to the head's tree. */
+  readonly consistency: (from: number, to?: number) => Effect.Effect<ConsistencyOut, InvalidInput | ReadFault>
+  /** The last signed note; null before the first. */
+  readonly checkpointText: Effect.Effect<string | null, ReadFault>
+  readonly keys: Effect.Effect<ReadonlyArray<ChainKey>, ReadFault>
+}
+
+/** The chain of this store. */
+export class Chain extends Context.Service<Chain, ChainApi>()("flyball/core/Chain") {
+  /** Opens the chain, makes genesis in an empty store. */
+  static readonly layer = (options: ChainOptions = {}): Layer.Layer<Chain, StartError, Storage | Signer | Guard> => Layer.effect(Chain, make(options))
+}
+
+const make = Effect.fnUntraced(function*(options: ChainOptions) {
+  const opened = yield* openChain(options)
+  const storage = yield* Storage
+  const crypto = yield* EvidenceCrypto
+  const tree = storedTree(storage, crypto)
+
+  const currentHead: Effect.Effect<Head, ReadFault> = Effect.flatMap(storage.head, (head) =>
+    head === null ? Effect.fail(new StorageCorrupt({ reason: "the chain was opened and is empty now" })) : Effect.succeed(head))
+
+  const checkpointText = Effect.map(latestCheckpoint(storage), (latest) => latest?.note ?? null)
+
+  const head: ChainApi["head"] = Effect.gen(function*() {
+    const checkpoint = yield* checkpointText
+    const { hash, seq } = yield* currentHead
+    return { seq, record_hash: digest(hash), tree_size: seq + 1, root_hash: digest(yield* tree.rootAt(seq + 1)), checkpoint }
+  })
+
+  const keys: ChainApi["keys"] = Effect.gen(function*() {
+    const first = yield* record(0).pipe(Effect.catchTag("RecordNotFound", () => Effect.fail(new StorageCorrupt({ reason: "record 0 is missing" }))))
+    const genesis = readGenesis(crypto, first)
+    if (typeof genesis === "string") return yield* new StorageCorrupt({ reason: genesis })
+    const named = genesis.vkeys.map((vkey) => ({ vkey, seq: 0 }))
+    for (let from = 0;;) {
+      const page = yield* storage.records({ from, kinds: ["key.rotated"], limit: 1_000 })
+      for (const { bytes, seq } of page) {
+        const read = readRecord(bytes)
+        if (read.ok && typeof read.record.body["to_vkey"] === "string") named.push({ vkey: read.record.body["to_vkey"], seq })
+      }
+      if (page.length < 1_000) break
+      from = page.at(-1)!.seq + 1
+    }
+    return named.map(({ seq, vkey }) => keyOf(vkey, seq, vkey === opened.vkey))
+  })
+
+  const verify: ChainApi["verify"] = Effect.fnUntraced(function*(first = 0, last) {
+    const startedMs = yield* Clock.currentTimeMillis
+    const at = yield* head
+    const to = Math.min(last ?? at.seq, at.seq)
+    if (first > to) return yield* outside("query", "from", first, `a record at or before ${to}`)
+    const vkeys = (yield* keys).map(({ vkey }) => vkey)
+    const { checked, checkpoint, findings } = yield* verifyRange(storage, crypto, { origin: opened.origin, vkeys }, first, to)
+    return {
+      ok: findings.none,
+      checked,
+      from: first,
+      to,
+      head: at,
+      first_bad_seq: findings.firstBadSeq,
+      findings: findings.listed,
+      checkpoint: checkpoint === null ? null : { tree_size: checkpoint.size, root_hash: `sha256:${checkpoint.rootHex}`, ok: checkpoint.ok },
+      duration_ms: (yield* Clock.currentTimeMillis) - startedMs
+    }
+  })
+
+  const record: ChainApi["record"] = Effect.fnUntraced(function*(seq) {
+    return (yield* storage.record(seq)) ?? (yield* new RecordNotFound({ seq }))
+  })
+
+  const records: ChainApi["records"] = (query) =>
+    storage.records({
+      limit: query.limit ?? 100,
+      ...(query.from === undefined ? {} : { from: query.from }),
+      ...(query.kind === undefined ? {} : { kinds: [query.kind] }),
+      ...(query.agent_id === undefined ? {} : { agentId: query.agent_id })
+    })
+
+  const proof: ChainApi["proof"] = Effect.fnUntraced(function*(seq, treeSize) {
+    const { hash } = yield* record(seq)
+    const size = ((yield* currentHead).seq) + 1
+    const latest = yield* latestCheckpoint(storage)
+    const chosen = treeSize ?? (latest !== null && latest.size > seq ? latest.size : size)
+    if (chosen <= seq || chosen > size) return yield* outside("query", "tree_size", chosen, `a tree size from ${seq + 1} to ${size}`)
+    const path = yield* tree.with((read) => inclusionProof(crypto, seq, chosen, read))
+    return {
+      seq,
+      record_hash: digest(hash),
+      tree_size: chosen,
+      root_hash: digest(yield* tree.rootAt(chosen)),
+      proof: path.map(digest),
+      checkpoint: (yield* checkpointOf(storage, chosen))?.note ?? null
+    }
+  })
+
+  const consistency: ChainApi["consistency"] = Effect.fnUntraced(function*(from, to) {
+    const size = ((yield* currentHead).seq) + 1
+    const end = to ?? size
+    if (end > size) return yield* outside("query", "to", end, `a tree size up to ${size}`)
+    if (from > end) return yield* outside("query", "from", from, `a tree size up to ${end}`)
+    const hashes = yield* tree.with((read) => consistencyProof(crypto, from, end, read))
+    return { from, to: end, from_root: digest(yield* tree.rootAt(from)), to_root: digest(yield* tree.rootAt(end)), proof: hashes.map(digest) }
+  })
+
+  return Chain.of({ ...opened, head, verify, record, records, proof, consistency, checkpointText, keys })
+})
+
+const digest = (hash: Uint8Array): string => `sha256:${toHex(hash)}`
+
+const outside = (slot: string, name: string, input: number, expected: string): InvalidInput =>
+  new InvalidInput({ detail: [detailItem([slot, name], "value_error", `Expected ${expected}`, input)] })
+
+const keyOf = (vkey: string, sinceSeq: number, current: boolean): ChainKey => {
+  const parsed = parseVkey(vkey)
+  return { vkey, key_id: parsed.ok ? toHex(parsed.vkey.keyId) : "", name: parsed.ok ? parsed.vkey.name : "", since_seq: sinceSeq, current }
+}

@@ -1,0 +1,137 @@
+/**
+ * The Checkpointer: signs tree heads in time, one process at a time.
+ *
+ * Spec: design section 4. A checkpoint every 1,000 records or 10 s, at once after the kinds of {@link urgentKinds}, at export and at shutdown.
+ */
+import { toHex } from "@flyball/evidence"
+import { Cause, Clock, Context, Effect, Layer, Queue, Semaphore } from "effect"
+import { Entropy } from "../entropy.ts"
+import { StorageUnavailable } from "../storage/faults.ts"
+import { type ReadFault, Storage } from "../storage/port.ts"
+import { Chain } from "./chain.ts"
+import { type Checkpoint, latestCheckpoint } from "./checkpoints.ts"
+import { EvidenceCrypto } from "./crypto.ts"
+import { Guard } from "./guard.ts"
+import { signHead } from "./sign-head.ts"
+import { Signer } from "./signer.ts"
+
+/** Records after which a checkpoint is due, whatever the time. */
+export const CHECKPOINT_RECORDS = 1_000
+/** Age of the oldest unsigned record at which a checkpoint is due. */
+export const CHECKPOINT_MS = 10_000
+/** How often a process looks for records that others wrote. Bounds the delay of "at once" across processes. */
+export const LOOK_MS = 1_000
+/**
+ * A signer that died is taken over after this. Short, because a wanted checkpoint waits for it after a crash; a signature that takes longer is
+ * still safe when another process begins one too, since the guard lets only one of them through.
+ */
+export const LEASE_MS = 5_000
+/** How long a wanted checkpoint waits for another process that is signing: a lease that ran out, and time to sign. */
+export const WAIT_MS = 60_000
+const WAIT_STEP_MS = 100
+
+const UNSIGNED = "No checkpoint could be made. Records are kept and nothing is lost, but nobody outside can check the newest ones; it is tried again."
+
+/** What a command that may only read says when nothing was ever signed. */
+export const NO_CHECKPOINT = "no checkpoint was signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
+
+/** Kinds whose records are signed for at once: they change who answers, who may write, or what may go on. */
+export const urgentKinds: ReadonlyArray<string> = [
+  "agent.owner_transferred", "agent.orphaned", "breaker.tripped", "breaker.released", "kill.activated", "kill.released", "key.rotated", "key.revoked",
+  "ingest_key.minted", "ingest_key.revoked", "platform_key.minted", "platform_key.revoked", "part.erased", "chain.trimmed", "chain.sealed"
+]
+
+/** What the checkpointer does. */
+export interface CheckpointerApi {
+  /** A checkpoint that covers everything committed before the call. */
+  readonly now: Effect.Effect<Checkpoint, ReadFault>
+  /** Tells of records just committed, so that what is due is signed without waiting for the next look. Never fails, never waits. */
+  readonly nudge: (kinds: ReadonlyArray<string>) => Effect.Effect<void>
+}
+
+/** Signs checkpoints. */
+export class Checkpointer extends Context.Service<Checkpointer, CheckpointerApi>()("flyball/core/Checkpointer") {
+  /** Signs in the background while its scope is open, and once more when it closes. With `readOnly` it signs nothing and answers what is stored. */
+  static readonly layer = (options: { readonly readOnly?: boolean } = {}): Layer.Layer<Checkpointer, never, Chain | Storage | Signer | Guard> =>
+    options.readOnly === true ? Layer.effect(Checkpointer, readOnly) : Layer.effect(Checkpointer, make)
+}
+
+const make = Effect.gen(function*() {
+  const { origin } = yield* Chain
+  const storage = yield* Storage
+  const signer = yield* Signer
+  const guard = yield* Guard
+  const crypto = yield* EvidenceCrypto
+  const holder = toHex((yield* Entropy).bytes(16))
+  const mutex = yield* Semaphore.make(1)
+  const wake = yield* Queue.sliding<void>(1)
+
+  /** Signs if this process gets the lease; null when another has it. */
+  const signIfHolder = mutex.withPermit(Effect.gen(function*() {
+    if (!(yield* storage.lease("signer", holder, LEASE_MS))) return null
+    return yield* signHead({ storage, signer, guard, crypto, origin }).pipe(Effect.ensuring(Effect.ignore(storage.releaseLease("signer", holder))))
+  }))
+
+  const now: CheckpointerApi["now"] = Effect.gen(function*() {
+    const wanted = ((yield* storage.head)?.seq ?? -1) + 1
+    for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += WAIT_STEP_MS) {
+      const latest = yield* latestCheckpoint(storage)
+      if (latest !== null && latest.size >= wanted) return latest
+      const made = yield* signIfHolder
+      if (made !== null) return made
+      yield* Effect.sleep(WAIT_STEP_MS)
+    }
+    return yield* new StorageUnavailable({ reason: `another process has held the lease to sign for more than ${WAIT_MS / 1_000} s`, wrote: "no" })
+  })
+
+  let unsignedSinceMs: number | null = null
+  let told = 0
+  let urgent = false
+
+  const look = Effect.gen(function*() {
+    const latest = yield* latestCheckpoint(storage)
+    const from = latest?.size ?? 0
+    const to = ((yield* storage.head)?.seq ?? -1)
+    if (to < from) {
+      unsignedSinceMs = null
+      return
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    unsignedSinceMs ??= nowMs
+    const due = urgent || to + 1 - from >= CHECKPOINT_RECORDS || nowMs - unsignedSinceMs >= CHECKPOINT_MS ||
+      (yield* storage.records({ from, to, kinds: urgentKinds, limit: 1 })).length > 0
+    if (!due) return
+    told = 0
+    urgent = false
+    if ((yield* signIfHolder) !== null) unsignedSinceMs = null
+  })
+
+  const background = Queue.take(wake).pipe(
+    Effect.timeoutOption(LOOK_MS),
+    Effect.andThen(look),
+    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.andThen(Effect.logError(UNSIGNED, cause), Effect.sleep(CHECKPOINT_MS))),
+    Effect.forever
+  )
+  // Not `now`, which waits: whoever holds the lease at that moment signs for our records too.
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.gen(function*() {
+    const latest = yield* latestCheckpoint(storage)
+    if ((latest?.size ?? 0) <= ((yield* storage.head)?.seq ?? -1)) yield* signIfHolder
+  })))
+  yield* Effect.forkScoped(background)
+
+  return Checkpointer.of({
+    now,
+    nudge: (kinds) =>
+      Effect.suspend(() => {
+        told += kinds.length
+        urgent ||= kinds.some((kind) => urgentKinds.includes(kind))
+        return urgent || told >= CHECKPOINT_RECORDS ? Effect.asVoid(Queue.offer(wake, undefined)) : Effect.void
+      })
+  })
+})
+
+const readOnly = Effect.map(Storage, (storage) =>
+  Checkpointer.of({
+    now: Effect.flatMap(latestCheckpoint(storage), (latest) => latest === null ? Effect.fail(new StorageUnavailable({ reason: NO_CHECKPOINT, wrote: "no" })) : Effect.succeed(latest)),
+    nudge: () => Effect.void
+  }))

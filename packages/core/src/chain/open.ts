@@ -1,0 +1,125 @@
+/**
+ * Opening a chain: makes genesis in an empty store, and refuses every store, key and guard that do not belong together.
+ *
+ * Spec: chain-format section 4, "refuses to start on a store that is behind it"; design section 4.
+ */
+import { formatVkey, readRecord, toHex, utf8 } from "@flyball/evidence"
+import { Effect } from "effect"
+import { MAX_ATTEMPTS } from "../commit-planned.ts"
+import { Entropy } from "../entropy.ts"
+import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
+import { Storage, type ReadFault, type StorageApi } from "../storage/port.ts"
+import { latestCheckpoint } from "./checkpoints.ts"
+import { EvidenceCrypto } from "./crypto.ts"
+import { genesisDraft, readGenesis } from "./genesis.ts"
+import { Guard } from "./guard.ts"
+import { isOrigin, localOrigin } from "./origin.ts"
+import { Signer, type SignerApi } from "./signer.ts"
+import {
+  ChainMissing, GuardBehindStore, GuardDisagrees, GuardRefused, KeyRefused, OriginInvalid, OriginRefused, type StartError, StoreBehindGuard
+} from "./start-errors.ts"
+import { storedTree } from "./tree.ts"
+
+/** How a chain is opened. */
+export interface ChainOptions {
+  /** The name the chain must have, or gets when the store is empty. */
+  readonly origin?: string
+  /** Writes nothing: neither genesis nor checkpoints. For commands that read beside a running server. */
+  readonly readOnly?: boolean
+}
+
+/** A chain whose origin, key and guard fit together. */
+export interface OpenedChain {
+  readonly origin: string
+  /** First 4 bytes of SHA-256 of the origin: the tag inside derived ids. */
+  readonly originTag: Uint8Array
+  /** The vkey that checkpoints are signed with. */
+  readonly vkey: string
+}
+
+/** Opens the chain of the store, making it first when the store is empty. */
+export const openChain = (options: ChainOptions): Effect.Effect<OpenedChain, StartError, Storage | Signer | Guard> =>
+  Effect.gen(function*() {
+    const storage = yield* Storage
+    const signer = yield* Signer
+    const crypto = yield* EvidenceCrypto
+    if (options.origin !== undefined && !isOrigin(options.origin)) return yield* new OriginInvalid({ origin: options.origin })
+    if (options.origin !== undefined && signer.origin !== null && signer.origin !== options.origin) {
+      return yield* new OriginRefused({ expected: options.origin, found: signer.origin, from: "option" })
+    }
+    const genesis = (yield* readStoredGenesis(storage)) ?? (yield* makeGenesis(storage, signer, options))
+    if (options.origin !== undefined && options.origin !== genesis.origin) {
+      return yield* new OriginRefused({ expected: options.origin, found: genesis.origin, from: "option" })
+    }
+    if (signer.origin !== null && signer.origin !== genesis.origin) {
+      return yield* new OriginRefused({ expected: signer.origin, found: genesis.origin, from: "keys" })
+    }
+    const vkey = formatVkey(genesis.origin, signer.publicKey)
+    const expected = (yield* rotatedTo(storage)) ?? genesis.vkeys.at(-1)!
+    if (vkey !== expected) return yield* new KeyRefused({ origin: genesis.origin, expected, found: vkey })
+    yield* checkGuard(storage, genesis.origin)
+    return { origin: genesis.origin, originTag: crypto.sha256(utf8(genesis.origin)).slice(0, 4), vkey }
+  })
+
+const readStoredGenesis = Effect.fnUntraced(function*(storage: StorageApi) {
+  const crypto = yield* EvidenceCrypto
+  const record = yield* storage.record(0)
+  if (record === null) {
+    if ((yield* storage.head) !== null && (yield* storage.record(0)) === null) return yield* new StorageCorrupt({ reason: "there are records, but record 0 is missing" })
+    return null
+  }
+  const genesis = readGenesis(crypto, record)
+  return typeof genesis === "string" ? yield* new StorageCorrupt({ reason: genesis }) : genesis
+})
+
+const makeGenesis = Effect.fnUntraced(function*(storage: StorageApi, signer: SignerApi, options: ChainOptions) {
+  if (options.readOnly === true) return yield* new ChainMissing()
+  const entropy = yield* Entropy
+  const origin = options.origin ?? signer.origin ?? localOrigin(entropy.bytes(16))
+  // A guard that has signed and a store that has nothing: the store was lost. A new chain would contradict what was signed.
+  const signed = yield* (yield* Guard).read
+  if (signed !== null) {
+    // Unless another process began the chain, and signed for it, since we looked.
+    const genesis = yield* readStoredGenesis(storage)
+    if (genesis !== null) return genesis
+    if (signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })
+    return yield* new StoreBehindGuard({ origin, signed: signed.size, stored: 0 })
+  }
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const made = yield* storage.commit({ expectEmpty: true, records: [genesisDraft(origin, formatVkey(origin, signer.publicKey))] }).pipe(
+      Effect.as(true),
+      Effect.catchTag("StorageConflict", () => Effect.succeed(false))
+    )
+    const genesis = yield* readStoredGenesis(storage)
+    // Not made by us: another process was first, and its genesis is the genesis.
+    if (genesis !== null) return genesis
+    if (made) return yield* new StorageCorrupt({ reason: "genesis was written and cannot be read back" })
+  }
+  return yield* new StorageUnavailable({ reason: "the chain could not be begun", wrote: "unknown" })
+})
+
+/** The vkey of the last rotation; null when the genesis key is still the key. */
+const rotatedTo = Effect.fnUntraced(function*(storage: StorageApi) {
+  const [record] = yield* storage.records({ kinds: ["key.rotated"], order: "desc", limit: 1 })
+  if (record === undefined) return null
+  const read = readRecord(record.bytes)
+  const to = read.ok ? read.record.body["to_vkey"] : null
+  return typeof to === "string" ? to : yield* new StorageCorrupt({ reason: `record ${record.seq} is a key rotation that cannot be read` })
+})
+
+/** Compares the guard with the store. The checkpoint is read first: guard and store only go forward, the guard always ahead of it. */
+const checkGuard: (storage: StorageApi, origin: string) => Effect.Effect<
+  void, ReadFault | GuardRefused | GuardBehindStore | StoreBehindGuard | GuardDisagrees, Guard
+> = Effect.fnUntraced(function*(storage: StorageApi, origin: string) {
+  const guard = yield* Guard
+  const crypto = yield* EvidenceCrypto
+  const latest = yield* latestCheckpoint(storage)
+  const signed = yield* guard.read
+  if (signed !== null && signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })
+  if (latest !== null && latest.size > (signed?.size ?? 0)) return yield* new GuardBehindStore({ origin, signed: latest.size, guarded: signed?.size ?? 0 })
+  if (signed === null) return
+  const stored = ((yield* storage.head)?.seq ?? -1) + 1
+  if (stored < signed.size) return yield* new StoreBehindGuard({ origin, signed: signed.size, stored })
+  const found = toHex(yield* storedTree(storage, crypto).rootAt(signed.size))
+  if (found !== signed.rootHex) return yield* new GuardDisagrees({ origin, size: signed.size, signed: signed.rootHex, found })
+})

@@ -1,0 +1,65 @@
+/**
+ * Reads what is new again and hashes it again, before anything is signed for it.
+ *
+ * A flipped bit, a driver that loses rows, a store that was changed behind us: all of them must show before the signature, not after
+ * (the certificate logs Yeti 2022 and Nimbus 2018 died of one wrong bit that was signed).
+ */
+import type { Crypto } from "@flyball/evidence"
+import { equalBytes, RangeFolder, split, toHex } from "@flyball/evidence"
+import { Effect } from "effect"
+import { StorageCorrupt } from "../storage/faults.ts"
+import type { ReadFault, StorageApi } from "../storage/port.ts"
+import { checkRecord, type Previous } from "./check-record.ts"
+import type { SignedState } from "./guard.ts"
+import { GuardDisagrees } from "./start-errors.ts"
+import { storedTree } from "./tree.ts"
+
+/** Records read at once: 64 KiB each at most, so 32 MiB in the worst case, well under 1 MiB as a rule. */
+export const PAGE_RECORDS = 500
+
+/**
+ * The root at `size`, computed from the bytes of all records after `signed` and from the hashes under it, which must fold to what was signed.
+ *
+ * That the root grows out of the signed one is thereby shown: it is the consistency proof that the guard asks for.
+ *
+ * - Fails: `GuardDisagrees` when the records that were signed for are not those that are stored; `StorageCorrupt` when a new record is not in order.
+ */
+export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, signed: SignedState | null, origin: string, size: number) {
+  const tree = storedTree(storage, crypto)
+  const from = signed?.size ?? 0
+  const left = yield* tree.with((read) => read(split(0, from)))
+  const folder = new RangeFolder(crypto, from)
+  if (signed !== null) {
+    const found = toHex(folder.root(from, left)!)
+    if (found !== signed.rootHex) return yield* new GuardDisagrees({ origin, size: signed.size, signed: signed.rootHex, found })
+  }
+  let previous = yield* previousOf(storage, crypto, from)
+  while (true) {
+    const next: number = previous === null ? 0 : previous.seq + 1
+    if (next >= size) break
+    const page = yield* storage.records({ from: next, to: size - 1, limit: PAGE_RECORDS })
+    if (page.length === 0) return yield* new StorageCorrupt({ reason: `record ${next} is missing, though the head is further on` })
+    for (const stored of page) {
+      const checked = checkRecord(crypto, stored, previous)
+      const finding = checked.findings[0]
+      if (finding !== undefined) {
+        return yield* new StorageCorrupt({ reason: `record ${finding.seq} is not in order (${finding.code}); nothing was signed for it. Run a check` })
+      }
+      folder.pushLeaf(checked.hash)
+      previous = checked.next
+    }
+  }
+  const root = folder.root(size, left)!
+  // The tiles are what proofs are made of: they must say the same.
+  if (!equalBytes(root, yield* tree.rootAt(size))) {
+    return yield* new StorageCorrupt({ reason: `the stored tree hashes do not fold to the root of the records at size ${size}; nothing was signed. Run a check` })
+  }
+  return root
+})
+
+/** The record before `from` as what the next one must follow, hashed from its bytes; null before record 0. */
+export const previousOf = (storage: StorageApi, crypto: Crypto, from: number): Effect.Effect<Previous | null, ReadFault> =>
+  from === 0 ? Effect.succeed(null) : Effect.flatMap(storage.record(from - 1), (record) =>
+    record === null
+      ? Effect.fail(new StorageCorrupt({ reason: `record ${from - 1} is missing, though the head is further on` }))
+      : Effect.succeed({ seq: from - 1, hash: crypto.leafHash(record.bytes), atMs: record.atMs }))

@@ -1,0 +1,26 @@
+/** Read, plan, commit, and again when what was read has changed meanwhile. Spec: style section 4. */
+import { Effect } from "effect"
+import { StorageUnavailable } from "./storage/faults.ts"
+import type { StorageConflict } from "./storage/faults.ts"
+
+/**
+ * Times an act is planned before it gives up.
+ *
+ * - Unit: attempts. Each loses only to another writer that succeeded, so a handful settles any race between people; a host in a tight loop must not spin for ever.
+ */
+export const MAX_ATTEMPTS = 8
+
+/**
+ * Runs an attempt (which reads, plans and commits) until it is not refused by a conflict.
+ *
+ * - Fails: as the attempt does; `StorageUnavailable` when every attempt met a conflict. Nothing was written then.
+ */
+export const commitPlanned = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
+  attempt.pipe(
+    Effect.retry({ while: isConflict, times: MAX_ATTEMPTS - 1 }),
+    Effect.catchIf(isConflict, () =>
+      Effect.fail(new StorageUnavailable({ reason: `what this act reads kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no" })))
+  ) as Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R>
+
+const isConflict = (error: unknown): error is StorageConflict =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "StorageConflict"

@@ -1,0 +1,46 @@
+/** Erasure: takes the content of a part away for good, and leaves a record that says so. Spec: api, POST /chain/erasures. */
+import { type ErasureIn, type ErasureOut, type PartErased, type PartNotFound, RecordNotFound } from "@flyball/contract"
+import { readRecord, toHex } from "@flyball/evidence"
+import { Context, Effect, Layer } from "effect"
+import { Checkpointer } from "../chain/checkpointer.ts"
+import { commitPlanned } from "../commit-planned.ts"
+import { type ReadFault, Storage, type StoredRecord } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { planErasure } from "./plan-erasure.ts"
+import { scrubOf } from "./scrub.ts"
+
+/** Erasure. */
+export interface ErasureApi {
+  readonly erase: (command: ErasureIn, writer: Writer) => Effect.Effect<ErasureOut, RecordNotFound | PartNotFound | PartErased | ReadFault>
+}
+
+/** Erasure. */
+export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/core/Erasure") {
+  static readonly layer: Layer.Layer<Erasure, never, Storage | Checkpointer> = Layer.effect(Erasure, Effect.gen(function*() {
+    const storage = yield* Storage
+    const checkpointer = yield* Checkpointer
+
+    const heldBy = Effect.fnUntraced(function*(record: StoredRecord, name: string) {
+      const scrub = scrubOf(record.kind, name)
+      const read = scrub === null ? null : readRecord(record.bytes)
+      if (scrub === null || read === null || !read.ok) return null
+      const document = yield* storage.get(scrub.collection, String(read.record.body[scrub.idMember]))
+      return document === null ? null : { scrub, document }
+    })
+
+    const erase: ErasureApi["erase"] = Effect.fnUntraced(function*(command, writer) {
+      const receipt = yield* commitPlanned(Effect.gen(function*() {
+        const record = yield* storage.record(command.seq)
+        if (record === null) return yield* new RecordNotFound({ seq: command.seq })
+        const part = (yield* storage.parts([command.seq])).find(({ name }) => name === command.name) ?? null
+        const change = yield* Effect.fromResult(planErasure(command, { record, part, held: yield* heldBy(record, command.name) }, writer))
+        return yield* storage.commit(change)
+      }))
+      yield* checkpointer.nudge(["part.erased"])
+      const { hash, seq } = receipt.records[0]!
+      return { seq, record_hash: `sha256:${toHex(hash)}`, erased: { seq: command.seq, name: command.name, reason: command.reason } }
+    })
+
+    return Erasure.of({ erase })
+  }))
+}

@@ -1,0 +1,43 @@
+/** All services of the library, wired. */
+import { Layer } from "effect"
+import { Agents } from "./agents/service.ts"
+import { Capture } from "./capture/service.ts"
+import { Chain } from "./chain/chain.ts"
+import { Checkpointer } from "./chain/checkpointer.ts"
+import type { Guard } from "./chain/guard.ts"
+import type { Signer } from "./chain/signer.ts"
+import type { StartError as ChainStartError } from "./chain/start-errors.ts"
+import { Erasure } from "./erasure/service.ts"
+import { IngestKeys } from "./ingest-keys/service.ts"
+import { nudgingStorage } from "./nudging-storage.ts"
+import { Packs } from "./packs/service.ts"
+import { Principals } from "./principals/service.ts"
+import { Replay } from "./replay/service.ts"
+import type { Storage } from "./storage/port.ts"
+import { Tenant, type TenantRefused } from "./tenant.ts"
+
+/** How a governor is opened. */
+export interface GovernorLayerOptions {
+  /** The chain's name; made up at the first start when left out, and fixed from then on. */
+  readonly origin?: string
+  /** `tenant_id` of every agent; fixed at the first start. */
+  readonly tenantId?: string
+  /** Writes nothing by itself: no genesis, no checkpoint, no tenant. For commands that read beside a running server. */
+  readonly readOnly?: boolean
+}
+
+/** Why a governor does not start. */
+export type StartError = ChainStartError | TenantRefused
+
+/** Everything a governor offers. */
+export type GovernorServices = Agents | Principals | IngestKeys | Capture | Replay | Chain | Checkpointer | Erasure | Packs | Tenant
+
+/** All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two governors. */
+export const governorLayer = (options: GovernorLayerOptions = {}): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
+  const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
+  const writing = Layer.mergeAll(Agents.layer, Principals.layer, IngestKeys.layer, Capture.layer).pipe(Layer.provide(nudgingStorage))
+  return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer).pipe(
+    Layer.provideMerge(Tenant.layer(options)),
+    Layer.provideMerge(signing)
+  )
+}

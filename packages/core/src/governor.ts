@@ -1,0 +1,149 @@
+/**
+ * The door for hosts that do not use Effect: plain promises, one kind of error, nothing of Effect in a signature.
+ *
+ * Spec: design section 1, "a team embedding governance in its own Node host". The README shows it whole; a test runs that example.
+ */
+import { Agents } from "./agents/service.ts"
+import { Capture } from "./capture/service.ts"
+import { Checkpointer } from "./chain/checkpointer.ts"
+import { ephemeralKeys } from "./chain/ephemeral-keys.ts"
+import { type KeysChoice, keysLayerOf } from "./chain/keys.ts"
+import { Erasure } from "./erasure/service.ts"
+import { Effect, Layer, ManagedRuntime } from "effect"
+import { governorLayer, type GovernorServices } from "./governor-layer.ts"
+import { chainDoor } from "./governor/chain-door.ts"
+import { type Door, openDoor } from "./governor/door.ts"
+import { GovernorError } from "./governor/error.ts"
+import { decoded, decodeAgent, decodeAgentFilter, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGap, decodePack, decodeSettle } from "./governor/input.ts"
+import type {
+  AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, ErasureInfo,
+  ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, SettleInput, SettleReceipt, VerifyInfo
+} from "./governor/types.ts"
+import { Packs } from "./packs/service.ts"
+import { Replay } from "./replay/service.ts"
+import { layerOf, type StorageChoice } from "./storage/choice.ts"
+import { isWriterId, systemHost } from "./writer.ts"
+
+/** How a governor is opened. */
+export interface GovernorOptions {
+  /** Where everything is kept: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`. */
+  readonly storage: StorageChoice
+  /** Who signs: `dataFolder(…)` of `@flyball/node`. Left out, keys live as long as the process; only a store in memory may leave them out. */
+  readonly keys?: KeysChoice
+  /** The chain's name, a URL without scheme; made up at the first start when left out, and fixed from then on. */
+  readonly origin?: string
+  /** `tenant_id` of every agent; `default` when left out, and fixed from the first start on. */
+  readonly tenantId?: string
+  /** Who the records name as their writer; `system:host` when left out. */
+  readonly writer?: string
+}
+
+/** A running governor. Every promise rejects with {@link GovernorError}. */
+export interface Governor extends AsyncDisposable {
+  readonly agents: {
+    /** Finds the agent of this name, or registers it. */
+    register(input: AgentInput, options?: CallOptions): Promise<{ readonly agent: AgentInfo; readonly created: boolean }>
+    /** The agent of exactly this name; null when there is none. */
+    find(name: string, options?: CallOptions): Promise<AgentInfo | null>
+    get(id: string, options?: CallOptions): Promise<AgentInfo>
+    list(filter?: AgentFilter, options?: CallOptions): Promise<ReadonlyArray<AgentInfo>>
+  }
+  /** Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. */
+  witness(agentId: string, decisions: DecisionInput | ReadonlyArray<DecisionInput>, options?: CallOptions): Promise<Receipts>
+  /** Adds the outcome of a decision, once. */
+  settle(decisionId: string, outcome: SettleInput, options?: CallOptions): Promise<SettleReceipt>
+  /** Notes that decisions were made and not witnessed. */
+  captureGap(agentId: string, gap: GapInput, options?: CallOptions): Promise<GapReceipt>
+  /** An agent's decisions, newest first. */
+  decisions(agentId: string, filter?: DecisionFilter, options?: CallOptions): Promise<ReadonlyArray<DecisionInfo>>
+  readonly chain: {
+    readonly origin: string
+    /** The key to check signatures with. Hand it to auditors by another way than the packs. */
+    readonly vkey: string
+    head(options?: CallOptions): Promise<HeadInfo>
+    /** Recomputes records from their stored bytes; all of them by default. */
+    verify(range?: { readonly from?: number; readonly to?: number }, options?: CallOptions): Promise<VerifyInfo>
+    records(filter?: RecordFilter, options?: CallOptions): Promise<ReadonlyArray<RecordInfo>>
+    record(seq: number, options?: CallOptions): Promise<RecordInfo>
+    proof(seq: number, treeSize?: number, options?: CallOptions): Promise<ProofInfo>
+    consistency(from: number, to?: number, options?: CallOptions): Promise<ConsistencyInfo>
+    /** The newest signed note; null before the first. */
+    checkpoint(options?: CallOptions): Promise<string | null>
+    keys(options?: CallOptions): Promise<ReadonlyArray<KeyInfo>>
+  }
+  /** Deletes the content of a part for good, and records that it was done. */
+  erase(target: ErasureInput, options?: CallOptions): Promise<ErasureInfo>
+  /** The bytes of an evidence pack. Reading it to its end is recorded as an export. */
+  exportPack(request: PackInput, options?: CallOptions): AsyncIterable<Uint8Array>
+  /** Signs for everything recorded so far. */
+  checkpointNow(options?: CallOptions): Promise<CheckpointInfo>
+  /** Folds all records and compares the documents with what they say. */
+  check(options?: CallOptions): Promise<CheckInfo>
+  /** Waits for calls under way, signs a last checkpoint, and lets go of the store. Calling it again does nothing. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a governor: the store, the chain in it, the signing key and its guard. What does not fit together is refused here.
+ *
+ * - Fails: rejects with `GovernorError`, code `keys_needed`, `invalid_writer`, that of a refused start (`origin_refused`, `key_refused`, …) or of a fault.
+ */
+export const openGovernor = async (options: GovernorOptions): Promise<Governor> => {
+  const writer = { id: options.writer ?? systemHost.id }
+  if (!isWriterId(writer.id)) {
+    throw new GovernorError("invalid_writer", "The writer is expected to be `system:` and 1 to 64 of a-z, 0-9, _ and -, or an id `key_…` or `usr_…`. Names of people do not belong there.")
+  }
+  const door = await openDoor(ManagedRuntime.make(layerFor(options)))
+  return governorOver(door, writer.id)
+}
+
+const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unknown> => {
+  // The one place where the kind of store decides: a chain that outlives its only signing key could never be carried on, and nobody would notice before the next start.
+  if (options.keys === undefined && options.storage.backend !== "memory") {
+    throw new GovernorError("keys_needed", "A store that outlives the process needs keys that do too. Pass `keys`: dataFolder({ dir }) of @flyball/node, or ephemeralKeys() for a store you throw away.")
+  }
+  const { origin, tenantId } = options
+  return governorLayer({ ...(origin === undefined ? {} : { origin }), ...(tenantId === undefined ? {} : { tenantId }) }).pipe(
+    Layer.provide(layerOf(options.storage)),
+    Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys()))
+  )
+}
+
+const governorOver = (door: Door, writerId: string): Governor => {
+  const writer = { id: writerId }
+  const { run } = door
+  return {
+    agents: {
+      register: (input, options) => run(Effect.flatMap(decoded(decodeAgent, input), (agent) => Agents.use((agents) => agents.register(agent, writer))), options),
+      find: (name, options) => run(Agents.use((agents) => agents.find(name)), options),
+      get: (id, options) => run(Agents.use((agents) => agents.get(id)), options),
+      list: (filter = {}, options) => run(Effect.flatMap(decodeAgentFilter(filter), (query) => Agents.use((agents) => agents.list(query))), options)
+    },
+    witness: (agentId, decisions, options) =>
+      run(Effect.flatMap(decodeDecisions(decisions), (batch) => Capture.use((capture) => capture.witness(agentId, batch, writer))), options),
+    settle: (decisionId, outcome, options) =>
+      run(Effect.flatMap(decoded(decodeSettle, outcome), (settle) => Capture.use((capture) => capture.settle(decisionId, settle, writer))), options),
+    captureGap: (agentId, gap, options) =>
+      run(Effect.flatMap(decoded(decodeGap, gap), (noted) => Capture.use((capture) => capture.gap(agentId, noted, writer))), options),
+    decisions: (agentId, filter = {}, options) =>
+      run(Effect.flatMap(decodeDecisionFilter(filter), (query) => Capture.use((capture) => capture.list(agentId, query))), options),
+    chain: chainDoor(door),
+    erase: (target, options) =>
+      run(Effect.flatMap(decoded(decodeErasure, target), (erasure) => Erasure.use((service) => service.erase(erasure, writer))), options),
+    exportPack: (request, options) =>
+      door.stream(() => run(Effect.gen(function*() {
+        const packs = yield* Packs
+        const pack = yield* packs.request(yield* decoded(decodePack, request), writer)
+        return yield* packs.build(pack.id, writer)
+      }), options)),
+    checkpointNow: (options) =>
+      run(Checkpointer.use(({ now }) => Effect.map(now, ({ note, rootHex, size }) => ({ size, root_hash: `sha256:${rootHex}`, note }))), options),
+    check: (options) =>
+      run(Replay.use(({ check }) => Effect.map(check, (report) => ({
+        ...report,
+        agents: [...report.agents].map(([agent_id, counts]) => ({ agent_id, ...counts }))
+      }))), options),
+    close: door.close,
+    [Symbol.asyncDispose]: door.close
+  }
+}

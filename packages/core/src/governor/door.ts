@@ -1,0 +1,59 @@
+/** Runs effects for a host: promises in front, services behind, and an orderly end. */
+import { Effect, type ManagedRuntime } from "effect"
+import { Chain } from "../chain/chain.ts"
+import type { GovernorServices } from "../governor-layer.ts"
+import { aborted, closed, governorError, valueOrThrow } from "./answer.ts"
+import { GovernorError } from "./error.ts"
+import type { CallOptions } from "./types.ts"
+
+/** The way in. */
+export interface Door {
+  /** The chain's name and signing key; they do not change while it is open. */
+  readonly origin: string
+  readonly vkey: string
+  readonly run: <A>(effect: Effect.Effect<A, unknown, GovernorServices>, options?: CallOptions) => Promise<A>
+  /** Bytes that are made while they are read. Nothing starts before the first is asked for. */
+  readonly stream: (open: () => Promise<AsyncIterable<Uint8Array>>) => AsyncIterable<Uint8Array>
+  readonly close: () => Promise<void>
+}
+
+/** Builds the services now, so that what does not fit together is told here and not at the first call. */
+export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorServices, unknown>): Promise<Door> => {
+  const opened = await runtime.runPromiseExit(Chain.use(Effect.succeed))
+  if (opened._tag === "Failure") await runtime.dispose()
+  const { origin, vkey } = valueOrThrow(opened)
+  const underWay = new Set<Promise<unknown>>()
+  let closing: Promise<void> | null = null
+
+  const run: Door["run"] = async (effect, options = {}) => {
+    if (closing !== null) throw closed()
+    // An aborted signal does not stop an effect that needs no turn of the loop to finish.
+    if (options.signal?.aborted === true) throw aborted()
+    const call = runtime.runPromiseExit(effect, options.signal === undefined ? {} : { signal: options.signal })
+    underWay.add(call)
+    try {
+      return valueOrThrow(await call)
+    } finally {
+      underWay.delete(call)
+    }
+  }
+
+  const stream: Door["stream"] = async function*(open) {
+    const chunks = await open()
+    try {
+      for await (const chunk of chunks) {
+        if (closing !== null) throw closed()
+        yield chunk
+      }
+    } catch (error) {
+      throw error instanceof GovernorError ? error : governorError(error)
+    }
+  }
+
+  const close: Door["close"] = () => {
+    closing ??= Promise.allSettled(underWay).then(() => runtime.dispose())
+    return closing
+  }
+
+  return { origin, vkey, run, stream, close }
+}

@@ -1,0 +1,62 @@
+/** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
+import {
+  AgentCreate, AgentListQuery, CaptureGapIn, decode, type Decoder, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, ErasureIn, InvalidInput, PackRequest,
+  ProofQuery, RecordsQuery, SettleIn, VerifyQuery
+} from "@flyball/contract"
+import { Effect, Result } from "effect"
+import { withoutUndefined } from "./plain-input.ts"
+
+/** An agent to register. */
+export const decodeAgent = decode(AgentCreate)
+/** An outcome. */
+export const decodeSettle = decode(SettleIn)
+/** A capture gap. */
+export const decodeGap = decode(CaptureGapIn)
+/** An erasure. */
+export const decodeErasure = decode(ErasureIn)
+/** A request for a pack. */
+export const decodePack = decode(PackRequest)
+
+const batch = decode(DecisionBatchIn)
+const agentFilter = decode(AgentListQuery)
+const decisionFilter = decode(DecisionListQuery)
+const recordFilter = decode(RecordsQuery)
+const range = decode(VerifyQuery)
+const proof = decode(ProofQuery)
+
+/** Decodes a body. Members that are undefined count as absent. */
+export const decoded = <A>(decoder: Decoder<A>, input: unknown): Effect.Effect<A, InvalidInput> =>
+  Effect.suspend(() => answer(decoder(withoutUndefined(input), "body")))
+
+/** One decision or many, as the batch they are. */
+export const decodeDecisions = (input: unknown): Effect.Effect<ReadonlyArray<DecisionIn>, InvalidInput> =>
+  Effect.map(decoded(batch, { decisions: Array.isArray(input) ? input : [input] }), ({ decisions }) => decisions)
+
+/** A filter is a query: its numbers travel as text. */
+const query = <A>(decoder: Decoder<A>) => (input: object): Effect.Effect<A, InvalidInput> =>
+  Effect.suspend(() => {
+    const members = Object.entries(input).filter(([, value]) => value !== undefined)
+    return answer(decoder(Object.fromEntries(members.map(([name, value]) => [name, typeof value === "number" ? String(value) : value])), "query"))
+  })
+
+/** Which agents. */
+export const decodeAgentFilter = query(agentFilter)
+/** Which decisions. */
+export const decodeDecisionFilter = query(decisionFilter)
+/** Which records. */
+export const decodeRecordFilter = query(recordFilter)
+/** A stretch of the chain. */
+export const decodeRange = query(range)
+
+/** A seq and, where one is given, a tree size. */
+export const decodeProof = (seq: unknown, treeSize: unknown): Effect.Effect<unknown, InvalidInput> =>
+  Effect.andThen(decodeSeq(seq), query(proof)({ tree_size: treeSize }))
+
+/** A seq: a whole number from 0. */
+export const decodeSeq = (seq: unknown): Effect.Effect<void, InvalidInput> =>
+  Number.isSafeInteger(seq) && (seq as number) >= 0
+    ? Effect.void
+    : Effect.fail(new InvalidInput({ detail: [detailItem(["path", "seq"], "int_type", "Input should be a whole number from 0", seq)] }))
+
+const answer = <A>(result: Result.Result<A, InvalidInput["detail"]>): Effect.Effect<A, InvalidInput> =>
+  Effect.fromResult(Result.mapError(result, (detail) => new InvalidInput({ detail })))

@@ -1,0 +1,20 @@
+/** The time inside an id. */
+
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+/** Characters of an id behind its prefix. */
+const ID_CHARACTERS = 26
+
+/** The first of them, which hold the 48 bits of time: 130 bits are written for 128, with two zero bits in front. */
+const TIME_CHARACTERS = 10
+
+/**
+ * When an id was made, from its first 48 bits. What is told by the id needs no second place to be kept in, and cannot disagree with it.
+ *
+ * - Unit: milliseconds since 1970 UTC.
+ */
+export const idAtMs = (id: string): number => {
+  let value = 0
+  for (const character of id.slice(-ID_CHARACTERS).slice(0, TIME_CHARACTERS)) value = value * 32 + ALPHABET.indexOf(character)
+  return value
+}

@@ -1,0 +1,32 @@
+/** The ingest key as state: never the key, only its digest. */
+
+/**
+ * An ingest key's document. When it was minted is told by its id, which begins with the time.
+ *
+ * Spec: api "agents and registry", `/admin/ingest-keys`.
+ */
+export type IngestKeyDocument = {
+  /** The key's id once the profile was erased. */
+  readonly name: string
+  /** Null once the profile was erased; such a key opens nothing. */
+  readonly orgUnit: string | null
+  /** The first characters of the key, so that people can tell keys apart. */
+  readonly prefix: string | null
+  /** SHA-256 of the key, 64 lower-case hex digits. */
+  readonly digest: string
+  readonly maxAutonomyTier: "L0" | "L1" | "L2" | "L3" | "L4"
+  /** Writer who minted it. */
+  readonly createdBy: string
+  readonly expiresAtMs: number | null
+  /** When is told by the record of the revocation. */
+  readonly revoked: boolean
+}
+
+/** Members that come from the part `profile`. */
+export const keyProfileMembers = ["name", "orgUnit", "prefix"] as const
+
+/** What a key is called and where it reaches. */
+export type IngestKeyProfile = Pick<IngestKeyDocument, (typeof keyProfileMembers)[number]>
+
+/** A profile after its part was erased. */
+export const erasedKeyProfile = (keyId: string): IngestKeyProfile => ({ name: keyId, orgUnit: null, prefix: null })

@@ -1,0 +1,105 @@
+/** Ingest keys: mint, list, revoke, and who carries one. Spec: document 1 parts 2 and 5. */
+import type { IngestKeyCreate, IngestKeyMinted, IngestKeyOut, InvalidInput } from "@flyball/contract"
+import { IngestKeyNotFound, isId, Unauthorized } from "@flyball/contract"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { AutonomyTier } from "../agents/rules/document.ts"
+import { EvidenceCrypto } from "../chain/crypto.ts"
+import { commitPlanned } from "../commit-planned.ts"
+import { Entropy } from "../entropy.ts"
+import { newId } from "../ids.ts"
+import { type ReadFault, Storage } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { INGEST_KEYS, ingestKeyOut, storedKey } from "./document.ts"
+import { isKeyText, KEY_BYTES, keyDigest, keyText, shownPrefix } from "./key-text.ts"
+import { lastUses } from "./last-used.ts"
+import { planMint, planRevoke, REVOKE_SCOPE } from "./plan-mint.ts"
+import type { IngestKeyDocument } from "./rules/document.ts"
+
+/** Keys read at a time while listing. */
+const PAGE = 500
+
+/** Who carries an ingest key, and how far it reaches. */
+export interface KeyHolder {
+  readonly writer: Writer
+  readonly orgUnit: string
+  readonly maxTier: AutonomyTier
+}
+
+/** The ingest keys. */
+export interface IngestKeysApi {
+  /** The answer holds the key, this once: only its SHA-256 is kept. */
+  readonly mint: (input: IngestKeyCreate, writer: Writer) => Effect.Effect<IngestKeyMinted, InvalidInput | ReadFault>
+  /** Oldest first, revoked ones too. */
+  readonly list: Effect.Effect<ReadonlyArray<IngestKeyOut>, ReadFault>
+  /** Revoking a key that is revoked answers it as it is. */
+  readonly revoke: (id: string, writer: Writer) => Effect.Effect<IngestKeyOut, IngestKeyNotFound | ReadFault>
+  /** Who carries this token. One answer for every token that opens nothing: unknown, revoked, expired. */
+  readonly authenticate: (token: string) => Effect.Effect<KeyHolder, Unauthorized | ReadFault>
+}
+
+/** The ingest keys. */
+export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("flyball/core/IngestKeys") {
+  static readonly layer: Layer.Layer<IngestKeys, never, Storage> = Layer.effect(IngestKeys, Effect.gen(function*() {
+    const storage = yield* Storage
+    const crypto = yield* EvidenceCrypto
+    const entropy = yield* Entropy
+    const uses = lastUses(storage)
+
+    /** The times of these keys that their documents do not tell. */
+    const shown = Effect.fnUntraced(function*(documents: ReadonlyArray<{ readonly id: string; readonly key: IngestKeyDocument }>) {
+      const revocations = yield* storage.once(REVOKE_SCOPE, documents.filter(({ key }) => key.revoked).map(({ id }) => id))
+      const seqs = new Map(revocations.map(({ key, seq }) => [key, seq]))
+      return yield* Effect.forEach(documents, Effect.fnUntraced(function*({ id, key }) {
+        const seq = seqs.get(id)
+        const record = seq === undefined ? null : yield* storage.record(seq)
+        return ingestKeyOut(id, key, { lastUsedAtMs: yield* uses.read(id), revokedAtMs: record?.atMs ?? null })
+      }))
+    })
+
+    const mint: IngestKeysApi["mint"] = Effect.fnUntraced(function*(input, writer) {
+      const key = keyText(entropy.bytes(KEY_BYTES))
+      const plan = yield* commitPlanned(Effect.gen(function*() {
+        const keyId = yield* newId("key")
+        const command = { keyId, input, digest: keyDigest(crypto, key), prefix: shownPrefix(key), writer }
+        const plan = yield* Effect.fromResult(planMint(command, yield* storage.asOf))
+        yield* storage.commit(plan.change)
+        return { keyId, ...plan }
+      }))
+      return { ...ingestKeyOut(plan.keyId, plan.key, { lastUsedAtMs: null, revokedAtMs: null }), key }
+    })
+
+    const list: IngestKeysApi["list"] = Effect.gen(function*() {
+      const found: Array<IngestKeyOut> = []
+      for (let after: string | undefined; ;) {
+        const page = yield* storage.list(INGEST_KEYS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+        found.push(...(yield* shown(page.map((document) => ({ id: document.id, key: storedKey(document) })))))
+        if (page.length < PAGE) return found
+        after = page.at(-1)!.id
+      }
+    })
+
+    const revoke: IngestKeysApi["revoke"] = Effect.fnUntraced(function*(id, writer) {
+      const key = yield* commitPlanned(Effect.gen(function*() {
+        const document = isId("ingestKey", id) ? yield* storage.get(INGEST_KEYS, id) : null
+        if (document === null) return yield* new IngestKeyNotFound({ keyId: id })
+        const change = planRevoke({ keyId: id, key: storedKey(document), version: document.version, writer })
+        if (change !== null) yield* storage.commit(change)
+        return { ...storedKey(document), revoked: true }
+      }))
+      return (yield* shown([{ id, key }]))[0]!
+    })
+
+    const authenticate: IngestKeysApi["authenticate"] = Effect.fnUntraced(function*(token) {
+      if (!isKeyText(token)) return yield* new Unauthorized({})
+      const document = (yield* storage.find(INGEST_KEYS, "digest", keyDigest(crypto, token)))[0]
+      if (document === undefined) return yield* new Unauthorized({})
+      const key = storedKey(document)
+      if (key.revoked || key.orgUnit === null) return yield* new Unauthorized({})
+      if (key.expiresAtMs !== null && key.expiresAtMs <= (yield* storage.asOf).ms) return yield* new Unauthorized({})
+      yield* uses.note(document.id, yield* Clock.currentTimeMillis)
+      return { writer: { id: document.id }, orgUnit: key.orgUnit, maxTier: key.maxAutonomyTier }
+    })
+
+    return IngestKeys.of({ mint, list, revoke, authenticate })
+  }))
+}

@@ -1,0 +1,98 @@
+/** Folds records, in order, into the documents they say there are. */
+import { foldAgentRegistered } from "../../agents/rules/fold.ts"
+import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../../ingest-keys/rules/fold.ts"
+import { foldPrincipalSeen } from "../../principals/rules/fold.ts"
+import type { Difference, ExpectedDocument, ReplayRecord } from "./types.ts"
+
+/** Collections whose documents follow from records alone. All others are working state, and no business of replay. */
+export const governedCollections = ["agents", "ingest_keys", "principals"] as const
+
+/** Kinds whose parts the fold reads. */
+export const kindsWithParts: ReadonlySet<string> = new Set(["agent.registered", "ingest_key.minted", "principal.seen"])
+
+/** What an agent's records amount to. */
+export interface AgentCounts {
+  readonly witnessed: number
+  readonly settled: number
+  readonly gaps: number
+}
+
+/** Everything folded so far. It grows with agents, keys and principals, never with decisions. */
+export interface ReplayState {
+  readonly documents: Map<string, Map<string, ExpectedDocument>>
+  readonly counts: Map<string, AgentCounts>
+  /** Records that contradict what came before them. */
+  readonly differences: Array<Difference>
+}
+
+/** The state before the first record. */
+export const emptyReplay = (): ReplayState => ({
+  documents: new Map(governedCollections.map((collection) => [collection, new Map()])),
+  counts: new Map(),
+  differences: []
+})
+
+/** Adds one record to the state, in place: a fold over a million records should not copy a million states. */
+export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
+  switch (record.kind) {
+    case "agent.registered":
+      return add(state, foldAgentRegistered(record), record)
+    case "ingest_key.minted":
+      return add(state, foldIngestKeyMinted(record), record)
+    case "ingest_key.revoked":
+      return change(state, "ingest_keys", String(record.body["key_id"]), record, foldIngestKeyRevoked)
+    case "principal.seen":
+      return add(state, foldPrincipalSeen(record), record)
+    case "decision.witnessed":
+      checkStatus(state, record)
+      return count(state, record, "witnessed")
+    case "decision.settled":
+      return count(state, record, "settled")
+    case "capture.gap":
+      return count(state, record, "gaps")
+  }
+}
+
+const add = (state: ReplayState, document: ExpectedDocument, record: ReplayRecord): void => {
+  const documents = collectionOf(state, document.collection)
+  if (documents.has(document.id)) contradiction(state, document.collection, document.id, `no ${record.kind} for an id that exists`, record)
+  else documents.set(document.id, document)
+}
+
+const change = (
+  state: ReplayState,
+  collection: string,
+  id: string,
+  record: ReplayRecord,
+  next: (document: ExpectedDocument, record: ReplayRecord) => ExpectedDocument
+): void => {
+  const documents = collectionOf(state, collection)
+  const document = documents.get(id)
+  if (document === undefined) contradiction(state, collection, id, `no ${record.kind} before the record that creates it`, record)
+  else documents.set(id, next(document, record))
+}
+
+const count = (state: ReplayState, record: ReplayRecord, what: keyof AgentCounts): void => {
+  const agentId = String(record.body["agent_id"])
+  if (!collectionOf(state, "agents").has(agentId)) contradiction(state, "agents", agentId, `no ${record.kind} before agent.registered`, record)
+  const counts = state.counts.get(agentId) ?? { witnessed: 0, settled: 0, gaps: 0 }
+  state.counts.set(agentId, { ...counts, [what]: counts[what] + 1 })
+}
+
+/** Capture expects the agent unchanged, so the status in the record is the one that the records before it make. */
+const checkStatus = (state: ReplayState, record: ReplayRecord): void => {
+  const expected = collectionOf(state, "agents").get(String(record.body["agent_id"]))?.body["status"]
+  const found = record.body["agent_status"]
+  if (expected === undefined || expected === found) return
+  state.differences.push({ collection: "records", id: String(record.seq), path: "/body/agent_status", expected: String(expected), found: String(found) })
+}
+
+const collectionOf = (state: ReplayState, collection: string): Map<string, ExpectedDocument> => {
+  const documents = state.documents.get(collection) ?? new Map<string, ExpectedDocument>()
+  state.documents.set(collection, documents)
+  return documents
+}
+
+const contradiction = (state: ReplayState, collection: string, id: string, expected: string, record: ReplayRecord): void => {
+  state.differences.push({ collection, id, path: "", expected, found: `${record.kind} at seq ${record.seq}` })
+}

@@ -1,0 +1,113 @@
+/**
+ * Whether a ChangeSet may be written: the rules of `commit`, pure, the same for every backend.
+ *
+ * A backend that can look things up one by one (memory, SQLite) hands in its tables; another reads what a group needs first and hands in maps.
+ * Within a group each ChangeSet is admitted against what the admitted ones before it will have written.
+ */
+import type { Conflict } from "./faults.ts"
+import type { ChangeSet, CommitReceipt, Head, RecordDraft, RecordReceipt } from "./port.ts"
+import { emptyHead } from "./seal.ts"
+
+/** What a store knows when a ChangeSet's turn comes. */
+export interface StoreView {
+  readonly head: Head | null
+  /** 0 where there is no such document. */
+  readonly version: (collection: string, id: string) => number
+  /** The id of the document that holds this unique value. */
+  readonly uniqueHolder: (collection: string, key: string, value: string) => string | null
+  readonly once: (scope: string, key: string) => { readonly seq: number; readonly digest: string } | null
+  readonly part: (seq: number, name: string) => "present" | "erased" | "missing"
+}
+
+/** What becomes of one draft: it is sealed, or it is the same as a stored record, or as an earlier draft of its own ChangeSet. */
+export type Fate = { readonly _tag: "Fresh" } | { readonly _tag: "Stored"; readonly seq: number } | { readonly _tag: "Repeat"; readonly index: number }
+
+/** One fate per draft, in order. With any conflict nothing may be written. */
+export interface Admission {
+  readonly conflicts: ReadonlyArray<Conflict>
+  readonly fates: ReadonlyArray<Fate>
+}
+
+/**
+ * Decides what a ChangeSet would do to a store. Conflicts come in this order: chain empty or not, `expects`, `puts`, unique keys, once by index, parts.
+ *
+ * - Unique keys are judged as all puts of the ChangeSet will leave them: a value that one put frees, another may take.
+ * - A once key is looked up in the store first, then among the earlier drafts (conflict with seq -1: it has none yet).
+ */
+export const admit = (change: ChangeSet, view: StoreView): Admission => {
+  const conflicts: Array<Conflict> = []
+  const records = change.records ?? []
+  if (change.expectEmpty === true && view.head !== null) conflicts.push({ _tag: "NotEmpty" })
+  if (view.head === null && records.length > 0 && records[0]?.kind !== "chain.genesis") conflicts.push({ _tag: "Empty" })
+  for (const { collection, id, version } of change.expects ?? []) versionConflict(conflicts, view, collection, id, version)
+  for (const { collection, id, expectedVersion } of change.puts ?? []) versionConflict(conflicts, view, collection, id, expectedVersion)
+  uniqueConflicts(conflicts, change, view)
+  const fates = onceFates(conflicts, records, view)
+  for (const { seq, name } of change.erase ?? []) {
+    const found = view.part(seq, name)
+    if (found !== "present") conflicts.push({ _tag: "Part", seq, name, found })
+  }
+  return { conflicts, fates }
+}
+
+const versionConflict = (conflicts: Array<Conflict>, view: StoreView, collection: string, id: string, expected: number): void => {
+  const found = view.version(collection, id)
+  if (found !== expected) conflicts.push({ _tag: "Version", collection, id, expected, found })
+}
+
+const uniqueConflicts = (conflicts: Array<Conflict>, change: ChangeSet, view: StoreView): void => {
+  const puts = change.puts ?? []
+  if (!puts.some((put) => put.unique !== undefined)) return
+  const put = new Set(puts.map(({ collection, id }) => `${collection}\0${id}`))
+  const taken = new Map<string, string>()
+  for (const { collection, id, unique } of puts) {
+    for (const [key, value] of Object.entries(unique ?? {})) {
+      const slot = `${collection}\0${key}\0${value}`
+      const stored = view.uniqueHolder(collection, key, value)
+      const holder = taken.get(slot) ?? (stored !== null && !put.has(`${collection}\0${stored}`) ? stored : null)
+      if (holder === null) taken.set(slot, id)
+      else conflicts.push({ _tag: "Unique", collection, key, value, id: holder })
+    }
+  }
+}
+
+const fresh: Fate = { _tag: "Fresh" }
+
+const onceFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraft>, view: StoreView): ReadonlyArray<Fate> => {
+  const earlier = new Map<string, { readonly index: number; readonly digest: string }>()
+  return records.map(({ once }, index) => {
+    if (once === undefined) return fresh
+    const slot = `${once.scope}\0${once.key}`
+    const stored = view.once(once.scope, once.key)
+    const first = earlier.get(slot)
+    const seen = stored ?? first
+    if (seen === undefined) earlier.set(slot, { index, digest: once.digest })
+    else if (seen.digest !== once.digest) conflicts.push({ _tag: "Once", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
+    if (stored !== null) return { _tag: "Stored", seq: stored.seq }
+    return first === undefined ? fresh : { _tag: "Repeat", index: first.index }
+  })
+}
+
+/** One receipt per draft out of the fates. `sealed` are the receipts of the fresh drafts, in order; `stored` looks up the others. */
+export const receiptOf = (
+  before: Head | null,
+  fates: ReadonlyArray<Fate>,
+  sealed: ReadonlyArray<Head>,
+  stored: (seq: number) => Head
+): CommitReceipt => {
+  const records: Array<RecordReceipt> = []
+  let used = 0
+  for (const fate of fates) {
+    const at = fate._tag === "Fresh" ? sealed[used++]! : fate._tag === "Stored" ? stored(fate.seq) : records[fate.index]!
+    records.push({ seq: at.seq, hash: at.hash, atMs: at.atMs, duplicate: fate._tag !== "Fresh" })
+  }
+  const last = sealed.at(-1)
+  return { records, head: last === undefined ? before ?? emptyHead() : { seq: last.seq, hash: last.hash, atMs: last.atMs } }
+}
+
+/** Which record erases each part of `change.erase`: the last `part.erased` of the ChangeSet that names it. */
+export const erasures = (change: ChangeSet, receipt: CommitReceipt): ReadonlyArray<{ readonly seq: number; readonly name: string; readonly erasedBy: number }> =>
+  (change.erase ?? []).map(({ seq, name }) => {
+    const index = (change.records ?? []).findLastIndex((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === name)
+    return { seq, name, erasedBy: receipt.records[index]!.seq }
+  })

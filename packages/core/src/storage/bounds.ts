@@ -1,0 +1,111 @@
+/**
+ * What a planner must not ask of any store. These are bugs of ours, not conflicts: every backend dies with the sentence, before it draws salts.
+ *
+ * What a record may hold is checked when it is sealed (`RecordUnwritable`): a defect for its own caller only.
+ */
+import type { ChangeSet, RecordDraft, RecordQuery } from "./port.ts"
+import { isStorable } from "./text.ts"
+
+/** Most parts a record has. Spec: port, {@link RecordDraft}; SQLite keys parts by `seq * 32 + n`. */
+export const maxParts = 32
+/** Bytes of the largest part. Spec: chain-format section 3. */
+export const maxPartBytes = 16 * 1024 * 1024
+/** Most records, seqs or rows one read takes or gives. */
+export const maxRows = 1000
+
+const kindPattern = /^[a-z][a-z0-9_.]{2,63}$/
+const partPattern = /^[a-z][a-z0-9_]{0,31}$/
+const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
+const digestPattern = /^[0-9a-f]{64}$/
+
+/** Says what is wrong with a ChangeSet whatever the store holds; null when nothing is. */
+export const changeProblem = (change: ChangeSet): string | null =>
+  putsProblem(change) ?? recordsProblem(change) ?? eraseProblem(change) ?? deliveriesProblem(change)
+
+/** Says what is wrong with a query; null when nothing is. */
+export const queryProblem = (query: RecordQuery): string | null => limitProblem(query.limit)
+
+/** Says what is wrong with the limit of a page of records or deliveries; null when nothing is. */
+export const limitProblem = (limit: number): string | null =>
+  Number.isInteger(limit) && limit >= 1 && limit <= maxRows ? null : `A limit is a whole number from 1 to ${maxRows}, not ${limit}.`
+
+const putsProblem = (change: ChangeSet): string | null => {
+  const seen = new Set<string>()
+  for (const { collection, id, version } of change.expects ?? []) {
+    const problem = addressProblem(collection, id, version)
+    if (problem !== null) return problem
+  }
+  for (const put of change.puts ?? []) {
+    const problem = addressProblem(put.collection, put.id, put.expectedVersion)
+    if (problem !== null) return problem
+    const address = `${put.collection}\0${put.id}`
+    if (seen.has(address)) return `A ChangeSet puts a document of ${put.collection} twice; put it once, as it is at the end.`
+    seen.add(address)
+    for (const [key, value] of [...Object.entries(put.keys ?? {}), ...Object.entries(put.unique ?? {})]) {
+      if (!namePattern.test(key)) return `A look-up key of ${put.collection} has a name that does not match ${namePattern.source}.`
+      if (!isStorable(value)) return `The value of look-up key ${key} of ${put.collection} is not text that a store can hold.`
+    }
+    for (const key of Object.keys(put.unique ?? {})) {
+      if (put.keys !== undefined && Object.hasOwn(put.keys, key)) return `Look-up key ${key} of ${put.collection} is both unique and not.`
+    }
+  }
+  return null
+}
+
+const addressProblem = (collection: string, id: string, version: number): string | null => {
+  if (!namePattern.test(collection)) return `A collection's name does not match ${namePattern.source}.`
+  if (id === "" || !isStorable(id)) return `An id in ${collection} is not text that a store can hold.`
+  return Number.isSafeInteger(version) && version >= 0 ? null : `An expected version in ${collection} is ${version}, not a whole number from 0.`
+}
+
+const recordsProblem = (change: ChangeSet): string | null => {
+  const records = change.records ?? []
+  if (change.expectEmpty === true && records[0]?.kind !== "chain.genesis") return "Only a ChangeSet that starts with chain.genesis expects an empty chain."
+  for (const [index, draft] of records.entries()) {
+    if (draft.kind === "chain.genesis" && (index > 0 || change.expectEmpty !== true)) {
+      return "chain.genesis comes first in its ChangeSet, which expects an empty chain."
+    }
+    const problem = draftProblem(draft)
+    if (problem !== null) return `Draft ${index} (${draft.kind.slice(0, 64)}): ${problem}`
+  }
+  return null
+}
+
+const draftProblem = (draft: RecordDraft): string | null => {
+  if (!kindPattern.test(draft.kind)) return `the kind does not match ${kindPattern.source}.`
+  if (draft.agentId !== null && (draft.agentId === "" || !isStorable(draft.agentId))) return "the agent's id is not text that a store can hold."
+  if (draft.parts.length > maxParts) return `it has ${draft.parts.length} parts; the most is ${maxParts}.`
+  let before = ""
+  for (const { name, bytes } of draft.parts) {
+    if (!partPattern.test(name)) return `a part's name does not match ${partPattern.source}.`
+    if (name <= before) return "parts are sorted by name, and names are unique."
+    if (bytes.length > maxPartBytes) return `part ${name} has ${bytes.length} bytes; the most is ${maxPartBytes}.`
+    before = name
+  }
+  const once = draft.once
+  if (once === undefined) return null
+  if (!isStorable(once.scope) || once.key === "" || !isStorable(once.key)) return "its once key is not text that a store can hold."
+  return digestPattern.test(once.digest) ? null : "its once digest is not 64 lower-case hex digits."
+}
+
+const eraseProblem = (change: ChangeSet): string | null => {
+  const seen = new Set<string>()
+  for (const { seq, name } of change.erase ?? []) {
+    if (!Number.isSafeInteger(seq) || seq < 0 || !partPattern.test(name)) return "An erasure names a seq from 0 and a part."
+    if (seen.has(`${seq} ${name}`)) return `Part ${name} of record ${seq} is erased twice in one ChangeSet.`
+    seen.add(`${seq} ${name}`)
+    const said = (change.records ?? []).some((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === name)
+    if (!said) return `Part ${name} of record ${seq} is erased without a part.erased record that says so.`
+  }
+  return null
+}
+
+const deliveriesProblem = (change: ChangeSet): string | null => {
+  const seen = new Set<string>()
+  for (const { id, eventType } of change.deliveries ?? []) {
+    if (id === "" || !isStorable(id) || !isStorable(eventType)) return "A delivery's id or event type is not text that a store can hold."
+    if (seen.has(id)) return "Two deliveries of one ChangeSet have the same id."
+    seen.add(id)
+  }
+  return null
+}

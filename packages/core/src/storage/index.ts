@@ -1,0 +1,19 @@
+/** The Storage port, its faults, and what a backend is built from. */
+export type { EntropySource } from "../entropy.ts"
+export { Entropy } from "../entropy.ts"
+export type { StorageChoice, StorageOpenFault } from "./choice.ts"
+export { layerOf, storageChoice } from "./choice.ts"
+export type { Admission, Fate, StoreView } from "./admit.ts"
+export { admit, erasures, receiptOf } from "./admit.ts"
+export { changeProblem, limitProblem, maxPartBytes, maxParts, maxRows, queryProblem } from "./bounds.ts"
+export type { Conflict } from "./faults.ts"
+export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
+export { memoryStorage } from "./memory.ts"
+export type {
+  AsOf, ChangeSet, CommitReceipt, DeliveryDraft, Document, DocumentPut, Head, JsonObject, JsonValue, Once, PartDraft, ReadFault, RecordDraft,
+  RecordQuery, RecordReceipt, StorageApi, StoredDelivery, StoredPart, StoredRecord
+} from "./port.ts"
+export { Storage } from "./port.ts"
+export type { SealedPart, SealedRecord } from "./seal.ts"
+export { emptyHead, partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
+export { compareText, isStorable, maxTextBytes } from "./text.ts"

@@ -1,0 +1,129 @@
+/**
+ * The store that forgets: everything in the memory of this process. For tests, demonstrations, and short-lived hosts.
+ *
+ * The life of a commit: it is admitted, sealed and written in one synchronous step, so there is nothing to lock and nothing half done.
+ * What is trusted: this process. What losing it costs: everything.
+ */
+import type { Crypto } from "@flyball/evidence"
+import { portableCrypto } from "@flyball/evidence"
+import { Clock, Effect, Layer } from "effect"
+import type { EntropySource } from "../entropy.ts"
+import { Entropy } from "../entropy.ts"
+import { admit, erasures, receiptOf } from "./admit.ts"
+import { changeProblem, limitProblem, maxRows, queryProblem } from "./bounds.ts"
+import type { StorageChoice } from "./choice.ts"
+import { storageChoice } from "./choice.ts"
+import { StorageConflict } from "./faults.ts"
+import { ChainTable, headOf } from "./memory/chain.ts"
+import { DocumentTable } from "./memory/documents.ts"
+import { LeaseTable } from "./memory/leases.ts"
+import { SortedIds } from "./memory/sorted-ids.ts"
+import type { ChangeSet, CommitReceipt, StorageApi, StoredDelivery } from "./port.ts"
+import { Storage } from "./port.ts"
+import { partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
+
+/** What the memory store can be told. */
+export interface MemoryOptions {
+  /** Default: the portable one. A Node host may pass OpenSSL's. */
+  readonly crypto?: Crypto
+}
+
+/** A store in memory. Each time it is opened it is a new, empty one. */
+export const memoryStorage = (options: MemoryOptions = {}): StorageChoice =>
+  storageChoice("memory", Layer.effect(Storage, Effect.map(Entropy, (entropy) => Storage.of(makeMemory(options.crypto ?? portableCrypto, entropy)))))
+
+const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
+  const documents = new DocumentTable()
+  const chain = new ChainTable(crypto)
+  const outbox = new Outbox()
+  const leases = new LeaseTable()
+
+  /** Everything that can fail comes before the first write. */
+  const commit = (change: ChangeSet, nowMs: number): Effect.Effect<CommitReceipt, StorageConflict> => {
+    invariant(changeProblem(change))
+    const drafts = change.records ?? []
+    const salts = entropy.bytes(partCount(drafts) * saltBytes)
+    const head = chain.head()
+    const { conflicts, fates } = admit(change, {
+      head,
+      version: (collection, id) => documents.version(collection, id),
+      uniqueHolder: (collection, key, value) => documents.uniqueHolder(collection, key, value),
+      once: (scope, key) => chain.once(scope, key),
+      part: (seq, name) => chain.partState(seq, name)
+    })
+    if (conflicts.length > 0) return Effect.fail(new StorageConflict({ conflicts }))
+    const isFresh = (index: number): boolean => fates[index]!._tag === "Fresh"
+    const fresh = drafts.filter((_, index) => isFresh(index))
+    const puts = (change.puts ?? []).map((put) => ({ put, json: JSON.stringify(put.body) }))
+    const deliveries = (change.deliveries ?? []).map((delivery) => ({ ...delivery, body: JSON.stringify(delivery.body) }))
+    for (const { id } of deliveries) invariant(outbox.has(id) ? "A delivery has an id that is in the outbox already." : null)
+    const sealed = sealDrafts(crypto, head, nowMs, fresh, selectSalts(drafts, salts, isFresh))
+
+    documents.write(puts)
+    sealed.forEach((record, index) => chain.append(record, fresh[index]!.once))
+    const receipt = receiptOf(head, fates, sealed.map(({ record }) => headOf(record)), (seq) => chain.record(seq)!)
+    for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)
+    for (const delivery of deliveries) outbox.add({ ...delivery, seq: receipt.head.seq, hash: receipt.head.hash.slice() })
+    return Effect.succeed(receipt)
+  }
+
+  return {
+    backend: "memory",
+    commit: (change) => Effect.flatMap(Clock.currentTimeMillis, (nowMs) => commit(change, nowMs)),
+    asOf: Effect.map(Clock.currentTimeMillis, (nowMs) => {
+      const head = chain.head()
+      return { ms: Math.max(Math.floor(nowMs), head?.atMs ?? 0), seq: head?.seq ?? -1 }
+    }),
+    head: Effect.sync(() => chain.head()),
+    get: (collection, id) => Effect.sync(() => documents.get(collection, id)),
+    find: (collection, key, value) => Effect.sync(() => documents.find(collection, key, value)),
+    list: (collection, page) => Effect.sync(() => documents.list(collection, page?.after, page?.limit)),
+    record: (seq) => Effect.sync(() => chain.record(seq)),
+    records: (query) => Effect.sync(() => {
+      invariant(queryProblem(query))
+      return chain.records(query)
+    }),
+    parts: (seqs) => Effect.sync(() => {
+      invariant(seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null)
+      return chain.parts(seqs)
+    }),
+    once: (scope, keys) => Effect.sync(() => [...new Set(keys)].flatMap((key) => {
+      const taken = chain.once(scope, key)
+      return taken === null ? [] : [{ key, ...taken }]
+    })),
+    hashes: (tileLevel, from, count) => Effect.sync(() => chain.hashes(tileLevel, from, count)),
+    deliveries: (page) => Effect.sync(() => {
+      invariant(limitProblem(page.limit))
+      return outbox.page(page.after, page.limit)
+    }),
+    lease: (name, holder, ttlMs) => Effect.map(Clock.currentTimeMillis, (nowMs) => leases.take(name, holder, nowMs, ttlMs)),
+    releaseLease: (name, holder) => Effect.sync(() => leases.release(name, holder))
+  }
+}
+
+/** Dies with the sentence, if there is one. */
+const invariant = (problem: string | null): void => {
+  if (problem !== null) throw new Error(problem)
+}
+
+/** Deliveries by id, bodies as text. */
+class Outbox {
+  readonly #rows = new Map<string, Omit<StoredDelivery, "body"> & { readonly body: string }>()
+  readonly #ids = new SortedIds()
+
+  has(id: string): boolean {
+    return this.#rows.has(id)
+  }
+
+  add(row: Omit<StoredDelivery, "body"> & { readonly body: string }): void {
+    this.#rows.set(row.id, row)
+    this.#ids.add(row.id)
+  }
+
+  page(after: string | undefined, limit: number): ReadonlyArray<StoredDelivery> {
+    return this.#ids.page(after, limit).map((id) => {
+      const row = this.#rows.get(id)!
+      return { ...row, hash: row.hash.slice(), body: JSON.parse(row.body) }
+    })
+  }
+}

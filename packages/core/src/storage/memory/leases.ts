@@ -1,0 +1,19 @@
+/** Leases in memory. With one process there is one holder at most times; the rules are the same all the same. */
+
+/** Who holds which lease until when. */
+export class LeaseTable {
+  readonly #leases = new Map<string, { readonly holder: string; readonly untilMs: number }>()
+
+  /** Takes or renews; false while another holder's runs. A lease has run out at `untilMs` itself. */
+  take(name: string, holder: string, nowMs: number, ttlMs: number): boolean {
+    const lease = this.#leases.get(name)
+    if (lease !== undefined && lease.holder !== holder && nowMs < lease.untilMs) return false
+    this.#leases.set(name, { holder, untilMs: nowMs + ttlMs })
+    return true
+  }
+
+  /** Gives it back; nothing happens where somebody else holds it. */
+  release(name: string, holder: string): void {
+    if (this.#leases.get(name)?.holder === holder) this.#leases.delete(name)
+  }
+}

@@ -1,0 +1,31 @@
+/** A set of ids in byte order. Ids sort by time, so nearly every insertion is at the end. */
+import { compareText } from "../text.ts"
+
+/** Ids in order, added one by one, never removed. */
+export class SortedIds {
+  readonly #ids: Array<string> = []
+
+  /** Adds an id that is not there yet. */
+  add(id: string): void {
+    this.#ids.splice(this.#after(id), 0, id)
+  }
+
+  /** Up to `limit` ids after `after`, exclusive. */
+  page(after: string | undefined, limit: number | undefined): ReadonlyArray<string> {
+    const start = after === undefined ? 0 : this.#after(after)
+    return this.#ids.slice(start, limit === undefined ? undefined : start + limit)
+  }
+
+  /** The position behind `id`, there or not. */
+  #after(id: string): number {
+    let low = 0
+    let high = this.#ids.length
+    if (high > 0 && compareText(this.#ids[high - 1]!, id) <= 0) return high
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareText(this.#ids[middle]!, id) <= 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,15 @@
+/** Who writes a record: an ingest key, a person's pseudonym, or the host itself. Never a name or an address. */
+
+/** The author of a change, as its record names it. */
+export interface Writer {
+  /** `key_…`, `usr_…` or `system:<name>`. */
+  readonly id: string
+}
+
+const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|system:[a-z0-9_-]{1,64})$/
+
+/** Whether this text can stand as a writer in a record. */
+export const isWriterId = (text: string): boolean => WRITER.test(text)
+
+/** The host process, where nobody else is named. */
+export const systemHost: Writer = { id: "system:host" }

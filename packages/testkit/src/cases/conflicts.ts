@@ -1,0 +1,124 @@
+/** Cases on refused commits. */
+import assert from "node:assert/strict"
+import type { ChangeSet, Conflict, StorageApi } from "@flyball/core/storage"
+import { Effect } from "effect"
+import { observe } from "../observe.ts"
+import { storageCase } from "../storage-case.ts"
+import { begin, digest, draft, erasedDraft, genesis, onceDraft, part, put, refused } from "./given.ts"
+
+const scene = { collections: ["things"], once: [{ scope: "agt_1", keys: ["k1", "k2", "k3"] }] }
+
+/** A chain of two records with a document, a part and a once key. */
+const furnish = Effect.fnUntraced(function*(storage: StorageApi) {
+  yield* begin(storage)
+  yield* storage.commit({
+    puts: [put("t1", { n: 1 }, { keys: { colour: "red" }, unique: { name: "one" } })],
+    records: [{ ...onceDraft("k1", "a"), parts: [part("args", "{}"), part("result", "1")] }],
+    deliveries: [{ id: "d1", eventType: "thing.made", body: {} }]
+  })
+})
+
+/** What each refused ChangeSet below would have written beside its conflict. */
+const cargo: ChangeSet = {
+  puts: [put("t9", { n: 9 }, { keys: { colour: "red" }, unique: { name: "nine" } })],
+  records: [{ ...onceDraft("k9", "9"), agentId: "agt_9", parts: [part("args", "nine")] }, erasedDraft(1, "args")],
+  erase: [{ seq: 1, name: "args" }],
+  deliveries: [{ id: "d9", eventType: "thing.made", body: { n: 9 } }]
+}
+
+/** One refusal of each kind, with cargo. */
+const refusals: ReadonlyArray<{ readonly kind: Conflict["_tag"]; readonly change: ChangeSet }> = [
+  { kind: "Version", change: { ...cargo, expects: [{ collection: "things", id: "t1", version: 2 }] } },
+  { kind: "Version", change: { ...cargo, puts: [...cargo.puts ?? [], put("t1")] } },
+  { kind: "Unique", change: { ...cargo, puts: [...cargo.puts ?? [], put("t2", {}, { unique: { name: "one" } })] } },
+  { kind: "Once", change: { ...cargo, records: [...cargo.records ?? [], onceDraft("k1", "b")] } },
+  { kind: "Once", change: { ...cargo, records: [...cargo.records ?? [], onceDraft("k9", "8")] } },
+  { kind: "Part", change: { ...cargo, records: [...cargo.records ?? [], erasedDraft(0, "args")], erase: [...cargo.erase ?? [], { seq: 0, name: "args" }] } },
+  { kind: "NotEmpty", change: { ...cargo, expectEmpty: true, records: [genesis, ...cargo.records ?? []] } }
+]
+
+/** Conflicts: when, which, and that nothing else happens. */
+export const conflictCases = [
+  storageCase("a put at another version is refused, and both versions named", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* storage.commit({ puts: [put("t1", { n: 1 })] })
+    yield* storage.commit({ puts: [put("t1", { n: 2 }, { expectedVersion: 1 })] })
+    for (const [id, expected, found] of [["t1", 0, 2], ["t1", 1, 2], ["t1", 3, 2], ["t2", 1, 0]] as const) {
+      assert.deepEqual(yield* refused(storage, { puts: [put(id, {}, { expectedVersion: expected })] }), [
+        { _tag: "Version", collection: "things", id, expected, found }
+      ])
+    }
+    assert.deepEqual((yield* storage.get("things", "t1"))?.body, { n: 2 })
+    assert.equal(yield* storage.get("things", "t2"), null)
+  })),
+  storageCase("a document that is only expected must have its version, or be absent", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* storage.commit({ puts: [put("t1")] })
+    yield* storage.commit({
+      expects: [{ collection: "things", id: "t1", version: 1 }, { collection: "things", id: "t2", version: 0 }, { collection: "none", id: "t1", version: 0 }],
+      puts: [put("t3")]
+    })
+    assert.equal((yield* storage.get("things", "t1"))?.version, 1)
+    const conflicts = yield* refused(storage, {
+      expects: [{ collection: "things", id: "t1", version: 0 }, { collection: "things", id: "t2", version: 1 }, { collection: "things", id: "t3", version: 2 }]
+    })
+    assert.deepEqual(conflicts, [
+      { _tag: "Version", collection: "things", id: "t1", expected: 0, found: 1 },
+      { _tag: "Version", collection: "things", id: "t2", expected: 1, found: 0 },
+      { _tag: "Version", collection: "things", id: "t3", expected: 2, found: 1 }
+    ])
+  })),
+  storageCase("a document may be expected and put in one ChangeSet", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* storage.commit({ puts: [put("t1")] })
+    yield* storage.commit({ expects: [{ collection: "things", id: "t1", version: 1 }], puts: [put("t1", { n: 2 }, { expectedVersion: 1 })] })
+    assert.equal((yield* storage.get("things", "t1"))?.version, 2)
+  })),
+  storageCase("conflicts of every kind are collected, in order", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* furnish(storage)
+    const conflicts = yield* refused(storage, {
+      expectEmpty: true,
+      expects: [{ collection: "things", id: "t1", version: 7 }],
+      puts: [put("t1"), put("t2", {}, { unique: { name: "two" } }), put("t3", {}, { unique: { name: "two" } }), put("t4", {}, { expectedVersion: 4 })],
+      records: [
+        genesis, onceDraft("k1", "b"), onceDraft("k2", "c"), onceDraft("k1", "a"), onceDraft("k2", "d"),
+        erasedDraft(1, "missing"), erasedDraft(9, "args")
+      ],
+      erase: [{ seq: 1, name: "missing" }, { seq: 9, name: "args" }]
+    })
+    assert.deepEqual(conflicts, [
+      { _tag: "NotEmpty" },
+      { _tag: "Version", collection: "things", id: "t1", expected: 7, found: 1 },
+      { _tag: "Version", collection: "things", id: "t1", expected: 0, found: 1 },
+      { _tag: "Version", collection: "things", id: "t4", expected: 4, found: 0 },
+      { _tag: "Unique", collection: "things", key: "name", value: "two", id: "t2" },
+      { _tag: "Once", index: 1, scope: "agt_1", key: "k1", seq: 1 },
+      { _tag: "Once", index: 4, scope: "agt_1", key: "k2", seq: -1 },
+      { _tag: "Part", seq: 1, name: "missing", found: "missing" },
+      { _tag: "Part", seq: 9, name: "args", found: "missing" }
+    ])
+  })),
+  ...refusals.map(({ kind, change }, index) =>
+    storageCase(`a refused commit leaves no trace (${kind}, ${index + 1} of ${refusals.length})`, Effect.fnUntraced(function*(storage: StorageApi) {
+      yield* furnish(storage)
+      const before = yield* observe(storage, scene)
+      const conflicts = yield* refused(storage, change)
+      assert.deepEqual(conflicts.map(({ _tag }) => _tag), [kind])
+      assert.deepEqual(yield* observe(storage, scene), before)
+      assert.deepEqual(yield* storage.once("agt_1", ["k9"]), [])
+      assert.deepEqual(yield* storage.find("things", "name", "nine"), [])
+      assert.deepEqual((yield* storage.find("things", "colour", "red")).map(({ id }) => id), ["t1"])
+      assert.deepEqual(yield* storage.records({ agentId: "agt_9", limit: 10 }), [])
+    }))
+  ),
+  storageCase("after a refusal the chain goes on without a gap, and what was refused is free", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* furnish(storage)
+    for (const { change } of refusals) yield* refused(storage, change)
+    const receipt = yield* storage.commit(cargo)
+    assert.deepEqual(receipt.records.map(({ seq, duplicate }) => [seq, duplicate]), [[2, false], [3, false]])
+    assert.deepEqual(yield* storage.once("agt_1", ["k9"]), [{ key: "k9", seq: 2, digest: digest("9") }])
+    assert.deepEqual((yield* storage.find("things", "name", "nine")).map(({ version }) => version), [1])
+  })),
+  storageCase("an empty chain is refused without genesis, with all other conflicts", Effect.fnUntraced(function*(storage: StorageApi) {
+    const conflicts = yield* refused(storage, { puts: [put("t1", {}, { expectedVersion: 3 })], records: [draft()] })
+    assert.deepEqual(conflicts, [{ _tag: "Empty" }, { _tag: "Version", collection: "things", id: "t1", expected: 3, found: 0 }])
+    assert.equal(yield* storage.head, null)
+  }))
+]

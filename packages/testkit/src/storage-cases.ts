@@ -1,0 +1,32 @@
+/** All storage cases. Spec: style section 8. */
+import { boundCases } from "./cases/bounds.ts"
+import { concurrencyCases } from "./cases/concurrency.ts"
+import { conflictCases } from "./cases/conflicts.ts"
+import { deliveryCases } from "./cases/deliveries.ts"
+import { documentCases } from "./cases/documents.ts"
+import { genesisCases } from "./cases/genesis.ts"
+import { hashCases } from "./cases/hashes.ts"
+import { keyCases } from "./cases/keys.ts"
+import { leaseCases } from "./cases/leases.ts"
+import { onceCases } from "./cases/once.ts"
+import { partCases } from "./cases/parts.ts"
+import { queryCases } from "./cases/queries.ts"
+import { recordCases } from "./cases/records.ts"
+import type { StorageCase } from "./storage-case.ts"
+
+/** What every store does. Names are unique; there are no skip flags. */
+export const storageCases: ReadonlyArray<StorageCase> = [
+  ...genesisCases,
+  ...documentCases,
+  ...keyCases,
+  ...conflictCases,
+  ...recordCases,
+  ...queryCases,
+  ...partCases,
+  ...onceCases,
+  ...deliveryCases,
+  ...leaseCases,
+  ...hashCases,
+  ...concurrencyCases,
+  ...boundCases
+]
