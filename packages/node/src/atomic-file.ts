@@ -1,0 +1,70 @@
+/**
+ * Files that appear whole or not at all, and of which only one can win.
+ *
+ * The bytes go to a temporary name, are made durable, and get their real name by `link()`, which fails when the name is taken: a
+ * compare-and-swap of "not there" to "there" that needs no lock and leaves nothing half written when the process is killed.
+ */
+import { randomBytes } from "node:crypto"
+import { type FileHandle, link, open, rm } from "node:fs/promises"
+import { dirname, join } from "node:path"
+
+/** Temporary names start with this; whoever opens the folder may delete them. */
+export const TEMPORARY_PREFIX = "tmp-"
+
+/** Times a temporary file is written again after another process tidied it away. */
+const ATTEMPTS = 4
+
+/**
+ * Creates `file` with these bytes, durable when the promise resolves.
+ *
+ * Answers false when the name is taken already; then nothing has changed.
+ */
+export const createFile = async (file: string, bytes: Uint8Array, mode: number): Promise<boolean> => {
+  const folder = dirname(file)
+  for (let attempt = 1;; attempt++) {
+    const temporary = join(folder, TEMPORARY_PREFIX + randomBytes(12).toString("hex"))
+    try {
+      await writeDurably(temporary, bytes, mode)
+      await link(temporary, file)
+      // A crash here leaves the name without a durable folder entry: after a power cut it may be gone, and nothing was promised yet.
+      await syncFolder(folder)
+      return true
+    } catch (error) {
+      if (codeOf(error) === "EEXIST") {
+        // The winner may not have synced the folder yet, and what we read from now on must outlive a power cut.
+        await syncFolder(folder)
+        return false
+      }
+      if (codeOf(error) !== "ENOENT" || attempt === ATTEMPTS) throw error
+    } finally {
+      await rm(temporary, { force: true })
+    }
+  }
+}
+
+const writeDurably = async (file: string, bytes: Uint8Array, mode: number): Promise<void> => {
+  const handle = await open(file, "wx", mode)
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Makes the names in a folder durable. */
+export const syncFolder = async (folder: string): Promise<void> => {
+  // Windows cannot open a folder; its names are journalled.
+  if (process.platform === "win32") return
+  let handle: FileHandle | undefined
+  try {
+    handle = await open(folder, "r")
+    await handle.sync()
+  } finally {
+    await handle?.close()
+  }
+}
+
+/** The system's code of a failed file operation, such as `ENOENT`. */
+export const codeOf = (error: unknown): string | undefined =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : undefined

@@ -1,0 +1,64 @@
+/** The data folder as a choice of keys: signing key and guard in files. */
+import { EvidenceCrypto, Guard, type KeysChoice, keysChoice, KeysUnreadable, OriginInvalid, OriginRefused, Signer } from "@flyball/core"
+import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
+import { nodeCrypto } from "@flyball/evidence/node"
+import { Context, Effect, Layer } from "effect"
+import { codeOf } from "./atomic-file.ts"
+import { FolderProblem } from "./folder-problem.ts"
+import { type DataFolderOptions, openFolder } from "./open-folder.ts"
+
+/**
+ * Keys and guard in a folder of this host, made at the first start.
+ *
+ * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`. The README says what each is and what losing it costs.
+ * - Fails, when a governor opens: `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
+ */
+export const dataFolder = (options: DataFolderOptions): KeysChoice =>
+  keysChoice("files", Layer.effectContext(Effect.map(opened(options), ({ guard, key }) =>
+    Context.make(Signer, {
+      publicKey: key.publicKey,
+      origin: key.origin,
+      sign: (message) => Effect.sync(() => nodeCrypto.ed25519Sign(key.seed, message))
+    }).pipe(
+      Context.add(Guard, {
+        read: running(options.dir, guard.read),
+        advance: (from, to) => running(options.dir, () => guard.advance(from, to))
+      }),
+      Context.add(EvidenceCrypto, nodeCrypto)
+    ))))
+
+/**
+ * The vkey of a data folder: what an auditor pins. Makes the folder when it is not there, and touches nothing else.
+ *
+ * - Fails: rejects with `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
+ */
+export const dataFolderVkey = (options: DataFolderOptions): Promise<string> =>
+  openFolder(options).then((folder) => folder.key.vkey, (error: unknown) => Promise.reject(startError(options.dir, error)))
+
+const opened = (options: DataFolderOptions) =>
+  Effect.tryPromise({ try: () => openFolder(options), catch: (error) => startError(options.dir, error) })
+
+const startError = (dir: string, error: unknown) => {
+  if (error instanceof OriginInvalid || error instanceof OriginRefused) return error
+  if (error instanceof FolderProblem) return new KeysUnreadable({ file: error.file, reason: error.reason })
+  const code = codeOf(error)
+  if (code === "EACCES" || code === "EPERM") {
+    return new KeysUnreadable({ file: dir, reason: "this process may not read or write it. Give the folder to the account that runs the process" })
+  }
+  if (code === "ENOTDIR" || code === "EEXIST") {
+    return new KeysUnreadable({ file: dir, reason: "a folder is expected, and a file is there. Name another folder" })
+  }
+  if (code === "ENOTSUP" || code === "ENOSYS" || code === "EXDEV" || code === "EMLINK") {
+    return new KeysUnreadable({ file: dir, reason: "its file system has no hard links, and the guard needs them. Use a folder on a local disk" })
+  }
+  return new StorageUnavailable({ reason: `the data folder cannot be used (${code ?? "unknown cause"})`, wrote: "unknown", cause: error })
+}
+
+const running = <A>(dir: string, action: () => Promise<A>): Effect.Effect<A, StorageCorrupt | StorageUnavailable> =>
+  Effect.tryPromise({
+    try: action,
+    catch: (error) =>
+      error instanceof FolderProblem
+        ? new StorageCorrupt({ reason: `the signing guard: ${error.message}`, cause: error })
+        : new StorageUnavailable({ reason: `the signing guard in ${dir} cannot be used (${codeOf(error) ?? "unknown cause"})`, wrote: "unknown", cause: error })
+  }).pipe(Effect.uninterruptible)

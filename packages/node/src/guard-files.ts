@@ -1,0 +1,102 @@
+/**
+ * The signing guard as numbered files: `guard/0000000000000001`, `…2`, and so on. The highest number counts.
+ *
+ * Advancing from number n makes number n + 1 by `link()`, which fails when it is there: of two holders that both stand at n one wins, without a
+ * lock that a killed process could leave behind. Old files are deleted, never the highest: so when number n + 1 was made after others
+ * had gone past it, a higher number is still there, and the look after the link sees it.
+ */
+import { sameState, type SignedState } from "@flyball/core"
+import { fromUtf8 } from "@flyball/evidence"
+import { FolderProblem } from "./folder-problem.ts"
+import { formatGuardState, parseGuardState } from "./guard-state.ts"
+
+/** What the guard needs of a folder. A test puts another one in to stop between any two steps. */
+export interface GuardFolder {
+  /** Names for messages. */
+  readonly path: string
+  readonly list: () => Promise<ReadonlyArray<string>>
+  /** Null when there is no such file (any more). */
+  readonly read: (name: string) => Promise<Uint8Array | null>
+  /** Makes a whole durable file; false when the name is taken. */
+  readonly create: (name: string, bytes: Uint8Array) => Promise<boolean>
+  readonly remove: (name: string) => Promise<void>
+  /** Makes the names durable. */
+  readonly sync: () => Promise<void>
+}
+
+/** The guard's two operations as promises. They throw {@link FolderProblem} when a file is garbled, and the system's errors. */
+export interface GuardFiles {
+  readonly read: () => Promise<SignedState | null>
+  readonly advance: (from: SignedState | null, to: SignedState) => Promise<boolean>
+}
+
+/** Older files that stay behind the highest. Each is a state that was signed; a few help a person who must look. */
+const KEPT = 8
+
+/** Times the folder is listed again after the file it named was tidied away. */
+const LOOKS = 100
+
+/** A guard in this folder. */
+export const guardFiles = (folder: GuardFolder): GuardFiles => {
+  const current = async (): Promise<{ number: number; state: SignedState | null }> => {
+    for (let look = 0; look < LOOKS; look++) {
+      const number = highest(folder, await folder.list())
+      if (number === 0) return { number, state: null }
+      const bytes = await folder.read(nameOf(number))
+      if (bytes !== null) return { number, state: stateOf(folder, number, bytes) }
+    }
+    throw new FolderProblem(folder.path, `the folder changed ${LOOKS} times while it was read. Start fewer processes on it`)
+  }
+
+  const advance = async (from: SignedState | null, to: SignedState): Promise<boolean> => {
+    const before = await current()
+    if (sameState(before.state, to)) {
+      // Whoever wrote it may have been killed before it was durable, and a signature leaves on our word.
+      await folder.sync()
+      return true
+    }
+    if (!sameState(before.state, from)) return false
+    const number = before.number + 1
+    const made = await folder.create(nameOf(number), formatGuardState(to))
+    const after = await current()
+    // A higher number than ours: others went past. Ours may have been first, but to say no is always safe.
+    if (!sameState(after.state, to) || (made && after.number !== number)) return false
+    if (made) await tidy(folder, number)
+    return true
+  }
+
+  return { read: async () => (await current()).state, advance }
+}
+
+const tidy = async (folder: GuardFolder, number: number): Promise<void> => {
+  for (const name of await folder.list()) {
+    if (NUMBERED.test(name) && Number(name) < number - KEPT) await folder.remove(name)
+  }
+}
+
+const NUMBERED = /^[0-9]{16}$/
+
+const nameOf = (number: number): string => String(number).padStart(16, "0")
+
+const highest = (folder: GuardFolder, names: ReadonlyArray<string>): number => {
+  let number = 0
+  for (const name of names) {
+    if (name.startsWith("tmp-")) continue
+    if (!NUMBERED.test(name)) {
+      throw new FolderProblem(folder.path, "a file is here that the guard did not write. Only numbered files belong here: move the other one away, after looking at how it came")
+    }
+    number = Math.max(number, Number(name))
+  }
+  return number
+}
+
+const stateOf = (folder: GuardFolder, number: number, bytes: Uint8Array): SignedState => {
+  const state = parseGuardState(fromUtf8(bytes) ?? "")
+  if (state === null) {
+    throw new FolderProblem(
+      `${folder.path}/${nameOf(number)}`,
+      "this is not what the guard wrote, so what was signed last is not known. Bring the newest copy of the folder back; do not delete the file to go on"
+    )
+  }
+  return state
+}

@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { groupCommit } from "./group-commit.ts"
+
+/** A backend that records its batches and is held back until it is let go. */
+const backend = Effect.gen(function*() {
+  const batches: Array<ReadonlyArray<number>> = []
+  const gates: Array<Deferred.Deferred<void>> = []
+  const arrivals: Array<Deferred.Deferred<void>> = []
+  const run = (items: ReadonlyArray<number>) =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      batches.push(items)
+      gates.push(gate)
+      const arrival = arrivals.shift()
+      if (arrival !== undefined) yield* Deferred.succeed(arrival, undefined)
+      yield* Deferred.await(gate)
+      return items.map((item) => item < 0 ? Exit.fail(`refused ${item}`) : Exit.succeed(item * 10))
+    })
+  return {
+    batches,
+    run,
+    /** Waits until one more batch is in flight than when it is called. */
+    arrived: Effect.gen(function*() {
+      const arrival = yield* Deferred.make<void>()
+      arrivals.push(arrival)
+      return Deferred.await(arrival)
+    }),
+    letGo: Effect.suspend(() => Deferred.succeed(gates.shift()!, undefined))
+  }
+})
+
+const weigh = (item: number) => ({ records: 1, bytes: Math.abs(item) })
+const closed = () => "closed"
+
+describe("groupCommit", () => {
+  it.effect("items handed in together share a batch, and the next batch gathers meanwhile", () =>
+    Effect.gen(function*() {
+      const { arrived, batches, letGo, run } = yield* backend
+      const submit = yield* groupCommit({ weigh, run, closed })
+      const first = yield* arrived
+      const early = yield* Effect.forEach([1, 2, 3], (item) => Effect.forkChild(submit(item)))
+      yield* first
+      const second = yield* arrived
+      const late = yield* Effect.forEach([4, -5], (item) => Effect.forkChild(Effect.exit(submit(item))))
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(batches, [[1, 2, 3]])
+      yield* letGo
+      yield* second
+      yield* letGo
+      assert.deepStrictEqual(batches, [[1, 2, 3], [4, -5]])
+      assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), [10, 20, 30])
+      assert.deepStrictEqual(yield* Effect.forEach(late, Fiber.join), [Exit.succeed(40), Exit.fail("refused -5")])
+    }).pipe(Effect.scoped))
+
+  it.effect("a batch ends at its bounds, and an item above them goes alone", () =>
+    Effect.gen(function*() {
+      const batches: Array<ReadonlyArray<number>> = []
+      const submit = yield* groupCommit<number, number, string>({
+        weigh, closed, maxRecords: 3, maxBytes: 10,
+        run: (items) => Effect.sync(() => {
+          batches.push(items)
+          return items.map((item) => Exit.succeed(item))
+        })
+      })
+      yield* Effect.forEach([1, 1, 1, 1, 9, 2, 50, 1], submit, { concurrency: "unbounded" })
+      assert.deepStrictEqual(batches, [[1, 1, 1], [1, 9], [2], [50], [1]])
+    }).pipe(Effect.scoped))
+
+  it.effect("an item of an interrupted caller is taken back while it waits, and stays in its batch once it is in flight", () =>
+    Effect.gen(function*() {
+      const { arrived, batches, letGo, run } = yield* backend
+      const submit = yield* groupCommit({ weigh, run, closed })
+      const first = yield* arrived
+      const flying = yield* Effect.forkChild(submit(1))
+      const beside = yield* Effect.forkChild(submit(2))
+      yield* first
+      const waiting = yield* Effect.forkChild(submit(3), { startImmediately: true })
+      const after = yield* Effect.forkChild(submit(4), { startImmediately: true })
+      yield* Fiber.interrupt(flying)
+      yield* Fiber.interrupt(waiting)
+      const second = yield* arrived
+      yield* letGo
+      yield* second
+      yield* letGo
+      assert.deepStrictEqual([yield* Fiber.join(beside), yield* Fiber.join(after)], [20, 40])
+      assert.deepStrictEqual(batches, [[1, 2], [4]])
+    }).pipe(Effect.scoped))
+
+  it.effect("a batch that fails or dies as a whole fails each of its callers, and the next batch runs", () =>
+    Effect.gen(function*() {
+      let call = 0
+      const submit = yield* groupCommit<number, number, string>({
+        weigh, closed,
+        run: (items) => ++call === 1 ? Effect.fail("disk") : call === 2 ? Effect.die("bug") : Effect.succeed(items.map((item) => Exit.succeed(item)))
+      })
+      const both = () => Effect.forEach([1, 2], (item) => Effect.exit(submit(item)), { concurrency: "unbounded" })
+      assert.deepStrictEqual(yield* both(), [Exit.fail("disk"), Exit.fail("disk")])
+      for (const exit of yield* both()) assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      assert.deepStrictEqual(yield* both(), [Exit.succeed(1), Exit.succeed(2)])
+    }).pipe(Effect.scoped))
+
+  it.effect("closing answers everything that was handed in, and refuses what comes after", () =>
+    Effect.gen(function*() {
+      const { arrived, batches, letGo, run } = yield* backend
+      const scope = yield* Scope.make()
+      const submit = yield* Scope.provide(groupCommit({ weigh, run, closed }), scope)
+      const first = yield* arrived
+      const flying = yield* Effect.forkChild(submit(1))
+      yield* first
+      const waiting = yield* Effect.forkChild(submit(2), { startImmediately: true })
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      assert.strictEqual(yield* Effect.flip(submit(3)), "closed")
+      const second = yield* arrived
+      yield* letGo
+      yield* second
+      yield* letGo
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual([yield* Fiber.join(flying), yield* Fiber.join(waiting)], [10, 20])
+      assert.deepStrictEqual(batches, [[1], [2]])
+    }))
+
+  it.effect("an idle front closes at once", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const submit = yield* Scope.provide(groupCommit<number, number, string>({ weigh, closed, run: () => Effect.die("never") }), scope)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* Effect.flip(submit(1)), "closed")
+    }))
+})

@@ -1,0 +1,128 @@
+/**
+ * Group commit: commits that arrive while one is being made durable share the next transaction.
+ *
+ * One batch is in flight at a time; the next one gathers meanwhile. Spec: design section 3.
+ */
+import type { Scope } from "effect"
+import { Effect, Exit, Fiber } from "effect"
+
+/** Records in one batch, at most, unless one item alone has more. It keeps a transaction near 10 ms. */
+export const batchRecords = 500
+/** Bytes in one batch, at most, unless one item alone has more. It bounds the pause that packing makes on the host's thread. */
+export const batchBytes = 262_144
+
+/** What one item adds to a batch. */
+export interface Weight {
+  readonly records: number
+  readonly bytes: number
+}
+
+/** How a backend makes batches durable. */
+export interface GroupCommitOptions<Item, Answer, E> {
+  readonly weigh: (item: Item) => Weight
+  /**
+   * Makes a batch durable and answers one exit per item, in order. It is never interrupted.
+   * When it fails as a whole, every item of the batch gets its cause.
+   */
+  readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>
+  /** The error of a call that comes after closing began. */
+  readonly closed: () => E
+  readonly maxRecords?: number
+  readonly maxBytes?: number
+}
+
+interface Waiting<Item, Answer, E> {
+  readonly item: Item
+  readonly weight: Weight
+  readonly resume: (exit: Exit.Exit<Answer, E>) => void
+}
+
+/**
+ * Makes the front of a store's commits: call what it returns, and wait until the item is durable.
+ *
+ * A caller that is interrupted while its item still waits takes the item back. Once the item is in flight
+ * it is written or refused like any other, and only the answer is dropped: no batch is ever torn.
+ * Closing the scope first refuses new items, then waits until everything accepted has been answered.
+ */
+export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
+  options: GroupCommitOptions<Item, Answer, E>
+): Effect.fn.Return<(item: Item) => Effect.Effect<Answer, E>, never, Scope.Scope> {
+  const maxRecords = options.maxRecords ?? batchRecords
+  const maxBytes = options.maxBytes ?? batchBytes
+  const queue: Array<Waiting<Item, Answer, E>> = []
+  let closed = false
+  let wake: (() => void) | null = null
+
+  const submit = (item: Item): Effect.Effect<Answer, E> =>
+    Effect.suspend(() => {
+      if (closed) return Effect.fail(options.closed())
+      const weight = options.weigh(item)
+      return Effect.callback<Answer, E>((resume) => {
+        const waiting = { item, weight, resume }
+        queue.push(waiting)
+        wake?.()
+        return Effect.sync(() => {
+          const at = queue.indexOf(waiting)
+          if (at >= 0) queue.splice(at, 1)
+        })
+      })
+    })
+
+  const take = (): ReadonlyArray<Waiting<Item, Answer, E>> => {
+    let count = 0
+    let records = 0
+    let bytes = 0
+    for (const { weight } of queue) {
+      records += weight.records
+      bytes += weight.bytes
+      if (count > 0 && (records > maxRecords || bytes > maxBytes)) break
+      count++
+    }
+    return queue.splice(0, count)
+  }
+
+  const runBatch = Effect.suspend(() => {
+    const batch = take()
+    if (batch.length === 0) return Effect.void
+    return Effect.flatMap(Effect.exit(Effect.suspend(() => options.run(batch.map(({ item }) => item)))), (exit) => {
+      const answer = Effect.sync(() =>
+        batch.forEach(({ resume }, index) => {
+          resume(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer)
+        })
+      )
+      // What gathered meanwhile goes on its way first: callers may do much with their answers before they let go of the thread.
+      return queue.length === 0 ? answer : Effect.asVoid(Effect.forkDetach(answer))
+    })
+  })
+
+  /** Waits for the first item; then a yield lets every other fiber of this turn hand in its own. */
+  const gather = Effect.suspend(() =>
+    queue.length > 0 || closed ? Effect.void : Effect.andThen(
+      Effect.callback<void>((resume) => {
+        wake = () => {
+          wake = null
+          resume(Effect.void)
+        }
+      }),
+      Effect.yieldNow
+    )
+  )
+
+  const pump = Effect.whileLoop({
+    while: () => !closed || queue.length > 0,
+    body: () => Effect.andThen(gather, runBatch),
+    step: () => undefined
+  })
+
+  const fiber = yield* Effect.forkDetach(Effect.uninterruptible(pump))
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      closed = true
+      wake?.()
+      return Effect.asVoid(Fiber.await(fiber))
+    })
+  )
+  return submit
+})
+
+const missingAnswer = Exit.die(new Error("Expected one answer per item of a batch, saw fewer. The backend's `run` must answer all of them."))

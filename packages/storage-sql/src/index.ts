@@ -1,0 +1,8 @@
+/** What `@flyball/storage-sql` promises: the Storage port on SQLite and on Postgres. */
+export type { SqliteOptions } from "./sqlite/threads.ts"
+export { sqliteStorage } from "./sqlite/storage.ts"
+export { postgresStorage } from "./postgres/postgres-storage.ts"
+export type { PostgresOptions } from "./postgres/sessions.ts"
+/** For tests only. */
+export type { PostgresClock } from "./postgres/test-clock.ts"
+export { replacePostgresClock } from "./postgres/test-clock.ts"

@@ -1,0 +1,82 @@
+/** What a store knows while one group is admitted: what was looked up, and what the ChangeSets admitted so far will have written. */
+import type { DocumentPut, Head, StoreView } from "@flyball/core/storage"
+
+/** Names hold no U+0000, so nothing else makes the same slot. */
+const slot = (...names: ReadonlyArray<string | number>): string => names.join("\0")
+
+/** One view per attempt. It answers only what was asked of the database or written by the group. */
+export class GroupView implements StoreView {
+  head: Head | null = null
+  readonly #versions = new Map<string, number>()
+  readonly #stored = new Set<string>()
+  /** Holder and the slot of its document, by unique value. */
+  readonly #holders = new Map<string, { readonly id: string; readonly document: string }>()
+  readonly #once = new Map<string, { readonly seq: number; readonly digest: string }>()
+  readonly #heads = new Map<number, Head>()
+  readonly #parts = new Map<string, "present" | "erased">()
+  readonly #deliveries = new Set<string>()
+
+  version(collection: string, id: string): number {
+    return this.#versions.get(slot(collection, id)) ?? 0
+  }
+
+  uniqueHolder(collection: string, key: string, value: string): string | null {
+    return this.#holders.get(slot(collection, key, value))?.id ?? null
+  }
+
+  once(scope: string, key: string): { readonly seq: number; readonly digest: string } | null {
+    return this.#once.get(slot(scope, key)) ?? null
+  }
+
+  part(seq: number, name: string): "present" | "erased" | "missing" {
+    return this.#parts.get(slot(seq, name)) ?? "missing"
+  }
+
+  /** Whether the outbox holds this id. */
+  hasDelivery(id: string): boolean {
+    return this.#deliveries.has(id)
+  }
+
+  /** Whether the database (and not only this group) holds the document. */
+  isStored(collection: string, id: string): boolean {
+    return this.#stored.has(slot(collection, id))
+  }
+
+  /** The receipt of a record that a once key led to. */
+  headAt(seq: number): Head {
+    return this.#heads.get(seq)!
+  }
+
+  knowVersion(collection: string, id: string, version: number): void {
+    this.#versions.set(slot(collection, id), version)
+    this.#stored.add(slot(collection, id))
+  }
+
+  knowHolder(collection: string, key: string, value: string, id: string): void {
+    this.#holders.set(slot(collection, key, value), { id, document: slot(collection, id) })
+  }
+
+  knowOnce(scope: string, key: string, digest: string, at: Head): void {
+    this.#once.set(slot(scope, key), { seq: at.seq, digest })
+    this.#heads.set(at.seq, at)
+  }
+
+  knowPart(seq: number, name: string, state: "present" | "erased"): void {
+    this.#parts.set(slot(seq, name), state)
+  }
+
+  knowDelivery(id: string): void {
+    this.#deliveries.add(id)
+  }
+
+  /** All puts of one ChangeSet: first every old unique value goes, then every new one comes, so that values can change hands. */
+  write(puts: ReadonlyArray<DocumentPut>): void {
+    if (puts.length === 0) return
+    const documents = new Set(puts.map(({ collection, id }) => slot(collection, id)))
+    for (const [value, { document }] of this.#holders) if (documents.has(document)) this.#holders.delete(value)
+    for (const { collection, id, unique } of puts) {
+      this.#versions.set(slot(collection, id), this.version(collection, id) + 1)
+      for (const [key, value] of Object.entries(unique ?? {})) this.knowHolder(collection, key, value, id)
+    }
+  }
+}

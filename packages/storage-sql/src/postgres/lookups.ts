@@ -1,0 +1,131 @@
+/** What a group must know about the store before it can be admitted, in as few statements as there are kinds of question. */
+import type { Result } from "@effect/sql-pg/PgConnection"
+import type { Head } from "@flyball/core/storage"
+import { StorageCorrupt } from "@flyball/core/storage"
+import { toHex } from "@flyball/evidence"
+import type { GroupView } from "./group-view.ts"
+import { inSchema } from "./migrations.ts"
+import type { Query } from "./pipeline.ts"
+import type { PreparedChange } from "./prepare.ts"
+import { intArray } from "./sessions.ts"
+
+const text = {
+  once: `SELECT k.n::int4 AS n, o.seq::float8 AS seq, o.digest, r.hash, r.at_ms::float8 AS at_ms
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(scope, key, n)
+    JOIN flyball.once o ON o.scope = k.scope AND o.key = k.key LEFT JOIN flyball.records r ON r.seq = o.seq`,
+  versions: `SELECT k.n::int4 AS n, d.version::float8 AS version
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(collection, id, n)
+    JOIN flyball.documents d ON d.collection = k.collection AND d.id = k.id`,
+  unique: `SELECT k.n::int4 AS n, d.id
+    FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k(collection, key, value, n)
+    JOIN flyball.document_keys d ON d.collection = k.collection AND d.key = k.key AND d.value = k.value AND d.single`,
+  parts: `SELECT k.n::int4 AS n, p.erased_by IS NULL AS present
+    FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY AS k(seq, name, n) JOIN flyball.parts p ON p.seq = k.seq AND p.name = k.name`,
+  deliveries: `SELECT k.n::int4 AS n FROM unnest($1::text[]) WITH ORDINALITY AS k(id, n) JOIN flyball.deliveries d ON d.id = k.id`
+}
+
+/** One question with what to do with its rows. `n` counts from 1 in the order asked. */
+interface Lookup extends Query {
+  readonly read: (view: GroupView, rows: Result["rows"]) => void
+}
+
+/** The questions of a group: those that may be asked before the lock, and those that must wait for it. */
+export interface Lookups {
+  readonly once: ReadonlyArray<Lookup>
+  readonly state: ReadonlyArray<Lookup>
+}
+
+/** Makes the function that collects a group's questions, for one schema. */
+export const lookupsIn = (schema: string): (changes: ReadonlyArray<PreparedChange>) => Lookups => {
+  const sql = Object.fromEntries(Object.entries(text).map(([name, query]) => [name, inSchema(query, schema)])) as typeof text
+  return (changes) => ({
+    once: onceLookup(sql.once, changes),
+    state: [...versionLookup(sql.versions, changes), ...uniqueLookup(sql.unique, changes), ...partLookup(sql.parts, changes), ...deliveryLookup(sql.deliveries, changes)]
+  })
+}
+
+const onceLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
+  const asked = changes.flatMap(({ change }) => (change.records ?? []).flatMap(({ once }) => once === undefined ? [] : [once]))
+  if (asked.length === 0) return []
+  const read = (view: GroupView, rows: Result["rows"]): void => {
+    for (const row of rows) {
+      const { scope, key } = asked[(row["n"] as number) - 1]!
+      const hash = row["hash"] as Uint8Array | null
+      if (hash === null) throw new StorageCorrupt({ reason: `a once key names record ${row["seq"] as number}, which is not there` })
+      view.knowOnce(scope, key, toHex(row["digest"] as Uint8Array), { seq: row["seq"] as number, hash, atMs: row["at_ms"] as number })
+    }
+  }
+  return [{ sql, params: [asked.map(({ scope }) => scope), asked.map(({ key }) => key)], read }]
+}
+
+const versionLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
+  const asked = changes.flatMap(({ change }) => [...change.expects ?? [], ...change.puts ?? []])
+  if (asked.length === 0) return []
+  const read = (view: GroupView, rows: Result["rows"]): void => {
+    for (const row of rows) {
+      const { collection, id } = asked[(row["n"] as number) - 1]!
+      view.knowVersion(collection, id, row["version"] as number)
+    }
+  }
+  return [{ sql, params: [asked.map(({ collection }) => collection), asked.map(({ id }) => id)], read }]
+}
+
+const uniqueLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
+  const asked = changes.flatMap(({ change }) =>
+    (change.puts ?? []).flatMap(({ collection, unique }) => Object.entries(unique ?? {}).map(([key, value]) => ({ collection, key, value }))))
+  if (asked.length === 0) return []
+  const read = (view: GroupView, rows: Result["rows"]): void => {
+    for (const row of rows) {
+      const { collection, key, value } = asked[(row["n"] as number) - 1]!
+      view.knowHolder(collection, key, value, row["id"] as string)
+    }
+  }
+  return [{ sql, params: [asked.map(({ collection }) => collection), asked.map(({ key }) => key), asked.map(({ value }) => value)], read }]
+}
+
+const partLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
+  const asked = changes.flatMap(({ change }) => change.erase ?? [])
+  if (asked.length === 0) return []
+  const read = (view: GroupView, rows: Result["rows"]): void => {
+    for (const row of rows) {
+      const { seq, name } = asked[(row["n"] as number) - 1]!
+      view.knowPart(seq, name, row["present"] === true ? "present" : "erased")
+    }
+  }
+  return [{ sql, params: [intArray(asked.map(({ seq }) => seq)), asked.map(({ name }) => name)], read }]
+}
+
+const deliveryLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
+  const asked = changes.flatMap(({ change }) => (change.deliveries ?? []).map(({ id }) => id))
+  if (asked.length === 0) return []
+  const read = (view: GroupView, rows: Result["rows"]): void => {
+    for (const row of rows) view.knowDelivery(asked[(row["n"] as number) - 1]!)
+  }
+  return [{ sql, params: [asked], read }]
+}
+
+/** The head row, locked until the transaction ends, with the time after the lock was there (a plain select list would be read before the wait). */
+export const lockHead = (schema: string): Query => ({
+  sql: inSchema(
+    `WITH h AS MATERIALIZED (SELECT seq, hash, at_ms, oldest_writer FROM flyball.head FOR UPDATE)
+    SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, flyball.flyball_now()::float8 AS now_ms FROM h`,
+    schema
+  ),
+  params: []
+})
+
+/** What {@link lockHead} answers. */
+export interface LockedHead {
+  /** Null while the chain is empty. */
+  readonly head: Head | null
+  readonly nowMs: number
+  readonly oldestWriter: number
+}
+
+/** Reads the answer of {@link lockHead}; throws `StorageCorrupt` when it is not one row. */
+export const readLockedHead = (rows: Result["rows"]): LockedHead => {
+  const row = rows[0]
+  if (row === undefined || rows.length !== 1) throw new StorageCorrupt({ reason: `expected one head row, saw ${rows.length}` })
+  const head = { seq: row["seq"] as number, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number }
+  return { head: head.seq < 0 ? null : head, nowMs: row["now_ms"] as number, oldestWriter: row["oldest_writer"] as number }
+}

@@ -1,0 +1,79 @@
+/** Bringing a database to this version's schema, or saying clearly why not. */
+import type { PgConnection } from "@effect/sql-pg/PgConnection"
+import type { PgPool } from "@effect/sql-pg/PgPool"
+import { StorageUnavailable } from "@flyball/core/storage"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Migration } from "./migrations.ts"
+import { inSchema, latestSchema, migrations, quoted } from "./migrations.ts"
+
+/** The oldest server whose `extract` is exact. Unit: `server_version_num`. */
+const oldestServer = 140_000
+
+/**
+ * Runs the migrations that are missing, all in one transaction.
+ *
+ * An advisory lock keeps concurrent starts apart: the second finds the work done. `known` is replaced by tests only.
+ *
+ * - Fails: `StorageUnavailable` where the database is newer than this version, too old a server, or not UTF-8.
+ */
+export const migrate = Effect.fnUntraced(function*(pool: PgPool, schema: string, known: ReadonlyArray<Migration> = migrations) {
+  yield* Effect.scoped(Effect.gen(function*() {
+    const connection = yield* pool.reserve
+    yield* requireServer(connection)
+    if ((yield* schemaOf(connection, schema, known.length)) === known.length) return
+    yield* Effect.acquireUseRelease(
+      connection.query("BEGIN"),
+      () => Effect.andThen(runMissing(connection, schema, known), Effect.asVoid(connection.query("COMMIT"))),
+      // After COMMIT this does nothing but warn.
+      () => Effect.ignore(connection.query("ROLLBACK"))
+    )
+  }))
+})
+
+const runMissing = Effect.fnUntraced(function*(connection: PgConnection, schema: string, known: ReadonlyArray<Migration>) {
+  yield* connection.query("SET LOCAL statement_timeout = 0")
+  yield* connection.query("SELECT pg_advisory_xact_lock(hashtextextended('flyball migrations of ' || $1::text, 0))", [schema])
+  const found = yield* schemaOf(connection, schema, known.length)
+  if (found === 0) yield* makeHome(connection, schema)
+  for (const { id, name, olderMayRun, statements } of known.slice(found)) {
+    for (const statement of statements) yield* connection.query(inSchema(statement, schema), [], false)
+    yield* connection.query(inSchema("INSERT INTO flyball.migrations (id, name, at_ms) VALUES ($1::int, $2::text, flyball.flyball_now())", schema), [id, name])
+    if (!olderMayRun) yield* connection.query(inSchema("UPDATE flyball.head SET oldest_writer = $1::int", schema), [id])
+  }
+})
+
+/** CREATE SCHEMA asks for a privilege on the database even when the schema is there, so look first. */
+const makeHome = Effect.fnUntraced(function*(connection: PgConnection, schema: string) {
+  const there = yield* connection.query("SELECT 1 FROM pg_namespace WHERE nspname = $1::text", [schema])
+  if (there.rows.length === 0) yield* connection.query(`CREATE SCHEMA ${quoted(schema)}`)
+  yield* connection.query(inSchema("CREATE TABLE flyball.migrations (id integer PRIMARY KEY, name text NOT NULL, at_ms bigint NOT NULL)", schema))
+})
+
+/** The schema number of the database, 0 when there is nothing of ours. */
+const schemaOf = Effect.fnUntraced(function*(
+  connection: PgConnection,
+  schema: string,
+  latest: number
+): Effect.fn.Return<number, SqlError | StorageUnavailable> {
+  // Not to_regclass: after the wait for the advisory lock it still believes what it saw before.
+  const there = yield* connection.query("SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = 'migrations'", [schema])
+  if (there.rows.length === 0) return 0
+  const { rows } = yield* connection.query(inSchema("SELECT coalesce(max(id), 0)::int4 AS id FROM flyball.migrations", schema))
+  const found = rows[0]?.["id"] as number
+  if (found > latest) return yield* newerSchema(found, latest)
+  return found
+})
+
+/** The refusal of a database that a newer version has migrated. */
+export const newerSchema = (found: number, latest = latestSchema): StorageUnavailable =>
+  new StorageUnavailable({ reason: `the database has schema ${found} and this version of Flyball knows ${latest}; use the newer version that migrated it`, wrote: "no" })
+
+const requireServer = Effect.fnUntraced(function*(connection: PgConnection): Effect.fn.Return<void, SqlError | StorageUnavailable> {
+  const { rows } = yield* connection.query("SELECT current_setting('server_version_num')::int4 AS version, current_setting('server_encoding') AS encoding")
+  const { version, encoding } = rows[0] as { readonly version: number; readonly encoding: string }
+  if (version < oldestServer) return yield* refused(`expected Postgres ${oldestServer / 10_000} or newer, saw ${Math.floor(version / 10_000)}; upgrade the server`)
+  if (encoding !== "UTF8") return yield* refused(`expected a database with encoding UTF8, saw ${encoding}; create one`)
+})
+
+const refused = (reason: string): StorageUnavailable => new StorageUnavailable({ reason, wrote: "no" })

@@ -1,0 +1,96 @@
+-- Older processes may keep running: no (there are none).
+--
+-- Text compares by bytes everywhere (COLLATE "C"): the order of ids must not depend on how a database was made.
+-- Documents and webhook bodies are JSON as text, never jsonb, which reorders names and refuses U+0000.
+
+-- Storage's time, in milliseconds since 1970. All SQL reads time here; only a test replaces it.
+CREATE FUNCTION flyball.flyball_now() RETURNS bigint LANGUAGE sql VOLATILE
+  AS 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+-- One row. Whoever locks it may append; everybody else waits. Narrow and with much room, so that it is updated in place.
+CREATE TABLE flyball.head (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  seq bigint NOT NULL,
+  hash bytea NOT NULL,
+  at_ms bigint NOT NULL,
+  -- Processes that know fewer migrations than this must stop writing.
+  oldest_writer integer NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO flyball.head (seq, hash, at_ms, oldest_writer) VALUES (-1, decode(repeat('00', 32), 'hex'), 0, 1);
+
+CREATE TABLE flyball.records (
+  seq bigint PRIMARY KEY,
+  at_ms bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  agent_id text COLLATE "C",
+  hash bytea NOT NULL,
+  bytes bytea NOT NULL
+);
+ALTER TABLE flyball.records ALTER COLUMN bytes SET STORAGE EXTERNAL;
+CREATE INDEX records_agent ON flyball.records (agent_id, seq) WHERE agent_id IS NOT NULL;
+-- Governance is rare and read by itself; the two kinds that fill a chain would double the cost of the index.
+CREATE INDEX records_governance ON flyball.records (seq, kind) WHERE kind NOT IN ('decision.witnessed', 'decision.settled');
+
+-- Vacuumed soon after any erasure: until then an erased part is out of reach of SQL, but not yet out of the file.
+CREATE TABLE flyball.parts (
+  seq bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  salt bytea,
+  bytes bytea,
+  erased_by bigint,
+  PRIMARY KEY (seq, name),
+  CHECK ((salt IS NULL) = (erased_by IS NOT NULL) AND (bytes IS NULL) = (erased_by IS NOT NULL))
+) WITH (
+  autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
+  toast.autovacuum_vacuum_threshold = 1, toast.autovacuum_vacuum_scale_factor = 0
+);
+ALTER TABLE flyball.parts ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE flyball.once (
+  scope text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  digest bytea NOT NULL,
+  PRIMARY KEY (scope, key)
+);
+
+-- Roots of complete tiles: level 1 covers 256 records a node, level 2 65,536, and so on. Level 0 is records.hash.
+CREATE TABLE flyball.nodes (
+  level smallint NOT NULL,
+  index bigint NOT NULL,
+  hash bytea NOT NULL,
+  PRIMARY KEY (level, index)
+);
+
+CREATE TABLE flyball.documents (
+  collection text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  body text NOT NULL,
+  PRIMARY KEY (collection, id)
+);
+
+CREATE TABLE flyball.document_keys (
+  collection text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  single boolean NOT NULL,
+  PRIMARY KEY (collection, key, value, id)
+);
+CREATE UNIQUE INDEX document_keys_single ON flyball.document_keys (collection, key, value) WHERE single;
+CREATE INDEX document_keys_document ON flyball.document_keys (collection, id);
+
+CREATE TABLE flyball.deliveries (
+  id text COLLATE "C" PRIMARY KEY,
+  event_type text NOT NULL,
+  seq bigint NOT NULL,
+  hash bytea NOT NULL,
+  body text NOT NULL
+);
+
+CREATE TABLE flyball.leases (
+  name text COLLATE "C" PRIMARY KEY,
+  holder text COLLATE "C" NOT NULL,
+  until_ms bigint NOT NULL
+);

@@ -1,0 +1,38 @@
+import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
+import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
+import { assert, describe, it } from "vitest"
+import { faultOf, isLost, mayBeOneOfMany } from "./postgres-fault.ts"
+
+const answered = (code: string): SqlError =>
+  new SqlError({ reason: new UnknownError({ cause: Object.assign(new Error("value \"of a person\""), { severity: "ERROR", code, detail: "Key (key)=(secret)" }), message: "Query failed", operation: "query" }) })
+
+const unreached = (code: string): SqlError =>
+  new SqlError({ reason: new ConnectionError({ cause: Object.assign(new Error("connect"), { code }), message: "PgConnection: Socket error", operation: "query" }) })
+
+describe("errors of Postgres", () => {
+  it("are corruption where no retry could help, and never quote what the server says", () => {
+    for (const code of ["23505", "23514", "42P01", "42703", "XX001", "XX002"]) assert.instanceOf(faultOf(answered(code)), StorageCorrupt, code)
+    for (const code of ["53100", "53300", "55P03", "57014", "57P01", "28P01", "42501", "40P01", "58030", "25006"]) {
+      const fault = faultOf(answered(code), "unknown")
+      assert.instanceOf(fault, StorageUnavailable, code)
+      assert.equal((fault as StorageUnavailable).wrote, "unknown")
+      assert.include(fault.message, code)
+      assert.notMatch(fault.message + JSON.stringify(fault), /person|secret/)
+    }
+  })
+
+  it("mean a lost connection when the server went away or was never reached", () => {
+    for (const code of ["57P01", "57P02", "57P03", "25P03", "08006"]) assert.isTrue(isLost(answered(code)), code)
+    for (const code of ["23505", "53100", "57014"]) assert.isFalse(isLost(answered(code)), code)
+    for (const code of ["ECONNREFUSED", "EPIPE"]) {
+      assert.isTrue(isLost(unreached(code)))
+      assert.include(faultOf(unreached(code)).message, code)
+    }
+  })
+
+  it("may lie in one ChangeSet of many only where data or limits are meant", () => {
+    for (const code of ["22021", "23505", "54000"]) assert.isTrue(mayBeOneOfMany(answered(code)), code)
+    for (const code of ["53100", "57P01", "40001"]) assert.isFalse(mayBeOneOfMany(answered(code)), code)
+    assert.isFalse(mayBeOneOfMany(unreached("EPIPE")))
+  })
+})

@@ -1,0 +1,59 @@
+/** What errors of Postgres and of the way to it mean to a caller. */
+import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** Five characters that the server gives with every error, null when the error is not the server's. Spec: PostgreSQL, appendix A. */
+export const sqlState = (error: SqlError): string | null => {
+  const { cause } = error.reason
+  return typeof cause === "object" && cause !== null && "severity" in cause && "code" in cause && typeof cause.code === "string" ? cause.code : null
+}
+
+/** Server shut down or crashed (57P..), session ended for idling in a transaction (25P03), connection exceptions (08...). */
+const lostStates = /^(57P0.|25P03|08...)$/
+
+/** Whether the connection is gone, so that what was on its way has no answer. */
+export const isLost = (error: SqlError): boolean => {
+  const state = sqlState(error)
+  return state === null ? error.reason._tag === "ConnectionError" : lostStates.test(state)
+}
+
+/** Data that does not fit, constraints, limits of the program: something in the group itself, not in the world. */
+const groupStates = /^(22|23|54)/
+
+/** Whether one of several ChangeSets may be to blame, so that the others deserve a transaction without it. */
+export const mayBeOneOfMany = (error: SqlError): boolean => groupStates.test(sqlState(error) ?? "")
+
+/** Integrity constraints, missing tables and columns, damaged data: nothing a retry could change. */
+const corruptStates = /^(23...|42(?!501)...|XX00[12])$/
+
+const waitStates: { readonly [state: string]: string } = {
+  "53100": "its disk is full; free some space",
+  "53300": "it has no connection left; raise max_connections or lower maxConnections",
+  "55P03": "another process held the head of the chain for too long",
+  "57014": "a statement took too long and was cancelled",
+  "28P01": "it refused the password",
+  "28000": "it refused the role",
+  "3D000": "the database does not exist; create it",
+  "42501": "the role lacks a privilege that the store needs"
+}
+
+/**
+ * Turns an error into one of the port's faults. The server's own words may quote what people wrote, so only its code is passed on.
+ */
+export const faultOf = (error: SqlError, wrote: "no" | "unknown" = "no"): StorageUnavailable | StorageCorrupt => {
+  const state = sqlState(error)
+  if (state === null) {
+    return new StorageUnavailable({ reason: `Postgres did not answer (${wayProblem(error)}); check that it runs and can be reached`, wrote })
+  }
+  const waiting = waitStates[state]
+  if (waiting !== undefined) return new StorageUnavailable({ reason: `Postgres answered ${state}: ${waiting}`, wrote })
+  if (corruptStates.test(state)) return new StorageCorrupt({ reason: `Postgres answered ${state} to a statement that cannot fail on a sound store` })
+  return new StorageUnavailable({ reason: `Postgres answered ${state}`, wrote })
+}
+
+/** The system's short code (`ECONNREFUSED`) where there is one: full messages may hold the URL. */
+const wayProblem = (error: SqlError): string => {
+  const { cause } = error.reason
+  if (typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string") return cause.code
+  return error.reason.message.replace(/^PgConnection: /, "").slice(0, 80).toLowerCase()
+}

@@ -1,0 +1,164 @@
+/** The reads of the port. Each is one statement, so none ever sees half a group. */
+import type { PgPool } from "@effect/sql-pg/PgPool"
+import type { Document, Head, ReadFault, RecordQuery, StorageApi, StoredDelivery, StoredPart, StoredRecord } from "@flyball/core/storage"
+import { isStorable, limitProblem, maxRows, queryProblem, StorageCorrupt } from "@flyball/core/storage"
+import { toHex } from "@flyball/evidence"
+import { Effect } from "effect"
+import { readLockedHead } from "./lookups.ts"
+import { inSchema } from "./migrations.ts"
+import { faultOf, isLost } from "./postgres-fault.ts"
+import type { Row } from "./sessions.ts"
+import { intArray, query } from "./sessions.ts"
+
+/** The two kinds that fill a chain; the index `records_governance` leaves them out. */
+const busyKinds = ["decision.witnessed", "decision.settled"]
+
+const documentColumns = "d.collection, d.id, d.version::float8 AS version, d.body"
+const recordColumns = "seq::float8 AS seq, at_ms::float8 AS at_ms, kind, agent_id, hash, bytes"
+
+const text = {
+  head: "SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, flyball.flyball_now()::float8 AS now_ms FROM flyball.head",
+  get: `SELECT ${documentColumns} FROM flyball.documents d WHERE d.collection = $1::text AND d.id = $2::text`,
+  find: `SELECT ${documentColumns} FROM flyball.document_keys k JOIN flyball.documents d ON d.collection = k.collection AND d.id = k.id
+    WHERE k.collection = $1::text AND k.key = $2::text AND k.value = $3::text ORDER BY k.id`,
+  list: `SELECT ${documentColumns} FROM flyball.documents d WHERE d.collection = $1::text AND d.id > $2::text ORDER BY d.id LIMIT $3::int8`,
+  record: `SELECT ${recordColumns} FROM flyball.records WHERE seq = $1::int8`,
+  parts: "SELECT seq::float8 AS seq, name, salt, bytes, erased_by::float8 AS erased_by FROM flyball.parts WHERE seq = ANY ($1::int8[]) ORDER BY seq, name",
+  once: `SELECT k.key, o.seq::float8 AS seq, o.digest FROM unnest($2::text[]) WITH ORDINALITY AS k(key, n)
+    JOIN flyball.once o ON o.scope = $1::text AND o.key = k.key ORDER BY k.n`,
+  leaves: "SELECT string_agg(hash, ''::bytea ORDER BY seq) AS hashes FROM flyball.records WHERE seq >= $1::int8 AND seq < $2::int8",
+  nodes: "SELECT string_agg(hash, ''::bytea ORDER BY index) AS hashes FROM flyball.nodes WHERE level = $3::int2 AND index >= $1::int8 AND index < $2::int8",
+  deliveries: `SELECT id, event_type, seq::float8 AS seq, hash, body FROM flyball.deliveries WHERE id > $1::text ORDER BY id LIMIT $2::int8`
+}
+
+type Reads = Pick<StorageApi, "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes" | "deliveries">
+
+/** Makes the reads for one schema. */
+export const readsIn = (readers: PgPool, schema: string): Reads => {
+  const ask = (sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, ReadFault> =>
+    query(readers, inSchema(sql, schema), params).pipe(
+      // A session that died while it was idle may be noticed only now; a read costs nothing to ask again.
+      Effect.retry({ times: 1, while: isLost }),
+      Effect.mapError((error) => faultOf(error))
+    )
+  const locked = Effect.flatMap(ask(text.head), (rows) => decode(() => readLockedHead(rows)))
+  const documents = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<Document>, StorageCorrupt> => decode(() => rows.map(documentOf))
+
+  return {
+    asOf: Effect.map(locked, ({ head, nowMs }) => ({ ms: Math.max(nowMs, head?.atMs ?? 0), seq: head?.seq ?? -1 })),
+    head: Effect.map(locked, ({ head }): Head | null => head),
+    get: Effect.fnUntraced(function*(collection, id) {
+      if (!isStorable(collection) || !isStorable(id)) return null
+      return (yield* documents(yield* ask(text.get, [collection, id])))[0] ?? null
+    }),
+    find: Effect.fnUntraced(function*(collection, key, value) {
+      if (![collection, key, value].every(isStorable)) return []
+      return yield* documents(yield* ask(text.find, [collection, key, value]))
+    }),
+    list: Effect.fnUntraced(function*(collection, page) {
+      if (!isStorable(collection)) return []
+      return yield* documents(yield* ask(text.list, [collection, storablePrefix(page?.after ?? ""), page?.limit === undefined ? null : String(page.limit)]))
+    }),
+    record: Effect.fnUntraced(function*(seq) {
+      if (!Number.isSafeInteger(seq)) return null
+      const row = (yield* ask(text.record, [String(seq)]))[0]
+      return row === undefined ? null : recordOf(row)
+    }),
+    records: Effect.fnUntraced(function*(page) {
+      invariant(queryProblem(page))
+      const { sql, params } = recordsQuery(page)
+      return (yield* ask(sql, params)).map(recordOf)
+    }),
+    parts: Effect.fnUntraced(function*(seqs) {
+      invariant(seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null)
+      return (yield* ask(text.parts, [intArray([...new Set(seqs)].filter(Number.isSafeInteger))])).map(partOf)
+    }),
+    once: Effect.fnUntraced(function*(scope, keys) {
+      const asked = [...new Set(keys)].filter(isStorable)
+      if (!isStorable(scope) || asked.length === 0) return []
+      const rows = yield* ask(text.once, [scope, asked])
+      return rows.map((row) => ({ key: row["key"] as string, seq: row["seq"] as number, digest: toHex(row["digest"] as Uint8Array) }))
+    }),
+    hashes: Effect.fnUntraced(function*(tileLevel, from, count) {
+      const range = [String(from), String(from + count)]
+      const rows = yield* tileLevel === 0 ? ask(text.leaves, range) : ask(text.nodes, [...range, String(tileLevel)])
+      return rows[0]?.["hashes"] as Uint8Array | null ?? new Uint8Array(0)
+    }),
+    deliveries: Effect.fnUntraced(function*(page) {
+      invariant(limitProblem(page.limit))
+      const rows = yield* ask(text.deliveries, [storablePrefix(page.after ?? ""), String(page.limit)])
+      return yield* decode(() => rows.map(deliveryOf))
+    })
+  }
+}
+
+/**
+ * The statement of a page of records.
+ *
+ * An agent is asked for as a range of one, and the order names it first: otherwise Postgres may walk the whole chain for an agent that has few records.
+ */
+const recordsQuery = ({ from, to, limit, kinds, agentId, order }: RecordQuery): { readonly sql: string; readonly params: ReadonlyArray<unknown> } => {
+  const params: Array<unknown> = []
+  const bind = (value: unknown, type: string): string => `$${params.push(value)}::${type}`
+  const where: Array<string> = []
+  if (from !== undefined) where.push(`seq >= ${bind(String(from), "int8")}`)
+  if (to !== undefined) where.push(`seq <= ${bind(String(to), "int8")}`)
+  if (agentId !== undefined) {
+    const agent = bind(isStorable(agentId) ? agentId : "", "text")
+    where.push(`agent_id >= ${agent} AND agent_id <= ${agent}`)
+  }
+  if (kinds !== undefined) {
+    where.push(`kind = ANY (${bind(kinds.filter(isStorable), "text[]")})`)
+    if (!busyKinds.some((kind) => kinds.includes(kind))) where.push(`kind NOT IN (${busyKinds.map((kind) => `'${kind}'`).join(", ")})`)
+  }
+  const direction = order === "desc" ? "DESC" : "ASC"
+  const sql = `SELECT ${recordColumns} FROM flyball.records ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
+    ORDER BY ${agentId === undefined ? "" : `agent_id ${direction}, `}seq ${direction} LIMIT ${bind(String(limit), "int8")}`
+  return { sql, params }
+}
+
+/** What no id can hold cannot be bound either; the text before it has the same ids behind it. */
+const storablePrefix = (after: string): string => {
+  if (isStorable(after)) return after
+  const bad = /\0|\p{Surrogate}/u.exec(after)?.index ?? after.length
+  return after.slice(0, bad)
+}
+
+const documentOf = (row: Row): Document => ({
+  collection: row["collection"] as string, id: row["id"] as string, version: row["version"] as number, body: JSON.parse(row["body"] as string)
+})
+
+const recordOf = (row: Row): StoredRecord => ({
+  seq: row["seq"] as number,
+  bytes: row["bytes"] as Uint8Array,
+  hash: row["hash"] as Uint8Array,
+  kind: row["kind"] as string,
+  agentId: row["agent_id"] as string | null,
+  atMs: row["at_ms"] as number
+})
+
+const partOf = (row: Row): StoredPart => {
+  const seq = row["seq"] as number
+  const name = row["name"] as string
+  const erasedBy = row["erased_by"] as number | null
+  return erasedBy === null
+    ? { seq, name, salt: row["salt"] as Uint8Array, bytes: row["bytes"] as Uint8Array, erasedBy }
+    : { seq, name, salt: null, bytes: null, erasedBy }
+}
+
+const deliveryOf = (row: Row): StoredDelivery => ({
+  id: row["id"] as string,
+  eventType: row["event_type"] as string,
+  seq: row["seq"] as number,
+  hash: row["hash"] as Uint8Array,
+  body: JSON.parse(row["body"] as string)
+})
+
+/** Dies with the sentence, if there is one. */
+const invariant = (problem: string | null): void => {
+  if (problem !== null) throw new Error(problem)
+}
+
+/** Runs a decoder; what cannot be decoded was not written by us. */
+const decode = <A>(run: () => A): Effect.Effect<A, StorageCorrupt> =>
+  Effect.try({ try: run, catch: (cause) => cause instanceof StorageCorrupt ? cause : new StorageCorrupt({ reason: "a row of the database holds what this store never writes" }) })

@@ -1,0 +1,76 @@
+/** The connections of one process: one that writes, and some that read. */
+import type { PgConnection } from "@effect/sql-pg/PgConnection"
+import * as PgPool from "@effect/sql-pg/PgPool"
+import { Effect, Redacted } from "effect"
+import type { Scope } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { inRealTime } from "./real-time.ts"
+
+/** Where the store is and how much of the server it may take. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`; `sslmode` as in libpq. */
+  readonly url: string
+  /** Default `flyball`. Made when it is missing; holds nothing but Flyball's tables. */
+  readonly schema?: string
+  /** Connections at most, one of which writes. Default 10, at least 2. */
+  readonly maxConnections?: number
+  /** Shown in `pg_stat_activity`. Default `flyball`. */
+  readonly applicationName?: string
+}
+
+/** Open pools. A connection that dies is replaced at its next use. */
+export interface Sessions {
+  readonly writer: PgPool.PgPool
+  readonly readers: PgPool.PgPool
+}
+
+/** A part of 16 MiB travels in one message of the server. Unit: bytes. */
+const maxMessageBytes = 64 * 1024 * 1024
+
+/** Every name in our SQL carries its schema; nothing else is looked up. All tables are read by index: a plan made while they were small must stay right. */
+const sessionSettings = {
+  synchronous_commit: "on",
+  search_path: "pg_catalog",
+  default_transaction_isolation: "read committed",
+  default_transaction_read_only: "off",
+  statement_timeout: "60s",
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  jit: "off"
+}
+
+/** A process that hangs with the head in its hands must not stop all others for long. */
+const writerSettings = {
+  ...sessionSettings,
+  plan_cache_mode: "force_generic_plan",
+  lock_timeout: "30s",
+  idle_in_transaction_session_timeout: "15s"
+}
+
+/**
+ * Opens the pools; connections are made when they are needed.
+ *
+ * The writing connection is multiplexed: only the group committer uses it, never interrupted, and what it sends together travels as one write.
+ */
+export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
+  const common = {
+    url: Redacted.make(options.url),
+    applicationName: options.applicationName ?? "flyball",
+    maxMessageSize: maxMessageBytes,
+    keepAlive: "30 seconds"
+  } as const
+  const writer = yield* inRealTime(PgPool.make({ ...common, startupParameters: writerSettings, maxConnections: 1, multiplex: true }))
+  const readers = yield* inRealTime(PgPool.make({ ...common, startupParameters: sessionSettings, maxConnections: Math.max(1, (options.maxConnections ?? 10) - 1) }))
+  return { writer, readers }
+})
+
+/** Rows as they come from the driver. */
+export type Row = { readonly [column: string]: unknown }
+
+/** Runs one statement that reads, or one that is its own transaction. */
+export const query = (readers: PgPool.PgPool, sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
+  inRealTime(Effect.map(readers.use((connection: PgConnection) => connection.query(sql, params)), ({ rows }) => rows))
+
+/** Whole numbers as the text of a Postgres array. The driver infers int4 or int8 from each value; the statement's cast must decide instead. */
+export const intArray = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`

@@ -1,0 +1,35 @@
+/** A clock that tests set. Nothing in the shipped product calls this. Spec: design section 3, "One clock per verdict". */
+import * as PgPool from "@effect/sql-pg/PgPool"
+import { Effect, Redacted } from "effect"
+import { migrate } from "./migrate.ts"
+import { inSchema } from "./migrations.ts"
+import { defaultSchema } from "./postgres-storage.ts"
+
+/** The replaced clock of one store. */
+export interface PostgresClock {
+  /** Sets storage's time, forwards or back. Unit: milliseconds since 1970. */
+  readonly set: (atMs: number) => Promise<void>
+}
+
+const replacement = [
+  "CREATE TABLE IF NOT EXISTS flyball.test_clock (at_ms bigint NOT NULL)",
+  "DELETE FROM flyball.test_clock",
+  "INSERT INTO flyball.test_clock VALUES (0)",
+  "CREATE OR REPLACE FUNCTION flyball.flyball_now() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT at_ms FROM flyball.test_clock'"
+]
+
+/**
+ * A test migration: makes `flyball_now()` read a row, 0 at first. Brings the schema up to date before.
+ *
+ * - Fails: rejects with the server's error.
+ */
+export const replacePostgresClock = async (url: string, schema: string = defaultSchema): Promise<PostgresClock> => {
+  const run = (statements: ReadonlyArray<readonly [sql: string, params: ReadonlyArray<unknown>]>): Promise<void> =>
+    Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+      const pool = yield* PgPool.make({ url: Redacted.make(url), maxConnections: 1 })
+      yield* migrate(pool, schema)
+      for (const [sql, params] of statements) yield* pool.use((connection) => connection.query(inSchema(sql, schema), params, false))
+    })))
+  await run(replacement.map((sql) => [sql, []]))
+  return { set: (atMs) => run([["UPDATE flyball.test_clock SET at_ms = $1::int8", [String(Math.floor(atMs))]]]) }
+}

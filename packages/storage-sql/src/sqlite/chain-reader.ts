@@ -1,0 +1,171 @@
+/** Every read of a SQLite store. Each is one statement or one page: no read transaction lives long enough to hold the WAL back. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+import type { Head, RecordQuery, StoredPart, StoredRecord } from "@flyball/core/storage"
+import { partsPerRecord } from "./layout.ts"
+import type { DeliveryRow, DocumentRow, OnceRow } from "./protocol.ts"
+import { StoreDamaged } from "./sqlite-fault.ts"
+import { Words } from "./words.ts"
+
+/** Records of one slice of a search by kind: what is read before other requests get their turn. */
+const sliceRecords = 20_000
+/** Kinds 1 and 2 fill the chain; all others are in the index `record_governance`. Spec: migrations. */
+const lastCommonKind = 2
+const tileHashes = 256
+const hashBytes = 32
+const lastSeq = Number.MAX_SAFE_INTEGER
+
+type Row = Record<string, unknown>
+
+/** Reads one open database. */
+export class ChainReader {
+  readonly #db: DatabaseSync
+  readonly #words: Words
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+    this.#words = new Words(db)
+  }
+
+  /** Statements are prepared at first use and kept: there are few different ones. */
+  #sql(text: string): StatementSync {
+    let statement = this.#statements.get(text)
+    if (statement === undefined) this.#statements.set(text, statement = this.#db.prepare(text))
+    return statement
+  }
+
+  head(): Head | null {
+    const row = this.#sql("SELECT seq, hash, at_ms FROM record ORDER BY seq DESC LIMIT 1").get() as Row | undefined
+    return row === undefined ? null : { seq: row["seq"] as number, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number }
+  }
+
+  get(collection: string, id: string): DocumentRow | null {
+    const row = this.#sql("SELECT version, body FROM document WHERE collection = ? AND id = ?").get(this.#words.find(collection), id)
+    return row === undefined ? null : { collection, id, version: row["version"] as number, body: row["body"] as string }
+  }
+
+  find(collection: string, key: string, value: string): ReadonlyArray<DocumentRow> {
+    const rows = this.#sql(
+      `SELECT d.id, d.version, d.body FROM document_key k JOIN document d ON d.doc = k.doc
+       WHERE k.collection = ? AND k.name = ? AND k.value = ? ORDER BY d.id`
+    ).all(this.#words.find(collection), this.#words.find(key), value)
+    return rows.map((row) => documentOf(collection, row))
+  }
+
+  list(collection: string, after: string, limit: number | null): ReadonlyArray<DocumentRow> {
+    return this.#sql("SELECT id, version, body FROM document WHERE collection = ? AND id > ? ORDER BY id LIMIT ?")
+      .all(this.#words.find(collection), after, limit ?? -1)
+      .map((row) => documentOf(collection, row))
+  }
+
+  /**
+   * A page of records, found in slices: after each the generator yields, so that a search for a rare kind in a long chain
+   * does not keep other readers waiting.
+   */
+  *records(query: RecordQuery): Generator<undefined, ReadonlyArray<StoredRecord>> {
+    const agent = query.agentId === undefined ? null : this.#words.find(query.agentId)
+    const kinds = query.kinds?.flatMap((kind) => this.#words.find(kind) ?? [])
+    if ((query.agentId !== undefined && agent === null) || kinds?.length === 0) return []
+    const first = Math.max(query.from ?? 0, 0)
+    const last = Math.min(query.to ?? lastSeq, this.head()?.seq ?? -1)
+    const descending = query.order === "desc"
+    const rare = kinds !== undefined && kinds.every((kind) => kind > lastCommonKind)
+    const width = kinds === undefined || rare ? last - first + 1 : sliceRecords
+    const statement = this.#sql(pageSql(agent !== null, kinds?.length ?? 0, rare, descending))
+    const found: Array<StoredRecord> = []
+    for (let done = 0; done <= last - first && found.length < query.limit; done += width) {
+      if (done > 0) yield
+      const from = descending ? Math.max(last - done - width + 1, first) : first + done
+      const to = descending ? last - done : Math.min(first + done + width - 1, last)
+      const values: Array<SQLInputValue> = [from, to, ...agent === null ? [] : [agent], ...kinds ?? [], query.limit - found.length]
+      for (const row of statement.all(...values)) found.push(this.#recordOf(row))
+    }
+    return found
+  }
+
+  #recordOf(row: Row): StoredRecord {
+    const agent = row["agent"] as number | null
+    return {
+      seq: row["seq"] as number,
+      bytes: row["bytes"] as Uint8Array,
+      hash: row["hash"] as Uint8Array,
+      kind: this.#words.text(row["kind"] as number),
+      agentId: agent === null ? null : this.#words.text(agent),
+      atMs: row["at_ms"] as number
+    }
+  }
+
+  parts(seqs: ReadonlyArray<number>): ReadonlyArray<StoredPart> {
+    const statement = this.#sql("SELECT name, salt, bytes, erased_by FROM part WHERE id BETWEEN ? AND ? ORDER BY id")
+    const ascending = [...new Set(seqs)].sort((a, b) => a - b)
+    return ascending.flatMap((seq) => statement.all(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1).map((row): StoredPart => {
+      const name = this.#words.text(row["name"] as number)
+      const erasedBy = row["erased_by"] as number | null
+      return erasedBy === null
+        ? { seq, name, salt: row["salt"] as Uint8Array, bytes: row["bytes"] as Uint8Array, erasedBy }
+        : { seq, name, salt: null, bytes: null, erasedBy }
+    }))
+  }
+
+  once(scope: string, keys: ReadonlyArray<string>): ReadonlyArray<OnceRow> {
+    const scopeId = this.#words.find(scope)
+    const statement = this.#sql("SELECT seq, digest FROM once WHERE scope = ? AND key = ?")
+    return [...new Set(keys)].flatMap((key) => {
+      const row = statement.get(scopeId, key)
+      return row === undefined ? [] : [{ key, seq: row["seq"] as number, digest: Buffer.from(row["digest"] as Uint8Array).toString("hex") }]
+    })
+  }
+
+  /** Node hashes out of full tiles; at level 0 those past the last full tile come from the records themselves. */
+  hashes(tileLevel: number, from: number, count: number): ArrayBuffer {
+    const out: Array<Uint8Array> = []
+    const end = from + count
+    let at = from
+    while (at < end) {
+      const index = Math.floor(at / tileHashes)
+      const tile = this.#sql("SELECT hashes FROM tile WHERE level = ? AND idx = ?").get(tileLevel, index)?.["hashes"] as Uint8Array | undefined
+      if (tile === undefined) break
+      const upTo = Math.min(end, index * tileHashes + tile.length / hashBytes)
+      if (upTo <= at) break
+      out.push(tile.subarray((at - index * tileHashes) * hashBytes, (upTo - index * tileHashes) * hashBytes))
+      at = upTo
+      if (tile.length < tileHashes * hashBytes) break
+    }
+    if (tileLevel === 0 && at < end) {
+      for (const row of this.#sql("SELECT seq, hash FROM record WHERE seq >= ? AND seq < ? ORDER BY seq LIMIT ?").all(at, end, tileHashes)) {
+        if (row["seq"] !== at) throw new StoreDamaged(`record ${at} is missing`)
+        out.push(row["hash"] as Uint8Array)
+        at++
+      }
+    }
+    const joined = new Uint8Array((at - from) * hashBytes)
+    let offset = 0
+    for (const hashes of out) {
+      joined.set(hashes, offset)
+      offset += hashes.length
+    }
+    return joined.buffer
+  }
+
+  deliveries(after: string, limit: number): ReadonlyArray<DeliveryRow> {
+    return this.#sql("SELECT id, event_type, seq, hash, body FROM delivery WHERE id > ? ORDER BY id LIMIT ?").all(after, limit).map((row) => ({
+      id: row["id"] as string,
+      eventType: this.#words.text(row["event_type"] as number),
+      seq: row["seq"] as number,
+      hash: row["hash"] as Uint8Array,
+      body: row["body"] as string
+    }))
+  }
+}
+
+const documentOf = (collection: string, row: Row): DocumentRow => ({
+  collection,
+  id: row["id"] as string,
+  version: row["version"] as number,
+  body: row["body"] as string
+})
+
+const pageSql = (agent: boolean, kinds: number, rare: boolean, descending: boolean): string =>
+  `SELECT seq, kind, agent, at_ms, hash, bytes FROM record${rare ? " INDEXED BY record_governance" : ""} WHERE seq BETWEEN ? AND ?${agent ? " AND agent = ?" : ""}${
+    kinds === 0 ? "" : ` AND kind IN (${new Array(kinds).fill("?").join(", ")})`
+  }${rare ? " AND kind > 2" : ""} ORDER BY seq ${descending ? "DESC" : "ASC"} LIMIT ?`

@@ -1,0 +1,228 @@
+/**
+ * The writer: batches of ChangeSets onto the chain, one transaction each.
+ *
+ * It runs in the storage worker and is the only code that writes rows of the chain. The head lives in memory: the writer's lock says nobody else moves it.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type { Conflict, Head, RecordReceipt } from "@flyball/core/storage"
+import type { Answer } from "./answers.ts"
+import type { BatchedChange, BatchedRecord } from "./batch.ts"
+import { noName, readBatch } from "./batch.ts"
+import type { Naming } from "./documents.ts"
+import { Documents } from "./documents.ts"
+import { partsPerRecord } from "./layout.ts"
+import { Sealer } from "./sealer.ts"
+import { faultOf, StoreDamaged, Unwritable } from "./sqlite-fault.ts"
+import { Tiles } from "./tiles.ts"
+import { Words } from "./words.ts"
+
+const zeroHash = new Uint8Array(32)
+const noPrev = "0".repeat(64)
+const noHead: Head = { seq: -1, hash: zeroHash, atMs: 0 }
+
+/** The once rows a ChangeSet took before it was known whether it conflicts, and what becomes of each of its drafts. */
+interface Claims {
+  /** Seq of each draft: its own, or that of the record it repeats. */
+  readonly seqs: ReadonlyArray<number>
+  readonly taken: ReadonlyArray<{ readonly scope: number; readonly key: string }>
+}
+
+/** Appends to the chain of one open database. */
+export class ChainWriter {
+  readonly #db: DatabaseSync
+  readonly #words: Words
+  readonly #sealer = new Sealer()
+  readonly #tiles: Tiles
+  readonly #documents: Documents
+  readonly #rows: ReturnType<typeof prepareRows>
+  #head: Head | null = null
+  /** Hash of the head in hex digits, as the next record says it. */
+  #prev = noPrev
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+    this.#words = new Words(db)
+    this.#tiles = new Tiles(db, this.#sealer)
+    this.#documents = new Documents(db)
+    this.#rows = prepareRows(db)
+    this.#load()
+  }
+
+  /** Reads the head and the open tile, at the start and after every rollback. */
+  #load(): void {
+    const last = this.#rows.last.get()
+    this.#head = last === undefined ? null : { seq: last["seq"] as number, hash: last["hash"] as Uint8Array, atMs: last["at_ms"] as number }
+    this.#prev = this.#head === null ? noPrev : Buffer.from(this.#head.hash).toString("hex")
+    this.#tiles.load((this.#head?.seq ?? -1) + 1)
+    this.#words.forget()
+  }
+
+  /**
+   * Commits a batch in one transaction and answers each ChangeSet.
+   *
+   * Refused ones write nothing and leave their neighbours alone. When one fails in a way nobody foresaw, the whole is rolled back
+   * and each ChangeSet gets a transaction of its own, so that only the guilty one fails.
+   */
+  commit(nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): { readonly answers: ReadonlyArray<Answer>; readonly erased: boolean } {
+    const changes = readBatch(buffer)
+    const together = this.#transact(nowMs, changes, namingOf(names, this.#words))
+    const answers = together.done || changes.length === 1
+      ? together.answers
+      : changes.map((change) => this.#transact(nowMs, [change], namingOf(names, this.#words)).answers[0]!)
+    return { answers, erased: changes.some((change, index) => change.erase.length > 0 && answers[index]!._tag === "Committed") }
+  }
+
+  /** `done` is false when it was rolled back before COMMIT, so that nothing was written for sure. */
+  #transact(nowMs: number, changes: ReadonlyArray<BatchedChange>, naming: Naming): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
+    let committing = false
+    try {
+      this.#rows.begin.run()
+      const answers = changes.map((change) => this.#apply(nowMs, change, naming))
+      committing = true
+      this.#rows.commit.run()
+      return { done: true, answers }
+    } catch (error) {
+      const fault = faultOf(error, committing ? "unknown" : "no")
+      const done = fault._tag === "Unavailable" && fault.wrote === "unknown"
+      try {
+        if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
+        this.#load()
+      } catch (second) {
+        // The connection is of no use any more; the worker ends, and the next call starts another.
+        throw new AggregateError([error, second], "The store could not roll back after a failure.", { cause: second })
+      }
+      return { done, answers: changes.map(() => ({ _tag: "Failed", fault })) }
+    }
+  }
+
+  #apply(nowMs: number, change: BatchedChange, naming: Naming): Answer {
+    const conflicts: Array<Conflict> = []
+    if (change.expectEmpty && this.#head !== null) conflicts.push({ _tag: "NotEmpty" })
+    if (this.#head === null && change.records.length > 0 && !change.startsChain) conflicts.push({ _tag: "Empty" })
+    this.#documents.check(change, naming, conflicts)
+    const claims = this.#claim(change.records, naming, conflicts)
+    const erase = this.#findParts(change, naming, conflicts)
+    for (const { id } of change.deliveries) if (this.#rows.findDelivery.get(id) !== undefined) throw new Unwritable("A delivery has an id that is in the outbox already.")
+    if (conflicts.length > 0) {
+      for (const { scope, key } of claims.taken) this.#rows.dropOnce.run(scope, key)
+      return { _tag: "Refused", conflicts }
+    }
+    const records = this.#append(nowMs, change.records, claims.seqs, naming)
+    this.#documents.write(change.puts, naming)
+    for (const { id, by } of erase) this.#rows.erasePart.run(records[by]!.seq, id)
+    const head = this.#head ?? noHead
+    for (const { id, eventType, body } of change.deliveries) this.#rows.insertDelivery.run(id, naming.intern(eventType), head.seq, head.hash, body)
+    return { _tag: "Committed", receipt: { records, head } }
+  }
+
+  /**
+   * Takes the once keys of a ChangeSet in order, and finds those that are taken.
+   *
+   * It inserts first and looks only where a key was there already: looking first would cost every new record a search of the index.
+   */
+  #claim(records: ReadonlyArray<BatchedRecord>, naming: Naming, conflicts: Array<Conflict>): Claims {
+    const first = (this.#head?.seq ?? -1) + 1
+    let next = first
+    const taken: Array<{ scope: number; key: string }> = []
+    const seqs = records.map(({ once }, index) => {
+      if (once === null) return next++
+      const scope = naming.intern(once.scope)
+      if (this.#rows.insertOnce.run(scope, once.key, next, once.digest).changes === 1) {
+        taken.push({ scope, key: once.key })
+        return next++
+      }
+      const row = this.#rows.selectOnce.get(scope, once.key)!
+      const seq = row["seq"] as number
+      if (Buffer.compare(row["digest"] as Uint8Array, once.digest) !== 0) {
+        // An earlier draft of this very ChangeSet has no seq yet that could be told.
+        conflicts.push({ _tag: "Once", index, scope: naming.text(once.scope), key: once.key, seq: seq >= first ? -1 : seq })
+      }
+      return seq
+    })
+    return { seqs, taken }
+  }
+
+  #findParts(change: BatchedChange, naming: Naming, conflicts: Array<Conflict>): ReadonlyArray<{ readonly id: number; readonly by: number }> {
+    return change.erase.flatMap(({ seq, name, by }) => {
+      const row = this.#rows.findPart.get(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1, naming.find(name))
+      if (row !== undefined && row["erased_by"] === null) return [{ id: row["id"] as number, by }]
+      conflicts.push({ _tag: "Part", seq, name: naming.text(name), found: row === undefined ? "missing" : "erased" })
+      return []
+    })
+  }
+
+  /** Seals and inserts the drafts that have a seq of their own, and answers a receipt for every draft. */
+  #append(nowMs: number, records: ReadonlyArray<BatchedRecord>, seqs: ReadonlyArray<number>, naming: Naming): ReadonlyArray<RecordReceipt> {
+    const atMs = Math.max(Math.floor(nowMs), this.#head?.atMs ?? 0)
+    return records.map((record, index) => {
+      const seq = seqs[index]!
+      if (seq !== (this.#head?.seq ?? -1) + 1) return this.#receiptOf(seq)
+      const names = record.parts.map(({ name }) => naming.text(name))
+      const { bytes, hash } = this.#sealer.seal({
+        atMs, seq, names,
+        body: record.body,
+        kind: naming.text(record.kind),
+        commitments: record.parts.map((part, position) => this.#sealer.commitment(names[position]!, part)),
+        prev: this.#prev
+      })
+      this.#rows.insertRecord.run(seq, naming.intern(record.kind), record.agent === noName ? null : naming.intern(record.agent), atMs, hash, bytes)
+      record.parts.forEach((part, position) => {
+        this.#rows.insertPart.run(seq * partsPerRecord + position, naming.intern(part.name), part.salt, part.bytes)
+      })
+      this.#tiles.append(seq, hash)
+      this.#head = { seq, hash, atMs }
+      this.#prev = hash.toString("hex")
+      return { seq, hash, atMs, duplicate: false }
+    })
+  }
+
+  #receiptOf(seq: number): RecordReceipt {
+    const row = this.#rows.receipt.get(seq)
+    if (row === undefined) throw new StoreDamaged(`a once key names record ${seq}, which is not there`)
+    return { seq, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number, duplicate: true }
+  }
+
+  /** Takes or renews a lease. */
+  lease(name: string, holder: string, nowMs: number, untilMs: number): boolean {
+    return this.#rows.takeLease.run(name, holder, untilMs, holder, nowMs).changes === 1
+  }
+
+  /** Gives a lease back, if it is held by `holder`. */
+  releaseLease(name: string, holder: string): void {
+    this.#rows.dropLease.run(name, holder)
+  }
+}
+
+const prepareRows = (db: DatabaseSync) => {
+  const sql = (text: string): StatementSync => db.prepare(text)
+  return {
+    begin: sql("BEGIN IMMEDIATE"),
+    commit: sql("COMMIT"),
+    last: sql("SELECT seq, hash, at_ms FROM record ORDER BY seq DESC LIMIT 1"),
+    receipt: sql("SELECT hash, at_ms FROM record WHERE seq = ?"),
+    insertRecord: sql("INSERT INTO record (seq, kind, agent, at_ms, hash, bytes) VALUES (?, ?, ?, ?, ?, ?)"),
+    insertPart: sql("INSERT INTO part (id, name, salt, bytes) VALUES (?, ?, ?, ?)"),
+    findPart: sql("SELECT id, erased_by FROM part WHERE id BETWEEN ? AND ? AND name = ?"),
+    erasePart: sql("UPDATE part SET salt = NULL, bytes = NULL, erased_by = ? WHERE id = ?"),
+    insertOnce: sql("INSERT INTO once (scope, key, seq, digest) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
+    selectOnce: sql("SELECT seq, digest FROM once WHERE scope = ? AND key = ?"),
+    dropOnce: sql("DELETE FROM once WHERE scope = ? AND key = ?"),
+    findDelivery: sql("SELECT 1 FROM delivery WHERE id = ?"),
+    insertDelivery: sql("INSERT INTO delivery (id, event_type, seq, hash, body) VALUES (?, ?, ?, ?, ?)"),
+    takeLease: sql(
+      `INSERT INTO lease (name, holder, until_ms) VALUES (?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms WHERE holder = ? OR until_ms <= ?`
+    ),
+    dropLease: sql("DELETE FROM lease WHERE name = ? AND holder = ?")
+  }
+}
+
+/** Resolves the names of one batch, each at most once. */
+const namingOf = (names: ReadonlyArray<string>, words: Words): Naming => {
+  const ids: Array<number | null> = new Array<number | null>(names.length).fill(null)
+  return {
+    find: (name) => words.find(names[name]!),
+    intern: (name) => ids[name] ??= words.intern(names[name]!),
+    text: (name) => names[name]!
+  }
+}

@@ -1,0 +1,87 @@
+/** When the write-ahead log is copied back into the database file. */
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+
+/** Time after a commit before the log is copied back, so that it happens in a pause where there is one. */
+const idleMs = 100
+/** Pages waiting to be copied (16 MiB) at which it is done between two batches, without waiting for readers. */
+const easyPages = 4096
+/** Pages in the log (64 MiB) at which it is started over between two batches, waiting for readers: it is bounded. */
+const boundPages = 16_384
+
+/** Sizes of the log, in pages, at which something is done. Tests make them small. */
+export interface CheckpointPages {
+  readonly easy: number
+  readonly bound: number
+}
+
+/**
+ * Copies the log back: in pauses, past a size, and whole after an erasure.
+ *
+ * SQLite's own rule, every 1,000 pages inside a commit, makes appending slower and its slowest commits much slower.
+ * A reader that holds one snapshot for ever holds the log too; ours read page by page.
+ */
+export class Checkpoints {
+  readonly #look: StatementSync
+  readonly #passive: StatementSync
+  readonly #restart: StatementSync
+  readonly #truncate: StatementSync
+  #timer: NodeJS.Timeout | null = null
+  #emptying = false
+  readonly #pages: CheckpointPages
+  #restartAtPages: number
+
+  constructor(db: DatabaseSync, pages: CheckpointPages = { easy: easyPages, bound: boundPages }) {
+    this.#pages = pages
+    this.#restartAtPages = pages.bound
+    this.#look = db.prepare("PRAGMA wal_checkpoint(NOOP)")
+    this.#passive = db.prepare("PRAGMA wal_checkpoint(PASSIVE)")
+    this.#restart = db.prepare("PRAGMA wal_checkpoint(RESTART)")
+    this.#truncate = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /** Empties the log at once, so that erased bytes are in no file any more. Where a reader is in the way it is tried again until it is done. */
+  erased(): void {
+    this.#emptying = true
+    this.#empty()
+  }
+
+  /** After each durable batch. */
+  committed(): void {
+    const { log, copied } = run(this.#look)
+    if (log >= this.#restartAtPages) {
+      // A reader that does not end may make this fail; trying again at each batch would make every batch wait.
+      this.#restartAtPages = run(this.#restart).busy ? log + this.#pages.easy : this.#pages.bound
+    } else if (log - copied >= this.#pages.easy) {
+      run(this.#passive)
+    }
+    this.#later()
+  }
+
+  #later(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      if (this.#emptying) this.#empty()
+      else run(this.#passive)
+    }, idleMs)
+  }
+
+  #empty(): void {
+    this.#emptying = run(this.#truncate).busy
+    if (this.#emptying) this.#later()
+  }
+
+  /** Stops waiting. SQLite copies everything back when the last connection closes. */
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+}
+
+/** A copy that fails (a full disk, most likely) leaves the log as it is: nothing is lost, and the next commit says what is wrong. */
+const run = (statement: StatementSync): { readonly busy: boolean; readonly log: number; readonly copied: number } => {
+  try {
+    const row = statement.get()!
+    return { busy: row["busy"] !== 0, log: row["log"] as number, copied: row["checkpointed"] as number }
+  } catch {
+    return { busy: true, log: 0, copied: 0 }
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The schema of a SQLite store, as numbered steps.
+ *
+ * The first line of each says whether older processes may keep running. Steps are never edited once released; sealed bytes are never migrated.
+ */
+
+/** Marks the file as ours (`PRAGMA application_id`): "Flyb". */
+export const applicationId = 0x466c7962
+
+/** Step n brings a store from schema n - 1 to n (`PRAGMA user_version`). */
+export const migrations: ReadonlyArray<string> = [
+  `-- older processes: none exist
+-- Texts that repeat: kinds, agents, scopes, collections, names of parts. 1 and 2 are the kinds that fill a chain.
+CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+INSERT INTO word (id, text) VALUES (1, 'decision.witnessed'), (2, 'decision.settled');
+
+-- The chain. Small columns first, so that a filter never walks through the bytes.
+CREATE TABLE record (
+  seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, agent INTEGER, at_ms INTEGER NOT NULL, hash BLOB NOT NULL, bytes BLOB NOT NULL
+) STRICT;
+CREATE INDEX record_agent ON record (agent) WHERE agent IS NOT NULL;
+CREATE INDEX record_governance ON record (seq, kind) WHERE kind > 2;
+
+-- id = seq * 32 + position. Erasing sets salt and bytes to NULL and names the erasing record.
+CREATE TABLE part (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, salt BLOB, bytes BLOB, erased_by INTEGER) STRICT;
+
+CREATE TABLE once (scope INTEGER NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (scope, key)) STRICT, WITHOUT ROWID;
+
+-- Hashes of tree nodes, 256 to a tile. Level 0 tiles are written when full (the open one is in record.hash); tiles above grow by one hash at a time.
+CREATE TABLE tile (level INTEGER NOT NULL, idx INTEGER NOT NULL, hashes BLOB NOT NULL, PRIMARY KEY (level, idx)) STRICT;
+
+CREATE TABLE document (
+  doc INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, UNIQUE (collection, id)
+) STRICT;
+-- single = 1: the collection holds this value once.
+CREATE TABLE document_key (
+  collection INTEGER NOT NULL, name INTEGER NOT NULL, value TEXT NOT NULL, doc INTEGER NOT NULL, single INTEGER NOT NULL,
+  PRIMARY KEY (collection, name, value, doc)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX document_key_single ON document_key (collection, name, value) WHERE single = 1;
+CREATE INDEX document_key_doc ON document_key (doc);
+
+CREATE TABLE delivery (id TEXT PRIMARY KEY, event_type INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`
+]

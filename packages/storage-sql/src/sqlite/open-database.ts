@@ -1,0 +1,69 @@
+/** Opening a SQLite file for its one writer, or for reading. */
+import { DatabaseSync } from "node:sqlite"
+import { inMemory } from "./layout.ts"
+import { migrate, requireSchema, schemaOf } from "./migrate.ts"
+import { StoreRefused } from "./sqlite-fault.ts"
+
+/** Page cache of a connection, in KiB: what keeps the index of once keys in memory on a long chain. */
+const cacheKib = 65_536
+
+/** A database held open for writing. Closing it gives the lock back. */
+export interface WritableDatabase {
+  readonly db: DatabaseSync
+  readonly close: () => void
+}
+
+/**
+ * Opens the file as its only writer, creating and migrating it as needed.
+ *
+ * - WAL with `synchronous=FULL`: what is acknowledged survives power loss. `secure_delete` overwrites what is erased.
+ * - `wal_autocheckpoint=0`: the worker decides when (see `checkpoints.ts`).
+ */
+export const openForWriting = (file: string, busyTimeoutMs: number): WritableDatabase => {
+  const lock = file === inMemory ? null : lockForWriting(file, busyTimeoutMs)
+  try {
+    const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
+    schemaOf(db)
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;
+      PRAGMA cache_size = -${cacheKib}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)
+    migrate(db)
+    return {
+      db,
+      close: () => {
+        db.close()
+        lock?.close()
+      }
+    }
+  } catch (error) {
+    lock?.close()
+    throw error
+  }
+}
+
+/** Opens the file for reading beside a writer. It must exist and have this version's schema. */
+export const openForReading = (file: string, busyTimeoutMs: number): DatabaseSync => {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs })
+  requireSchema(db)
+  db.exec(`PRAGMA cache_size = -${cacheKib}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)
+  return db
+}
+
+/**
+ * Takes the writer's lock: a second, empty SQLite file held by an exclusive transaction for as long as this process writes.
+ *
+ * The operating system drops the lock when the process dies, however it dies. SQLite's own locks cannot do it: they are given back between
+ * transactions, and its exclusive mode would shut readers out.
+ */
+const lockForWriting = (file: string, busyTimeoutMs: number): DatabaseSync => {
+  const lock = new DatabaseSync(`${file}.lock`, { timeout: busyTimeoutMs })
+  try {
+    lock.exec("BEGIN EXCLUSIVE")
+    return lock
+  } catch (error) {
+    lock.close()
+    if (!isBusy(error)) throw error
+    throw new StoreRefused("another process has the database open for writing; stop it, or open this one read-only, or use Postgres for several writers")
+  }
+}
+
+const isBusy = (error: unknown): boolean => error instanceof Error && "errcode" in error && error.errcode === 5

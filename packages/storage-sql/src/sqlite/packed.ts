@@ -1,0 +1,128 @@
+/**
+ * Values written one after another into one buffer, and read back in the same order.
+ *
+ * What crosses to the storage worker travels as one transferred buffer: a message of objects costs the host's thread several times as much.
+ * Both ends are the same version of this file, so there are no tags and no lengths that could be left out.
+ */
+
+const leastCapacity = 4096
+
+/** Writes values into one growing buffer of its own. */
+export class PackWriter {
+  #buffer: Buffer<ArrayBuffer>
+  #at = 0
+
+  /** A good guess of the size spares the copies of growing. */
+  constructor(expectedBytes: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(leastCapacity, expectedBytes))
+  }
+
+  /** Makes room for `length` more bytes and answers where they start. */
+  #reserve(length: number): number {
+    const at = this.#at
+    if (at + length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, at + length))
+      this.#buffer.copy(grown, 0, 0, at)
+      this.#buffer = grown
+    }
+    this.#at = at + length
+    return at
+  }
+
+  u8(value: number): void {
+    const at = this.#reserve(1)
+    this.#buffer[at] = value
+  }
+
+  u32(value: number): void {
+    const at = this.#reserve(4)
+    this.#buffer.writeUInt32LE(value, at)
+  }
+
+  /** A whole number up to 2^53 - 1, or any other double. */
+  f64(value: number): void {
+    const at = this.#reserve(8)
+    this.#buffer.writeDoubleLE(value, at)
+  }
+
+  /** Text as its length and its UTF-8. */
+  text(value: string): void {
+    const at = this.#reserve(4 + value.length * 3)
+    const length = this.#buffer.write(value, at + 4, "utf8")
+    this.#buffer.writeUInt32LE(length, at)
+    this.#at = at + 4 + length
+  }
+
+  /** Bytes with their length. */
+  bytes(value: Uint8Array): void {
+    this.u32(value.length)
+    this.raw(value)
+  }
+
+  /** Bytes whose length the reader knows. */
+  raw(value: Uint8Array): void {
+    const at = this.#reserve(value.length)
+    this.#buffer.set(value, at)
+  }
+
+  /** 32 bytes given as 64 hex digits. */
+  hex32(value: string): void {
+    const at = this.#reserve(32)
+    this.#buffer.write(value, at, 32, "hex")
+  }
+
+  /** The whole buffer, to be transferred. The writer is used up. */
+  finish(): ArrayBuffer {
+    return this.#buffer.buffer
+  }
+}
+
+/** Reads values in the order they were written. */
+export class PackReader {
+  readonly #buffer: Buffer
+  #at = 0
+
+  constructor(packed: ArrayBuffer) {
+    this.#buffer = Buffer.from(packed)
+  }
+
+  u8(): number {
+    return this.#buffer[this.#at++]!
+  }
+
+  u32(): number {
+    const value = this.#buffer.readUInt32LE(this.#at)
+    this.#at += 4
+    return value
+  }
+
+  f64(): number {
+    const value = this.#buffer.readDoubleLE(this.#at)
+    this.#at += 8
+    return value
+  }
+
+  text(): string {
+    const length = this.u32()
+    const from = this.#at
+    this.#at += length
+    return this.#buffer.toString("utf8", from, this.#at)
+  }
+
+  bytes(): Uint8Array {
+    return this.raw(this.u32())
+  }
+
+  /** A view, not a copy. */
+  raw(length: number): Uint8Array {
+    const view = new Uint8Array(this.#buffer.buffer, this.#buffer.byteOffset + this.#at, length)
+    this.#at += length
+    return view
+  }
+
+  hex32(): string {
+    const from = this.#at
+    this.#at += 32
+    return this.#buffer.toString("hex", from, this.#at)
+  }
+}

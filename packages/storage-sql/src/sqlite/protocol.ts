@@ -1,0 +1,75 @@
+/** The messages between a host and its storage worker. Plain data, no Effect. */
+import type { Document, Head, RecordQuery, StoredDelivery } from "@flyball/core/storage"
+import type { Fault } from "./answers.ts"
+import type { PackedBatch } from "./batch.ts"
+
+/** How a worker opens the file. A `reader` never writes; `both` is for `:memory:`, where a second connection would see another database. */
+export interface OpenRequest {
+  readonly op: "open"
+  readonly role: "writer" | "reader" | "both"
+  readonly file: string
+  readonly busyTimeoutMs: number
+}
+
+/** What a host asks of a worker. */
+export type WorkerRequest =
+  | OpenRequest
+  | { readonly op: "commit"; readonly batch: PackedBatch }
+  | { readonly op: "lease"; readonly name: string; readonly holder: string; readonly nowMs: number; readonly untilMs: number }
+  | { readonly op: "releaseLease"; readonly name: string; readonly holder: string }
+  | { readonly op: "close" }
+  | { readonly op: "head" }
+  | { readonly op: "get"; readonly collection: string; readonly id: string }
+  | { readonly op: "find"; readonly collection: string; readonly key: string; readonly value: string }
+  | { readonly op: "list"; readonly collection: string; readonly after: string; readonly limit: number | null }
+  | { readonly op: "records"; readonly query: RecordQuery }
+  | { readonly op: "parts"; readonly seqs: ReadonlyArray<number> }
+  | { readonly op: "once"; readonly scope: string; readonly keys: ReadonlyArray<string> }
+  | { readonly op: "hashes"; readonly tileLevel: number; readonly from: number; readonly count: number }
+  | { readonly op: "deliveries"; readonly after: string; readonly limit: number }
+
+/** Whether a request that got no answer may have changed the store all the same. */
+export const isWrite = ({ op }: WorkerRequest): boolean => op === "commit" || op === "lease" || op === "releaseLease"
+
+/** A document whose body is still JSON text: the host parses it, so that it crosses as one string. */
+export type DocumentRow = Omit<Document, "body"> & { readonly body: string }
+/** A delivery whose body is still JSON text. */
+export type DeliveryRow = Omit<StoredDelivery, "body"> & { readonly body: string }
+/** Whether a once key is taken. */
+export interface OnceRow {
+  readonly key: string
+  readonly seq: number
+  readonly digest: string
+}
+
+/** What each operation answers. Buffers are transferred; `records` and `parts` are packed by `rows.ts`. */
+export interface WorkerAnswers {
+  readonly open: null
+  readonly commit: ArrayBuffer
+  readonly lease: boolean
+  readonly releaseLease: null
+  readonly close: null
+  readonly head: Head | null
+  readonly get: DocumentRow | null
+  readonly find: ReadonlyArray<DocumentRow>
+  readonly list: ReadonlyArray<DocumentRow>
+  readonly records: ArrayBuffer
+  readonly parts: ArrayBuffer
+  readonly once: ReadonlyArray<OnceRow>
+  readonly hashes: ArrayBuffer
+  readonly deliveries: ReadonlyArray<DeliveryRow>
+}
+
+/** The answer to one operation. */
+export type AnswerTo<Op extends WorkerRequest["op"]> = WorkerAnswers[Op]
+
+/** A request as it is posted. */
+export interface Posted {
+  readonly id: number
+  readonly request: WorkerRequest
+}
+
+/** An answer as it is posted. */
+export type Reply =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly fault: Fault }

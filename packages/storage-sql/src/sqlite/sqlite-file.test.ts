@@ -1,0 +1,233 @@
+import { spawn } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import type { StorageApi, StorageChoice } from "@flyball/core/storage"
+import { layerOf, Storage } from "@flyball/core/storage"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber } from "effect"
+import { afterAll } from "vitest"
+import { migrations } from "./migrations.ts"
+import { makeStorage, sqliteStorage } from "./storage.ts"
+import { openThreads } from "./threads.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "flyball-sqlite-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+let files = 0
+const newFile = () => join(folder, `${files++}.db`)
+
+/** Opens a store, uses it, and closes it. */
+const using = <A, E>(choice: StorageChoice, use: (storage: StorageApi) => Effect.Effect<A, E>) =>
+  Effect.flatMap(Storage, use).pipe(Effect.provide(layerOf(choice)))
+
+const genesis = { kind: "chain.genesis", body: {}, parts: [], agentId: null }
+const draft = (text: string) => ({ kind: "decision.witnessed", body: {}, parts: [{ name: "args", bytes: Buffer.from(text) }], agentId: "agt_1" })
+const begin = (storage: StorageApi) => storage.commit({ expectEmpty: true, records: [genesis] })
+
+/** Whether bytes of this text are in any file of the database. */
+const inFiles = (file: string, text: string): boolean =>
+  [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(text))
+
+describe("a SQLite file", () => {
+  it.effect("keeps everything over closing and opening again", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      const receipt = yield* using(sqliteStorage({ file }), (storage) =>
+        Effect.andThen(begin(storage), storage.commit({ records: Array.from({ length: 300 }, (_, n) => draft(`part ${n}`)), puts: [{ collection: "things", id: "t1", expectedVersion: 0, body: { a: 1 } }] })))
+      assert.isFalse(existsSync(`${file}-wal`), "closing copies the log back and removes it")
+      yield* using(sqliteStorage({ file }), Effect.fnUntraced(function*(storage) {
+        assert.deepStrictEqual(yield* storage.head, receipt.head)
+        assert.deepStrictEqual((yield* storage.get("things", "t1"))?.body, { a: 1 })
+        const next = yield* storage.commit({ records: Array.from({ length: 300 }, () => draft("more")) })
+        assert.strictEqual(next.head.seq, 600)
+        assert.strictEqual((yield* storage.hashes(0, 0, 1000)).length, 601 * 32)
+        assert.strictEqual((yield* storage.hashes(1, 0, 10)).length, 2 * 32)
+      }))
+    }))
+
+  it.effect("has one writer: a second is refused with what to do, and may have the file when the first is done", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      const second = using(sqliteStorage({ file, busyTimeoutMs: 0 }), (storage) => storage.head)
+      const fault = yield* using(sqliteStorage({ file }), () => Effect.flip(second))
+      assert.strictEqual(fault._tag, "StorageUnavailable")
+      assert.match(fault.message, /another process has the database open for writing; stop it/)
+      assert.isNull(yield* second)
+    }))
+
+  it.effect("is made once by several that open it at once: one gets it, the others are refused, and the schema is whole", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      const open = Effect.exit(Effect.scoped(Effect.andThen(openThreads({ file, busyTimeoutMs: 0 }), Effect.yieldNow)))
+      const held = yield* Effect.forEach([1, 2, 3], () => open, { concurrency: "unbounded" })
+      assert.isTrue(held.some(Exit.isSuccess))
+      for (const exit of held) if (Exit.isFailure(exit)) assert.match(String(exit.cause), /open for writing/)
+      yield* using(sqliteStorage({ file }), begin)
+    }))
+
+  it.effect("can be read beside its writer, who is refused nothing; the reader writes nothing", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      yield* using(sqliteStorage({ file }), (writer) =>
+        Effect.andThen(begin(writer), using(sqliteStorage({ file, readOnly: true }), Effect.fnUntraced(function*(reader) {
+          yield* writer.commit({ records: [draft("x")] })
+          assert.strictEqual((yield* reader.head)?.seq, 1)
+          for (const write of [reader.commit({ records: [draft("y")] }), reader.lease("signer", "me", 1000), reader.releaseLease("signer", "me")]) {
+            const fault = yield* Effect.flip(write)
+            assert.strictEqual(fault._tag, "StorageUnavailable")
+            assert.match(fault.message, /reading only.*Nothing was written/)
+          }
+        }))))
+    }))
+
+  it.effect("is opened for reading only when it is there", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      const fault = yield* Effect.flip(using(sqliteStorage({ file, readOnly: true }), (storage) => storage.head))
+      assert.match(fault.message, /was not opened: the file cannot be written or opened/)
+      assert.isFalse(existsSync(file))
+    }))
+
+  it.effect("with a newer schema is refused, and with an unfinished one is not read", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      yield* using(sqliteStorage({ file }), begin)
+      const setVersion = (version: number) => {
+        const db = new DatabaseSync(file)
+        db.exec(`PRAGMA user_version = ${version}`)
+        db.close()
+      }
+      setVersion(migrations.length + 1)
+      for (const readOnly of [false, true]) {
+        const fault = yield* Effect.flip(using(sqliteStorage({ file, readOnly }), (storage) => storage.head))
+        assert.match(fault.message, new RegExp(`the file has schema ${migrations.length + 1} and this version of Flyball knows ${migrations.length}`))
+      }
+      setVersion(migrations.length - 1)
+      assert.match((yield* Effect.flip(using(sqliteStorage({ file, readOnly: true }), (storage) => storage.head))).message, /open it once for writing/)
+    }))
+
+  it.effect("of another program is refused and left as it was", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      const db = new DatabaseSync(file)
+      db.exec("CREATE TABLE theirs (a)")
+      db.close()
+      const before = readFileSync(file)
+      assert.match((yield* Effect.flip(using(sqliteStorage({ file }), (storage) => storage.head))).message, /another program/)
+      assert.deepStrictEqual(readFileSync(file), before)
+      writeFileSync(file, "this is a letter, not a database. ".repeat(100))
+      const fault = yield* Effect.flip(using(sqliteStorage({ file }), (storage) => storage.head))
+      assert.strictEqual(fault._tag, "StorageCorrupt")
+    }))
+
+  it.effect("keeps nothing of an erased part, nor of a document that was overwritten", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      yield* using(sqliteStorage({ file }), Effect.fnUntraced(function*(storage) {
+        yield* begin(storage)
+        const small = "a person's own words"
+        const large = "spread over many pages ".repeat(2000)
+        yield* storage.commit({
+          records: [draft("before"), { ...draft(large), parts: [{ name: "args", bytes: Buffer.from(large) }, { name: "result", bytes: Buffer.from(small) }] }, draft("after")],
+          puts: [{ collection: "agents", id: "a1", expectedVersion: 0, body: { owner: "Erika Mustermann" }, keys: { owner: "Erika Mustermann" } }]
+        })
+        const salt = Buffer.from((yield* storage.parts([2]))[0]!.salt!)
+        assert.isTrue(inFiles(file, small) && inFiles(file, "Erika") && readFileSync(`${file}-wal`).includes(salt))
+        yield* storage.commit({
+          records: ["args", "result"].map((name) => ({ kind: "part.erased", body: { name, reason: "data_subject_request", seq: 2 }, parts: [], agentId: null })),
+          erase: [{ seq: 2, name: "args" }, { seq: 2, name: "result" }],
+          puts: [{ collection: "agents", id: "a1", expectedVersion: 1, body: { owner: null } }]
+        })
+        assert.strictEqual(statSync(`${file}-wal`).size, 0)
+        for (const gone of [small, "spread over", "Erika"]) assert.isFalse(inFiles(file, gone), gone)
+        assert.isFalse(readFileSync(file).includes(salt))
+        assert.isTrue(inFiles(file, "before") && inFiles(file, "after"))
+      }))
+    }))
+})
+
+describe("a storage worker that dies", () => {
+  it.effect("fails who waits for it with an unknown outcome, and the next call finds another", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      const threads = yield* openThreads({ file, busyTimeoutMs: 60_000 })
+      const storage = yield* makeStorage(threads)
+      yield* begin(storage)
+      // A lock from outside holds the commit in flight until the thread is told to end.
+      const outside = new DatabaseSync(file)
+      outside.exec("BEGIN IMMEDIATE")
+      const inFlight = yield* Effect.forkChild(Effect.forEach([1, 2], (n) => Effect.flip(storage.commit({ records: [draft(`lost ${n}`)] })), { concurrency: "unbounded" }), { startImmediately: true })
+      const leased = yield* Effect.forkChild(Effect.flip(storage.lease("signer", "me", 1000)), { startImmediately: true })
+      yield* Effect.yieldNow
+      const ended = threads.writer!.crash()
+      outside.close()
+      for (const fault of [...yield* Fiber.join(inFlight), yield* Fiber.join(leased)]) {
+        assert.strictEqual(fault._tag, "StorageUnavailable")
+        assert.match(fault.message, /its thread died .*is not known/)
+      }
+      yield* Effect.promise(() => ended)
+      const { head } = yield* storage.commit({ records: [draft("after")] })
+      assert.deepStrictEqual(yield* storage.head, head)
+      assert.strictEqual((yield* storage.records({ limit: 10 })).length, head.seq + 1)
+      yield* Effect.promise(() => threads.reader.crash())
+      assert.deepStrictEqual(yield* storage.head, head)
+    }).pipe(Effect.scoped))
+
+  it.effect("takes a database in memory with it, and says so", () =>
+    Effect.gen(function*() {
+      const threads = yield* openThreads({ file: ":memory:" })
+      const storage = yield* makeStorage(threads)
+      yield* begin(storage)
+      yield* Effect.promise(() => threads.reader.crash())
+      assert.match((yield* Effect.flip(storage.head)).message, /database in memory with it; start anew/)
+      assert.match((yield* Effect.flip(begin(storage))).message, /start anew/)
+    }).pipe(Effect.scoped))
+
+  it.effect("is refused with a sentence after closing", () =>
+    Effect.gen(function*() {
+      const storage = yield* using(sqliteStorage({ file: newFile() }), Effect.succeed)
+      assert.match((yield* Effect.flip(storage.head)).message, /it was closed/)
+      assert.match((yield* Effect.flip(begin(storage))).message, /it was closed/)
+    }))
+})
+
+describe("a process that is killed", () => {
+  it.effect("leaves the file to the next one, with everything it acknowledged", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      const code = `
+        import { layerOf, Storage } from "@flyball/core/storage"
+        import { sqliteStorage } from "@flyball/storage-sql"
+        import { ManagedRuntime } from "effect"
+        const runtime = ManagedRuntime.make(layerOf(sqliteStorage({ file: process.env.TEST_FILE })))
+        const storage = await runtime.runPromise(Storage)
+        const draft = (kind) => ({ kind, body: {}, parts: [{ name: "args", bytes: new Uint8Array(100) }], agentId: null })
+        await runtime.runPromise(storage.commit({ expectEmpty: true, records: [draft("chain.genesis")] }))
+        for (;;) {
+          const { head } = await runtime.runPromise(storage.commit({ records: [draft("decision.witnessed")] }))
+          process.stdout.write(head.seq + "\\n")
+        }`
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", code], { cwd: import.meta.dirname, env: { ...process.env, TEST_FILE: file }, stdio: ["ignore", "pipe", "inherit"] })
+      let said = ""
+      const closed = new Promise<void>((done) => child.on("close", () => done()))
+      const running = new Promise<void>((done) => child.stdout.on("data", (chunk: Buffer) => {
+        said += chunk.toString()
+        if (said.split("\n").length > 20) done()
+      }))
+      yield* Effect.promise(() => Promise.race([running, closed]))
+      const refused = yield* Effect.flip(using(sqliteStorage({ file, busyTimeoutMs: 0 }), (storage) => storage.head))
+      assert.match(refused.message, /another process has the database open for writing/)
+      child.kill("SIGKILL")
+      yield* Effect.promise(() => closed)
+      const acknowledged = Number(said.split("\n").at(-2))
+      assert.isAtLeast(acknowledged, 19)
+      // Read first by someone who may not write: the log that was left behind is read all the same.
+      const seen = yield* using(sqliteStorage({ file, readOnly: true }), (storage) => storage.head)
+      assert.isAtLeast(seen!.seq, acknowledged)
+      yield* using(sqliteStorage({ file, busyTimeoutMs: 0 }), Effect.fnUntraced(function*(storage) {
+        assert.deepStrictEqual(yield* storage.head, seen)
+        assert.strictEqual((yield* storage.commit({ records: [draft("next")] })).head.seq, seen!.seq + 1)
+      }))
+    }))
+})

@@ -1,0 +1,126 @@
+/** The Storage port on SQLite: `node:sqlite` behind storage workers. */
+import type { ChangeSet, CommitReceipt, Document, JsonObject, ReadFault, StorageApi, StorageChoice } from "@flyball/core/storage"
+import {
+  changeProblem, Entropy, isStorable, partCount, queryProblem, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable
+} from "@flyball/core/storage"
+import { Clock, Effect, Exit, Layer } from "effect"
+import { groupCommit } from "../group-commit.ts"
+import type { Answer, Fault } from "./answers.ts"
+import { readAnswers } from "./answers.ts"
+import type { PreparedChange } from "./batch.ts"
+import { packBatch } from "./batch.ts"
+import { prepare } from "./prepare.ts"
+import type { DocumentRow } from "./protocol.ts"
+import { readParts, readRecords } from "./rows.ts"
+import type { SqliteOptions, Threads } from "./threads.ts"
+import { call, errorOf, openThreads } from "./threads.ts"
+
+/** Most seqs that one read of parts takes. Spec: port. */
+const maxSeqs = 1000
+
+/**
+ * A store in one SQLite file, or in memory.
+ *
+ * One process writes a file; a second one that tries is refused when it opens. Others read it with `readOnly`.
+ */
+export const sqliteStorage = (options: SqliteOptions): StorageChoice => storageChoice("sqlite", sqliteLayer(options))
+
+/** The layer behind {@link sqliteStorage}. */
+export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFault> =>
+  Layer.effect(Storage, Effect.flatMap(openThreads(options), (threads) => makeStorage(threads)))
+
+/** The port over open threads. */
+export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
+  const commit = yield* makeCommit(threads)
+  const read = threads.reader
+  const head = call(read, { op: "head" })
+  const writing: Pick<StorageApi, "lease" | "releaseLease"> = {
+    lease: (name, holder, ttlMs) =>
+      Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+        threads.writer === null ? Effect.fail(readOnly) : call(threads.writer, { op: "lease", name, holder, nowMs: Math.floor(nowMs), untilMs: Math.floor(nowMs) + ttlMs })),
+    releaseLease: (name, holder) => threads.writer === null ? Effect.fail(readOnly) : Effect.asVoid(call(threads.writer, { op: "releaseLease", name, holder }))
+  }
+  return Storage.of({
+    backend: "sqlite",
+    commit,
+    ...writing,
+    head,
+    asOf: Effect.flatMap(head, (found) =>
+      Effect.map(Clock.currentTimeMillis, (nowMs) => ({ ms: Math.max(Math.floor(nowMs), found?.atMs ?? 0), seq: found?.seq ?? -1 }))),
+    get: (collection, id) =>
+      isStorable(id) ? Effect.map(call(read, { op: "get", collection, id }), (row) => row === null ? null : documentOf(row)) : Effect.succeed(null),
+    find: (collection, key, value) =>
+      isStorable(value) ? Effect.map(call(read, { op: "find", collection, key, value }), (rows) => rows.map(documentOf)) : Effect.succeed([]),
+    list: (collection, page) =>
+      Effect.map(call(read, { op: "list", collection, after: page?.after ?? "", limit: page?.limit ?? null }), (rows) => rows.map(documentOf)),
+    record: (seq) => Effect.map(call(read, { op: "records", query: { from: seq, to: seq, limit: 1 } }), (page) => readRecords(page)[0] ?? null),
+    records: (query) =>
+      Effect.suspend(() => {
+        invariant(queryProblem(query))
+        return Effect.map(call(read, { op: "records", query }), readRecords)
+      }),
+    parts: (seqs) =>
+      Effect.suspend(() => {
+        invariant(seqs.length > maxSeqs ? `Parts of ${seqs.length} records were asked for; the most is ${maxSeqs}.` : null)
+        return Effect.map(call(read, { op: "parts", seqs }), readParts)
+      }),
+    once: (scope, keys) => call(read, { op: "once", scope, keys: keys.filter(isStorable) }),
+    hashes: (tileLevel, from, count) => Effect.map(call(read, { op: "hashes", tileLevel, from, count }), (joined) => new Uint8Array(joined)),
+    deliveries: (page) =>
+      Effect.suspend(() => {
+        invariant(queryProblem({ limit: page.limit }))
+        return Effect.map(call(read, { op: "deliveries", after: page.after ?? "", limit: page.limit }), (rows) =>
+          rows.map((row) => ({ ...row, body: JSON.parse(row.body) as JsonObject })))
+      })
+  })
+})
+
+const readOnly = new StorageUnavailable({ reason: "it was opened for reading only; open it without `readOnly` in the one process that writes", wrote: "no" })
+const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
+
+/**
+ * The write: what waits in a turn is packed into one buffer and sealed, inserted and made durable in the worker.
+ *
+ * Salts are drawn in order of the calls.
+ */
+const makeCommit = Effect.fnUntraced(function*({ writer }: Threads) {
+  if (writer === null) return (): Effect.Effect<CommitReceipt, ReadFault> => Effect.fail(readOnly)
+  const entropy = yield* Entropy
+  const submit = yield* groupCommit<PreparedChange, CommitReceipt, StorageConflict | ReadFault>({
+    weigh: ({ weight }) => weight,
+    closed: () => closed,
+    run: (changes) =>
+      Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+        const batch = packBatch(nowMs, changes)
+        return Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => readAnswers(buffer).map(exitOf))
+      })
+  })
+  return (change: ChangeSet) =>
+    Effect.suspend(() => {
+      invariant(changeProblem(change))
+      return submit(prepare(change, entropy.bytes(partCount(change.records ?? []) * saltBytes)))
+    })
+})
+
+const exitOf = (answer: Answer): Exit.Exit<CommitReceipt, StorageConflict | ReadFault> => {
+  switch (answer._tag) {
+    case "Committed":
+      return Exit.succeed(answer.receipt)
+    case "Refused":
+      return Exit.fail(new StorageConflict({ conflicts: answer.conflicts }))
+    case "Failed":
+      return errorExit(answer.fault)
+  }
+}
+
+const errorExit = (fault: Fault): Exit.Exit<never, ReadFault> => {
+  const error = errorOf(fault)
+  return error instanceof StorageUnavailable || error instanceof StorageCorrupt ? Exit.fail(error) : Exit.die(error)
+}
+
+const documentOf = (row: DocumentRow): Document => ({ ...row, body: JSON.parse(row.body) as JsonObject })
+
+/** Dies with the sentence, if there is one. */
+const invariant = (problem: string | null): void => {
+  if (problem !== null) throw new Error(problem)
+}

@@ -1,0 +1,59 @@
+/** Interned texts: kinds, agents, scopes and names of parts are stored once and referred to by number. */
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { StoreDamaged } from "./sqlite-fault.ts"
+
+/** Texts kept in memory on each side. Past it the memory is emptied: the table is still there. */
+const cachedWords = 50_000
+
+/** The table `word` behind a cache. */
+export class Words {
+  readonly #ids = new Map<string, number>()
+  readonly #texts = new Map<number, string>()
+  readonly #selectId: StatementSync
+  readonly #selectText: StatementSync
+  readonly #insert: StatementSync
+
+  constructor(db: DatabaseSync) {
+    this.#selectId = db.prepare("SELECT id FROM word WHERE text = ?")
+    this.#selectText = db.prepare("SELECT text FROM word WHERE id = ?")
+    this.#insert = db.prepare("INSERT INTO word (text) VALUES (?)")
+  }
+
+  /** The number of a text, null when it was never stored. */
+  find(text: string): number | null {
+    const cached = this.#ids.get(text)
+    if (cached !== undefined) return cached
+    const row = this.#selectId.get(text)
+    if (row === undefined) return null
+    return this.#keep(row["id"] as number, text)
+  }
+
+  /** The number of a text, which is stored if it is new. Only inside a transaction. */
+  intern(text: string): number {
+    return this.find(text) ?? this.#keep(this.#insert.run(text).lastInsertRowid as number, text)
+  }
+
+  /** The text of a number that another row refers to. */
+  text(id: number): string {
+    const cached = this.#texts.get(id)
+    if (cached !== undefined) return cached
+    const row = this.#selectText.get(id)
+    if (row === undefined) throw new StoreDamaged(`a row refers to word ${id}, which is not there`)
+    const text = row["text"] as string
+    this.#keep(id, text)
+    return text
+  }
+
+  /** Drops what a rolled-back transaction may have put into the cache. */
+  forget(): void {
+    this.#ids.clear()
+    this.#texts.clear()
+  }
+
+  #keep(id: number, text: string): number {
+    if (this.#ids.size >= cachedWords || this.#texts.size >= cachedWords) this.forget()
+    this.#ids.set(text, id)
+    this.#texts.set(id, text)
+    return id
+  }
+}
