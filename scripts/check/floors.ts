@@ -46,7 +46,7 @@ export const floors: ReadonlyArray<Floor> = [
   },
   {
     folder: "packages/testkit/",
-    may: ["@flyball/core", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", ...stableEffect, "node:*"],
+    may: ["@flyball/core", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg/*", ...stableEffect, "node:*"],
     touchesTheWorld: true
   },
   { folder: "apps/verify/", may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/core/replay", "node:*"], touchesTheWorld: true },
@@ -61,7 +61,7 @@ export const floors: ReadonlyArray<Floor> = [
 ]
 
 const importPattern = /(?:^|[\n;])\s*(?:import|export)\s(?:[^"';]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/g
-const worldPattern = /\bDate\.now\b|\bnew Date\(|\bMath\.random\b|\bprocess\.env\b/g
+const worldPattern = /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\bprocess\.env\b/g
 const skippedTestPattern = /\b(?:it|test|describe)(?:\.[a-z]+)?\.(?:skip|todo|only)\b/g
 
 const isTest = (path: string): boolean => /\.test\.ts$|\/testing\//.test(path)

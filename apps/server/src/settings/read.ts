@@ -1,5 +1,4 @@
 /** Reads the settings from an environment, all problems at once. */
-import { join } from "node:path"
 import { type Setting, settingsTable } from "./table.ts"
 
 type Table = typeof settingsTable
@@ -54,7 +53,7 @@ export const readSettings = (environment: Environment, readFile: (path: string) 
   const effective: Array<EffectiveSetting> = []
   for (const [field, row] of Object.entries(settingsTable) as ReadonlyArray<[keyof Table, Setting<unknown>]>) {
     let from: EffectiveSetting["from"] = "default"
-    let given: string | null = field === "database" ? `sqlite:${join(typeof values["dataDir"] === "string" ? values["dataDir"] : dataDirOf(environment), "flyball.db")}` : row.fallback
+    let given: string | null = field === "database" ? `sqlite:${dataDirOf(environment).replace(/[\\/]+$/, "")}/flyball.db` : row.fallback
     const direct = environment[row.name] || undefined
     const file = row.secret ? environment[`${row.name}_FILE`] || undefined : undefined
     if (direct !== undefined && file !== undefined) problems.push(`${row.name} and ${row.name}_FILE are both set; set one of them.`)

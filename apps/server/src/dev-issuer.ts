@@ -1,0 +1,124 @@
+/**
+ * The development issuer: vouches for people on a loopback address, where no organisation's issuer is configured.
+ *
+ * An Ed25519 key in the data folder signs tokens of 15 minutes, and checks them. It never leaves the host; whoever can read the file is admin.
+ *
+ * Spec: api.md, "Who may call".
+ */
+import { randomBytes } from "node:crypto"
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { type Role, TokenClaims } from "@flyball/contract"
+import { Result, Schema } from "effect"
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from "jose"
+import type { TokenVerifier } from "./http/authenticate.ts"
+
+/** Who the tokens are from. Fixed, so that a person keeps a pseudonym when the key is replaced. */
+export const DEV_ISSUER = "flyball.local/development-issuer"
+/** Whom the tokens are for. */
+export const DEV_AUDIENCE = "flyball"
+
+/**
+ * How long a token lives.
+ *
+ * - Unit: seconds, a quarter of an hour: longer than a script, shorter than a memory.
+ */
+export const TOKEN_SECONDS = 900
+
+/** What a token is to say. */
+export interface TokenRequest {
+  readonly role: Role
+  readonly subject: string
+  /** `*` is every org unit. */
+  readonly orgUnit: string
+}
+
+/** Signs tokens and checks them. */
+export interface DevIssuer extends TokenVerifier {
+  readonly sign: (request: TokenRequest, nowMs: number) => Promise<string>
+}
+
+const FILE = "dev-issuer.jwk"
+const decodeClaims = Schema.decodeUnknownResult(TokenClaims)
+
+/** Opens the development issuer of a data folder, and makes its key first when there is none. Several processes end with one key. */
+export const openDevIssuer = async (dir: string): Promise<DevIssuer> => {
+  const file = join(dir, FILE)
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  return devIssuer((await readKey(file)) ?? (await makeKey(dir, file)))
+}
+
+/** The development issuer of a private key; a new one, that lives as long as the process, without. */
+export const devIssuer = async (key?: JWK): Promise<DevIssuer> => {
+  const jwk = key ?? (await newKey())
+  const { d: _secret, ...publicJwk } = jwk
+  const privateKey = await importJWK(jwk, "EdDSA")
+  const publicKey = await importJWK(publicJwk, "EdDSA")
+  const kid = await calculateJwkThumbprint(publicJwk)
+  return {
+    issuer: DEV_ISSUER,
+    sign: ({ orgUnit, role, subject }, nowMs) => {
+      const now = Math.floor(nowMs / 1_000)
+      return new SignJWT({ roles: [role], org_unit: orgUnit })
+        .setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid })
+        .setIssuer(DEV_ISSUER).setAudience(DEV_AUDIENCE).setSubject(subject).setIssuedAt(now).setExpirationTime(now + TOKEN_SECONDS)
+        .sign(privateKey)
+    },
+    verify: async (token, nowMs) => {
+      try {
+        const { payload } = await jwtVerify(token, publicKey, {
+          issuer: DEV_ISSUER,
+          audience: DEV_AUDIENCE,
+          algorithms: ["EdDSA"],
+          requiredClaims: ["exp", "sub", "roles", "org_unit"],
+          currentDate: new Date(nowMs)
+        })
+        const claims = decodeClaims(payload)
+        return Result.isSuccess(claims) && claims.success.sub !== "" && claims.success.org_unit !== "" ? claims.success : null
+      } catch {
+        // Whatever is wrong with a token, its bearer learns only that it opens nothing.
+        return null
+      }
+    }
+  }
+}
+
+const newKey = async (): Promise<JWK> => exportJWK((await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })).privateKey)
+
+const readKey = async (file: string): Promise<JWK | null> => {
+  let text: string
+  try {
+    text = await readFile(file, "utf8")
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null
+    throw error
+  }
+  const key = parsed(text)
+  if (key === null) throw new Error(`${file}: an Ed25519 private key as JWK is expected, and something else is there. Delete the file to get a new key; tokens end anyway within ${TOKEN_SECONDS / 60} minutes.`)
+  return key
+}
+
+const parsed = (text: string): JWK | null => {
+  try {
+    const key = JSON.parse(text) as JWK
+    return key.kty === "OKP" && key.crv === "Ed25519" && typeof key.d === "string" && typeof key.x === "string" ? key : null
+  } catch {
+    return null
+  }
+}
+
+/** Writes the key under another name first: nobody reads half of it, and the first of two processes wins. */
+const makeKey = async (dir: string, file: string): Promise<JWK> => {
+  const temporary = join(dir, `tmp-${randomBytes(12).toString("hex")}`)
+  const key = await newKey()
+  await writeFile(temporary, `${JSON.stringify(key)}\n`, { mode: 0o600, flag: "wx" })
+  try {
+    await link(temporary, file)
+    return key
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    return (await readKey(file)) ?? key
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}

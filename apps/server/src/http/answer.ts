@@ -1,0 +1,17 @@
+/** What a handler answers, before it is bytes on a socket. */
+
+/** A success. Its status stands in the endpoint table. */
+export type Answer =
+  | { readonly kind: "json"; readonly value: unknown }
+  /** Bytes that are there already, in pieces, so that nobody joins them. */
+  | { readonly kind: "pieces"; readonly media: string; readonly pieces: ReadonlyArray<Uint8Array> }
+  /** Bytes that are made while they are sent. The first failure before the first byte is still a proper answer. */
+  | { readonly kind: "stream"; readonly media: string; readonly chunks: AsyncIterable<Uint8Array>; readonly fileName: string }
+  /** Which methods a path takes. */
+  | { readonly kind: "allow"; readonly methods: ReadonlyArray<string> }
+
+/** Answers with JSON. */
+export const json = (value: unknown): Answer => ({ kind: "json", value })
+
+/** Answers with bytes of a media type. */
+export const pieces = (media: string, ...bytes: ReadonlyArray<Uint8Array>): Answer => ({ kind: "pieces", media, pieces: bytes })

@@ -1,0 +1,41 @@
+/** A request as handlers see it: decoded, its caller known and admitted. */
+import { type Endpoint, type generalRefusals, type Params, type ParamValues } from "@flyball/contract/http"
+import type { Refusal } from "@flyball/contract"
+import { type GovernorServices, type Storage, type StorageConflict, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
+import type { Effect } from "effect"
+import type { Answer } from "./answer.ts"
+import type { KnownCaller } from "./caller.ts"
+
+/** What handlers may use. */
+export type Services = GovernorServices | Storage
+
+/** How the world can fail under a handler. */
+export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict
+
+/** One call of an endpoint. */
+export interface Call<P, Q, B> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly caller: KnownCaller
+  /** The Accept header, lower case; empty when there is none. */
+  readonly accept: string
+  readonly server: ServerFacts
+}
+
+/** What system endpoints tell. */
+export interface ServerFacts {
+  readonly version: string
+  readonly draining: () => boolean
+}
+
+/** The handler of an endpoint. It may fail with the refusals of its row in the table, and no others. */
+export type HandlerOf<E> = E extends Endpoint<infer P extends Params, infer Q, infer B, infer R>
+  ? (call: Call<ParamValues<P>, Q, B>) => Effect.Effect<Answer, Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }> | Fault, Services>
+  : never
+
+/** The handlers of a group of endpoints. Forgetting one is a type error. */
+export type HandlersOf<Group> = { readonly [K in keyof Group]: HandlerOf<Group[K]> }
+
+/** A handler whose types are behind it. */
+export type AnyHandler = (call: Call<never, never, never>) => Effect.Effect<Answer, Refusal | Fault, Services>

@@ -1,0 +1,55 @@
+/** Turns the parts of a request into what its endpoint asks for, all problems of path and query at once. */
+import { type DetailItem, detailItem, InvalidInput, missingBody, type Refusal } from "@flyball/contract"
+import type { AnyEndpoint } from "@flyball/contract/http"
+import { Result } from "effect"
+import { paramNames } from "./router.ts"
+
+/** The decoded parameters of a path. */
+export const decodeParams = (endpoint: AnyEndpoint, values: ReadonlyArray<string>): Result.Result<{ readonly [name: string]: unknown }, Refusal> => {
+  const params: { [name: string]: unknown } = {}
+  for (const [index, name] of paramNames(endpoint.path).entries()) {
+    const decoded = endpoint.params[name].decode(values[index]!, name) as Result.Result<unknown, Refusal>
+    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    params[name] = decoded.success
+  }
+  return Result.succeed(params)
+}
+
+/** The decoded query. Parameters that the endpoint does not know are passed over; one it knows may stand there once. */
+export const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown, InvalidInput> => {
+  if (endpoint.query === null) return Result.succeed({})
+  const given = new URLSearchParams(text)
+  const known: { [name: string]: string } = {}
+  const repeated: Array<DetailItem> = []
+  for (const name of endpoint.query.names) {
+    const [first, second] = given.getAll(name)
+    if (second !== undefined) repeated.push(detailItem(["query", name], "value_error", "This parameter may stand here once", second))
+    else if (first !== undefined) known[name] = first
+  }
+  const decoded = endpoint.query.decode(known) as Result.Result<unknown, ReadonlyArray<DetailItem>>
+  const detail = [...repeated, ...(Result.isFailure(decoded) ? decoded.failure : [])]
+  return detail.length > 0 ? Result.fail(new InvalidInput({ detail })) : decoded as Result.Result<unknown, never>
+}
+
+/** The decoded body. An endpoint without one takes nothing, or an empty object. */
+export const decodeBody = (endpoint: AnyEndpoint, value: unknown): Result.Result<unknown, InvalidInput> => {
+  if (endpoint.body === null) return value === undefined ? Result.succeed(null) : Result.mapError(emptyBody(value), invalid)
+  if (value === undefined) return Result.fail(invalid(missingBody))
+  return Result.mapError(endpoint.body.decode(value) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
+}
+
+const invalid = (detail: ReadonlyArray<DetailItem>): InvalidInput => new InvalidInput({ detail })
+
+const emptyBody = (value: unknown): Result.Result<null, ReadonlyArray<DetailItem>> => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return Result.fail([detailItem(["body"], "dict_type", "Input should be a valid dictionary", value)])
+  }
+  const [name] = Object.keys(value)
+  return name === undefined
+    ? Result.succeed(null)
+    : Result.fail(Object.keys(value).slice(0, MAX_NAMED).map((member) =>
+      detailItem(["body", member], "extra_forbidden", "This endpoint takes no body", (value as { readonly [name: string]: unknown })[member])))
+}
+
+/** Members of an unwanted body that are named. */
+const MAX_NAMED = 100

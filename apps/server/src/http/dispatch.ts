@@ -1,0 +1,81 @@
+/**
+ * One request from its head to its answer.
+ *
+ * The order is part of the contract: path (404), method (405), token (401), access (403), path parameters (404, 422), query (422),
+ * body (415, 413, 422), and only then the handler. Nothing is written to the store before the handler.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { type AnyEndpoint, refusalFor } from "@flyball/contract/http"
+import { BODY_LIMIT_BYTES, MethodNotAllowed, NotFound, type Refusal, Unauthorized } from "@flyball/contract"
+import { Effect } from "effect"
+import type { Answer } from "./answer.ts"
+import { authenticate, type TokenVerifier } from "./authenticate.ts"
+import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./call.ts"
+import { accessCaller, type KnownCaller } from "./caller.ts"
+import { decodeBody, decodeParams, decodeQuery } from "./decode-call.ts"
+import { readBody } from "./read-body.ts"
+import type { Route } from "./router.ts"
+
+/** What a dispatcher works with. */
+export interface Dispatcher {
+  readonly route: (path: string) => Route | null
+  readonly handlers: { readonly [id: string]: AnyHandler }
+  readonly verifier: TokenVerifier | null
+  readonly server: ServerFacts
+}
+
+/** What becomes known of a request on its way, for the log. */
+export interface Progress {
+  endpoint: AnyEndpoint | null
+  caller: KnownCaller
+}
+
+/** The answer to a request, and its status. */
+export interface Reply {
+  readonly status: number
+  readonly answer: Answer
+}
+
+/** Finds out what a request asks for, and does it. */
+export const dispatch = Effect.fnUntraced(function*(
+  dispatcher: Dispatcher,
+  request: IncomingMessage,
+  response: ServerResponse,
+  progress: Progress
+): Effect.fn.Return<Reply, Refusal | Fault, Services> {
+  const { path, query } = target(request.url ?? "/")
+  const route = dispatcher.route(path)
+  if (route === null) return yield* new NotFound()
+  const endpoint = route.methods.get(request.method === "HEAD" ? "GET" : request.method ?? "")
+  if (request.method === "OPTIONS") return { status: 204, answer: { kind: "allow", methods: route.allow } }
+  if (endpoint === undefined) return yield* new MethodNotAllowed({ allow: route.allow })
+  progress.endpoint = endpoint
+  if (!endpoint.access.anonymous) progress.caller = yield* admitted(dispatcher, endpoint, request)
+  const call = {
+    params: yield* Effect.fromResult(decodeParams(endpoint, route.values)),
+    query: yield* Effect.fromResult(decodeQuery(endpoint, query)),
+    body: yield* Effect.fromResult(decodeBody(endpoint, yield* readBody(request, response, endpoint.body ?? noBody))),
+    caller: progress.caller,
+    accept: (request.headers.accept ?? "").toLowerCase(),
+    server: dispatcher.server
+  } satisfies Call<unknown, unknown, unknown>
+  const answer = yield* dispatcher.handlers[endpoint.id]!(call as Call<never, never, never>)
+  return { status: endpoint.success.status, answer }
+})
+
+const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
+
+const admitted = Effect.fnUntraced(function*({ verifier }: Dispatcher, endpoint: AnyEndpoint, request: IncomingMessage) {
+  const caller = yield* authenticate(request.headers.authorization, verifier)
+  const known = accessCaller(caller)
+  if (known === null) return yield* new Unauthorized()
+  const refusal = refusalFor(endpoint.access, known)
+  return refusal === null ? caller : yield* refusal
+})
+
+/** Path and query of a request target, which proxies may write with scheme and host. */
+const target = (url: string): { readonly path: string; readonly query: string } => {
+  const local = url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "") || "/"
+  const mark = local.indexOf("?")
+  return mark < 0 ? { path: local, query: "" } : { path: local.slice(0, mark), query: local.slice(mark + 1) }
+}

@@ -1,0 +1,39 @@
+/** The chain: read, recomputed, proved, and parts of it erased. */
+import type { chain } from "@flyball/contract/http"
+import { Chain, Checkpointer, Erasure } from "@flyball/core"
+import { utf8 } from "@flyball/evidence"
+import { Effect } from "effect"
+import { type Answer, json, pieces } from "../answer.ts"
+import type { HandlersOf } from "../call.ts"
+import { writerOf } from "../caller.ts"
+
+/** Handlers of the group `chain`. */
+export const chainHandlers: HandlersOf<typeof chain> = {
+  head: () => Chain.use((chain) => chain.head).pipe(Effect.map(json)),
+  verify: ({ query }) => Chain.use((chain) => chain.verify(query.from, query.to)).pipe(Effect.map(json)),
+  records: ({ accept, query }) =>
+    Chain.use((chain) => chain.records(query)).pipe(Effect.map((records) => recordsAnswer(records.map(({ bytes }) => bytes), accept))),
+  record: ({ params }) => Chain.use((chain) => chain.record(params.seq)).pipe(Effect.map(({ bytes }) => pieces("application/json", bytes))),
+  proof: ({ params, query }) => Chain.use((chain) => chain.proof(params.seq, query.tree_size)).pipe(Effect.map(json)),
+  consistency: ({ query }) => Chain.use((chain) => chain.consistency(query.from, query.to)).pipe(Effect.map(json)),
+  checkpoint: Effect.fnUntraced(function*() {
+    const note = (yield* (yield* Chain).checkpointText) ?? (yield* (yield* Checkpointer).now).note
+    return pieces("text/plain; charset=utf-8", utf8(note))
+  }),
+  keys: Effect.fnUntraced(function*() {
+    const chain = yield* Chain
+    return json({ origin: chain.origin, keys: yield* chain.keys })
+  }),
+  erase: Effect.fnUntraced(function*({ body, caller }) {
+    const erasure = yield* Erasure
+    return json(yield* erasure.erase(body, yield* writerOf(caller)))
+  })
+}
+
+const [open, comma, close, line] = [utf8("["), utf8(","), utf8("]"), utf8("\n")]
+
+/** Records as they were hashed: members of a JSON array, or one a line. */
+const recordsAnswer = (records: ReadonlyArray<Uint8Array>, accept: string): Answer =>
+  accept.includes("application/x-ndjson")
+    ? pieces("application/x-ndjson", ...records.flatMap((bytes) => [bytes, line]))
+    : pieces("application/json", open, ...records.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes])), close)

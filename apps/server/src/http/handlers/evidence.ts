@@ -1,0 +1,22 @@
+/** Evidence packs. */
+import { type evidence, PACK_MEDIA } from "@flyball/contract/http"
+import { Packs } from "@flyball/core"
+import { Effect } from "effect"
+import { json } from "../answer.ts"
+import type { HandlersOf } from "../call.ts"
+import { scopeOf, writerOf } from "../caller.ts"
+
+/** Handlers of the group `evidence`. */
+export const evidenceHandlers: HandlersOf<typeof evidence> = {
+  create: Effect.fnUntraced(function*({ body, caller }) {
+    const packs = yield* Packs
+    return json(yield* packs.request(body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  list: ({ caller }) => Packs.use((packs) => packs.list(scopeOf(caller))).pipe(Effect.map(json)),
+  download: Effect.fnUntraced(function*({ caller, params }) {
+    const packs = yield* Packs
+    yield* packs.get(params.pack_id, scopeOf(caller))
+    const chunks = yield* packs.build(params.pack_id, yield* writerOf(caller), scopeOf(caller))
+    return { kind: "stream", media: PACK_MEDIA, chunks, fileName: `${params.pack_id}.evp` } as const
+  })
+}

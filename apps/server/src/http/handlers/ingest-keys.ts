@@ -1,0 +1,30 @@
+/** Ingest keys. */
+import { IngestKeyNotFound, type IngestKeyOut, OrgUnitNotAllowed } from "@flyball/contract"
+import type { ingestKeys } from "@flyball/contract/http"
+import { IngestKeys, type Scope } from "@flyball/core"
+import { Effect } from "effect"
+import { json } from "../answer.ts"
+import type { HandlersOf } from "../call.ts"
+import { scopeOf, writerOf } from "../caller.ts"
+
+/** Handlers of the group `ingestKeys`. */
+export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {
+  mint: Effect.fnUntraced(function*({ body, caller }) {
+    if (!within(scopeOf(caller), body.org_unit)) return yield* new OrgUnitNotAllowed()
+    const keys = yield* IngestKeys
+    return json(yield* keys.mint(body, yield* writerOf(caller)))
+  }),
+  list: ({ caller }) => Effect.map(visible(scopeOf(caller)), json),
+  revoke: Effect.fnUntraced(function*({ caller, params }) {
+    const seen = yield* visible(scopeOf(caller))
+    if (!seen.some(({ id }) => id === params.key_id)) return yield* new IngestKeyNotFound({ keyId: params.key_id })
+    const keys = yield* IngestKeys
+    return json(yield* keys.revoke(params.key_id, yield* writerOf(caller)))
+  })
+}
+
+const within = (scope: Scope, orgUnit: string | null): boolean => scope.orgUnit === "*" || scope.orgUnit === orgUnit
+
+/** The keys that an administrator of these units sees. */
+const visible = (scope: Scope) =>
+  Effect.map(IngestKeys.use((keys) => keys.list), (keys): ReadonlyArray<IngestKeyOut> => keys.filter((key) => within(scope, key.org_unit)))

@@ -1,0 +1,89 @@
+/** A server in process over a store in memory, with a caller of every kind: what the HTTP tests stand on. */
+import { type Role, roles } from "@flyball/contract"
+import { ephemeralKeys, governorLayer, IngestKeys, keysLayerOf, layerOf, memoryStorage, type StorageChoice, systemHost } from "@flyball/core"
+import { Layer, ManagedRuntime } from "effect"
+import { type DevIssuer, devIssuer } from "../dev-issuer.ts"
+import type { RequestLog } from "./log.ts"
+import { makeServer, type ServerOptions } from "./server.ts"
+
+/** Org unit of the agents that the tests register. */
+export const UNIT = "claims"
+/** Another org unit. */
+export const OTHER_UNIT = "treasury"
+
+/** A response, read to its end. */
+export interface Got {
+  readonly status: number
+  readonly headers: Headers
+  readonly bytes: Uint8Array
+  readonly text: string
+  // oxlint-disable-next-line no-explicit-any
+  readonly json: any
+}
+
+/** How to send something. `json` is written with `JSON.stringify`; `body` goes out as it is. */
+export interface Sending {
+  readonly token?: string
+  readonly json?: unknown
+  readonly body?: BodyInit
+  readonly headers?: { readonly [name: string]: string }
+}
+
+/** Opens a server on a free port of the loopback address. */
+export const openWorld = async (options: { readonly storage?: StorageChoice; readonly server?: Partial<ServerOptions> } = {}) => {
+  const runtime = ManagedRuntime.make(governorLayer({ origin: "flyball.test/http" }).pipe(
+    Layer.provideMerge(Layer.mergeAll(layerOf(options.storage ?? memoryStorage()), keysLayerOf(ephemeralKeys())))
+  ))
+  const context = await runtime.context()
+  const issuer: DevIssuer = await devIssuer()
+  const log: Array<RequestLog> = []
+  const server = makeServer({ context, verifier: issuer, version: "0.0.0-test", log: (entry) => log.push(entry), ...options.server })
+  const { host, port, url } = await server.listen({ host: "127.0.0.1", port: 0 })
+
+  const send = async (method: string, path: string, sending: Sending = {}): Promise<Got> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(sending.token === undefined ? {} : { authorization: `Bearer ${sending.token}` }),
+        ...(sending.json === undefined && sending.body === undefined ? {} : { "content-type": "application/json" }),
+        ...sending.headers
+      },
+      ...(sending.json !== undefined ? { body: JSON.stringify(sending.json) } : sending.body !== undefined ? { body: sending.body } : {}),
+      ...(sending.body instanceof ReadableStream ? { duplex: "half" } : {})
+    } as RequestInit)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const text = new TextDecoder().decode(bytes)
+    return {
+      status: response.status, headers: response.headers, bytes, text,
+      json: (response.headers.get("content-type") ?? "").startsWith("application/json") && text !== "" ? JSON.parse(text) : null
+    }
+  }
+
+  const token = (role: Role, orgUnit = "*", subject = `${role} of ${orgUnit}`): Promise<string> => issuer.sign({ role, orgUnit, subject }, Date.now())
+  const mint = (orgUnit: string) => runtime.runPromise(IngestKeys.use((keys) => keys.mint({ name: "a key", org_unit: orgUnit }, systemHost)))
+
+  const key = await mint(UNIT)
+  const otherKey = await mint(OTHER_UNIT)
+  const revokedKey = await mint(UNIT)
+  await runtime.runPromise(IngestKeys.use((keys) => keys.revoke(revokedKey.id, systemHost)))
+  const admin = await token("admin")
+  // Everybody writes once, so that later tests see no `principal.seen` of theirs.
+  const tokens = Object.fromEntries(await Promise.all(roles.map(async (role) => [role, await token(role)]))) as { readonly [R in Role]: string }
+  for (const role of roles) await send("POST", "/api/v1/evidence/packs", { token: tokens[role], json: { kind: "full" } })
+
+  return {
+    runtime, context, server, host, port, url, issuer, log, send, token, mint, admin, tokens,
+    key: key.key, keyId: key.id, otherKey: otherKey.key, revokedKey: revokedKey.key,
+    /** Records in the chain. */
+    size: async (): Promise<number> => (await send("GET", "/api/v1/chain/head", { token: admin })).json.tree_size,
+    register: async (name: string, orgUnit = UNIT): Promise<string> =>
+      (await send("POST", "/api/v1/agents", { token: admin, json: { name, org_unit: orgUnit } })).json.id,
+    close: async () => {
+      await server.close()
+      await runtime.dispose()
+    }
+  }
+}
+
+/** An open server. */
+export type World = Awaited<ReturnType<typeof openWorld>>

@@ -1,0 +1,19 @@
+/** What the server says of a request once it is over. No path, query, header or body: those can hold secrets and people's data. */
+
+/** One finished request. */
+export interface RequestLog {
+  readonly requestId: string
+  readonly method: string
+  /** The path as the table writes it; null when there is nothing at the path. */
+  readonly route: string | null
+  /** 0 when the caller did not get a whole answer: it left, or a stream failed. */
+  readonly status: number
+  readonly durationMs: number
+  /** `key_…` for ingest keys, `user` for people, null for nobody. */
+  readonly caller: string | null
+  /** Of answers 500 and 503: what happened, for the operator. */
+  readonly problem: string | null
+}
+
+/** Takes the log of each request. */
+export type LogRequest = (entry: RequestLog) => void

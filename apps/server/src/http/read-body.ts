@@ -1,0 +1,90 @@
+/** Reads request bodies: bounded before they are kept, whatever the headers say. */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { BodyTooLarge, detailItem, InvalidInput, UnsupportedMediaType } from "@flyball/contract"
+import type { Body } from "@flyball/contract/http"
+import { readJson } from "@flyball/evidence"
+import { Effect } from "effect"
+
+/** Whether the request brings a body, going by its headers. */
+export const bringsBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || (headers["content-length"] !== undefined && headers["content-length"] !== "0")
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i
+
+/** Whether a body can be read by what its headers say of it. */
+export const isJson = ({ headers }: IncomingMessage): boolean =>
+  JSON_TYPE.test(headers["content-type"] ?? "") && (headers["content-encoding"] ?? "identity").toLowerCase() === "identity"
+
+/**
+ * The JSON value of a request's body; undefined when there is none.
+ *
+ * - Fails: `UnsupportedMediaType` and `BodyTooLarge` before anything is kept; `InvalidInput` with `json_invalid` at `body`.
+ */
+export const readBody = Effect.fnUntraced(function*(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Pick<Body<unknown>, "limitBytes" | "keepRaw">
+): Effect.fn.Return<unknown, UnsupportedMediaType | BodyTooLarge | InvalidInput> {
+  if (!bringsBody(request)) return undefined
+  if (!isJson(request)) return yield* new UnsupportedMediaType()
+  const { limitBytes } = body
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) return yield* new BodyTooLarge({ limitBytes })
+  if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue()
+  const bytes = yield* collect(request, limitBytes)
+  if (bytes.length === 0) return undefined
+  const read = readJson(bytes, body.keepRaw === null ? {} : { keepRaw: body.keepRaw })
+  if (read.ok) return read.value
+  const { offset, reason } = read
+  return yield* new InvalidInput({ detail: [detailItem(["body"], "json_invalid", `The body is not JSON that can be read: ${says[reason]}`, null, { reason, offset })] })
+})
+
+const says = {
+  size: "it is too large",
+  utf8: "it is not valid UTF-8",
+  syntax: "its syntax is wrong",
+  depth: "more than 64 containers are open at once",
+  duplicate: "a member stands twice in one object"
+} as const
+
+/** All bytes of the request. What goes beyond the limit is never kept; the rest of it is let run out by {@link discardRest}. */
+const collect = (request: IncomingMessage, limitBytes: number): Effect.Effect<Uint8Array, BodyTooLarge> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    const stop = (): void => {
+      request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone)
+    }
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      if (size <= limitBytes) return void chunks.push(chunk)
+      stop()
+      resume(Effect.fail(new BodyTooLarge({ limitBytes })))
+    }
+    const onEnd = (): void => {
+      stop()
+      resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
+    }
+    // The sender is gone in the middle of its body: nobody waits for an answer.
+    const onGone = (): void => {
+      stop()
+      resume(Effect.interrupt)
+    }
+    request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone)
+    return Effect.sync(stop)
+  })
+
+/**
+ * Lets the rest of a body that nobody reads run out, so that its sender sees the answer instead of a reset connection.
+ *
+ * `maxBytes` bounds it: past that the connection is cut. Time is bounded by the server's request time-out.
+ */
+export const discardRest = (request: IncomingMessage, maxBytes: number): void => {
+  if (request.readableEnded || request.destroyed) return
+  let left = maxBytes
+  request.on("data", (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) request.destroy()
+  })
+  request.on("error", () => {})
+  request.resume()
+}

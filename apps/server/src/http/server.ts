@@ -1,0 +1,162 @@
+/** The HTTP server: `node:http` over the endpoint table. Decision 0003 says why it is our own. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import { BATCH_LIMIT_BYTES } from "@flyball/contract"
+import { endpoints, internalError, type Problem, problemOf } from "@flyball/contract/http"
+import { Cause, type Context, Effect, Exit } from "effect"
+import type { TokenVerifier } from "./authenticate.ts"
+import type { Services } from "./call.ts"
+import { badRequestText } from "./bad-request.ts"
+import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
+import { handlers } from "./handlers/all.ts"
+import type { LogRequest } from "./log.ts"
+import { discardRest } from "./read-body.ts"
+import { requestId } from "./request-id.ts"
+import { router } from "./router.ts"
+import { writeAnswer, writeProblem } from "./write-answer.ts"
+
+/** How long the server waits for slow senders. Unit: milliseconds. */
+export interface ServerTimes {
+  /** For the head of a request. */
+  readonly headersMs: number
+  /** For a request with its body, so that 16 MiB arrive over a slow line, and a trickle does not hold a socket for ever. */
+  readonly requestMs: number
+  /** Between two requests of a connection; longer than the usual 60 s of a proxy, so that the proxy is the one to hang up. */
+  readonly keepAliveMs: number
+  /** How often the first two are looked after. */
+  readonly lookMs: number
+  /** For what is under way when the server closes. */
+  readonly closeMs: number
+}
+
+/** The times of a server that was told nothing else. */
+export const defaultTimes: ServerTimes = { headersMs: 15_000, requestMs: 60_000, keepAliveMs: 65_000, lookMs: 5_000, closeMs: 10_000 }
+
+/** What a server is made of. */
+export interface ServerOptions {
+  /** The governor's services and the store under them. */
+  readonly context: Context.Context<Services>
+  /** Who vouches for people; null: nobody, every JWT is refused. */
+  readonly verifier: TokenVerifier | null
+  readonly version: string
+  readonly log?: LogRequest
+  readonly times?: Partial<ServerTimes>
+}
+
+/** A server that can be started and stopped. */
+export interface FlyballServer {
+  /** Listens; answers where. Port 0 takes a free one. */
+  readonly listen: (at: { readonly host: string; readonly port: number }) => Promise<{ readonly host: string; readonly port: number; readonly url: string }>
+  /** Says at /healthz that it is going, and still answers everything else. */
+  readonly drain: () => void
+  /** Takes no new connections, finishes what is under way, and cuts what is not done in time. */
+  readonly close: () => Promise<void>
+}
+
+/** Makes a server. It listens when it is told to. */
+export const makeServer = (options: ServerOptions): FlyballServer => {
+  const times = { ...defaultTimes, ...options.times }
+  let draining = false
+  const dispatcher: Dispatcher = {
+    route: router(endpoints),
+    handlers,
+    verifier: options.verifier,
+    server: { version: options.version, draining: () => draining }
+  }
+  const server = createServer({
+    headersTimeout: times.headersMs,
+    requestTimeout: times.requestMs,
+    keepAliveTimeout: times.keepAliveMs,
+    connectionsCheckingInterval: times.lookMs,
+    insecureHTTPParser: false
+  })
+  const answering = new WeakMap<Socket, ServerResponse>()
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    answering.set(request.socket, response)
+    if (draining) response.shouldKeepAlive = false
+    // A connection that was in use when the server began to go would stay open until its idle time is over.
+    response.once("finish", () => draining && request.socket.end())
+    serveRequest(dispatcher, options, request, response)
+  }
+  server.on("request", serve)
+  // The body is asked for only after the caller was admitted: see readBody.
+  server.on("checkContinue", serve)
+  server.on("checkExpectation", serve)
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    const response = answering.get(socket)
+    // In the middle of an answer these bytes would pass for a part of it.
+    const between = response === undefined || !response.headersSent || response.writableFinished
+    if (between && socket.writable && error.code !== "ECONNRESET") socket.end(badRequestText(error.code))
+    else socket.destroy()
+  })
+  return {
+    listen: async ({ host, port }) => {
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject)
+        server.listen(port, host, () => {
+          server.off("error", reject)
+          resolve()
+        })
+      })
+      const address = server.address() as AddressInfo
+      const shown = address.family === "IPv6" ? `[${address.address}]` : address.address
+      return { host: address.address, port: address.port, url: `http://${shown}:${address.port}` }
+    },
+    drain: () => {
+      draining = true
+    },
+    close: async () => {
+      draining = true
+      if (!server.listening) return
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeIdleConnections()
+      const cut = setTimeout(() => server.closeAllConnections(), times.closeMs)
+      await closed
+      clearTimeout(cut)
+    }
+  }
+}
+
+/** Bytes of an unread body that are let run out after the answer. */
+const DISCARD_BYTES = 4 * BATCH_LIMIT_BYTES
+
+const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, request: IncomingMessage, response: ServerResponse): void => {
+  const id = requestId(request.headers["x-request-id"])
+  const startedMs = performance.now()
+  const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
+  response.setHeader("x-request-id", id)
+  const bodiless = request.method === "HEAD"
+  const answered = Effect.gen(function*() {
+    const reply = yield* dispatch(dispatcher, request, response, progress)
+    yield* writeAnswer(response, reply.status, reply.answer, bodiless)
+  })
+  const fiber = Effect.runForkWith(options.context)(answered)
+  const onClose = (): void => {
+    if (!response.writableFinished) fiber.interruptUnsafe()
+  }
+  response.once("close", onClose)
+  response.once("error", () => {})
+  fiber.addObserver((exit) => {
+    const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id)
+    if (problem !== null && !response.headersSent && !response.destroyed) writeProblem(response, problem.shown, bodiless)
+    else if (problem !== null) response.destroy()
+    discardRest(request, DISCARD_BYTES)
+    options.log?.({
+      requestId: id,
+      method: request.method ?? "",
+      route: progress.endpoint?.path ?? null,
+      status: response.headersSent && (response.writableFinished || !response.destroyed) ? response.statusCode : 0,
+      durationMs: performance.now() - startedMs,
+      caller: progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
+      problem: problem?.logged ?? null
+    })
+  })
+}
+
+/** What a failed request is answered, and what the log says of it. Interruption means that the caller is gone. */
+const problemOfCause = (cause: Cause.Cause<unknown>, id: string): { readonly shown: Problem; readonly logged: string | null } => {
+  const error = Cause.findErrorOption(cause)
+  const known = error._tag === "Some" ? problemOf(error.value) : null
+  if (known !== null) return { shown: known, logged: known.status >= 500 ? Cause.pretty(cause) : null }
+  return { shown: internalError(id), logged: Cause.hasInterruptsOnly(cause) ? null : Cause.pretty(cause) }
+}

@@ -1,0 +1,61 @@
+/** Rounds that alternate limit and subject in one run, medians, and the one line form of `--json`. */
+
+/** One measured line. `ratio` compares with `limit`; null where the goal is absolute. */
+export interface Line {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  readonly limit: number | null
+  readonly ratio: number | null
+  readonly goal: string
+  readonly met: boolean
+}
+
+/** A benchmark: a name for the command line, and what it measures. */
+export interface Benchmark {
+  readonly name: string
+  readonly about: string
+  readonly run: (say: (text: string) => void) => Promise<ReadonlyArray<Line>>
+}
+
+/** The middle value. */
+export const median = (values: ReadonlyArray<number>): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** The value below which this share of the values lies. */
+export const quantile = (values: ReadonlyArray<number>, share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}
+
+/** How long one call takes, in milliseconds. */
+export const timed = async (body: () => unknown): Promise<number> => {
+  const startedAt = performance.now()
+  await body()
+  return performance.now() - startedAt
+}
+
+/**
+ * Runs limit and subject in turn, one warm-up pair first, and answers both medians and the median of the pairwise ratios limit/subject
+ * (1 = as fast as the limit). Pairs, because the machine's speed drifts.
+ */
+export const alternate = async (rounds: number, limit: () => unknown, subject: () => unknown): Promise<{ readonly limitMs: number; readonly subjectMs: number; readonly ratio: number }> => {
+  const pairs: Array<{ limitMs: number; subjectMs: number }> = []
+  for (let round = -1; round < rounds; round++) {
+    const limitFirst = round % 2 === 0
+    const first = await timed(limitFirst ? limit : subject)
+    const second = await timed(limitFirst ? subject : limit)
+    if (round >= 0) pairs.push(limitFirst ? { limitMs: first, subjectMs: second } : { limitMs: second, subjectMs: first })
+  }
+  return {
+    limitMs: median(pairs.map((pair) => pair.limitMs)),
+    subjectMs: median(pairs.map((pair) => pair.subjectMs)),
+    ratio: median(pairs.map((pair) => pair.limitMs / pair.subjectMs))
+  }
+}
+
+/** Rounds for people: three significant digits. */
+export const figure = (value: number): number => Number(value.toPrecision(3))

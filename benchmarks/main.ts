@@ -1,0 +1,30 @@
+/** `npm run bench -- NAME… [--json]`: without a name, all. Each line compares with a limit measured in the same run. */
+import type { Benchmark, Line } from "./harness.ts"
+
+const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark: Benchmark }> } = {
+  verify: () => import("./verify.ts"),
+  append: () => import("./append.ts"),
+  witness: () => import("./witness.ts"),
+  proof: () => import("./proof.ts")
+}
+
+const json = process.argv.includes("--json")
+const asked = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
+const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name))
+if (unknown.length > 0) {
+  console.error(`bench: there is no benchmark ${unknown.join(", ")}. There are: ${Object.keys(benchmarks).join(", ")}.`)
+  process.exit(2)
+}
+
+const print = (line: Line): void => {
+  if (json) return console.log(JSON.stringify(line))
+  const limit = line.limit === null ? "" : `  limit ${line.limit} ${line.unit}, ratio ${line.ratio}`
+  console.log(`${line.met ? "met   " : "missed"} ${line.name}: ${line.value} ${line.unit}${limit}  (goal ${line.goal})`)
+}
+
+for (const name of asked.length > 0 ? asked : Object.keys(benchmarks)) {
+  const { benchmark } = await benchmarks[name]!()
+  if (!json) console.log(`\n${benchmark.name}: ${benchmark.about}`)
+  for (const line of await benchmark.run((text) => console.error(text))) print(line)
+}
+process.exit(0)

@@ -1,0 +1,12 @@
+/** `npm run slow -- NAME …`: proofs that take too long for every run. Their last results are in benchmarks/RESULTS.md. */
+const proofs: { readonly [name: string]: () => Promise<{ readonly run: (args: ReadonlyArray<string>) => Promise<boolean> }> } = {
+  traces: () => import("./traces.ts")
+}
+
+const [name, ...args] = process.argv.slice(2)
+if (name === undefined || !Object.hasOwn(proofs, name)) {
+  console.error(`slow: name one of ${Object.keys(proofs).join(", ")}.`)
+  process.exit(2)
+}
+const { run } = await proofs[name]!()
+process.exit((await run(args)) ? 0 : 1)

@@ -1,0 +1,116 @@
+/** Random lives of a whole governor: agents, people, keys, decisions, outcomes, erasures, some of them at once. */
+import { Agents, Capture, Erasure, type GovernorServices, IngestKeys, Principals, systemHost } from "@flyball/core"
+import { Storage } from "@flyball/core/storage"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+
+/** One act; every number is a choice out of what there is when it happens. */
+export interface Act {
+  readonly what: number
+  readonly a: number
+  readonly b: number
+  readonly c: number
+}
+
+/** What happened: counted by the history itself, to be held against what replay counts. */
+export interface Lived {
+  readonly agentIds: Array<string>
+  readonly decisionIds: Array<string>
+  readonly keyIds: Array<string>
+  readonly witnessed: Map<string, number>
+  readonly settled: Map<string, number>
+  /** Erasures that were done. */
+  erased: number
+  /** How often each refusal was the answer. */
+  readonly refusals: Map<string, number>
+}
+
+/** Nothing yet. */
+export const nothingLived = (): Lived =>
+  ({ agentIds: [], decisionIds: [], keyIds: [], witnessed: new Map(), settled: new Map(), erased: 0, refusals: new Map() })
+
+type Doing = Effect.Effect<unknown, { readonly _tag: string }, GovernorServices | Storage>
+
+const chosen = <A>(from: ReadonlyArray<A>, choice: number): A | undefined => from[choice % Math.max(1, from.length)]
+
+const units = ["ops", "sales", "Zürich"]
+
+const register = ({ a, b, c }: Act, lived: Lived): Doing =>
+  Agents.use((agents) => agents.register({
+    name: `agent ${a}`,
+    org_unit: chosen(units, b)!,
+    ...(c % 2 === 0 ? { owner_name: `owner ${b}`, owner_email: "o@example.org" } : {}),
+    ...(c % 3 === 0 ? { labels: { "ключ": [c, null, { deep: "\u{1F600}" }] }, blast_radius: { ratio: 0.1 * c }, model_ids: ["m/1"], purpose: "e\u0301".normalize("NFC") } : {})
+  }, systemHost)).pipe(Effect.tap(({ agent, created }) => Effect.sync(() => {
+    if (created) lived.agentIds.push(agent.id)
+  })))
+
+const witness = ({ a, b, c }: Act, lived: Lived): Doing => {
+  const agentId = chosen(lived.agentIds, a)
+  if (agentId === undefined) return Effect.void
+  const decisions = Array.from({ length: 1 + (c % 4) }, (_, index) => ({
+    client_ref: `r${(b + index) % 12}`, kind: "tool_call" as const, action: `act-${c % 2}`, status: "intended" as const, ...(b % 2 === 0 ? { args: { c }, labels: null } : {})
+  }))
+  return Capture.use((capture) => capture.witness(agentId, decisions, systemHost)).pipe(Effect.tap(({ receipts }) => Effect.sync(() => {
+    const fresh = receipts.filter(({ duplicate }) => !duplicate)
+    lived.witnessed.set(agentId, (lived.witnessed.get(agentId) ?? 0) + fresh.length)
+    lived.decisionIds.push(...fresh.map(({ decision_id }) => decision_id))
+  })))
+}
+
+const settle = ({ a, b }: Act, lived: Lived): Doing => {
+  const id = chosen(lived.decisionIds, a)
+  if (id === undefined) return Effect.void
+  return Capture.use((capture) => capture.settle(id, { status: b % 2 === 0 ? "ok" : "error", result: b }, systemHost)).pipe(
+    Effect.tap(({ duplicate }) => Effect.sync(() => {
+      if (!duplicate) lived.settled.set(id, 1)
+    }))
+  )
+}
+
+const mint = ({ a, b }: Act, lived: Lived): Doing =>
+  IngestKeys.use((keys) => keys.mint({ name: `key ${a}`, org_unit: chosen(units, b)!, max_autonomy_tier: b % 2 === 0 ? "L2" : null }, systemHost)).pipe(
+    Effect.tap(({ id, key }) => Effect.andThen(Effect.sync(() => lived.keyIds.push(id)), IngestKeys.use((keys) => keys.authenticate(key))))
+  )
+
+const revoke = ({ a }: Act, lived: Lived): Doing => {
+  const id = chosen(lived.keyIds, a)
+  return id === undefined ? Effect.void : IngestKeys.use((keys) => keys.revoke(id, systemHost))
+}
+
+const seen = ({ a, b }: Act): Doing => Principals.use((principals) => principals.writerFor(`https://id${b % 2}.example`, `subject ${a}`))
+
+const partNames = ["profile", "owner", "identity", "args", "labels", "result", "authority"]
+
+/** Erases a part of any record, whether it has one of that name or not. */
+const erase = ({ a, b, c }: Act, lived: Lived): Doing =>
+  Effect.gen(function*() {
+    const head = yield* Storage.use((storage) => storage.head)
+    const seq = (a * 64 + b) % ((head?.seq ?? 0) + 1)
+    const parts = yield* Storage.use((storage) => storage.parts([seq]))
+    const name = c % 4 === 0 ? chosen(partNames, b)! : chosen(parts, b)?.name ?? chosen(partNames, c)!
+    yield* Erasure.use((erasure) => erasure.erase({ seq, name, reason: "subject_request" }, systemHost))
+    lived.erased += 1
+  })
+
+const gap = ({ a, c }: Act, lived: Lived): Doing => {
+  const agentId = chosen(lived.agentIds, a)
+  const at = "2026-05-01T00:00:00.000Z"
+  return agentId === undefined ? Effect.void : Capture.use((capture) => capture.gap(agentId, { from: at, to: at, count: c, reason: "crash" }, systemHost))
+}
+
+const pass = ({ a, b }: Act): Doing => TestClock.adjust(a * 977 + b)
+
+const acts = [register, register, witness, witness, witness, settle, settle, mint, revoke, seen, erase, erase, gap, pass] as const
+
+/** What an act may be answered with; a fault is none of it. */
+const faults = ["StorageUnavailable", "StorageCorrupt"]
+
+/** Lives through the groups one after another, the acts of a group at once. */
+export const live = (groups: ReadonlyArray<ReadonlyArray<Act>>, lived: Lived): Effect.Effect<void, never, GovernorServices | Storage> =>
+  Effect.forEach(groups, (group) =>
+    Effect.forEach(group, (act) =>
+      acts[act.what % acts.length]!(act, lived).pipe(Effect.catch((error) => {
+        if (faults.includes(error._tag)) return Effect.die(error)
+        return Effect.sync(() => lived.refusals.set(error._tag, (lived.refusals.get(error._tag) ?? 0) + 1))
+      })), { concurrency: "unbounded", discard: true }), { discard: true })

@@ -1,0 +1,37 @@
+/** The demo's page: plain sentences from the figures. */
+import type { Figures } from "./story.ts"
+
+/** Writes the page. The same figures give the same text. */
+export const pageOf = (figures: Figures): string => {
+  const { erased, full, sparse, tampered } = figures
+  const broken = tampered.findings.find((finding) => finding.code === "E_PREV")
+  return [
+    "What Flyball just did",
+    "=====================",
+    "",
+    `It registered ${figures.agents.length} agents and sealed all ${figures.decisions} of their real decisions into one chain:`,
+    ...figures.agents.map((agent) => `  - ${agent.name}: ${agent.decisions} decisions`),
+    `The first agent's decisions were then sent a second time. All ${figures.again} were recognised, none was recorded twice.`,
+    "",
+    `One customer asked to be forgotten, so the part "${erased.name}" of record ${erased.seq} was erased. The chain now has`,
+    `${figures.records} records and still adds up; the erasure is a record itself.`,
+    "",
+    `A full evidence pack was exported and checked offline with the pinned key (exit status ${full.status}):`,
+    `  integrity ${full.verdicts.integrity}, authenticity ${full.verdicts.authenticity}, completeness ${full.verdicts.completeness}, anchoring ${full.verdicts.anchoring}`,
+    `  ${full.counts.records} records; parts: ${full.counts.parts_disclosed} disclosed and matching, ${full.counts.parts_withheld} withheld, ${full.counts.parts_erased} erased`,
+    "",
+    `A sparse pack, the records about ${sparse.agent} only and no part disclosed (exit status ${sparse.status}):`,
+    `  integrity ${sparse.verdicts.integrity}, authenticity ${sparse.verdicts.authenticity}, completeness ${sparse.verdicts.completeness}, anchoring ${sparse.verdicts.anchoring}`,
+    `  ${sparse.counts.records} records, each with its own proof; ${sparse.counts.parts_withheld} parts withheld, ${sparse.counts.parts_erased} erased`,
+    "",
+    `Then one byte of record ${tampered.changedSeq} in the full pack was changed, "ok" to "Ok". The verifier (exit status ${tampered.status}) says:`,
+    `  integrity ${tampered.verdicts.integrity}, authenticity ${tampered.verdicts.authenticity}`,
+    broken === undefined || broken.seq === null
+      ? "  but it did not name the record"
+      : `  record ${broken.seq} was sealed after another record ${broken.seq - 1} than the one in the pack: record ${broken.seq - 1} was changed`,
+    `  findings: ${tampered.findings.map((finding) => finding.seq === null ? finding.code : `${finding.code} at record ${finding.seq}`).join(", ")}`,
+    "",
+    "At last the server's own store was recomputed and compared with its records (flyball check): no difference.",
+    ""
+  ].join("\n")
+}

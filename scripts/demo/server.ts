@@ -1,0 +1,71 @@
+/** A real `flyball serve` in a folder of its own, and a small client for it. */
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { createInterface } from "node:readline"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const mainFile = `${root}apps/server/src/main.ts`
+const verifyFile = `${root}apps/verify/src/main.ts`
+
+/** What a finished command printed. */
+export interface Finished {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const finish = (file: string, args: ReadonlyArray<string>, environment: { readonly [name: string]: string }): Promise<Finished> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [file, ...args], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "pipe"] })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (chunk) => (stdout += String(chunk)))
+    child.stderr.on("data", (chunk) => (stderr += String(chunk)))
+    child.on("error", reject)
+    child.on("close", (status) => resolve({ status: status ?? -1, stdout, stderr }))
+  })
+
+/** Runs `flyball-verify`. */
+export const verify = (...args: ReadonlyArray<string>): Promise<Finished> => finish(verifyFile, args, {})
+
+/** A running server, with the folder it works in. */
+export interface RunningServer {
+  readonly address: string
+  readonly flyball: (...args: ReadonlyArray<string>) => Promise<Finished>
+  readonly call: (method: string, path: string, token: string, body?: unknown) => Promise<{ readonly status: number; readonly bytes: Uint8Array; readonly json: any }>
+  readonly stop: () => Promise<number>
+}
+
+/** Starts a server on a free port with its store and keys in `folder`, and waits for its ready line. */
+export const startServer = async (folder: string): Promise<RunningServer> => {
+  const environment = {
+    FLYBALL_PORT: "0", FLYBALL_HOST: "127.0.0.1", FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_ORIGIN: "flyball.example/demo", FLYBALL_LOG_LEVEL: "warn"
+  }
+  const child = spawn(process.execPath, [mainFile, "serve"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+  const exited = new Promise<number>((resolve) => child.on("close", (status) => resolve(status ?? -1)))
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => {
+      const found = /http:\/\/\S+/.exec(line)
+      if (found !== null) resolve(found[0])
+    })
+    exited.then((status) => reject(new Error(`the server ended with status ${status} before it was ready`)), reject)
+  })
+  return {
+    address,
+    flyball: (...args) => finish(mainFile, args, environment),
+    call: async (method, path, token, body) => {
+      const response = await fetch(`${address}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      const isJson = response.headers.get("content-type")?.includes("json") === true
+      return { status: response.status, bytes, json: isJson && !response.headers.get("content-type")!.includes("ndjson") ? JSON.parse(new TextDecoder().decode(bytes)) : null }
+    },
+    stop: () => {
+      child.kill("SIGTERM")
+      return exited
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { assert, describe, it } from "@effect/vitest"
+import { countTests } from "./test-report.ts"
+
+const report = { numPassedTests: 7, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [{ status: "passed", assertionResults: [1] }] }
+
+describe("the last line of npm test", () => {
+  it("counts what vitest counted", () => {
+    assert.deepEqual(countTests(report, 0), { passed: 7, failed: 0 })
+    assert.deepEqual(countTests({ ...report, numFailedTests: 2 }, 1), { passed: 7, failed: 2 })
+  })
+
+  it("counts tests that did not run as failed", () => {
+    assert.deepEqual(countTests({ ...report, numPendingTests: 1, numTodoTests: 2 }, 0), { passed: 7, failed: 3 })
+  })
+
+  it("counts a file that could not be loaded once", () => {
+    const testResults = [{ status: "failed", assertionResults: [] }, { status: "failed", assertionResults: [1] }]
+    assert.deepEqual(countTests({ ...report, numFailedTests: 1, testResults }, 1), { passed: 7, failed: 2 })
+  })
+
+  it("never says that nothing failed when the run ended badly", () => {
+    assert.deepEqual(countTests(report, 1), { passed: 7, failed: 1 })
+    assert.deepEqual(countTests(null, 0), { passed: 0, failed: 1 })
+  })
+})
