@@ -62,7 +62,7 @@ export const reseal = (chain: Chain, lines: ReadonlyArray<string>, changes: { re
   const kept = lines.filter((line) => !/^[ZN] /.test(line))
   const body = utf8(`${kept.join("\n")}\n`)
   const digest = nodeCrypto.sha256(body)
-  const size = changes.size ?? (JSON.parse(kept[1]!.slice(2)) as PackHeader).tree_size
+  const size = changes.size ?? chain.records.length
   const text = packNoteText(changes.origin ?? chain.origin, size, digest)
   return packOf([...kept, `Z ${changes.count ?? kept.length} ${toHex(digest)}`, `N ${toBase64(utf8(formatNote(text, [chain.signer.line(text)])))}`])
 }

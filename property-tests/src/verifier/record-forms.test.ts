@@ -119,6 +119,15 @@ describe("a record that is", () => {
     })
   }
 
+  it("an erasure of a later record explains no E line", async () => {
+    const seq = chain.records.findIndex((record, i) => i > 5 && record.parts.length > 0)
+    const { name } = chain.records[seq]!.parts[0]!
+    const changed = withRecord(chain, 5, (text) => withBody(text, "part.erased", `{"name":"${name}","reason":"x","seq":${seq}}`))
+    const lines = [...linesOf(await makePack(changed, { kind: "full", disclose: false }))]
+    const report = await check(reseal(changed, lines.toSpliced(-2, 0, `E ${seq} ${name} 5`)), changed)
+    expect([report.exit, codesOf(report)]).toEqual([1, ["E_PART_UNEXPLAINED"]])
+  })
+
   it("over its limit by its own writer is refused there", () => {
     expect(() => encodeRecord({ at: chain.records[5]!.at, body: { a: "x".repeat(66_000) }, kind: "decision.witnessed", parts: [], prev: "1".repeat(64), seq: 5 })).toThrow()
   })

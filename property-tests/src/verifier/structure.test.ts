@@ -95,6 +95,7 @@ describe("a file is no pack with", () => {
     ["a second pack behind the first", `${full.join("\n")}\n${full.join("\n")}\n`],
     ["carriage returns everywhere", `${full.join("\r\n")}\r\n`],
     ["a carriage return behind a record", `${full.with(at(full, "R") + 1, `${full[at(full, "R") + 1]}\r`).join("\n")}\n`],
+    ["bytes behind N", `${full.join("\n")}\nhello`],
     ["no N", `${full.slice(0, -1).join("\n")}\n`],
     ["no Z and no N", `${full.slice(0, -2).join("\n")}\n`],
     ["Z in upper case", `${full.toSpliced(-2, 1, full.at(-2)!.toUpperCase()).join("\n")}\n`],

@@ -70,6 +70,29 @@ for (const crypto of [portableCrypto, nodeCrypto]) {
   })
 }
 
+describe("a library that accepts everything", () => {
+  const lax = { ...nodeCrypto, ed25519Verify: () => true }
+  const key = nodeCrypto.ed25519PublicKey(new Uint8Array(32).fill(1))
+  const good = nodeCrypto.ed25519Sign(new Uint8Array(32).fill(1), new Uint8Array(0))
+  const verify = (publicKey: Uint8Array, signature: Uint8Array): boolean => verifyEd25519(lax, publicKey, new Uint8Array(0), signature)
+  const withS = (digits: string): Uint8Array => Uint8Array.from([...good.subarray(0, 32), ...hex(digits)])
+  const L = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010"
+
+  it("still gets no S from the order of the group on", () => {
+    expect(verify(key, withS("ec" + L.slice(2)))).toBe(true)
+    expect(verify(key, withS(L))).toBe(false)
+    expect(verify(key, withS("f".repeat(64)))).toBe(false)
+    expect(verify(key, withS("00".repeat(31) + "11"))).toBe(false)
+  })
+
+  it("still gets no small-order or non-canonical key or R", () => {
+    for (const point of ["00".repeat(32), "01" + "00".repeat(31), "ff".repeat(31) + "7f", "ee" + "ff".repeat(30) + "7f", "ed" + "ff".repeat(31)]) {
+      expect(verify(hex(point), good)).toBe(false)
+      expect(verify(key, Uint8Array.from([...hex(point), ...good.subarray(32)]))).toBe(false)
+    }
+  })
+})
+
 describe("a strict public key", () => {
   const littleEndian = (value: bigint, sign: 0 | 1): Uint8Array =>
     Uint8Array.from({ length: 32 }, (_, i) => Number((value >> BigInt(8 * i)) & 0xffn) | (i === 31 && sign === 1 ? 0x80 : 0))

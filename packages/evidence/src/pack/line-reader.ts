@@ -86,8 +86,8 @@ export class LineReader {
 
   /** SHA-256 of every byte before the current line. Ends the digest. */
   digestBefore(): Uint8Array {
-    // A line out of the carry is the first of its chunk, and everything before it is in.
-    if (this.#joined === 0) this.#digestTo(this.start)
+    // For a line out of the carry this adds nothing: it is the first of its chunk, and everything before it is in.
+    this.#digestTo(this.start)
     const digest = this.#digest!.digest()
     // What follows is not part of what the digest names.
     this.#digest = null

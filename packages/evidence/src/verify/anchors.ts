@@ -64,8 +64,9 @@ const cosignaturesOf = (trust: Trust, checkpoint: NoteJudgement): ReadonlyArray<
 /** Whether the newest cosignature is young enough. One from the future says nothing about age. */
 const isFresh = (findings: Findings, line: number, cosignatures: ReadonlyArray<Cosigned>, { maxAgeMs, nowMs }: Freshness): boolean => {
   const times = cosignatures.map((one) => one.timeS * 1000).filter((ms) => ms <= nowMs + CLOCK_SKEW_MS)
+  // Without any it is minus infinity, and older than every bound.
   const newest = Math.max(...times)
-  if (times.length > 0 && nowMs - newest <= maxAgeMs) return true
+  if (nowMs - newest <= maxAgeMs) return true
   const age = times.length === 0 ? "none" : `one ${Math.floor((nowMs - newest) / 1000)} s old`
   findings.add("E_STALE", { line, expected: `a cosignature at most ${Math.floor(maxAgeMs / 1000)} s old`, found: age })
   return false
