@@ -38,16 +38,27 @@ export const timed = async (body: () => unknown): Promise<number> => {
   return performance.now() - startedAt
 }
 
+/** What alternating rounds came to. */
+export interface Compared {
+  readonly limitMs: number
+  readonly subjectMs: number
+  readonly ratio: number
+}
+
+/** Runs limit and subject in turn, see {@link alternateTimes}; each call is timed whole. */
+export const alternate = (rounds: number, limit: () => unknown, subject: () => unknown): Promise<Compared> =>
+  alternateTimes(rounds, () => timed(limit), () => timed(subject))
+
 /**
  * Runs limit and subject in turn, one warm-up pair first, and answers both medians and the median of the pairwise ratios limit/subject
- * (1 = as fast as the limit). Pairs, because the machine's speed drifts.
+ * (1 = as fast as the limit). Pairs, because the machine's speed drifts. Each call answers its own milliseconds.
  */
-export const alternate = async (rounds: number, limit: () => unknown, subject: () => unknown): Promise<{ readonly limitMs: number; readonly subjectMs: number; readonly ratio: number }> => {
+export const alternateTimes = async (rounds: number, limit: () => Promise<number>, subject: () => Promise<number>): Promise<Compared> => {
   const pairs: Array<{ limitMs: number; subjectMs: number }> = []
   for (let round = -1; round < rounds; round++) {
     const limitFirst = round % 2 === 0
-    const first = await timed(limitFirst ? limit : subject)
-    const second = await timed(limitFirst ? subject : limit)
+    const first = await (limitFirst ? limit : subject)()
+    const second = await (limitFirst ? subject : limit)()
     if (round >= 0) pairs.push(limitFirst ? { limitMs: first, subjectMs: second } : { limitMs: second, subjectMs: first })
   }
   return {

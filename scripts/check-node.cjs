@@ -8,7 +8,7 @@ if (npmMajor < 9) {
   console.error("Flyball needs npm 9 or newer to install, and this is npm " + npmMajor + ". Install Node.js 24, which brings it.")
   process.exit(1)
 }
-if (!pinned && !(major > 22 || (major === 22 && Number(version[1]) >= 19))) {
+if (!pinned && !(major >= 24 || (major === 22 && Number(version[1]) >= 19))) {
   console.error("Flyball runs on Node.js 24 (22.19 at least), and this is Node " + process.versions.node + ". npm cannot bring Node for " + process.platform + "-" + process.arch + ": please install Node.js 24 yourself.")
   process.exit(1)
 }

@@ -1,5 +1,7 @@
 /** `npm run slow -- NAME …`: proofs that take too long for every run. Their last results are in benchmarks/RESULTS.md. */
 const proofs: { readonly [name: string]: () => Promise<{ readonly run: (args: ReadonlyArray<string>) => Promise<boolean> }> } = {
+  kills: () => import("./kills.ts"),
+  simulation: () => import("./simulation.ts"),
   traces: () => import("./traces.ts")
 }
 
@@ -9,4 +11,8 @@ if (name === undefined || !Object.hasOwn(proofs, name)) {
   process.exit(2)
 }
 const { run } = await proofs[name]!()
-process.exit((await run(args)) ? 0 : 1)
+const passed = await run(args).catch((error: unknown) => {
+  console.error(`slow ${name}: ${error instanceof Error ? error.message : String(error)}`)
+  return false
+})
+process.exit(passed ? 0 : 1)

@@ -1,12 +1,12 @@
 /** The `flyball` command. `--version` and `--help` are answered before anything heavy is imported. */
 import { enableCompileCache } from "node:module"
 import { fileURLToPath } from "node:url"
+import type { Command } from "./cli/command.ts"
 import { helpText, version } from "./cli/help.ts"
-
-const [command, ...args] = process.argv.slice(2)
+import { nearest } from "./nearest.ts"
 
 /** Commands by name, each imported only when it is asked for. */
-const commands: { readonly [name: string]: () => Promise<{ readonly run: (args: ReadonlyArray<string>) => Promise<number> }> } = {
+const commands: { readonly [name: string]: () => Promise<{ readonly run: Command }> } = {
   serve: () => import("./cli/serve.ts"),
   token: () => import("./cli/token.ts"),
   vkey: () => import("./cli/vkey.ts"),
@@ -16,18 +16,36 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: (args: 
   config: () => import("./cli/config.ts")
 }
 
-if (command === "--version" || command === "-v") {
-  console.log(version)
-} else if (command === undefined || command === "--help" || command === "-h" || command === "help") {
-  console.log(helpText(args[0]))
-  if (command === undefined) process.exitCode = 2
-} else if (!Object.hasOwn(commands, command)) {
-  console.error(`flyball: there is no command ${JSON.stringify(command.slice(0, 40))}. flyball --help lists them.`)
-  process.exitCode = 2
-} else if (args.includes("--help") || args.includes("-h")) {
-  console.log(helpText(command))
-} else {
+const main = async (name: string | undefined, args: ReadonlyArray<string>): Promise<number> => {
+  if (name === undefined) {
+    console.error(helpText(undefined))
+    return 2
+  }
+  if (name === "--version" || name === "-v") {
+    console.log(version)
+    return 0
+  }
+  const help = name === "--help" || name === "-h" || name === "help"
+  const wanted = help ? args[0] : name
+  if (wanted !== undefined && !Object.hasOwn(commands, wanted)) {
+    const meant = nearest(wanted, Object.keys(commands))
+    console.error(`flyball: there is no command ${JSON.stringify(wanted.slice(0, 40))}.${meant === null ? "" : ` Did you mean ${meant}?`} flyball --help lists them.`)
+    return 2
+  }
+  if (wanted === undefined || help || args.includes("--help") || args.includes("-h")) {
+    console.log(helpText(wanted))
+    return 0
+  }
+  // Beside the program, never in a shared temporary folder: what is loaded from there is run.
   enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/flyball", import.meta.url)))
-  const { run } = await commands[command]!()
-  process.exitCode = await run(args)
+  const { run } = await commands[wanted]!()
+  return run(args)
 }
+
+// What is made here (store, keys, packs) holds what people said and what opens the chain: nobody else on the host is to read it.
+process.umask(0o077)
+// A reader that stopped reading (`| head`) does not change what was done, and a closed log must not stop the server.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined)
+
+const [name, ...args] = process.argv.slice(2)
+process.exitCode = await main(name, args)

@@ -22,7 +22,11 @@ export class UsageError extends Error {
 
 /** Reads the arguments. Fails: throws `UsageError`. */
 export const readArguments = (args: ReadonlyArray<string>): Command => {
-  const { positionals, values } = parse(args)
+  const { positionals, tokens, values } = parse(args)
+  const named = tokens.flatMap((token) => (token.kind === "option" && token.name !== "vkey" ? [token.name] : []))
+  const twice = named.find((name, i) => named.indexOf(name) !== i)
+  // The last one would silently win, and the user believe that both were looked at.
+  if (twice !== undefined) throw new UsageError(`--${twice} is given twice; only --vkey may be given again.`)
   const [pack, ...more] = positionals
   if (pack === undefined) throw new UsageError("Name the pack to verify: flyball-verify PACK --vkey V. See --help.")
   if (more.length > 0) throw new UsageError("One pack is verified at a time; --compare PACK2 names a second one to compare it with.")
@@ -40,6 +44,7 @@ const parse = (args: ReadonlyArray<string>) => {
       args: [...args],
       allowPositionals: true,
       strict: true,
+      tokens: true,
       options: {
         "compare": { type: "string" },
         "json": { type: "boolean" },

@@ -1,5 +1,8 @@
 /** The command as a process: what it loads, what it answers at once, and that a fault of its own is never status 1. */
 import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 
@@ -33,6 +36,21 @@ describe("flyball-verify", () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: "" })
     expect(stdout).toContain("INTACT, BUT NOT ENOUGH")
   })
+
+  it("says 4 for a pipe, and waits for nobody to write to it", () => {
+    const folder = mkdtempSync(join(tmpdir(), "flyball-verify-pipe-"))
+    try {
+      const pipe = join(folder, "pipe")
+      spawnSync("mkfifo", [pipe])
+      for (const args of [[pipe], [pack, "--compare", pipe]]) {
+        // A process that waits for a pipe cannot be stopped from within: only a bound from outside lets this fail.
+        const { status, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: "utf8", timeout: 20_000, killSignal: "SIGKILL" })
+        expect({ status, stderr }).toEqual({ status: 4, stderr: "flyball-verify: This is not a plain file. Save the pack to one: it may have to be read twice.\n" })
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }, 60_000)
 
   it("says 4 when it fails itself", () => {
     const failing = `data:text/javascript,${encodeURIComponent(`JSON.stringify = () => { throw new Error("a fault of ours") }`)}`

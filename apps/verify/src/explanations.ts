@@ -5,8 +5,8 @@ import type { Anchoring, Authenticity, Completeness, ExitStatus, FindingCode, In
 export const resultText: { readonly [status in ExitStatus]: string } = {
   0: "GOOD. Everything that was asked for holds.",
   1: "BAD. The pack was tampered with, or a signature is wrong. Do not rely on it.",
-  2: "INTACT, BUT NOT ENOUGH. Nothing was changed, but some of the trust, completeness or outside confirmation that was asked for is missing.",
-  3: "NOT READABLE. This file cannot be read as an evidence pack."
+  2: "INTACT, BUT NOT ENOUGH. What is here fits together, but some of the trust, completeness or outside confirmation that was asked for is missing.",
+  3: "NOT READABLE. This file, or something in it, cannot be read as this format asks. Do not rely on it."
 }
 
 /** One sentence per verdict. */
@@ -17,7 +17,7 @@ export const verdictText: {
   readonly anchoring: { readonly [value in Anchoring]: string }
 } = {
   integrity: {
-    ok: "The records are unchanged, in order, and exactly what the signed checkpoint commits to.",
+    ok: "The records are in order, and exactly what the checkpoint commits to.",
     broken: "The records, or what ties them together, are not what the pack claims.",
     not_checked: "The pack could not be read to its end."
   },
@@ -60,7 +60,7 @@ export const findingText: { readonly [code in FindingCode]: string } = {
   E_PACK_SIG: "The signature on the pack as a whole is wrong.",
   E_PACK_DIGEST: "The pack was changed after it was closed.",
   E_ROLLBACK: "The chain was longer than this once.",
-  E_SPLIT_VIEW: "The log has signed two histories that contradict each other.",
+  E_SPLIT_VIEW: "Two histories are shown under the name of this log, and they contradict each other.",
   E_CONSISTENCY: "The newer checkpoint does not continue the older one.",
   E_PART_MISMATCH: "Disclosed content is not what the record commits to.",
   E_PART_UNEXPLAINED: "Content is said to be erased, and no record in the pack accounts for it.",

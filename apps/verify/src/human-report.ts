@@ -1,5 +1,6 @@
 /** The report in plain sentences, for the person who has to decide something. */
 import type { Finding, Report } from "@flyball/evidence"
+import { brokenLinkText } from "./broken-link.ts"
 import { findingText, resultText, verdictText } from "./explanations.ts"
 
 /** Two contradicting checkpoints, printed whole: together they are the evidence. */
@@ -40,16 +41,18 @@ const about = ({ checkpoint, file, header, origin }: Report): ReadonlyArray<stri
 const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
   kind === "full" ? `all records, ${from} to ${to}` : kind === "range" ? `records ${from} to ${to}` : `a selection of the records ${from} to ${to}`
 
-const findings = ({ findingCount, findings: listed }: Report): ReadonlyArray<string> => {
+const findings = (report: Report): ReadonlyArray<string> => {
+  const { findingCount, findings: listed } = report
   if (findingCount === 0) return ["Findings", "  None."]
   const shown = listed.length < findingCount ? `, the first ${listed.length} of them here` : ""
-  return [`Findings: ${findingCount}${shown}`, ...listed.flatMap(finding)]
+  return [`Findings: ${findingCount}${shown}`, ...listed.flatMap((one) => finding(one, report))]
 }
 
-const finding = ({ code, expected, found, line, seq }: Finding): ReadonlyArray<string> => {
+const finding = (one: Finding, report: Report): ReadonlyArray<string> => {
+  const { code, expected, found, line, seq } = one
   const place = [...seq === null ? [] : [`record ${seq}`], ...line === null ? [] : [`line ${line}`]].join(", ")
   return [
-    ...wrap(`${findingText[code]} (${code}${place === "" ? "" : `, ${place}`})`, "  - ", "    "),
+    ...wrap(`${brokenLinkText(one, report) ?? findingText[code]} (${code}${place === "" ? "" : `, ${place}`})`, "  - ", "    "),
     ...wrap(`Expected ${expected}; found ${found}.`, "    ", "    ")
   ]
 }

@@ -72,7 +72,8 @@ describe("the exit status", () => {
     for (const args of [
       [], [file, file], [file, "--unknown"], [file, "--require", "most"], [file, "--max-age", "a day"], [file, "--vkey", "nonsense"], [file, "--vkey"], [file, "--json=yes"],
       [file, "--vkey", vkey.replace("512011be", "512011bf")], [file, "--policy", join(scratch, "bad-policy")], [file, "--policy", join(scratch, "missing")],
-      [file, "--trusted-checkpoint", join(scratch, "no-note")], [pack("missing.evp")], [folder], [file, "--compare", pack("missing.evp")]
+      [file, "--trusted-checkpoint", join(scratch, "no-note")], [pack("missing.evp")], [folder], [file, "--compare", pack("missing.evp")],
+      [file, "--require", "full", "--require", "any"], [file, "--trusted-checkpoint", file, "--trusted-checkpoint", file], [file, "--policy", "/dev/zero"], ["/dev/zero"]
     ]) {
       const { err, out, status } = await call(...args)
       expect(status, args.join(" ")).toBe(4)

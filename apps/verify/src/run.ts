@@ -1,5 +1,7 @@
 /** Verifies the pack that the arguments name, prints the report, and answers the exit status. */
-import { readFile, stat } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+import { stat } from "node:fs/promises"
+import { buffer } from "node:stream/consumers"
 import type { Report } from "@flyball/evidence"
 import { UnusableTrust } from "@flyball/evidence"
 import type { VerifyFileOptions } from "@flyball/evidence/node"
@@ -65,11 +67,15 @@ const sizeOf = async (path: string): Promise<number> => (await stat(path)).size
 const readGiven = async (path: string | null, what: string): Promise<Uint8Array | null> => {
   if (path === null) return null
   try {
-    return await readFile(path)
+    // Policies and checkpoints above a megabyte are refused by their readers; a device may have no end at all.
+    return await buffer(createReadStream(path, { end: MAX_GIVEN_BYTES }))
   } catch (cause) {
     throw new UsageError(`The ${what} ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? "unknown"}).`)
   }
 }
+
+/** One byte more is read, so that the reader of the file sees that there is more. */
+const MAX_GIVEN_BYTES = 1024 * 1024
 
 /** A sentence for what is not our fault; null for what is. */
 const explain = (cause: unknown): string | null => {

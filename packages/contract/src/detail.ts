@@ -62,8 +62,17 @@ const shown = (loc: ReadonlyArray<string>, input: unknown): unknown => {
 
 const shownObject = (input: object): unknown => {
   if (!Array.isArray(input) && Object.getPrototypeOf(input) !== Object.prototype && Object.getPrototypeOf(input) !== null) return null
-  const text = JSON.stringify(input, (name, value: unknown) => name !== "" && secretMembers.has(name.toLowerCase()) ? null : value)
+  const text = JSON.stringify(beginning(input), (name, value: unknown) => name !== "" && secretMembers.has(name.toLowerCase()) ? null : beginning(value))
   return text.length <= INPUT_CUT ? JSON.parse(text) : cut(text)
+}
+
+/** What is enough of a value to fill the cut: nobody writes out megabytes to show 256 characters of them. */
+const beginning = (value: unknown): unknown => {
+  if (typeof value === "string") return value.length > INPUT_CUT ? value.slice(0, INPUT_CUT) : value
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.length > INPUT_CUT ? value.slice(0, INPUT_CUT) : value
+  const names = Object.keys(value)
+  return names.length > INPUT_CUT ? Object.fromEntries(names.slice(0, INPUT_CUT).map((name) => [name, (value as { readonly [name: string]: unknown })[name]])) : value
 }
 
 const cut = (text: string): string => {

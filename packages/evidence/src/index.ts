@@ -17,7 +17,7 @@ export { RawJson } from "./json/value.ts"
 
 // Records
 export type { RecordFields } from "./record/encode.ts"
-export { encodeRecord, RecordUnwritable } from "./record/encode.ts"
+export { encodeRecord, recordBodyText, RecordUnwritable } from "./record/encode.ts"
 export { FIRST_INSTANT_MS, formatInstant, LAST_INSTANT_MS, parseInstant } from "./record/instant.ts"
 export type { ReadRecord } from "./record/read.ts"
 export { readRecord } from "./record/read.ts"
@@ -73,11 +73,11 @@ export type { PackExtras, PackLines, PackSign } from "./pack/lines.ts"
 export { packLines, packNoteText } from "./pack/lines.ts"
 
 // The verifier
-export type { Comparison } from "./verify/compare.ts"
+export type { CommonSigner, Comparison } from "./verify/compare.ts"
 export { compareHistories, withComparison } from "./verify/compare.ts"
 export { peekTreeSize } from "./verify/peek.ts"
 export type {
-  Anchoring, Authenticity, Completeness, Counts, ExitStatus, Finding, FindingCode, Integrity, Report, ReportedCosignature, ReportedKey, Verdicts
+  Anchoring, Authenticity, CheckpointSigner, Completeness, Counts, ExitStatus, Finding, FindingCode, Integrity, Report, ReportedCosignature, ReportedKey, Verdicts
 } from "./verify/report.ts"
 export { findingCodes, MAX_LISTED_FINDINGS } from "./verify/report.ts"
 export { UnusableTrust } from "./verify/trust.ts"

@@ -1,6 +1,12 @@
 /** What `@flyball/testkit` promises. */
 export type { CaseClock } from "./case-time.ts"
 export { CaseTime } from "./case-time.ts"
+export type { Fault, FaultKind, FaultPlan, FaultPoint } from "./faults/fault.ts"
+export { FaultBoard, faultKinds, faultsAt, noFaults, underFault } from "./faults/fault.ts"
+export type { Around } from "./faults/ports.ts"
+export { aroundGuard, aroundSigner, aroundStorage, faultyGuard, faultySigner, faultyStorage } from "./faults/ports.ts"
+export type { SignEntry } from "./faults/sign-log.ts"
+export { SignLog, signProblems } from "./faults/sign-log.ts"
 export type { Outcome, Question } from "./history/answers.ts"
 export { attempt, plainOutcome, questionOf } from "./history/answers.ts"
 export { changeOf } from "./history/change.ts"

@@ -1,11 +1,11 @@
 /** What the user trusts: pinned keys, policies, an earlier checkpoint, freshness, another pack. */
-import type { Report, VerifyOptions } from "@flyball/evidence"
-import { compareHistories, cosigner, findingCodes, formatCheckpoint, formatNote, formatVkey, noteSigner, rootOfHashes, signatureLine, UnusableTrust, verifyPack, withComparison } from "@flyball/evidence"
+import type { FindingCode, Report, VerifyOptions } from "@flyball/evidence"
+import { compareHistories, cosigner, findingCodes, formatCheckpoint, formatNote, formatVkey, noteSigner, rootOfHashes, signatureLine, toHex, UnusableTrust, verifyPack, withComparison } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { describe, expect, it } from "vitest"
 import type { Chain } from "./chain.ts"
 import { checkpointNote, makeChain, sealAll } from "./chain.ts"
-import { check, codesOf, makePack } from "./packs.ts"
+import { check, codesOf, linesOf, makePack, packOf } from "./packs.ts"
 
 const chain = makeChain({ seed: 31, length: 9 })
 const nowS = 1_795_219_200
@@ -202,6 +202,43 @@ describe("two packs", () => {
     expect((await compare(shortFork, plain)).outcome).toBe("split view")
   })
 
+  it("with a second history that somebody else signed accuse nobody: 2", async () => {
+    const seed = new Uint8Array(32).fill(50)
+    const forger = { ...fork, seed, signer: noteSigner(nodeCrypto, { name: chain.origin, seed }) }
+    const forged = await makePack(forger, { kind: "full", hints: [forger.signer.vkey] })
+    expect((await check(forged, chain, { vkeys: [] })).verdicts.authenticity).toBe("signed_by_unpinned_key")
+    for (const [a, b] of [[plain, forged], [forged, plain]] as const) {
+      const report = await compare(a, b)
+      expect([report.outcome, report.exit, codesOf(report).includes("E_SPLIT_VIEW")]).toEqual(["undecided", 2, false])
+      expect(report.not_checked[0]).toContain("may be somebody else's work")
+      expect(report.statement).not.toContain("two different histories")
+    }
+    const unpinned = async (one: Uint8Array, other: Uint8Array) => {
+      const [a, b] = [await check(one, chain, { vkeys: [] }), await check(other, chain, { vkeys: [] })]
+      return withComparison(a, b, compareHistories(a, b))
+    }
+    expect((await unpinned(plain, forged)).exit).toBe(2)
+    // One key that signed both contradicts itself, whoever holds it.
+    const contradiction = await unpinned(plain, await makePack(fork, { kind: "full" }))
+    expect([contradiction.exit, codesOf(contradiction)]).toEqual([1, ["E_SPLIT_VIEW"]])
+    expect(contradiction.statement).toContain("which nobody pinned")
+  })
+
+  it("are a split view even where one of them was closed wrongly", async () => {
+    const lines = linesOf(await makePack(fork, { kind: "full" }))
+    const closedWrongly = packOf([...lines.slice(0, -1), linesOf(plain).at(-1)!.replace(/.{8}$/, "AAAAAAo=")])
+    const report = await compare(plain, closedWrongly)
+    expect([report.outcome, report.exit]).toEqual(["split view", 1])
+  })
+
+  it("keep every code in a full list of findings", () => {
+    const finding = (code: FindingCode) => ({ code, line: 1, seq: null, expected: "", found: "" })
+    const findings = [...Array.from({ length: 99 }, () => finding("E_PREV")), finding("E_ROOT")]
+    const report = { findings, findingCount: 100, verdicts: { completeness: "full" }, not_checked: [], origin: chain.origin, exit: 1 } as unknown as Report
+    const added = withComparison(report, { ...report, findings: [], exit: 0 }, { outcome: "split view", signer: { pinned: true }, size: 1, rootHex: "", otherRootHex: "" })
+    expect([added.findings.length, added.findingCount, codesOf(added)]).toEqual([100, 101, ["E_PREV", "E_ROOT", "E_SPLIT_VIEW"]])
+  })
+
   it("that cannot be compared are said to be so: 2", async () => {
     const other = makeChain({ seed: 31, length: 9, origin: "flyball.example/other" })
     expect(await compare(plain, await makePack(other, { kind: "full" }))).toMatchObject({ outcome: "undecided", exit: 2 })
@@ -209,6 +246,33 @@ describe("two packs", () => {
     expect(await compare(plain, new Uint8Array(3))).toMatchObject({ outcome: "undecided", exit: 3 })
     const nobody = { ...fork, signer: noteSigner(nodeCrypto, { name: chain.origin, seed: new Uint8Array(32).fill(50) }) }
     expect(await compare(plain, await makePack(nobody, { kind: "range", from: 1, to: 3 }))).toMatchObject({ outcome: "undecided", exit: 2 })
+  })
+})
+
+describe("the statement", () => {
+  const seed = new Uint8Array(32).fill(50)
+  const stranger = noteSigner(nodeCrypto, { name: chain.origin, seed })
+  /** The checkpoint is the log's, the closing note somebody else's. */
+  const closedByStranger = (hints: ReadonlyArray<string>): Promise<Uint8Array> =>
+    makePack({ ...chain, seed, signer: stranger }, { kind: "full", hints, note: checkpointNote(chain) })
+
+  it("does not say that a signed checkpoint carries no signature", async () => {
+    const report = await check(await closedByStranger([]), chain)
+    expect([report.exit, report.verdicts.authenticity]).toEqual([2, "unsigned"])
+    expect(report.statement).toContain("but the checkpoint or the pack as a whole carries no signature that could be checked")
+  })
+
+  it("does not say of a pinned key that nobody pinned it", async () => {
+    const report = await check(await closedByStranger([stranger.vkey]), chain)
+    expect([report.exit, report.verdicts.authenticity]).toEqual([2, "signed_by_unpinned_key"])
+    expect(report.statement).toContain(`signed in part by key ${toHex(stranger.keyId)}, which nobody pinned`)
+  })
+
+  it("names the line that cannot be read, whatever was found before it", async () => {
+    const lines = linesOf(plain)
+    const report = await check(packOf([...lines.slice(0, 4), lines[5]!, "?"]), chain)
+    expect(codesOf(report)).toEqual(["E_FORMAT", "E_SEQ"])
+    expect(report.statement).toContain("2 findings, the last: E_FORMAT at line 6")
   })
 })
 

@@ -1,28 +1,43 @@
 /** `flyball check`: recomputes the chain, replays the records, compares with the documents. Reads only. */
-import { Chain, Replay } from "@flyball/core"
-import { command, readArguments } from "./arguments.ts"
+import { Chain, Replay, type ReplayReport } from "@flyball/core"
+import type { VerifyOut } from "@flyball/contract"
+import { readArguments } from "./arguments.ts"
+import { command, counted, exitStatus } from "./command.ts"
 import { withHost } from "./with-host.ts"
 
 /** How many findings and differences are printed; the rest is counted. */
 const LISTED = 20
-
-const listed = <A>(title: string, items: ReadonlyArray<A>, line: (item: A) => string): void => {
-  if (items.length === 0) return
-  console.log(`${title}:`)
-  for (const item of items.slice(0, LISTED)) console.log(`  ${line(item)}`)
-  if (items.length > LISTED) console.log(`  and ${items.length - LISTED} more`)
-}
+/** Findings that a check of the chain keeps; it may have met more. */
+const KEPT = 100
 
 /** Exit status 0 when everything agrees, 1 on any difference. */
 export const run = command("check", async (args) => {
   readArguments(args, {})
   return withHost({ readOnly: true }, async (runtime) => {
     const verification = await runtime.runPromise(Chain.use((chain) => chain.verify()))
+    printChain(verification)
     const replay = await runtime.runPromise(Replay.use(({ check }) => check))
-    console.log(`Chain: ${verification.checked} records recomputed from their stored bytes; ${verification.ok ? "they agree with their hashes, the tree and the last checkpoint" : `${verification.findings.length} findings, the first at record ${verification.first_bad_seq}`}.`)
-    listed("Findings", verification.findings, (finding) => `${finding.code}${finding.seq === null ? "" : ` at record ${finding.seq}`}: expected ${finding.expected}, found ${finding.found}`)
-    console.log(`Replay: ${replay.records} records folded, ${replay.documents} documents compared; ${replay.differences.length === 0 ? "no difference" : `${replay.differences.length} differences`}${replay.withheld.length === 0 ? "" : `, ${replay.withheld.length} members erased`}.`)
-    listed("Differences", replay.differences, (difference) => `${difference.collection}/${difference.id} ${difference.path}: the records say ${JSON.stringify(difference.expected)}, the document ${JSON.stringify(difference.found)}`)
-    return verification.ok && replay.ok ? 0 : 1
+    printReplay(replay)
+    return verification.ok && replay.ok ? exitStatus.ok : exitStatus.failed
   })
 })
+
+const printChain = ({ checked, checkpoint, findings, ok }: VerifyOut): void => {
+  const signed = checkpoint === null ? "no checkpoint was signed yet" : `the last checkpoint covers ${counted(checkpoint.tree_size, "record")}`
+  const found = `${findings.length >= KEPT ? "at least " : ""}${counted(findings.length, "finding")}`
+  console.log(`Chain: ${counted(checked, "record")} recomputed from the stored bytes; ${ok ? `no difference; ${signed}` : found}.`)
+  printList("Findings", findings, (finding) => `${finding.code}${finding.seq === null ? "" : ` at record ${finding.seq}`}: expected ${finding.expected}, found ${finding.found}`)
+}
+
+const printReplay = ({ differences, documents, records, withheld }: ReplayReport): void => {
+  const erased = withheld.length === 0 ? "" : `, ${counted(withheld.length, "member")} erased`
+  console.log(`Replay: ${counted(records, "record")} folded, ${counted(documents, "document")} compared; ${differences.length === 0 ? "no difference" : counted(differences.length, "difference")}${erased}.`)
+  printList("Differences", differences, (one) => `${one.collection}/${one.id} ${one.path}: the records say ${one.expected}, the document ${one.found}`)
+}
+
+const printList = <A>(title: string, items: ReadonlyArray<A>, line: (item: A) => string): void => {
+  if (items.length === 0) return
+  console.log(`${title}:`)
+  for (const item of items.slice(0, LISTED)) console.log(`  ${line(item)}`)
+  if (items.length > LISTED) console.log(`  and ${items.length - LISTED} more`)
+}

@@ -1,5 +1,6 @@
 /** `flyball config`: the settings in force, secrets masked. */
-import { command, readArguments } from "./arguments.ts"
+import { readArguments } from "./arguments.ts"
+import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 
 /** Prints one line a setting: name, value, where it comes from. */
@@ -8,5 +9,6 @@ export const run = command("config", async (args) => {
   const { effective } = settingsOfProcess()
   const width = Math.max(...effective.map((row) => row.name.length))
   for (const row of effective) console.log(`${row.name.padEnd(width)}  ${row.shown}  (${row.from})`)
-  return 0
+  console.log(`Relative paths start at ${process.cwd()}.`)
+  return exitStatus.ok
 })

@@ -1,14 +1,34 @@
 /** `flyball export`: an evidence pack of the last signed checkpoint. Reads only. */
-import { createWriteStream } from "node:fs"
-import { rename, rm } from "node:fs/promises"
-import { Readable } from "node:stream"
-import { pipeline } from "node:stream/promises"
-import { createGzip, createZstdCompress } from "node:zlib"
-import { decode, PackRequest } from "@flyball/contract"
+import { AgentNotFound, decode, InvalidInput, PackRequest } from "@flyball/contract"
 import { Packs } from "@flyball/core"
+import { recordKinds } from "@flyball/evidence"
+import { compress, compressionFor } from "@flyball/evidence/node"
 import { Result } from "effect"
-import { command, readArguments, UsageError, wholeNumber } from "./arguments.ts"
+import { readArguments, UsageError, wholeNumber } from "./arguments.ts"
+import { command, counted, exitStatus } from "./command.ts"
+import { type Counts, countRecords } from "./export-file/count-records.ts"
+import { checkOutFile, writeOutFile } from "./export-file/out-file.ts"
+import { stopSignal } from "./stop-signal.ts"
 import { withHost } from "./with-host.ts"
+
+/** Writes the pack, and says what it holds and how to check it. */
+export const run = command("export", async (args) => {
+  const { out, request } = requestOf(args)
+  checkOutFile("--out", out)
+  const stop = stopSignal()
+  return withHost({ readOnly: true }, async (runtime) => {
+    const counts: Counts = { bytes: 0, records: 0 }
+    try {
+      const pack = await runtime.runPromise(Packs.use((packs) => packs.export(request)))
+      await writeOutFile(out, compress(countRecords(pack, counts), compressionFor(out)), stop.signal)
+    } catch (cause) {
+      throw inFlags(request, cause)
+    }
+    console.error(`Wrote ${counted(counts.records, "record")} to ${out}. Check it with: flyball-verify ${out} --vkey "$(flyball vkey)"`)
+    if (counts.records === 0) console.error("No record matches what was asked for: the pack is empty, and proves nothing about what is not in it.")
+    return exitStatus.ok
+  })
+})
 
 const decodeRequest = decode(PackRequest)
 
@@ -17,38 +37,37 @@ const requestOf = (args: ReadonlyArray<string>): { readonly request: PackRequest
     kind: { type: "string" }, from: { type: "string" }, to: { type: "string" }, agent: { type: "string" }, run: { type: "string" },
     "record-kind": { type: "string", multiple: true }, since: { type: "string" }, until: { type: "string" }, disclose: { type: "string", multiple: true }, out: { type: "string" }
   })
+  if (values.kind === undefined) throw new UsageError("--kind is missing; it is full, range or sparse")
   if (values.out === undefined) throw new UsageError("--out FILE is missing")
-  const disclose = values.disclose?.flatMap((name) => name.split(","))
   const wanted = Object.fromEntries(Object.entries({
     kind: values.kind, from: wholeNumber("from", values.from), to: wholeNumber("to", values.to), agent_id: values.agent, run_id: values.run,
-    kinds: values["record-kind"], since: values.since, until: values.until,
-    disclose: disclose?.length === 1 && (disclose[0] === "all" || disclose[0] === "none") ? disclose[0] : disclose
+    kinds: values["record-kind"]?.flatMap((kind) => kind.split(",")), since: values.since, until: values.until, disclose: disclosed(values.disclose)
   }).filter(([, value]) => value !== undefined))
   return {
     out: values.out,
-    request: Result.getOrThrowWith(decodeRequest(wanted, "body"), (detail) =>
-      new UsageError(detail.map((item) => `${flagOf(item.loc.at(1))}: ${item.msg}`).join("; ")))
+    request: Result.getOrThrowWith(decodeRequest(wanted, "body"), (detail) => new UsageError(flagProblems(detail)))
   }
 }
 
+/** Names of parts, comma-separated or repeated. A name that no record has would silently disclose nothing. */
+const disclosed = (given: ReadonlyArray<string> | undefined): string | ReadonlyArray<string> | undefined => {
+  const names = given?.flatMap((name) => name.split(","))
+  if (names?.length === 1 && (names[0] === "all" || names[0] === "none")) return names[0]
+  const known = [...new Set(recordKinds.flatMap(({ parts }) => parts.map(({ name }) => name)))].sort()
+  const unknown = names?.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new UsageError(`--disclose takes all, none or names of parts (${known.join(", ")}), and got ${JSON.stringify(unknown.slice(0, 40))}`)
+  return names
+}
+
+const AGENT_EXPECTED = "--agent should be an agent's id, agt_ and 26 characters; GET /api/v1/agents lists them"
+
+const flagProblems = (detail: InvalidInput["detail"]): string => detail.map(({ loc, msg }) => loc.at(1) === "agent_id" ? AGENT_EXPECTED : `${flagOf(loc.at(1))}: ${msg}`).join("; ")
+
 const flagOf = (member: string | undefined): string => `--${{ agent_id: "agent", run_id: "run", kinds: "record-kind" }[member ?? ""] ?? member ?? "kind"}`
 
-const compressorFor = (file: string) => file.endsWith(".gz") ? [createGzip()] : file.endsWith(".zst") ? [createZstdCompress()] : []
-
-/** Writes the pack beside its place and moves it there when it is complete, so that half a pack never has the name. */
-export const run = command("export", async (args) => {
-  const { out, request } = requestOf(args)
-  return withHost({ readOnly: true }, async (runtime) => {
-    const partial = `${out}.partial`
-    try {
-      const pack = await runtime.runPromise(Packs.use((packs) => packs.export(request)))
-      await pipeline([Readable.from(pack), ...compressorFor(out), createWriteStream(partial, { mode: 0o600, flush: true })])
-      await rename(partial, out)
-    } catch (cause) {
-      await rm(partial, { force: true })
-      throw cause
-    }
-    console.error(`Wrote ${out}. Check it with: flyball-verify ${out} --vkey "$(flyball vkey)"`)
-    return 0
-  })
-})
+/** Refusals speak of members of a request; whoever runs the command gave flags. */
+const inFlags = (request: PackRequest, cause: unknown): unknown => {
+  if (cause instanceof InvalidInput) return new UsageError(flagProblems(cause.detail))
+  if (cause instanceof AgentNotFound) return new Error(`--agent ${request.agent_id}: there is no such agent in this store`)
+  return cause
+}

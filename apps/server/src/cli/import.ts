@@ -1,90 +1,112 @@
 /** `flyball import`: witnesses agents' traces through the same door as POST decisions. */
-import { createReadStream, statSync } from "node:fs"
-import { createInterface } from "node:readline"
-import { createGunzip } from "node:zlib"
-import { type DecisionIn, decodeWitness } from "@flyball/contract"
-import { Agents, Capture, type Writer } from "@flyball/core"
-import { readJson, utf8 } from "@flyball/evidence"
+import { accessSync, constants, statSync } from "node:fs"
+import { AgentCreate, decode, decodeWitness } from "@flyball/contract"
+import { readJson } from "@flyball/evidence"
 import { Result } from "effect"
+import { fileProblem } from "../host/file-problem.ts"
 import type { HostRuntime } from "../host/open-host.ts"
-import { command, readArguments, UsageError } from "./arguments.ts"
+import { readArguments, UsageError } from "./arguments.ts"
+import { command, counted, exitStatus } from "./command.ts"
+import { type Line, traceLines, TraceUnreadable } from "./import-trace/lines.ts"
 import { progressBar } from "./import-trace/progress.ts"
 import { readTraceLine } from "./import-trace/trace.ts"
+import { LineProblem, type Totals, type TraceLine, type Witness, witnessLines } from "./import-trace/witness-lines.ts"
+import { stopSignal } from "./stop-signal.ts"
 import { withHost } from "./with-host.ts"
-
-/** Decisions in one commit: enough to share an fsync, few enough to stay near 10 ms. */
-const BATCH = 500
-const writer: Writer = { id: "system:import" }
-
-interface Totals {
-  decisions: number
-  duplicates: number
-  readonly agents: Map<string, string>
-}
-
-/** An open batch of one agent. Batches are per agent, since a commit is about one agent. */
-interface Pending {
-  readonly agentId: string
-  readonly decisions: Array<DecisionIn>
-}
-
-/** Lines of a file, unpacked when its name says so, with their numbers and how many packed bytes were read. */
-const linesOf = async function*(file: string): AsyncGenerator<{ readonly text: string; readonly number: number; readonly bytesRead: number }> {
-  const source = createReadStream(file)
-  const unpacked = file.endsWith(".gz") ? source.pipe(createGunzip()) : source
-  source.on("error", (cause) => unpacked.destroy(cause))
-  let number = 0
-  for await (const text of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number++
-    if (text !== "") yield { text, number, bytesRead: source.bytesRead }
-  }
-}
-
-const importFile = async (runtime: HostRuntime, file: string, orgUnit: string, totals: Totals): Promise<void> => {
-  const bar = progressBar(file, statSync(file).size)
-  const pending = new Map<string, Pending>()
-  const flush = async (batch: Pending): Promise<void> => {
-    if (batch.decisions.length === 0) return
-    const { receipts } = await runtime.runPromise(Capture.use((capture) => capture.witness(batch.agentId, batch.decisions, writer)))
-    totals.decisions += receipts.length
-    totals.duplicates += receipts.filter((receipt) => receipt.duplicate).length
-    batch.decisions.length = 0
-  }
-  for await (const { bytesRead, number, text } of linesOf(file)) {
-    const fail = (what: string): never => {
-      throw new Error(`${file}, line ${number}: ${what}. What came before it is recorded; import the corrected file again, nothing is doubled`)
-    }
-    const json = readJson(utf8(text), { keepRaw: (path) => path.length === 1 && (path[0] === "args" || path[0] === "result") })
-    if (!json.ok) return fail(`not JSON (${json.reason} at byte ${json.offset})`)
-    const read = readTraceLine(json.value)
-    if (!read.ok) return fail(`expected ${read.expected}`)
-    const decoded = decodeWitness(read.trace.decision)
-    if (Result.isFailure(decoded)) return fail(decoded.failure.map((item) => `${item.loc.slice(1).join(".")}: ${item.msg}`).join("; "))
-    let agentId = totals.agents.get(read.trace.agent)
-    if (agentId === undefined) {
-      const { agent } = await runtime.runPromise(Agents.use((agents) => agents.register({ name: read.trace.agent, org_unit: orgUnit }, writer)))
-      agentId = agent.id
-      totals.agents.set(read.trace.agent, agentId)
-    }
-    const batch = pending.get(agentId) ?? { agentId, decisions: [] }
-    pending.set(agentId, batch)
-    batch.decisions.push(...decoded.success)
-    if (batch.decisions.length >= BATCH) await flush(batch)
-    bar.show(bytesRead, totals.decisions)
-  }
-  for (const batch of pending.values()) await flush(batch)
-  bar.end()
-}
 
 /** Imports each file in turn and prints what was new. */
 export const run = command("import", async (args) => {
   const { positionals: files, values } = readArguments(args, { "org-unit": { type: "string" } }, true)
+  const orgUnit = values["org-unit"] ?? "imported"
   if (files.length === 0) throw new UsageError("name at least one FILE.ndjson or FILE.ndjson.gz")
-  for (const file of files) if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new UsageError(`${file} is not a file`)
+  for (const file of files) checkTraceFile(file)
+  checkOrgUnit(orgUnit)
+  const stop = stopSignal()
   return withHost({ readOnly: false }, async (runtime) => {
     const totals: Totals = { decisions: 0, duplicates: 0, agents: new Map() }
-    for (const file of files) await importFile(runtime, file, values["org-unit"] ?? "imported", totals)
-    console.log(`${totals.decisions} decisions of ${totals.agents.size} agents: ${totals.decisions - totals.duplicates} new, ${totals.duplicates} already recorded.`)
-    return 0
+    try {
+      for (const file of files) await importFile(runtime, file, orgUnit, totals, stop.signal)
+    } catch (cause) {
+      throw new Error(`${sentence(cause)}. ${kept(totals)}`, { cause })
+    }
+    console.log(`${counted(totals.decisions, "decision")} of ${counted(totals.agents.size, "agent")}: ${totals.decisions - totals.duplicates} new, ${totals.duplicates} already recorded.`)
+    return exitStatus.ok
   })
 })
+
+const sentence = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "")
+
+/** What a run that failed leaves. */
+const kept = ({ decisions, duplicates }: Totals): string => {
+  const news = decisions - duplicates
+  const left = news === 0 ? "Nothing new is recorded" : news === 1 ? "1 new decision of this run is recorded and stays" : `${news} new decisions of this run are recorded and stay`
+  return `${left}; import again when that is put right, nothing is doubled`
+}
+
+const checkTraceFile = (file: string): void => {
+  try {
+    if (!statSync(file).isFile()) throw new UsageError(`${file} is not a file`)
+    accessSync(file, constants.R_OK)
+  } catch (cause) {
+    throw cause instanceof UsageError ? cause : new UsageError(`${file} cannot be read: ${fileProblem(cause)}`)
+  }
+}
+
+const checkOrgUnit = (orgUnit: string): void => {
+  const checked = decode(AgentCreate)({ name: "any", org_unit: orgUnit }, "body")
+  if (Result.isFailure(checked)) throw new UsageError(`--org-unit: ${checked.failure.map(({ msg }) => msg).join("; ")}`)
+}
+
+const importFile = async (runtime: HostRuntime, file: string, orgUnit: string, totals: Totals, stop: AbortSignal): Promise<void> => {
+  const bar = progressBar(file, statSync(file).size)
+  const witness = witnessLines(runtime, orgUnit, totals)
+  let lines = 0
+  try {
+    for await (const line of traceLines(file)) {
+      stop.throwIfAborted()
+      await witness.add(readLine(line))
+      lines++
+      bar.show(line.bytesRead, totals.decisions)
+    }
+    await witness.flush()
+  } catch (cause) {
+    throw await afterRest(file, witness, cause)
+  } finally {
+    bar.end()
+  }
+  if (lines === 0) console.error(`flyball: ${file} is empty.`)
+}
+
+/** Records what stands before the line that failed, so that the sentence about it is simple; answers the error to report. */
+const afterRest = async (file: string, witness: Witness, cause: unknown): Promise<unknown> => {
+  const inLine = cause instanceof LineProblem || cause instanceof TraceUnreadable
+  const flushed = await witness.flush().then(() => null, (other: unknown) => other)
+  // Of two bad lines the earlier one is told of.
+  const first = inLine && flushed instanceof LineProblem && flushed.line < cause.line ? flushed : cause
+  if (first instanceof LineProblem || first instanceof TraceUnreadable) return new Error(`${file}, line ${first.line}: ${first.message}`, { cause: first })
+  return (first as NodeJS.ErrnoException).syscall === undefined ? first : new Error(`${file} cannot be read: ${fileProblem(first)}`, { cause: first })
+}
+
+const readLine = ({ bytes, number }: Line): TraceLine => {
+  const json = readJson(bytes, { keepRaw: (path) => path.length === 1 && (path[0] === "args" || path[0] === "result") })
+  if (!json.ok) throw new LineProblem(number, jsonProblems[json.reason](json.offset))
+  const read = readTraceLine(json.value)
+  if (!read.ok) throw new LineProblem(number, `expected ${read.expected}`)
+  const decoded = decodeWitness(read.trace.decision)
+  if (Result.isFailure(decoded)) throw new LineProblem(number, decoded.failure.map(({ loc, msg }) => `${memberOf(loc)}: ${msg}`).join("; "))
+  return { agent: read.trace.agent, decision: decoded.success[0]!, line: number, bytes: bytes.length }
+}
+
+const jsonProblems = {
+  size: () => "the line is too long",
+  utf8: (offset: number) => `the text is not UTF-8 from byte ${offset} of the line`,
+  syntax: (offset: number) => `the JSON is broken at byte ${offset} of the line`,
+  depth: (offset: number) => `the JSON is nested too deeply at byte ${offset} of the line`,
+  duplicate: (offset: number) => `a name stands twice in one object, at byte ${offset} of the line`
+} as const
+
+/** The trace's word for a member of a decision, where it has another. */
+const memberOf = (loc: ReadonlyArray<string>): string => {
+  const path = loc.slice(1).join(".")
+  return { client_ref: "id", observed_at: "ts", "usage.input_tokens": "tokens_in", "usage.output_tokens": "tokens_out", "usage.cost_micro_usd": "cost_usd" }[path] ?? path
+}

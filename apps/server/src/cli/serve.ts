@@ -1,26 +1,21 @@
 /** `flyball serve`: the HTTP server until SIGTERM or SIGINT. */
 import "effect/schema/SchemaJITCompiler/enable"
+import { Checkpointer } from "@flyball/core"
+import { Effect } from "effect"
 import { openDevIssuer } from "../dev-issuer.ts"
+import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
 import { isLoopback } from "../host/loopback.ts"
-import { makeLog, requestLog } from "../host/log.ts"
-import { openHost } from "../host/open-host.ts"
+import { type Log, makeLog, requestLog } from "../host/log.ts"
+import { type HostRuntime, openHost } from "../host/open-host.ts"
 import { makeServer } from "../http/server.ts"
-import { command, readArguments } from "./arguments.ts"
+import type { Settings } from "../settings/read.ts"
+import { readArguments } from "./arguments.ts"
+import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 import { version } from "./help.ts"
+import { stopSignal } from "./stop-signal.ts"
 
-const stopSignal = (): Promise<NodeJS.Signals> =>
-  new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.once(signal, () => {
-        resolve(signal)
-        // Asked twice, it goes at once; what was acknowledged is durable anyway.
-        process.once(signal, () => process.exit(130))
-      })
-    }
-  })
-
-/** Prints one line with the address when ready; exit status 0 after a clean shutdown. */
+/** Prints one line with the address when ready; exit status 0 after a clean shutdown with everything signed. */
 export const run = command("serve", async (args) => {
   readArguments(args, {})
   const { settings } = settingsOfProcess()
@@ -28,18 +23,50 @@ export const run = command("serve", async (args) => {
     throw new Error(`FLYBALL_HOST is ${settings.host}, which others can reach, and no OIDC issuer is configured. Without one the server vouches for people itself, and does so on a loopback address only. Use 127.0.0.1`)
   }
   const log = makeLog(settings.logLevel, (line) => process.stderr.write(line), () => new Date())
-  const stopped = stopSignal()
-  const runtime = await openHost(settings)
+  const stop = stopSignal()
+  makeDataFolder(settings)
+  const runtime = await openHost(settings, { readOnly: false, log })
   try {
-    const server = makeServer({ context: await runtime.context(), verifier: await openDevIssuer(settings.dataDir), version, log: requestLog(log) })
-    const { url } = await server.listen({ host: settings.host, port: settings.port })
+    const verifier = await tellingOfNew(settings, DEV_ISSUER_KEY, () => openDevIssuer(settings.dataDir))
+    const server = makeServer({ context: await runtime.context(), verifier, version, log: requestLog(log) })
+    const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
     console.log(`flyball ${version} is ready at ${url}`)
-    log("info", "stopping", { signal: await stopped })
+    log("info", "stopping", { signal: await stop.asked })
     server.drain()
     await server.close()
+    return await signLast(runtime, log)
   } finally {
     await runtime.dispose()
   }
-  return 0
 })
+
+/** How long the last checkpoint may take before the process goes without it. A service manager kills after 30 to 90 s. */
+const LAST_CHECKPOINT = "15 seconds"
+
+/** Signs for everything that was acknowledged. Failing loses nothing (the next start signs), but whoever stopped the server should know. */
+const signLast = (runtime: HostRuntime, log: Log): Promise<number> =>
+  runtime.runPromise(Checkpointer.use(({ now }) => now).pipe(Effect.timeout(LAST_CHECKPOINT))).then(
+    ({ size }) => {
+      log("info", "stopped", { signedRecords: size })
+      return exitStatus.ok
+    },
+    (cause: unknown) => {
+      log("error", "stopped, but the last checkpoint could not be signed. The records are kept, and the next start signs for them", { cause: cause instanceof Error ? cause.message : String(cause) })
+      return exitStatus.failed
+    }
+  )
+
+const listenProblem = ({ host, port }: Settings, cause: unknown): unknown => {
+  switch ((cause as NodeJS.ErrnoException).code) {
+    case "EADDRINUSE":
+      return new Error(`port ${port} of ${host} is taken. Stop what listens there, or choose another with FLYBALL_PORT (0 takes a free one)`, { cause })
+    case "EACCES":
+      return new Error(`this account may not listen on port ${port}. Choose one above 1023 with FLYBALL_PORT`, { cause })
+    case "EADDRNOTAVAIL":
+    case "EAFNOSUPPORT":
+      return new Error(`${host} is not an address of this host. FLYBALL_HOST names it; 127.0.0.1 always works`, { cause })
+    default:
+      return cause
+  }
+}

@@ -1,6 +1,8 @@
 /** `flyball vkey`: the key that an auditor pins. Touches only the data folder. */
 import { dataFolderVkey } from "@flyball/node"
-import { command, readArguments } from "./arguments.ts"
+import { makeDataFolder, SIGNING_KEY, tellingOfNew } from "../host/data-folder.ts"
+import { readArguments } from "./arguments.ts"
+import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 
 /** Prints only the vkey. Makes the data folder when it is not there yet. */
@@ -8,6 +10,7 @@ export const run = command("vkey", async (args) => {
   readArguments(args, {})
   const { settings } = settingsOfProcess()
   if (settings.database.kind === "memory") throw new Error("with sqlite::memory: the key lives in the server's memory; ask GET /api/v1/chain/keys")
-  console.log(await dataFolderVkey({ dir: settings.dataDir, ...(settings.origin === null ? {} : { origin: settings.origin }) }))
-  return 0
+  makeDataFolder(settings)
+  console.log(await tellingOfNew(settings, SIGNING_KEY, () => dataFolderVkey({ dir: settings.dataDir, ...(settings.origin === null ? {} : { origin: settings.origin }) })))
+  return exitStatus.ok
 })

@@ -7,7 +7,7 @@ import { authenticate, bearerToken, type TokenVerifier } from "./authenticate.ts
 const unused = Effect.die("not asked for")
 
 /** Who was asked about which token. */
-const world = (claims: { readonly roles: ReadonlyArray<string> } | null) => {
+const world = (claims: { readonly roles: ReadonlyArray<string>; readonly org_unit?: string } | null) => {
   const asked: Array<string> = []
   const keys: IngestKeysApi = {
     mint: () => unused, list: unused, revoke: () => unused,
@@ -53,6 +53,12 @@ describe("people", () => {
     const caller = await ask("Bearer a.b")
     assert.deepInclude(caller, { _tag: "Success" })
     assert.deepStrictEqual(caller._tag === "Success" && caller.success, { kind: "user", issuer: "i", subject: "ann", role: "governor", orgUnit: "claims" })
+  })
+
+  it("are of the org unit that is stored, however their issuer writes its accents", async () => {
+    const { ask } = world({ roles: ["auditor"], org_unit: "cafe\u0301" })
+    const caller = await ask("Bearer a.b")
+    assert.deepInclude(caller._tag === "Success" ? caller.success : {}, { orgUnit: "caf\u00e9" })
   })
 
   it("without a role of ours are forbidden, not unknown", async () => {

@@ -23,7 +23,7 @@ export const bearerToken = (header: string | undefined): string | null => {
 }
 
 /**
- * The caller behind an Authorization header.
+ * The caller behind an Authorization header. Its org unit is in NFC, as stored ones are: elsewhere they are compared by bytes.
  *
  * - Fails: `Unauthorized` for every token that opens nothing, whatever the reason; `Forbidden` for a person without a role here.
  */
@@ -43,7 +43,7 @@ export const authenticate = Effect.fnUntraced(function*(
   if (claims === null) return yield* new Unauthorized()
   const role = strongest(claims.roles)
   if (role === null) return yield* new Forbidden({ need: "one of the service's roles" })
-  return { kind: "user", issuer: verifier.issuer, subject: claims.sub, role, orgUnit: claims.org_unit }
+  return { kind: "user", issuer: verifier.issuer, subject: claims.sub, role, orgUnit: claims.org_unit.normalize("NFC") }
 })
 
 const strongest = (names: ReadonlyArray<string>): Role | null => roles.find((role) => names.includes(role)) ?? null

@@ -66,7 +66,9 @@ export const dispatch = Effect.fnUntraced(function*(
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
 
 const admitted = Effect.fnUntraced(function*({ verifier }: Dispatcher, endpoint: AnyEndpoint, request: IncomingMessage) {
-  const caller = yield* authenticate(request.headers.authorization, verifier)
+  // Of two headers node keeps the first; a proxy in front may have looked at the second.
+  const [header, second] = request.headersDistinct["authorization"] ?? []
+  const caller = yield* authenticate(second === undefined ? header : undefined, verifier)
   const known = accessCaller(caller)
   if (known === null) return yield* new Unauthorized()
   const refusal = refusalFor(endpoint.access, known)

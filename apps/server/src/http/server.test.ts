@@ -5,7 +5,7 @@ import { Chain, Packs, Storage, StorageCorrupt, StorageUnavailable } from "@flyb
 import { Context, Deferred, Effect } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import { openWorld, type World } from "./http-world.ts"
-import { makeServer } from "./server.ts"
+import { makeServer, type ServerTimes } from "./server.ts"
 import { rawConnection } from "./raw-client.ts"
 import type { Services } from "./call.ts"
 import type { RequestLog } from "./log.ts"
@@ -25,13 +25,14 @@ const opened = async (...args: Parameters<typeof openWorld>): Promise<World> => 
 }
 
 /** A second server over the same governor, in which some services are others. */
-const beside = async (world: World, change: (context: Context.Context<Services>) => Context.Context<Services>) => {
+const beside = async (world: World, change: (context: Context.Context<Services>) => Context.Context<Services>, times: Partial<ServerTimes> = {}) => {
   const log: Array<RequestLog> = []
   const logged: Array<() => void> = []
   const server = makeServer({
     context: change(world.context),
     verifier: world.issuer,
     version: "0.0.0-test",
+    times,
     log: (entry) => {
       log.push(entry)
       logged.splice(0).forEach((wake) => wake())
@@ -117,6 +118,8 @@ describe("bodies on the wire", () => {
     const { ended } = await rawConnection(port,
       `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}{"name":"hidden"}\r\n\r\n`)
     const text = await ended()
+    // The request that came whole has its own answer first: a 400 for one that was done would be a lie.
+    assert.match(text, /^HTTP\/1\.1 422 /)
     assert.include(text, "HTTP/1.1 400 Bad Request")
     assert.include(text, "\"code\":\"bad_request\"")
     assert.match(text.slice(text.indexOf("HTTP/1.1 400")), /x-request-id: [0-9a-f-]{36}/)
@@ -144,6 +147,23 @@ describe("bodies on the wire", () => {
     assert.match(await ended(), /^HTTP\/1\.1 431 [^]*"code":"headers_too_large"/)
   })
 
+  it("without a host are 400 like every other problem", async () => {
+    const { port } = await opened()
+    const text = await (await rawConnection(port, "GET /status HTTP/1.1\r\n\r\n")).ended()
+    assert.match(text, /^HTTP\/1\.1 400 /)
+    assert.match(text, /x-request-id: [0-9a-f-]{36}/)
+    assert.include(text, "\"code\":\"bad_request\"")
+    assert.match(await (await rawConnection(port, "GET /status HTTP/1.0\r\n\r\n")).ended(), /^HTTP\/1\.1 200 /)
+  })
+
+  it("with two tokens are 401, whichever of them is good", async () => {
+    const { key, port } = await opened()
+    for (const [one, two] of [[key, "x"], ["x", key], [key, key]]) {
+      const text = await (await rawConnection(port, `GET /api/v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${one}\r\nauthorization: Bearer ${two}\r\n\r\n`)).ended()
+      assert.match(text, /^HTTP\/1\.1 401 /)
+    }
+  })
+
   it("what is no HTTP is 400, and an absolute target is its path", async () => {
     const { port } = await opened()
     assert.match(await (await rawConnection(port, "\0\r\n\r\n")).ended(), /^HTTP\/1\.1 400 /)
@@ -165,7 +185,7 @@ describe("faults and defects", () => {
   it("a store that is corrupt is 503 too, with its own code", async () => {
     const { get } = await withHead(await opened(), Effect.fail(new StorageCorrupt({ reason: "row 7" })))
     const got = await get("/api/v1/chain/head")
-    assert.deepStrictEqual([got.status, (await got.json()).code], [503, "storage_corrupt"])
+    assert.deepStrictEqual([got.status, (await got.json()).code, got.headers.get("retry-after")], [503, "storage_corrupt", null])
   })
 
   it("a defect is 500 with the request's id and nothing else", async () => {
@@ -252,6 +272,37 @@ describe("streams", () => {
     assert.strictEqual(log[0]!.status, 0)
     assert.isTrue(made.closed)
     assert.isBelow(made.count, SOURCE_CHUNKS / 2)
+  })
+
+  it("cut a reader that takes nothing any more", async () => {
+    const world = await opened()
+    const closed = Deferred.makeUnsafe<void>()
+    const chunks = async function*() {
+      try {
+        for (let count = 0; count < SOURCE_CHUNKS; count++) yield new Uint8Array(65_536)
+      } finally {
+        await Effect.runPromise(Deferred.succeed(closed, undefined))
+      }
+    }
+    const { port } = await beside(world, (context) => Context.add(context, Packs, { ...Context.get(context, Packs), build: () => Effect.succeed(chunks()) }), { stallMs: 20 })
+    const { socket, until } = await rawConnection(port, `GET ${await packOf(world)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`)
+    await until((text) => text.length > 100_000)
+    socket.pause()
+    await Effect.runPromise(Deferred.await(closed))
+    socket.destroy()
+  })
+
+  it("are looked at by HEAD without a trace, and a person has a pseudonym only once a pack was read", async () => {
+    const world = await opened()
+    const path = await packOf(world)
+    const visitor = await world.token("auditor", "*", "new here")
+    const before = await world.size()
+    assert.strictEqual((await world.send("HEAD", path, { token: visitor })).status, 200)
+    assert.strictEqual(await world.size(), before)
+    await world.send("GET", path, { token: visitor })
+    assert.strictEqual(await world.size(), before + 2, "principal.seen and evidence.exported")
+    await world.send("GET", path, { token: await world.token("auditor", "*", "second") })
+    assert.strictEqual(await world.size(), before + 2, "reading again leaves no record")
   })
 
   it("that fail before the first byte are a proper answer, later they are cut", async () => {

@@ -6,7 +6,7 @@ import { endpoints, internalError, type Problem, problemOf } from "@flyball/cont
 import { Cause, type Context, Effect, Exit } from "effect"
 import type { TokenVerifier } from "./authenticate.ts"
 import type { Services } from "./call.ts"
-import { badRequestText } from "./bad-request.ts"
+import { badRequestText, hostMissing } from "./bad-request.ts"
 import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
 import { handlers } from "./handlers/all.ts"
 import type { LogRequest } from "./log.ts"
@@ -23,6 +23,8 @@ export interface ServerTimes {
   readonly requestMs: number
   /** Between two requests of a connection; longer than the usual 60 s of a proxy, so that the proxy is the one to hang up. */
   readonly keepAliveMs: number
+  /** For a reader that takes nothing of an answer, so that one who stops reading does not hold its source open for ever. */
+  readonly stallMs: number
   /** How often the first two are looked after. */
   readonly lookMs: number
   /** For what is under way when the server closes. */
@@ -30,7 +32,7 @@ export interface ServerTimes {
 }
 
 /** The times of a server that was told nothing else. */
-export const defaultTimes: ServerTimes = { headersMs: 15_000, requestMs: 60_000, keepAliveMs: 65_000, lookMs: 5_000, closeMs: 10_000 }
+export const defaultTimes: ServerTimes = { headersMs: 15_000, requestMs: 60_000, keepAliveMs: 65_000, stallMs: 60_000, lookMs: 5_000, closeMs: 10_000 }
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -68,25 +70,36 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     requestTimeout: times.requestMs,
     keepAliveTimeout: times.keepAliveMs,
     connectionsCheckingInterval: times.lookMs,
-    insecureHTTPParser: false
+    insecureHTTPParser: false,
+    // Node would answer these itself, in another form than everything else here.
+    requireHostHeader: false
   })
-  const answering = new WeakMap<Socket, ServerResponse>()
+  const answering = new WeakMap<Socket, Answering>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    answering.set(request.socket, response)
+    answering.set(request.socket, { request, response })
+    if (request.httpVersion === "1.1" && request.headers.host === undefined) {
+      response.setHeader("x-request-id", requestId(request.headers["x-request-id"]))
+      return writeProblem(response, hostMissing, request.method === "HEAD")
+    }
     if (draining) response.shouldKeepAlive = false
     // A connection that was in use when the server began to go would stay open until its idle time is over.
     response.once("finish", () => draining && request.socket.end())
-    serveRequest(dispatcher, options, request, response)
+    serveRequest(dispatcher, options, times, request, response)
   }
   server.on("request", serve)
   // The body is asked for only after the caller was admitted: see readBody.
   server.on("checkContinue", serve)
   server.on("checkExpectation", serve)
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    const response = answering.get(socket)
+    const before = answering.get(socket)
+    const answer = (): void => {
+      if (socket.writable && error.code !== "ECONNRESET") socket.end(badRequestText(error.code))
+      else socket.destroy()
+    }
+    if (before === undefined || before.response.writableFinished || !before.request.complete) answer()
+    // The request before these bytes was whole, and may be written already: it gets its own answer, and 400 must not pass for that.
+    else if (!before.response.headersSent) before.response.once("finish", answer)
     // In the middle of an answer these bytes would pass for a part of it.
-    const between = response === undefined || !response.headersSent || response.writableFinished
-    if (between && socket.writable && error.code !== "ECONNRESET") socket.end(badRequestText(error.code))
     else socket.destroy()
   })
   return {
@@ -120,7 +133,13 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
 /** Bytes of an unread body that are let run out after the answer. */
 const DISCARD_BYTES = 4 * BATCH_LIMIT_BYTES
 
-const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, request: IncomingMessage, response: ServerResponse): void => {
+/** The last request of a connection, and its answer. */
+interface Answering {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, { stallMs }: ServerTimes, request: IncomingMessage, response: ServerResponse): void => {
   const id = requestId(request.headers["x-request-id"])
   const startedMs = performance.now()
   const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
@@ -128,14 +147,14 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, request: I
   const bodiless = request.method === "HEAD"
   const answered = Effect.gen(function*() {
     const reply = yield* dispatch(dispatcher, request, response, progress)
-    yield* writeAnswer(response, reply.status, reply.answer, bodiless)
+    yield* writeAnswer(response, reply.status, reply.answer, { bodiless, stallMs })
   })
   const fiber = Effect.runForkWith(options.context)(answered)
   const onClose = (): void => {
     if (!response.writableFinished) fiber.interruptUnsafe()
   }
   response.once("close", onClose)
-  response.once("error", () => {})
+  response.on("error", () => {})
   fiber.addObserver((exit) => {
     const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id)
     if (problem !== null && !response.headersSent && !response.destroyed) writeProblem(response, problem.shown, bodiless)

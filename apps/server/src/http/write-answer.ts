@@ -8,18 +8,26 @@ import type { Answer } from "./answer.ts"
 /** What every response says beside its content. */
 const always = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const
 
+/** How an answer is written. */
+export interface Writing {
+  /** Head only, as HEAD asks for. */
+  readonly bodiless: boolean
+  /** How long a reader may take nothing. Unit: milliseconds. */
+  readonly stallMs: number
+}
+
 /** Writes a success. Fails only with what a stream fails with before its first byte; later failures cut the connection, so that nobody takes half for whole. */
-export const writeAnswer = (response: ServerResponse, status: number, answer: Answer, bodiless: boolean): Effect.Effect<void, unknown> => {
+export const writeAnswer = (response: ServerResponse, status: number, answer: Answer, writing: Writing): Effect.Effect<void, unknown> => {
   switch (answer.kind) {
     case "json":
-      return Effect.sync(() => writeWhole(response, status, { "content-type": "application/json" }, [Buffer.from(JSON.stringify(answer.value))], bodiless))
+      return Effect.sync(() => writeWhole(response, status, { "content-type": "application/json" }, [Buffer.from(JSON.stringify(answer.value))], writing.bodiless))
     case "allow":
       return Effect.sync(() => void response.writeHead(status, { ...always, allow: answer.methods.join(", ") }).end())
     case "pieces":
-      return Effect.tryPromise({ try: () => writePieces(response, status, answer.media, answer.pieces, bodiless), catch: (error) => error })
+      return Effect.tryPromise({ try: () => writePieces(response, status, answer.media, answer.pieces, writing), catch: (error) => error })
     case "stream":
       // It ends by itself when the reader leaves; cutting it short here would leave its source open.
-      return Effect.uninterruptible(Effect.tryPromise({ try: () => writeStream(response, status, answer, bodiless), catch: (error) => error }))
+      return Effect.uninterruptible(Effect.tryPromise({ try: () => writeStream(response, status, answer, writing), catch: (error) => error }))
   }
 }
 
@@ -33,13 +41,13 @@ const writeWhole = (response: ServerResponse, status: number, headers: { readonl
   response.end()
 }
 
-const writePieces = async (response: ServerResponse, status: number, media: string, pieces: ReadonlyArray<Uint8Array>, bodiless: boolean): Promise<void> => {
+const writePieces = async (response: ServerResponse, status: number, media: string, pieces: ReadonlyArray<Uint8Array>, { bodiless, stallMs }: Writing): Promise<void> => {
   response.writeHead(status, { ...always, "content-type": media, "content-length": pieces.reduce((sum, piece) => sum + piece.length, 0) })
-  if (!bodiless) for (const piece of pieces) if (!(await push(response, piece))) return
+  if (!bodiless) for (const piece of pieces) if (!(await push(response, piece, stallMs))) return
   response.end()
 }
 
-const writeStream = async (response: ServerResponse, status: number, answer: Extract<Answer, { readonly kind: "stream" }>, bodiless: boolean): Promise<void> => {
+const writeStream = async (response: ServerResponse, status: number, answer: Extract<Answer, { readonly kind: "stream" }>, { bodiless, stallMs }: Writing): Promise<void> => {
   const headers = { ...always, "content-type": answer.media, "content-disposition": `attachment; filename="${answer.fileName}"` }
   if (bodiless) return void response.writeHead(status, headers).end()
   const chunks = answer.chunks[Symbol.asyncIterator]()
@@ -47,7 +55,7 @@ const writeStream = async (response: ServerResponse, status: number, answer: Ext
   response.writeHead(status, headers)
   try {
     while (next.done !== true) {
-      if (!(await push(response, next.value))) return void await chunks.return?.()
+      if (!(await push(response, next.value, stallMs))) return void await chunks.return?.()
       next = await chunks.next()
     }
     response.end()
@@ -57,19 +65,21 @@ const writeStream = async (response: ServerResponse, status: number, answer: Ext
   }
 }
 
-/** Writes a piece and waits until the socket takes more; false when the reader is gone. */
-const push = async (response: ServerResponse, piece: Uint8Array): Promise<boolean> => {
+/** Writes a piece and waits until the socket takes more; false when the reader is gone, or has taken nothing for `stallMs` and is cut off. */
+const push = async (response: ServerResponse, piece: Uint8Array, stallMs: number): Promise<boolean> => {
   if (response.destroyed) return false
   if (response.write(piece)) return true
   const gone = new AbortController()
   const onClose = (): void => gone.abort()
   response.once("close", onClose)
+  const stalled = setTimeout(() => response.destroy(), stallMs)
   try {
     await once(response, "drain", { signal: gone.signal })
     return true
   } catch {
     return false
   } finally {
+    clearTimeout(stalled)
     response.off("close", onClose)
   }
 }

@@ -11,7 +11,7 @@ describe("settings", () => {
     assert.isTrue(read.ok)
     if (!read.ok) return
     assert.deepEqual(read.settings, {
-      host: "127.0.0.1", port: 8787, database: { kind: "sqlite", file: "./.flyball/flyball.db" }, origin: null, dataDir: "./.flyball", tenantId: "default", logLevel: "info"
+      host: "127.0.0.1", port: 8787, database: { kind: "sqlite", file: "./.flyball/flyball.db" }, origin: null, dataDir: "./.flyball", tenantId: null, logLevel: "info"
     })
   })
   it("lists every problem, and never shows a secret", () => {
@@ -35,8 +35,33 @@ describe("settings", () => {
     assert.isFalse(readSettings({ FLYBALL_DATABASE_URL_FILE: "/run/secret", FLYBALL_DATABASE_URL: "sqlite::memory:" }, () => "sqlite::memory:").ok)
     assert.isFalse(readSettings({ FLYBALL_DATABASE_URL_FILE: "/run/secret" }, noFile).ok)
   })
+  it("says which file of a secret cannot be used and why, unless its name may be the secret", () => {
+    const problem = (file: string, content: () => string): string => {
+      const read = readSettings({ FLYBALL_DATABASE_URL_FILE: file }, content)
+      return read.ok ? "taken" : read.problems.join()
+    }
+    const missing = (): string => {
+      throw Object.assign(new Error("no such file"), { code: "ENOENT" })
+    }
+    assert.strictEqual(problem("/run/secret", missing), 'FLYBALL_DATABASE_URL_FILE names "/run/secret", which cannot be read: it is not there (ENOENT).')
+    assert.strictEqual(problem("/run/secret", () => "\n"), 'FLYBALL_DATABASE_URL_FILE names "/run/secret", which is empty.')
+    assert.strictEqual(problem("postgres://u:hunter2@h/d", missing), "FLYBALL_DATABASE_URL_FILE should name a file, and holds an address; set FLYBALL_DATABASE_URL instead.")
+    assert.match(problem("/run/secret", () => "mysql://u:hunter2@h/d"), /^FLYBALL_DATABASE_URL_FILE should name a file that holds (?!.*hunter2)/)
+  })
+  it.each<[string, string | null]>([
+    ["sqlite:a.db", "a.db"], ["sqlite:/srv/a.db", "/srv/a.db"], ["sqlite:///srv/a.db", "/srv/a.db"], ["sqlite://a.db", null], ["sqlite:", null], ["sqlite::file:", null]
+  ])("reads %s as the file %s", (url, file) => {
+    const read = readSettings({ FLYBALL_DATABASE_URL: url }, noFile)
+    assert.deepEqual(read.ok ? read.settings.database : null, file === null ? null : { kind: "sqlite", file })
+  })
+  it.each(["postgres://h:99999/d", "postgres://u:100%@h/d", "Postgres://h/d", "postgresql:h"])("refuses the address %s", (url) =>
+    assert.isFalse(readSettings({ FLYBALL_DATABASE_URL: url }, noFile).ok))
   it("warns about unknown names, with the nearest known one", () => {
     assert.deepEqual(readSettings({ FLYBALL_PROT: "1", FLYBALL_TEST_PG_URL: "x", PATH: "y" }, noFile).warnings, ["FLYBALL_PROT is not a setting and is ignored. Did you mean FLYBALL_PORT?"])
+    assert.deepEqual(readSettings({ FLYBALL_PORT_FILE: "x", FLYBALL_SOMETHING_ELSE: "y" }, noFile).warnings, [
+      "FLYBALL_PORT_FILE is not a setting and is ignored. Only secrets can come from a file; set FLYBALL_PORT.",
+      "FLYBALL_SOMETHING_ELSE is not a setting and is ignored."
+    ])
   })
   it("keeps the store in the data folder unless told otherwise", () => {
     const read = readSettings({ FLYBALL_DATA_DIR: "/srv/flyball" }, noFile)

@@ -1,18 +1,19 @@
 /** Reads the settings from an environment, all problems at once. */
+import { fileProblem } from "../host/file-problem.ts"
+import { nearest } from "../nearest.ts"
 import { type Setting, settingsTable } from "./table.ts"
 
 type Table = typeof settingsTable
 type ValueOf<S> = S extends Setting<infer A> ? A : never
 
-/** The settings with their types; `null` where a setting without a default is not set. */
-export type Settings = { readonly [F in keyof Table]: F extends "origin" ? ValueOf<Table[F]> | null : ValueOf<Table[F]> }
+/** The settings with their types; `null` where a choice was left to the store. */
+export type Settings = { readonly [F in keyof Table]: F extends "origin" | "tenantId" ? ValueOf<Table[F]> | null : ValueOf<Table[F]> }
 
 /** One setting in force, as `flyball config` prints it. */
 export interface EffectiveSetting {
   readonly name: string
   readonly shown: string
   readonly from: "environment" | "file" | "default"
-  readonly meaning: string
 }
 
 /** The outcome: settings, or every problem as a sentence. Warnings do not stop the start. */
@@ -22,24 +23,6 @@ export type SettingsRead =
 
 /** An environment as `process.env` gives it. */
 export type Environment = { readonly [name: string]: string | undefined }
-
-const editDistance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
-    row = next
-  }
-  return row[b.length]!
-}
-
-const warningsOf = (environment: Environment): ReadonlyArray<string> => {
-  const known = Object.values(settingsTable).flatMap((row) => row.secret ? [row.name, `${row.name}_FILE`] : [row.name])
-  return Object.keys(environment).filter((name) => name.startsWith("FLYBALL_") && !name.startsWith("FLYBALL_TEST_") && !known.includes(name)).sort().map((name) => {
-    const nearest = [...known].sort((a, b) => editDistance(a, name) - editDistance(b, name))[0]!
-    return `${name} is not a setting and is ignored.${editDistance(nearest, name) <= 4 ? ` Did you mean ${nearest}?` : ""}`
-  })
-}
 
 /**
  * Reads and checks every setting.
@@ -52,34 +35,60 @@ export const readSettings = (environment: Environment, readFile: (path: string) 
   const values: Record<string, unknown> = {}
   const effective: Array<EffectiveSetting> = []
   for (const [field, row] of Object.entries(settingsTable) as ReadonlyArray<[keyof Table, Setting<unknown>]>) {
-    let from: EffectiveSetting["from"] = "default"
-    let given: string | null = field === "database" ? `sqlite:${dataDirOf(environment).replace(/[\\/]+$/, "")}/flyball.db` : row.fallback
-    const direct = environment[row.name] || undefined
-    const file = row.secret ? environment[`${row.name}_FILE`] || undefined : undefined
-    if (direct !== undefined && file !== undefined) problems.push(`${row.name} and ${row.name}_FILE are both set; set one of them.`)
-    if (direct !== undefined) [given, from] = [direct, "environment"]
-    else if (file !== undefined) {
-      try {
-        [given, from] = [readFile(file).replace(/\r?\n$/, ""), "file"]
-      } catch {
-        problems.push(`${row.name}_FILE names a file that cannot be read.`)
-        continue
-      }
-    }
-    if (given === null) {
-      values[field] = null
-      effective.push({ name: row.name, shown: "(not set)", from, meaning: row.meaning })
+    const given = givenFor(row, environment, readFile)
+    if (given._tag === "Problem") {
+      problems.push(given.problem)
       continue
     }
-    const parsed = row.parse(given)
-    if (!parsed.ok) problems.push(`${row.name} should be ${parsed.expected}${row.secret ? "" : `, and is ${JSON.stringify(given.slice(0, 100))}`}.`)
-    else {
-      values[field] = parsed.value
-      effective.push({ name: row.name, shown: row.show(given), from, meaning: row.meaning })
+    const text = given.text ?? (field === "database" ? defaultDatabase(environment) : row.fallback)
+    if (text === null) {
+      values[field] = null
+      effective.push({ name: row.name, shown: "(not set)", from: given.from })
+      continue
     }
+    const parsed = row.parse(text)
+    if (!parsed.ok) {
+      problems.push(`${given.variable} should ${given.from === "file" ? "name a file that holds" : "be"} ${parsed.expected}${row.secret ? "" : `, and is ${JSON.stringify(text.slice(0, 100))}`}.`)
+      continue
+    }
+    values[field] = parsed.value
+    effective.push({ name: row.name, shown: row.show(text), from: given.from })
   }
   const warnings = warningsOf(environment)
   return problems.length > 0 ? { ok: false, problems, warnings } : { ok: true, settings: values as unknown as Settings, effective, warnings }
 }
 
-const dataDirOf = (environment: Environment): string => environment[settingsTable.dataDir.name] || settingsTable.dataDir.fallback!
+type Given =
+  | { readonly _tag: "Given"; readonly text: string | null; readonly from: EffectiveSetting["from"]; readonly variable: string }
+  | { readonly _tag: "Problem"; readonly problem: string }
+
+/** What the environment says of a setting: directly, in the file that `<name>_FILE` names, or nothing. */
+const givenFor = (row: Setting<unknown>, environment: Environment, readFile: (path: string) => string): Given => {
+  const text = environment[row.name] || null
+  const variable = `${row.name}_FILE`
+  const file = row.secret ? environment[variable] || null : null
+  if (file === null) return { _tag: "Given", text, from: text === null ? "default" : "environment", variable: row.name }
+  if (text !== null) return { _tag: "Problem", problem: `${row.name} and ${variable} are both set; set one of them.` }
+  // Who puts the secret itself here must not read it again in a log.
+  if (file.includes("://")) return { _tag: "Problem", problem: `${variable} should name a file, and holds an address; set ${row.name} instead.` }
+  const named = `${variable} names ${JSON.stringify(file)}, which`
+  try {
+    const content = readFile(file).replace(/\r?\n$/, "")
+    return content === "" ? { _tag: "Problem", problem: `${named} is empty.` } : { _tag: "Given", text: content, from: "file", variable }
+  } catch (cause) {
+    return { _tag: "Problem", problem: `${named} cannot be read: ${fileProblem(cause)}.` }
+  }
+}
+
+const defaultDatabase = (environment: Environment): string =>
+  `sqlite:${(environment[settingsTable.dataDir.name] || settingsTable.dataDir.fallback!).replace(/[\\/]+$/, "")}/flyball.db`
+
+const warningsOf = (environment: Environment): ReadonlyArray<string> => {
+  const known = Object.values(settingsTable).flatMap((row) => row.secret ? [row.name, `${row.name}_FILE`] : [row.name])
+  return Object.keys(environment).filter((name) => name.startsWith("FLYBALL_") && !name.startsWith("FLYBALL_TEST_") && !known.includes(name)).sort().map((name) => {
+    const base = name.replace(/_FILE$/, "")
+    if (base !== name && known.includes(base)) return `${name} is not a setting and is ignored. Only secrets can come from a file; set ${base}.`
+    const meant = nearest(name, known)
+    return `${name} is not a setting and is ignored.${meant === null ? "" : ` Did you mean ${meant}?`}`
+  })
+}

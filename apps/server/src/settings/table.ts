@@ -33,12 +33,18 @@ export type DatabaseLocation =
 const parseDatabaseUrl = (text: string): Parsed<DatabaseLocation> => {
   if (text === "sqlite::memory:") return ok({ kind: "memory" })
   if (text.startsWith("sqlite:")) {
-    const file = text.slice("sqlite:".length)
-    return file === "" || file.startsWith(":") || file.includes("\0") ? no("sqlite:<path of a file>, or sqlite::memory:") : ok({ kind: "sqlite", file })
+    // sqlite:///srv/x.db is how other programs write /srv/x.db; sqlite://x.db would silently mean a file in the root folder.
+    const file = text.slice("sqlite:".length).replace(/^\/\/\//, "/")
+    return file === "" || file.startsWith(":") || file.startsWith("//") || file.includes("\0") ? no("sqlite:<path of a file>, without //, or sqlite::memory:") : ok({ kind: "sqlite", file })
   }
-  if (/^postgres(ql)?:\/\//.test(text)) return URL.canParse(text) ? ok({ kind: "postgres", url: text }) : no("postgres://user:password@host:port/database")
+  if (/^postgres(ql)?:\/\//.test(text)) {
+    if (!URL.canParse(text)) return no("postgres://user:password@host:port/database")
+    return isPercentEncoded(text) ? ok({ kind: "postgres", url: text }) : no("postgres://user:password@host:port/database, with a % of the password written as %25")
+  }
   return no("sqlite:<path>, sqlite::memory: or postgres://…")
 }
+
+const isPercentEncoded = (text: string): boolean => !/%(?![0-9A-Fa-f]{2})/.test(text)
 
 const maskPassword = (text: string): string => {
   if (!/^postgres(ql)?:\/\//.test(text)) return text
@@ -79,8 +85,8 @@ export const settingsTable = {
     meaning: "Folder of the signing key, the signing guard and the development issuer's key. Back it up with the database."
   }),
   tenantId: setting({
-    name: "FLYBALL_TENANT_ID", fallback: "default", parse: text(/^[A-Za-z0-9._-]{1,64}$/, "1 to 64 letters, digits, dots, dashes, underscores"),
-    meaning: "`tenant_id` of every agent. Fixed at the first start."
+    name: "FLYBALL_TENANT_ID", fallback: null, parse: text(/^[A-Za-z0-9._-]{1,64}$/, "1 to 64 letters, digits, dots, dashes, underscores"),
+    meaning: "`tenant_id` of every agent. Fixed at the first start; `default` then when not set."
   }),
-  logLevel: setting({ name: "FLYBALL_LOG_LEVEL", fallback: "info", parse: literal("info", "warn", "error", "silent"), meaning: "What goes to the log on standard error." })
+  logLevel: setting({ name: "FLYBALL_LOG_LEVEL", fallback: "info", parse: literal("info", "warn", "error", "silent"), meaning: "What goes to the log on standard error: `info`, `warn`, `error` or `silent`." })
 } as const satisfies { readonly [field: string]: Setting<unknown> }

@@ -54,7 +54,8 @@ export const problemOf = (error: unknown): Problem | null => {
   if (typeof error !== "object" || error === null || !("_tag" in error) || typeof error._tag !== "string") return null
   const tag = error._tag
   const fault = Object.hasOwn(faults, tag) ? faults[tag]! : null
-  if (fault !== null) return { status: 503, body: { detail: fault, code: codeOf(tag) }, headers: { "retry-after": "1" } }
+  // What is corrupt is so a second later too: nobody is asked to come back before a person has looked.
+  if (fault !== null) return { status: 503, body: { detail: fault, code: codeOf(tag) }, headers: tag === "StorageCorrupt" ? {} : { "retry-after": "1" } }
   if (!Object.hasOwn(problems, tag)) return null
   const refusal = error as Refusal
   const row = problems[tag as RefusalTag] as ProblemRow<Refusal>

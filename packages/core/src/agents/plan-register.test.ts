@@ -47,6 +47,13 @@ describe("registering an agent", () => {
     for (const [input, limits, tag] of rows) assert.strictEqual(refusal(input, limits)._tag, tag)
   })
 
+  it("refuses the form of an agent's id as a name: it is what an agent is called after its profile was erased", () => {
+    const name = "agt_01m7y9p8zyywptnx35n3qc57fr"
+    const detail = refusal({ name, org_unit: "ops" })
+    assert.deepInclude(detail._tag === "InvalidInput" ? detail.detail[0]! : {}, { loc: ["body", "name"], type: "value_error" })
+    assert.strictEqual(planned({ name: `${name} too`, org_unit: "ops" }).agent.name, `${name} too`)
+  })
+
   it("takes every tier up to the key's", () => {
     for (const tier of ["L0", "L1"] as const) assert.strictEqual(planned({ name: "a", autonomy_tier: tier }, key).agent.autonomyTier, tier)
     assert.strictEqual(planned({ name: "a", org_unit: "b", autonomy_tier: "L4" }).agent.autonomyTier, "L4")

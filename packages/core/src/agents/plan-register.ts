@@ -1,5 +1,5 @@
 /** Plans the registration of an agent. */
-import { type AgentCreate, detailItem, InvalidInput, OrgUnitNotAllowed, TierOverCap } from "@flyball/contract"
+import { type AgentCreate, detailItem, InvalidInput, isId, OrgUnitNotAllowed, TierOverCap } from "@flyball/contract"
 import { canonicalBytes, formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { present } from "../present.ts"
@@ -34,11 +34,13 @@ export interface RegisterPlan {
 /**
  * Decides what registering an agent would change. That its name is free is checked by the commit.
  *
- * - Fails: `InvalidInput` when no org unit is named and none follows from a key; `OrgUnitNotAllowed`, `TierOverCap` beyond what the key allows.
+ * - Fails: `InvalidInput` when no org unit is named and none follows from a key, or the name has the form of an agent's id; `OrgUnitNotAllowed`, `TierOverCap` beyond what the key allows.
  * - Spec: document 1 section 4, POST /agents; api "agents and registry". Decision 0006 says why the name is a part.
  */
 export const planRegister = (command: RegisterCommand): Result.Result<RegisterPlan, InvalidInput | OrgUnitNotAllowed | TierOverCap> => {
   const { agentId, input, limits } = command
+  // An agent whose profile is erased is called by its id: whoever took that name before would stand in the erasure's way for ever.
+  if (isId("agent", input.name)) return Result.fail(new InvalidInput({ detail: [detailItem(["body", "name"], "value_error", "A name cannot have the form of an agent's id", input.name)] }))
   const orgUnit = input.org_unit ?? limits?.orgUnit
   if (orgUnit === undefined) return Result.fail(new InvalidInput({ detail: [detailItem(["body", "org_unit"], "missing", "Field required")] }))
   if (limits !== null && orgUnit !== limits.orgUnit) return Result.fail(new OrgUnitNotAllowed())

@@ -68,6 +68,12 @@ describe("the agent registry", () => {
     for (const name of ["", "a\0"]) assert.isNull(yield* agents.find(name))
   }).pipe(Effect.provide(governorWorld())))
 
+  it.effect("finds a name however its accents are written", () => Effect.gen(function*() {
+    const agents = yield* Agents
+    const agent = yield* registered("caf\u00e9")
+    assert.strictEqual((yield* agents.find("cafe\u0301"))?.id, agent.id)
+  }).pipe(Effect.provide(governorWorld())))
+
   it.effect("asks the store for no name that no store can hold", () => Effect.gen(function*() {
     const real = yield* Storage
     const careful = Storage.of({ ...real, find: (collection, key, value) => value.includes("\0") || !value.isWellFormed() ? Effect.die(value) : real.find(collection, key, value) })
@@ -86,6 +92,9 @@ describe("the agent registry", () => {
     assert.deepStrictEqual(yield* named({}), ["a1", "a2", "b1", "b2"])
     assert.deepStrictEqual(yield* named({ q: "b" }), ["b1", "b2"])
     assert.deepStrictEqual(yield* named({ name: "b" }), [])
+    assert.deepStrictEqual(yield* named({ name: "b1" }), ["b1"])
+    assert.deepStrictEqual([yield* named({ name: "b1", status: "active" }), yield* named({ name: "b1", after: ids[2]! }), yield* named({ name: "b1", after: ids[1]! })], [[], [], ["b1"]])
+    assert.deepStrictEqual(yield* agents.list({ name: "b1" }, { orgUnit: "elsewhere" }), [])
     assert.deepStrictEqual(yield* named({ status: "active" }), [])
     assert.deepStrictEqual(yield* named({ autonomy_tier: "L0", limit: 3 }), ["a1", "a2", "b1"])
     assert.deepStrictEqual(yield* named({ after: ids[1]!, limit: 1 }), ["b1"])

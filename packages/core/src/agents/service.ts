@@ -5,7 +5,7 @@ import { Context, Effect, Layer } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
 import { newId } from "../ids.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
-import { isStorable } from "../storage/text.ts"
+import { compareText, isStorable } from "../storage/text.ts"
 import { type Document, type ReadFault, Storage } from "../storage/port.ts"
 import { Tenant } from "../tenant.ts"
 import type { Writer } from "../writer.ts"
@@ -45,7 +45,9 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
     const out = (document: Document): Agent => agentOut(storedAgent(document), tenantId)
     const inScope = (scope: Scope) => (document: Document): boolean => covers(scope, storedAgent(document).body.orgUnit)
 
-    const byName = (name: string) => isStorable(name) ? Effect.map(storage.find(AGENTS, "name", name), (found) => found[0] ?? null) : Effect.succeed(null)
+    /** Names are stored in NFC; whoever looks one up may write its accents in another way. */
+    const byName = (name: string) =>
+      isStorable(name) ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null) : Effect.succeed(null)
 
     /** One attempt: answers the document that exists, or commits a new one. */
     const registerOnce = Effect.fnUntraced(function*(input: AgentCreate, writer: Writer, options: RegisterOptions) {
@@ -86,7 +88,15 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       return document !== null && inScope(scope)(document) ? out(document) : null
     })
 
+    /** The one agent that an exact name leaves: what an agent asks for at every start must not read the whole registry. */
+    const named = Effect.fnUntraced(function*(name: string, query: AgentListQuery, scope: Scope) {
+      const document = yield* byName(name)
+      const isIn = document !== null && inScope(scope)(document) && matches(query, out(document)) && (query.after === undefined || compareText(document.id, query.after) > 0)
+      return isIn ? [out(document)] : []
+    })
+
     const list: AgentsApi["list"] = Effect.fnUntraced(function*(query, scope = everyUnit) {
+      if (query.name !== undefined) return yield* named(query.name, query, scope)
       const found: Array<Agent> = []
       const limit = query.limit ?? Number.POSITIVE_INFINITY
       let after = query.after ?? undefined
@@ -106,5 +116,4 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
 const matches = (query: AgentListQuery, agent: Agent): boolean =>
   (query.status === undefined || agent.status === query.status) &&
   (query.autonomy_tier === undefined || agent.autonomy_tier === query.autonomy_tier) &&
-  (query.name === undefined || agent.name === query.name) &&
   (query.q === undefined || agent.name.startsWith(query.q))

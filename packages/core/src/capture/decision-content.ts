@@ -1,16 +1,19 @@
-/** A decision as the chain holds it: the members of its body that the caller decides, its parts, and their digest. */
+/** A decision as the chain holds it: the body of its record, its parts, and the digest of what the caller said. */
 import type { DecisionIn, SettleIn } from "@flyball/contract"
 import type { Crypto } from "@flyball/evidence"
 import { Result } from "effect"
 import { present } from "../present.ts"
-import type { JsonObject, PartDraft } from "../storage/port.ts"
+import type { JsonObject, JsonValue, PartDraft } from "../storage/port.ts"
 import { contentDigest } from "./content-digest.ts"
+import { decisionText } from "./decision-text.ts"
 import { partBytes, type PartProblem } from "./part-bytes.ts"
+import { TextBytes } from "./text-bytes.ts"
 
 /** What a caller said, ready for a record. */
 export interface Content {
   readonly body: JsonObject
   readonly parts: ReadonlyArray<PartDraft>
+  /** Over what the caller said, not over who wrote it when. */
   readonly digest: string
 }
 
@@ -20,43 +23,65 @@ export interface ContentProblem {
   readonly problem: PartProblem
 }
 
-/** The content of a decision. Members stand in the order of their names: their JSON text is the RFC 8785 form then, all being ASCII text and integers. */
-export const decisionContent = (crypto: Crypto, decision: DecisionIn): Result.Result<Content, ContentProblem> =>
-  content(crypto, present({
-    action: decision.action,
-    approval_id: decision.approval_id,
-    client_ref: decision.client_ref,
-    decided_by: decision.decided_by,
-    evaluation_id: decision.evaluation_id,
-    kind: decision.kind,
-    latency_ms: decision.latency_ms,
-    mode: decision.mode,
-    model: decision.model,
-    observed_at: decision.observed_at,
-    run_id: decision.run_id,
-    status: decision.status,
-    step: decision.step,
-    tool_server: decision.tool_server,
-    usage: usageOf(decision.usage),
-    writer_seq: decision.writer_seq
-  }), [["args", decision.args], ["labels", decision.labels], ["result", decision.result]])
+/** What a record says of a decision beside what the caller said. */
+export interface Frame {
+  readonly agentId: string
+  readonly agentStatus: string
+  readonly writer: string
+}
 
-/** The content of a settlement. */
-export const settlementContent = (crypto: Crypto, settle: SettleIn): Result.Result<Content, ContentProblem> =>
-  content(crypto, present({ latency_ms: settle.latency_ms, status: settle.status, usage: usageOf(settle.usage) }), [["result", settle.result]])
+/** The content of a decision. `texts` encodes its parts: one for all decisions of an act. */
+export const decisionContent = (crypto: Crypto, decision: DecisionIn, frame: Frame, texts: TextBytes): Result.Result<Content, ContentProblem> => {
+  const usage = usageOf(decision.usage)
+  const parts: Array<PartDraft> = []
+  const problem = addPart(parts, "args", decision.args, texts) ?? addPart(parts, "labels", decision.labels, texts) ?? addPart(parts, "result", decision.result, texts)
+  if (problem !== null) return Result.fail(problem)
+  return Result.succeed({ body: witnessedBody(decision, usage, frame), parts, digest: contentDigest(crypto, decisionText(decision, usage), parts) })
+}
+
+/** The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form. */
+export const settlementContent = (crypto: Crypto, settle: SettleIn): Result.Result<Content, ContentProblem> => {
+  const body = present({ latency_ms: settle.latency_ms, status: settle.status, usage: usageOf(settle.usage) }) as JsonObject
+  const parts: Array<PartDraft> = []
+  const problem = addPart(parts, "result", settle.result, new TextBytes())
+  return problem === null ? Result.succeed({ body, parts, digest: contentDigest(crypto, JSON.stringify(body), parts) }) : Result.fail(problem)
+}
+
+/** Members stand in the order of their names: the writer of records need not sort them then. What is null is left out. */
+const witnessedBody = (decision: DecisionIn, usage: JsonObject | null, frame: Frame): JsonObject => {
+  const body: { [name: string]: JsonValue } = { action: decision.action, agent_id: frame.agentId, agent_status: frame.agentStatus }
+  const { approval_id, decided_by, evaluation_id, latency_ms, mode, model, observed_at, run_id, step, tool_server, writer_seq } = decision
+  if (isPresent(approval_id)) body["approval_id"] = approval_id
+  body["client_ref"] = decision.client_ref
+  if (isPresent(decided_by)) body["decided_by"] = decided_by
+  if (isPresent(evaluation_id)) body["evaluation_id"] = evaluation_id
+  body["kind"] = decision.kind
+  if (isPresent(latency_ms)) body["latency_ms"] = latency_ms
+  if (isPresent(mode)) body["mode"] = mode
+  if (isPresent(model)) body["model"] = model
+  if (isPresent(observed_at)) body["observed_at"] = observed_at
+  if (isPresent(run_id)) body["run_id"] = run_id
+  body["status"] = decision.status
+  if (isPresent(step)) body["step"] = step
+  if (isPresent(tool_server)) body["tool_server"] = tool_server
+  if (usage !== null) body["usage"] = usage
+  body["writer"] = frame.writer
+  if (isPresent(writer_seq)) body["writer_seq"] = writer_seq
+  return body
+}
+
+const isPresent = <A>(value: A | null | undefined): value is A => value !== null && value !== undefined
 
 const usageOf = (usage: DecisionIn["usage"]): JsonObject | null =>
   usage === null || usage === undefined
     ? null
     : present({ cost_micro_usd: usage.cost_micro_usd, input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }) as JsonObject
 
-const content = (crypto: Crypto, body: JsonObject, values: ReadonlyArray<readonly [string, unknown]>): Result.Result<Content, ContentProblem> => {
-  const parts: Array<PartDraft> = []
-  for (const [name, value] of values) {
-    if (value === undefined) continue
-    const bytes = partBytes(value)
-    if (Result.isFailure(bytes)) return Result.fail({ part: name, problem: bytes.failure })
-    parts.push({ name, bytes: bytes.success })
-  }
-  return Result.succeed({ body, parts, digest: contentDigest(crypto, JSON.stringify(body), parts) })
+/** Adds a part for a value that is there; answers why it cannot be kept, or null. */
+const addPart = (parts: Array<PartDraft>, name: string, value: unknown, texts: TextBytes): ContentProblem | null => {
+  if (value === undefined) return null
+  const bytes = partBytes(value, texts)
+  if (Result.isFailure(bytes)) return { part: name, problem: bytes.failure }
+  parts.push({ name, bytes: bytes.success })
+  return null
 }

@@ -1,7 +1,8 @@
 /** What a caller sent, as the bytes that are committed to. */
 import { PART_LIMIT_BYTES } from "@flyball/contract"
-import { canonicalBytes, NotCanonical, RawJson } from "@flyball/evidence"
+import { canonicalize, NotCanonical, RawJson } from "@flyball/evidence"
 import { Result } from "effect"
+import { TextBytes } from "./text-bytes.ts"
 
 /** Containers that may be open at once in a value: as many as the interface takes in a whole body. Spec: api "Conventions". */
 const MAX_DEPTH = 64
@@ -11,18 +12,20 @@ export type PartProblem =
   | { readonly _tag: "TooLarge"; readonly bytes: number }
   | { readonly _tag: "NotCanonical"; readonly message: string }
 
-/** The RFC 8785 form of a value, or the bytes received where the reader kept them because there is no such form; up to `PART_LIMIT_BYTES` of that form. Pure. */
-export const partBytes = (value: unknown): Result.Result<Uint8Array, PartProblem> => {
-  const bytes = value instanceof RawJson ? Result.succeed(value.bytes) : canonical(value)
-  return Result.flatMap(bytes, (found) =>
-    found.length > PART_LIMIT_BYTES ? Result.fail<PartProblem>({ _tag: "TooLarge", bytes: found.length }) : Result.succeed(found))
+/**
+ * The RFC 8785 form of a value, or the bytes received where the reader kept them because there is no such form; up to `PART_LIMIT_BYTES` of that form.
+ *
+ * `texts` encodes; pass the same one for the parts of one act.
+ */
+export const partBytes = (value: unknown, texts = new TextBytes()): Result.Result<Uint8Array, PartProblem> => {
+  if (value instanceof RawJson) return bounded(value.bytes)
+  try {
+    return bounded(texts.of(canonicalize(value, MAX_DEPTH)))
+  } catch (error) {
+    if (error instanceof NotCanonical) return Result.fail({ _tag: "NotCanonical", message: error.message })
+    throw error
+  }
 }
 
-const canonical = (value: unknown): Result.Result<Uint8Array, PartProblem> =>
-  Result.try({
-    try: () => canonicalBytes(value, MAX_DEPTH),
-    catch: (error): PartProblem => {
-      if (error instanceof NotCanonical) return { _tag: "NotCanonical", message: error.message }
-      throw error
-    }
-  })
+const bounded = (bytes: Uint8Array): Result.Result<Uint8Array, PartProblem> =>
+  bytes.length > PART_LIMIT_BYTES ? Result.fail({ _tag: "TooLarge", bytes: bytes.length }) : Result.succeed(bytes)

@@ -7,7 +7,8 @@ import type { StoredAgent } from "../agents/document.ts"
 import { AGENTS } from "../agents/document.ts"
 import type { ChangeSet, RecordDraft } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
-import { type Content, type ContentProblem, decisionContent } from "./decision-content.ts"
+import { type ContentProblem, decisionContent, type Frame } from "./decision-content.ts"
+import { TextBytes } from "./text-bytes.ts"
 
 /** Everything that witnessing needs to know. */
 export interface WitnessCommand {
@@ -29,22 +30,17 @@ export const planWitness = (crypto: Crypto, command: WitnessCommand): Result.Res
   if (count < 1 || count > MAX_BATCH) return Result.fail(batchRefusal(count))
   const records: Array<RecordDraft> = []
   const problems: Array<readonly [number, ContentProblem]> = []
+  const frame: Frame = { agentId: command.agent.id, agentStatus: command.agent.body.status, writer: command.writer.id }
+  const texts = new TextBytes()
   command.decisions.forEach((decision, index) => {
-    const content = decisionContent(crypto, decision)
-    if (Result.isFailure(content)) problems.push([index, content.failure])
-    else records.push(witnessed(command, decision.client_ref, content.success))
+    const content = decisionContent(crypto, decision, frame, texts)
+    if (Result.isFailure(content)) return problems.push([index, content.failure])
+    const { body, digest, parts } = content.success
+    records.push({ kind: "decision.witnessed", agentId: frame.agentId, body, parts, once: { scope: frame.agentId, key: decision.client_ref, digest } })
   })
   if (problems.length > 0) return Result.fail(contentRefusal(problems))
   return Result.succeed({ expects: [{ collection: AGENTS, id: command.agent.id, version: command.agent.version }], records })
 }
-
-const witnessed = (command: WitnessCommand, clientRef: string, content: Content): RecordDraft => ({
-  kind: "decision.witnessed",
-  agentId: command.agent.id,
-  body: { ...content.body, agent_id: command.agent.id, agent_status: command.agent.body.status, writer: command.writer.id },
-  parts: content.parts,
-  once: { scope: command.agent.id, key: clientRef, digest: content.digest }
-})
 
 const batchRefusal = (count: number): InvalidInput =>
   new InvalidInput({ detail: [detailItem(["body", "decisions"], count < 1 ? "too_short" : "too_long", `List should have 1 to ${MAX_BATCH} items`)] })

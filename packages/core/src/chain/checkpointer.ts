@@ -97,7 +97,8 @@ const make = Effect.gen(function*() {
       return
     }
     const nowMs = yield* Clock.currentTimeMillis
-    unsignedSinceMs ??= nowMs
+    // A clock that stepped back would put the due time off by as much as it stepped.
+    unsignedSinceMs = Math.min(unsignedSinceMs ?? nowMs, nowMs)
     const due = urgent || to + 1 - from >= CHECKPOINT_RECORDS || nowMs - unsignedSinceMs >= CHECKPOINT_MS ||
       (yield* storage.records({ from, to, kinds: urgentKinds, limit: 1 })).length > 0
     if (!due) return

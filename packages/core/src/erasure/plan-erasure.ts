@@ -4,6 +4,7 @@ import { canonicalBytes } from "@flyball/evidence"
 import { Result } from "effect"
 import type { ChangeSet, Document, StoredPart, StoredRecord } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
+import type { OnceKey } from "./once-key.ts"
 import type { Scrub } from "./scrub.ts"
 
 /** What was read of the target. */
@@ -13,17 +14,19 @@ export interface ErasureTarget {
   readonly part: StoredPart | null
   /** The document made of the part, and how it is scrubbed; null when there is none. */
   readonly held: { readonly scrub: Scrub; readonly document: Document } | null
+  /** The once key whose digest was made over the part; null when there is none. */
+  readonly once: OnceKey | null
 }
 
 /**
- * Decides what erasing a part would change: its bytes and salt go, a record says so, and the document made of it forgets.
+ * Decides what erasing a part would change: its bytes and salt go, a record says so, and what was made of it forgets: document and once digest.
  *
  * - Fails: `PartNotFound` when the record has no such part, or none that may be erased; `PartErased` when it is gone already.
  * - Spec: chain-format section 3; decision 0008 says why the writer stands in a part.
  */
 export const planErasure = (command: ErasureIn, target: ErasureTarget, writer: Writer): Result.Result<ChangeSet, PartErased | PartNotFound> => {
   const { name, reason, seq } = command
-  const { held, part, record } = target
+  const { held, once, part, record } = target
   // Who erased what is kept: erasing it again and again would leave nobody.
   if (part === null || record.kind === "part.erased") return Result.fail(new PartNotFound({ seq, name }))
   if (part.erasedBy !== null) return Result.fail(new PartErased({ seq, name, erasedBy: part.erasedBy }))
@@ -36,6 +39,7 @@ export const planErasure = (command: ErasureIn, target: ErasureTarget, writer: W
       // Under its target's agent, so that whoever reads or exports that agent's records sees why a part is not there.
       agentId: record.agentId
     }],
-    erase: [{ seq, name }]
+    erase: [{ seq, name }],
+    forget: once === null ? [] : [once]
   })
 }

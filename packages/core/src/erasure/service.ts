@@ -1,11 +1,14 @@
 /** Erasure: takes the content of a part away for good, and leaves a record that says so. Spec: api, POST /chain/erasures. */
 import { type ErasureIn, type ErasureOut, type PartErased, type PartNotFound, RecordNotFound } from "@flyball/contract"
-import { readRecord, toHex } from "@flyball/evidence"
+import { type RecordView, readRecord, toHex } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
+import { Chain } from "../chain/chain.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { commitPlanned } from "../commit-planned.ts"
-import { type ReadFault, Storage, type StoredRecord } from "../storage/port.ts"
+import { StorageCorrupt } from "../storage/faults.ts"
+import { type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
+import { onceKeyOf } from "./once-key.ts"
 import { planErasure } from "./plan-erasure.ts"
 import { scrubOf } from "./scrub.ts"
 
@@ -16,15 +19,16 @@ export interface ErasureApi {
 
 /** Erasure. */
 export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/core/Erasure") {
-  static readonly layer: Layer.Layer<Erasure, never, Storage | Checkpointer> = Layer.effect(Erasure, Effect.gen(function*() {
+  static readonly layer: Layer.Layer<Erasure, never, Storage | Chain | Checkpointer> = Layer.effect(Erasure, Effect.gen(function*() {
     const storage = yield* Storage
     const checkpointer = yield* Checkpointer
 
-    const heldBy = Effect.fnUntraced(function*(record: StoredRecord, name: string) {
+    const { originTag } = yield* Chain
+
+    const heldBy = Effect.fnUntraced(function*(record: RecordView, name: string) {
       const scrub = scrubOf(record.kind, name)
-      const read = scrub === null ? null : readRecord(record.bytes)
-      if (scrub === null || read === null || !read.ok) return null
-      const document = yield* storage.get(scrub.collection, String(read.record.body[scrub.idMember]))
+      if (scrub === null) return null
+      const document = yield* storage.get(scrub.collection, String(record.body[scrub.idMember]))
       return document === null ? null : { scrub, document }
     })
 
@@ -33,7 +37,10 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
         const record = yield* storage.record(command.seq)
         if (record === null) return yield* new RecordNotFound({ seq: command.seq })
         const part = (yield* storage.parts([command.seq])).find(({ name }) => name === command.name) ?? null
-        const change = yield* Effect.fromResult(planErasure(command, { record, part, held: yield* heldBy(record, command.name) }, writer))
+        const read = readRecord(record.bytes)
+        if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${command.seq} cannot be read (${read.code})` })
+        const target = { record, part, held: yield* heldBy(read.record, command.name), once: yield* onceKeyOf(storage, originTag, read.record) }
+        const change = yield* Effect.fromResult(planErasure(command, target, writer))
         return yield* storage.commit(change)
       }))
       yield* checkpointer.nudge(["part.erased"])

@@ -1,7 +1,7 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
   AgentCreate, AgentListQuery, CaptureGapIn, decode, type Decoder, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, ErasureIn, InvalidInput, PackRequest,
-  ProofQuery, RecordsQuery, SettleIn, VerifyQuery
+  ProofQuery, quickDecisions, RecordsQuery, SettleIn, VerifyQuery
 } from "@flyball/contract"
 import { Effect, Result } from "effect"
 import { withoutUndefined } from "./plain-input.ts"
@@ -28,9 +28,13 @@ const proof = decode(ProofQuery)
 export const decoded = <A>(decoder: Decoder<A>, input: unknown): Effect.Effect<A, InvalidInput> =>
   Effect.suspend(() => answer(decoder(withoutUndefined(input), "body")))
 
-/** One decision or many, as the batch they are. */
+/** One decision or many, as the batch they are. Only what is unusual is put before the shape, which in this door is interpreted and slow. */
 export const decodeDecisions = (input: unknown): Effect.Effect<ReadonlyArray<DecisionIn>, InvalidInput> =>
-  Effect.map(decoded(batch, { decisions: Array.isArray(input) ? input : [input] }), ({ decisions }) => decisions)
+  Effect.suspend(() => {
+    const plain = withoutUndefined({ decisions: Array.isArray(input) ? input : [input] }) as { readonly decisions: unknown }
+    const quick = quickDecisions(plain.decisions)
+    return quick === null ? Effect.map(answer(batch(plain, "body")), ({ decisions }) => decisions) : Effect.succeed(quick)
+  })
 
 /** A filter is a query: its numbers travel as text. */
 const query = <A>(decoder: Decoder<A>) => (input: object): Effect.Effect<A, InvalidInput> =>

@@ -9,15 +9,31 @@ const MAX_DEPTH = 64
  * A host writes `{ run_id: run?.id }` and means "if there is one". Dates, NaN and the like stay, and are refused further on: turning them into something
  * else would put into evidence what nobody said.
  */
-export const withoutUndefined = (value: unknown, room = MAX_DEPTH): unknown => {
-  if (typeof value !== "object" || value === null || room === 0) return value
+export const withoutUndefined = (value: unknown, room = MAX_DEPTH): unknown => holdsUndefined(value, room) ? without(value, room) : value
+
+/** Looks before anything is made: mostly there is nothing to leave out. */
+const holdsUndefined = (value: unknown, room: number): boolean => {
+  if (typeof value !== "object" || value === null || room === 0) return false
   if (Array.isArray(value)) {
-    const items = value.map((item) => withoutUndefined(item, room - 1))
-    return items.every((item, index) => item === value[index]) ? value : items
+    for (let index = 0; index < value.length; index++) if (holdsUndefined(value[index], room - 1)) return true
+    return false
   }
+  if (!isPlain(value)) return false
+  for (const name of Object.keys(value)) {
+    const member = (value as { readonly [name: string]: unknown })[name]
+    if (member === undefined || holdsUndefined(member, room - 1)) return true
+  }
+  return false
+}
+
+const without = (value: unknown, room: number): unknown => {
+  if (typeof value !== "object" || value === null || room === 0) return value
+  if (Array.isArray(value)) return value.map((item) => without(item, room - 1))
+  if (!isPlain(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined).map(([name, member]) => [name, without(member, room - 1)]))
+}
+
+const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return value
-  const entries = Object.entries(value)
-  const kept = entries.filter(([, member]) => member !== undefined).map(([name, member]) => [name, withoutUndefined(member, room - 1)] as const)
-  return kept.length === entries.length && kept.every(([, member], index) => member === entries[index]![1]) ? value : Object.fromEntries(kept)
+  return prototype === Object.prototype || prototype === null
 }

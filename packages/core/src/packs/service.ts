@@ -26,10 +26,11 @@ export interface PacksApi {
   readonly list: (scope?: Scope) => Effect.Effect<ReadonlyArray<PackOut>, ReadFault>
   readonly get: (id: string, scope?: Scope) => Effect.Effect<PackOut, PackNotFound | ReadFault>
   /**
-   * The bytes of a requested pack, made anew. The first that is read to its end is recorded as `evidence.exported`.
+   * The bytes of a requested pack, made anew. The first that is read to its end is recorded as `evidence.exported`, and only then is a `writer`
+   * that is an effect run: finding a person's pseudonym may write a record, and looking at a pack must not.
    * Reading may throw `StorageUnavailable` or `StorageCorrupt`.
    */
-  readonly build: (id: string, writer: Writer, scope?: Scope) => Effect.Effect<AsyncIterable<Uint8Array>, PackNotFound | ReadFault>
+  readonly build: (id: string, writer: Writer | Effect.Effect<Writer, ReadFault>, scope?: Scope) => Effect.Effect<AsyncIterable<Uint8Array>, PackNotFound | ReadFault>
   /** The bytes of a pack of the last signed checkpoint. Writes nothing: for commands that read beside a running server. */
   readonly export: (request: PackRequest) => Effect.Effect<AsyncIterable<Uint8Array>, AgentNotFound | Forbidden | InvalidInput | ReadFault>
 }
@@ -82,11 +83,12 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
     })
 
     /** Records the export once. Whoever streamed it first is the writer; a second stream at the same time finds it done. */
-    const recordExport = (id: string, writer: Writer, digest: string): Effect.Effect<void, ReadFault> =>
+    const recordExport = (id: string, by: Writer | Effect.Effect<Writer, ReadFault>, digest: string): Effect.Effect<void, ReadFault> =>
       commitPlanned(Effect.gen(function*() {
         const document = yield* storage.get(PACKS, id)
         if (document === null || storedPack(document).exportedDigest !== null) return
         const pack = storedPack(document)
+        const writer = Effect.isEffect(by) ? yield* by : by
         yield* storage.commit({
           puts: [{ collection: PACKS, id, expectedVersion: document.version, body: packBody({ ...pack, exportedDigest: digest }) }],
           records: [{

@@ -15,7 +15,8 @@ export interface StoreView {
   readonly version: (collection: string, id: string) => number
   /** The id of the document that holds this unique value. */
   readonly uniqueHolder: (collection: string, key: string, value: string) => string | null
-  readonly once: (scope: string, key: string) => { readonly seq: number; readonly digest: string } | null
+  /** A digest that is null was forgotten: any content is the same then. */
+  readonly once: (scope: string, key: string) => { readonly seq: number; readonly digest: string | null } | null
   readonly part: (seq: number, name: string) => "present" | "erased" | "missing"
 }
 
@@ -82,7 +83,7 @@ const onceFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraf
     const first = earlier.get(slot)
     const seen = stored ?? first
     if (seen === undefined) earlier.set(slot, { index, digest: once.digest })
-    else if (seen.digest !== once.digest) conflicts.push({ _tag: "Once", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
+    else if (seen.digest !== null && seen.digest !== once.digest) conflicts.push({ _tag: "Once", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
     if (stored !== null) return { _tag: "Stored", seq: stored.seq }
     return first === undefined ? fresh : { _tag: "Repeat", index: first.index }
   })

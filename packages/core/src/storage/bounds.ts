@@ -20,7 +20,7 @@ const digestPattern = /^[0-9a-f]{64}$/
 
 /** Says what is wrong with a ChangeSet whatever the store holds; null when nothing is. */
 export const changeProblem = (change: ChangeSet): string | null =>
-  putsProblem(change) ?? recordsProblem(change) ?? eraseProblem(change) ?? deliveriesProblem(change)
+  putsProblem(change) ?? recordsProblem(change) ?? eraseProblem(change) ?? forgetProblem(change) ?? deliveriesProblem(change)
 
 /** Says what is wrong with a query; null when nothing is. */
 export const queryProblem = (query: RecordQuery): string | null => limitProblem(query.limit)
@@ -65,26 +65,28 @@ const recordsProblem = (change: ChangeSet): string | null => {
     if (draft.kind === "chain.genesis" && (index > 0 || change.expectEmpty !== true)) {
       return "chain.genesis comes first in its ChangeSet, which expects an empty chain."
     }
-    const problem = draftProblem(draft)
+    const problem = draftProblem(draft, records[index - 1])
     if (problem !== null) return `Draft ${index} (${draft.kind.slice(0, 64)}): ${problem}`
   }
   return null
 }
 
-const draftProblem = (draft: RecordDraft): string | null => {
-  if (!kindPattern.test(draft.kind)) return `the kind does not match ${kindPattern.source}.`
-  if (draft.agentId !== null && (draft.agentId === "" || !isStorable(draft.agentId))) return "the agent's id is not text that a store can hold."
+/** `before` is a draft without a problem: what it has in common with this one need not be looked at again. A batch of decisions has nearly all in common. */
+const draftProblem = (draft: RecordDraft, before: RecordDraft | undefined): string | null => {
+  if (draft.kind !== before?.kind && !kindPattern.test(draft.kind)) return `the kind does not match ${kindPattern.source}.`
+  if (draft.agentId !== null && draft.agentId !== before?.agentId && (draft.agentId === "" || !isStorable(draft.agentId))) return "the agent's id is not text that a store can hold."
   if (draft.parts.length > maxParts) return `it has ${draft.parts.length} parts; the most is ${maxParts}.`
-  let before = ""
-  for (const { name, bytes } of draft.parts) {
-    if (!partPattern.test(name)) return `a part's name does not match ${partPattern.source}.`
-    if (name <= before) return "parts are sorted by name, and names are unique."
+  let last = ""
+  for (let index = 0; index < draft.parts.length; index++) {
+    const { bytes, name } = draft.parts[index]!
+    if (name !== before?.parts[index]?.name && !partPattern.test(name)) return `a part's name does not match ${partPattern.source}.`
+    if (name <= last) return "parts are sorted by name, and names are unique."
     if (bytes.length > maxPartBytes) return `part ${name} has ${bytes.length} bytes; the most is ${maxPartBytes}.`
-    before = name
+    last = name
   }
   const once = draft.once
   if (once === undefined) return null
-  if (!isStorable(once.scope) || once.key === "" || !isStorable(once.key)) return "its once key is not text that a store can hold."
+  if ((once.scope !== before?.once?.scope && !isStorable(once.scope)) || once.key === "" || !isStorable(once.key)) return "its once key is not text that a store can hold."
   return digestPattern.test(once.digest) ? null : "its once digest is not 64 lower-case hex digits."
 }
 
@@ -99,6 +101,9 @@ const eraseProblem = (change: ChangeSet): string | null => {
   }
   return null
 }
+
+const forgetProblem = (change: ChangeSet): string | null =>
+  (change.forget ?? []).every(({ key, scope }) => isStorable(scope) && key !== "" && isStorable(key)) ? null : "A once key to forget is not text that a store can hold."
 
 const deliveriesProblem = (change: ChangeSet): string | null => {
   const seen = new Set<string>()

@@ -63,6 +63,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     sealed.forEach((record, index) => chain.append(record, fresh[index]!.once))
     const receipt = receiptOf(head, fates, sealed.map(({ record }) => headOf(record)), (seq) => chain.record(seq)!)
     for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)
+    for (const { scope, key } of change.forget ?? []) chain.forget(scope, key)
     for (const delivery of deliveries) outbox.add({ ...delivery, seq: receipt.head.seq, hash: receipt.head.hash.slice() })
     return Effect.succeed(receipt)
   }

@@ -41,7 +41,7 @@ export interface PartDraft {
 
 /**
  * Makes a record idempotent: the store holds at most one record per (`scope`, `key`).
- * The same `digest` again appends nothing and answers the first receipt; another digest is a conflict.
+ * The same `digest` again appends nothing and answers the first receipt; another digest is a conflict, unless the first was forgotten.
  */
 export interface Once {
   readonly scope: string
@@ -78,6 +78,11 @@ export interface ChangeSet {
   readonly records?: ReadonlyArray<RecordDraft>
   /** Parts whose bytes and salt are deleted; the last record of this ChangeSet with kind `part.erased` naming it is its erasing record. */
   readonly erase?: ReadonlyArray<{ readonly seq: number; readonly name: string }>
+  /**
+   * Once keys whose digest is deleted, because it was made over what is erased. Such a key stays taken: whatever comes under it again is a duplicate.
+   * Keys that nobody took are passed over.
+   */
+  readonly forget?: ReadonlyArray<{ readonly scope: string; readonly key: string }>
   readonly deliveries?: ReadonlyArray<DeliveryDraft>
 }
 
@@ -163,15 +168,18 @@ export interface StorageApi {
   readonly records: (query: RecordQuery) => Effect.Effect<ReadonlyArray<StoredRecord>, ReadFault>
   /** All parts of these records, by (seq, name) ascending. At most 1,000 seqs. */
   readonly parts: (seqs: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<StoredPart>, ReadFault>
-  /** Which of these keys are taken in `scope`. */
-  readonly once: (scope: string, keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<{ readonly key: string; readonly seq: number; readonly digest: string }>, ReadFault>
+  /** Which of these keys are taken in `scope`. A digest is null once it was forgotten. */
+  readonly once: (scope: string, keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<{ readonly key: string; readonly seq: number; readonly digest: string | null }>, ReadFault>
   /**
    * `count` node hashes of tree level 8 x `tileLevel`, from index `from`, joined (32 bytes each).
    * Only complete nodes exist: index i of tile level t needs (i + 1) x 256^t records. Fewer come back past the end.
    */
   readonly hashes: (tileLevel: number, from: number, count: number) => Effect.Effect<Uint8Array, ReadFault>
   readonly deliveries: (page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<StoredDelivery>, ReadFault>
-  /** Takes or renews a lease; false while another holder's has not run out. */
+  /**
+   * Takes or renews a lease; false while another holder's has not run out. One that ends more than twice `ttlMs` from now has run out too: the clock
+   * stepped back since it was taken, and its holder may be gone. So all that want one lease ask for the same time.
+   */
   readonly lease: (name: string, holder: string, ttlMs: number) => Effect.Effect<boolean, ReadFault>
   readonly releaseLease: (name: string, holder: string) => Effect.Effect<void, ReadFault>
 }

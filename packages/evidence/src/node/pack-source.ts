@@ -1,5 +1,6 @@
 /** Where the bytes of a pack come from: a file, or bytes in memory. Read by position, so that a compressed stream's end can be checked. */
 import type { FileHandle } from "node:fs/promises"
+import { constants } from "node:fs"
 import { open } from "node:fs/promises"
 
 /** Something of known size that can be read at any position, more than once. */
@@ -27,7 +28,8 @@ const CHUNK_BYTES = 256 * 1024
 
 /** Opens a file for reading. Fails as `open` of Node does, or with `PackFileUnusable`. */
 export const fileSource = async (path: string): Promise<FileSource> => {
-  const handle = await open(path, "r")
+  // Without this a pipe that nobody writes to would be waited for, before we could see that it is one.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   const opened = await handle.stat({ bigint: true })
   if (!opened.isFile()) {
     await handle.close()

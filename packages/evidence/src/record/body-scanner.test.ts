@@ -86,4 +86,30 @@ describe("the body scanner", () => {
       expect(mine).toBeGreaterThan(0)
     }
   })
+
+  it("forgets the body that it knew when the one that should replace it has too many members", () => {
+    const form = new FormScanner()
+    const bodies = new BodyScanner(form)
+    const members = (from: number, to: number, value: unknown) => Object.fromEntries(Array.from({ length: to - from }, (_, i) => [`m${String(from + i).padStart(3, "0")}`, value]))
+    const known = { ...members(0, 30, 1), ...members(40, 70, "two") }
+    // Six members that the model lacks, often enough for it to be replaced; 66 are more than it holds.
+    const larger = { ...known, ...members(30, 36, "of another width") }
+    for (const body of [known, known, larger, larger, larger, larger, known, { ...known, m0295: 1 }, { ...known, m050: 2 }]) {
+      const [mine, plain] = answers(form, bodies, canonicalBytes(body))
+      expect(mine).toBe(plain)
+      expect(mine).toBeGreaterThan(0)
+    }
+  })
+
+  it("does not read behind the bytes when a name that it knows would", () => {
+    const form = new FormScanner()
+    const bodies = new BodyScanner(form)
+    const [mine, plain] = answers(form, bodies, utf8(`{"a":1,"${"a".repeat(300)}":2}`))
+    expect(mine).toBe(plain)
+    for (let length = 200; length < 204; length++) {
+      const cut = utf8(`{"a":1,"${"a".repeat(length)}"`)
+      form.attach(cut)
+      expect(bodies.body(0, cut.length - 8)).toBe(-1)
+    }
+  })
 })

@@ -3,7 +3,7 @@ import { fromUtf8, toHex } from "../bytes.ts"
 import { portableCrypto } from "../crypto.ts"
 import { canonicalBytes } from "../json/canonical.ts"
 import { vectorText } from "../node/vectors.ts"
-import { encodeRecord, type RecordFields, RecordUnwritable } from "./encode.ts"
+import { encodeRecord, recordBodyText, type RecordFields, RecordUnwritable } from "./encode.ts"
 import { readRecord } from "./read.ts"
 import { NO_RECORD } from "./record.ts"
 import { sampleChain } from "./sample-records.ts"
@@ -62,5 +62,48 @@ describe("writing records", () => {
     expect(encodeRecord({ ...fields, body: { a: "x".repeat(room) } })).toHaveLength(65_536)
     expect(refusal({ body: { a: "x".repeat(room + 1) } })).toContain("65537 bytes")
     expect(refusal({ body: { a: "é".repeat(room / 2 + 1) } })).toContain("bytes")
+  })
+})
+
+describe("writing a body alone", () => {
+  const least = { at: fields.at, parts: [], prev: NO_RECORD, seq: 0 }
+  /** What the two say of one body: its text, or the refusal. */
+  const both = (kind: string, body: unknown): readonly [string, string] => {
+    const said = (write: () => string): string => {
+      try {
+        return write()
+      } catch (error) {
+        if (error instanceof RecordUnwritable) return error.message
+        throw error
+      }
+    }
+    const whole = (): string => {
+      const text = fromUtf8(encodeRecord({ ...least, kind, body } as unknown as RecordFields))!
+      return text.slice(`{"at":"${least.at}","body":`.length, text.length - `,"kind":"${kind}","parts":[],"prev":"${NO_RECORD}","seq":0,"v":1}`.length)
+    }
+    return [said(() => recordBodyText(kind, body as RecordFields["body"])), said(whole)]
+  }
+
+  it("gives the text that stands in the record, and refuses what a record refuses", () => {
+    const bodies: ReadonlyArray<unknown> = [
+      {}, { a: 1 }, { b: 1, a: { d: [], c: null } }, { t: "\u2028\"\\é\ud83d\ude00" }, { t: "\ud800" }, { t: 1.5 }, { t: undefined }, null, [], "x", new Date(0), { "10": 1, "9": 2 }
+    ]
+    for (const body of bodies) for (const kind of ["test.kind", "Bad kind", "ab"]) {
+      const [alone, whole] = both(kind, body)
+      expect(alone).toBe(whole)
+    }
+  })
+
+  it("ends where a record ends, to the byte", () => {
+    for (const letter of ["x", "é", "€", "\ud83d\ude00"]) {
+      const bytes = new TextEncoder().encode(letter).length
+      for (let count = Math.floor(65_300 / bytes); count * bytes <= 65_600; count += Math.ceil(40 / bytes)) {
+        const [body, whole] = both("test.kind", { t: letter.repeat(count) })
+        expect(body).toBe(whole)
+      }
+    }
+    const fits = 65_536 - encodeRecord({ ...least, kind: "test.kind", body: { t: "" } }).length
+    expect(recordBodyText("test.kind", { t: "x".repeat(fits) })).toHaveLength(fits + `{"t":""}`.length)
+    expect(() => recordBodyText("test.kind", { t: "x".repeat(fits + 1) })).toThrow("65537 bytes")
   })
 })

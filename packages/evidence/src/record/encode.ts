@@ -44,9 +44,32 @@ export const encodeRecord = (fields: RecordFields): Uint8Array => {
   if (!isObject(fields.body)) throw new RecordUnwritable("body is not an object")
   const text = `{"at":"${at}","body":${bodyText(fields.body)},"kind":"${kind}","parts":[${partsText(parts)}],"prev":"${prev}","seq":${seq},"v":${RECORD_VERSION}}`
   const bytes = utf8(text)
-  if (bytes.length > MAX_RECORD_BYTES) throw new RecordUnwritable(`it has ${bytes.length} bytes; ${MAX_RECORD_BYTES} fit. Put long content into a part`)
+  if (bytes.length > MAX_RECORD_BYTES) throw tooLong(bytes.length)
   return bytes
 }
+
+/** A record around no body, with an empty kind, no parts and the shortest seq. */
+const LEAST_FRAME = `{"at":"1970-01-01T00:00:00.000Z","body":,"kind":"","parts":[],"prev":"${NO_RECORD}","seq":0,"v":${RECORD_VERSION}}`.length
+
+/**
+ * The text of a body as it will stand in its record, for writers that put the rest around it later and elsewhere.
+ *
+ * - Fails: throws `RecordUnwritable` for whatever `encodeRecord` would refuse in a record of this kind and body, whose other members are right and as short as can be.
+ */
+export const recordBodyText = (kind: string, body: JsonObject): string => {
+  if (!kindForm.test(kind)) throw new RecordUnwritable("kind is not [a-z][a-z0-9_.]{2,63}")
+  if (!isObject(body)) throw new RecordUnwritable("body is not an object")
+  const text = bodyText(body)
+  const room = MAX_RECORD_BYTES - LEAST_FRAME - kind.length
+  // A unit of a text has up to three bytes: only a long text need be counted.
+  if (text.length * 3 > room) {
+    const { length } = utf8(text)
+    if (length > room) throw tooLong(length + LEAST_FRAME + kind.length)
+  }
+  return text
+}
+
+const tooLong = (bytes: number): RecordUnwritable => new RecordUnwritable(`it has ${bytes} bytes; ${MAX_RECORD_BYTES} fit. Put long content into a part`)
 
 const partsText = (parts: ReadonlyArray<PartCommitment>): string => {
   let text = ""

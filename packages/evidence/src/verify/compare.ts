@@ -2,10 +2,13 @@
 import type { ExitStatus, Finding, Report } from "./report.ts"
 import { MAX_LISTED_FINDINGS } from "./report.ts"
 
+/** Who signed both checkpoints: the log, by keys that the user pinned, or one key that nobody vouches for. */
+export type CommonSigner = { readonly pinned: true } | { readonly pinned: false; readonly keyId: string }
+
 /** What the comparison found. */
 export type Comparison =
   | { readonly outcome: "one history" }
-  | { readonly outcome: "split view"; readonly size: number; readonly rootHex: string; readonly otherRootHex: string }
+  | { readonly outcome: "split view"; readonly signer: CommonSigner; readonly size: number; readonly rootHex: string; readonly otherRootHex: string }
   | { readonly outcome: "undecided"; readonly why: string }
 
 /**
@@ -17,9 +20,13 @@ export const compareHistories = (one: Report, other: Report): Comparison => {
   if (one.checkpoint === null || other.checkpoint === null) return undecided("one of the packs cannot be read")
   if (one.origin !== other.origin) return undecided("the packs are of different origins")
   if (!isSigned(one) || !isSigned(other)) return undecided("one of the checkpoints carries no signature that verifies, so it binds nobody")
+  const signer = commonSigner(one, other)
   for (const [size, rootHex] of one.roots) {
     const otherRootHex = other.roots.get(size)
-    if (otherRootHex !== undefined && otherRootHex !== rootHex) return { outcome: "split view", size, rootHex, otherRootHex }
+    if (otherRootHex === undefined || otherRootHex === rootHex) continue
+    // Anybody can sign a history of their own under the log's name; that says nothing about the log.
+    if (signer === null) return undecided(`they show two histories, but no key that you pinned signed both and no other key did either, so one of them may be somebody else's work`)
+    return { outcome: "split view", signer, size, rootHex, otherRootHex }
   }
   const smaller = Math.min(one.checkpoint.size, other.checkpoint.size)
   if (one.roots.has(smaller) && other.roots.has(smaller)) return { outcome: "one history" }
@@ -45,10 +52,10 @@ export const withComparison = (report: Report, other: Report, comparison: Compar
     return {
       ...report,
       verdicts: { ...report.verdicts, integrity: "broken", completeness: completeness === "truncated" ? completeness : "not_checked" },
-      findings: [finding, ...report.findings].slice(0, MAX_LISTED_FINDINGS),
+      findings: listedWith(finding, report.findings),
       findingCount: report.findingCount + 1,
       not_checked: [...beside, ...report.not_checked],
-      statement: `The log ${report.origin} has signed two different histories: its checkpoints in these two packs contradict each other at size ${comparison.size}. Keep both packs: together they prove it.`,
+      statement: splitStatement(report.origin!, comparison.signer, comparison.size),
       exit: worst(report.exit, worst(other.exit, 1))
     }
   }
@@ -59,8 +66,26 @@ export const withComparison = (report: Report, other: Report, comparison: Compar
 
 const undecided = (why: string): Comparison => ({ outcome: "undecided", why })
 
-const isSigned = ({ verdicts }: Report): boolean =>
-  verdicts.authenticity === "signed_by_pinned_key" || verdicts.authenticity === "signed_by_unpinned_key"
+/** Only the checkpoint counts: a pack that was closed wrongly does not unsay what the log signed. */
+const isSigned = ({ checkpoint }: Report): boolean => checkpoint!.signers.length > 0
+
+const commonSigner = (one: Report, other: Report): CommonSigner | null => {
+  const [signers, others] = [one.checkpoint!.signers, other.checkpoint!.signers]
+  // A log that rotated its key is one log: any two of the keys that the user vouches for will do.
+  if (signers.some((key) => key.pinned) && others.some((key) => key.pinned)) return { pinned: true }
+  const common = signers.find((key) => others.some(({ publicKeyHex }) => publicKeyHex === key.publicKeyHex))
+  return common === undefined ? null : { pinned: false, keyId: common.keyId }
+}
+
+const splitStatement = (origin: string, signer: CommonSigner, size: number): string =>
+  `${signer.pinned ? `The log ${origin}` : `Key ${signer.keyId}, which nobody pinned, in the name of ${origin},`} has signed two different histories: its checkpoints in these two packs contradict each other at size ${size}. Keep both packs: together they prove it.`
+
+/** One finding more in front; where the list is full, one goes whose code stays listed. */
+const listedWith = (finding: Finding, listed: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
+  if (listed.length < MAX_LISTED_FINDINGS) return [finding, ...listed]
+  const repeated = listed.findLastIndex(({ code }, i) => listed.findIndex((one) => one.code === code) !== i)
+  return [finding, ...listed.toSpliced(repeated, 1)]
+}
 
 const otherProblems = (other: Report): ReadonlyArray<string> => {
   if (other.exit === 0) return []

@@ -6,7 +6,7 @@ import type { Note } from "../note/note.ts"
 import { PACK_FORMAT } from "../pack/format.ts"
 import type { Freshness } from "./anchors.ts"
 import { judgeAnchors } from "./anchors.ts"
-import type { FindingCode, Completeness, ExitStatus, Report, ReportedKey, Verdicts } from "./report.ts"
+import type { CheckpointSigner, FindingCode, Completeness, ExitStatus, Report, ReportedKey, Verdicts } from "./report.ts"
 import { MAX_LISTED_FINDINGS } from "./report.ts"
 import type { NoteJudgement } from "./judge-note.ts"
 import { judgeNote, worse } from "./judge-note.ts"
@@ -59,7 +59,7 @@ export const conclude = (crypto: Crypto, reading: PackReading, trust: Trust, dem
     ...rest,
     not_checked: [...missing, ...notChecked(reading, trust, counts)],
     statement: statementOf(rest),
-    checkpoint: { size: reading.checkpoint!.size, rootHex: toHex(reading.checkpoint!.root), note: noteText(reading.checkpoint!.note) },
+    checkpoint: { size: reading.checkpoint!.size, rootHex: toHex(reading.checkpoint!.root), note: noteText(reading.checkpoint!.note), signers: signersOf(checkpoint, trust) },
     roots: rootsOf(reading)
   }
 }
@@ -122,6 +122,9 @@ const keysOf = (judgements: ReadonlyArray<NoteJudgement>, trust: Trust): Readonl
   }
   return [...keys.values()]
 }
+
+const signersOf = ({ signed }: NoteJudgement, trust: Trust): ReadonlyArray<CheckpointSigner> =>
+  signed.map(({ vkey }) => ({ keyId: toHex(vkey.keyId), publicKeyHex: toHex(vkey.publicKey), pinned: trust.logs.includes(vkey) }))
 
 const rootsOf = (reading: PackReading): ReadonlyMap<number, string> => {
   const roots = new Map<number, string>()

@@ -5,8 +5,13 @@ import { HASH_BYTES, MAX_PART_BYTES } from "../pack/format.ts"
 import { Unreadable } from "./findings.ts"
 
 /** The fields of a payload, split at single spaces. An empty payload has none. */
-export const fieldsOf = (bytes: Uint8Array, start: number, end: number): ReadonlyArray<string> =>
-  start >= end ? [] : oneByteText.decode(bytes.subarray(start, end)).split(" ")
+export const fieldsOf = (bytes: Uint8Array, start: number, end: number): ReadonlyArray<string> => {
+  if (start >= end) return []
+  const text = oneByteText.decode(bytes.subarray(start, end))
+  // Before it is cut: a line of nothing but spaces would be millions of fields.
+  if (text.includes("  ")) throw new Unreadable("E_FORMAT", "fields separated by exactly one space", "two spaces")
+  return text.split(" ")
+}
 
 /** A field that must be there. */
 export const field = (fields: ReadonlyArray<string>, index: number, what: string): string => {

@@ -47,6 +47,13 @@ export interface ReportedKey {
   readonly pinned: boolean
 }
 
+/** A key of the log that signed a pack's checkpoint. */
+export interface CheckpointSigner {
+  readonly keyId: string
+  readonly publicKeyHex: string
+  readonly pinned: boolean
+}
+
 /** How much was read. */
 export interface Counts {
   readonly records: number
@@ -86,8 +93,8 @@ export interface Report {
   /** All findings, listed or not. */
   readonly findingCount: number
   readonly header: PackHeader | null
-  /** The checkpoint that every proof refers to; its note as text. */
-  readonly checkpoint: { readonly size: number; readonly rootHex: string; readonly note: string } | null
+  /** The checkpoint that every proof refers to; its note as text, and the keys of the log whose signatures on it verify. */
+  readonly checkpoint: { readonly size: number; readonly rootHex: string; readonly note: string; readonly signers: ReadonlyArray<CheckpointSigner> } | null
   readonly cosignatures: ReadonlyArray<ReportedCosignature>
   /** Roots by size (64 hex digits) that belong to the history this pack shows: of its checkpoints, and where `rootsAt` asked. */
   readonly roots: ReadonlyMap<number, string>

@@ -1,5 +1,6 @@
 /** What a pack proves, in one sentence that a court clerk could read out. */
 import { formatInstant } from "../record/instant.ts"
+import { exitClass } from "./findings.ts"
 import type { Report } from "./report.ts"
 
 /** The parts of a report that the sentence is made from. */
@@ -7,7 +8,7 @@ export type Stated = Pick<Report, "origin" | "tree_size" | "verdicts" | "finding
 
 /** The statement of a report. */
 export const statementOf = (report: Stated): string => {
-  if (report.verdicts.integrity === "not_checked") return `This file could not be read as an evidence pack (${firstFinding(report)}), so it proves nothing.`
+  if (report.verdicts.integrity === "not_checked") return `This file could not be read as an evidence pack (${firstFinding(report, true)}), so it proves nothing.`
   if (report.exit === 1 || report.exit === 3) return `This pack is not what it claims to be (${firstFinding(report)}): do not rely on it. ${LIMITS}`
   return `${subject(report)}, ${signer(report)}${anchor(report)}; ${LIMITS_INSIDE}`
 }
@@ -15,11 +16,12 @@ export const statementOf = (report: Stated): string => {
 const LIMITS_INSIDE = "no chain proves anything about events never sent to it, false content at capture, or an operator who holds the key and the store and has no anchor outside."
 const LIMITS = `N${LIMITS_INSIDE.slice(1)}`
 
-const firstFinding = ({ findingCount, findings }: Stated): string => {
-  const [first] = findings
+/** `unreadable`: the finding that ended the reading, whatever was found before it. */
+const firstFinding = ({ findingCount, findings }: Stated, unreadable = false): string => {
+  const first = unreadable ? findings.findLast(({ code }) => exitClass(code) === 3) : findings[0]
   if (first === undefined) return "no finding"
   const place = [first.line === null ? [] : [`line ${first.line}`], first.seq === null ? [] : [`record ${first.seq}`]].flat().join(", ")
-  return `${findingCount === 1 ? "one finding" : `${findingCount} findings, the first`}: ${first.code}${place === "" ? "" : ` at ${place}`}`
+  return `${findingCount === 1 ? "one finding" : `${findingCount} findings, the ${unreadable ? "last" : "first"}`}: ${first.code}${place === "" ? "" : ` at ${place}`}`
 }
 
 const subject = ({ counts, header, origin, tree_size }: Stated): string => {
@@ -31,10 +33,14 @@ const subject = ({ counts, header, origin, tree_size }: Stated): string => {
 }
 
 const signer = ({ keys, verdicts }: Stated): string => {
-  const ids = keys.filter((key) => key.role === "log").map((key) => key.key_id)
-  const named = `key${ids.length === 1 ? "" : "s"} ${ids.join(" and ")}`
-  if (verdicts.authenticity === "signed_by_pinned_key") return `signed by the pinned ${named}`
-  return verdicts.authenticity === "signed_by_unpinned_key" ? `signed by ${named}, which nobody pinned` : "which carries no signature that could be checked"
+  const logs = keys.filter((key) => key.role === "log")
+  const named = (ids: ReadonlyArray<string>): string => `key${ids.length === 1 ? "" : "s"} ${ids.join(" and ")}`
+  if (verdicts.authenticity === "signed_by_pinned_key") return `signed by the pinned ${named(logs.map((key) => key.key_id))}`
+  // What the checkpoint shows and what the pack as a whole shows may differ; the worse of the two is the verdict.
+  const unpinned = logs.filter((key) => !key.pinned)
+  const partly = unpinned.length < logs.length ? "in part " : ""
+  if (verdicts.authenticity === "signed_by_unpinned_key") return `signed ${partly}by ${named(unpinned.map((key) => key.key_id))}, which nobody pinned`
+  return logs.length === 0 ? "which carries no signature that could be checked" : "but the checkpoint or the pack as a whole carries no signature that could be checked"
 }
 
 const anchor = ({ cosignatures, verdicts }: Stated): string => {

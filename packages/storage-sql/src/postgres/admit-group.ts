@@ -23,7 +23,7 @@ export interface AdmittedGroup {
  * The whole group gets one time: `nowMs`, or the head's where the clock stepped back.
  */
 export const admitGroup = (crypto: Crypto, view: GroupView, nowMs: number, changes: ReadonlyArray<PreparedChange>): AdmittedGroup => {
-  const rows: AdmittedGroup["rows"] = { sealed: [], puts: new Map(), erased: [], deliveries: [] }
+  const rows: AdmittedGroup["rows"] = { sealed: [], puts: new Map(), erased: [], forgotten: [], deliveries: [] }
   const atMs = Math.max(Math.floor(nowMs), view.head?.atMs ?? 0)
   const answers = changes.map((prepared): Answer => {
     const { conflicts, fates } = admit(prepared.change, view)
@@ -45,6 +45,10 @@ export const admitGroup = (crypto: Crypto, view: GroupView, nowMs: number, chang
     for (const part of erasures(prepared.change, receipt)) {
       view.knowPart(part.seq, part.name, "erased")
       rows.erased.push(part)
+    }
+    for (const once of prepared.change.forget ?? []) {
+      view.forget(once.scope, once.key)
+      rows.forgotten.push({ ...once, upTo: receipt.head.seq })
     }
     writeDeliveries(view, rows, prepared, receipt.head)
     return Exit.succeed(receipt)

@@ -11,7 +11,7 @@ export class GroupView implements StoreView {
   readonly #stored = new Set<string>()
   /** Holder and the slot of its document, by unique value. */
   readonly #holders = new Map<string, { readonly id: string; readonly document: string }>()
-  readonly #once = new Map<string, { readonly seq: number; readonly digest: string }>()
+  readonly #once = new Map<string, { readonly seq: number; readonly digest: string | null }>()
   readonly #heads = new Map<number, Head>()
   readonly #parts = new Map<string, "present" | "erased">()
   readonly #deliveries = new Set<string>()
@@ -24,7 +24,7 @@ export class GroupView implements StoreView {
     return this.#holders.get(slot(collection, key, value))?.id ?? null
   }
 
-  once(scope: string, key: string): { readonly seq: number; readonly digest: string } | null {
+  once(scope: string, key: string): { readonly seq: number; readonly digest: string | null } | null {
     return this.#once.get(slot(scope, key)) ?? null
   }
 
@@ -56,9 +56,15 @@ export class GroupView implements StoreView {
     this.#holders.set(slot(collection, key, value), { id, document: slot(collection, id) })
   }
 
-  knowOnce(scope: string, key: string, digest: string, at: Head): void {
+  knowOnce(scope: string, key: string, digest: string | null, at: Head): void {
     this.#once.set(slot(scope, key), { seq: at.seq, digest })
     this.#heads.set(at.seq, at)
+  }
+
+  /** Forgets the digest of a once key, where anything was asked about it. */
+  forget(scope: string, key: string): void {
+    const taken = this.once(scope, key)
+    if (taken !== null) this.#once.set(slot(scope, key), { seq: taken.seq, digest: null })
   }
 
   knowPart(seq: number, name: string, state: "present" | "erased"): void {

@@ -52,7 +52,8 @@ const onceLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Readon
       const { scope, key } = asked[(row["n"] as number) - 1]!
       const hash = row["hash"] as Uint8Array | null
       if (hash === null) throw new StorageCorrupt({ reason: `a once key names record ${row["seq"] as number}, which is not there` })
-      view.knowOnce(scope, key, toHex(row["digest"] as Uint8Array), { seq: row["seq"] as number, hash, atMs: row["at_ms"] as number })
+      const digest = row["digest"] as Uint8Array
+      view.knowOnce(scope, key, digest.length === 0 ? null : toHex(digest), { seq: row["seq"] as number, hash, atMs: row["at_ms"] as number })
     }
   }
   return [{ sql, params: [asked.map(({ scope }) => scope), asked.map(({ key }) => key)], read }]

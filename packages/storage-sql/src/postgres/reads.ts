@@ -77,7 +77,10 @@ export const readsIn = (readers: PgPool, schema: string): Reads => {
       const asked = [...new Set(keys)].filter(isStorable)
       if (!isStorable(scope) || asked.length === 0) return []
       const rows = yield* ask(text.once, [scope, asked])
-      return rows.map((row) => ({ key: row["key"] as string, seq: row["seq"] as number, digest: toHex(row["digest"] as Uint8Array) }))
+      return rows.map((row) => {
+        const digest = row["digest"] as Uint8Array
+        return { key: row["key"] as string, seq: row["seq"] as number, digest: digest.length === 0 ? null : toHex(digest) }
+      })
     }),
     hashes: Effect.fnUntraced(function*(tileLevel, from, count) {
       const range = [String(from), String(from + count)]

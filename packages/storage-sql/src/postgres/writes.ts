@@ -27,6 +27,8 @@ export interface GroupRows {
   /** By collection and id. */
   readonly puts: Map<string, FinalPut>
   readonly erased: Array<{ readonly seq: number; readonly name: string; readonly erasedBy: number }>
+  /** Once keys whose digest goes. `upTo`: the head then, so that a key which the group takes only afterwards keeps its own. */
+  readonly forgotten: Array<{ readonly scope: string; readonly key: string; readonly upTo: number }>
   readonly deliveries: Array<{ readonly id: string; readonly eventType: string; readonly body: string; readonly head: Head }>
 }
 
@@ -53,6 +55,8 @@ const text = {
     SELECT collection, key, value, id, single FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[]) AS k(collection, key, value, id, single)`,
   erase: `UPDATE flyball.parts p SET salt = NULL, bytes = NULL, erased_by = e.by
     FROM unnest($1::int8[], $2::text[], $3::int8[]) AS e(seq, name, by) WHERE p.seq = e.seq AND p.name = e.name AND p.erased_by IS NULL`,
+  forget: `UPDATE flyball.once o SET digest = '' FROM unnest($1::text[], $2::text[], $3::int8[]) AS f(scope, key, up_to)
+    WHERE o.scope = f.scope AND o.key = f.key AND o.seq <= f.up_to`,
   deliveries: `INSERT INTO flyball.deliveries (id, event_type, seq, hash, body)
     SELECT id, event_type, seq, substring($1::bytea FROM (n * 32 - 31)::int4 FOR 32), body
     FROM unnest($2::text[], $3::text[], $4::int8[], $5::text[]) WITH ORDINALITY AS d(id, event_type, seq, body, n)`,
@@ -71,6 +75,7 @@ export const writesIn = (schema: string): (rows: GroupRows) => ReadonlyArray<Que
     ...nodes(sql, rows.nodes),
     ...documents(sql, [...rows.puts.values()]),
     ...erased(sql, rows),
+    ...forgotten(sql, rows),
     ...deliveries(sql, rows),
     ...head(sql, rows.sealed.at(-1))
   ]
@@ -143,6 +148,9 @@ const keyRows = ({ collection, id }: DocumentPut, keys: { readonly [key: string]
 
 const erased = (sql: Texts, { erased: all }: GroupRows): ReadonlyArray<Query> =>
   all.length === 0 ? [] : [{ sql: sql.erase, params: [intArray(all.map(({ seq }) => seq)), all.map(({ name }) => name), intArray(all.map(({ erasedBy }) => erasedBy))] }]
+
+const forgotten = (sql: Texts, { forgotten: all }: GroupRows): ReadonlyArray<Query> =>
+  all.length === 0 ? [] : [{ sql: sql.forget, params: [all.map(({ scope }) => scope), all.map(({ key }) => key), intArray(all.map(({ upTo }) => upTo))] }]
 
 const deliveries = (sql: Texts, { deliveries: all }: GroupRows): ReadonlyArray<Query> =>
   all.length === 0 ? [] : [{

@@ -6,8 +6,8 @@ import { PackReader, PackWriter } from "./packed.ts"
 /** A ChangeSet made ready by its caller's fiber. Everything that can fail is done there, so that packing a batch cannot. */
 export interface PreparedChange {
   readonly change: ChangeSet
-  /** Canonical form of each record's body. */
-  readonly bodies: ReadonlyArray<Uint8Array>
+  /** Canonical form of each record's body, as text: it becomes bytes once, in the batch. */
+  readonly bodies: ReadonlyArray<string>
   /** JSON text of each put's body. */
   readonly documents: ReadonlyArray<string>
   /** JSON text of each delivery's body. */
@@ -66,6 +66,7 @@ export interface BatchedChange {
   readonly records: ReadonlyArray<BatchedRecord>
   /** `by` is the index of the draft that says so. */
   readonly erase: ReadonlyArray<{ readonly seq: number; readonly name: Name; readonly by: number }>
+  readonly forget: ReadonlyArray<{ readonly scope: Name; readonly key: string }>
   readonly deliveries: ReadonlyArray<{ readonly id: string; readonly eventType: Name; readonly body: string }>
 }
 
@@ -88,7 +89,7 @@ export const packBatch = (nowMs: number, changes: ReadonlyArray<PreparedChange>)
 
 const packChange = (out: PackWriter, name: (text: string) => void, prepared: PreparedChange): void => {
   const { change, documents, payloads } = prepared
-  const { expects = [], puts = [], records = [], erase = [], deliveries = [] } = change
+  const { expects = [], puts = [], records = [], erase = [], forget = [], deliveries = [] } = change
   out.u8(change.expectEmpty === true ? 1 : 0)
   out.u8(records[0]?.kind === "chain.genesis" ? 1 : 0)
   out.u32(expects.length)
@@ -112,6 +113,11 @@ const packChange = (out: PackWriter, name: (text: string) => void, prepared: Pre
     out.f64(seq)
     name(part)
     out.u32(records.findLastIndex((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === part))
+  }
+  out.u32(forget.length)
+  for (const { scope, key } of forget) {
+    name(scope)
+    out.text(key)
   }
   out.u32(deliveries.length)
   deliveries.forEach(({ id, eventType }, index) => {
@@ -143,7 +149,7 @@ const packRecords = (
     name(kind)
     if (agentId === null) out.u32(noName)
     else name(agentId)
-    out.bytes(bodies[index]!)
+    out.text(bodies[index]!)
     out.u8(parts.length)
     for (const part of parts) {
       name(part.name)
@@ -180,6 +186,7 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
       once: from.u8() === 0 ? null : { scope: from.u32(), key: from.text(), digest: from.raw(32) }
     })),
     erase: times(from.u32(), () => ({ seq: from.f64(), name: from.u32(), by: from.u32() })),
+    forget: times(from.u32(), () => ({ scope: from.u32(), key: from.text() })),
     deliveries: times(from.u32(), () => ({ id: from.text(), eventType: from.u32(), body: from.text() }))
   }))
 }

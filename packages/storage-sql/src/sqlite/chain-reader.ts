@@ -112,7 +112,9 @@ export class ChainReader {
     const statement = this.#sql("SELECT seq, digest FROM once WHERE scope = ? AND key = ?")
     return [...new Set(keys)].flatMap((key) => {
       const row = statement.get(scopeId, key)
-      return row === undefined ? [] : [{ key, seq: row["seq"] as number, digest: Buffer.from(row["digest"] as Uint8Array).toString("hex") }]
+      if (row === undefined) return []
+      const digest = row["digest"] as Uint8Array
+      return [{ key, seq: row["seq"] as number, digest: digest.length === 0 ? null : Buffer.from(digest).toString("hex") }]
     })
   }
 

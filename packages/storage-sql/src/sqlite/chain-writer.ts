@@ -69,7 +69,7 @@ export class ChainWriter {
     const answers = together.done || changes.length === 1
       ? together.answers
       : changes.map((change) => this.#transact(nowMs, [change], namingOf(names, this.#words)).answers[0]!)
-    return { answers, erased: changes.some((change, index) => change.erase.length > 0 && answers[index]!._tag === "Committed") }
+    return { answers, erased: changes.some((change, index) => change.erase.length + change.forget.length > 0 && answers[index]!._tag === "Committed") }
   }
 
   /** `done` is false when it was rolled back before COMMIT, so that nothing was written for sure. */
@@ -102,14 +102,16 @@ export class ChainWriter {
     this.#documents.check(change, naming, conflicts)
     const claims = this.#claim(change.records, naming, conflicts)
     const erase = this.#findParts(change, naming, conflicts)
-    for (const { id } of change.deliveries) if (this.#rows.findDelivery.get(id) !== undefined) throw new Unwritable("A delivery has an id that is in the outbox already.")
     if (conflicts.length > 0) {
       for (const { scope, key } of claims.taken) this.#rows.dropOnce.run(scope, key)
       return { _tag: "Refused", conflicts }
     }
+    // After the conflicts: an act that comes again, because its answer was lost, brings its delivery again too, and must be told of the conflict.
+    for (const { id } of change.deliveries) if (this.#rows.findDelivery.get(id) !== undefined) throw new Unwritable("A delivery has an id that is in the outbox already.")
     const records = this.#append(nowMs, change.records, claims.seqs, naming)
     this.#documents.write(change.puts, naming)
     for (const { id, by } of erase) this.#rows.erasePart.run(records[by]!.seq, id)
+    for (const { scope, key } of change.forget) this.#rows.forgetOnce.run(naming.find(scope), key)
     const head = this.#head ?? noHead
     for (const { id, eventType, body } of change.deliveries) this.#rows.insertDelivery.run(id, naming.intern(eventType), head.seq, head.hash, body)
     return { _tag: "Committed", receipt: { records, head } }
@@ -133,7 +135,8 @@ export class ChainWriter {
       }
       const row = this.#rows.selectOnce.get(scope, once.key)!
       const seq = row["seq"] as number
-      if (Buffer.compare(row["digest"] as Uint8Array, once.digest) !== 0) {
+      const digest = row["digest"] as Uint8Array
+      if (digest.length > 0 && Buffer.compare(digest, once.digest) !== 0) {
         // An earlier draft of this very ChangeSet has no seq yet that could be told.
         conflicts.push({ _tag: "Once", index, scope: naming.text(once.scope), key: once.key, seq: seq >= first ? -1 : seq })
       }
@@ -182,9 +185,9 @@ export class ChainWriter {
     return { seq, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number, duplicate: true }
   }
 
-  /** Takes or renews a lease. */
+  /** Takes or renews a lease; also one that ends more than twice the asked time from now, because the clock stepped back since it was taken. */
   lease(name: string, holder: string, nowMs: number, untilMs: number): boolean {
-    return this.#rows.takeLease.run(name, holder, untilMs, holder, nowMs).changes === 1
+    return this.#rows.takeLease.run(name, holder, untilMs, holder, nowMs, nowMs).changes === 1
   }
 
   /** Gives a lease back, if it is held by `holder`. */
@@ -206,12 +209,14 @@ const prepareRows = (db: DatabaseSync) => {
     erasePart: sql("UPDATE part SET salt = NULL, bytes = NULL, erased_by = ? WHERE id = ?"),
     insertOnce: sql("INSERT INTO once (scope, key, seq, digest) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
     selectOnce: sql("SELECT seq, digest FROM once WHERE scope = ? AND key = ?"),
+    forgetOnce: sql("UPDATE once SET digest = x'' WHERE scope = ? AND key = ?"),
     dropOnce: sql("DELETE FROM once WHERE scope = ? AND key = ?"),
     findDelivery: sql("SELECT 1 FROM delivery WHERE id = ?"),
     insertDelivery: sql("INSERT INTO delivery (id, event_type, seq, hash, body) VALUES (?, ?, ?, ?, ?)"),
     takeLease: sql(
       `INSERT INTO lease (name, holder, until_ms) VALUES (?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms WHERE holder = ? OR until_ms <= ?`
+       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms
+       WHERE holder = ? OR until_ms <= ? OR until_ms > 2 * excluded.until_ms - ?`
     ),
     dropLease: sql("DELETE FROM lease WHERE name = ? AND holder = ?")
   }

@@ -70,6 +70,23 @@ describe("Checkpoints", () => {
     db.close()
   })
 
+  it("does not take commits that keep coming for a pause", () => {
+    vi.useFakeTimers()
+    const { db, log, write } = open("steady.db")
+    const checkpoints = new Checkpoints(db)
+    for (let n = 0; n < 20; n++) {
+      write(1)
+      checkpoints.committed()
+      vi.advanceTimersByTime(90)
+      assert.equal(log().checkpointed, 0)
+    }
+    vi.advanceTimersByTime(1000)
+    assert.equal(log().checkpointed, log().log)
+    checkpoints.close()
+    vi.useRealTimers()
+    db.close()
+  })
+
   it("copies the log back in a pause, and empties it after an erasure as soon as it can", () => {
     vi.useFakeTimers()
     const { db, file, log, write } = open("idle.db")

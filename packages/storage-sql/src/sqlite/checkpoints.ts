@@ -57,7 +57,9 @@ export class Checkpoints {
     this.#later()
   }
 
+  /** Each commit puts it off: while they keep coming it would only make them wait, and the sizes above bound the log. */
   #later(): void {
+    if (this.#timer !== null && !this.#emptying) this.#timer.refresh()
     this.#timer ??= setTimeout(() => {
       this.#timer = null
       if (this.#emptying) this.#empty()

@@ -24,6 +24,7 @@ CREATE INDEX record_governance ON record (seq, kind) WHERE kind > 2;
 -- id = seq * 32 + position. Erasing sets salt and bytes to NULL and names the erasing record.
 CREATE TABLE part (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, salt BLOB, bytes BLOB, erased_by INTEGER) STRICT;
 
+-- A digest of no bytes was forgotten: it was made over a part that is erased.
 CREATE TABLE once (scope INTEGER NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (scope, key)) STRICT, WITHOUT ROWID;
 
 -- Hashes of tree nodes, 256 to a tile. Level 0 tiles are written when full (the open one is in record.hash); tiles above grow by one hash at a time.

@@ -1,6 +1,6 @@
 /** Making a ChangeSet ready to be packed. */
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
-import { bodyBytes } from "../body.ts"
+import { recordBodyText } from "@flyball/evidence"
 import type { Weight } from "../group-commit.ts"
 import type { PreparedChange } from "./batch.ts"
 
@@ -13,10 +13,10 @@ import type { PreparedChange } from "./batch.ts"
 export const prepare = (change: ChangeSet, salts: Uint8Array): PreparedChange => {
   const { records = [], puts = [], deliveries = [] } = change
   const contents = joinedParts(records)
-  const bodies = records.map(({ kind, body }) => bodyBytes(kind, body))
+  const bodies = records.map(({ kind, body }) => recordBodyText(kind, body))
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const payloads = deliveries.map(({ body }) => JSON.stringify(body))
-  return { change, salts, contents, bodies, documents, payloads, weight: weightOf(contents, bodies, [...documents, ...payloads]) }
+  return { change, salts, contents, bodies, documents, payloads, weight: weightOf(contents, bodies, documents, payloads) }
 }
 
 /** The bytes of all parts, copied: the caller's arrays may change while its commit waits. */
@@ -35,9 +35,8 @@ const joinedParts = (records: ReadonlyArray<RecordDraft>): Uint8Array => {
 }
 
 /** A ChangeSet without records counts as one: it takes its share of a transaction too. */
-const weightOf = (contents: Uint8Array, bodies: ReadonlyArray<Uint8Array>, texts: ReadonlyArray<string>): Weight => {
+const weightOf = (contents: Uint8Array, bodies: ReadonlyArray<string>, ...texts: ReadonlyArray<ReadonlyArray<string>>): Weight => {
   let bytes = contents.length
-  for (const body of bodies) bytes += body.length
-  for (const text of texts) bytes += text.length
+  for (const list of [bodies, ...texts]) for (const text of list) bytes += text.length
   return { records: Math.max(1, bodies.length), bytes }
 }

@@ -39,7 +39,8 @@ export type DeliveryRow = Omit<StoredDelivery, "body"> & { readonly body: string
 export interface OnceRow {
   readonly key: string
   readonly seq: number
-  readonly digest: string
+  /** Null once it was forgotten. */
+  readonly digest: string | null
 }
 
 /** What each operation answers. Buffers are transferred; `records` and `parts` are packed by `rows.ts`. */

@@ -121,27 +121,29 @@ describe("a SQLite file", () => {
       assert.strictEqual(fault._tag, "StorageCorrupt")
     }))
 
-  it.effect("keeps nothing of an erased part, nor of a document that was overwritten", () =>
+  it.effect("keeps nothing of an erased part, of the digest that was made over it, nor of a document that was overwritten", () =>
     Effect.gen(function*() {
       const file = newFile()
       yield* using(sqliteStorage({ file }), Effect.fnUntraced(function*(storage) {
         yield* begin(storage)
         const small = "a person's own words"
         const large = "spread over many pages ".repeat(2000)
+        const digest = Buffer.from("0123456789abcdef".repeat(4), "hex")
         yield* storage.commit({
-          records: [draft("before"), { ...draft(large), parts: [{ name: "args", bytes: Buffer.from(large) }, { name: "result", bytes: Buffer.from(small) }] }, draft("after")],
+          records: [draft("before"), { ...draft(large), parts: [{ name: "args", bytes: Buffer.from(large) }, { name: "result", bytes: Buffer.from(small) }], once: { scope: "agt_1", key: "k1", digest: digest.toString("hex") } }, draft("after")],
           puts: [{ collection: "agents", id: "a1", expectedVersion: 0, body: { owner: "Erika Mustermann" }, keys: { owner: "Erika Mustermann" } }]
         })
         const salt = Buffer.from((yield* storage.parts([2]))[0]!.salt!)
-        assert.isTrue(inFiles(file, small) && inFiles(file, "Erika") && readFileSync(`${file}-wal`).includes(salt))
+        assert.isTrue(inFiles(file, small) && inFiles(file, "Erika") && readFileSync(`${file}-wal`).includes(salt) && readFileSync(`${file}-wal`).includes(digest))
         yield* storage.commit({
           records: ["args", "result"].map((name) => ({ kind: "part.erased", body: { name, reason: "data_subject_request", seq: 2 }, parts: [], agentId: null })),
           erase: [{ seq: 2, name: "args" }, { seq: 2, name: "result" }],
+          forget: [{ scope: "agt_1", key: "k1" }],
           puts: [{ collection: "agents", id: "a1", expectedVersion: 1, body: { owner: null } }]
         })
         assert.strictEqual(statSync(`${file}-wal`).size, 0)
         for (const gone of [small, "spread over", "Erika"]) assert.isFalse(inFiles(file, gone), gone)
-        assert.isFalse(readFileSync(file).includes(salt))
+        assert.isFalse(readFileSync(file).includes(salt) || readFileSync(file).includes(digest))
         assert.isTrue(inFiles(file, "before") && inFiles(file, "after"))
       }))
     }))

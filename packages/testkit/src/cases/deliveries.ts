@@ -4,7 +4,7 @@ import type { DeliveryDraft, JsonObject, StorageApi } from "@flyball/core/storag
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { storageCase } from "../storage-case.ts"
-import { begin, draft, drafts, put } from "./given.ts"
+import { begin, draft, drafts, put, refused } from "./given.ts"
 
 const delivery = (id: string, body: JsonObject = {}): DeliveryDraft => ({ id, eventType: "agent.suspended", body })
 
@@ -20,6 +20,13 @@ export const deliveryCases = [
     assert.deepEqual(found[0]!.body, { agent_id: "é", n: [1, 0.5, "\u0000"] })
     for (const { hash } of found) assert.equal(toHex(hash), toHex(first.head.hash))
     assert.equal(toHex(second.head.hash), toHex(first.head.hash))
+  })),
+  storageCase("an act that comes again with its delivery is refused by its conflict, like any other", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* begin(storage)
+    const act = { puts: [put("t1")], deliveries: [delivery("d1")] }
+    yield* storage.commit(act)
+    assert.deepEqual((yield* refused(storage, act)).map(({ _tag }) => _tag), ["Version"])
+    assert.equal((yield* storage.deliveries({ limit: 10 })).length, 1)
   })),
   storageCase("deliveries come in order of their ids' bytes, a page at a time", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* begin(storage)

@@ -52,6 +52,16 @@ export const leaseCases = [
     yield* storage.releaseLease("signer", "a")
     assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
   })),
+  storageCase("a clock that steps back does not lengthen a lease beyond twice its time", Effect.fnUntraced(function*(storage: StorageApi) {
+    const time = yield* CaseTime
+    yield* time.set(start)
+    yield* storage.lease("signer", "a", ttlMs)
+    yield* time.set(start - ttlMs)
+    assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
+    yield* time.set(start - ttlMs - 1)
+    assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
+    assert.equal(yield* storage.lease("signer", "a", ttlMs), false)
+  })),
   storageCase("leases of other names are other leases", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* (yield* CaseTime).set(start)
     assert.equal(yield* storage.lease("signer", "a", ttlMs), true)

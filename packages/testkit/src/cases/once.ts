@@ -4,7 +4,7 @@ import type { StorageApi } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { storageCase } from "../storage-case.ts"
-import { begin, checkChain, digest, draft, onceDraft, part, put, refused } from "./given.ts"
+import { begin, checkChain, digest, draft, erasedDraft, onceDraft, part, put, refused } from "./given.ts"
 
 const callers = 20
 
@@ -76,13 +76,38 @@ export const onceCases = [
     assert.deepEqual(yield* storage.once("s", ["cafe\u0301"]), [{ key: "cafe\u0301", seq: 5, digest: digest("a") }])
     assert.deepEqual(yield* storage.once("", ["k", "K"]), [{ key: "k", seq: 8, digest: digest("a") }])
   })),
+  storageCase("a forgotten digest leaves the key taken: whatever comes again is a duplicate", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* begin(storage)
+    yield* storage.commit({ records: [{ ...onceDraft("k1", "a"), parts: [part("args", "x")] }, onceDraft("k2", "b")] })
+    yield* storage.commit({ records: [erasedDraft(1, "args")], erase: [{ seq: 1, name: "args" }], forget: [{ scope: "agt_1", key: "k1" }, { scope: "agt_1", key: "none" }, { scope: "nobody", key: "k1" }] })
+    assert.deepEqual(yield* storage.once("agt_1", ["k1", "k2", "none"]), [{ key: "k1", seq: 1, digest: null }, { key: "k2", seq: 2, digest: digest("b") }])
+    const { records } = yield* storage.commit({ records: [onceDraft("k1", "a"), onceDraft("k1", "c"), onceDraft("none", "d")] })
+    assert.deepEqual(records.map(({ seq, duplicate }) => [seq, duplicate]), [[1, true], [1, true], [4, false]])
+    assert.deepEqual((yield* refused(storage, { records: [onceDraft("k2", "a")] }))[0]?._tag, "Once")
+    assert.equal((yield* storage.parts([1]))[0]!.bytes, null)
+  })),
+  storageCase("forgetting is part of its ChangeSet: a refused one forgets nothing", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* begin(storage)
+    yield* storage.commit({ records: [onceDraft("k1", "a")] })
+    yield* refused(storage, { puts: [put("t1", {}, { expectedVersion: 3 })], forget: [{ scope: "agt_1", key: "k1" }] })
+    assert.deepEqual(yield* storage.once("agt_1", ["k1"]), [{ key: "k1", seq: 1, digest: digest("a") }])
+    const [, again] = yield* Effect.all([storage.commit({ forget: [{ scope: "agt_1", key: "k1" }] }), storage.commit({ records: [onceDraft("k1", "b")] })], { concurrency: "unbounded" })
+    assert.equal(again.records[0]!.seq, 1)
+    // Side by side in one group: what is taken after the forgetting keeps its digest, what was taken before loses it.
+    yield* Effect.all([
+      storage.commit({ records: [onceDraft("before", "c")] }),
+      storage.commit({ forget: [{ scope: "agt_1", key: "before" }, { scope: "agt_1", key: "after" }] }),
+      storage.commit({ records: [onceDraft("after", "d")] })
+    ], { concurrency: "unbounded" })
+    assert.deepEqual((yield* storage.once("agt_1", ["before", "after"])).map(({ key, digest: seen }) => [key, seen]), [["before", null], ["after", digest("d")]])
+  })),
   storageCase("once says which of the keys are taken, each once", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* begin(storage)
     const keys = Array.from({ length: 1000 }, (_, n) => `run/${n}`)
     yield* storage.commit({ records: keys.map((key, n) => onceDraft(key, n % 2 === 0 ? "a" : "b")) })
     const taken = yield* storage.once("agt_1", [...keys, "run/1000", "run/7"])
     assert.equal(taken.length, 1000)
-    assert.deepEqual([...taken].sort((a, b) => a.seq - b.seq).map(({ key, seq, digest: seen }) => [key, seq, seen[0]]), keys.map((key, n) => [key, n + 1, n % 2 === 0 ? "a" : "b"]))
+    assert.deepEqual([...taken].sort((a, b) => a.seq - b.seq).map(({ key, seq, digest: seen }) => [key, seq, seen?.[0]]), keys.map((key, n) => [key, n + 1, n % 2 === 0 ? "a" : "b"]))
     assert.deepEqual(yield* storage.once("agt_2", keys), [])
   })),
   storageCase(`of ${callers} callers with one key at once, exactly one appends`, Effect.fnUntraced(function*(storage: StorageApi) {

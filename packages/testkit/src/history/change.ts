@@ -24,6 +24,7 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
     puts: distinctPuts(several(pick, 3, () => put(pick, world))),
     records,
     erase,
+    forget: several(pick, 1, () => ({ scope: oneOf(pick, cast.scopes), key: cast.onceKeys[pick(cast.onceKeys.length)]! })),
     deliveries
   }
 }

@@ -1,6 +1,6 @@
 /** Evidence packs. */
 import { type evidence, PACK_MEDIA } from "@flyball/contract/http"
-import { Packs } from "@flyball/core"
+import { Packs, Principals } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
@@ -15,8 +15,9 @@ export const evidenceHandlers: HandlersOf<typeof evidence> = {
   list: ({ caller }) => Packs.use((packs) => packs.list(scopeOf(caller))).pipe(Effect.map(json)),
   download: Effect.fnUntraced(function*({ caller, params }) {
     const packs = yield* Packs
-    yield* packs.get(params.pack_id, scopeOf(caller))
-    const chunks = yield* packs.build(params.pack_id, yield* writerOf(caller), scopeOf(caller))
+    const principals = yield* Principals
+    const writer = Effect.provideService(writerOf(caller), Principals, principals)
+    const chunks = yield* packs.build(params.pack_id, writer, scopeOf(caller))
     return { kind: "stream", media: PACK_MEDIA, chunks, fileName: `${params.pack_id}.evp` } as const
   })
 }

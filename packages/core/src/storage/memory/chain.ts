@@ -10,7 +10,7 @@ export class ChainTable {
   readonly #byAgent = new Map<string, Array<number>>()
   /** Parts by name in the order of their record, by seq; absent where a record has none. */
   readonly #parts = new Map<number, Map<string, StoredPart>>()
-  readonly #once = new Map<string, { readonly seq: number; readonly digest: string }>()
+  readonly #once = new Map<string, { readonly seq: number; readonly digest: string | null }>()
   readonly #tiles: TileHashes
 
   constructor(crypto: Crypto) {
@@ -43,8 +43,14 @@ export class ChainTable {
     this.#parts.get(seq)?.set(name, { seq, name, salt: null, bytes: null, erasedBy })
   }
 
-  once(scope: string, key: string): { readonly seq: number; readonly digest: string } | null {
+  once(scope: string, key: string): { readonly seq: number; readonly digest: string | null } | null {
     return this.#once.get(`${scope}\0${key}`) ?? null
+  }
+
+  /** Deletes the digest of a once key that is taken. */
+  forget(scope: string, key: string): void {
+    const taken = this.once(scope, key)
+    if (taken !== null) this.#once.set(`${scope}\0${key}`, { seq: taken.seq, digest: null })
   }
 
   partState(seq: number, name: string): "present" | "erased" | "missing" {

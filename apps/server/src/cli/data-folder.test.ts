@@ -1,0 +1,83 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { operator, type Operator } from "./testing/commands.ts"
+
+let me: Operator
+beforeEach(() => {
+  me = operator()
+})
+afterEach(() => me.leave())
+
+const one = /^flyball [a-z]+: [^\n]+\.\n$/
+
+describe("token and vkey in a fresh folder", () => {
+  it("print only what was asked for, make only the data folder, and say on standard error that they made it", async () => {
+    const vkey = await me.flyball(["vkey"], { FLYBALL_ORIGIN: "flyball.example/acme" })
+    const dir = realpathSync(me.path(".flyball"))
+    assert.match(vkey.out, /^flyball\.example\/acme\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+\n$/)
+    assert.deepEqual([vkey.status, vkey.err], [0, `flyball: a new chain's signing key was made in ${dir}.\n`])
+    const token = await me.flyball(["token", "--role", "admin", "--sub", "ann", "--org-unit", "claims"])
+    assert.match(token.out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    assert.deepEqual([token.status, token.err], [0, `flyball: a new development issuer's key was made in ${dir}.\n`])
+    const claims = JSON.parse(Buffer.from(token.out.split(".")[1]!, "base64url").toString()) as object
+    assert.deepInclude(claims, { sub: "ann", roles: ["admin"], org_unit: "claims" })
+    assert.deepEqual(readdirSync(dir).sort(), ["dev-issuer.jwk", "guard", "origin", "signing.key", "vkey"])
+    assert.deepEqual(["", "dev-issuer.jwk", "signing.key"].map((name) => statSync(`${dir}/${name}`).mode & 0o077), [0, 0, 0])
+    assert.deepEqual(await me.flyball(["vkey"]), { status: 0, out: vkey.out, err: "" })
+  })
+
+  it("say where the folder cannot be made or used", async () => {
+    writeFileSync(me.path("file"), "")
+    for (const command of [["vkey"], ["token", "--role", "admin"], ["serve"]]) {
+      const { err, out, status } = await me.flyball(command, { FLYBALL_DATA_DIR: "file", FLYBALL_DATABASE_URL: "sqlite:a.db" })
+      assert.deepEqual([status, out], [1, ""])
+      assert.match(err, one)
+      assert.include(err, `FLYBALL_DATA_DIR names ${realpathSync(me.folder)}/file, where a folder is expected and a file is`)
+    }
+    const below = await me.flyball(["vkey"], { FLYBALL_DATA_DIR: "file/below" })
+    assert.match(below.err, /^flyball vkey: the data folder \S+file\/below cannot be made: .*\(ENOTDIR\)\. FLYBALL_DATA_DIR names it\.\n$/)
+    assert.deepEqual(readdirSync(me.folder), ["file"])
+  })
+})
+
+describe("a data folder that cannot be right", () => {
+  const refusal = async (args: ReadonlyArray<string>, variables = {}): Promise<string> => {
+    const { err, out, status } = await me.flyball(args, variables)
+    assert.deepEqual([status, out], [1, ""], err)
+    assert.match(err, one)
+    return err
+  }
+
+  it("is not made by commands that only read", async () => {
+    for (const command of [["check"], ["export", "--kind", "full", "--out", "a.evp"]]) {
+      assert.include(await refusal(command), `there is no signing key in ${realpathSync(me.folder)}/.flyball. Set FLYBALL_DATA_DIR to the server's data folder`)
+    }
+    assert.deepEqual(readdirSync(me.folder), [])
+    await me.flyball(["vkey"])
+    assert.include(await refusal(["check"]), `there is no store at ${realpathSync(me.folder)}/.flyball/flyball.db. flyball serve makes it`)
+    assert.isFalse(existsSync(me.path(".flyball", "flyball.db")))
+  })
+
+  it("of another origin, another store or with a broken key is refused", async () => {
+    const server = await me.serve({ FLYBALL_ORIGIN: "flyball.example/acme" })
+    assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    const store = { FLYBALL_DATABASE_URL: "sqlite:.flyball/flyball.db" }
+    for (const command of ["serve", "check", "vkey"]) {
+      assert.include(await refusal([command], { FLYBALL_ORIGIN: "flyball.example/other" }), "The origin flyball.example/other was asked for, but this is flyball.example/acme")
+    }
+    const other = await me.flyball(["serve"], { ...store, FLYBALL_DATA_DIR: "elsewhere" })
+    assert.strictEqual(other.status, 1)
+    assert.match(other.err, /^flyball: a new chain's signing key was made in \S+elsewhere\.\nflyball serve: The keys belong to flyball\.local\/\w+, but the store holds the chain of flyball\.example\/acme\. [^\n]+\n$/)
+    assert.include(await refusal(["check"], { ...store, FLYBALL_DATA_DIR: "elsewhere" }), "The keys belong to flyball.local/")
+    assert.include(await refusal(["serve"], { FLYBALL_TENANT_ID: "other" }), "This store belongs to the tenant default, but other was asked for")
+    const key = me.path(".flyball", "signing.key")
+    const secret = readFileSync(key, "utf8")
+    writeFileSync(key, secret.slice(0, 40))
+    const broken = await refusal(["serve"])
+    assert.include(broken, "signing.key: ")
+    assert.notInclude(broken, secret.slice(-40, -1))
+    writeFileSync(key, secret)
+    chmodSync(key, 0o644)
+    assert.include(await refusal(["vkey"]), "chmod 600")
+  })
+})

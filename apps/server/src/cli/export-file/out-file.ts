@@ -1,0 +1,55 @@
+/** The file that a command writes: whole or not at all. */
+import { randomBytes } from "node:crypto"
+import { createWriteStream, type Stats, statSync } from "node:fs"
+import { rename, rm } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
+import { pipeline } from "node:stream/promises"
+import { fileProblem } from "../../host/file-problem.ts"
+import { UsageError } from "../arguments.ts"
+
+/** Fails with {@link UsageError} when nothing can be written to `file`, before anything else is done. A file that is there will be replaced. */
+export const checkOutFile = (flag: string, file: string): void => {
+  const found = stat(file)
+  if (found?.isDirectory() === true) throw new UsageError(`${flag} ${file} is a folder; name a file in it`)
+  if (found !== undefined && !found.isFile()) throw new UsageError(`${flag} ${file} is not an ordinary file`)
+  const folder = dirname(resolve(file))
+  if (stat(folder)?.isDirectory() !== true) throw new UsageError(`${flag} ${file}: the folder ${folder} is not there; make it first`)
+}
+
+const stat = (file: string): Stats | undefined => {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    // A file in the place of a folder, a folder that we may not enter: what is looked at next says it.
+    return undefined
+  }
+}
+
+/**
+ * Writes `content` beside `file` and moves it there when it is complete and durable, so that half a pack never has the name.
+ *
+ * - Fails: with a sentence when the disk does; with the content's own error, or the signal's reason, otherwise. `file` is then as it was before.
+ */
+export const writeOutFile = async (file: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> => {
+  const partial = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString("hex")}.partial`)
+  const sink = createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true })
+  let sinkFailure: unknown = null
+  sink.once("error", (cause) => {
+    sinkFailure = cause
+  })
+  try {
+    await pipeline(content, sink, { signal }).catch((cause: unknown) => {
+      if (signal.aborted) throw signal.reason
+      // The pipeline destroys the sink with the content's error, so only the system's own is the disk's.
+      throw cause === sinkFailure && isSystemError(cause) ? unwritable(file, cause) : cause
+    })
+    await rename(partial, file).catch((cause: unknown) => Promise.reject(unwritable(file, cause)))
+  } catch (cause) {
+    await rm(partial, { force: true })
+    throw cause
+  }
+}
+
+const isSystemError = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).syscall !== undefined
+
+const unwritable = (file: string, cause: unknown): Error => new Error(`${file} cannot be written: ${fileProblem(cause)}. Nothing is left of the attempt`, { cause })

@@ -1,0 +1,112 @@
+/** Witnesses decisions in batches of one agent each, and knows which line each came from. */
+import { AgentCreate, ClientRefReused, type DecisionIn, DecisionTooLarge, decode, InvalidInput, PART_LIMIT_BYTES } from "@flyball/contract"
+import { Agents, Capture, type Writer } from "@flyball/core"
+import { Result } from "effect"
+import type { HostRuntime } from "../../host/open-host.ts"
+
+/** Decisions in one commit: enough to share an fsync, few enough to stay near 10 ms. */
+const BATCH = 500
+/** Bytes of lines that wait for their batch, of all agents together, before everything is witnessed. */
+const WAITING_BYTES = 8 * 1_048_576
+
+const writer: Writer = { id: "system:import" }
+
+/** What is wrong with a line. */
+export class LineProblem extends Error {
+  readonly line: number
+  constructor(line: number, message: string) {
+    super(message)
+    this.line = line
+  }
+}
+
+/** What was done so far. */
+export interface Totals {
+  decisions: number
+  duplicates: number
+  readonly agents: Map<string, string>
+}
+
+/** A decision and where it stands. */
+export interface TraceLine {
+  readonly agent: string
+  readonly decision: DecisionIn
+  readonly line: number
+  readonly bytes: number
+}
+
+/** Takes decisions and witnesses them when enough wait. */
+export interface Witness {
+  readonly add: (line: TraceLine) => Promise<void>
+  /** Witnesses all that waits. */
+  readonly flush: () => Promise<void>
+}
+
+const decodeAgent = decode(AgentCreate)
+
+/**
+ * Witnesses lines of one file, agents registered by name in `orgUnit`.
+ *
+ * - Fails: {@link LineProblem} where a line is to blame; nothing of its batch is then recorded. The store's faults as they are.
+ */
+export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Totals): Witness => {
+  const waiting = new Map<string, Array<TraceLine>>()
+  let waitingBytes = 0
+
+  const agentOf = async ({ agent: name, line }: TraceLine): Promise<string> => {
+    const known = totals.agents.get(name)
+    if (known !== undefined) return known
+    const input = decodeAgent({ name, org_unit: orgUnit }, "body")
+    if (Result.isFailure(input)) throw new LineProblem(line, input.failure.map(({ loc, msg }) => `${loc.at(1) === "name" ? "agent" : loc.slice(1).join(".")}: ${msg}`).join("; "))
+    const { agent } = await runtime.runPromise(Agents.use((agents) => agents.register(input.success, writer)))
+    if (agent.org_unit !== orgUnit) console.error(`flyball: the agent ${name} is registered in the org unit ${agent.org_unit} already and stays there.`)
+    totals.agents.set(name, agent.id)
+    return agent.id
+  }
+
+  const witness = async (lines: Array<TraceLine>): Promise<void> => {
+    const batch = lines.splice(0)
+    const [first] = batch
+    if (first === undefined) return
+    waitingBytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0)
+    const agentId = await agentOf(first)
+    const { receipts } = await runtime.runPromise(Capture.use((capture) => capture.witness(agentId, batch.map(({ decision }) => decision), writer)))
+      .catch((cause: unknown) => Promise.reject(lineProblem(batch, cause)))
+    totals.decisions += receipts.length
+    totals.duplicates += receipts.filter(({ duplicate }) => duplicate).length
+  }
+
+  const flush = async (): Promise<void> => {
+    for (const lines of waiting.values()) await witness(lines)
+  }
+
+  return {
+    add: async (line) => {
+      const lines = waiting.get(line.agent) ?? []
+      waiting.set(line.agent, lines)
+      lines.push(line)
+      waitingBytes += line.bytes
+      if (waitingBytes >= WAITING_BYTES) await flush()
+      else if (lines.length >= BATCH) await witness(lines)
+    },
+    flush
+  }
+}
+
+/** Finds the line behind a refusal of a whole batch. */
+const lineProblem = (batch: ReadonlyArray<TraceLine>, cause: unknown): unknown => {
+  const at = (indexes: ReadonlyArray<number> | undefined = [], say: (line: TraceLine) => string): LineProblem => {
+    const line = batch[indexes[0] ?? 0]!
+    const others = indexes.length - 1
+    return new LineProblem(line.line, `${say(line)}${others > 0 ? ` (and so it is with ${others} other line${others === 1 ? "" : "s"})` : ""}`)
+  }
+  if (cause instanceof ClientRefReused) {
+    return at(cause.indexes, ({ decision }) => `the id ${decision.client_ref} was used before for a decision with other content. What is recorded cannot change; give a new decision a new id`)
+  }
+  if (cause instanceof DecisionTooLarge) return at(cause.indexes, () => `args, result and labels may have ${PART_LIMIT_BYTES} bytes each, and one has more`)
+  if (cause instanceof InvalidInput) {
+    const index = cause.detail[0]?.loc.find((step) => /^\d+$/.test(step))
+    return at([Number(index ?? 0)], () => cause.detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; "))
+  }
+  return cause
+}

@@ -1,0 +1,69 @@
+import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { operator, type Operator, starterFile } from "./testing/commands.ts"
+
+const serverUrl = process.env["FLYBALL_TEST_PG_URL"]
+
+let me: Operator
+let database: FreshDatabase
+let inDatabase: { readonly FLYBALL_DATABASE_URL: string }
+
+beforeAll(async () => {
+  if (serverUrl === undefined) throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
+  me = operator()
+  database = await freshDatabase(serverUrl)
+  inDatabase = { FLYBALL_DATABASE_URL: database.url }
+})
+afterAll(async () => {
+  await me.leave()
+  await database.drop()
+})
+
+/** The server's address with other parts. */
+const address = (change: (url: URL) => void): { readonly FLYBALL_DATABASE_URL: string } => {
+  const url = new URL(database.url)
+  change(url)
+  return { FLYBALL_DATABASE_URL: url.href }
+}
+
+describe("on Postgres", () => {
+  it("two servers, an import, a check and an export share one store", async () => {
+    const [first, second] = [await me.serve(inDatabase), await me.serve(inDatabase)]
+    const imported = await me.flyball(["import", starterFile], inDatabase)
+    assert.deepEqual(imported, { status: 0, out: "296 decisions of 3 agents: 296 new, 0 already recorded.\n", err: "" })
+    assert.strictEqual((await second.call("POST", "/api/v1/evidence/packs", { kind: "full" })).status, 201)
+    const [check, exported, vkey] = await Promise.all([
+      me.flyball(["check"], inDatabase), me.flyball(["export", "--kind", "full", "--out", "a.evp"], inDatabase), me.flyball(["vkey"], inDatabase)
+    ])
+    assert.deepEqual([check.status, check.err, exported.status], [0, "", 0])
+    assert.match(check.out, /^Chain: 30\d records recomputed from the stored bytes; no difference; the last checkpoint covers 30\d records\.\n/)
+    assert.strictEqual((await me.verify("a.evp", "--vkey", vkey.out.trim(), "--quiet")).status, 0)
+    const ends = await Promise.all([first.stop("SIGTERM"), second.stop("SIGINT")])
+    assert.deepEqual(ends.map(({ status }) => status), [0, 0])
+    const otherKeys = await me.flyball(["serve"], { ...inDatabase, FLYBALL_DATA_DIR: "elsewhere" })
+    assert.strictEqual(otherKeys.status, 1)
+    assert.match(otherKeys.err, /\nflyball serve: The keys belong to flyball\.local\/\w+, but the store holds the chain of flyball\.local\/\w+\. [^\n]+\n$/)
+  })
+
+  it.each<[string, (url: URL) => void, string]>([
+    ["a wrong password", (url) => (url.password = "hunter2"), "it refused the password"],
+    ["an unknown role", (url) => (url.username = "nobody-here"), "it refused the "],
+    ["an unknown database", (url) => (url.pathname = "/no_such_database"), "the database does not exist; create it"],
+    ["a closed port", (url) => (url.port = "1"), "Postgres did not answer (ECONNREFUSED); check that it runs and can be reached"],
+    ["an unknown host", (url) => (url.hostname = "no-such-host.invalid"), "Postgres did not answer ("]
+  ])("%s is one sentence without the password", async (_name, change, words) => {
+    const variables = address(change)
+    const password = new URL(variables.FLYBALL_DATABASE_URL).password
+    const { err, out, status } = await me.flyball(["serve"], variables)
+    assert.deepEqual([status, out], [1, ""])
+    assert.match(err, /^(flyball: a new chain's signing key was made in [^\n]+\n)?flyball serve: [^\n]+\.\n$/)
+    assert.include(err, words)
+    if (password !== "") assert.notInclude(err, password)
+  })
+
+  it("a % that is not written as %25 is found before anything is opened", async () => {
+    const { err, status } = await me.flyball(["check"], { FLYBALL_DATABASE_URL: "postgres://u:hunter%2@h/d" })
+    assert.deepEqual([status, err], [1, "flyball check: the settings cannot be used:\n" +
+      "  FLYBALL_DATABASE_URL should be postgres://user:password@host:port/database, with a % of the password written as %25.\n"])
+  })
+})

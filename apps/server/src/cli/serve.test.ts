@@ -1,0 +1,109 @@
+import { readdirSync, statSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { operator, type Operator, starterFile } from "./testing/commands.ts"
+
+let me: Operator
+beforeEach(() => {
+  me = operator()
+})
+afterEach(() => me.leave())
+
+const logOf = (err: string): ReadonlyArray<{ readonly message: string; readonly [member: string]: unknown }> =>
+  err.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))
+
+const sizeOf = async (response: Response): Promise<number> => ((await response.json()) as { tree_size: number }).tree_size
+
+describe("flyball serve", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("on %s signs a last checkpoint and ends with 0; one line goes to standard output", async (signal) => {
+    const server = await me.serve()
+    assert.strictEqual((await fetch(`${server.url}/healthz`)).status, 200)
+    assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })).status, 201)
+    const size = await sizeOf(await server.call("GET", "/api/v1/chain/head"))
+    const { err, out, status } = await server.stop(signal)
+    assert.strictEqual(status, 0)
+    assert.strictEqual(out, `flyball 0.1.0 is ready at ${server.url}\n`)
+    assert.match(err, /DEVELOPMENT ISSUER/)
+    assert.deepInclude(logOf(err).find(({ message }) => message === "stopping"), { signal })
+    assert.deepInclude(logOf(err).at(-1), { message: "stopped", signedRecords: size })
+    const check = await me.flyball(["check"])
+    assert.deepEqual([check.status, check.err], [0, ""])
+    assert.match(check.out, new RegExp(`^Chain: ${size} records recomputed .*the last checkpoint covers ${size} records\\.\\n`))
+  })
+
+  it("takes the second signal of one Ctrl-C, as npm sends it on, for the same wish", async () => {
+    const server = await me.serve()
+    const [{ err, status }] = await Promise.all([server.stop("SIGINT"), server.stop("SIGINT"), server.stop("SIGTERM")])
+    assert.strictEqual(status, 0)
+    assert.deepInclude(logOf(err).at(-1), { message: "stopped", signedRecords: 1 })
+  })
+
+  it("starts again after it was killed, with everything it had acknowledged", async () => {
+    const server = await me.serve()
+    assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })).status, 201)
+    const size = await sizeOf(await server.call("GET", "/api/v1/chain/head"))
+    assert.strictEqual((await server.stop("SIGKILL")).status, -1)
+    const again = await me.serve()
+    assert.isAtLeast(await sizeOf(await again.call("GET", "/api/v1/chain/head")), size)
+    assert.strictEqual((await again.stop("SIGTERM")).status, 0)
+    assert.strictEqual((await me.flyball(["check"])).status, 0)
+  })
+
+  it("says so and ends with 1 when the last checkpoint cannot be signed; nothing is lost", async () => {
+    const server = await me.serve()
+    writeFileSync(me.path(".flyball", "guard", "notes.txt"), "not a state of the guard")
+    const { err, status } = await server.stop("SIGTERM")
+    assert.strictEqual(status, 1)
+    assert.deepInclude(logOf(err).at(-1), { level: "error", message: "stopped, but the last checkpoint could not be signed. The records are kept, and the next start signs for them" })
+  })
+
+  it("is refused on an address that others reach, before anything is made", async () => {
+    const { err, out, status } = await me.flyball(["serve"], { FLYBALL_HOST: "0.0.0.0" })
+    assert.deepEqual([status, out], [1, ""])
+    assert.match(err, /^flyball serve: FLYBALL_HOST is 0\.0\.0\.0, which others can reach, and no OIDC issuer is configured\. [^\n]+ Use 127\.0\.0\.1\.\n$/)
+    assert.deepEqual(readdirSync(me.folder), [])
+  })
+
+  it("says which port is taken", async () => {
+    const listener = createServer()
+    const port = await new Promise<number>((resolve) => listener.listen(0, "127.0.0.1", () => resolve((listener.address() as { port: number }).port)))
+    try {
+      const { err, out, status } = await me.flyball(["serve"], { FLYBALL_PORT: String(port), FLYBALL_LOG_LEVEL: "silent", FLYBALL_DATABASE_URL: "sqlite::memory:" })
+      assert.deepEqual([status, out], [1, ""])
+      assert.include(err, `flyball serve: port ${port} of 127.0.0.1 is taken. Stop what listens there, or choose another with FLYBALL_PORT (0 takes a free one).\n`)
+    } finally {
+      listener.close()
+    }
+  })
+
+  it("keeps a store in memory for as long as it lives, and makes no signing key", async () => {
+    const server = await me.serve({ FLYBALL_DATABASE_URL: "sqlite::memory:" })
+    assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })).status, 201)
+    assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    assert.deepEqual(readdirSync(me.path(".flyball")), ["dev-issuer.jwk"])
+  })
+})
+
+describe("beside a running server on SQLite", () => {
+  it("a second server and an import are refused and told what to do, check and export read, and both see what was acknowledged", async () => {
+    const server = await me.serve()
+    const [second, imported] = await Promise.all([me.flyball(["serve"]), me.flyball(["import", starterFile])])
+    for (const refused of [second, imported]) {
+      assert.deepEqual([refused.status, refused.out], [1, ""])
+      assert.match(refused.err, /^flyball (serve|import): another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first: [^\n]+\n$/)
+    }
+    const early = await me.flyball(["check"])
+    assert.deepEqual([early.status, early.err], [0, ""])
+    assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })).status, 201)
+    // Asking for a pack signs for what is there.
+    assert.strictEqual((await server.call("POST", "/api/v1/evidence/packs", { kind: "full" })).status, 201)
+    const size = await sizeOf(await server.call("GET", "/api/v1/chain/head"))
+    const [exported, vkey, check] = await Promise.all([me.flyball(["export", "--kind", "full", "--out", "a.evp"]), me.flyball(["vkey"]), me.flyball(["check"])])
+    assert.deepEqual([exported.status, check.status], [0, 0])
+    assert.include(exported.err, `Wrote ${size} records to a.evp.`)
+    assert.strictEqual((await me.verify("a.evp", "--vkey", vkey.out.trim(), "--quiet")).status, 0)
+    assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    // The store holds what people said, and the pack what was disclosed of it.
+    for (const file of [me.path(".flyball", "flyball.db"), me.path("a.evp")]) assert.strictEqual(statSync(file).mode & 0o077, 0, file)
+  })
+})

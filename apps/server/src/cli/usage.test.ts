@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { helpText, version } from "./help.ts"
+import { operator, type Operator } from "./testing/commands.ts"
+
+let me: Operator
+beforeAll(() => {
+  me = operator()
+})
+afterAll(() => me.leave())
+
+describe("how the command is called", () => {
+  it("its version is that of the package", () => {
+    const { version: published } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { readonly version: string }
+    assert.strictEqual(version, published)
+  })
+
+  it("help goes to standard output when it was asked for, and to standard error when it was not", async () => {
+    const [asked, alone, of, after, versionAnswer] = await Promise.all([
+      me.flyball(["--help"]), me.flyball([]), me.flyball(["help", "export"]), me.flyball(["export", "--help"]), me.flyball(["--version"])
+    ])
+    const all = `${helpText(undefined)}\n`
+    assert.deepEqual(asked, { status: 0, out: all, err: "" })
+    assert.deepEqual(alone, { status: 2, out: "", err: all })
+    assert.deepEqual(of, { status: 0, out: `${helpText("export")}\n`, err: "" })
+    assert.deepEqual(after, of)
+    assert.deepEqual(versionAnswer, { status: 0, out: `${version}\n`, err: "" })
+  })
+
+  it.each<[ReadonlyArray<string>, string]>([
+    [["exprot"], 'flyball: there is no command "exprot". Did you mean export? flyball --help lists them.'],
+    [["help", "nothing"], 'flyball: there is no command "nothing". flyball --help lists them.'],
+    [["__proto__"], 'flyball: there is no command "__proto__". flyball --help lists them.'],
+    [["serve", "--port", "80"], "flyball serve: there is no flag --port; it is a setting of the environment, FLYBALL_PORT. flyball serve --help says how."],
+    [["token"], "flyball token: --role should be one of admin, governor, operator, reviewer, auditor. flyball token --help says how."],
+    [["token", "--role", "king"], "flyball token: --role should be one of admin, governor, operator, reviewer, auditor. flyball token --help says how."],
+    [["vkey", "x"], 'flyball vkey: "x" is one argument too many. flyball vkey --help says how.'],
+    [["export", "--kind", "full"], "flyball export: --out FILE is missing. flyball export --help says how."],
+    [["export", "--out", "a.evp"], "flyball export: --kind is missing; it is full, range or sparse. flyball export --help says how."],
+    [["export", "--kind", "range", "--from", "x", "--out", "a.evp"], 'flyball export: --from should be a whole number, and is "x". flyball export --help says how.'],
+    [["export", "--kind", "sparse", "--agent", "bot", "--out", "a.evp"], "flyball export: --agent should be an agent's id, agt_ and 26 characters; GET /api/v1/agents lists them. flyball export --help says how."],
+    [["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"], 'flyball export: --disclose takes all, none or names of parts (args, authority, identity, labels, owner, profile, result), and got "all". flyball export --help says how.'],
+    [["export", "--kind", "full", "--out", "none/a.evp"], "is not there; make it first. flyball export --help says how."],
+    [["import"], "flyball import: name at least one FILE.ndjson or FILE.ndjson.gz. flyball import --help says how."],
+    [["import", "none.ndjson"], "flyball import: none.ndjson cannot be read: it is not there (ENOENT). flyball import --help says how."],
+    [["import", "."], "flyball import: . is not a file. flyball import --help says how."]
+  ])("%j is a usage error in one line, and makes nothing", async (args, sentence) => {
+    const { err, out, status } = await me.flyball(args)
+    assert.deepEqual([status, out, err.split("\n").length, readdirSync(me.folder)], [2, "", 2, []], err)
+    assert.include(err, sentence)
+  })
+})

@@ -1,0 +1,51 @@
+/** The data folder as the commands meet it: made before it is used, named when a new one was made, required by those that only read. */
+import { accessSync, constants, existsSync, statSync } from "node:fs"
+import { join, resolve } from "node:path"
+import type { Settings } from "../settings/read.ts"
+import { fileProblem } from "./file-problem.ts"
+import { makeFolder } from "./make-folder.ts"
+
+/** Makes the data folder if it is not there. Fails with a sentence. */
+export const makeDataFolder = ({ dataDir }: Pick<Settings, "dataDir">): void => {
+  try {
+    makeFolder(dataDir)
+  } catch (cause) {
+    throw new Error(`the data folder ${resolve(dataDir)} cannot be made: ${fileProblem(cause)}. FLYBALL_DATA_DIR names it`, { cause })
+  }
+  if (!statSync(dataDir).isDirectory()) throw new Error(`FLYBALL_DATA_DIR names ${resolve(dataDir)}, where a folder is expected and a file is. Name another folder`)
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw new Error(`the data folder ${resolve(dataDir)} cannot be written: ${fileProblem(cause)}. Give it to the account that runs flyball, or name another with FLYBALL_DATA_DIR`, { cause })
+  }
+}
+
+/** Fails with a sentence when there is no signing key: a command that only reads must not make one in whatever folder it was started in. */
+export const requireDataFolder = ({ dataDir }: Pick<Settings, "dataDir">): void => {
+  if (!existsSync(join(dataDir, SIGNING_KEY))) {
+    throw new Error(`there is no signing key in ${resolve(dataDir)}. Set FLYBALL_DATA_DIR to the server's data folder, or start in the folder where it was started`)
+  }
+}
+
+/**
+ * Runs `open`, which may make a file of the data folder, and says so on standard error when it did.
+ *
+ * Who runs a command in the wrong folder would otherwise pin or use a key that nothing else knows.
+ */
+export const tellingOfNew = async <A>({ dataDir }: Pick<Settings, "dataDir">, file: typeof SIGNING_KEY | typeof DEV_ISSUER_KEY, open: () => Promise<A>): Promise<A> => {
+  const path = join(dataDir, file)
+  const wasThere = existsSync(path)
+  try {
+    return await open()
+  } finally {
+    // Also when it fails: a key that does not fit the store is often one that was made a moment ago.
+    if (!wasThere && existsSync(path)) console.error(`flyball: ${news[file]} was made in ${resolve(dataDir)}.`)
+  }
+}
+
+/** The log's signing key, as `@flyball/node` names it. */
+export const SIGNING_KEY = "signing.key"
+/** The development issuer's key. */
+export const DEV_ISSUER_KEY = "dev-issuer.jwk"
+
+const news = { [SIGNING_KEY]: "a new chain's signing key", [DEV_ISSUER_KEY]: "a new development issuer's key" }

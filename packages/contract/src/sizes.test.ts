@@ -1,0 +1,55 @@
+/** A bad input must not cost more than a good one of its size. */
+import { Result, Schema } from "effect"
+import { assert, describe, it } from "vitest"
+import { AgentCreate } from "./agents.ts"
+import { decode } from "./decode.ts"
+import { decodeWitness } from "./decisions.ts"
+import { detailItem, INPUT_CUT } from "./detail.ts"
+import { integer, list, optional } from "./fields.ts"
+import { PackRequest } from "./packs.ts"
+import { sizesOf } from "./sizes.ts"
+
+const told = (decoded: ReturnType<typeof decodeWitness> | ReturnType<ReturnType<typeof decode>>) =>
+  Result.isFailure(decoded) ? decoded.failure.map(({ loc, type }) => `${loc.join(".")}: ${type}`) : []
+
+describe("a list that is too long", () => {
+  it("has that one problem, whatever is in it", () => {
+    for (const item of [1, {}, { client_ref: "r", action: "a" }]) {
+      assert.deepStrictEqual(told(decodeWitness({ decisions: Array.from({ length: 1_001 }, () => item) })), ["body.decisions: too_long"])
+    }
+    assert.deepStrictEqual(told(decodeWitness({ decisions: Array.from({ length: 1_000 }, (_, index) => ({ client_ref: `r${index}`, action: "a" })) })), [])
+  })
+
+  it("stands beside the other problems of its input", () => {
+    const long = Array.from({ length: 65 }, () => 7)
+    assert.deepStrictEqual(told(decode(AgentCreate)({ name: "", model_ids: long }, "body")), ["body.model_ids: too_long", "body.name: string_too_short"])
+    assert.deepStrictEqual(told(decode(PackRequest)({ kind: "odd", kinds: long, disclose: long }, "body")), ["body.kinds: too_long", "body.disclose: too_long", "body.kind: enum"])
+  })
+
+  it("is found below lists and options, and shown by its beginning", () => {
+    const shape = Schema.Struct({ rows: list(Schema.Struct({ cells: optional(list(integer(), 1, 2)) }), 0, 9) })
+    const decoded = decode(shape)({ rows: [{ cells: [1] }, { cells: [1, 2, 3] }, { cells: [] }] }, "body")
+    assert.deepStrictEqual(told(decoded), ["body.rows.1.cells: too_long", "body.rows.2.cells: too_short"])
+    assert.deepInclude(Result.isFailure(decoded) ? decoded.failure[0]! : {}, { input: [1, 2, 3], ctx: { max_length: 2 } })
+  })
+})
+
+describe("members that a shape does not have", () => {
+  it("are passed on only as far as they are told of, known ones always", () => {
+    const input = JSON.parse(`{"__proto__":1,"a":1,"b":2,"name":"n","c":3}`)
+    const { value } = sizesOf(AgentCreate).trim(input, 2)
+    assert.deepStrictEqual(Object.keys(value as object), ["__proto__", "a", "name"])
+    assert.strictEqual(sizesOf(integer()).trim(7, 1).value, 7)
+  })
+})
+
+describe("the shown input", () => {
+  it("is the same whether much or little follows it", () => {
+    const shown = (input: unknown) => detailItem(["body"], "value_error", "", input).input
+    const words = Array.from({ length: 100_000 }, (_, index) => `w${index}`)
+    assert.strictEqual(shown(words), JSON.stringify(words).slice(0, INPUT_CUT))
+    assert.strictEqual(shown({ a: "x".repeat(1_000_000), key: "s" }), `{"a":"${"x".repeat(INPUT_CUT - 6)}`)
+    assert.strictEqual(shown(Object.fromEntries(words.map((word) => [word, 1]))), JSON.stringify(Object.fromEntries(words.map((word) => [word, 1]))).slice(0, INPUT_CUT))
+    assert.deepStrictEqual(shown([1, { b: "c" }]), [1, { b: "c" }])
+  })
+})

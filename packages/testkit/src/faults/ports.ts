@@ -1,0 +1,47 @@
+/** The ports of a governor, with something around each call: a fault, a delay, a note. */
+import { Guard, type GuardApi, Signer, type SignerApi } from "@flyball/core"
+import { Storage, type StorageApi, type StorageUnavailable } from "@flyball/core/storage"
+import type { Effect } from "effect"
+import { type FaultBoard, type FaultPoint, underFault } from "./fault.ts"
+
+/** What is put around each call of a port. */
+export type Around = <A, E>(point: FaultPoint, call: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageUnavailable>
+
+/** This storage, with `around` around each call: `storage.commit`, `storage.get` and so on. */
+export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =>
+  Storage.of({
+    backend: storage.backend,
+    commit: (change) => around("storage.commit", storage.commit(change)),
+    asOf: around("storage.asOf", storage.asOf),
+    head: around("storage.head", storage.head),
+    get: (collection, id) => around("storage.get", storage.get(collection, id)),
+    find: (collection, key, value) => around("storage.find", storage.find(collection, key, value)),
+    list: (collection, page) => around("storage.list", storage.list(collection, page)),
+    record: (seq) => around("storage.record", storage.record(seq)),
+    records: (query) => around("storage.records", storage.records(query)),
+    parts: (seqs) => around("storage.parts", storage.parts(seqs)),
+    once: (scope, keys) => around("storage.once", storage.once(scope, keys)),
+    hashes: (tileLevel, from, count) => around("storage.hashes", storage.hashes(tileLevel, from, count)),
+    deliveries: (page) => around("storage.deliveries", storage.deliveries(page)),
+    lease: (name, holder, ttlMs) => around("storage.lease", storage.lease(name, holder, ttlMs)),
+    releaseLease: (name, holder) => around("storage.releaseLease", storage.releaseLease(name, holder))
+  })
+
+/** This guard, with `around` around each call: `guard.read` and `guard.advance`. */
+export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
+  Guard.of({ read: around("guard.read", guard.read), advance: (from, to) => around("guard.advance", guard.advance(from, to)) })
+
+/** This signer, with `around` around each call: `signer.sign`. */
+export const aroundSigner = (signer: SignerApi, around: Around): SignerApi =>
+  Signer.of({ ...signer, sign: (message) => around("signer.sign", signer.sign(message)) })
+
+const faulty = (board: FaultBoard): Around => (point, call) => underFault(board, point, call)
+
+/** This storage, under the board's plan. */
+export const faultyStorage = (storage: StorageApi, board: FaultBoard): StorageApi => aroundStorage(storage, faulty(board))
+
+/** This guard, under the board's plan. */
+export const faultyGuard = (guard: GuardApi, board: FaultBoard): GuardApi => aroundGuard(guard, faulty(board))
+
+/** This signer, under the board's plan. */
+export const faultySigner = (signer: SignerApi, board: FaultBoard): SignerApi => aroundSigner(signer, faulty(board))

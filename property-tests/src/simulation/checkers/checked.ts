@@ -1,0 +1,44 @@
+/** What checkers look at, and what they are. */
+import type { StorageApi, StoredRecord } from "@flyball/core/storage"
+import { readRecord, type RecordView } from "@flyball/evidence"
+import type { SignEntry } from "@flyball/testkit"
+import { Effect } from "effect"
+import type { Ports } from "../hop.ts"
+import type { Ledger } from "../ledger.ts"
+
+/** A record with its columns and its content. */
+export interface ReadRecord extends StoredRecord {
+  readonly body: RecordView["body"]
+}
+
+/** The world at rest: the real ports, what was signed, what clients know, and the records there are. */
+export interface Checked {
+  readonly ports: Ports
+  readonly origin: string
+  readonly signed: ReadonlyArray<SignEntry>
+  readonly ledger: Ledger
+  readonly records: ReadonlyArray<ReadRecord>
+}
+
+/** Looks at a world at rest, and says in sentences what is wrong with it. Each is a file with the name of what it checks. */
+export type Checker = (world: Checked) => Effect.Effect<ReadonlyArray<string>, unknown>
+
+/** Rows of one page. The port's bound. */
+const PAGE = 1_000
+
+/** All records of a store, read. */
+export const readRecords = Effect.fnUntraced(function*(storage: StorageApi) {
+  const found: Array<ReadRecord> = []
+  for (;;) {
+    const page: ReadonlyArray<StoredRecord> = yield* storage.records({ from: found.length, limit: PAGE })
+    for (const record of page) {
+      const view = readRecord(record.bytes)
+      found.push({ ...record, body: view.ok ? view.record.body : {} })
+    }
+    if (page.length < PAGE) return found
+  }
+})
+
+/** The records of a kind, by what `keyOf` says they are about. */
+export const recordsBy = (records: ReadonlyArray<ReadRecord>, kind: string, keyOf: (record: ReadRecord) => string): ReadonlyMap<string, ReadonlyArray<ReadRecord>> =>
+  Map.groupBy(records.filter((record) => record.kind === kind), keyOf)

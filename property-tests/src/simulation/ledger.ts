@@ -1,0 +1,78 @@
+/** What clients sent and what they were told: kept outside of every host, to be held against the store. */
+
+/** One decision as its senders know it, by agent and reference. */
+export interface WitnessLine {
+  readonly agentId: string
+  readonly clientRef: string
+  /** Every content that somebody sent under this reference. */
+  readonly contents: Set<string>
+  /** The receipt that was acknowledged first; later ones must be the same. */
+  receipt: { readonly decisionId: string; readonly seq: number; readonly hash: string; readonly content: string } | null
+  /** Acknowledgements that said "not a duplicate". */
+  fresh: number
+}
+
+/** Something that must be in the chain once for each acknowledgement, and may be there once more for each try nobody heard of again. */
+export interface TriedLine {
+  tries: number
+  acknowledged: number
+}
+
+/** A pack that came to its end at a client. */
+export interface PackLine {
+  readonly packId: string
+  readonly bytes: Uint8Array
+}
+
+/** The ledger of all clients. */
+export class Ledger {
+  /** Acknowledged agents, id by name. */
+  readonly agents = new Map<string, string>()
+  readonly witnessed = new Map<string, WitnessLine>()
+  /** By decision id: every outcome that somebody sent, and the seq and hash that were acknowledged. */
+  readonly settled = new Map<string, { readonly outcomes: Set<string>; receipt: { readonly seq: number; readonly hash: string } | null; fresh: number }>()
+  /** By `seq name`: whether somebody was told that it is erased. */
+  readonly erased = new Map<string, { acknowledged: boolean }>()
+  /** By the number of decisions lost, which is one for each act. */
+  readonly gaps = new Map<number, TriedLine>()
+  /** By the key's name, which is one for each act. */
+  readonly keys = new Map<string, TriedLine & { id: string | null; revoked: boolean }>()
+  /** Acknowledged pseudonyms, by subject. */
+  readonly principals = new Map<string, string>()
+  /** Announcements that were acknowledged, and those that were tried. */
+  readonly announced = new Map<string, TriedLine>()
+  readonly packs: Array<PackLine> = []
+  /** Checkpoints that clients were given. */
+  readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
+  /** The highest seq that anybody was told of. */
+  highestSeq = -1
+  /** Answers that should not have been possible. */
+  readonly problems: Array<string> = []
+  /** How often each act was answered, and how. */
+  readonly answers = new Map<string, number>()
+
+  /** Notes an answer that should not have been possible. */
+  problem(sentence: string): null {
+    this.problems.push(sentence)
+    return null
+  }
+
+  /** Counts an answer. */
+  count(what: string): void {
+    this.answers.set(what, (this.answers.get(what) ?? 0) + 1)
+  }
+
+  /** The line of a decision, made at first sight. */
+  decision(agentId: string, clientRef: string): WitnessLine {
+    return lineOf(this.witnessed, `${agentId} ${clientRef}`, () => ({ agentId, clientRef, contents: new Set<string>(), receipt: null, fresh: 0 }))
+  }
+}
+
+/** The value of a key, made at first sight. */
+export const lineOf = <K, V>(lines: Map<K, V>, key: K, make: () => V): V => {
+  const there = lines.get(key)
+  if (there !== undefined) return there
+  const made = make()
+  lines.set(key, made)
+  return made
+}
