@@ -8,9 +8,11 @@ import type { Conflict, Head, RecordReceipt } from "@flyball/core/storage"
 import type { Answer } from "./answers.ts"
 import type { BatchedChange, BatchedRecord } from "./batch.ts"
 import { noName, readBatch } from "./batch.ts"
+import { BulkInsert } from "./bulk-insert.ts"
 import type { Naming } from "./documents.ts"
 import { Documents } from "./documents.ts"
 import { partsPerRecord } from "./layout.ts"
+import { OnceKeys } from "./once-keys.ts"
 import { Sealer } from "./sealer.ts"
 import { faultOf, StoreDamaged, Unwritable } from "./sqlite-fault.ts"
 import { Tiles } from "./tiles.ts"
@@ -20,13 +22,6 @@ const zeroHash = new Uint8Array(32)
 const noPrev = "0".repeat(64)
 const noHead: Head = { seq: -1, hash: zeroHash, atMs: 0 }
 
-/** The once rows a ChangeSet took before it was known whether it conflicts, and what becomes of each of its drafts. */
-interface Claims {
-  /** Seq of each draft: its own, or that of the record it repeats. */
-  readonly seqs: ReadonlyArray<number>
-  readonly taken: ReadonlyArray<{ readonly scope: number; readonly key: string }>
-}
-
 /** Appends to the chain of one open database. */
 export class ChainWriter {
   readonly #db: DatabaseSync
@@ -34,6 +29,9 @@ export class ChainWriter {
   readonly #sealer = new Sealer()
   readonly #tiles: Tiles
   readonly #documents: Documents
+  readonly #once: OnceKeys
+  readonly #records: BulkInsert
+  readonly #parts: BulkInsert
   readonly #rows: ReturnType<typeof prepareRows>
   #head: Head | null = null
   /** Hash of the head in hex digits, as the next record says it. */
@@ -44,12 +42,18 @@ export class ChainWriter {
     this.#words = new Words(db)
     this.#tiles = new Tiles(db, this.#sealer)
     this.#documents = new Documents(db)
+    this.#once = new OnceKeys(db)
+    this.#records = new BulkInsert(db, "record (seq, kind, agent, at_ms, hash, bytes)", 6)
+    this.#parts = new BulkInsert(db, "part (id, name, salt, bytes)", 4)
     this.#rows = prepareRows(db)
     this.#load()
   }
 
   /** Reads the head and the open tile, at the start and after every rollback. */
   #load(): void {
+    this.#records.clear()
+    this.#parts.clear()
+    this.#sealer.reuse()
     const last = this.#rows.last.get()
     this.#head = last === undefined ? null : { seq: last["seq"] as number, hash: last["hash"] as Uint8Array, atMs: last["at_ms"] as number }
     this.#prev = this.#head === null ? noPrev : Buffer.from(this.#head.hash).toString("hex")
@@ -78,6 +82,7 @@ export class ChainWriter {
     try {
       this.#rows.begin.run()
       const answers = changes.map((change) => this.#apply(nowMs, change, naming))
+      this.#flush()
       committing = true
       this.#rows.commit.run()
       return { done: true, answers }
@@ -100,52 +105,26 @@ export class ChainWriter {
     if (change.expectEmpty && this.#head !== null) conflicts.push({ _tag: "NotEmpty" })
     if (this.#head === null && change.records.length > 0 && !change.startsChain) conflicts.push({ _tag: "Empty" })
     this.#documents.check(change, naming, conflicts)
-    const claims = this.#claim(change.records, naming, conflicts)
+    const first = (this.#head?.seq ?? -1) + 1
+    const seqs = this.#once.claim(change.records, first, naming, conflicts)
     const erase = this.#findParts(change, naming, conflicts)
     if (conflicts.length > 0) {
-      for (const { scope, key } of claims.taken) this.#rows.dropOnce.run(scope, key)
+      this.#once.undo(change.records, seqs, first, naming)
       return { _tag: "Refused", conflicts }
     }
     // After the conflicts: an act that comes again, because its answer was lost, brings its delivery again too, and must be told of the conflict.
     for (const { id } of change.deliveries) if (this.#rows.findDelivery.get(id) !== undefined) throw new Unwritable("A delivery has an id that is in the outbox already.")
-    const records = this.#append(nowMs, change.records, claims.seqs, naming)
+    const records = this.#append(nowMs, change.records, seqs, naming)
     this.#documents.write(change.puts, naming)
     for (const { id, by } of erase) this.#rows.erasePart.run(records[by]!.seq, id)
-    for (const { scope, key } of change.forget) this.#rows.forgetOnce.run(naming.find(scope), key)
+    for (const { scope, key } of change.forget) this.#once.forget(naming.find(scope), key)
     const head = this.#head ?? noHead
     for (const { id, eventType, body } of change.deliveries) this.#rows.insertDelivery.run(id, naming.intern(eventType), head.seq, head.hash, body)
     return { _tag: "Committed", receipt: { records, head } }
   }
 
-  /**
-   * Takes the once keys of a ChangeSet in order, and finds those that are taken.
-   *
-   * It inserts first and looks only where a key was there already: looking first would cost every new record a search of the index.
-   */
-  #claim(records: ReadonlyArray<BatchedRecord>, naming: Naming, conflicts: Array<Conflict>): Claims {
-    const first = (this.#head?.seq ?? -1) + 1
-    let next = first
-    const taken: Array<{ scope: number; key: string }> = []
-    const seqs = records.map(({ once }, index) => {
-      if (once === null) return next++
-      const scope = naming.intern(once.scope)
-      if (this.#rows.insertOnce.run(scope, once.key, next, once.digest).changes === 1) {
-        taken.push({ scope, key: once.key })
-        return next++
-      }
-      const row = this.#rows.selectOnce.get(scope, once.key)!
-      const seq = row["seq"] as number
-      const digest = row["digest"] as Uint8Array
-      if (digest.length > 0 && Buffer.compare(digest, once.digest) !== 0) {
-        // An earlier draft of this very ChangeSet has no seq yet that could be told.
-        conflicts.push({ _tag: "Once", index, scope: naming.text(once.scope), key: once.key, seq: seq >= first ? -1 : seq })
-      }
-      return seq
-    })
-    return { seqs, taken }
-  }
-
   #findParts(change: BatchedChange, naming: Naming, conflicts: Array<Conflict>): ReadonlyArray<{ readonly id: number; readonly by: number }> {
+    if (change.erase.length > 0) this.#flush()
     return change.erase.flatMap(({ seq, name, by }) => {
       const row = this.#rows.findPart.get(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1, naming.find(name))
       if (row !== undefined && row["erased_by"] === null) return [{ id: row["id"] as number, by }]
@@ -160,6 +139,7 @@ export class ChainWriter {
     return records.map((record, index) => {
       const seq = seqs[index]!
       if (seq !== (this.#head?.seq ?? -1) + 1) return this.#receiptOf(seq)
+      if (!this.#sealer.hasRoom) this.#flush()
       const names = record.parts.map(({ name }) => naming.text(name))
       const { bytes, hash } = this.#sealer.seal({
         atMs, seq, names,
@@ -168,10 +148,8 @@ export class ChainWriter {
         commitments: record.parts.map((part, position) => this.#sealer.commitment(names[position]!, part)),
         prev: this.#prev
       })
-      this.#rows.insertRecord.run(seq, naming.intern(record.kind), record.agent === noName ? null : naming.intern(record.agent), atMs, hash, bytes)
-      record.parts.forEach((part, position) => {
-        this.#rows.insertPart.run(seq * partsPerRecord + position, naming.intern(part.name), part.salt, part.bytes)
-      })
+      if (this.#records.add(seq, naming.intern(record.kind), record.agent === noName ? null : naming.intern(record.agent), atMs, hash, bytes)) this.#sealer.reuse()
+      record.parts.forEach((part, position) => this.#parts.add(seq * partsPerRecord + position, naming.intern(part.name), part.salt, part.bytes))
       this.#tiles.append(seq, hash)
       this.#head = { seq, hash, atMs }
       this.#prev = hash.toString("hex")
@@ -179,7 +157,15 @@ export class ChainWriter {
     })
   }
 
+  /** Puts everything that was appended into its tables. */
+  #flush(): void {
+    this.#records.flush()
+    this.#parts.flush()
+    this.#sealer.reuse()
+  }
+
   #receiptOf(seq: number): RecordReceipt {
+    this.#flush()
     const row = this.#rows.receipt.get(seq)
     if (row === undefined) throw new StoreDamaged(`a once key names record ${seq}, which is not there`)
     return { seq, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number, duplicate: true }
@@ -203,14 +189,8 @@ const prepareRows = (db: DatabaseSync) => {
     commit: sql("COMMIT"),
     last: sql("SELECT seq, hash, at_ms FROM record ORDER BY seq DESC LIMIT 1"),
     receipt: sql("SELECT hash, at_ms FROM record WHERE seq = ?"),
-    insertRecord: sql("INSERT INTO record (seq, kind, agent, at_ms, hash, bytes) VALUES (?, ?, ?, ?, ?, ?)"),
-    insertPart: sql("INSERT INTO part (id, name, salt, bytes) VALUES (?, ?, ?, ?)"),
     findPart: sql("SELECT id, erased_by FROM part WHERE id BETWEEN ? AND ? AND name = ?"),
     erasePart: sql("UPDATE part SET salt = NULL, bytes = NULL, erased_by = ? WHERE id = ?"),
-    insertOnce: sql("INSERT INTO once (scope, key, seq, digest) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
-    selectOnce: sql("SELECT seq, digest FROM once WHERE scope = ? AND key = ?"),
-    forgetOnce: sql("UPDATE once SET digest = x'' WHERE scope = ? AND key = ?"),
-    dropOnce: sql("DELETE FROM once WHERE scope = ? AND key = ?"),
     findDelivery: sql("SELECT 1 FROM delivery WHERE id = ?"),
     insertDelivery: sql("INSERT INTO delivery (id, event_type, seq, hash, body) VALUES (?, ?, ?, ?, ?)"),
     takeLease: sql(

@@ -11,35 +11,52 @@ import { Unwritable } from "./sqlite-fault.ts"
 
 /** Largest record, in bytes. Spec: chain-format section 1. */
 export const maxRecordBytes = 65_536
+/** Room for one record of the largest, or for many as they are. */
+const arenaBytes = 4 * (1 + maxRecordBytes)
 const block = 64
 const saltBytes = 32
 const prefix = "flyball/v1 part\0"
 
 /** Makes records and commitments. One instance per writer: its buffers are reused. */
 export class Sealer {
-  /** Byte 0 is the 0x00 of a leaf; the record follows. */
-  readonly #leaf = Buffer.alloc(1 + maxRecordBytes)
+  /** Records one behind the other, each after the 0x00 of a leaf. */
+  readonly #leaves = Buffer.alloc(arenaBytes)
+  #at = 0
   readonly #node = Buffer.alloc(1 + 64, 1)
   readonly #outer = Buffer.alloc(block + 32)
   #inner = Buffer.alloc(4096)
   #headerAtMs = -1
-  #headerLength = 0
+  #header = ""
 
-  /** Writes the record into the leaf buffer and answers its length. */
-  #write(atMs: number, body: Uint8Array, tail: string): number {
+  /** Whether another record fits behind those that are not stored yet. */
+  get hasRoom(): boolean {
+    return this.#at + 1 + maxRecordBytes <= arenaBytes
+  }
+
+  /** Begins at the front again: what was sealed is stored. */
+  reuse(): void {
+    this.#at = 0
+  }
+
+  /** Writes the leaf behind the others and answers where it is. */
+  #write(atMs: number, body: Uint8Array, tail: string): Buffer {
     if (atMs !== this.#headerAtMs) {
-      this.#headerLength = this.#leaf.write(`{"at":"${new Date(atMs).toISOString()}","body":`, 1, "latin1")
+      this.#header = `{"at":"${new Date(atMs).toISOString()}","body":`
       this.#headerAtMs = atMs
     }
-    const length = this.#headerLength + body.length + tail.length
+    const length = this.#header.length + body.length + tail.length
     if (length > maxRecordBytes) throw new Unwritable(`Expected a record of at most ${maxRecordBytes} bytes, saw ${length}. Move large content into parts.`)
-    this.#leaf.set(body, 1 + this.#headerLength)
-    this.#leaf.write(tail, 1 + this.#headerLength + body.length, "latin1")
-    return length
+    const from = this.#at
+    this.#leaves[from] = 0
+    let at = from + 1 + this.#leaves.write(this.#header, from + 1, "latin1")
+    this.#leaves.set(body, at)
+    at += body.length
+    this.#at = at + this.#leaves.write(tail, at, "latin1")
+    return this.#leaves.subarray(from, this.#at)
   }
 
   /**
-   * Seals one record. `bytes` is a view that the next call overwrites: store it first. `hash` is fresh.
+   * Seals one record. `bytes` is a view that stands until {@link Sealer.reuse}; ask {@link Sealer.hasRoom} first. `hash` is fresh.
    *
    * `commitments` are hex digits, one for each name in `names`, in order.
    */
@@ -57,10 +74,10 @@ export class Sealer {
     for (let index = 0; index < record.names.length; index++) {
       parts += `${index === 0 ? "" : ","}{"c":"${record.commitments[index]!}","name":"${record.names[index]!}"}`
     }
-    const length = this.#write(record.atMs, record.body, `,"kind":"${record.kind}","parts":[${parts}],"prev":"${record.prev}","seq":${record.seq},"v":1}`)
+    const leaf = this.#write(record.atMs, record.body, `,"kind":"${record.kind}","parts":[${parts}],"prev":"${record.prev}","seq":${record.seq},"v":1}`)
     const digest = Buffer.allocUnsafe(32)
-    digest.write(hash("sha256", this.#leaf.subarray(0, 1 + length), "binary"), "binary")
-    return { bytes: this.#leaf.subarray(1, 1 + length), hash: digest }
+    digest.write(hash("sha256", leaf, "binary"), "binary")
+    return { bytes: leaf.subarray(1), hash: digest }
   }
 
   /** Hex digits of HMAC-SHA-256 with the salt as key, as two one-shot hashes with the pads made by hand. */
