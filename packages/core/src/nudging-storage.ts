@@ -9,6 +9,10 @@ export const nudgingStorage: Layer.Layer<Storage, never, Storage | Checkpointer>
   const checkpointer = yield* Checkpointer
   return Storage.of({
     ...storage,
-    commit: (change) => Effect.tap(storage.commit(change), () => checkpointer.nudge((change.records ?? []).map((record) => record.kind)))
+    commit: (change) => {
+      // Taken out now: what waits for its commit should not keep the ChangeSet alive.
+      const kinds = (change.records ?? []).map((record) => record.kind)
+      return Effect.tap(storage.commit(change), () => checkpointer.nudge(kinds))
+    }
   })
 }))

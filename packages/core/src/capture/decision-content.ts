@@ -5,7 +5,7 @@ import { Result } from "effect"
 import { present } from "../present.ts"
 import type { JsonObject, JsonValue, PartDraft } from "../storage/port.ts"
 import { contentDigest } from "./content-digest.ts"
-import { decisionText } from "./decision-text.ts"
+import { decisionText, type FrameText } from "./decision-text.ts"
 import { partBytes, type PartProblem } from "./part-bytes.ts"
 import { TextBytes } from "./text-bytes.ts"
 
@@ -28,15 +28,20 @@ export interface Frame {
   readonly agentId: string
   readonly agentStatus: string
   readonly writer: string
+  /** The same as text. */
+  readonly text: FrameText
 }
 
 /** The content of a decision. `texts` encodes its parts: one for all decisions of an act. */
-export const decisionContent = (crypto: Crypto, decision: DecisionIn, frame: Frame, texts: TextBytes): Result.Result<Content, ContentProblem> => {
+export const decisionContent = (
+  crypto: Crypto, decision: DecisionIn, frame: Frame, texts: TextBytes
+): Result.Result<Content & { readonly bodyText: string }, ContentProblem> => {
   const usage = usageOf(decision.usage)
   const parts: Array<PartDraft> = []
   const problem = addPart(parts, "args", decision.args, texts) ?? addPart(parts, "labels", decision.labels, texts) ?? addPart(parts, "result", decision.result, texts)
   if (problem !== null) return Result.fail(problem)
-  return Result.succeed({ body: witnessedBody(decision, usage, frame), parts, digest: contentDigest(crypto, decisionText(decision, usage), parts) })
+  const { body: bodyText, said } = decisionText(decision, usage, frame.text)
+  return Result.succeed({ body: witnessedBody(decision, usage, frame), bodyText, parts, digest: contentDigest(crypto, said, parts) })
 }
 
 /** The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form. */
@@ -47,7 +52,7 @@ export const settlementContent = (crypto: Crypto, settle: SettleIn): Result.Resu
   return problem === null ? Result.succeed({ body, parts, digest: contentDigest(crypto, JSON.stringify(body), parts) }) : Result.fail(problem)
 }
 
-/** Members stand in the order of their names: the writer of records need not sort them then. What is null is left out. */
+/** Members stand in the order of their names, as in the text of it. What is null is left out. */
 const witnessedBody = (decision: DecisionIn, usage: JsonObject | null, frame: Frame): JsonObject => {
   const body: { [name: string]: JsonValue } = { action: decision.action, agent_id: frame.agentId, agent_status: frame.agentStatus }
   const { approval_id, decided_by, evaluation_id, latency_ms, mode, model, observed_at, run_id, step, tool_server, writer_seq } = decision

@@ -8,6 +8,7 @@ import { AGENTS } from "../agents/document.ts"
 import type { ChangeSet, RecordDraft } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { type ContentProblem, decisionContent, type Frame } from "./decision-content.ts"
+import { frameText } from "./decision-text.ts"
 import { TextBytes } from "./text-bytes.ts"
 
 /** Everything that witnessing needs to know. */
@@ -30,13 +31,15 @@ export const planWitness = (crypto: Crypto, command: WitnessCommand): Result.Res
   if (count < 1 || count > MAX_BATCH) return Result.fail(batchRefusal(count))
   const records: Array<RecordDraft> = []
   const problems: Array<readonly [number, ContentProblem]> = []
-  const frame: Frame = { agentId: command.agent.id, agentStatus: command.agent.body.status, writer: command.writer.id }
+  const { id: agentId, body: { status: agentStatus } } = command.agent
+  const writer = command.writer.id
+  const frame: Frame = { agentId, agentStatus, writer, text: frameText(agentId, agentStatus, writer) }
   const texts = new TextBytes()
   command.decisions.forEach((decision, index) => {
     const content = decisionContent(crypto, decision, frame, texts)
     if (Result.isFailure(content)) return problems.push([index, content.failure])
-    const { body, digest, parts } = content.success
-    records.push({ kind: "decision.witnessed", agentId: frame.agentId, body, parts, once: { scope: frame.agentId, key: decision.client_ref, digest } })
+    const { body, bodyText, digest, parts } = content.success
+    records.push({ kind: "decision.witnessed", agentId: frame.agentId, body, bodyText, parts, once: { scope: frame.agentId, key: decision.client_ref, digest } })
   })
   if (problems.length > 0) return Result.fail(contentRefusal(problems))
   return Result.succeed({ expects: [{ collection: AGENTS, id: command.agent.id, version: command.agent.version }], records })

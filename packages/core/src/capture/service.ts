@@ -52,8 +52,8 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
       commitPlanned(Effect.gen(function*() {
         const agent = yield* agentInScope(agentId, scope)
-        const change = yield* Effect.fromResult(planWitness(crypto, { agent, decisions, writer }))
-        const receipt = yield* storage.commit(change).pipe(Effect.mapError((fault) => {
+        // Not kept in a name: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
+        const receipt = yield* storage.commit(yield* Effect.fromResult(planWitness(crypto, { agent, decisions, writer }))).pipe(Effect.mapError((fault) => {
           const indexes = reusedIndexes(fault)
           return indexes.length > 0 ? new ClientRefReused({ indexes }) : fault
         }))

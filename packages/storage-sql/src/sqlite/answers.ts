@@ -35,7 +35,7 @@ export const packAnswers = (answers: ReadonlyArray<Answer>): ArrayBuffer => {
       out.text(JSON.stringify(answer.fault))
     }
   }
-  return out.finish()
+  return out.finish().buffer
 }
 
 /** Reads what {@link packAnswers} packed. Hashes are views of the buffer, which nobody else holds. */

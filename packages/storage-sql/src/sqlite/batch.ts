@@ -1,32 +1,28 @@
-/** One batch of ChangeSets as it travels to the storage worker: packed on the host's thread, read in the worker. */
-import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
+/** One batch of ChangeSets as it travels to the storage worker: each packed by its caller's fiber, joined on the host's thread, read in the worker. */
 import type { Weight } from "../group-commit.ts"
 import { PackReader, PackWriter } from "./packed.ts"
 
-/** A ChangeSet made ready by its caller's fiber. Everything that can fail is done there, so that packing a batch cannot. */
-export interface PreparedChange {
-  readonly change: ChangeSet
-  /** Canonical form of each record's body, as text: it becomes bytes once, in the batch. */
-  readonly bodies: ReadonlyArray<string>
-  /** JSON text of each put's body. */
-  readonly documents: ReadonlyArray<string>
-  /** JSON text of each delivery's body. */
-  readonly payloads: ReadonlyArray<string>
-  /** Bytes of all parts, in order, joined. */
-  readonly contents: Uint8Array
-  /** 32 bytes for each part, in order. */
-  readonly salts: Uint8Array
+/** A ChangeSet ready to travel. Everything that can fail is done, so that joining a batch cannot. */
+export interface PackedChange {
+  /** Its bytes, after {@link batchHeaderBytes} that are free. It becomes the batch where nothing else waits. */
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** The short texts that repeat in it (kinds, agents, scopes, collections), joined by U+0000, which none of them holds. */
+  readonly names: string
   readonly weight: Weight
 }
 
-/** A batch as it is posted: `buffer` is transferred, `names` are the short texts that repeat (kinds, agents, scopes, collections). */
+/** A batch as it is posted: `buffer` is transferred. */
 export interface PackedBatch {
   readonly nowMs: number
   readonly buffer: ArrayBuffer
+  /** {@link PackedChange.names} of its ChangeSets, each once: the ChangeSets of a batch mostly share them. */
   readonly names: ReadonlyArray<string>
 }
 
-/** A number that stands for a text of {@link PackedBatch.names}. */
+/** Room for the number of ChangeSets and the first one's index of names. */
+export const batchHeaderBytes = 8
+
+/** A number that stands for a text of {@link PackedChange.names}. */
 export type Name = number
 
 /** The name index of "none". */
@@ -59,6 +55,8 @@ export interface BatchedRecord {
 
 /** A ChangeSet as the worker reads it. Byte arrays are views of the batch's buffer. */
 export interface BatchedChange {
+  /** Which of the batch's names its numbers stand for. */
+  readonly names: number
   readonly expectEmpty: boolean
   readonly startsChain: boolean
   readonly expects: ReadonlyArray<{ readonly collection: Name; readonly id: string; readonly version: number }>
@@ -70,104 +68,32 @@ export interface BatchedChange {
   readonly deliveries: ReadonlyArray<{ readonly id: string; readonly eventType: Name; readonly body: string }>
 }
 
-/** What a record takes in a batch beside its bodies and parts, roughly: salts, once key, lengths. */
-const frameBytes = 320
-
-/** Packs the ChangeSets of one batch, in order. */
-export const packBatch = (nowMs: number, changes: ReadonlyArray<PreparedChange>): PackedBatch => {
-  const out = new PackWriter(changes.reduce((sum, { weight }) => sum + weight.bytes + weight.records * frameBytes, 0))
-  const indexes = new Map<string, Name>()
-  const name = (text: string): void => {
-    let index = indexes.get(text)
-    if (index === undefined) indexes.set(text, index = indexes.size)
-    out.u32(index)
+/** Joins the ChangeSets of one batch, in order. The ChangeSets are used up. */
+export const packBatch = (nowMs: number, changes: ReadonlyArray<PackedChange>): PackedBatch => {
+  const [first] = changes
+  if (first !== undefined && changes.length === 1) {
+    const header = Buffer.from(first.bytes.buffer, first.bytes.byteOffset)
+    header.writeUInt32LE(1, 0)
+    header.writeUInt32LE(0, 4)
+    return { nowMs, buffer: first.bytes.buffer, names: [first.names] }
   }
+  const out = new PackWriter(changes.reduce((sum, { bytes }) => sum + bytes.length, batchHeaderBytes))
+  const indexes = new Map<string, number>()
   out.u32(changes.length)
-  for (const prepared of changes) packChange(out, name, prepared)
-  return { nowMs, buffer: out.finish(), names: [...indexes.keys()] }
-}
-
-const packChange = (out: PackWriter, name: (text: string) => void, prepared: PreparedChange): void => {
-  const { change, documents, payloads } = prepared
-  const { expects = [], puts = [], records = [], erase = [], forget = [], deliveries = [] } = change
-  out.u8(change.expectEmpty === true ? 1 : 0)
-  out.u8(records[0]?.kind === "chain.genesis" ? 1 : 0)
-  out.u32(expects.length)
-  for (const { collection, id, version } of expects) {
-    name(collection)
-    out.text(id)
-    out.f64(version)
+  for (const { bytes, names } of changes) {
+    let index = indexes.get(names)
+    if (index === undefined) indexes.set(names, index = indexes.size)
+    out.u32(index)
+    out.raw(bytes.subarray(batchHeaderBytes))
   }
-  out.u32(puts.length)
-  puts.forEach((put, index) => {
-    name(put.collection)
-    out.text(put.id)
-    out.f64(put.expectedVersion)
-    out.text(documents[index]!)
-    packKeys(out, name, put.keys)
-    packKeys(out, name, put.unique)
-  })
-  packRecords(out, name, records, prepared)
-  out.u32(erase.length)
-  for (const { seq, name: part } of erase) {
-    out.f64(seq)
-    name(part)
-    out.u32(records.findLastIndex((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === part))
-  }
-  out.u32(forget.length)
-  for (const { scope, key } of forget) {
-    name(scope)
-    out.text(key)
-  }
-  out.u32(deliveries.length)
-  deliveries.forEach(({ id, eventType }, index) => {
-    out.text(id)
-    name(eventType)
-    out.text(payloads[index]!)
-  })
-}
-
-const packKeys = (out: PackWriter, name: (text: string) => void, keys: { readonly [key: string]: string } | undefined): void => {
-  const entries = Object.entries(keys ?? {})
-  out.u32(entries.length)
-  for (const [key, value] of entries) {
-    name(key)
-    out.text(value)
-  }
-}
-
-const packRecords = (
-  out: PackWriter,
-  name: (text: string) => void,
-  records: ReadonlyArray<RecordDraft>,
-  { bodies, contents, salts }: PreparedChange
-): void => {
-  let salted = 0
-  let copied = 0
-  out.u32(records.length)
-  records.forEach(({ kind, agentId, parts, once }, index) => {
-    name(kind)
-    if (agentId === null) out.u32(noName)
-    else name(agentId)
-    out.text(bodies[index]!)
-    out.u8(parts.length)
-    for (const part of parts) {
-      name(part.name)
-      out.raw(salts.subarray(salted, salted += 32))
-      out.bytes(contents.subarray(copied, copied += part.bytes.length))
-    }
-    out.u8(once === undefined ? 0 : 1)
-    if (once === undefined) return
-    name(once.scope)
-    out.text(once.key)
-    out.hex32(once.digest)
-  })
+  return { nowMs, buffer: out.finish().buffer, names: [...indexes.keys()] }
 }
 
 /** Reads a batch back into its ChangeSets. */
 export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => {
   const from = new PackReader(buffer)
   return times(from.u32(), () => ({
+    names: from.u32(),
     expectEmpty: from.u8() === 1,
     startsChain: from.u8() === 1,
     expects: times(from.u32(), () => ({ collection: from.u32(), id: from.text(), version: from.f64() })),

@@ -69,19 +69,20 @@ export class ChainWriter {
    */
   commit(nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): { readonly answers: ReadonlyArray<Answer>; readonly erased: boolean } {
     const changes = readBatch(buffer)
-    const together = this.#transact(nowMs, changes, namingOf(names, this.#words))
+    const together = this.#transact(nowMs, changes, names)
     const answers = together.done || changes.length === 1
       ? together.answers
-      : changes.map((change) => this.#transact(nowMs, [change], namingOf(names, this.#words)).answers[0]!)
+      : changes.map((change) => this.#transact(nowMs, [change], names).answers[0]!)
     return { answers, erased: changes.some((change, index) => change.erase.length + change.forget.length > 0 && answers[index]!._tag === "Committed") }
   }
 
   /** `done` is false when it was rolled back before COMMIT, so that nothing was written for sure. */
-  #transact(nowMs: number, changes: ReadonlyArray<BatchedChange>, naming: Naming): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
+  #transact(nowMs: number, changes: ReadonlyArray<BatchedChange>, names: ReadonlyArray<string>): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
     let committing = false
+    const namings = names.map((joined) => namingOf(joined.split("\0"), this.#words))
     try {
       this.#rows.begin.run()
-      const answers = changes.map((change) => this.#apply(nowMs, change, naming))
+      const answers = changes.map((change) => this.#apply(nowMs, change, namings[change.names]!))
       this.#flush()
       committing = true
       this.#rows.commit.run()
@@ -202,7 +203,7 @@ const prepareRows = (db: DatabaseSync) => {
   }
 }
 
-/** Resolves the names of one batch, each at most once. */
+/** Resolves names, each at most once a transaction. */
 const namingOf = (names: ReadonlyArray<string>, words: Words): Naming => {
   const ids: Array<number | null> = new Array<number | null>(names.length).fill(null)
   return {

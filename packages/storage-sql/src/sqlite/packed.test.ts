@@ -13,7 +13,7 @@ describe("packed values", () => {
     out.f64(Number.MAX_SAFE_INTEGER)
     out.raw(bytes.subarray(0, 3))
     out.hex32("0f".repeat(32))
-    const from = new PackReader(out.finish())
+    const from = new PackReader(out.finish().buffer)
     assert.equal(from.u8(), 255)
     for (const text of texts) assert.equal(from.text(), text)
     assert.deepEqual(from.bytes(), bytes)

@@ -29,6 +29,11 @@ export class PackWriter {
     return at
   }
 
+  /** Leaves bytes free. */
+  skip(length: number): void {
+    this.#reserve(length)
+  }
+
   u8(value: number): void {
     const at = this.#reserve(1)
     this.#buffer[at] = value
@@ -71,9 +76,9 @@ export class PackWriter {
     this.#buffer.write(value, at, 32, "hex")
   }
 
-  /** The whole buffer, to be transferred. The writer is used up. */
-  finish(): ArrayBuffer {
-    return this.#buffer.buffer
+  /** What was written, at the front of a buffer that can be transferred. The writer is used up. */
+  finish(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.#at)
   }
 }
 

@@ -1,42 +1,123 @@
-/** Making a ChangeSet ready to be packed. */
+/** Making a ChangeSet ready to travel, in its caller's own fiber: whatever can fail fails here, so that a bug in one cannot spoil its neighbours' batch. */
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
+import { saltBytes } from "@flyball/core/storage"
 import { recordBodyText } from "@flyball/evidence"
-import type { Weight } from "../group-commit.ts"
-import type { PreparedChange } from "./batch.ts"
+import { batchHeaderBytes, noName, type PackedChange } from "./batch.ts"
+import { PackWriter } from "./packed.ts"
+
+/** What a record takes beside its body and parts, roughly: salts, once key, lengths. */
+const frameBytes = 320
+/** The writer wants three bytes for each unit of a text that it is about to write. */
+const slackBytes = 2_048
 
 /**
- * Makes a ChangeSet ready in its caller's own fiber: whatever can fail fails here, so that a bug in one cannot spoil its neighbours' batch.
+ * Packs a ChangeSet. Nothing of it is held on to: while its commit waits, only these bytes are alive.
  *
  * - Unit: `salts` is 32 bytes for each part, in order of drafts, then of parts.
  * - Fails: throws `RecordUnwritable` where a body breaks the format.
  */
-export const prepare = (change: ChangeSet, salts: Uint8Array): PreparedChange => {
-  const { records = [], puts = [], deliveries = [] } = change
-  const contents = joinedParts(records)
-  const bodies = records.map(({ kind, body }) => recordBodyText(kind, body))
+export const prepare = (change: ChangeSet, salts: Uint8Array): PackedChange => {
+  const { expects = [], puts = [], records = [], erase = [], forget = [], deliveries = [] } = change
+  const bodies = records.map(({ body, bodyText, kind }) => bodyText ?? recordBodyText(kind, body))
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const payloads = deliveries.map(({ body }) => JSON.stringify(body))
-  return { change, salts, contents, bodies, documents, payloads, weight: weightOf(contents, bodies, documents, payloads) }
-}
-
-/** The bytes of all parts, copied: the caller's arrays may change while its commit waits. */
-const joinedParts = (records: ReadonlyArray<RecordDraft>): Uint8Array => {
-  let length = 0
-  for (const { parts } of records) for (const part of parts) length += part.bytes.length
-  const joined = new Uint8Array(length)
-  let at = 0
-  for (const { parts } of records) {
-    for (const { bytes } of parts) {
-      joined.set(bytes, at)
-      at += bytes.length
-    }
+  const bytes = contentBytes(records, bodies, documents, payloads)
+  const out = new PackWriter(bytes + records.length * frameBytes + slackBytes)
+  const name = namesInto(out)
+  out.skip(batchHeaderBytes)
+  out.u8(change.expectEmpty === true ? 1 : 0)
+  out.u8(records[0]?.kind === "chain.genesis" ? 1 : 0)
+  out.u32(expects.length)
+  for (const { collection, id, version } of expects) {
+    name.of(collection)
+    out.text(id)
+    out.f64(version)
   }
-  return joined
+  out.u32(puts.length)
+  puts.forEach((put, index) => {
+    name.of(put.collection)
+    out.text(put.id)
+    out.f64(put.expectedVersion)
+    out.text(documents[index]!)
+    packKeys(out, name, put.keys)
+    packKeys(out, name, put.unique)
+  })
+  packRecords(out, name, records, bodies, salts)
+  out.u32(erase.length)
+  for (const { seq, name: part } of erase) {
+    out.f64(seq)
+    name.of(part)
+    out.u32(records.findLastIndex((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === part))
+  }
+  out.u32(forget.length)
+  for (const { scope, key } of forget) {
+    name.of(scope)
+    out.text(key)
+  }
+  out.u32(deliveries.length)
+  deliveries.forEach(({ id, eventType }, index) => {
+    out.text(id)
+    name.of(eventType)
+    out.text(payloads[index]!)
+  })
+  // A ChangeSet without records counts as one: it takes its share of a transaction too.
+  return { bytes: out.finish(), names: name.joined(), weight: { records: Math.max(1, records.length), bytes } }
 }
 
-/** A ChangeSet without records counts as one: it takes its share of a transaction too. */
-const weightOf = (contents: Uint8Array, bodies: ReadonlyArray<string>, ...texts: ReadonlyArray<ReadonlyArray<string>>): Weight => {
-  let bytes = contents.length
-  for (const list of [bodies, ...texts]) for (const text of list) bytes += text.length
-  return { records: Math.max(1, bodies.length), bytes }
+/** Bytes of parts, and units of texts. */
+const contentBytes = (records: ReadonlyArray<RecordDraft>, ...texts: ReadonlyArray<ReadonlyArray<string>>): number => {
+  let bytes = 0
+  for (const { parts } of records) for (const part of parts) bytes += part.bytes.length
+  for (const list of texts) for (const text of list) bytes += text.length
+  return bytes
+}
+
+/** Writes names as numbers, and remembers which. */
+interface Names {
+  readonly of: (text: string) => void
+  readonly joined: () => string
+}
+
+const namesInto = (out: PackWriter): Names => {
+  const indexes = new Map<string, number>()
+  return {
+    of: (text) => {
+      let index = indexes.get(text)
+      if (index === undefined) indexes.set(text, index = indexes.size)
+      out.u32(index)
+    },
+    joined: () => [...indexes.keys()].join("\0")
+  }
+}
+
+const packKeys = (out: PackWriter, name: Names, keys: { readonly [key: string]: string } | undefined): void => {
+  const entries = Object.entries(keys ?? {})
+  out.u32(entries.length)
+  for (const [key, value] of entries) {
+    name.of(key)
+    out.text(value)
+  }
+}
+
+const packRecords = (out: PackWriter, name: Names, records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, salts: Uint8Array): void => {
+  let salted = 0
+  out.u32(records.length)
+  for (let index = 0; index < records.length; index++) {
+    const { agentId, kind, once, parts } = records[index]!
+    name.of(kind)
+    if (agentId === null) out.u32(noName)
+    else name.of(agentId)
+    out.text(bodies[index]!)
+    out.u8(parts.length)
+    for (const part of parts) {
+      name.of(part.name)
+      out.raw(salts.subarray(salted, salted += saltBytes))
+      out.bytes(part.bytes)
+    }
+    out.u8(once === undefined ? 0 : 1)
+    if (once === undefined) continue
+    name.of(once.scope)
+    out.text(once.key)
+    out.hex32(once.digest)
+  }
 }

@@ -15,7 +15,7 @@ export const packRecords = (records: ReadonlyArray<StoredRecord>): ArrayBuffer =
     if (agentId !== null) out.text(agentId)
     out.bytes(bytes)
   }
-  return out.finish()
+  return out.finish().buffer
 }
 
 /** Reads a page of records. Byte arrays are views of the page, which nobody else holds. */
@@ -46,7 +46,7 @@ export const packParts = (parts: ReadonlyArray<StoredPart>): ArrayBuffer => {
     out.raw(part.salt)
     out.bytes(part.bytes)
   }
-  return out.finish()
+  return out.finish().buffer
 }
 
 /** Reads parts back. */

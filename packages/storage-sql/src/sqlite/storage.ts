@@ -7,10 +7,12 @@ import { Clock, Effect, Exit, Layer } from "effect"
 import { groupCommit } from "../group-commit.ts"
 import type { Answer, Fault } from "./answers.ts"
 import { readAnswers } from "./answers.ts"
-import type { PreparedChange } from "./batch.ts"
+import type { PackedChange } from "./batch.ts"
 import { packBatch } from "./batch.ts"
+import { inMemory } from "./layout.ts"
 import { prepare } from "./prepare.ts"
 import type { DocumentRow } from "./protocol.ts"
+import { sqliteRetirement } from "./retire.ts"
 import { readParts, readRecords } from "./rows.ts"
 import type { SqliteOptions, Threads } from "./threads.ts"
 import { call, errorOf, openThreads } from "./threads.ts"
@@ -23,7 +25,7 @@ const maxSeqs = 1000
  *
  * One process writes a file; a second one that tries is refused when it opens. Others read it with `readOnly`.
  */
-export const sqliteStorage = (options: SqliteOptions): StorageChoice => storageChoice("sqlite", sqliteLayer(options))
+export const sqliteStorage = (options: SqliteOptions): StorageChoice => storageChoice("sqlite", sqliteLayer(options), options.file === inMemory ? null : sqliteRetirement(options, sqliteLayer))
 
 /** The layer behind {@link sqliteStorage}. */
 export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFault> =>
@@ -86,7 +88,7 @@ const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
 const makeCommit = Effect.fnUntraced(function*({ writer }: Threads) {
   if (writer === null) return (): Effect.Effect<CommitReceipt, ReadFault> => Effect.fail(readOnly)
   const entropy = yield* Entropy
-  const submit = yield* groupCommit<PreparedChange, CommitReceipt, StorageConflict | ReadFault>({
+  const submit = yield* groupCommit<PackedChange, CommitReceipt, StorageConflict | ReadFault>({
     weigh: ({ weight }) => weight,
     closed: () => closed,
     run: (changes) =>
