@@ -46,7 +46,7 @@ export const prepare = (crypto: Crypto, change: ChangeSet, salts: Uint8Array): P
     const parts = draft.parts.map(({ name, bytes }) => ({ name, salt: salts.slice(salted, salted += saltBytes), bytes: bytes.slice() }))
     const commitments = parts.map(({ name, salt, bytes }) => `{"c":"${toHex(crypto.commitment(salt, name, bytes))}","name":"${name}"}`)
     const after = `,"kind":"${draft.kind}","parts":[${commitments.join(",")}]`
-    const middle = Buffer.concat([memberName, bodyBytes(draft.kind, draft.body), Buffer.from(after, "latin1")])
+    const middle = Buffer.concat([memberName, draft.bodyText === undefined ? bodyBytes(draft.kind, draft.body) : Buffer.from(draft.bodyText), Buffer.from(after, "latin1")])
     return { draft, middle, parts, digest: draft.once === undefined ? null : fromHex(draft.once.digest) }
   })
   const bodies = (change.puts ?? []).map(({ body }) => JSON.stringify(body))

@@ -5,21 +5,13 @@ import { Worker } from "node:worker_threads"
 import type { Fault } from "./answers.ts"
 import type { AnswerTo, OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
+import { threadBootstrap } from "./thread-bootstrap.ts"
 
 /** What a request came to. */
 export type Outcome<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly fault: Fault }
 
 /** Whether this source runs as it stands or was built: the worker is the file beside it. */
 const workerUrl = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url).href
-
-/**
- * What a thread runs first. A thread does not inherit the host's compile cache, and stripping types anew takes most of its start:
- * with the cache a store opens in less than half the time.
- */
-const bootstrap = `
-  const { workerData } = require("node:worker_threads")
-  if (workerData.cache !== null) require("node:module").enableCompileCache(workerData.cache)
-  import(workerData.url)`
 
 const unavailable = (reason: string, wrote: "no" | "unknown"): Fault => ({ _tag: "Unavailable", reason, wrote })
 
@@ -46,7 +38,7 @@ export class WorkerThread {
   /** Starts the thread without opening anything, so that several can start side by side. */
   boot(): Worker {
     const cache = getCompileCacheDir()
-    const worker = new Worker(bootstrap, {
+    const worker = new Worker(threadBootstrap, {
       eval: true,
       execArgv: ["--disable-warning=ExperimentalWarning"],
       name: `flyball-storage-${this.#open.role}`,

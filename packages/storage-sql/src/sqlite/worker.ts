@@ -9,6 +9,7 @@ import { packAnswers } from "./answers.ts"
 import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
 import { Checkpoints } from "./checkpoints.ts"
+import { copierOf } from "./copier.ts"
 import { inMemory } from "./layout.ts"
 import { openForReading, openForWriting } from "./open-database.ts"
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
@@ -46,7 +47,7 @@ const open = (request: OpenRequest): Connection => {
 }
 
 const writing = (db: DatabaseSync, file: string, closeDatabase: () => void): Connection => {
-  const checkpoints = file === inMemory ? null : new Checkpoints(db)
+  const checkpoints = file === inMemory ? null : new Checkpoints(db, copierOf(file))
   return {
     reader: new ChainReader(db),
     writer: new ChainWriter(db),
