@@ -64,13 +64,13 @@ export interface WorkerAnswers {
 /** The answer to one operation. */
 export type AnswerTo<Op extends WorkerRequest["op"]> = WorkerAnswers[Op]
 
-/** A request as it is posted. */
+/** A request as it is posted, in a list. */
 export interface Posted {
   readonly id: number
   readonly request: WorkerRequest
 }
 
-/** An answer as it is posted. */
+/** An answer as it is posted, in a list. */
 export type Reply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly fault: Fault }

@@ -23,6 +23,9 @@ const unavailable = (reason: string, wrote: "no" | "unknown"): Fault => ({ _tag:
 export class WorkerThread {
   readonly #open: OpenRequest
   readonly #waiting = new Map<number, Waiting>()
+  /** Requests of this turn of the event loop: a message costs more than most requests, and wakes the thread. */
+  #outbox: Array<Posted> = []
+  #transfer: Array<ArrayBuffer> = []
   #worker: Worker | null = null
   /** Whether this thread was told to open the database and has not said that it could not. */
   #opened = false
@@ -45,7 +48,7 @@ export class WorkerThread {
       workerData: { url: workerUrl, cache: cache === undefined ? null : dirname(cache) }
     })
     worker.unref()
-    worker.on("message", (reply: Reply) => this.#answered(reply))
+    worker.on("message", (replies: ReadonlyArray<Reply>) => this.#answered(replies))
     worker.on("error", (error: Error) => this.#died(worker, error.message))
     worker.on("exit", () => this.#died(worker, "it stopped"))
     this.#opened = false
@@ -94,14 +97,27 @@ export class WorkerThread {
     const id = this.#nextId++
     if (this.#waiting.size === 0) worker.ref()
     this.#waiting.set(id, { wrote: isWrite(request) ? "unknown" : "no", done: done as (outcome: Outcome<unknown>) => void })
-    worker.postMessage({ id, request } satisfies Posted, transfer)
+    if (this.#outbox.push({ id, request }) === 1) setImmediate(() => this.#flush(worker))
+    this.#transfer.push(...transfer)
   }
 
-  #answered(reply: Reply): void {
-    const waiting = this.#waiting.get(reply.id)
-    this.#waiting.delete(reply.id)
-    if (this.#waiting.size === 0) this.#worker?.unref()
-    waiting?.done(reply)
+  /** Sends what gathered. Nothing has if the thread died meanwhile: its callers were told. */
+  #flush(worker: Worker): void {
+    if (this.#outbox.length === 0) return
+    const posted = this.#outbox
+    const transfer = this.#transfer
+    this.#outbox = []
+    this.#transfer = []
+    worker.postMessage(posted, transfer)
+  }
+
+  #answered(replies: ReadonlyArray<Reply>): void {
+    for (const reply of replies) {
+      const waiting = this.#waiting.get(reply.id)
+      this.#waiting.delete(reply.id)
+      if (this.#waiting.size === 0) this.#worker?.unref()
+      waiting?.done(reply)
+    }
   }
 
   #died(worker: Worker, why: string): void {
@@ -110,6 +126,8 @@ export class WorkerThread {
     this.#lost = this.#open.role === "both"
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
+    this.#outbox = []
+    this.#transfer = []
     for (const { wrote, done } of waiting) done({ ok: false, fault: unavailable(`its thread died (${why})`, wrote) })
   }
 }

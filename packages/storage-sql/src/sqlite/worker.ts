@@ -107,6 +107,7 @@ const commit = (id: number, nowMs: number, buffer: ArrayBuffer, names: ReadonlyA
   const { answers, erased } = writer().commit(nowMs, buffer, names)
   if (erased) connection?.checkpoints?.erased()
   okBuffer(id, packAnswers(answers))
+  sendReplies()
   connection?.checkpoints?.committed()
 }
 
@@ -114,7 +115,10 @@ const commit = (id: number, nowMs: number, buffer: ArrayBuffer, names: ReadonlyA
 const search = (id: number, slices: ReturnType<ChainReader["records"]>): void => {
   const { done, value } = slices.next()
   if (done === true) return okBuffer(id, packRecords(value))
-  setImmediate(() => guarded(id, () => search(id, slices)))
+  setImmediate(() => {
+    guarded(id, () => search(id, slices))
+    sendReplies()
+  })
 }
 
 const required = <A>(part: A | null | undefined, what: string): A => {
@@ -124,8 +128,25 @@ const required = <A>(part: A | null | undefined, what: string): A => {
 const writer = (): ChainWriter => required(connection?.writer, "writing")
 const reader = (): ChainReader => required(connection?.reader, "reading")
 
-const ok = (id: number, value: unknown): void => port.postMessage({ id, ok: true, value } satisfies Reply)
-const okBuffer = (id: number, value: ArrayBuffer): void => port.postMessage({ id, ok: true, value } satisfies Reply, [value])
+/** Answers that wait for those of the other requests they came with. */
+let replies: Array<Reply> = []
+let transfer: Array<ArrayBuffer> = []
+/** How long an answer waits for others, at most, give or take one request. */
+const gatherMs = 1
+
+const reply = (one: Reply, buffer?: ArrayBuffer): void => {
+  replies.push(one)
+  if (buffer !== undefined) transfer.push(buffer)
+}
+
+const sendReplies = (): void => {
+  if (replies.length > 0) port.postMessage(replies, transfer)
+  replies = []
+  transfer = []
+}
+
+const ok = (id: number, value: unknown): void => reply({ id, ok: true, value })
+const okBuffer = (id: number, value: ArrayBuffer): void => reply({ id, ok: true, value }, value)
 
 /** A fault is answered. What is not one (a rollback that failed) ends this thread: the host hears of it and starts another. */
 const guarded = (id: number, run: () => void, wrote: "no" | "unknown" = "no"): void => {
@@ -133,8 +154,17 @@ const guarded = (id: number, run: () => void, wrote: "no" | "unknown" = "no"): v
     run()
   } catch (error) {
     if (error instanceof AggregateError) throw error
-    port.postMessage({ id, ok: false, fault: faultOf(error, wrote) } satisfies Reply)
+    reply({ id, ok: false, fault: faultOf(error, wrote) })
   }
 }
 
-port.on("message", ({ id, request }: Posted) => guarded(id, () => answer(id, request), isWrite(request) ? "unknown" : "no"))
+port.on("message", (posted: ReadonlyArray<Posted>) => {
+  let sinceMs = performance.now()
+  for (const { id, request } of posted) {
+    guarded(id, () => answer(id, request), isWrite(request) ? "unknown" : "no")
+    if (performance.now() - sinceMs < gatherMs) continue
+    sendReplies()
+    sinceMs = performance.now()
+  }
+  sendReplies()
+})
