@@ -16,10 +16,12 @@ export const MAX_ATTEMPTS = 8
  * - Fails: as the attempt does; `StorageUnavailable` when every attempt met a conflict. Nothing was written then.
  */
 export const commitPlanned = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
-  attempt.pipe(
-    Effect.retry({ while: isConflict, times: MAX_ATTEMPTS - 1 }),
-    Effect.catchIf(isConflict, () =>
-      Effect.fail(new StorageUnavailable({ reason: `what this act reads kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no" })))
+  attempts(attempt, MAX_ATTEMPTS)
+
+/** Not `Effect.retry`: it makes a schedule for each call, and nearly all succeed at once. */
+const attempts = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>, left: number): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
+  Effect.catchIf(attempt, isConflict, () =>
+    left > 1 ? attempts(attempt, left - 1) : Effect.fail(new StorageUnavailable({ reason: `what this act reads kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no" }))
   ) as Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R>
 
 const isConflict = (error: unknown): error is StorageConflict =>

@@ -7,12 +7,25 @@ import { paramNames } from "./router.ts"
 /** The decoded parameters of a path. */
 export const decodeParams = (endpoint: AnyEndpoint, values: ReadonlyArray<string>): Result.Result<{ readonly [name: string]: unknown }, Refusal> => {
   const params: { [name: string]: unknown } = {}
-  for (const [index, name] of paramNames(endpoint.path).entries()) {
+  const names = namesOf(endpoint.path)
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index]!
     const decoded = endpoint.params[name].decode(values[index]!, name) as Result.Result<unknown, Refusal>
     if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
     params[name] = decoded.success
   }
   return Result.succeed(params)
+}
+
+/** By path; there are as many as there are endpoints. */
+const knownNames = new Map<string, ReadonlyArray<string>>()
+
+const namesOf = (path: string): ReadonlyArray<string> => {
+  const known = knownNames.get(path)
+  if (known !== undefined) return known
+  const names = paramNames(path)
+  knownNames.set(path, names)
+  return names
 }
 
 /** The decoded query. Parameters that the endpoint does not know are passed over; one it knows may stand there once. */

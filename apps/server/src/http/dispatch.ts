@@ -66,14 +66,24 @@ export const dispatch = Effect.fnUntraced(function*(
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
 
 const admitted = Effect.fnUntraced(function*({ verifier }: Dispatcher, endpoint: AnyEndpoint, request: IncomingMessage) {
-  // Of two headers node keeps the first; a proxy in front may have looked at the second.
-  const [header, second] = request.headersDistinct["authorization"] ?? []
-  const caller = yield* authenticate(second === undefined ? header : undefined, verifier)
+  const caller = yield* authenticate(onlyAuthorization(request), verifier)
   const known = accessCaller(caller)
   if (known === null) return yield* new Unauthorized()
   const refusal = refusalFor(endpoint.access, known)
   return refusal === null ? caller : yield* refusal
 })
+
+/** The Authorization header if there is one of it. Of two node keeps the first; a proxy in front may have looked at the second. */
+const onlyAuthorization = ({ headers, rawHeaders }: IncomingMessage): string | undefined => {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1
+  }
+  return count === 1 ? headers.authorization : undefined
+}
+
+const AUTHORIZATION = "authorization"
 
 /** Path and query of a request target, which proxies may write with scheme and host. */
 const target = (url: string): { readonly path: string; readonly query: string } => {

@@ -13,12 +13,14 @@ interface Node {
   readonly fixed: Map<string, Node>
   parameter: Node | null
   readonly methods: Map<string, AnyEndpoint>
+  /** Made when it is first asked for. */
+  allow: ReadonlyArray<string> | null
 }
 
 /** Segments of a path that are looked at; no endpoint has more. */
 const MAX_SEGMENTS = 16
 
-const newNode = (): Node => ({ fixed: new Map(), parameter: null, methods: new Map() })
+const newNode = (): Node => ({ fixed: new Map(), parameter: null, methods: new Map(), allow: null })
 
 /** A router over an endpoint table. It answers null where nothing is. */
 export const router = (endpoints: ReadonlyArray<AnyEndpoint>): (path: string) => Route | null => {
@@ -29,7 +31,7 @@ export const router = (endpoints: ReadonlyArray<AnyEndpoint>): (path: string) =>
     if (segments.length > MAX_SEGMENTS || !segments.every((segment) => segment !== null)) return null
     const values: Array<string> = []
     const node = find(root, segments, 0, values)
-    return node === null ? null : { methods: node.methods, values, allow: allowOf(node) }
+    return node === null ? null : { methods: node.methods, values, allow: node.allow ??= allowOf(node) }
   }
 }
 
@@ -63,7 +65,7 @@ const find = (node: Node, segments: ReadonlyArray<string>, at: number, values: A
   return below
 }
 
-const allowOf = (node: Node): ReadonlyArray<string> => {
+const allowOf = (node: Pick<Node, "methods">): ReadonlyArray<string> => {
   const methods = [...node.methods.keys()]
   return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].sort()
 }

@@ -145,10 +145,7 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, { stallMs 
   const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
   response.setHeader("x-request-id", id)
   const bodiless = request.method === "HEAD"
-  const answered = Effect.gen(function*() {
-    const reply = yield* dispatch(dispatcher, request, response, progress)
-    yield* writeAnswer(response, reply.status, reply.answer, { bodiless, stallMs })
-  })
+  const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) => writeAnswer(response, status, answer, { bodiless, stallMs }))
   const fiber = Effect.runForkWith(options.context)(answered)
   const onClose = (): void => {
     if (!response.writableFinished) fiber.interruptUnsafe()

@@ -37,6 +37,9 @@ export const writeProblem = (response: ServerResponse, { body, headers, status }
 
 const writeWhole = (response: ServerResponse, status: number, headers: { readonly [name: string]: string }, pieces: ReadonlyArray<Uint8Array>, bodiless: boolean): void => {
   response.writeHead(status, { ...always, ...headers, "content-length": pieces.reduce((sum, piece) => sum + piece.length, 0) })
+  const [only] = pieces
+  // One chunk goes out with the head.
+  if (!bodiless && only !== undefined && pieces.length === 1) return void response.end(only)
   if (!bodiless) for (const piece of pieces) response.write(piece)
   response.end()
 }
