@@ -54,14 +54,14 @@ export const copierOf = (file: string): Copier => {
     copy: () => {
       if (Atomics.compareExchange(state, 0, copierState.idle, copierState.copying) !== copierState.idle) return
       thread ??= start()
-      thread.postMessage("copy")
+      thread.postMessage("copy", [])
     },
     settle,
     close: () => {
       if (thread === null) return
       settle()
       if (Atomics.compareExchange(state, 0, copierState.idle, copierState.closing) === copierState.idle) {
-        thread.postMessage("close")
+        thread.postMessage("close", [])
         Atomics.wait(state, 0, copierState.closing, patienceMs)
       }
       void thread.terminate()
