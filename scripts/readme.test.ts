@@ -32,7 +32,7 @@ describe("the README", () => {
   it("says what works at a running server", async () => {
     const server = await startServer(folder)
     try {
-      const script = blocks("sh").filter((block) => !block.startsWith("npm ")).join("\n").replaceAll("http://127.0.0.1:8787", server.address).replaceAll("evidence.evp", join(folder, "evidence.evp"))
+      const script = blocks("sh").filter((block) => !block.startsWith("npm ")).join("\n").replaceAll("http://127.0.0.1:8787", server.address).replaceAll("evidence.evp", join(folder, "evidence.evp")).replaceAll("backup-monday", join(folder, "backup-monday"))
       const { output, status } = await run("bash", ["-euo", "pipefail", "-c", script], { FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_ORIGIN: "flyball.example/demo" })
       assert.equal(status, 0, output)
       assert.include(output, `"client_ref":"run-1/step-1"`)

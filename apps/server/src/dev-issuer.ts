@@ -5,8 +5,7 @@
  *
  * Spec: api.md, "Who may call".
  */
-import { randomBytes } from "node:crypto"
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Role, TokenClaims } from "@flyball/contract"
 import { Result, Schema } from "effect"
@@ -45,7 +44,7 @@ const decodeClaims = Schema.decodeUnknownResult(TokenClaims)
 export const openDevIssuer = async (dir: string): Promise<DevIssuer> => {
   const file = join(dir, FILE)
   await mkdir(dir, { recursive: true, mode: 0o700 })
-  return devIssuer((await readKey(file)) ?? (await makeKey(dir, file)))
+  return devIssuer((await readKey(file)) ?? (await makeKey(file)))
 }
 
 /** The development issuer of a private key; a new one, that lives as long as the process, without. */
@@ -107,18 +106,11 @@ const parsed = (text: string): JWK | null => {
   }
 }
 
-/** Writes the key under another name first: nobody reads half of it, and the first of two processes wins. */
-const makeKey = async (dir: string, file: string): Promise<JWK> => {
-  const temporary = join(dir, `tmp-${randomBytes(12).toString("hex")}`)
+/** The first of two processes wins, and nobody reads half of it. Written as everything in the data folder is: another process that opens it tidies half-made files away. */
+const makeKey = async (file: string): Promise<JWK> => {
   const key = await newKey()
-  await writeFile(temporary, `${JSON.stringify(key)}\n`, { mode: 0o600, flag: "wx" })
-  try {
-    await link(temporary, file)
-    return key
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    return (await readKey(file)) ?? key
-  } finally {
-    await rm(temporary, { force: true })
-  }
+  // Only here: `flyball token` with a key that is there loads none of it.
+  const { createFile } = await import("@flyball/node")
+  if (await createFile(file, Buffer.from(`${JSON.stringify(key)}\n`), 0o600)) return key
+  return (await readKey(file)) ?? makeKey(file)
 }

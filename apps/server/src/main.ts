@@ -3,6 +3,7 @@ import { enableCompileCache } from "node:module"
 import { fileURLToPath } from "node:url"
 import type { Command } from "./cli/command.ts"
 import { helpText, version } from "./cli/help.ts"
+import { keepHeapSmall } from "./cli/small-heap.ts"
 import { nearest } from "./nearest.ts"
 
 /** Commands by name, each imported only when it is asked for. */
@@ -10,11 +11,19 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   serve: () => import("./cli/serve.ts"),
   token: () => import("./cli/token.ts"),
   vkey: () => import("./cli/vkey.ts"),
+  "rotate-key": () => import("./cli/rotate-key.ts"),
   check: () => import("./cli/check.ts"),
   import: () => import("./cli/import.ts"),
   export: () => import("./cli/export.ts"),
+  backup: () => import("./cli/backup.ts"),
+  restore: () => import("./cli/restore.ts"),
+  migrate: () => import("./cli/migrate.ts"),
+  recover: () => import("./cli/recover.ts"),
   config: () => import("./cli/config.ts")
 }
+
+/** Commands that go through a chain of any length and should not grow with it. */
+const wholeChain: ReadonlySet<string> = new Set(["check", "import", "export"])
 
 const main = async (name: string | undefined, args: ReadonlyArray<string>): Promise<number> => {
   if (name === undefined) {
@@ -36,6 +45,7 @@ const main = async (name: string | undefined, args: ReadonlyArray<string>): Prom
     console.log(helpText(wanted))
     return 0
   }
+  if (wholeChain.has(wanted)) keepHeapSmall()
   // Beside the program, never in a shared temporary folder: what is loaded from there is run.
   enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/flyball", import.meta.url)))
   const { run } = await commands[wanted]!()

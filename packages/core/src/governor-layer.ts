@@ -4,6 +4,7 @@ import { Agents } from "./agents/service.ts"
 import { Capture } from "./capture/service.ts"
 import { Chain } from "./chain/chain.ts"
 import { Checkpointer } from "./chain/checkpointer.ts"
+import { KeyRotation } from "./chain/rotate-key.ts"
 import type { Guard } from "./chain/guard.ts"
 import type { Signer } from "./chain/signer.ts"
 import type { StartError as ChainStartError } from "./chain/start-errors.ts"
@@ -24,19 +25,21 @@ export interface GovernorLayerOptions {
   readonly tenantId?: string
   /** Writes nothing by itself: no genesis, no checkpoint, no tenant. For commands that read beside a running server. */
   readonly readOnly?: boolean
+  /** With `readOnly`: opens a chain that a recovery put aside. */
+  readonly retired?: boolean
 }
 
 /** Why a governor does not start. */
 export type StartError = ChainStartError | TenantRefused
 
 /** Everything a governor offers. */
-export type GovernorServices = Agents | Principals | IngestKeys | Capture | Replay | Chain | Checkpointer | Erasure | Packs | Tenant
+export type GovernorServices = Agents | Principals | IngestKeys | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant
 
 /** All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two governors. */
 export const governorLayer = (options: GovernorLayerOptions = {}): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
   const writing = Layer.mergeAll(Agents.layer, Principals.layer, IngestKeys.layer, Capture.layer).pipe(Layer.provide(nudgingStorage))
-  return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer).pipe(
+  return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer(options), KeyRotation.layer(options)).pipe(
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing)
   )

@@ -40,7 +40,7 @@ describe("opening a governor", () => {
   it("refuses what cannot be meant, before anything is opened", async () => {
     assert.strictEqual(await codeOf(opened({ writer: "Ada" })), "invalid_writer")
     assert.strictEqual(await codeOf(opened({ origin: "two words" })), "origin_invalid")
-    assert.strictEqual(await codeOf(openGovernor({ storage: { backend: "sqlite", layer: null } })), "keys_needed")
+    assert.strictEqual(await codeOf(openGovernor({ storage: { backend: "sqlite", layer: null, retirement: null } })), "keys_needed")
   })
 
   it("writes in the name it was given", async () => {

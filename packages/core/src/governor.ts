@@ -17,7 +17,7 @@ import { GovernorError } from "./governor/error.ts"
 import { decoded, decodeAgent, decodeAgentFilter, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGap, decodePack, decodeSettle } from "./governor/input.ts"
 import type {
   AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, ErasureInfo,
-  ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, SettleInput, SettleReceipt, VerifyInfo
+  ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, RotationInfo, SettleInput, SettleReceipt, VerifyInfo
 } from "./governor/types.ts"
 import { Packs } from "./packs/service.ts"
 import { Replay } from "./replay/service.ts"
@@ -58,7 +58,7 @@ export interface Governor extends AsyncDisposable {
   decisions(agentId: string, filter?: DecisionFilter, options?: CallOptions): Promise<ReadonlyArray<DecisionInfo>>
   readonly chain: {
     readonly origin: string
-    /** The key to check signatures with. Hand it to auditors by another way than the packs. */
+    /** The key to check signatures with; after a rotation in this process, or a call of `keys`, the new one. Hand it to auditors by another way than the packs. */
     readonly vkey: string
     head(options?: CallOptions): Promise<HeadInfo>
     /** Recomputes records from their stored bytes; all of them by default. */
@@ -70,6 +70,8 @@ export interface Governor extends AsyncDisposable {
     /** The newest signed note; null before the first. */
     checkpoint(options?: CallOptions): Promise<string | null>
     keys(options?: CallOptions): Promise<ReadonlyArray<KeyInfo>>
+    /** Makes a new signing key, has both sign one checkpoint, and destroys the old one. After a failure call it again: it goes on where it stopped. */
+    rotateKey(options?: CallOptions): Promise<RotationInfo>
   }
   /** Deletes the content of a part for good, and records that it was done. */
   erase(target: ErasureInput, options?: CallOptions): Promise<ErasureInfo>

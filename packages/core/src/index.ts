@@ -5,8 +5,10 @@ export { type Governor, type GovernorOptions, openGovernor } from "./governor.ts
 export { GovernorError } from "./governor/error.ts"
 export type {
   AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, ErasureInfo,
-  ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, SettleInput, SettleReceipt, Tier, UsageInput, VerifyInfo
+  ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, RotationInfo, SettleInput, SettleReceipt, Tier, UsageInput, VerifyInfo
 } from "./governor/types.ts"
+
+export { recoverGovernor, type RecoveredInfo, recoveryNeeded, type RecoveryOptions } from "./recovery/recover-governor.ts"
 
 // Everything as Effect services
 export { governorLayer, type GovernorLayerOptions, type GovernorServices, type StartError } from "./governor-layer.ts"
@@ -21,9 +23,15 @@ export { Replay, type ReplayReport } from "./replay/service.ts"
 export { defaultTenantId, Tenant, TenantRefused } from "./tenant.ts"
 export { Chain, type ChainApi } from "./chain/chain.ts"
 export { Checkpointer, type CheckpointerApi } from "./chain/checkpointer.ts"
-export type { Checkpoint } from "./chain/checkpoints.ts"
+export { type Checkpoint, latestCheckpoint } from "./chain/checkpoints.ts"
+export { KeyRotation, type KeyRotationApi, type Rotated } from "./chain/rotate-key.ts"
+export { RotationRefused } from "./chain/rotation-refusals.ts"
 export { Erasure, type ErasureApi } from "./erasure/service.ts"
 export { Packs, type PacksApi } from "./packs/service.ts"
+export { recover, type Recovered, type RecoveryError, type RecoveryNeed, recoveryNeed, type RecoverySite } from "./recovery/recover.ts"
+export type { RecoveryCommand } from "./recovery/plan.ts"
+export { checkRetired, type RetiredChain, retiredChains, retiredChainsBeside, type RetiredCheck } from "./recovery/retired-chains.ts"
+export type { Previous } from "@flyball/evidence"
 
 // Ports and what stands behind them
 export { EvidenceCrypto } from "./chain/crypto.ts"
@@ -31,7 +39,7 @@ export { ephemeralKeys } from "./chain/ephemeral-keys.ts"
 export { Guard, type GuardApi, sameState, type SignedState } from "./chain/guard.ts"
 export { type KeysChoice, keysChoice, type KeysLayer, keysLayerOf } from "./chain/keys.ts"
 export { isOrigin, localOrigin } from "./chain/origin.ts"
-export { Signer, type SignerApi } from "./chain/signer.ts"
+export { type HeldKeys, Signer, type SignerApi, type SignerRotation, type SigningKey } from "./chain/signer.ts"
 export { KeysUnreadable, OriginInvalid, OriginRefused } from "./chain/start-errors.ts"
 export { Entropy, type EntropySource } from "./entropy.ts"
 export { newId } from "./ids.ts"

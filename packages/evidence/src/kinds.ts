@@ -64,7 +64,10 @@ export const recordKinds: ReadonlyArray<KindRow> = [
     kind: "chain.genesis",
     about: "Record 0: which chain this is, and the keys that sign it.",
     body: [must("hash", choice("sha256-rfc6962")), must("origin", { type: "origin" }), must("vkeys", { type: "list", of: { type: "vkey" }, min: 1, max: 16 })],
-    parts: []
+    parts: [
+      part("previous", 16_384, "`{checkpoint, origin, signed_root, signed_size, stored_root, stored_size}`: the chain that this one follows after a recovery; never erased, always disclosed"),
+      part("reason", 16_384, "any text as JSON: why a person gave up the chain before")
+    ]
   },
   {
     kind: "agent.registered",

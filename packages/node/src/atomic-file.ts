@@ -5,11 +5,36 @@
  * compare-and-swap of "not there" to "there" that needs no lock and leaves nothing half written when the process is killed.
  */
 import { randomBytes } from "node:crypto"
-import { type FileHandle, link, open, rm } from "node:fs/promises"
+import { type FileHandle, link, open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
-/** Temporary names start with this; whoever opens the folder may delete them. */
-export const TEMPORARY_PREFIX = "tmp-"
+/** Temporary names start with this; whoever opens the folder may delete those that are {@link isAbandoned}. */
+const TEMPORARY_PREFIX = "tmp-"
+
+/** Names that this process is writing now. */
+const writing = new Set<string>()
+
+/**
+ * Whether nobody writes this temporary file any more, as far as can be told.
+ *
+ * The name says which process made it. In another container that tells nothing: a live one whose file is deleted writes it again, and a dead one whose number
+ * came back leaves a file until a later start.
+ */
+export const isAbandoned = (name: string): boolean => {
+  if (!name.startsWith(TEMPORARY_PREFIX)) return false
+  const pid = Number(/^tmp-([0-9]{1,10})-/.exec(name)?.[1] ?? 0)
+  return pid === process.pid ? !writing.has(name) : pid === 0 || !isAlive(pid)
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // It may not be ours to ask.
+    return codeOf(error) === "EPERM"
+  }
+}
 
 /** Times a temporary file is written again after another process tidied it away. */
 const ATTEMPTS = 4
@@ -22,7 +47,9 @@ const ATTEMPTS = 4
 export const createFile = async (file: string, bytes: Uint8Array, mode: number): Promise<boolean> => {
   const folder = dirname(file)
   for (let attempt = 1;; attempt++) {
-    const temporary = join(folder, TEMPORARY_PREFIX + randomBytes(12).toString("hex"))
+    const name = `${TEMPORARY_PREFIX}${process.pid}-${randomBytes(12).toString("hex")}`
+    const temporary = join(folder, name)
+    writing.add(name)
     try {
       await writeDurably(temporary, bytes, mode)
       await link(temporary, file)
@@ -38,6 +65,28 @@ export const createFile = async (file: string, bytes: Uint8Array, mode: number):
       if (codeOf(error) !== "ENOENT" || attempt === ATTEMPTS) throw error
     } finally {
       await rm(temporary, { force: true })
+      writing.delete(name)
+    }
+  }
+}
+
+/** Puts these bytes in the place of `file`, whatever it held: a reader sees the old content or the new, whole. Durable when the promise resolves. */
+export const replaceFile = async (file: string, bytes: Uint8Array, mode: number): Promise<void> => {
+  const folder = dirname(file)
+  for (let attempt = 1;; attempt++) {
+    const name = `${TEMPORARY_PREFIX}${process.pid}-${randomBytes(12).toString("hex")}`
+    const temporary = join(folder, name)
+    writing.add(name)
+    try {
+      await writeDurably(temporary, bytes, mode)
+      await rename(temporary, file)
+      await syncFolder(folder)
+      return
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT" || attempt === ATTEMPTS) throw error
+    } finally {
+      await rm(temporary, { force: true })
+      writing.delete(name)
     }
   }
 }

@@ -1,31 +1,46 @@
 /** The data folder as a choice of keys: signing key and guard in files. */
-import { EvidenceCrypto, Guard, type KeysChoice, keysChoice, KeysUnreadable, OriginInvalid, OriginRefused, Signer } from "@flyball/core"
+import { EvidenceCrypto, Guard, type KeysChoice, keysChoice, KeysUnreadable, OriginInvalid, OriginRefused, Signer, type SigningKey } from "@flyball/core"
 import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Context, Effect, Layer } from "effect"
+import { resolve } from "node:path"
 import { codeOf } from "./atomic-file.ts"
 import { FolderProblem } from "./folder-problem.ts"
+import { makeNextKey, promoteNextKey, readKeys } from "./key-files.ts"
 import { type DataFolderOptions, openFolder } from "./open-folder.ts"
+import type { PrivateKey } from "./private-key.ts"
+import { renameOrigin } from "./rename-origin.ts"
 
 /**
  * Keys and guard in a folder of this host, made at the first start.
  *
- * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`. The README says what each is and what losing it costs.
+ * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`; while a rotation goes on, `signing.key.next-<key id>`. The README says what each is and what losing it costs.
  * - Fails, when a governor opens: `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
  */
-export const dataFolder = (options: DataFolderOptions): KeysChoice =>
-  keysChoice("files", Layer.effectContext(Effect.map(opened(options), ({ guard, key }) =>
+export const dataFolder = (options: DataFolderOptions): KeysChoice => {
+  // Where it is now: the process may move to another folder.
+  const dir = resolve(options.dir)
+  return keysChoice("files", Layer.effectContext(Effect.map(opened(options), ({ guard, key }) =>
     Context.make(Signer, {
-      publicKey: key.publicKey,
+      ...signingKey(key),
       origin: key.origin,
-      sign: (message) => Effect.sync(() => nodeCrypto.ed25519Sign(key.seed, message))
+      rotation: {
+        keys: running(options.dir, "signing key", async () => {
+          const { current, next } = await readKeys(dir)
+          return { current: signingKey(current), next: next === null ? null : signingKey(next) }
+        }),
+        prepare: running(options.dir, "signing key", () => makeNextKey(dir)),
+        promote: (publicKey) => running(options.dir, "signing key", () => promoteNextKey(dir, publicKey))
+      },
+      rename: (origin) => running(options.dir, "signing key", () => renameOrigin(dir, origin))
     }).pipe(
       Context.add(Guard, {
-        read: running(options.dir, guard.read),
-        advance: (from, to) => running(options.dir, () => guard.advance(from, to))
+        read: running(options.dir, "signing guard", guard.read),
+        advance: (from, to) => running(options.dir, "signing guard", () => guard.advance(from, to))
       }),
       Context.add(EvidenceCrypto, nodeCrypto)
     ))))
+}
 
 /**
  * The vkey of a data folder: what an auditor pins. Makes the folder when it is not there, and touches nothing else.
@@ -54,11 +69,16 @@ const startError = (dir: string, error: unknown) => {
   return new StorageUnavailable({ reason: `the data folder cannot be used (${code ?? "unknown cause"})`, wrote: "unknown", cause: error })
 }
 
-const running = <A>(dir: string, action: () => Promise<A>): Effect.Effect<A, StorageCorrupt | StorageUnavailable> =>
+const signingKey = (key: PrivateKey): SigningKey => ({
+  publicKey: key.publicKey,
+  sign: (message) => Effect.sync(() => nodeCrypto.ed25519Sign(key.seed, message))
+})
+
+const running = <A>(dir: string, what: "signing key" | "signing guard", action: () => Promise<A>): Effect.Effect<A, StorageCorrupt | StorageUnavailable> =>
   Effect.tryPromise({
     try: action,
     catch: (error) =>
       error instanceof FolderProblem
-        ? new StorageCorrupt({ reason: `the signing guard: ${error.message}`, cause: error })
-        : new StorageUnavailable({ reason: `the signing guard in ${dir} cannot be used (${codeOf(error) ?? "unknown cause"})`, wrote: "unknown", cause: error })
+        ? new StorageCorrupt({ reason: `the ${what}: ${error.message}`, cause: error })
+        : new StorageUnavailable({ reason: `the ${what} in ${dir} cannot be used (${codeOf(error) ?? "unknown cause"})`, wrote: "unknown", cause: error })
   }).pipe(Effect.uninterruptible)

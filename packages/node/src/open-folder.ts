@@ -1,13 +1,14 @@
 /** Opens the data folder, and makes it first when it is not there. Plain promises; the Effect layer is in `data-folder.ts`. */
 import { randomBytes } from "node:crypto"
-import { mkdir, readFile, readdir, rm, stat } from "node:fs/promises"
+import { mkdir, readdir, rm } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { isOrigin, localOrigin, OriginInvalid, OriginRefused } from "@flyball/core"
 import { fromUtf8, utf8 } from "@flyball/evidence"
-import { codeOf, createFile, syncFolder, TEMPORARY_PREFIX } from "./atomic-file.ts"
+import { createFile, isAbandoned, syncFolder } from "./atomic-file.ts"
 import { FolderProblem } from "./folder-problem.ts"
-import { type GuardFiles, guardFiles } from "./guard-files.ts"
-import { formatPrivateKey, parsePrivateKey, type PrivateKey, privateKey } from "./private-key.ts"
+import { type GuardFiles, type GuardFolder, guardFiles } from "./guard-files.ts"
+import { keyFile, readKey, readKeys, readOrNull, SECRET_MODE } from "./key-files.ts"
+import { formatPrivateKey, type PrivateKey, privateKey } from "./private-key.ts"
 
 /** Where the folder is, and the chain's name where it is already decided. */
 export interface DataFolderOptions {
@@ -23,7 +24,6 @@ export interface OpenFolder {
 }
 
 const FOLDER_MODE = 0o700
-const SECRET_MODE = 0o600
 
 /**
  * Opens or makes the data folder. Any number of processes may do so at once: they end with one key, one origin, one guard.
@@ -37,13 +37,8 @@ export const openFolder = async (options: DataFolderOptions): Promise<OpenFolder
   await makeFolder(guardDir)
   await tidyTemporary(dir)
   await tidyTemporary(guardDir)
-  const keyFile = join(dir, "signing.key")
-  const key = (await readKey(keyFile)) ?? (await makeKey(dir, keyFile, options.origin))
-  if (options.origin !== undefined && options.origin !== key.origin) {
-    throw new OriginRefused({ expected: options.origin, found: key.origin, from: "option" })
-  }
-  await publish(join(dir, "origin"), key.origin)
-  await publish(join(dir, "vkey"), key.vkey)
+  if ((await readKey(keyFile(dir))) === null) await makeKey(dir, keyFile(dir), options.origin)
+  const key = await publishedKey(dir, options.origin)
   const guard = guardFiles(diskFolder(guardDir))
   // A guard that cannot be read stops the start, not the first signature.
   await guard.read()
@@ -57,9 +52,31 @@ const makeFolder = async (dir: string): Promise<void> => {
   for (let at = dir; at.length >= made.length; at = dirname(at)) await syncFolder(dirname(at))
 }
 
-/** What a killed process left half made. A live one whose file goes away here writes it again. */
+/** Reads the key, and writes what is public of it beside it. A rotation that goes on meanwhile is followed. */
+const publishedKey = async (dir: string, origin: string | undefined): Promise<PrivateKey> => {
+  for (let attempt = 1;; attempt++) {
+    const keys = await readKeys(dir)
+    const { current: key, next } = keys
+    if (origin !== undefined && origin !== key.origin) throw new OriginRefused({ expected: origin, found: key.origin, from: "option" })
+    try {
+      await publish(join(dir, "origin"), [key.origin])
+      // Replaced before the next key takes its place: it may name either.
+      await publish(join(dir, "vkey"), next === null ? [key.vkey] : [key.vkey, next.vkey])
+      return key
+    } catch (error) {
+      const again = await readKeys(dir)
+      const changed = again.current.vkey !== key.vkey || again.next?.vkey !== next?.vkey
+      if (!(error instanceof FolderProblem) || !changed || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+/** Times the folder is read again because a rotation changed it meanwhile. */
+const ATTEMPTS = 8
+
+/** What a killed process left half made. */
 const tidyTemporary = async (dir: string): Promise<void> => {
-  for (const name of await readdir(dir)) if (name.startsWith(TEMPORARY_PREFIX)) await rm(join(dir, name), { force: true })
+  for (const name of await readdir(dir)) if (isAbandoned(name)) await rm(join(dir, name), { force: true })
 }
 
 const makeKey = async (dir: string, file: string, origin: string | undefined): Promise<PrivateKey> => {
@@ -80,35 +97,16 @@ const makeKey = async (dir: string, file: string, origin: string | undefined): P
 const hasSigned = async (dir: string): Promise<boolean> =>
   (await readdir(dir)).some((name) => name === "origin" || name === "vkey") || (await readdir(join(dir, "guard"))).length > 0
 
-const readKey = async (file: string): Promise<PrivateKey | null> => {
-  const bytes = await readOrNull(file)
-  if (bytes === null) return null
-  if (process.platform !== "win32" && ((await stat(file)).mode & 0o007) !== 0) {
-    throw new FolderProblem(file, `everybody on this host may read or write the signing key. Run chmod 600 on it, and ask who may have copied it`)
-  }
-  const key = parsePrivateKey(fromUtf8(bytes) ?? "")
-  if (typeof key === "string") throw new FolderProblem(file, key)
-  return key
-}
-
-/** Writes what is public of the key beside it, for people and scripts; refuses when something else is written there. */
-const publish = async (file: string, text: string): Promise<void> => {
-  const bytes = (await readOrNull(file)) ?? ((await createFile(file, utf8(`${text}\n`), SECRET_MODE)) ? null : await readOrNull(file))
-  if (bytes !== null && fromUtf8(bytes) !== `${text}\n`) {
+/** Writes what is public of the key beside it, for people and scripts: the first of these texts. Refuses when something else than one of them is written there. */
+const publish = async (file: string, texts: readonly [string, ...ReadonlyArray<string>]): Promise<void> => {
+  const bytes = (await readOrNull(file)) ?? ((await createFile(file, utf8(`${texts[0]}\n`), SECRET_MODE)) ? null : await readOrNull(file))
+  if (bytes !== null && !texts.some((text) => fromUtf8(bytes) === `${text}\n`)) {
     throw new FolderProblem(file, "it does not say what signing.key says. One of the two comes from another folder: bring the right pair back, or delete this one if signing.key is right")
   }
 }
 
-const readOrNull = async (file: string): Promise<Uint8Array | null> => {
-  try {
-    return await readFile(file)
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null
-    throw error
-  }
-}
-
-const diskFolder = (dir: string) => ({
+/** The guard's folder on the disk. */
+export const diskFolder = (dir: string): GuardFolder => ({
   path: dir,
   list: () => readdir(dir),
   read: (name: string) => readOrNull(join(dir, name)),

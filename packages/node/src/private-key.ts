@@ -45,4 +45,5 @@ export const parsePrivateKey = (text: string): PrivateKey | string => {
   return keyIdHex(key) === match[2]! ? key : "the key id does not belong to this origin and key, so one of the three was changed. Bring the file back from a backup"
 }
 
-const keyIdHex = (key: PrivateKey): string => toHex(keyIdOf(nodeCrypto, key.origin, ED25519, key.publicKey))
+/** Its key id: 8 hex digits. */
+export const keyIdHex = (key: PrivateKey): string => toHex(keyIdOf(nodeCrypto, key.origin, ED25519, key.publicKey))

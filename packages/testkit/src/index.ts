@@ -1,4 +1,6 @@
 /** What `@flyball/testkit` promises. */
+export { KeptKeys, type KeyFault } from "./recovery/kept-keys.ts"
+export { type RecoveryCase, recoveryCases } from "./recovery/recovery-cases.ts"
 export type { CaseClock } from "./case-time.ts"
 export { CaseTime } from "./case-time.ts"
 export type { Fault, FaultKind, FaultPlan, FaultPoint } from "./faults/fault.ts"

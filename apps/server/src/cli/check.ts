@@ -1,5 +1,5 @@
 /** `flyball check`: recomputes the chain, replays the records, compares with the documents. Reads only. */
-import { Chain, Replay, type ReplayReport } from "@flyball/core"
+import { Chain, checkRetired, Replay, type ReplayReport, type RetiredCheck } from "@flyball/core"
 import type { VerifyOut } from "@flyball/contract"
 import { readArguments } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
@@ -16,9 +16,11 @@ export const run = command("check", async (args) => {
   return withHost({ readOnly: true }, async (runtime) => {
     const verification = await runtime.runPromise(Chain.use((chain) => chain.verify()))
     printChain(verification)
+    const retired = await runtime.runPromise(checkRetired)
+    retired.forEach(printRetired)
     const replay = await runtime.runPromise(Replay.use(({ check }) => check))
     printReplay(replay)
-    return verification.ok && replay.ok ? exitStatus.ok : exitStatus.failed
+    return verification.ok && replay.ok && retired.every(({ findings }) => findings.length === 0) ? exitStatus.ok : exitStatus.failed
   })
 })
 
@@ -26,7 +28,16 @@ const printChain = ({ checked, checkpoint, findings, ok }: VerifyOut): void => {
   const signed = checkpoint === null ? "no checkpoint was signed yet" : `the last checkpoint covers ${counted(checkpoint.tree_size, "record")}`
   const found = `${findings.length >= KEPT ? "at least " : ""}${counted(findings.length, "finding")}`
   console.log(`Chain: ${counted(checked, "record")} recomputed from the stored bytes; ${ok ? `no difference; ${signed}` : found}.`)
-  printList("Findings", findings, (finding) => `${finding.code}${finding.seq === null ? "" : ` at record ${finding.seq}`}: expected ${finding.expected}, found ${finding.found}`)
+  printList("Findings", findings, findingLine)
+}
+
+const findingLine = ({ code, expected, found, seq }: VerifyOut["findings"][number]): string =>
+  `${code}${seq === null ? "" : ` at record ${seq}`}: expected ${expected}, found ${found}`
+
+const printRetired = ({ checked, findings, origin }: RetiredCheck): void => {
+  const found = findings.length === 0 ? "as the next chain says of them" : `${findings.length >= KEPT ? "at least " : ""}${counted(findings.length, "finding")}`
+  console.log(`Put aside: ${origin}, ${counted(checked, "record")} recomputed; ${found}.`)
+  printList("Findings", findings, findingLine)
 }
 
 const printReplay = ({ differences, documents, records, withheld }: ReplayReport): void => {

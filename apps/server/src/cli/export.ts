@@ -1,9 +1,10 @@
 /** `flyball export`: an evidence pack of the last signed checkpoint. Reads only. */
 import { AgentNotFound, decode, InvalidInput, PackRequest } from "@flyball/contract"
-import { Packs } from "@flyball/core"
+import { Chain, Packs } from "@flyball/core"
 import { recordKinds } from "@flyball/evidence"
 import { compress, compressionFor } from "@flyball/evidence/node"
-import { Result } from "effect"
+import { Effect, Result } from "effect"
+import type { HostRuntime } from "../host/open-host.ts"
 import { readArguments, UsageError, wholeNumber } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
 import { type Counts, countRecords } from "./export-file/count-records.ts"
@@ -13,10 +14,10 @@ import { withHost } from "./with-host.ts"
 
 /** Writes the pack, and says what it holds and how to check it. */
 export const run = command("export", async (args) => {
-  const { out, request } = requestOf(args)
+  const { chain, out, request } = requestOf(args)
   checkOutFile("--out", out)
   const stop = stopSignal()
-  return withHost({ readOnly: true }, async (runtime) => {
+  return withHost({ readOnly: true, ...(chain === undefined ? {} : { chain }) }, async (runtime) => {
     const counts: Counts = { bytes: 0, records: 0 }
     try {
       const pack = await runtime.runPromise(Packs.use((packs) => packs.export(request)))
@@ -24,18 +25,28 @@ export const run = command("export", async (args) => {
     } catch (cause) {
       throw inFlags(request, cause)
     }
-    console.error(`Wrote ${counted(counts.records, "record")} to ${out}. Check it with: flyball-verify ${out} --vkey "$(flyball vkey)"`)
+    const keys = chain === undefined ? '--vkey "$(flyball vkey)"' : await retiredKeys(runtime, chain)
+    console.error(`Wrote ${counted(counts.records, "record")} to ${out}. Check it with: flyball-verify ${out} ${keys}`)
     if (counts.records === 0) console.error("No record matches what was asked for: the pack is empty, and proves nothing about what is not in it.")
     return exitStatus.ok
   })
 })
 
+/** The key of a retired chain; and where it was rotated away since, the one that closed the pack in its place. */
+const retiredKeys = async (runtime: HostRuntime, chain: string): Promise<string> => {
+  const [closing, keys] = await runtime.runPromise(Chain.use((retired) => {
+    const { vkey } = retired
+    return Effect.map(retired.keys, (all) => [vkey, all.map((key) => key.vkey)] as const)
+  }))
+  return `--vkey "$(flyball vkey --chain ${chain})"${keys.at(-1) === closing ? "" : ` --vkey ${closing}`}`
+}
+
 const decodeRequest = decode(PackRequest)
 
-const requestOf = (args: ReadonlyArray<string>): { readonly request: PackRequest; readonly out: string } => {
+const requestOf = (args: ReadonlyArray<string>): { readonly request: PackRequest; readonly out: string; readonly chain: string | undefined } => {
   const { values } = readArguments(args, {
     kind: { type: "string" }, from: { type: "string" }, to: { type: "string" }, agent: { type: "string" }, run: { type: "string" },
-    "record-kind": { type: "string", multiple: true }, since: { type: "string" }, until: { type: "string" }, disclose: { type: "string", multiple: true }, out: { type: "string" }
+    "record-kind": { type: "string", multiple: true }, since: { type: "string" }, until: { type: "string" }, disclose: { type: "string", multiple: true }, out: { type: "string" }, chain: { type: "string" }
   })
   if (values.kind === undefined) throw new UsageError("--kind is missing; it is full, range or sparse")
   if (values.out === undefined) throw new UsageError("--out FILE is missing")
@@ -45,6 +56,7 @@ const requestOf = (args: ReadonlyArray<string>): { readonly request: PackRequest
   }).filter(([, value]) => value !== undefined))
   return {
     out: values.out,
+    chain: values.chain,
     request: Result.getOrThrowWith(decodeRequest(wanted, "body"), (detail) => new UsageError(flagProblems(detail)))
   }
 }

@@ -22,9 +22,14 @@ const usage: { readonly [command: string]: Usage } = {
     text: "Prints a token of the loopback development issuer that is good for 15 minutes.\nR is admin, governor, operator, reviewer or auditor; S defaults to dev, U to * (all org units).\nTouches only the data folder."
   },
   vkey: {
-    line: "flyball vkey",
+    line: "flyball vkey [--chain ORIGIN]",
     does: "the chain's verification key",
-    text: "Prints the chain's verification key, the one to pin when verifying packs.\nTouches only the data folder, and makes it when it is not there."
+    text: "Prints the chain's verification key, the one to pin when verifying packs.\nTouches only the data folder, and makes it when it is not there. With --chain: the key of a chain that flyball recover put aside; reads the store too."
+  },
+  "rotate-key": {
+    line: "flyball rotate-key",
+    does: "another signing key from here on",
+    text: "Makes a new signing key, records it in the chain, has both keys sign one checkpoint, and destroys the old one.\nPrints both verification keys, that checkpoint, and what to tell whoever pinned the old key.\nStopped anywhere, it is finished by the next start of flyball serve or by running it again.\nOn Postgres it works beside running servers that share this data folder; on SQLite the server must be stopped."
   },
   check: {
     line: "flyball check",
@@ -34,7 +39,7 @@ const usage: { readonly [command: string]: Usage } = {
   import: {
     line: "flyball import FILE.ndjson[.gz]… [--org-unit U]",
     does: "witnesses agents' traces",
-    text: "Witnesses agents' traces, one decision a line. Agents are registered by name in org unit U (default: imported).\nThe same file again adds nothing. On SQLite the server must be stopped."
+    text: "Witnesses agents' traces, one decision a line. Agents are registered by name in org unit U (default: imported). FILE may be - for standard input.\nThe same file again adds nothing. On SQLite the server must be stopped."
   },
   export: {
     line: "flyball export --kind full|range|sparse [FLAG…] --out FILE",
@@ -44,7 +49,33 @@ const usage: { readonly [command: string]: Usage } = {
   --kind range      the records --from N to --to N, both included
   --kind sparse     the records that match all of: --from N, --to N, --agent ID, --run ID, --record-kind K…, --since TIME, --until TIME (RFC 3339)
   --disclose WHAT   all, none (the default) or names of parts: --disclose args,result
+  --chain ORIGIN    of a chain that flyball recover put aside, in place of the one that goes on
 Reads only, records nothing; works beside a running server.`
+  },
+  backup: {
+    line: "flyball backup --out DIR",
+    does: "the store and its guard, beside a running server",
+    text: "Copies the store as it is at one moment, with the signing guard that fits it, into the new folder DIR, and checks the copy.\nThe signing key is not in it. Writes only DIR; works beside a running server."
+  },
+  restore: {
+    line: "flyball restore --from DIR [--guard]",
+    does: "a backup into an empty file or database",
+    text: "Writes the store of a backup where FLYBALL_DATABASE_URL says: a SQLite file that is not there, or a Postgres database without a store.\nThe guard in the data folder stays as it is. With --guard the backup's guard is put where none is: do that only when nothing was signed after the backup."
+  },
+  migrate: {
+    line: "flyball migrate [--dry-run]",
+    does: "brings the store to this version's schema",
+    text: "Runs the schema changes that the store lacks, and prints each. flyball serve does the same at its start; with several servers, run this first.\nWith --dry-run it only prints them, and changes nothing."
+  },
+  recover: {
+    line: "flyball recover --accept-rollback --reason TEXT [--origin NEW]",
+    does: "goes on from a store that is older than its guard",
+    text: `For a store that was put back to an older copy than was signed for, or holds other records, when no newer copy is left.
+The store is put aside, whole and read-only; a new chain begins in its place, with the same agents, keys and settings, signed by the same key under another name.
+  --accept-rollback   what was signed for and is not in the store is given up. Without it, only says how much that is
+  --reason TEXT       what happened, 1 to 2,000 characters; it is sealed into the first record of the new chain
+  --origin NEW        the new chain's name (default: the old one and ~2, then ~3; a made-up name gets another)
+Stopped anywhere, it is finished by running it again. On SQLite the server must be stopped; on Postgres running servers refuse from then on, and are started again.`
   },
   config: {
     line: "flyball config",

@@ -35,6 +35,15 @@ describe("flyball import", () => {
     assert.include(check.out, "300 records recomputed from the stored bytes; no difference; the last checkpoint covers 300 records.")
   })
 
+  it("reads standard input, packed or not, and names it when a line is wrong", async () => {
+    const same = { status: 0, out: "20 decisions of 1 agent: 0 new, 20 already recorded.\n", err: "" }
+    assert.deepEqual(await me.flyball(["import", "-"], {}, `${lines.join("\n")}\n`), same)
+    assert.deepEqual(await me.flyball(["import", "-"], {}, gzipSync(lines.join("\n"))), same)
+    const { err, status } = await me.flyball(["import", "-"], {}, "{}")
+    assert.deepEqual([status, err.split("\n")[0]], [1, `flyball import: standard input, line 1: expected v to be 1, the form of traces that this version reads. Nothing new is recorded; ${tail.trim()}`])
+    assert.strictEqual((await imports("-", "-")).status, 2)
+  })
+
   it("says that an empty file is empty", async () =>
     assert.deepEqual(await imports(file("empty.ndjson", "")), { status: 0, out: "0 decisions of 0 agents: 0 new, 0 already recorded.\n", err: "flyball: empty.ndjson is empty.\n" }))
 

@@ -7,7 +7,7 @@ import { fileProblem } from "../host/file-problem.ts"
 import type { HostRuntime } from "../host/open-host.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
-import { type Line, traceLines, TraceUnreadable } from "./import-trace/lines.ts"
+import { type Line, STANDARD_INPUT, traceLines, TraceUnreadable } from "./import-trace/lines.ts"
 import { progressBar } from "./import-trace/progress.ts"
 import { readTraceLine } from "./import-trace/trace.ts"
 import { LineProblem, type Totals, type TraceLine, type Witness, witnessLines } from "./import-trace/witness-lines.ts"
@@ -18,11 +18,12 @@ import { withHost } from "./with-host.ts"
 export const run = command("import", async (args) => {
   const { positionals: files, values } = readArguments(args, { "org-unit": { type: "string" } }, true)
   const orgUnit = values["org-unit"] ?? "imported"
-  if (files.length === 0) throw new UsageError("name at least one FILE.ndjson or FILE.ndjson.gz")
+  if (files.length === 0) throw new UsageError("name at least one FILE.ndjson or FILE.ndjson.gz, or - for standard input")
+  if (files.filter((file) => file === STANDARD_INPUT).length > 1) throw new UsageError("- is given twice, and standard input can be read once")
   for (const file of files) checkTraceFile(file)
   checkOrgUnit(orgUnit)
   const stop = stopSignal()
-  return withHost({ readOnly: false }, async (runtime) => {
+  return withHost({ readOnly: false, small: true }, async (runtime) => {
     const totals: Totals = { decisions: 0, duplicates: 0, agents: new Map() }
     try {
       for (const file of files) await importFile(runtime, file, orgUnit, totals, stop.signal)
@@ -44,6 +45,7 @@ const kept = ({ decisions, duplicates }: Totals): string => {
 }
 
 const checkTraceFile = (file: string): void => {
+  if (file === STANDARD_INPUT) return
   try {
     if (!statSync(file).isFile()) throw new UsageError(`${file} is not a file`)
     accessSync(file, constants.R_OK)
@@ -57,14 +59,16 @@ const checkOrgUnit = (orgUnit: string): void => {
   if (Result.isFailure(checked)) throw new UsageError(`--org-unit: ${checked.failure.map(({ msg }) => msg).join("; ")}`)
 }
 
-const importFile = async (runtime: HostRuntime, file: string, orgUnit: string, totals: Totals, stop: AbortSignal): Promise<void> => {
-  const bar = progressBar(file, statSync(file).size)
+const importFile = async (runtime: HostRuntime, path: string, orgUnit: string, totals: Totals, stop: AbortSignal): Promise<void> => {
+  const file = path === STANDARD_INPUT ? "standard input" : path
+  const bar = progressBar(file, path === STANDARD_INPUT ? null : statSync(path).size)
   const witness = witnessLines(runtime, orgUnit, totals)
   let lines = 0
   try {
-    for await (const line of traceLines(file)) {
+    for await (const line of traceLines(path, stop)) {
       stop.throwIfAborted()
-      await witness.add(readLine(line))
+      const full = witness.add(readLine(line))
+      if (full !== null) await full
       lines++
       bar.show(line.bytesRead, totals.decisions)
     }

@@ -28,7 +28,7 @@ export const run = command("serve", async (args) => {
   const runtime = await openHost(settings, { readOnly: false, log })
   try {
     const verifier = await tellingOfNew(settings, DEV_ISSUER_KEY, () => openDevIssuer(settings.dataDir))
-    const server = makeServer({ context: await runtime.context(), verifier, version, log: requestLog(log) })
+    const server = makeServer({ context: await runtime.context(), verifier, version, log: requestLog(log, () => performance.now()) })
     const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
     console.log(`flyball ${version} is ready at ${url}`)

@@ -39,9 +39,11 @@ describe("how the command is called", () => {
     [["export", "--out", "a.evp"], "flyball export: --kind is missing; it is full, range or sparse. flyball export --help says how."],
     [["export", "--kind", "range", "--from", "x", "--out", "a.evp"], 'flyball export: --from should be a whole number, and is "x". flyball export --help says how.'],
     [["export", "--kind", "sparse", "--agent", "bot", "--out", "a.evp"], "flyball export: --agent should be an agent's id, agt_ and 26 characters; GET /api/v1/agents lists them. flyball export --help says how."],
-    [["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"], 'flyball export: --disclose takes all, none or names of parts (args, authority, identity, labels, owner, profile, result), and got "all". flyball export --help says how.'],
+    [["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"], 'flyball export: --disclose takes all, none or names of parts (args, authority, identity, labels, owner, previous, profile, reason, result), and got "all". flyball export --help says how.'],
     [["export", "--kind", "full", "--out", "none/a.evp"], "is not there; make it first. flyball export --help says how."],
-    [["import"], "flyball import: name at least one FILE.ndjson or FILE.ndjson.gz. flyball import --help says how."],
+    [["recover", "--accept-rollback", "--reason", "x", "--origin", "two words"], 'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space or "+"'],
+    [["recover", "--reason", " "], "flyball recover: --reason should be 1 to 2000 characters. flyball recover --help says how."],
+    [["import"], "flyball import: name at least one FILE.ndjson or FILE.ndjson.gz, or - for standard input. flyball import --help says how."],
     [["import", "none.ndjson"], "flyball import: none.ndjson cannot be read: it is not there (ENOENT). flyball import --help says how."],
     [["import", "."], "flyball import: . is not a file. flyball import --help says how."]
   ])("%j is a usage error in one line, and makes nothing", async (args, sentence) => {

@@ -14,6 +14,30 @@ export const makeLog = (from: LogLevel, write: (line: string) => void, now: () =
   if (weight[level] >= weight[from]) write(`${JSON.stringify({ at: now().toISOString(), level, message, ...members })}\n`)
 }
 
-/** Logs each finished request: answers 5xx as errors, the others as information. */
-export const requestLog = (log: Log): LogRequest => ({ durationMs, ...entry }) =>
-  log(entry.status >= 500 ? "error" : "info", "request", { ...entry, durationMs: Math.round(durationMs * 10) / 10 })
+/** How long a fault of the world that comes again is no news. Unit: milliseconds. */
+const NEWS_MS = 60_000
+/** Faults that are told apart at a time. */
+const MOST_FAULTS = 32
+
+/**
+ * Logs each finished request: answers 5xx as errors, the others as information.
+ *
+ * A store that is away or full fails every request in the same words. They are an error once a minute, with the number of those between; the others are
+ * information like any request. `nowMs` counts milliseconds from anywhere.
+ */
+export const requestLog = (log: Log, nowMs: () => number): LogRequest => {
+  const faults = new Map<string, { readonly sinceMs: number; repeated: number }>()
+  return ({ durationMs, ...entry }) => {
+    const members = { ...entry, durationMs: Math.round(durationMs * 10) / 10 }
+    if (entry.status !== 503 || entry.problem === null) return log(entry.status >= 500 ? "error" : "info", "request", members)
+    const words = entry.problem.split("\n", 1)[0]!
+    const before = faults.get(words)
+    if (before !== undefined && nowMs() - before.sinceMs < NEWS_MS) {
+      before.repeated += 1
+      return log("info", "request", members)
+    }
+    if (faults.size >= MOST_FAULTS) faults.clear()
+    faults.set(words, { sinceMs: nowMs(), repeated: 0 })
+    log("error", "request", { ...members, ...(before === undefined || before.repeated === 0 ? {} : { repeated: before.repeated }) })
+  }
+}

@@ -1,9 +1,9 @@
 /** The governor of this process: store, keys and services, as the settings say. */
 import { resolve } from "node:path"
-import { ephemeralKeys, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, type Storage, type StorageChoice } from "@flyball/core"
+import { ephemeralKeys, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, retiredChainsBeside, type Storage, type StorageChoice } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
-import { Layer, ManagedRuntime } from "effect"
+import { Effect, Layer, ManagedRuntime } from "effect"
 import type { Settings } from "../settings/read.ts"
 import { makeDataFolder, requireDataFolder, SIGNING_KEY, tellingOfNew } from "./data-folder.ts"
 import { effectLog } from "./effect-log.ts"
@@ -17,6 +17,10 @@ export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Stora
 export interface OpenHostOptions {
   /** Writes nothing, and works beside a running server. */
   readonly readOnly: boolean
+  /** With `readOnly`: a chain that was put aside, in place of the one that goes on. */
+  readonly chain?: string
+  /** Takes less memory and lets reads wait for writes: for a command that does one thing at a time. */
+  readonly small?: boolean
   readonly log: Log
 }
 
@@ -25,12 +29,14 @@ export interface OpenHostOptions {
  *
  * - Fails: rejects with a sentence for the operator, which names no secret.
  */
-export const openHost = async (settings: Settings, { log, readOnly }: OpenHostOptions): Promise<HostRuntime> => {
+export const openHost = async (settings: Settings, { chain, log, readOnly, small }: OpenHostOptions): Promise<HostRuntime> => {
   const inMemory = settings.database.kind === "memory"
   if (!inMemory) (readOnly ? requireDataFolder : makeDataFolder)(settings)
   if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, readOnly)
-  const layer = governorLayer({ ...originOption(settings), ...(settings.tenantId === null ? {} : { tenantId: settings.tenantId }), readOnly }).pipe(
-    Layer.provideMerge(layerOf(storageOf(settings, readOnly))),
+  const retired = chain === undefined ? null : await retiredStore(settings, chain)
+  const options = { ...(settings.tenantId === null ? {} : { tenantId: settings.tenantId }), readOnly }
+  const layer = governorLayer(retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true }).pipe(
+    Layer.provideMerge(layerOf(retired ?? storageOf(settings, readOnly, small))),
     Layer.provide(keysLayerOf(keysOf(settings))),
     Layer.provideMerge(effectLog(log))
   )
@@ -40,16 +46,26 @@ export const openHost = async (settings: Settings, { log, readOnly }: OpenHostOp
   return runtime
 }
 
+/** The store of a chain that was put aside. */
+const retiredStore = async (settings: Settings, chain: string): Promise<StorageChoice> => {
+  const chains = await Effect.runPromise(retiredChainsBeside(storageOf(settings, true)))
+  const found = chains.find(({ origin }) => origin === chain)
+  if (found !== undefined) return found.storage
+  const known = chains.length === 0 ? "no chain was put aside here" : `put aside here are ${chains.map(({ origin }) => origin).join(", ")}`
+  throw new Error(`--chain ${chain.slice(0, 255)}: ${known}. Leave --chain out for the chain that goes on`)
+}
+
 const originOption = (settings: Settings) => settings.origin === null ? {} : { origin: settings.origin }
 
-const storageOf = ({ database }: Settings, readOnly: boolean): StorageChoice => {
+/** The store that the settings name. */
+export const storageOf = ({ database }: Settings, readOnly: boolean, small = false): StorageChoice => {
   switch (database.kind) {
     case "memory":
       return memoryStorage()
     case "sqlite":
-      return sqliteStorage({ file: database.file, readOnly })
+      return sqliteStorage({ file: database.file, readOnly, readThread: !small })
     case "postgres":
-      return postgresStorage({ url: database.url, applicationName: "flyball" })
+      return postgresStorage({ url: database.url, applicationName: "flyball", readOnly })
   }
 }
 
@@ -58,7 +74,7 @@ const keysOf = (settings: Settings): KeysChoice =>
   settings.database.kind === "memory" ? ephemeralKeys() : dataFolder({ dir: settings.dataDir, ...originOption(settings) })
 
 /** The storage speaks to whoever embeds it; an operator has a server to stop. */
-const inOurWords = (settings: Settings, cause: unknown): unknown =>
+export const inOurWords = (settings: Settings, cause: unknown): unknown =>
   settings.database.kind === "sqlite" && cause instanceof Error && cause.message.includes("another process has the database open for writing")
     ? new Error(`another process writes ${resolve(settings.database.file)}, probably a running flyball serve. Stop it first: one process at a time writes a SQLite file (several can share a Postgres database)`, { cause })
     : cause

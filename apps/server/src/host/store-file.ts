@@ -10,17 +10,22 @@ const HEADER = Buffer.from("SQLite format 3\0")
 /** Fails with a sentence when no store can be at `file`. Makes the folder above it when the store is to be written. */
 export const prepareStoreFile = (file: string, readOnly: boolean): void => {
   const shown = resolve(file)
+  if (looksAtStoreFile(file)) return
+  if (readOnly) throw new Error(`there is no store at ${shown}. flyball serve makes it at its first start; FLYBALL_DATABASE_URL and FLYBALL_DATA_DIR say where it is`)
+  makeParent(shown)
+}
+
+/** Whether there is a file that can be a store; false when there is none. Makes nothing. Fails with a sentence when something else is there. */
+export const looksAtStoreFile = (file: string): boolean => {
+  const shown = resolve(file)
   const found = stat(shown)
-  if (found === undefined) {
-    if (readOnly) throw new Error(`there is no store at ${shown}. flyball serve makes it at its first start; FLYBALL_DATABASE_URL and FLYBALL_DATA_DIR say where it is`)
-    makeParent(shown)
-    return
-  }
+  if (found === undefined) return false
   if (found.isDirectory()) throw new Error(`the store should be a file, and ${shown} is a folder. FLYBALL_DATABASE_URL names it`)
   if (!found.isFile()) throw new Error(`the store should be an ordinary file, and ${shown} is none. FLYBALL_DATABASE_URL names it`)
   if (found.size > 0 && !startsAsSqlite(shown)) {
     throw new Error(`${shown} is not a SQLite database. If it was the store, bring it back from a backup; otherwise name another file with FLYBALL_DATABASE_URL`)
   }
+  return true
 }
 
 const stat = (file: string): Stats | undefined => {

@@ -68,8 +68,12 @@ describe("the chain", () => {
         { current: true, name: chain.origin, since_seq: 0, vkey: chain.vkey }
       ])
       const storage = yield* Storage
-      const next = chain.vkey.replace("+A", "+B")
-      yield* storage.commit({ records: [{ kind: "key.rotated", agentId: null, body: { from_key_id: chain.vkey.split("+")[1]!, to_vkey: next }, parts: [] }] })
-      assert.deepStrictEqual((yield* chain.keys).map(({ since_seq, vkey }) => ({ since_seq, vkey })), [{ since_seq: 0, vkey: chain.vkey }, { since_seq: 1, vkey: next }])
+      const first = chain.vkey
+      const next = first.replace("+A", "+B")
+      yield* storage.commit({ records: [{ kind: "key.rotated", agentId: null, body: { from_key_id: first.split("+")[1]!, to_vkey: next }, parts: [] }] })
+      assert.deepStrictEqual((yield* chain.keys).map(({ current, since_seq, vkey }) => ({ current, since_seq, vkey })), [
+        { current: false, since_seq: 0, vkey: first }, { current: true, since_seq: 1, vkey: next }
+      ])
+      assert.strictEqual(chain.vkey, next, "what was read is remembered")
     }).pipe(Effect.scoped, Effect.provide(world())))
 })

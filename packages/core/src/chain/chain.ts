@@ -1,13 +1,13 @@
 /** The Chain: what is sealed, read and proved. Spec: document 1 section 4, `/chain`; api "decisions, chain, evidence". */
 import type { ConsistencyOut, HeadOut, KeysOut, ProofOut, RecordsQuery, VerifyOut } from "@flyball/contract"
 import { detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
-import { consistencyProof, inclusionProof, parseVkey, readRecord, toHex } from "@flyball/evidence"
+import { consistencyProof, inclusionProof, parseVkey, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { type Head, type ReadFault, Storage, type StoredRecord } from "../storage/port.ts"
+import { type KeySince, readChainKeys } from "./chain-keys.ts"
 import { checkpointOf, latestCheckpoint } from "./checkpoints.ts"
 import { EvidenceCrypto } from "./crypto.ts"
-import { readGenesis } from "./genesis.ts"
 import type { Guard } from "./guard.ts"
 import { type ChainOptions, openChain } from "./open.ts"
 import type { Signer } from "./signer.ts"
@@ -23,6 +23,7 @@ export interface ChainApi {
   readonly origin: string
   /** First 4 bytes of SHA-256 of the origin: the tag inside derived ids. */
   readonly originTag: Uint8Array
+  /** The key that checkpoints are signed with, as it was when the chain was opened, or when `keys` was read last. */
   readonly vkey: string
   readonly head: Effect.Effect<HeadOut, ReadFault>
   /** Recomputes `from` to `to` from the stored bytes; both default to all there is, and `to` past the head means the head. */
@@ -62,21 +63,11 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
     return { seq, record_hash: digest(hash), tree_size: seq + 1, root_hash: digest(yield* tree.rootAt(seq + 1)), checkpoint }
   })
 
-  const keys: ChainApi["keys"] = Effect.gen(function*() {
-    const first = yield* record(0).pipe(Effect.catchTag("RecordNotFound", () => Effect.fail(new StorageCorrupt({ reason: "record 0 is missing" }))))
-    const genesis = readGenesis(crypto, first)
-    if (typeof genesis === "string") return yield* new StorageCorrupt({ reason: genesis })
-    const named = genesis.vkeys.map((vkey) => ({ vkey, seq: 0 }))
-    for (let from = 0;;) {
-      const page = yield* storage.records({ from, kinds: ["key.rotated"], limit: 1_000 })
-      for (const { bytes, seq } of page) {
-        const read = readRecord(bytes)
-        if (read.ok && typeof read.record.body["to_vkey"] === "string") named.push({ vkey: read.record.body["to_vkey"], seq })
-      }
-      if (page.length < 1_000) break
-      from = page.at(-1)!.seq + 1
-    }
-    return named.map(({ seq, vkey }) => keyOf(vkey, seq, vkey === opened.vkey))
+  // The records say which key is the current one; what was read last is remembered for those who cannot wait.
+  let { vkey } = opened
+  const keys: ChainApi["keys"] = Effect.map(readChainKeys(storage, crypto), ({ keys: named }) => {
+    vkey = named.at(-1)!.vkey
+    return named.map((key, index) => keyOf(key, index === named.length - 1))
   })
 
   const verify: ChainApi["verify"] = Effect.fnUntraced(function*(first = 0, last) {
@@ -84,8 +75,8 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
     const at = yield* head
     const to = Math.min(last ?? at.seq, at.seq)
     if (first > to) return yield* outside("query", "from", first, `a record at or before ${to}`)
-    const vkeys = (yield* keys).map(({ vkey }) => vkey)
-    const { checked, checkpoint, findings } = yield* verifyRange(storage, crypto, { origin: opened.origin, vkeys }, first, to)
+    const named = (yield* readChainKeys(storage, crypto)).keys
+    const { checked, checkpoint, findings } = yield* verifyRange(storage, crypto, { origin: opened.origin, keys: named }, first, to)
     return {
       ok: findings.none,
       checked,
@@ -137,7 +128,22 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
     return { from, to: end, from_root: digest(yield* tree.rootAt(from)), to_root: digest(yield* tree.rootAt(end)), proof: hashes.map(digest) }
   })
 
-  return Chain.of({ ...opened, head, verify, record, records, proof, consistency, checkpointText, keys })
+  const { origin, originTag } = opened
+  return Chain.of({
+    origin,
+    originTag,
+    get vkey() {
+      return vkey
+    },
+    head,
+    verify,
+    record,
+    records,
+    proof,
+    consistency,
+    checkpointText,
+    keys
+  })
 })
 
 const digest = (hash: Uint8Array): string => `sha256:${toHex(hash)}`
@@ -145,7 +151,7 @@ const digest = (hash: Uint8Array): string => `sha256:${toHex(hash)}`
 const outside = (slot: string, name: string, input: number, expected: string): InvalidInput =>
   new InvalidInput({ detail: [detailItem([slot, name], "value_error", `Expected ${expected}`, input)] })
 
-const keyOf = (vkey: string, sinceSeq: number, current: boolean): ChainKey => {
+const keyOf = ({ seq, vkey }: KeySince, current: boolean): ChainKey => {
   const parsed = parseVkey(vkey)
-  return { vkey, key_id: parsed.ok ? toHex(parsed.vkey.keyId) : "", name: parsed.ok ? parsed.vkey.name : "", since_seq: sinceSeq, current }
+  return { vkey, key_id: parsed.ok ? toHex(parsed.vkey.keyId) : "", name: parsed.ok ? parsed.vkey.name : "", since_seq: seq, current }
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseCheckpoint, parseNote, parseVkey, portableCrypto, toHex, utf8, verifyNote } from "@flyball/evidence"
-import { Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { layerOf } from "../storage/choice.ts"
 import { memoryStorage } from "../storage/memory.ts"
 import { type Document, Storage } from "../storage/port.ts"
@@ -70,6 +70,26 @@ describe("in the background", () => {
       assert.deepStrictEqual(yield* sizes, [1, 2])
       yield* pass(10 * CHECKPOINT_MS)
       assert.deepStrictEqual(yield* sizes, [1, 2], "and nothing is signed while nothing is new")
+    }).pipe(Effect.scoped, Effect.provide(world())))
+
+  it.effect("a record is signed for in time on a clock that steps back again and again", () =>
+    Effect.gen(function*() {
+      let backMs = 0
+      const clock = yield* Clock.Clock
+      const steppingBack = Effect.provideService(Clock.Clock, {
+        ...clock,
+        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() - backMs,
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (ms) => ms - backMs),
+        currentTimeNanos: Effect.map(clock.currentTimeNanos, (nanos) => nanos - BigInt(backMs) * 1_000_000n)
+      })
+      const { checkpointer } = yield* open().pipe(steppingBack)
+      yield* checkpointer.now
+      yield* append(1, 1)
+      for (let waitedMs = 0; waitedMs <= CHECKPOINT_MS; waitedMs += LOOK_MS) {
+        yield* pass(LOOK_MS)
+        backMs += LOOK_MS
+      }
+      assert.deepStrictEqual(yield* sizes, [1, 2])
     }).pipe(Effect.scoped, Effect.provide(world())))
 
   it.effect("a thousand records are signed for at the next look, or at once when told", () =>

@@ -19,6 +19,7 @@ import { Signer } from "./signer.ts"
 export const CHECKPOINT_RECORDS = 1_000
 /** Age of the oldest unsigned record at which a checkpoint is due. */
 export const CHECKPOINT_MS = 10_000
+const CHECKPOINT_NANOS = BigInt(CHECKPOINT_MS) * 1_000_000n
 /** How often a process looks for records that others wrote. Bounds the delay of "at once" across processes. */
 export const LOOK_MS = 1_000
 /**
@@ -84,7 +85,7 @@ const make = Effect.gen(function*() {
     return yield* new StorageUnavailable({ reason: `another process has held the lease to sign for more than ${WAIT_MS / 1_000} s`, wrote: "no" })
   })
 
-  let unsignedSinceMs: number | null = null
+  let unsignedSinceNanos: bigint | null = null
   let told = 0
   let urgent = false
 
@@ -93,18 +94,18 @@ const make = Effect.gen(function*() {
     const from = latest?.size ?? 0
     const to = ((yield* storage.head)?.seq ?? -1)
     if (to < from) {
-      unsignedSinceMs = null
+      unsignedSinceNanos = null
       return
     }
-    const nowMs = yield* Clock.currentTimeMillis
-    // A clock that stepped back would put the due time off by as much as it stepped.
-    unsignedSinceMs = Math.min(unsignedSinceMs ?? nowMs, nowMs)
-    const due = urgent || to + 1 - from >= CHECKPOINT_RECORDS || nowMs - unsignedSinceMs >= CHECKPOINT_MS ||
+    // Not the time of day: a clock that steps back, again and again, would put the due time off for ever.
+    const nowNanos = yield* Clock.monotonicTimeNanos
+    unsignedSinceNanos ??= nowNanos
+    const due = urgent || to + 1 - from >= CHECKPOINT_RECORDS || nowNanos - unsignedSinceNanos >= CHECKPOINT_NANOS ||
       (yield* storage.records({ from, to, kinds: urgentKinds, limit: 1 })).length > 0
     if (!due) return
     told = 0
     urgent = false
-    if ((yield* signIfHolder) !== null) unsignedSinceMs = null
+    if ((yield* signIfHolder) !== null) unsignedSinceNanos = null
   })
 
   const background = Queue.take(wake).pipe(

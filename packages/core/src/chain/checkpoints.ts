@@ -30,6 +30,14 @@ export const latestCheckpoint = (storage: StorageApi): Effect.Effect<Checkpoint 
 export const checkpointOf = (storage: StorageApi, size: number): Effect.Effect<Checkpoint | null, ReadFault> =>
   Effect.map(storage.get(CHECKPOINTS, checkpointId(size)), readDocument)
 
+/** The checkpoint of the smallest size that covers this record; null when none does. */
+export const firstCovering = (storage: StorageApi, seq: number): Effect.Effect<Checkpoint | null, ReadFault> =>
+  Effect.map(storage.list(CHECKPOINTS, { after: checkpointId(seq), limit: 1 }), ([document]) => {
+    // Behind the last size comes the copy of the last one, which may not reach that far.
+    const checkpoint = readDocument(document ?? null)
+    return checkpoint !== null && checkpoint.size > seq ? checkpoint : null
+  })
+
 /** Stores a checkpoint. Another process may have stored a later one meanwhile: then `latest` stays. */
 export const storeCheckpoint = (storage: StorageApi, checkpoint: Checkpoint): Effect.Effect<void, ReadFault | StorageUnavailable> =>
   commitPlanned(Effect.gen(function*() {

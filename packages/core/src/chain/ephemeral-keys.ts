@@ -1,18 +1,50 @@
 /** Keys that live as long as the process: for tests, trials and stores in memory. */
+import { equalBytes } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { Entropy } from "../entropy.ts"
+import { StorageUnavailable } from "../storage/faults.ts"
 import { EvidenceCrypto } from "./crypto.ts"
 import { Guard, type SignedState, sameState } from "./guard.ts"
 import { type KeysChoice, keysChoice } from "./keys.ts"
-import { Signer } from "./signer.ts"
+import { Signer, type SigningKey } from "./signer.ts"
 
 const signer = Effect.gen(function*() {
   const crypto = yield* EvidenceCrypto
-  const seed = (yield* Entropy).bytes(32)
+  const entropy = yield* Entropy
+
+  const make = () => {
+    let seed: Uint8Array | null = entropy.bytes(32)
+    const key: SigningKey = {
+      publicKey: crypto.ed25519PublicKey(seed),
+      sign: (message) => Effect.suspend(() => seed === null
+        ? Effect.fail(new StorageUnavailable({ reason: "this signing key was rotated away and destroyed", wrote: "no" }))
+        : Effect.succeed(crypto.ed25519Sign(seed, message)))
+    }
+    const destroy = (): void => {
+      seed?.fill(0)
+      seed = null
+    }
+    return { key, destroy }
+  }
+
+  const first = make()
+  let current = first
+  let next: typeof first | null = null
   return Signer.of({
-    publicKey: crypto.ed25519PublicKey(seed),
+    ...first.key,
     origin: null,
-    sign: (message) => Effect.sync(() => crypto.ed25519Sign(seed, message))
+    rotation: {
+      keys: Effect.sync(() => ({ current: current.key, next: next?.key ?? null })),
+      prepare: Effect.sync(() => {
+        next ??= make()
+      }),
+      promote: (publicKey) => Effect.sync(() => {
+        if (next === null || !equalBytes(next.key.publicKey, publicKey)) return
+        current.destroy()
+        current = next
+        next = null
+      })
+    }
   })
 })
 

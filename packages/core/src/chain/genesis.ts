@@ -1,7 +1,7 @@
 /** Record 0: what it says, and how it is read back. Spec: chain-format section 1. */
 import type { Crypto } from "@flyball/evidence"
 import { equalBytes, readRecord } from "@flyball/evidence"
-import type { RecordDraft, StoredRecord } from "../storage/port.ts"
+import type { PartDraft, RecordDraft, StoredRecord } from "../storage/port.ts"
 
 /** What record 0 says. */
 export interface Genesis {
@@ -9,11 +9,11 @@ export interface Genesis {
   readonly vkeys: ReadonlyArray<string>
 }
 
-/** The draft of record 0. */
-export const genesisDraft = (origin: string, vkey: string): RecordDraft => ({
+/** The draft of record 0. Only a chain that follows another one has parts. */
+export const genesisDraft = (origin: string, vkey: string, parts: ReadonlyArray<PartDraft> = []): RecordDraft => ({
   kind: "chain.genesis",
   body: { hash: "sha256-rfc6962", origin, vkeys: [vkey] },
-  parts: [],
+  parts,
   agentId: null
 })
 

@@ -3,20 +3,24 @@
  *
  * Spec: chain-format section 4, "refuses to start on a store that is behind it"; design section 4.
  */
-import { formatVkey, readRecord, toHex, utf8 } from "@flyball/evidence"
+import { type Crypto, formatVkey, toHex, utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { MAX_ATTEMPTS } from "../commit-planned.ts"
 import { Entropy } from "../entropy.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
+import { readPrevious } from "../recovery/read-previous.ts"
+import { isUnfinished } from "../recovery/unfinished.ts"
 import { Storage, type ReadFault, type StorageApi } from "../storage/port.ts"
 import { latestCheckpoint } from "./checkpoints.ts"
 import { EvidenceCrypto } from "./crypto.ts"
 import { genesisDraft, readGenesis } from "./genesis.ts"
 import { Guard } from "./guard.ts"
+import { openKeys } from "./open-keys.ts"
 import { isOrigin, localOrigin } from "./origin.ts"
+import { settleRotation } from "./settle-rotation.ts"
 import { Signer, type SignerApi } from "./signer.ts"
 import {
-  ChainMissing, GuardBehindStore, GuardDisagrees, GuardRefused, KeyRefused, OriginInvalid, OriginRefused, type StartError, StoreBehindGuard
+  ChainMissing, GuardBehindStore, GuardDisagrees, GuardRefused, OriginInvalid, OriginRefused, RecoveryUnfinished, type StartError, StoreBehindGuard
 } from "./start-errors.ts"
 import { storedTree } from "./tree.ts"
 
@@ -26,6 +30,8 @@ export interface ChainOptions {
   readonly origin?: string
   /** Writes nothing: neither genesis nor checkpoints. For commands that read beside a running server. */
   readonly readOnly?: boolean
+  /** With `readOnly`: opens a chain that a recovery put aside. Key and guard have gone on to the next chain, and are not held against it. */
+  readonly retired?: boolean
 }
 
 /** A chain whose origin, key and guard fit together. */
@@ -48,20 +54,41 @@ export const openChain = (options: ChainOptions): Effect.Effect<OpenedChain, Sta
       return yield* new OriginRefused({ expected: options.origin, found: signer.origin, from: "option" })
     }
     const genesis = (yield* readStoredGenesis(storage)) ?? (yield* makeGenesis(storage, signer, options))
+    const opened = openedAs(crypto, genesis.origin, signer)
+    if (options.retired === true) return opened
+    yield* requireFinished(storage, genesis.origin, signer)
     if (options.origin !== undefined && options.origin !== genesis.origin) {
       return yield* new OriginRefused({ expected: options.origin, found: genesis.origin, from: "option" })
     }
     if (signer.origin !== null && signer.origin !== genesis.origin) {
       return yield* new OriginRefused({ expected: signer.origin, found: genesis.origin, from: "keys" })
     }
-    const vkey = formatVkey(genesis.origin, signer.publicKey)
-    const expected = (yield* rotatedTo(storage)) ?? genesis.vkeys.at(-1)!
-    if (vkey !== expected) return yield* new KeyRefused({ origin: genesis.origin, expected, found: vkey })
+    const keyParts = { storage, signer, crypto, origin: genesis.origin }
+    const vkey = yield* openKeys(keyParts, options.readOnly === true).pipe(
+      // Of a store that was put back to before a rotation, that it is behind is the whole story.
+      Effect.catchTag("KeyRefused", (refusal) => Effect.andThen(failWhereBehind(storage, genesis.origin), refusal))
+    )
     yield* checkGuard(storage, genesis.origin)
-    return { origin: genesis.origin, originTag: crypto.sha256(utf8(genesis.origin)).slice(0, 4), vkey }
+    if (options.readOnly !== true) yield* settleRotation(keyParts)
+    return { ...opened, vkey }
   })
 
-const readStoredGenesis = Effect.fnUntraced(function*(storage: StorageApi) {
+const openedAs = (crypto: Crypto, origin: string, signer: SignerApi): OpenedChain => ({
+  origin,
+  originTag: crypto.sha256(utf8(origin)).slice(0, 4),
+  vkey: formatVkey(origin, signer.publicKey)
+})
+
+/** Where key or guard belong to another chain, a recovery that was stopped halfway explains it best. */
+const requireFinished = Effect.fnUntraced(function*(storage: StorageApi, origin: string, signer: SignerApi) {
+  const signed = yield* (yield* Guard).read
+  if ((signer.origin ?? origin) === origin && (signed?.origin ?? origin) === origin) return
+  const previous = yield* readPrevious(storage, yield* EvidenceCrypto)
+  if (previous !== null && isUnfinished(previous, signer.origin, signed)) return yield* new RecoveryUnfinished({ from: previous.origin, to: origin })
+})
+
+/** Record 0 of this store; null while it is empty. */
+export const readStoredGenesis = Effect.fnUntraced(function*(storage: StorageApi) {
   const crypto = yield* EvidenceCrypto
   const record = yield* storage.record(0)
   if (record === null) {
@@ -98,17 +125,11 @@ const makeGenesis = Effect.fnUntraced(function*(storage: StorageApi, signer: Sig
   return yield* new StorageUnavailable({ reason: "the chain could not be begun", wrote: "unknown" })
 })
 
-/** The vkey of the last rotation; null when the genesis key is still the key. */
-const rotatedTo = Effect.fnUntraced(function*(storage: StorageApi) {
-  const [record] = yield* storage.records({ kinds: ["key.rotated"], order: "desc", limit: 1 })
-  if (record === undefined) return null
-  const read = readRecord(record.bytes)
-  const to = read.ok ? read.record.body["to_vkey"] : null
-  return typeof to === "string" ? to : yield* new StorageCorrupt({ reason: `record ${record.seq} is a key rotation that cannot be read` })
-})
+const failWhereBehind = (storage: StorageApi, origin: string) =>
+  checkGuard(storage, origin).pipe(Effect.catchTag(["GuardRefused", "GuardBehindStore", "GuardDisagrees"], () => Effect.void))
 
 /** Compares the guard with the store. The checkpoint is read first: guard and store only go forward, the guard always ahead of it. */
-const checkGuard: (storage: StorageApi, origin: string) => Effect.Effect<
+export const checkGuard: (storage: StorageApi, origin: string) => Effect.Effect<
   void, ReadFault | GuardRefused | GuardBehindStore | StoreBehindGuard | GuardDisagrees, Guard
 > = Effect.fnUntraced(function*(storage: StorageApi, origin: string) {
   const guard = yield* Guard

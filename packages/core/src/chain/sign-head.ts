@@ -3,6 +3,9 @@
  *
  * Spec: chain-format section 4, "Signing guard". A crash before the guard moved leaves nothing. A crash after it, before the document is stored, leaves a guard
  * ahead of the documents: the next signing is for the same state (Ed25519 gives the same bytes again) or for a later, consistent one.
+ *
+ * Who must sign is read from the records that the head covers and the last stored checkpoint: where a rotation lies between them, both keys. All of them must be
+ * here before the guard moves; none signs without the others.
  */
 import type { Crypto } from "@flyball/evidence"
 import { formatCheckpoint, toHex } from "@flyball/evidence"
@@ -10,9 +13,11 @@ import { Effect } from "effect"
 import { MAX_ATTEMPTS } from "../commit-planned.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
+import { chainKeys, signingKeys, vkeysToSign } from "./chain-keys.ts"
 import { type Checkpoint, latestCheckpoint, storeCheckpoint } from "./checkpoints.ts"
 import type { GuardApi, SignedState } from "./guard.ts"
 import { rehashedRoot } from "./rehash.ts"
+import { settleRotation } from "./settle-rotation.ts"
 import type { SignerApi } from "./signer.ts"
 import { signedNote } from "./signed-note.ts"
 import { GuardBehindStore, GuardRefused, StoreBehindGuard } from "./start-errors.ts"
@@ -25,6 +30,8 @@ export interface SigningParts {
   readonly crypto: Crypto
   readonly origin: string
 }
+
+const UNSETTLED = "The signing key was rotated and both keys have signed, but the old one could not be put away. It is tried again at the next checkpoint."
 
 /**
  * Makes the checkpoint of the head as it is now, or answers the stored one when nothing is new.
@@ -54,10 +61,18 @@ const attemptOnce = Effect.fnUntraced(function*({ crypto, guard, origin, signer,
   if (size === 0) return yield* new StorageCorrupt({ reason: "there is no record to sign for" })
   const root = yield* rehashedRoot(storage, crypto, signed, origin, size)
   if (latest !== null && latest.size === size && latest.rootHex === toHex(root)) return latest
+  const keys = yield* signingKeys(signer, origin, vkeysToSign(yield* chainKeys(storage, crypto), latest?.size ?? 0, size)).pipe(
+    // Another process may have finished a rotation since we looked for the last checkpoint; the old key is then gone, and not needed any more.
+    Effect.catchTag("StorageUnavailable", (missing) =>
+      Effect.flatMap(latestCheckpoint(storage), (now) => (now?.size ?? 0) === (latest?.size ?? 0) ? Effect.fail(missing) : Effect.succeed(null)))
+  )
+  if (keys === null) return null
   const next: SignedState = { origin, size, rootHex: toHex(root) }
   if (!(yield* guard.advance(signed, next))) return null
-  const note = yield* signedNote(crypto, signer, origin, formatCheckpoint({ origin, size, root }))
+  const note = yield* signedNote(crypto, keys, origin, formatCheckpoint({ origin, size, root }))
   const checkpoint: Checkpoint = { size, rootHex: next.rootHex, note }
   yield* storeCheckpoint(storage, checkpoint)
+  // What failed here is done by whoever signs or starts next; the checkpoint is good.
+  if (keys.at(-1) !== signer) yield* settleRotation({ storage, signer, crypto, origin }).pipe(Effect.catch((fault) => Effect.logError(UNSETTLED, fault)))
   return checkpoint
 })

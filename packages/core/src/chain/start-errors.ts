@@ -1,6 +1,7 @@
 /** Why a governor refuses to start. Each sentence says what was expected, what was seen and what to do. */
 import { Schema } from "effect"
 import type { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
+import type { KeyRetired, RotationUnfinished } from "./rotation-refusals.ts"
 
 /** The origin that was asked for cannot be one. Spec: chain-format section 1. */
 export class OriginInvalid extends Schema.TaggedError<OriginInvalid>()("OriginInvalid", { origin: Schema.String }) {
@@ -36,7 +37,7 @@ export class KeyRefused extends Schema.TaggedError<KeyRefused>()("KeyRefused", {
 export class StoreBehindGuard extends Schema.TaggedError<StoreBehindGuard>()("StoreBehindGuard", { origin: Schema.String, signed: Schema.Int, stored: Schema.Int }) {
   override get message(): string {
     return `A checkpoint of ${this.signed} records was signed for ${this.origin}, but the store holds ${this.stored}. The store is older than its guard, or another one. ` +
-      `Bring back the newest copy of the store; signing on would contradict what others already hold.`
+      `Bring back the newest copy of the store; signing on would contradict what others already hold. Only when there is none: a recovery (flyball recover) goes on under another name.`
   }
 }
 
@@ -49,7 +50,8 @@ export class GuardDisagrees extends Schema.TaggedError<GuardDisagrees>()("GuardD
 }) {
   override get message(): string {
     return `At size ${this.size} the root ${this.signed} was signed for ${this.origin}, but the store computes ${this.found}. ` +
-      `Stored records were changed after they were signed, or this is another store. Do not write to it; run a check, and restore a copy that agrees.`
+      `Stored records were changed after they were signed, or this is another store. Do not write to it; run a check, and restore a copy that agrees. ` +
+      `Only when there is none: a recovery (flyball recover) goes on under another name.`
   }
 }
 
@@ -57,7 +59,8 @@ export class GuardDisagrees extends Schema.TaggedError<GuardDisagrees>()("GuardD
 export class GuardBehindStore extends Schema.TaggedError<GuardBehindStore>()("GuardBehindStore", { origin: Schema.String, signed: Schema.Int, guarded: Schema.Int }) {
   override get message(): string {
     return `The store holds a checkpoint of ${this.signed} records signed for ${this.origin}, but the guard here knows of ${this.guarded}. ` +
-      `All processes that sign for one origin share one guard: use the data folder that made the checkpoint, or bring its newest copy back.`
+      `All processes that sign for one origin share one guard: use the data folder that made the checkpoint, or bring its newest copy back.` +
+      (this.guarded === 0 ? " Only when the guard is lost for good: a recovery (flyball recover) goes on under another name." : "")
   }
 }
 
@@ -75,6 +78,13 @@ export class GuardRefused extends Schema.TaggedError<GuardRefused>()("GuardRefus
   }
 }
 
+/** A recovery began a new chain and was stopped before keys and guard followed it. */
+export class RecoveryUnfinished extends Schema.TaggedError<RecoveryUnfinished>()("RecoveryUnfinished", { from: Schema.String, to: Schema.String }) {
+  override get message(): string {
+    return `The recovery from ${this.from} to ${this.to} was stopped halfway: the store holds the new chain, and the keys or the guard still belong to the old one. Run flyball recover again; it finishes.`
+  }
+}
+
 /** A file of the data folder is not what it should be. Never repaired silently: it may be the only trace of what was signed. */
 export class KeysUnreadable extends Schema.TaggedError<KeysUnreadable>()("KeysUnreadable", { file: Schema.String, reason: Schema.String }) {
   override get message(): string {
@@ -87,11 +97,14 @@ export type StartError =
   | OriginInvalid
   | OriginRefused
   | KeyRefused
+  | KeyRetired
+  | RotationUnfinished
   | StoreBehindGuard
   | GuardDisagrees
   | GuardBehindStore
   | GuardRefused
   | ChainMissing
+  | RecoveryUnfinished
   | KeysUnreadable
   | StorageUnavailable
   | StorageCorrupt

@@ -2,17 +2,19 @@
  * Recomputes a stretch of the chain from its stored bytes: nothing that the store says about itself is believed.
  *
  * Checked are every record (form, hash, link, time, columns), every part against its commitment, the stored tree hashes over the stretch, and the root
- * of the last checkpoint with its signature. Pages stream by; memory does not grow with the chain.
+ * of the last checkpoint with its signature; of earlier ones those that both keys of a rotation must have signed. Pages stream by; memory does not grow with the chain.
  *
  * Spec: document 1 section 4, GET /chain/verify; design section 7.
  */
 import type { Crypto } from "@flyball/evidence"
-import { parseCheckpoint, parseNote, parseVkey, RangeFolder, split, toHex, utf8, verifyNote } from "@flyball/evidence"
+import { RangeFolder, split, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
+import { type KeySince, keyIdText, rotationsAmong, vkeyAt } from "./chain-keys.ts"
+import { noteProblem } from "./check-note.ts"
 import { checkParts } from "./check-parts.ts"
 import { checkRecord, type Previous } from "./check-record.ts"
-import { type Checkpoint, latestCheckpoint } from "./checkpoints.ts"
+import { type Checkpoint, firstCovering, latestCheckpoint } from "./checkpoints.ts"
 import { FindingList } from "./findings.ts"
 import { previousOf } from "./rehash.ts"
 import { TileCheck } from "./tile-check.ts"
@@ -29,6 +31,13 @@ export interface ChainCheck {
   readonly checkpoint: { readonly size: number; readonly rootHex: string; readonly ok: boolean } | null
 }
 
+/** Who may have signed for a chain. */
+export interface SignedChain {
+  readonly origin: string
+  /** All its keys, the current one last. */
+  readonly keys: ReadonlyArray<KeySince>
+}
+
 /** Records read at once. Their parts are read too (up to 3 MiB a record), so pages are small. */
 const PAGE_RECORDS = 100
 
@@ -36,7 +45,7 @@ const PAGE_RECORDS = 100
 export const verifyRange = Effect.fnUntraced(function*(
   storage: StorageApi,
   crypto: Crypto,
-  chain: { readonly origin: string; readonly vkeys: ReadonlyArray<string> },
+  chain: SignedChain,
   from: number,
   to: number
 ): Effect.fn.Return<ChainCheck, ReadFault> {
@@ -76,7 +85,7 @@ export const verifyRange = Effect.fnUntraced(function*(
 const checkCheckpoint = Effect.fnUntraced(function*(
   storage: StorageApi,
   crypto: Crypto,
-  chain: { readonly origin: string; readonly vkeys: ReadonlyArray<string> },
+  chain: SignedChain,
   latest: Checkpoint,
   folder: RangeFolder,
   from: number,
@@ -92,23 +101,38 @@ const checkCheckpoint = Effect.fnUntraced(function*(
   const root = sides === null ? null : span.root(latest.size, sides.slice(0, leftCount), sides.slice(leftCount))
   const found = root === null ? "tree hashes are missing" : toHex(root)
   if (found !== latest.rootHex) findings.add({ code: "E_ROOT", seq: null, expected: `the root of the checkpoint of ${latest.size} records, ${latest.rootHex}`, found })
-  const signed = noteProblem(crypto, chain, latest)
-  if (signed !== null) findings.add({ code: "E_CHECKPOINT_SIG", seq: null, expected: `a checkpoint of ${latest.size} records signed by the log's key`, found: signed })
-  return { size: latest.size, rootHex: latest.rootHex, ok: findings.listed.length + findings.unlisted === before }
+  const rotations = yield* rotationNotes(storage, chain, latest)
+  const needed = rotations.flatMap(({ checkpoint, needed }) => checkpoint.size === latest.size ? needed : [])
+  const current = vkeyAt(chain.keys, latest.size)
+  const signed = noteProblem(crypto, { ...signersOf(chain), needed: [...needed, current] }, latest)
+  if (signed !== null) findings.add({ code: "E_CHECKPOINT_SIG", seq: null, expected: `a checkpoint of ${latest.size} records signed by ${signersText(needed, current)}`, found: signed })
+  const ok = findings.listed.length + findings.unlisted === before
+  yield* checkRotations(storage, crypto, chain, rotations.filter(({ checkpoint }) => checkpoint.size !== latest.size), findings)
+  return { size: latest.size, rootHex: latest.rootHex, ok }
 })
 
-/** Why a stored checkpoint note does not say what its document says, signed by a key of the chain; null when it does. */
-const noteProblem = (crypto: Crypto, chain: { readonly origin: string; readonly vkeys: ReadonlyArray<string> }, latest: Checkpoint): string | null => {
-  const note = parseNote(utf8(latest.note))
-  if (!note.ok) return note.reason
-  const text = parseCheckpoint(note.note.text)
-  if (!text.ok) return text.reason
-  const { origin, root, size } = text.checkpoint
-  if (origin !== chain.origin || size !== latest.size || toHex(root) !== latest.rootHex) return "a note about another tree"
-  const vkeys = chain.vkeys.flatMap((vkey) => {
-    const parsed = parseVkey(vkey)
-    return parsed.ok ? [parsed.vkey] : []
-  })
-  const { bad, verified } = verifyNote(crypto, note.note, vkeys)
-  return bad.length > 0 ? "a signature that does not verify" : verified.length === 0 ? "no signature by a key of this chain" : null
-}
+const signersOf = ({ keys, origin }: SignedChain) => ({ origin, known: keys.map(({ vkey }) => vkey) })
+
+const signersText = (needed: ReadonlyArray<string>, current: string): string =>
+  needed.length === 0 ? `the log's key ${keyIdText(current)}` : `both keys of a rotation, ${[...new Set([...needed, current])].map(keyIdText).join(" and ")}`
+
+/** The first checkpoint that covers each rotation, and the keys that must have signed it. A rotation that none covers is not finished, which is no finding. */
+const rotationNotes = Effect.fnUntraced(function*(storage: StorageApi, { keys }: SignedChain, latest: Checkpoint) {
+  const notes: Array<{ readonly seq: number; readonly checkpoint: Checkpoint; readonly needed: ReadonlyArray<string> }> = []
+  for (const { fromVkey, seq, toVkey } of rotationsAmong(keys)) {
+    const checkpoint = (yield* firstCovering(storage, seq)) ?? (latest.size > seq ? latest : null)
+    if (checkpoint !== null) notes.push({ seq, checkpoint, needed: [fromVkey, toVkey] })
+  }
+  return notes
+})
+
+/** Checks older checkpoints that two keys must have signed: their root against the stored tree, which was recomputed, and both signatures. */
+const checkRotations = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, chain: SignedChain, rotations: Effect.Success<ReturnType<typeof rotationNotes>>, findings: FindingList) {
+  for (const { checkpoint, needed, seq } of rotations) {
+    const what = `the first checkpoint that covers the key rotation in record ${seq}, of ${checkpoint.size} records,`
+    const root = yield* storedTree(storage, crypto).rootAt(checkpoint.size).pipe(Effect.map(toHex), Effect.catchTag("StorageCorrupt", () => Effect.succeed("tree hashes are missing")))
+    if (root !== checkpoint.rootHex) findings.add({ code: "E_ROOT", seq: null, expected: `${what} to have the root ${root}`, found: checkpoint.rootHex })
+    const signed = noteProblem(crypto, { ...signersOf(chain), needed }, checkpoint)
+    if (signed !== null) findings.add({ code: "E_CHECKPOINT_SIG", seq: null, expected: `${what} to be signed by ${needed.map(keyIdText).join(" and ")}`, found: signed })
+  }
+})

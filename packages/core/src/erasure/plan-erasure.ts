@@ -1,6 +1,6 @@
 /** Plans the erasure of a part. Pure. */
 import { type ErasureIn, PartErased, PartNotFound } from "@flyball/contract"
-import { canonicalBytes } from "@flyball/evidence"
+import { canonicalBytes, PREVIOUS } from "@flyball/evidence"
 import { Result } from "effect"
 import type { ChangeSet, Document, StoredPart, StoredRecord } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
@@ -27,8 +27,8 @@ export interface ErasureTarget {
 export const planErasure = (command: ErasureIn, target: ErasureTarget, writer: Writer): Result.Result<ChangeSet, PartErased | PartNotFound> => {
   const { name, reason, seq } = command
   const { held, once, part, record } = target
-  // Who erased what is kept: erasing it again and again would leave nobody.
-  if (part === null || record.kind === "part.erased") return Result.fail(new PartNotFound({ seq, name }))
+  // Who erased what is kept: erasing it again and again would leave nobody. So is what a chain says of the one before it.
+  if (part === null || record.kind === "part.erased" || (record.kind === "chain.genesis" && name === PREVIOUS)) return Result.fail(new PartNotFound({ seq, name }))
   if (part.erasedBy !== null) return Result.fail(new PartErased({ seq, name, erasedBy: part.erasedBy }))
   return Result.succeed({
     puts: held === null ? [] : [held.scrub.without(held.document)],

@@ -3,16 +3,23 @@ import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
 import { recordHash } from "../capture/receipts.ts"
 import { Chain } from "../chain/chain.ts"
+import { KeyRotation, type Rotated } from "../chain/rotate-key.ts"
 import type { Governor } from "../governor.ts"
 import type { StoredRecord } from "../storage/port.ts"
 import type { Door } from "./door.ts"
 import { decodeProof, decodeRange, decodeRecordFilter, decodeSeq } from "./input.ts"
-import type { RecordInfo } from "./types.ts"
+import type { RecordInfo, RotationInfo } from "./types.ts"
 
-/** Reads and proofs of the chain. */
-export const chainDoor = ({ origin, run, vkey }: Door): Governor["chain"] => ({
-  origin,
-  vkey,
+/** Reads and proofs of the chain, and the rotation of its key. */
+export const chainDoor = (door: Door): Governor["chain"] => ({
+  ...callsOf(door),
+  origin: door.origin,
+  get vkey() {
+    return door.vkey
+  }
+})
+
+const callsOf = ({ run }: Door): Omit<Governor["chain"], "origin" | "vkey"> => ({
   head: (options) => run(Chain.use((chain) => chain.head), options),
   verify: (range = {}, options) => run(Effect.flatMap(decodeRange(range), ({ from, to }) => Chain.use((chain) => chain.verify(from, to))), options),
   records: (filter = {}, options) =>
@@ -23,7 +30,15 @@ export const chainDoor = ({ origin, run, vkey }: Door): Governor["chain"] => ({
   consistency: (from, to, options) =>
     run(Effect.flatMap(decodeRange(to === undefined ? { from } : { from, to }), () => Chain.use((chain) => chain.consistency(from, to))), options),
   checkpoint: (options) => run(Chain.use((chain) => chain.checkpointText), options),
-  keys: (options) => run(Chain.use((chain) => chain.keys), options)
+  keys: (options) => run(Chain.use((chain) => chain.keys), options),
+  rotateKey: (options) => run(KeyRotation.use(({ rotate }) => Effect.map(rotate, rotationInfo)), options)
+})
+
+const rotationInfo = ({ checkpoint: { note, rootHex, size }, fromVkey, seq, toVkey }: Rotated): RotationInfo => ({
+  seq,
+  from_vkey: fromVkey,
+  to_vkey: toVkey,
+  checkpoint: { size, root_hash: `sha256:${rootHex}`, note }
 })
 
 const recordInfo = (record: StoredRecord): RecordInfo => ({

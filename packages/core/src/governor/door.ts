@@ -8,7 +8,7 @@ import type { CallOptions } from "./types.ts"
 
 /** The way in. */
 export interface Door {
-  /** The chain's name and signing key; they do not change while it is open. */
+  /** The chain's name and signing key. A rotation changes the key. */
   readonly origin: string
   readonly vkey: string
   readonly run: <A>(effect: Effect.Effect<A, unknown, GovernorServices>, options?: CallOptions) => Promise<A>
@@ -21,7 +21,7 @@ export interface Door {
 export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorServices, unknown>): Promise<Door> => {
   const opened = await runtime.runPromiseExit(Chain.use(Effect.succeed))
   if (opened._tag === "Failure") await runtime.dispose()
-  const { origin, vkey } = valueOrThrow(opened)
+  const chain = valueOrThrow(opened)
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | null = null
 
@@ -55,5 +55,13 @@ export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorSe
     return closing
   }
 
-  return { origin, vkey, run, stream, close }
+  return {
+    origin: chain.origin,
+    get vkey() {
+      return chain.vkey
+    },
+    run,
+    stream,
+    close
+  }
 }

@@ -304,6 +304,16 @@ export interface CheckpointInfo {
   readonly note: string
 }
 
+/** A rotation of the signing key. */
+export interface RotationInfo {
+  /** Of the record `key.rotated`. */
+  readonly seq: number
+  readonly from_vkey: string
+  readonly to_vkey: string
+  /** The first checkpoint that covers the record, signed by both keys. */
+  readonly checkpoint: CheckpointInfo
+}
+
 /** What comparing records and documents found. */
 export interface CheckInfo {
   readonly ok: boolean

@@ -51,7 +51,8 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
       const seqs = new Map(revocations.map(({ key, seq }) => [key, seq]))
       return yield* Effect.forEach(documents, Effect.fnUntraced(function*({ id, key }) {
         const seq = seqs.get(id)
-        const record = seq === undefined ? null : yield* storage.record(seq)
+        // A key that is revoked without a record here was revoked in a chain before this one: at the latest when this one began.
+        const record = key.revoked ? yield* storage.record(seq ?? 0) : null
         return ingestKeyOut(id, key, { lastUsedAtMs: yield* uses.read(id), revokedAtMs: record?.atMs ?? null })
       }))
     })

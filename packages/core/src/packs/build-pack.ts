@@ -7,11 +7,11 @@
  * Spec: chain-format section 5.
  */
 import type { Crypto, PackLines } from "@flyball/evidence"
-import { concatBytes, inclusionProof, packLines, rangeProof } from "@flyball/evidence"
+import { concatBytes, inclusionProof, packLines, PREVIOUS, rangeProof } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { Checkpoint } from "../chain/checkpoints.ts"
 import { logKeyId } from "../chain/signed-note.ts"
-import type { SignerApi } from "../chain/signer.ts"
+import type { SigningKey } from "../chain/signer.ts"
 import { storedTree } from "../chain/tree.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
 import type { ReadFault, StorageApi, StoredPart, StoredRecord } from "../storage/port.ts"
@@ -22,7 +22,8 @@ import { type Matcher, packMatcher } from "./matcher.ts"
 /** What building needs. */
 export interface PackParts {
   readonly storage: StorageApi
-  readonly signer: SignerApi
+  /** The key that closes the pack. */
+  readonly signer: SigningKey
   readonly crypto: Crypto
   readonly origin: string
   /** Keys of the chain: hints for a reader, never trust. */
@@ -34,10 +35,14 @@ export interface PackParts {
 /** Name and version of what makes packs, for the H line. */
 export const GENERATOR = "flyball/0.1.0"
 
-/** Records read at once: at most 32 MiB, as a rule well under 1 MiB. */
-const RECORD_PAGE = 500
+/** Records read at once, while the page before is written: at most 16 MiB each, as a rule well under 1 MiB. */
+const RECORD_PAGE = 250
 /** Records whose parts are read at once: three parts of 1 MiB each make 96 MiB in the worst case, a few KiB as a rule. */
 const PART_PAGE = 32
+/** The same while the parts are small: each page is a message to another thread or host. 288 MiB if all of the next ones were large at once. */
+const SMALL_PART_PAGE = 96
+/** Bytes of a page of parts below which the next page is a larger one. */
+const SMALL_BYTES = 256 * 1024
 /** Bytes gathered before they are handed on. */
 const CHUNK_BYTES = 64 * 1024
 
@@ -67,7 +72,7 @@ async function* contentLines(parts: PackParts, spec: PackSpec, checkpoint: Check
   const reader = cachedReader((coords) => run(storedTree(storage, crypto).with((read) => read(coords))))
   const chunk = new Chunk()
   chunk.add(lines.open(packHeader(spec, createdAtMs, GENERATOR), checkpoint.note, { hints: vkeys }))
-  for await (const page of matchingPages(parts, spec, matches)) {
+  for await (const page of ahead(matchingPages(parts, spec, matches))) {
     for (const record of page) {
       chunk.add(lines.record(record.bytes))
       if (spec.kind === "sparse") chunk.add(lines.inclusion(record.seq, await inclusionProof(crypto, record.seq, spec.treeSize, reader)))
@@ -78,17 +83,18 @@ async function* contentLines(parts: PackParts, spec: PackSpec, checkpoint: Check
     const { left, right } = await rangeProof(crypto, spec.from, spec.to, spec.treeSize, reader)
     chunk.add(lines.range(spec.from, spec.to, left, right))
   }
-  if (spec.disclose !== "none") {
-    const names = spec.disclose === "all" ? null : new Set(spec.disclose)
-    for await (const part of partsOf(parts, spec, matches)) {
-      if (part.erasedBy === null && (names === null || names.has(part.name))) chunk.add(lines.disclosed(part.seq, part.name, part.salt, part.bytes))
+  for await (const page of spec.disclose === "none" ? alwaysDisclosed(parts, spec, matches) : ahead(partPages(parts, spec, matches))) {
+    for (const part of page) {
+      if (part.erasedBy === null && discloses(spec, part)) chunk.add(lines.disclosed(part.seq, part.name, part.salt, part.bytes))
       if (chunk.full) yield chunk.take()
     }
   }
   if (await holdsErasures(parts, spec)) {
-    for await (const part of partsOf(parts, spec, matches)) {
-      if (part.erasedBy !== null && (await holds(parts, matches, part.erasedBy))) chunk.add(lines.erased(part.seq, part.name, part.erasedBy))
-      if (chunk.full) yield chunk.take()
+    for await (const page of ahead(partPages(parts, spec, matches))) {
+      for (const part of page) {
+        if (part.erasedBy !== null && (await holds(parts, matches, part.erasedBy))) chunk.add(lines.erased(part.seq, part.name, part.erasedBy))
+        if (chunk.full) yield chunk.take()
+      }
     }
   }
   yield chunk.take()
@@ -123,15 +129,51 @@ const pageQuery = (spec: PackSpec, from: number) => ({
   ...(spec.kinds === null ? {} : { kinds: spec.kinds })
 })
 
-/** The parts of the pack's records, by seq and name. */
-async function* partsOf(parts: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<StoredPart> {
+/** The parts of the pack's records, by seq and name, a page at a time. */
+async function* partPages(parts: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<ReadonlyArray<StoredPart>> {
   const { run, storage } = parts
-  for await (const page of matchingPages(parts, spec, matches)) {
-    for (let at = 0; at < page.length; at += PART_PAGE) {
-      yield* await run(storage.parts(page.slice(at, at + PART_PAGE).map(({ seq }) => seq)))
+  let size = PART_PAGE
+  for await (const seqs of seqPages(parts, spec, matches)) {
+    for (let at = 0; at < seqs.length;) {
+      const page = await run(storage.parts(seqs.slice(at, at + size)))
+      at += size
+      size = page.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0) < SMALL_BYTES ? SMALL_PART_PAGE : PART_PAGE
+      yield page
     }
   }
 }
+
+/** The seqs of the pack's records. A full or range pack has all of its range: {@link matchingPages} has looked. */
+async function* seqPages(parts: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<ReadonlyArray<number>> {
+  if (spec.kind === "sparse") for await (const page of matchingPages(parts, spec, matches)) yield page.map(({ seq }) => seq)
+  else for (let from = spec.from; from <= spec.to; from += RECORD_PAGE) yield Array.from({ length: Math.min(RECORD_PAGE, spec.to + 1 - from) }, (_, index) => from + index)
+}
+
+/** The same pages, each asked for while the one before is being worked on. */
+async function* ahead<A>(pages: AsyncGenerator<A>): AsyncGenerator<A> {
+  try {
+    for (let next = pages.next();;) {
+      const { done, value } = await next
+      if (done === true) return
+      next = pages.next()
+      // Whoever stops here never waits for it.
+      next.catch(() => undefined)
+      yield value
+    }
+  } finally {
+    await pages.return(undefined)
+  }
+}
+
+/** The parts of record 0, where the pack holds it. */
+async function* alwaysDisclosed({ run, storage }: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<ReadonlyArray<StoredPart>> {
+  const first = spec.from === 0 ? await run(storage.record(0)) : null
+  if (first !== null && (await run(matches(first)))) yield await run(storage.parts([0]))
+}
+
+/** That a chain follows another one, of which records may be missing, is nothing that a pack may leave out. Decision 0010. */
+const discloses = ({ disclose }: PackSpec, { name, seq }: StoredPart): boolean =>
+  disclose === "all" || (seq === 0 && name === PREVIOUS) || (disclose !== "none" && disclose.includes(name))
 
 const holdsErasures = async ({ run, storage }: PackParts, spec: PackSpec): Promise<boolean> =>
   (await run(storage.records({ from: spec.from, to: spec.to, kinds: ["part.erased"], limit: 1 }))).length > 0

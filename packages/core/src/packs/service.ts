@@ -16,6 +16,7 @@ import { type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { buildPack } from "./build-pack.ts"
 import { packBody, type PackDocument, PACKS, type PackSpec, storedPack } from "./document.ts"
+import { packKeys, retiredPackKeys } from "./pack-keys.ts"
 import { planPack } from "./plan-pack.ts"
 
 /** Evidence packs. What lies outside `scope` is answered as if it were not there. */
@@ -39,12 +40,15 @@ const PAGE = 500
 
 /** Evidence packs. */
 export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Packs") {
-  static readonly layer: Layer.Layer<Packs, never, Storage | Signer | Chain | Checkpointer> = Layer.effect(Packs, Effect.gen(function*() {
+  /** With `retired`: of a chain that a recovery put aside. */
+  static readonly layer = ({ retired = false }: { readonly retired?: boolean } = {}): Layer.Layer<Packs, never, Storage | Signer | Chain | Checkpointer> => Layer.effect(Packs, Effect.gen(function*() {
     const chain = yield* Chain
     const checkpointer = yield* Checkpointer
     const storage = yield* Storage
-    const parts = { storage, signer: yield* Signer, crypto: yield* EvidenceCrypto, origin: chain.origin }
-    const vkeys = Effect.map(chain.keys, (keys) => keys.map(({ vkey }) => vkey))
+    const signer = yield* Signer
+    const crypto = yield* EvidenceCrypto
+    const { origin } = chain
+    const signing = (retired ? retiredPackKeys : packKeys)({ storage, signer, crypto, origin })
 
     /** Which agents the caller may see; null when all. */
     const visibleAgents = Effect.fnUntraced(function*(request: PackRequest, scope: Scope) {
@@ -106,7 +110,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
       const checkpoint = yield* checkpointOf(storage, pack.treeSize)
       if (checkpoint === null) return yield* new StorageCorrupt({ reason: `the checkpoint of ${pack.treeSize} records, which a pack refers to, is missing` })
       const run = Effect.runPromiseWith(yield* Effect.context<never>())
-      return buildPack({ ...parts, run, vkeys: yield* vkeys }, pack, checkpoint, pack.createdAtMs, (digest) => run(recordExport(id, writer, toHex(digest))))
+      return buildPack({ storage, crypto, origin, run, ...(yield* signing) }, pack, checkpoint, pack.createdAtMs, (digest) => run(recordExport(id, writer, toHex(digest))))
     })
 
     const exportPack: PacksApi["export"] = Effect.fnUntraced(function*(request) {
@@ -116,7 +120,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
       }
       const spec: PackSpec = yield* Effect.fromResult(planPack(request, everyUnit, yield* visibleAgents(request, everyUnit), checkpoint.size))
       const run = Effect.runPromiseWith(yield* Effect.context<never>())
-      return buildPack({ ...parts, run, vkeys: yield* vkeys }, spec, checkpoint, yield* Clock.currentTimeMillis)
+      return buildPack({ storage, crypto, origin, run, ...(yield* signing) }, spec, checkpoint, yield* Clock.currentTimeMillis)
     })
 
     return Packs.of({

@@ -2,7 +2,9 @@
 import type { Crypto } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../chain/crypto.ts"
+import { type RetiredChain, retiredChainsOf, withRetired } from "../recovery/retired-chains.ts"
 import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
+import { RetiredStores } from "../storage/retirement.ts"
 import { readRecords } from "./read-records.ts"
 import { compareDocument } from "./rules/compare.ts"
 import { type AgentCounts, emptyReplay, foldRecord, governedCollections, type ReplayState } from "./rules/fold.ts"
@@ -21,7 +23,7 @@ const MAX_ROUNDS = 5
 /** What replay found. */
 export interface ReplayReport {
   readonly ok: boolean
-  /** Records folded. */
+  /** Records folded, those of chains that recoveries put aside included. */
   readonly records: number
   /** Documents compared. */
   readonly documents: number
@@ -37,13 +39,19 @@ export class Replay extends Context.Service<Replay, { readonly check: Effect.Eff
   static readonly layer: Layer.Layer<Replay, never, Storage> = Layer.effect(Replay, Effect.gen(function*() {
     const storage = yield* Storage
     const crypto = yield* EvidenceCrypto
-    return Replay.of({ check: Effect.suspend(() => check(storage, crypto)) })
+    const retired = Effect.flatMap(yield* RetiredStores, retiredChainsOf)
+    return Replay.of({ check: Effect.suspend(() => check(storage, crypto, retired)) })
   }))
 }
 
-const check = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto): Effect.fn.Return<ReplayReport, ReadFault> {
+const check = Effect.fnUntraced(function*(
+  storage: StorageApi,
+  crypto: Crypto,
+  retired: Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault>
+): Effect.fn.Return<ReplayReport, ReadFault> {
   const state = emptyReplay()
   const fromRecords: Array<Difference> = []
+  const before = yield* foldRetired(retired, crypto, state, fromRecords)
   let folded = -1
   let differences: ReadonlyArray<Difference> = []
   let documents = 0
@@ -58,7 +66,22 @@ const check = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto): 
     if (still || differences.length === 0) break
   }
   const all = [...fromRecords, ...state.differences, ...differences]
-  return { ok: all.length === 0, records: folded + 1, documents, differences: all, withheld: withheldOf(state), agents: state.counts }
+  return { ok: all.length === 0, records: before + folded + 1, documents, differences: all, withheld: withheldOf(state), agents: state.counts }
+})
+
+/** Folds the records of the chains before this one, oldest first: the documents were carried over from them. Answers how many there were. */
+const foldRetired = Effect.fnUntraced(function*(
+  retired: Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault>,
+  crypto: Crypto,
+  state: ReplayState,
+  differences: Array<Difference>
+): Effect.fn.Return<number, ReadFault> {
+  const chains = yield* retired
+  for (const { origin, size, storage } of chains) {
+    const report = (one: Difference): void => void differences.push({ ...one, id: `${one.id} of ${origin}` })
+    yield* withRetired(storage, (open) => readRecords(open, crypto, { from: 0, to: size - 1 }, (record) => foldRecord(state, record), report))
+  }
+  return chains.reduce((sum, { size }) => sum + size, 0)
 })
 
 const compareAll = Effect.fnUntraced(function*(storage: StorageApi, state: ReplayState) {

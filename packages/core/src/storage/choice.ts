@@ -1,7 +1,8 @@
 /** Which store a host picked, without a type of Effect in its hands. */
-import type { Layer } from "effect"
+import { Layer } from "effect"
 import type { StorageCorrupt, StorageUnavailable } from "./faults.ts"
 import type { Storage } from "./port.ts"
+import { RetiredStores, type Retirement } from "./retirement.ts"
 
 /** What can go wrong while a store is opened. */
 export type StorageOpenFault = StorageUnavailable | StorageCorrupt
@@ -12,11 +13,20 @@ export interface StorageChoice {
   readonly backend: string
   /** Opaque on purpose: a plain-Promise host must not need Effect's types. Read it with {@link layerOf}. */
   readonly layer: unknown
+  /** How the store is put aside by a recovery; null where it cannot be. Opaque too: read it with {@link retirementOf}. */
+  readonly retirement: unknown
 }
 
 /** Wraps a storage layer for a host to hand around. */
-export const storageChoice = (backend: string, layer: Layer.Layer<Storage, StorageOpenFault>): StorageChoice => ({ backend, layer })
+export const storageChoice = (backend: string, layer: Layer.Layer<Storage, StorageOpenFault>, retirement: Retirement | null = null): StorageChoice => ({
+  backend,
+  layer: retirement === null ? layer : Layer.merge(layer, Layer.succeed(RetiredStores, retirement.retired)),
+  retirement
+})
 
 /** The layer inside a choice. */
 export const layerOf = (choice: StorageChoice): Layer.Layer<Storage, StorageOpenFault> =>
   choice.layer as Layer.Layer<Storage, StorageOpenFault>
+
+/** What the choice can do for a recovery; null when nothing. */
+export const retirementOf = (choice: StorageChoice): Retirement | null => choice.retirement as Retirement | null

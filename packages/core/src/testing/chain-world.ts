@@ -26,7 +26,7 @@ export const world = (seed: number | string = 1): Layer.Layer<Storage | Signer |
 /** The services of this folder, opened over whatever store and keys are there. They close with the scope. */
 export const open = (options: ChainOptions = { origin: ORIGIN }) => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
-  const services = Layer.mergeAll(Erasure.layer, Packs.layer).pipe(Layer.provideMerge(signing), Layer.fresh)
+  const services = Layer.mergeAll(Erasure.layer, Packs.layer()).pipe(Layer.provideMerge(signing), Layer.fresh)
   return Effect.map(Layer.build(services), (context) => ({
     chain: Context.get(context, Chain),
     checkpointer: Context.get(context, Checkpointer),

@@ -13,14 +13,14 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { AdmittedGroup, Answer } from "./admit-group.ts"
 import { admitGroup } from "./admit-group.ts"
 import { GroupView } from "./group-view.ts"
-import { lockHead, lookupsIn, readLockedHead } from "./lookups.ts"
+import { chainReplaced, lockHead, lookupsIn, readLockedHead } from "./lookups.ts"
 import { newerSchema } from "./migrate.ts"
 import { latestSchema } from "./migrations.ts"
 import type { OpenTile } from "./open-tile.ts"
 import { treeIn } from "./open-tile.ts"
 import type { Answered, Query } from "./pipeline.ts"
 import { pipeline } from "./pipeline.ts"
-import { faultOf, isLost, mayBeOneOfMany, sqlState } from "./postgres-fault.ts"
+import { faultOf, isLost, mayBeOneOfMany, mayHaveCommitted } from "./postgres-fault.ts"
 import type { PreparedChange } from "./prepare.ts"
 import type { Sessions } from "./sessions.ts"
 import { writesIn } from "./writes.ts"
@@ -33,8 +33,8 @@ class GroupFailed extends Data.TaggedError("GroupFailed")<{ readonly error: SqlE
 
 type Failure = GroupFailed | ReadFault
 
-/** Makes the function that commits groups. One call at a time: it owns the writing connection. */
-export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: string) => {
+/** Makes the function that commits groups to the store whose head is the table `home`. One call at a time: it owns the writing connection. */
+export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: string, home: number) => {
   const lookups = lookupsIn(schema)
   const lock = lockHead(schema)
   const grow = treeIn(crypto, schema)
@@ -64,7 +64,8 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
   })
 
   const attempt = Effect.fnUntraced(function*(connection: PgConnection, changes: ReadonlyArray<PreparedChange>, careful: boolean) {
-    const { head, nowMs, oldestWriter, view } = yield* learn(connection, changes, careful)
+    const { head, home: found, nowMs, oldestWriter, view } = yield* learn(connection, changes, careful)
+    if (found !== home) return yield* chainReplaced()
     if (oldestWriter > latestSchema) return yield* newerSchema(oldestWriter)
     const group = admitGroup(crypto, view, nowMs, changes)
     if (isEmpty(group)) yield* Effect.ignore(connection.query("ROLLBACK"))
@@ -124,7 +125,7 @@ const results = (exits: ReadonlyArray<Answered>): Effect.Effect<ReadonlyArray<Re
 const committed = (exits: ReadonlyArray<Answered>): Effect.Effect<void, GroupFailed> =>
   Effect.matchEffect(exits.at(-1)!, {
     onSuccess: ({ command }) => command === "COMMIT" ? Effect.void : Effect.flatMap(results(exits), () => Effect.die(new Error(`COMMIT answered ${command} though no statement failed.`))),
-    onFailure: (error) => Effect.fail(new GroupFailed({ error, wrote: sqlState(error) === null || isLost(error) ? "unknown" : "no" }))
+    onFailure: (error) => Effect.fail(new GroupFailed({ error, wrote: mayHaveCommitted(error) ? "unknown" : "no" }))
   })
 
 /** Runs a reader of rows that throws `StorageCorrupt`. */

@@ -1,7 +1,7 @@
 /** What a group must know about the store before it can be admitted, in as few statements as there are kinds of question. */
 import type { Result } from "@effect/sql-pg/PgConnection"
 import type { Head } from "@flyball/core/storage"
-import { StorageCorrupt } from "@flyball/core/storage"
+import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import type { GroupView } from "./group-view.ts"
 import { inSchema } from "./migrations.ts"
@@ -108,8 +108,8 @@ const deliveryLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Re
 /** The head row, locked until the transaction ends, with the time after the lock was there (a plain select list would be read before the wait). */
 export const lockHead = (schema: string): Query => ({
   sql: inSchema(
-    `WITH h AS MATERIALIZED (SELECT seq, hash, at_ms, oldest_writer FROM flyball.head FOR UPDATE)
-    SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, flyball.flyball_now()::float8 AS now_ms FROM h`,
+    `WITH h AS MATERIALIZED (SELECT seq, hash, at_ms, oldest_writer, tableoid FROM flyball.head FOR UPDATE)
+    SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, tableoid::int8::float8 AS home, flyball.flyball_now()::float8 AS now_ms FROM h`,
     schema
   ),
   params: []
@@ -121,12 +121,18 @@ export interface LockedHead {
   readonly head: Head | null
   readonly nowMs: number
   readonly oldestWriter: number
+  /** Object id of the table: another one than before, when a recovery has put the store aside meanwhile. */
+  readonly home: number
 }
+
+/** The refusal of a process that had the chain open which was put aside. */
+export const chainReplaced = (): StorageUnavailable =>
+  new StorageUnavailable({ reason: "a recovery has put the chain aside that this process had open, and began another; start the process again to go on with the new one", wrote: "no" })
 
 /** Reads the answer of {@link lockHead}; throws `StorageCorrupt` when it is not one row. */
 export const readLockedHead = (rows: Result["rows"]): LockedHead => {
   const row = rows[0]
   if (row === undefined || rows.length !== 1) throw new StorageCorrupt({ reason: `expected one head row, saw ${rows.length}` })
   const head = { seq: row["seq"] as number, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number }
-  return { head: head.seq < 0 ? null : head, nowMs: row["now_ms"] as number, oldestWriter: row["oldest_writer"] as number }
+  return { head: head.seq < 0 ? null : head, nowMs: row["now_ms"] as number, oldestWriter: row["oldest_writer"] as number, home: row["home"] as number }
 }

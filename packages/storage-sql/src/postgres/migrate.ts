@@ -11,36 +11,68 @@ import { inSchema, latestSchema, migrations, quoted } from "./migrations.ts"
 const oldestServer = 140_000
 
 /**
- * Runs the migrations that are missing, all in one transaction.
+ * Runs the migrations that are missing, all in one transaction, and answers them.
  *
  * An advisory lock keeps concurrent starts apart: the second finds the work done. `known` is replaced by tests only.
  *
  * - Fails: `StorageUnavailable` where the database is newer than this version, too old a server, or not UTF-8.
  */
 export const migrate = Effect.fnUntraced(function*(pool: PgPool, schema: string, known: ReadonlyArray<Migration> = migrations) {
-  yield* Effect.scoped(Effect.gen(function*() {
+  return yield* Effect.scoped(Effect.gen(function*() {
     const connection = yield* pool.reserve
     yield* requireServer(connection)
-    if ((yield* schemaOf(connection, schema, known.length)) === known.length) return
-    yield* Effect.acquireUseRelease(
+    if ((yield* schemaOf(connection, schema, known.length)) === known.length) return []
+    return yield* Effect.acquireUseRelease(
       connection.query("BEGIN"),
-      () => Effect.andThen(runMissing(connection, schema, known), Effect.asVoid(connection.query("COMMIT"))),
+      () => Effect.flatMap(runMissing(connection, schema, known), (missing) => Effect.as(connection.query("COMMIT"), missing)),
       // After COMMIT this does nothing but warn.
       () => Effect.ignore(connection.query("ROLLBACK"))
     )
   }))
 })
 
-const runMissing = Effect.fnUntraced(function*(connection: PgConnection, schema: string, known: ReadonlyArray<Migration>) {
+/** Waits until nobody else makes, changes or replaces this schema, and keeps them waiting until the transaction ends. */
+export const lockMigrations = (connection: PgConnection, schema: string) =>
+  Effect.asVoid(connection.query("SELECT pg_advisory_xact_lock(hashtextextended('flyball migrations of ' || $1::text, 0))", [schema]))
+
+/** Runs the migrations that are missing in a transaction of the caller. */
+export const runMissing = Effect.fnUntraced(function*(connection: PgConnection, schema: string, known: ReadonlyArray<Migration>) {
   yield* connection.query("SET LOCAL statement_timeout = 0")
-  yield* connection.query("SELECT pg_advisory_xact_lock(hashtextextended('flyball migrations of ' || $1::text, 0))", [schema])
+  yield* lockMigrations(connection, schema)
   const found = yield* schemaOf(connection, schema, known.length)
   if (found === 0) yield* makeHome(connection, schema)
-  for (const { id, name, olderMayRun, statements } of known.slice(found)) {
+  // Writers take the head before any table. Taken last, a migration and a writer would wait for each other.
+  else yield* connection.query(inSchema("SELECT 1 FROM flyball.head FOR UPDATE", schema))
+  const missing = known.slice(found)
+  for (const { id, name, olderMayRun, statements } of missing) {
     for (const statement of statements) yield* connection.query(inSchema(statement, schema), [], false)
     yield* connection.query(inSchema("INSERT INTO flyball.migrations (id, name, at_ms) VALUES ($1::int, $2::text, flyball.flyball_now())", schema), [id, name])
     if (!olderMayRun) yield* connection.query(inSchema("UPDATE flyball.head SET oldest_writer = $1::int", schema), [id])
   }
+  return missing
+})
+
+/**
+ * The migrations that {@link migrate} would run. Writes nothing.
+ *
+ * - Fails: as {@link migrate} does.
+ */
+export const missingMigrations = Effect.fnUntraced(function*(pool: PgPool, schema: string, known: ReadonlyArray<Migration> = migrations) {
+  return yield* Effect.scoped(Effect.gen(function*() {
+    const connection = yield* pool.reserve
+    yield* requireServer(connection)
+    return known.slice(yield* schemaOf(connection, schema, known.length))
+  }))
+})
+
+/** Refuses a database that a reader of this version cannot read. Writes nothing. */
+export const requireSchema = Effect.fnUntraced(function*(pool: PgPool, schema: string): Effect.fn.Return<void, SqlError | StorageUnavailable> {
+  const missing = yield* missingMigrations(pool, schema)
+  if (missing.length === 0) return
+  if (missing.length === latestSchema) {
+    return yield* refused(`the database has no store in its schema ${schema}, and it was opened for reading only; start the server once, or look at the database's address`)
+  }
+  return yield* refused(`expected schema ${latestSchema} in the database, saw ${latestSchema - missing.length}; run flyball migrate to bring it up to date`)
 })
 
 /** CREATE SCHEMA asks for a privilege on the database even when the schema is there, so look first. */

@@ -17,6 +17,18 @@ export const isLost = (error: SqlError): boolean => {
   return state === null ? error.reason._tag === "ConnectionError" : lostStates.test(state)
 }
 
+/**
+ * Whether a COMMIT that was answered with this may be durable all the same.
+ *
+ * An ERROR is the server's word that it rolled back. FATAL and PANIC end the session or the server wherever it was, whatever the code says: a log that could
+ * not be written to its end (PANIC 53100 on a full disk) may hold the commit all the same, and is replayed at the next start.
+ */
+export const mayHaveCommitted = (error: SqlError): boolean => sqlState(error) === null || isLost(error) || severity(error) !== "ERROR"
+
+/** The severity in the protocol's own words: the other one is in the language of the server. Spec: PostgreSQL, "Error and Notice Message Fields". */
+const severity = ({ reason: { cause } }: SqlError): unknown =>
+  typeof cause === "object" && cause !== null ? "severityUnlocalized" in cause ? cause.severityUnlocalized : "severity" in cause ? cause.severity : null : null
+
 /** Data that does not fit, constraints, limits of the program: something in the group itself, not in the world. */
 const groupStates = /^(22|23|54)/
 
@@ -28,8 +40,13 @@ const corruptStates = /^(23...|42(?!501)...|XX00[12])$/
 
 const waitStates: { readonly [state: string]: string } = {
   "53100": "its disk is full; free some space",
+  "53200": "its memory is used up; give it more, or lower its max_connections",
   "53300": "it has no connection left; raise max_connections or lower maxConnections",
   "55P03": "another process held the head of the chain for too long",
+  "57P01": "it ends its sessions, as it does when it is stopped or restarted",
+  "57P02": "it stops after another of its processes crashed; it starts again by itself",
+  "57P03": "it is starting or stopping; wait until it is ready",
+  "58030": "its disk failed",
   "57014": "a statement took too long and was cancelled",
   "28P01": "it refused the password",
   "28000": "it refused the role",

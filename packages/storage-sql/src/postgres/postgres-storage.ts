@@ -12,13 +12,14 @@ import { SqlError } from "effect/sql/SqlError"
 import { groupCommit } from "../group-commit.ts"
 import { groupCommitter } from "./group.ts"
 import { leasesIn } from "./leases.ts"
-import { migrate } from "./migrate.ts"
+import { migrate, requireSchema } from "./migrate.ts"
 import { inSchema } from "./migrations.ts"
 import { faultOf } from "./postgres-fault.ts"
 import { prepare } from "./prepare.ts"
 import { readsIn } from "./reads.ts"
 import { inRealTime } from "./real-time.ts"
 import type { PostgresOptions, Sessions } from "./sessions.ts"
+import { postgresRetirement } from "./retire.ts"
 import { openSessions, query } from "./sessions.ts"
 
 /** The schema of a store that names none. */
@@ -31,10 +32,10 @@ const groupBytes = 2 * 1024 * 1024
 /**
  * The store in a Postgres database, in a schema of its own.
  *
- * Any number of processes may open the same one. Opening brings the schema up to date.
+ * Any number of processes may open the same one. Opening brings the schema up to date, unless it is for reading only.
  */
 export const postgresStorage = (options: PostgresOptions): StorageChoice =>
-  storageChoice("postgres", Layer.effect(Storage, Effect.map(open(options), Storage.of)))
+  storageChoice("postgres", Layer.effect(Storage, Effect.map(open(options), Storage.of)), postgresRetirement(options, options.schema ?? defaultSchema, postgresStorage))
 
 const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<StorageApi, StorageOpenFault, Scope.Scope> {
   const schema = options.schema ?? defaultSchema
@@ -42,10 +43,13 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
   if (problem !== null) return yield* new StorageUnavailable({ reason: problem, wrote: "no" })
   const entropy = yield* Entropy
   const sessions = yield* Effect.mapError(openSessions(options), (error) => faultOf(error))
-  yield* Effect.mapError(inRealTime(migrate(sessions.readers, schema)), (error) => error instanceof SqlError ? faultOf(error) : error)
-  yield* requireSound(sessions, schema)
+  const ready = options.readOnly === true ? requireSchema(sessions.readers, schema) : Effect.asVoid(migrate(sessions.readers, schema))
+  yield* Effect.mapError(inRealTime(ready), (error) => error instanceof SqlError ? faultOf(error) : error)
+  const home = yield* requireSound(sessions, schema)
+  const reads = { backend: "postgres", ...readsIn(sessions.readers, schema, home) }
+  if (options.readOnly === true) return { ...reads, commit: () => Effect.fail(readOnly), lease: () => Effect.fail(readOnly), releaseLease: () => Effect.fail(readOnly) }
 
-  const commitGroup = groupCommitter(nodeCrypto, sessions, schema)
+  const commitGroup = groupCommitter(nodeCrypto, sessions, schema, home)
   const submit = yield* groupCommit({
     weigh: ({ weight }: ReturnType<typeof prepare>) => weight,
     run: (changes) => inRealTime(commitGroup(changes)),
@@ -54,17 +58,18 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
     maxBytes: groupBytes
   })
   return {
-    backend: "postgres",
+    ...reads,
     commit: (change) =>
       Effect.suspend(() => {
         const unplanned = changeProblem(change)
         if (unplanned !== null) throw new Error(unplanned)
         return submit(prepare(nodeCrypto, change, entropy.bytes(partCount(change.records ?? []) * saltBytes)))
       }),
-    ...readsIn(sessions.readers, schema),
     ...leasesIn(sessions.readers, schema)
   }
 })
+
+const readOnly = new StorageUnavailable({ reason: "it was opened for reading only; open it without `readOnly` to write", wrote: "no" })
 
 const schemaPattern = /^[a-z_][a-z0-9_]{0,62}$/
 
@@ -74,17 +79,18 @@ const optionsProblem = (schema: string, { maxConnections }: PostgresOptions): st
   return `maxConnections is a whole number from 2, not ${maxConnections}; one connection writes and the others read`
 }
 
-/** The head, the last record and the stored nodes must tell the same story; anything else was not done by us. */
-const requireSound = Effect.fnUntraced(function*({ readers }: Sessions, schema: string): Effect.fn.Return<void, StorageOpenFault> {
+/** The head, the last record and the stored nodes must tell the same story; anything else was not done by us. Answers the object id of the head's table. */
+const requireSound = Effect.fnUntraced(function*({ readers }: Sessions, schema: string): Effect.fn.Return<number, StorageOpenFault> {
   const rows = yield* Effect.mapError(query(readers, inSchema(soundness, schema)), (error) => faultOf(error))
   const [row] = rows
   if (row === undefined) return yield* new StorageCorrupt({ reason: "the head row is missing" })
-  const { head, last, nodes, same } = row as { readonly head: number; readonly last: number; readonly nodes: number; readonly same: boolean }
+  const { head, home, last, nodes, same } = row as { readonly head: number; readonly home: number; readonly last: number; readonly nodes: number; readonly same: boolean }
   if (head !== last || !same) return yield* new StorageCorrupt({ reason: `the head says record ${head}, the last record is ${last}${head === last ? " with another hash" : ""}` })
   const expected = Math.floor((head + 1) / 256)
   if (nodes !== expected) return yield* new StorageCorrupt({ reason: `expected ${expected} nodes of tile level 1, saw ${nodes}` })
+  return home
 })
 
-const soundness = `SELECT h.seq::float8 AS head, coalesce(r.seq, -1)::float8 AS last, h.seq = -1 OR coalesce(h.hash = r.hash, false) AS same,
+const soundness = `SELECT h.seq::float8 AS head, h.tableoid::int8::float8 AS home, coalesce(r.seq, -1)::float8 AS last, h.seq = -1 OR coalesce(h.hash = r.hash, false) AS same,
   coalesce((SELECT index + 1 FROM flyball.nodes WHERE level = 1 ORDER BY index DESC LIMIT 1), 0)::float8 AS nodes
   FROM flyball.head h LEFT JOIN LATERAL (SELECT seq, hash FROM flyball.records ORDER BY seq DESC LIMIT 1) r ON true`

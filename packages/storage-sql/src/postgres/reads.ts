@@ -4,9 +4,10 @@ import type { Document, Head, ReadFault, RecordQuery, StorageApi, StoredDelivery
 import { isStorable, limitProblem, maxRows, queryProblem, StorageCorrupt } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
-import { readLockedHead } from "./lookups.ts"
+import { chainReplaced, readLockedHead } from "./lookups.ts"
 import { inSchema } from "./migrations.ts"
 import { faultOf, isLost } from "./postgres-fault.ts"
+import { inRealTime } from "./real-time.ts"
 import type { Row } from "./sessions.ts"
 import { intArray, query } from "./sessions.ts"
 
@@ -17,7 +18,7 @@ const documentColumns = "d.collection, d.id, d.version::float8 AS version, d.bod
 const recordColumns = "seq::float8 AS seq, at_ms::float8 AS at_ms, kind, agent_id, hash, bytes"
 
 const text = {
-  head: "SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, flyball.flyball_now()::float8 AS now_ms FROM flyball.head",
+  head: "SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, tableoid::int8::float8 AS home, flyball.flyball_now()::float8 AS now_ms FROM flyball.head",
   get: `SELECT ${documentColumns} FROM flyball.documents d WHERE d.collection = $1::text AND d.id = $2::text`,
   find: `SELECT ${documentColumns} FROM flyball.document_keys k JOIN flyball.documents d ON d.collection = k.collection AND d.id = k.id
     WHERE k.collection = $1::text AND k.key = $2::text AND k.value = $3::text ORDER BY k.id`,
@@ -33,15 +34,18 @@ const text = {
 
 type Reads = Pick<StorageApi, "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes" | "deliveries">
 
-/** Makes the reads for one schema. */
-export const readsIn = (readers: PgPool, schema: string): Reads => {
+/** Makes the reads for one schema, of the store whose head is the table `home`. */
+export const readsIn = (readers: PgPool, schema: string, home: number): Reads => {
   const ask = (sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, ReadFault> =>
-    query(readers, inSchema(sql, schema), params).pipe(
+    inRealTime(query(readers, inSchema(sql, schema), params).pipe(
       // A session that died while it was idle may be noticed only now; a read costs nothing to ask again.
-      Effect.retry({ times: 1, while: isLost }),
+      Effect.retry({ times: 1, while: isLost })
+    )).pipe(
       Effect.mapError((error) => faultOf(error))
     )
-  const locked = Effect.flatMap(ask(text.head), (rows) => decode(() => readLockedHead(rows)))
+  const locked = Effect.flatMap(ask(text.head), (rows) => decode(() => readLockedHead(rows))).pipe(
+    Effect.filterOrFail((found) => found.home === home, chainReplaced)
+  )
   const documents = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<Document>, StorageCorrupt> => decode(() => rows.map(documentOf))
 
   return {

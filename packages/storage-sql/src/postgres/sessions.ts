@@ -16,6 +16,8 @@ export interface PostgresOptions {
   readonly maxConnections?: number
   /** Shown in `pg_stat_activity`. Default `flyball`. */
   readonly applicationName?: string
+  /** Opens for reading only: nothing is made or migrated, a role that may only SELECT will do, and `commit` and `lease` are refused. */
+  readonly readOnly?: boolean
 }
 
 /** Open pools. A connection that dies is replaced at its next use. */
@@ -61,7 +63,7 @@ export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions
     keepAlive: "30 seconds"
   } as const
   const writer = yield* inRealTime(PgPool.make({ ...common, startupParameters: writerSettings, maxConnections: 1, multiplex: true }))
-  const readers = yield* inRealTime(PgPool.make({ ...common, startupParameters: sessionSettings, maxConnections: Math.max(1, (options.maxConnections ?? 10) - 1) }))
+  const readers = yield* inRealTime(PgPool.make({ ...common, startupParameters: { ...sessionSettings, default_transaction_read_only: options.readOnly === true ? "on" : "off" }, maxConnections: Math.max(1, (options.maxConnections ?? 10) - 1) }))
   return { writer, readers }
 })
 

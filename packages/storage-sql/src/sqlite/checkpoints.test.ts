@@ -71,6 +71,43 @@ describe("Checkpoints", () => {
     db.close()
   })
 
+  it("waits for a reader that holds a snapshot once, and hardly from then on: commits come between", () => {
+    vi.useFakeTimers()
+    const { db, file, log, write } = open("patience.db")
+    db.exec("PRAGMA busy_timeout = 40")
+    const waits: Array<[statement: string, ms: unknown]> = []
+    const prepare = db.prepare.bind(db)
+    const waiting = () => prepare("PRAGMA busy_timeout").get()!["timeout"]
+    vi.spyOn(db, "prepare").mockImplementation((sql) => {
+      const statement = prepare(sql)
+      const [name] = /RESTART|TRUNCATE/.exec(sql) ?? []
+      if (name !== undefined) vi.spyOn(statement, "get").mockImplementation(() => (waits.push([name, waiting()]), prepare(sql).get()))
+      return statement
+    })
+    const checkpoints = new Checkpoints(db, null, { easy: 50, bound: 100 })
+    const reader = new DatabaseSync(file, { readOnly: true })
+    reader.exec("BEGIN; SELECT count(*) FROM t")
+    for (let n = 0; n < 4; n++) {
+      write(60)
+      checkpoints.committed()
+    }
+    assert.deepEqual(waits.splice(0), [["RESTART", 40], ["RESTART", 20], ["RESTART", 20]])
+    checkpoints.erased()
+    vi.advanceTimersByTime(250)
+    checkpoints.erased()
+    assert.deepEqual(waits.splice(0), [["TRUNCATE", 40], ["TRUNCATE", 20], ["TRUNCATE", 20], ["TRUNCATE", 20]])
+    assert.equal(waiting(), 40)
+    reader.exec("ROLLBACK")
+    vi.advanceTimersByTime(100)
+    assert.equal(log().log, 0)
+    checkpoints.erased()
+    assert.deepEqual(waits.splice(0).at(-1), ["TRUNCATE", 40])
+    checkpoints.close()
+    vi.useRealTimers()
+    reader.close()
+    db.close()
+  })
+
   it("copies the log back in a thread of its own, which is out of the way when the log is to be emptied and when the file is closed", () => {
     const { db, file, log, write } = open("copier.db")
     const copier = copierOf(file)

@@ -9,6 +9,9 @@ const easyPages = 4096
 /** Pages in the log (64 MiB) at which it is started over between two batches, waiting for readers: it is bounded. */
 const boundPages = 16_384
 
+/** How long an attempt waits for readers when the one before waited in vain: whoever holds a snapshot that long (a backup) must not hold up every commit. */
+const retryWaitMs = 20
+
 /** Sizes of the log, in pages, at which something is done. Tests make them small. */
 export interface CheckpointPages {
   readonly easy: number
@@ -19,9 +22,12 @@ export interface CheckpointPages {
  * Copies the log back: in pauses, past a size, and whole after an erasure.
  *
  * SQLite's own rule, every 1,000 pages inside a commit, makes appending slower and its slowest commits much slower.
- * A reader that holds one snapshot for ever holds the log too; ours read page by page.
+ * A reader that holds one snapshot for ever holds the log too; ours read page by page, but for a backup.
  */
 export class Checkpoints {
+  readonly #db: DatabaseSync
+  /** How long the connection waits for others. Unit: milliseconds. */
+  readonly #waitMs: number
   readonly #look: StatementSync
   readonly #passive: StatementSync
   readonly #restart: StatementSync
@@ -34,6 +40,8 @@ export class Checkpoints {
 
   /** Without a copier, what is waiting is copied between two batches. */
   constructor(db: DatabaseSync, copier: Copier | null, pages: CheckpointPages = { easy: easyPages, bound: boundPages }) {
+    this.#db = db
+    this.#waitMs = db.prepare("PRAGMA busy_timeout").get()!["timeout"] as number
     this.#pages = pages
     this.#copier = copier
     this.#restartAtPages = pages.bound
@@ -45,8 +53,9 @@ export class Checkpoints {
 
   /** Empties the log at once, so that erased bytes are in no file any more. Where a reader is in the way it is tried again until it is done. */
   erased(): void {
+    const again = this.#emptying
     this.#emptying = true
-    this.#empty()
+    this.#empty(again)
   }
 
   /** After each durable batch. */
@@ -55,7 +64,8 @@ export class Checkpoints {
     if (log >= this.#restartAtPages) {
       this.#copier?.settle()
       // A reader that does not end may make this fail; trying again at each batch would make every batch wait.
-      this.#restartAtPages = run(this.#restart).busy ? log + this.#pages.easy : this.#pages.bound
+      const again = this.#restartAtPages > this.#pages.bound
+      this.#restartAtPages = this.#attempt(this.#restart, again).busy ? log + this.#pages.easy : this.#pages.bound
     } else if (log - copied >= this.#pages.easy) {
       if (this.#copier === null) run(this.#passive)
       else this.#copier.copy()
@@ -68,15 +78,26 @@ export class Checkpoints {
     if (this.#timer !== null && !this.#emptying) this.#timer.refresh()
     this.#timer ??= setTimeout(() => {
       this.#timer = null
-      if (this.#emptying) this.#empty()
+      if (this.#emptying) this.#empty(true)
       else run(this.#passive)
     }, idleMs)
   }
 
-  #empty(): void {
+  #empty(again: boolean): void {
     this.#copier?.settle()
-    this.#emptying = run(this.#truncate).busy
+    this.#emptying = this.#attempt(this.#truncate, again).busy
     if (this.#emptying) this.#later()
+  }
+
+  /** The first attempt waits for readers as long as the connection does, those after it hardly. */
+  #attempt(statement: StatementSync, again: boolean): ReturnType<typeof run> {
+    if (!again) return run(statement)
+    this.#db.exec(`PRAGMA busy_timeout = ${Math.min(retryWaitMs, this.#waitMs)}`)
+    try {
+      return run(statement)
+    } finally {
+      this.#db.exec(`PRAGMA busy_timeout = ${this.#waitMs}`)
+    }
   }
 
   /** Stops waiting, and the copier's thread. SQLite copies everything back when the last connection closes. */

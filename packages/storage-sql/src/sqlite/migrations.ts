@@ -1,15 +1,24 @@
 /**
  * The schema of a SQLite store, as numbered steps.
  *
- * The first line of each says whether older processes may keep running. Steps are never edited once released; sealed bytes are never migrated.
+ * Steps are never edited once released; sealed bytes are never migrated. No older process can write meanwhile: a file has one writer.
  */
 
 /** Marks the file as ours (`PRAGMA application_id`): "Flyb". */
 export const applicationId = 0x466c7962
 
-/** Step n brings a store from schema n - 1 to n (`PRAGMA user_version`). */
-export const migrations: ReadonlyArray<string> = [
-  `-- older processes: none exist
+/** One schema change: brings a store from schema `id - 1` to `id` (`PRAGMA user_version`). */
+export interface SqliteMigration {
+  readonly id: number
+  readonly name: string
+  readonly sql: string
+}
+
+/** All migrations that this version knows, by id ascending from 1 without gaps. */
+export const migrations: ReadonlyArray<SqliteMigration> = [{
+  id: 1,
+  name: "store",
+  sql: `
 -- Texts that repeat: kinds, agents, scopes, collections, names of parts. 1 and 2 are the kinds that fill a chain.
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 INSERT INTO word (id, text) VALUES (1, 'decision.witnessed'), (2, 'decision.settled');
@@ -44,4 +53,4 @@ CREATE INDEX document_key_doc ON document_key (doc);
 CREATE TABLE delivery (id TEXT PRIMARY KEY, event_type INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
-]
+}]

@@ -3,7 +3,7 @@ import type { Document, Head, RecordQuery, StoredDelivery } from "@flyball/core/
 import type { Fault } from "./answers.ts"
 import type { PackedBatch } from "./batch.ts"
 
-/** How a worker opens the file. A `reader` never writes; `both` is for `:memory:`, where a second connection would see another database. */
+/** How a worker opens the file. A `reader` never writes; `both` needs no other thread, which `:memory:` cannot have: a second connection would see another database. */
 export interface OpenRequest {
   readonly op: "open"
   readonly role: "writer" | "reader" | "both"

@@ -10,7 +10,11 @@ describe("faultOf", () => {
       [sqliteError(13), "Unavailable", "no"],
       [sqliteError(5), "Unavailable", "no"],
       [sqliteError(262), "Unavailable", "no"],
+      // IOERR_FSYNC, IOERR_WRITE (a file that may not grow), IOERR_SHMSIZE (no room for the index of the log), IOERR_READ.
       [sqliteError(1034), "Unavailable", "unknown"],
+      [sqliteError(778), "Unavailable", "unknown"],
+      [sqliteError(4874), "Unavailable", "unknown"],
+      [sqliteError(266), "Unavailable", "unknown"],
       [sqliteError(7), "Unavailable", "unknown"],
       [sqliteError(8), "Unavailable", "unknown"],
       [sqliteError(14), "Unavailable", "unknown"],
@@ -27,7 +31,9 @@ describe("faultOf", () => {
       const fault = faultOf(error, "unknown")
       assert.deepEqual([fault._tag, fault._tag === "Unavailable" ? fault.wrote : undefined], [tag, wrote], String(error))
     }
-    const before = faultOf(sqliteError(1034))
-    assert.equal(before._tag === "Unavailable" ? before.wrote : null, "no")
+    for (const code of [1034, 778, 4874, 13]) {
+      const before = faultOf(sqliteError(code))
+      assert.equal(before._tag === "Unavailable" ? before.wrote : null, "no", String(code))
+    }
   })
 })

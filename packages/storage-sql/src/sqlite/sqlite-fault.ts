@@ -29,6 +29,7 @@ export const faultOf = (error: unknown, wrote: "no" | "unknown" = "no"): Fault =
   if (error instanceof StoreRefused) return { _tag: "Unavailable", reason: text, wrote: "no" }
   if (code === null) return { _tag: "Defect", reason: text }
   switch (code) {
+    // Also at COMMIT: the log's frames are written before anything is durable, and the last of them, which makes them count, was not.
     case codes.full:
       return { _tag: "Unavailable", reason: "the disk is full; free some space", wrote: "no" }
     case codes.busy:

@@ -3,6 +3,7 @@ import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Fault } from "./answers.ts"
+import { inMemory } from "./layout.ts"
 import type { AnswerTo, OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
 import { threadBootstrap } from "./thread-bootstrap.ts"
@@ -123,7 +124,7 @@ export class WorkerThread {
   #died(worker: Worker, why: string): void {
     if (this.#worker !== worker) return
     this.#worker = null
-    this.#lost = this.#open.role === "both"
+    this.#lost = this.#open.file === inMemory
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
     this.#outbox = []

@@ -39,15 +39,15 @@ const open = (request: OpenRequest): Connection => {
   }
   const { db, close } = openForWriting(request.file, request.busyTimeoutMs)
   try {
-    return writing(db, request.file, close)
+    return writing(db, request, close)
   } catch (error) {
     close()
     throw error
   }
 }
 
-const writing = (db: DatabaseSync, file: string, closeDatabase: () => void): Connection => {
-  const checkpoints = file === inMemory ? null : new Checkpoints(db, copierOf(file))
+const writing = (db: DatabaseSync, { file, role }: OpenRequest, closeDatabase: () => void): Connection => {
+  const checkpoints = file === inMemory ? null : new Checkpoints(db, role === "both" ? null : copierOf(file))
   return {
     reader: new ChainReader(db),
     writer: new ChainWriter(db),

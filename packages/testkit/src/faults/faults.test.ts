@@ -72,10 +72,16 @@ describe("faults", () => {
     yield* guard.read
     yield* guard.read
     yield* guard.advance(null, state(1, "a"))
-    yield* faultySigner(yield* Signer, board).sign(utf8("x"))
+    const signer = faultySigner(yield* Signer, board)
+    yield* signer.sign(utf8("x"))
+    yield* signer.rotation!.prepare
+    const { current, next } = yield* signer.rotation!.keys
+    yield* current.sign(utf8("x"))
+    yield* next!.sign(utf8("x"))
+    yield* signer.rotation!.promote(next!.publicKey)
     const methods = Object.keys(yield* Storage).filter((name) => name !== "backend").map((name) => `storage.${name}`)
-    assert.deepStrictEqual([...board.calls.keys()].sort(), [...methods, "guard.read", "guard.advance", "signer.sign"].sort())
-    assert.strictEqual(board.calls.get("guard.read"), 2)
+    assert.deepStrictEqual([...board.calls.keys()].sort(), [...methods, "guard.read", "guard.advance", "signer.sign", "signer.keys", "signer.prepare", "signer.promote"].sort())
+    assert.deepStrictEqual([board.calls.get("guard.read"), board.calls.get("signer.sign")], [2, 3])
   }).pipe(world()))
 })
 

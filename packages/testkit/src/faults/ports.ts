@@ -1,7 +1,7 @@
 /** The ports of a governor, with something around each call: a fault, a delay, a note. */
-import { Guard, type GuardApi, Signer, type SignerApi } from "@flyball/core"
+import { Guard, type GuardApi, Signer, type SignerApi, type SigningKey } from "@flyball/core"
 import { Storage, type StorageApi, type StorageUnavailable } from "@flyball/core/storage"
-import type { Effect } from "effect"
+import { Effect } from "effect"
 import { type FaultBoard, type FaultPoint, underFault } from "./fault.ts"
 
 /** What is put around each call of a port. */
@@ -31,9 +31,22 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
 export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
   Guard.of({ read: around("guard.read", guard.read), advance: (from, to) => around("guard.advance", guard.advance(from, to)) })
 
-/** This signer, with `around` around each call: `signer.sign`. */
-export const aroundSigner = (signer: SignerApi, around: Around): SignerApi =>
-  Signer.of({ ...signer, sign: (message) => around("signer.sign", signer.sign(message)) })
+/** This signer, with `around` around each call: `signer.sign`, by whichever key, and `signer.keys`, `signer.prepare` and `signer.promote` where it can rotate. */
+export const aroundSigner = (signer: SignerApi, around: Around): SignerApi => {
+  const { rotation } = signer
+  const aroundKey = (key: SigningKey): SigningKey => ({ ...key, sign: (message) => around("signer.sign", key.sign(message)) })
+  return Signer.of({
+    ...signer,
+    sign: aroundKey(signer).sign,
+    ...(rotation === undefined ? {} : {
+      rotation: {
+        keys: Effect.map(around("signer.keys", rotation.keys), ({ current, next }) => ({ current: aroundKey(current), next: next === null ? null : aroundKey(next) })),
+        prepare: around("signer.prepare", rotation.prepare),
+        promote: (publicKey) => around("signer.promote", rotation.promote(publicKey))
+      }
+    })
+  })
+}
 
 const faulty = (board: FaultBoard): Around => (point, call) => underFault(board, point, call)
 

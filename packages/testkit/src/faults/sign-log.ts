@@ -1,5 +1,5 @@
 /** What a guard let through and what was signed, kept outside of both, to be judged afterwards. */
-import { Guard, type GuardApi, Signer, type SignerApi } from "@flyball/core"
+import { Guard, type GuardApi, Signer, type SignerApi, type SigningKey } from "@flyball/core"
 import { fromUtf8, parseCheckpoint, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 
@@ -26,17 +26,28 @@ export class SignLog {
     })
   }
 
-  /** The signer, with a line for each checkpoint it signs. The end of a pack leaves none. */
+  /** The signer, with a line for each checkpoint it signs, by whichever key. The end of a pack leaves none. */
   signer(signer: SignerApi): SignerApi {
+    const { rotation } = signer
     return Signer.of({
       ...signer,
-      sign: (message) => Effect.tap(signer.sign(message), () => Effect.sync(() => {
+      sign: this.#key(signer).sign,
+      ...(rotation === undefined ? {} : {
+        rotation: { ...rotation, keys: Effect.map(rotation.keys, ({ current, next }) => ({ current: this.#key(current), next: next === null ? null : this.#key(next) })) }
+      })
+    })
+  }
+
+  #key(key: SigningKey): SigningKey {
+    return {
+      publicKey: key.publicKey,
+      sign: (message) => Effect.tap(key.sign(message), () => Effect.sync(() => {
         const read = parseCheckpoint(fromUtf8(message) ?? "")
         if (!read.ok || read.checkpoint.origin.endsWith(PACK_END)) return
         const { origin, root, size } = read.checkpoint
         this.entries.push({ by: "signer", origin, size, rootHex: toHex(root) })
       }))
-    })
+    }
   }
 }
 

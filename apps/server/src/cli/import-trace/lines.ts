@@ -1,5 +1,6 @@
 /** The lines of a trace file as bytes, so that nothing is decoded before it is checked. */
-import { createReadStream, openSync, readSync, closeSync } from "node:fs"
+import { closeSync, createReadStream, openSync, readSync } from "node:fs"
+import type { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
 
 /**
@@ -8,6 +9,9 @@ import { createGunzip } from "node:zlib"
  * - Unit: bytes. As much as a request to the server may have; a file without line ends must not fill the memory.
  */
 export const MAX_LINE_BYTES = 16 * 1_048_576
+
+/** Names standard input where a file is named. */
+export const STANDARD_INPUT = "-"
 
 /** A line that is not blank. */
 export interface Line {
@@ -32,13 +36,15 @@ const CR = 0x0d
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /**
- * The lines of a file, unpacked when its first bytes say gzip. Ends with LF or CRLF, the last one with or without; a byte order mark is dropped.
+ * The lines of a file or of {@link STANDARD_INPUT}, unpacked when the first bytes say gzip. Ends with LF or CRLF, the last one with or without; a byte order mark is dropped.
  *
- * - Fails: {@link TraceUnreadable} for damaged gzip and lines over {@link MAX_LINE_BYTES}; the system's errors as they are.
+ * - Fails: {@link TraceUnreadable} for damaged gzip and lines over {@link MAX_LINE_BYTES}; the reason of `stop`; the system's errors as they are.
  */
-export const traceLines = async function*(file: string): AsyncGenerator<Line> {
-  const source = createReadStream(file)
-  const packed = isGzip(file)
+export const traceLines = async function*(file: string, stop?: AbortSignal): AsyncGenerator<Line> {
+  const source: Readable & { readonly bytesRead?: number } = file === STANDARD_INPUT ? process.stdin : createReadStream(file)
+  // Whoever fills a pipe may be silent for long; a file never is.
+  stop?.addEventListener("abort", () => void source.destroy(stop.reason as Error), { once: true })
+  const packed = file === STANDARD_INPUT ? await beginsAsGzip(source) : isGzip(file)
   const content = packed ? source.pipe(createGunzip()) : source
   if (packed) source.on("error", (cause) => content.destroy(cause))
   let number = 1
@@ -50,7 +56,7 @@ export const traceLines = async function*(file: string): AsyncGenerator<Line> {
     restBytes = 0
     const unmarked = number === 1 && BOM.equals(whole.subarray(0, BOM.length)) ? whole.subarray(BOM.length) : whole
     const bytes = unmarked.at(-1) === CR ? unmarked.subarray(0, -1) : unmarked
-    const line = isBlank(bytes) ? null : { bytes, number, bytesRead: source.bytesRead }
+    const line = isBlank(bytes) ? null : { bytes, number, bytesRead: source.bytesRead ?? 0 }
     number++
     return line
   }
@@ -87,4 +93,19 @@ const isGzip = (file: string): boolean => {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** The same of a stream, which keeps its bytes. */
+const beginsAsGzip = async (source: Readable): Promise<boolean> => {
+  let start: Buffer = Buffer.alloc(0)
+  while (start.length < 2) {
+    const chunk = source.read() as Buffer | null
+    if (chunk !== null) start = Buffer.concat([start, chunk])
+    else if (source.readableEnded || source.errored !== null) break
+    else await new Promise<void>((resolve) => {
+      for (const event of ["readable", "end", "error"]) source.once(event, () => resolve())
+    })
+  }
+  if (start.length > 0) source.unshift(start)
+  return start[0] === 0x1f && start[1] === 0x8b
 }

@@ -6,8 +6,12 @@ import type { HostRuntime } from "../../host/open-host.ts"
 
 /** Decisions in one commit: enough to share an fsync, few enough to stay near 10 ms. */
 const BATCH = 500
-/** Bytes of lines that wait for their batch, of all agents together, before everything is witnessed. */
-const WAITING_BYTES = 8 * 1_048_576
+/**
+ * Bytes of lines that wait for their batch, of all agents together, before everything is witnessed.
+ *
+ * As much again is being witnessed meanwhile. Decisions of small size take several times their line in memory.
+ */
+const WAITING_BYTES = 128 * 1024
 
 const writer: Writer = { id: "system:import" }
 
@@ -35,9 +39,10 @@ export interface TraceLine {
   readonly bytes: number
 }
 
-/** Takes decisions and witnesses them when enough wait. */
+/** Takes decisions and witnesses them when enough wait, while the next ones are read. */
 export interface Witness {
-  readonly add: (line: TraceLine) => Promise<void>
+  /** Answers a promise when the caller has to wait before it adds more. */
+  readonly add: (line: TraceLine) => Promise<void> | null
   /** Witnesses all that waits. */
   readonly flush: () => Promise<void>
 }
@@ -50,8 +55,9 @@ const decodeAgent = decode(AgentCreate)
  * - Fails: {@link LineProblem} where a line is to blame; nothing of its batch is then recorded. The store's faults as they are.
  */
 export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Totals): Witness => {
-  const waiting = new Map<string, Array<TraceLine>>()
+  let waiting = new Map<string, Array<TraceLine>>()
   let waitingBytes = 0
+  let underWay: Promise<void> = Promise.resolve()
 
   const agentOf = async ({ agent: name, line }: TraceLine): Promise<string> => {
     const known = totals.agents.get(name)
@@ -64,34 +70,55 @@ export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Tota
     return agent.id
   }
 
-  const witness = async (lines: Array<TraceLine>): Promise<void> => {
-    const batch = lines.splice(0)
-    const [first] = batch
-    if (first === undefined) return
-    waitingBytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0)
-    const agentId = await agentOf(first)
+  const witness = async (batch: ReadonlyArray<TraceLine>, agentId: string): Promise<void> => {
     const { receipts } = await runtime.runPromise(Capture.use((capture) => capture.witness(agentId, batch.map(({ decision }) => decision), writer)))
       .catch((cause: unknown) => Promise.reject(lineProblem(batch, cause)))
     totals.decisions += receipts.length
     totals.duplicates += receipts.filter(({ duplicate }) => duplicate).length
   }
 
-  const flush = async (): Promise<void> => {
-    for (const lines of waiting.values()) await witness(lines)
+  const witnessAgent = async (lines: ReadonlyArray<TraceLine>): Promise<void> => {
+    const agentId = await agentOf(lines[0]!)
+    for (let at = 0; at < lines.length; at += BATCH) await witness(lines.slice(at, at + BATCH), agentId)
+  }
+
+  /** The agents' batches side by side, so that they share commits; the decisions of one agent stay in order. */
+  const witnessAll = async (byAgent: ReadonlyMap<string, ReadonlyArray<TraceLine>>): Promise<void> => {
+    const settled = await Promise.allSettled([...byAgent.values()].map(witnessAgent))
+    const failures = settled.flatMap((one) => one.status === "rejected" ? [one.reason as unknown] : [])
+    if (failures.length > 0) throw failures.reduce(earlier)
+  }
+
+  /** Hands over what waits; answers when what was handed over before is recorded. */
+  const next = async (): Promise<void> => {
+    const byAgent = waiting
+    waiting = new Map()
+    waitingBytes = 0
+    const before = underWay
+    underWay = before.then(() => witnessAll(byAgent))
+    // Whoever waits for it next is told; nobody may be waiting yet.
+    underWay.catch(() => undefined)
+    await before
   }
 
   return {
-    add: async (line) => {
-      const lines = waiting.get(line.agent) ?? []
-      waiting.set(line.agent, lines)
-      lines.push(line)
+    add: (line) => {
+      const lines = waiting.get(line.agent)
+      if (lines === undefined) waiting.set(line.agent, [line])
+      else lines.push(line)
       waitingBytes += line.bytes
-      if (waitingBytes >= WAITING_BYTES) await flush()
-      else if (lines.length >= BATCH) await witness(lines)
+      return waitingBytes >= WAITING_BYTES ? next() : null
     },
-    flush
+    flush: async () => {
+      await next()
+      await underWay
+    }
   }
 }
+
+/** Of two failures the one of the earlier line; one that is no line's fault comes first. */
+const earlier = (one: unknown, other: unknown): unknown =>
+  one instanceof LineProblem && (!(other instanceof LineProblem) || other.line < one.line) ? other : one
 
 /** Finds the line behind a refusal of a whole batch. */
 const lineProblem = (batch: ReadonlyArray<TraceLine>, cause: unknown): unknown => {

@@ -43,7 +43,7 @@ export interface Operator {
   readonly folder: string
   readonly path: (...names: ReadonlyArray<string>) => string
   /** Runs `flyball` with the defaults of a fresh environment and a free port. */
-  readonly flyball: (args: ReadonlyArray<string>, variables?: Variables) => Promise<Finished>
+  readonly flyball: (args: ReadonlyArray<string>, variables?: Variables, input?: string | Uint8Array) => Promise<Finished>
   readonly verify: (...args: ReadonlyArray<string>) => Promise<Finished>
   /** Starts `flyball serve` and waits for its ready line. Fails with what it printed when it ends before. */
   readonly serve: (variables?: Variables) => Promise<RunningServer>
@@ -56,8 +56,10 @@ export const operator = (): Operator => {
   const folder = mkdtempSync(join(tmpdir(), "flyball-cli-"))
   const running = new Set<{ readonly child: ChildProcess; readonly ended: Promise<Finished> }>()
 
-  const start = (file: string, args: ReadonlyArray<string>, variables: Variables) => {
-    const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: { ...bareEnvironment, FLYBALL_PORT: "0", ...variables }, stdio: ["ignore", "pipe", "pipe"] })
+  const start = (file: string, args: ReadonlyArray<string>, variables: Variables, input: string | Uint8Array = "") => {
+    const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: { ...bareEnvironment, FLYBALL_PORT: "0", ...variables }, stdio: ["pipe", "pipe", "pipe"] })
+    // A command that does not read what it is given may be gone before it is all sent.
+    child.stdin.on("error", () => undefined).end(input)
     const seen = { out: "", err: "" }
     child.stdout.setEncoding("utf8").on("data", (text: string) => (seen.out += text))
     child.stderr.setEncoding("utf8").on("data", (text: string) => (seen.err += text))
@@ -72,7 +74,7 @@ export const operator = (): Operator => {
     return { child, ended, seen }
   }
 
-  const flyball: Operator["flyball"] = (args, variables = {}) => start(mainFile, args, variables).ended
+  const flyball: Operator["flyball"] = (args, variables = {}, input) => start(mainFile, args, variables, input).ended
 
   return {
     folder,

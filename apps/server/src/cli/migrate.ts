@@ -1,0 +1,28 @@
+/** `flyball migrate`: brings the store to this version's schema, or says what that would be. */
+import { migrateStore, missingMigrations, type PlannedMigration } from "@flyball/storage-sql"
+import { Effect } from "effect"
+import { inOurWords } from "../host/open-host.ts"
+import { looksAtStoreFile, prepareStoreFile } from "../host/store-file.ts"
+import { storeLocation, storeName } from "../host/store-location.ts"
+import { readArguments } from "./arguments.ts"
+import { command, exitStatus } from "./command.ts"
+import { settingsOfProcess } from "./environment.ts"
+
+/** Prints one line a schema change, in the order in which they run. */
+export const run = command("migrate", async (args) => {
+  const { values } = readArguments(args, { "dry-run": { type: "boolean" } })
+  const { settings } = settingsOfProcess()
+  const store = storeLocation(settings, "with sqlite::memory: every start makes a new store; there is nothing to migrate")
+  const dryRun = values["dry-run"] === true
+  if (store.kind === "sqlite" && dryRun) looksAtStoreFile(store.file)
+  if (store.kind === "sqlite" && !dryRun) prepareStoreFile(store.file, false)
+  const steps = await Effect.runPromise((dryRun ? missingMigrations : migrateStore)(store)).catch((cause: unknown) => Promise.reject(inOurWords(settings, cause)))
+  if (steps.length === 0) console.log(`${storeName(store)} has the schema of this version: nothing to do.`)
+  for (const step of steps) console.log(line(step, store.kind === "sqlite", dryRun))
+  return exitStatus.ok
+})
+
+const line = ({ id, name, olderMayRun }: PlannedMigration, oneWriter: boolean, dryRun: boolean): string => {
+  const older = oneWriter ? "no other process writes a SQLite file" : id === 1 ? "there are none" : olderMayRun ? "they may go on" : "they stop writing"
+  return `${dryRun ? "Would run" : "Ran"} ${String(id).padStart(4, "0")} ${name}. Older processes: ${older}.`
+}

@@ -1,0 +1,135 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { operator, type Operator, type RunningServer } from "./testing/commands.ts"
+
+const ORIGIN = "flyball.example/acme/prod"
+const SECOND = `${ORIGIN}~2`
+const why = ["--accept-rollback", "--reason", "The disk of the host died on Friday; Thursday's copy was the newest."]
+
+let me: Operator
+let oldVkey: string
+let key: string
+let agentId: string
+/** Records in the copy that was made midway, and in the chain when its store was lost. */
+let copied: number
+let signed: number
+
+const asAgent = (server: RunningServer, method: string, path: string, body?: unknown): Promise<Response> =>
+  fetch(`${server.url}/api/v1${path}`, {
+    method, headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+
+/** Witnesses decisions `from` to `to`, each by a request of its own, all at once. */
+const witness = async (server: RunningServer, from: number, to: number): Promise<void> => {
+  const answers = await Promise.all(Array.from({ length: to - from + 1 }, (_, index) =>
+    asAgent(server, "POST", `/agents/${agentId}/decisions`, { client_ref: `step-${from + index}`, kind: "tool_call", action: "pay", status: "ok", args: { step: from + index } })))
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201])
+}
+
+const stop = async (server: RunningServer): Promise<void> => assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+
+const records = async (server: RunningServer): Promise<number> => ((await (await server.call("GET", "/api/v1/chain/head")).json()) as { readonly tree_size: number }).tree_size
+
+beforeAll(async () => {
+  me = operator()
+  const first = await me.serve({ FLYBALL_ORIGIN: ORIGIN })
+  key = ((await (await first.call("POST", "/api/v1/admin/ingest-keys", { name: "agents", org_unit: "support" })).json()) as { readonly key: string }).key
+  agentId = ((await (await asAgent(first, "POST", "/agents", { name: "refund-bot" })).json()) as { readonly id: string }).id
+  oldVkey = (await me.flyball(["vkey"])).out.trim()
+  await witness(first, 1, 40)
+  copied = await records(first)
+  await stop(first)
+  copyFileSync(me.path(".flyball", "flyball.db"), me.path("thursday.db"))
+
+  const second = await me.serve()
+  await witness(second, 41, 60)
+  signed = await records(second)
+  await stop(second)
+  // What an auditor took home before the disk died.
+  assert.strictEqual((await me.flyball(["export", "--kind", "full", "--out", "late.evp"])).status, 0)
+  const [, checkpoint] = /^C (\S+)$/m.exec(readFileSync(me.path("late.evp"), "utf8"))!
+  writeFileSync(me.path("late.checkpoint"), Buffer.from(checkpoint!, "base64"))
+}, 120_000)
+afterAll(() => me.leave())
+
+describe("flyball recover", () => {
+  it("has nothing to do where the server would start", async () => {
+    assert.deepEqual(await me.flyball(["recover", ...why]), {
+      status: 1,
+      out: "",
+      err: `flyball recover: There is nothing to recover: the store of ${ORIGIN} holds ${signed} records, and all that was signed for it is there. Start the server.\n`
+    })
+  })
+
+  it("is what the server points to when its store was put back; without its flags it says what would be lost, and changes nothing", async () => {
+    copyFileSync(me.path("thursday.db"), me.path(".flyball", "flyball.db"))
+    for (const log of ["-wal", "-shm"]) rmSync(me.path(".flyball", `flyball.db${log}`), { force: true })
+    const refused = await me.flyball(["serve"])
+    assert.deepEqual([refused.status, refused.out], [1, ""])
+    assert.match(refused.err, new RegExp(`^flyball serve: A checkpoint of ${signed} records was signed for ${ORIGIN}, but the store holds ${copied}\\. .*flyball recover[^\\n]*\\n$`))
+    const said = `${signed} records of ${ORIGIN} were signed for, and the store holds ${copied}, so ${signed - copied} records that others may hold evidence of are lost`
+    for (const [args, flags] of [[[], "--accept-rollback and --reason TEXT"], [["--accept-rollback"], "--reason TEXT"]] as const) {
+      const { err, out, status } = await me.flyball(["recover", ...args])
+      assert.deepEqual([status, out], [2, ""])
+      assert.strictEqual(err, `flyball recover: ${said}. If no newer copy of the store is left, give ${flags} to go on without them under another name. flyball recover --help says how.\n`)
+    }
+    assert.isFalse(existsSync(me.path(".flyball", "flyball.db.retired-1")))
+  })
+
+  it("goes on under another name, with the same agents and keys", async () => {
+    const { err, out, status } = await me.flyball(["recover", ...why], { FLYBALL_ORIGIN: ORIGIN })
+    assert.deepEqual([status, err], [0, `flyball: FLYBALL_ORIGIN is ${ORIGIN}. Set it to ${SECOND}, or leave it out, before the server starts.\n`])
+    const vkey = (await me.flyball(["vkey"])).out
+    assert.match(out, new RegExp(`^Recovered: ${signed} records of ${ORIGIN} were signed for.* flyball export --chain ${ORIGIN} exports it\\.\n`))
+    assert.isTrue(out.endsWith(`The chain goes on as ${SECOND}. Give its verification key to whoever checks its packs:\n${vkey}`))
+    assert.deepEqual(readdirSync(me.path(".flyball")).filter((name) => name.startsWith("flyball.db")).sort(), ["flyball.db", "flyball.db.lock", "flyball.db.retired-1"])
+
+    const server = await me.serve()
+    await witness(server, 41, 70)
+    assert.strictEqual(((await (await asAgent(server, "GET", `/agents/${agentId}`)).json()) as { readonly name: string }).name, "refund-bot")
+    assert.strictEqual(await records(server), 31)
+    const { err: writing } = await me.flyball(["recover", ...why])
+    assert.match(writing, /^flyball recover: another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first/)
+    await stop(server)
+  })
+
+  it("leaves both chains to be exported, each verified by its own key, and the new one says which it follows", async () => {
+    const vkey = (await me.flyball(["vkey"])).out.trim()
+    const { err } = await me.flyball(["export", "--kind", "full", "--chain", ORIGIN, "--out", "old.evp"])
+    assert.strictEqual(err, `Wrote ${copied} records to old.evp. Check it with: flyball-verify old.evp --vkey "$(flyball vkey --chain ${ORIGIN})"\n`)
+    assert.deepEqual(await me.flyball(["vkey", "--chain", ORIGIN]), { status: 0, out: `${oldVkey}\n`, err: "" })
+    assert.strictEqual((await me.flyball(["export", "--kind", "full", "--out", "new.evp"])).status, 0)
+    const old = await me.verify("old.evp", "--vkey", oldVkey, "--require", "full", "--json")
+    const now = await me.verify("new.evp", "--vkey", vkey, "--require", "full", "--json")
+    assert.deepEqual([old.status, now.status], [0, 0], `${old.out}${now.out}`)
+    assert.isNull((JSON.parse(old.out) as { readonly previous: unknown }).previous)
+    assert.deepEqual((JSON.parse(now.out) as { readonly previous: unknown }).previous, { origin: ORIGIN, signed_size: signed, stored_size: copied })
+    assert.match((await me.verify("new.evp", "--vkey", vkey)).out.replaceAll(/\s+/g, " "), new RegExp(`Follows ${ORIGIN}\\. This chain was begun after ${signed} records of that one were signed, when its store held ${copied}\\.`))
+    assert.strictEqual((await me.verify("new.evp", "--vkey", oldVkey)).status, 2, "the old key is not the new chain's")
+    const unknown = await me.flyball(["export", "--kind", "full", "--chain", "flyball.example/none", "--out", "none.evp"])
+    assert.deepEqual([unknown.status, unknown.err], [1, `flyball export: --chain flyball.example/none: put aside here are ${ORIGIN}. Leave --chain out for the chain that goes on.\n`])
+  })
+
+  it("hides nothing from an auditor who holds a later checkpoint of the old chain", async () => {
+    const { out, status } = await me.verify("old.evp", "--vkey", oldVkey, "--trusted-checkpoint", "late.checkpoint", "--json")
+    const report = JSON.parse(out) as { readonly verdicts: { readonly completeness: string }; readonly findings: ReadonlyArray<{ readonly code: string }> }
+    assert.deepEqual([status, report.verdicts.completeness, report.findings.map(({ code }) => code)], [2, "truncated", ["E_ROLLBACK"]])
+  })
+
+  it("is explained by the records of both chains, which check recomputes", async () => {
+    const total = copied + 31
+    assert.deepEqual(await me.flyball(["check"]), {
+      status: 0,
+      out: "Chain: 31 records recomputed from the stored bytes; no difference; the last checkpoint covers 31 records.\n" +
+        `Put aside: ${ORIGIN}, ${copied} records recomputed; as the next chain says of them.\n` +
+        `Replay: ${total} records folded, 3 documents compared; no difference.\n`,
+      err: ""
+    })
+    copyFileSync(me.path(".flyball", "flyball.db.retired-1"), me.path("retired"))
+    rmSync(me.path(".flyball", "flyball.db.retired-1"))
+    const { out, status } = await me.flyball(["check"])
+    assert.strictEqual(status, 1)
+    assert.include(out, `Put aside: ${ORIGIN}, 0 records recomputed; 1 finding.\nFindings:\n  E_COUNT: expected the ${copied} records that were put aside, found no such chain beside the store\n`)
+    assert.match(out, /Replay: 31 records folded, 3 documents compared; \d+ differences/)
+  })
+})

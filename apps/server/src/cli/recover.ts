@@ -1,0 +1,49 @@
+/** `flyball recover`: puts a store that is behind its signing guard aside, and goes on under another name. */
+import { isOrigin, recoverGovernor, recoveryNeeded, type RecoveryNeed } from "@flyball/core"
+import { dataFolder } from "@flyball/node"
+import { requireDataFolder } from "../host/data-folder.ts"
+import { inOurWords, storageOf } from "../host/open-host.ts"
+import { prepareStoreFile } from "../host/store-file.ts"
+import { readArguments, UsageError } from "./arguments.ts"
+import { command, counted, exitStatus } from "./command.ts"
+import { settingsOfProcess } from "./environment.ts"
+
+/** Longest reason. Spec: core decision 0010. Unit: characters. */
+const MAX_REASON = 2_000
+
+/** Says what was given up, and what the chain is called and checked with from here on. */
+export const run = command("recover", async (args) => {
+  const { values } = readArguments(args, { "accept-rollback": { type: "boolean" }, reason: { type: "string" }, origin: { type: "string" } })
+  const { origin, reason } = values
+  if (origin !== undefined && !isOrigin(origin)) throw new UsageError('--origin should be 1 to 255 printable ASCII characters without a space or "+", such as flyball.example/acme/prod')
+  if (reason !== undefined && (reason.trim() === "" || [...reason].length > MAX_REASON)) throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters`)
+  const { settings } = settingsOfProcess()
+  if (settings.database.kind === "memory") throw new Error("with sqlite::memory: each start is a new chain, and there is nothing to recover")
+  requireDataFolder(settings)
+  if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, true)
+  // Without FLYBALL_ORIGIN, which names the old chain: the folder itself says what its keys are for.
+  const site = { storage: storageOf(settings, false), keys: dataFolder({ dir: settings.dataDir }) }
+  const inWords = (cause: unknown): never => {
+    throw inOurWords(settings, cause)
+  }
+  const need = await recoveryNeeded(site).catch(inWords)
+  if (values["accept-rollback"] !== true || reason === undefined) throw new UsageError(`${given(need)}. ${missing(values["accept-rollback"] === true, reason)}`)
+  const { origin: now, previous, vkey } = await recoverGovernor({ ...site, reason, ...(origin === undefined ? {} : { origin }) }).catch(inWords)
+  console.log(`Recovered: ${given({ ...need, signed: previous.signed, stored: previous.stored })}. The old chain is put aside, read-only; flyball export --chain ${previous.origin} exports it.`)
+  console.log(`The chain goes on as ${now}. Give its verification key to whoever checks its packs:\n${vkey}`)
+  if (settings.origin !== null && settings.origin !== now) console.error(`flyball: FLYBALL_ORIGIN is ${settings.origin}. Set it to ${now}, or leave it out, before the server starts.`)
+  return exitStatus.ok
+})
+
+/** What a recovery gives up, as a clause. */
+const given = ({ begun, origin, signed, stored }: RecoveryNeed): string => {
+  const held = `the store holds ${stored}`
+  if (signed === null) return `how many records of ${origin} were signed for is lost with the guard, and ${held}`
+  const lost = stored < signed ? `so ${counted(signed - stored, "record")} that others may hold evidence of ${signed - stored === 1 ? "is" : "are"} lost` : "but others than those that were signed for"
+  return `${counted(signed, "record")} of ${origin} were signed for, and ${held}, ${lost}${begun === null ? "" : ` (a recovery to ${begun} was stopped halfway)`}`
+}
+
+const missing = (accepted: boolean, reason: string | undefined): string => {
+  const flags = [...(accepted ? [] : ["--accept-rollback"]), ...(reason === undefined ? ["--reason TEXT"] : [])].join(" and ")
+  return `If no newer copy of the store is left, give ${flags} to go on without them under another name`
+}

@@ -1,0 +1,114 @@
+import { createPublicKey, verify } from "node:crypto"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
+import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
+import { operator, type Operator, starterFile } from "./testing/commands.ts"
+
+let me: Operator
+beforeEach(() => {
+  me = operator()
+})
+afterEach(() => me.leave())
+
+interface Told {
+  readonly oldKey: string
+  readonly newKey: string
+  readonly seq: number
+  readonly note: string
+}
+
+/** What the command prints, taken apart. */
+const told = (out: string): Told => {
+  const found = /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\nThe checkpoint of \d+ records carries both signatures:\n\n(.*?\n\n(?:— .*\n)+)\nTell everybody/s.exec(out)
+  if (found === null) throw new Error(`The command printed something else: ${out}`)
+  return { seq: Number(found[1]), oldKey: found[2]!, newKey: found[3]!, note: found[4]! }
+}
+
+/** Whether a note carries a signature by this key: by OpenSSL, over bytes that were cut out by hand. */
+const isSignedBy = (note: string, vkey: string): boolean => {
+  const gap = note.indexOf("\n\n")
+  const raw = Buffer.from(vkey.split("+").slice(2).join("+"), "base64").subarray(1)
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: raw.toString("base64url") }, format: "jwk" })
+  return note.slice(gap + 2).trimEnd().split("\n").some((line) => {
+    const payload = Buffer.from(line.split(" ")[2]!, "base64")
+    return payload.subarray(0, 4).toString("hex") === vkey.split("+")[1] && verify(null, Buffer.from(note.slice(0, gap + 1)), key, payload.subarray(4))
+  })
+}
+
+describe("flyball rotate-key", () => {
+  it("rotates the key of a store, once, and the packs verify with the new one", async () => {
+    assert.strictEqual((await me.flyball(["import", starterFile])).status, 0)
+    const before = (await me.flyball(["vkey"])).out.trim()
+    const ended = await me.flyball(["rotate-key"])
+    assert.deepEqual([ended.status, ended.err], [0, ""])
+    const { newKey, note, oldKey, seq } = told(ended.out)
+    assert.deepEqual([oldKey, seq, (await me.flyball(["vkey"])).out.trim()], [before, 300, newKey])
+    assert.deepEqual([isSignedBy(note, oldKey), isSignedBy(note, newKey), isSignedBy(note.replace("\n301\n", "\n302\n"), oldKey)], [true, true, false])
+    assert.deepEqual(readdirSync(me.path(".flyball")).filter((name) => name.startsWith("signing.key")), ["signing.key"])
+    assert.match((await me.flyball(["check"])).out, /^Chain: 301 records recomputed from the stored bytes; no difference; the last checkpoint covers 301 records\.\n/)
+
+    const exported = async (name: string) => assert.deepInclude(await me.flyball(["export", "--kind", "full", "--out", name]), { status: 0, out: "" })
+    const exits = async (name: string) => [(await me.verify(name, "--vkey", newKey)).status, (await me.verify(name, "--vkey", oldKey)).status, (await me.verify(name, "--vkey", oldKey, "--vkey", newKey)).status]
+    await exported("at.evp")
+    assert.deepEqual(await exits("at.evp"), [0, 2, 0])
+    const server = await me.serve()
+    assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "later", org_unit: "claims" })).status, 201)
+    const busy = await me.flyball(["rotate-key"])
+    assert.deepEqual([busy.status, busy.out], [1, ""])
+    assert.match(busy.err, /^flyball rotate-key: another process writes \S+, probably a running flyball serve\. Stop it first[^\n]+\.\n$/)
+    assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    await exported("later.evp")
+    assert.deepEqual(await exits("later.evp"), [0, 2, 0])
+    const report = await me.verify("later.evp", "--vkey", newKey)
+    assert.include(report.out, "record 300 rotates the key from")
+    assert.include((await me.verify("later.evp", "--vkey", oldKey)).out, "E_KEY_UNKNOWN")
+  })
+
+  it("is refused with a folder from before the rotation", async () => {
+    await (await me.serve()).stop("SIGTERM")
+    const key = readFileSync(me.path(".flyball", "signing.key"), "utf8")
+    assert.strictEqual((await me.flyball(["rotate-key"])).status, 0)
+    const vkey = (await me.flyball(["vkey"])).out
+    writeFileSync(me.path(".flyball", "signing.key"), key, { mode: 0o600 })
+    rmSync(me.path(".flyball", "vkey"))
+    const { err, status } = await me.flyball(["serve"])
+    assert.strictEqual(status, 1)
+    assert.match(err, /^flyball serve: Record 1 of \S+ rotates the signing key to \S+, but the signing key here is the older \S+\. [^\n]+\n$/)
+    assert.include(err, vkey.trim())
+  })
+})
+
+describe("on Postgres", () => {
+  const serverUrl = process.env["FLYBALL_TEST_PG_URL"]
+  let database: FreshDatabase
+  beforeAll(async () => {
+    if (serverUrl === undefined) throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
+    database = await freshDatabase(serverUrl)
+  })
+  afterAll(() => database.drop())
+
+  it("a running server takes the new key up by itself, and two commands at once make no fork", async () => {
+    const inDatabase = { FLYBALL_DATABASE_URL: database.url }
+    const server = await me.serve(inDatabase)
+    const witness = async (name: string) => assert.strictEqual((await server.call("POST", "/api/v1/agents", { name, org_unit: "claims" })).status, 201)
+    await witness("one")
+    const first = await me.flyball(["rotate-key"], inDatabase)
+    assert.deepEqual([first.status, first.err], [0, ""])
+    const { newKey, note, oldKey } = told(first.out)
+    assert.deepEqual([isSignedBy(note, oldKey), isSignedBy(note, newKey)], [true, true])
+    await witness("two")
+    // Asking for a pack makes the server sign.
+    assert.strictEqual((await server.call("POST", "/api/v1/evidence/packs", { kind: "full" })).status, 201)
+    const { checkpoint } = (await (await server.call("GET", "/api/v1/chain/head")).json()) as { readonly checkpoint: string }
+    assert.deepEqual([isSignedBy(checkpoint, oldKey), isSignedBy(checkpoint, newKey)], [false, true])
+
+    const both = await Promise.all([me.flyball(["rotate-key"], inDatabase), me.flyball(["rotate-key"], inDatabase)])
+    assert.include(both.map(({ status }) => status), 0)
+    await witness("three")
+    assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    const check = await me.flyball(["check"], inDatabase)
+    assert.deepEqual([check.status, check.err], [0, ""], check.out)
+    assert.strictEqual((await me.flyball(["export", "--kind", "full", "--out", "a.evp"], inDatabase)).status, 0)
+    assert.strictEqual((await me.verify("a.evp", "--vkey", (await me.flyball(["vkey"], inDatabase)).out.trim(), "--quiet")).status, 0)
+  })
+})

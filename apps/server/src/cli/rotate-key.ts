@@ -1,0 +1,37 @@
+/** `flyball rotate-key`: another signing key from here on, said by the chain and signed by both. */
+import { existsSync, readdirSync } from "node:fs"
+import { KeyRotation, type Rotated } from "@flyball/core"
+import { SIGNING_KEY } from "../host/data-folder.ts"
+import { readArguments } from "./arguments.ts"
+import { command, exitStatus } from "./command.ts"
+import { settingsOfProcess } from "./environment.ts"
+import { withHost } from "./with-host.ts"
+
+/** Prints both keys, the checkpoint that both signed, and what to tell auditors. A rotation that was cut short is finished, and none begun. */
+export const run = command("rotate-key", async (args) => {
+  readArguments(args, {})
+  const { settings } = settingsOfProcess()
+  const waited = aKeyWaits(settings.dataDir)
+  return withHost({ readOnly: false }, async (runtime) => {
+    // Opening does the last step of a rotation that was cut short: the key that waited is then the current one.
+    const finished = waited && !aKeyWaits(settings.dataDir) ? await runtime.runPromise(KeyRotation.use(({ last }) => last)) : null
+    console.log(told(finished ?? (await runtime.runPromise(KeyRotation.use(({ rotate }) => rotate)))))
+    if (finished !== null) console.error("flyball: this rotation had been begun earlier and cut short. It is finished now; no other was begun.")
+    return exitStatus.ok
+  })
+})
+
+const aKeyWaits = (dir: string): boolean => existsSync(dir) && readdirSync(dir).some((name) => name.startsWith(`${SIGNING_KEY}.next-`))
+
+const told = ({ checkpoint, fromVkey, seq, toVkey }: Rotated): string => `The signing key was rotated in record ${seq}.
+
+old key: ${fromVkey}
+new key: ${toVkey}
+
+The checkpoint of ${checkpoint.size} records carries both signatures:
+
+${checkpoint.note}
+Tell everybody who pinned the old key, and send them this text by the way on which they got that key, not only with a pack. They check the checkpoint
+with the old key and with the new one, and pin the new one: from here on checkpoints and packs are signed by the new key alone. A pack shows both at once:
+flyball-verify PACK --vkey OLD --vkey NEW. The old private key is destroyed; copies in backups are not.
+Back up the data folder now: a copy from before the rotation cannot carry on the chain.`

@@ -1,0 +1,73 @@
+/** Looks at store, keys and guard, and says whether a recovery is due, under way, or none. Writes nothing. */
+import { type Crypto, formatVkey, type Previous, toHex } from "@flyball/evidence"
+import { Effect } from "effect"
+import { type Checkpoint, latestCheckpoint } from "../chain/checkpoints.ts"
+import { Guard, type SignedState } from "../chain/guard.ts"
+import { chainKeys } from "../chain/chain-keys.ts"
+import { checkGuard, readStoredGenesis } from "../chain/open.ts"
+import { heldKeys, type SignerApi } from "../chain/signer.ts"
+import { GuardRefused, KeyRefused, OriginRefused, type StartError } from "../chain/start-errors.ts"
+import { storedTree } from "../chain/tree.ts"
+import type { Head, StorageApi } from "../storage/port.ts"
+import { readPrevious } from "./read-previous.ts"
+import { NothingToRecover } from "./refusals.ts"
+import { isUnfinished } from "./unfinished.ts"
+
+/** A store that cannot be signed for any more. */
+export interface Behind {
+  readonly _tag: "Behind"
+  readonly origin: string
+  readonly head: Head | null
+  /** Root over what the store holds, 64 lower-case hex digits. */
+  readonly storedRootHex: string
+  readonly checkpoint: Checkpoint | null
+  /** What was signed last; null when the guard was lost. */
+  readonly signed: SignedState | null
+}
+
+/** A store that holds the new chain already. */
+export interface Begun {
+  readonly _tag: "Begun"
+  readonly origin: string
+  readonly previous: Previous
+}
+
+/**
+ * Looks whether a recovery is due.
+ *
+ * - Fails: `NothingToRecover` where a start would succeed; with the start's own refusal where keys, guard and store do not belong together.
+ */
+export const look = (storage: StorageApi, signer: SignerApi, crypto: Crypto): Effect.Effect<Behind | Begun, StartError | NothingToRecover, Guard> =>
+  Effect.gen(function*() {
+    const genesis = yield* readStoredGenesis(storage)
+    const signed = yield* (yield* Guard).read
+    const origin = genesis?.origin ?? signed?.origin
+    if (origin === undefined) return yield* new NothingToRecover({ origin: null, stored: 0 })
+    const previous = yield* readPrevious(storage, crypto)
+    if (previous !== null && isUnfinished(previous, signer.origin, signed)) return { _tag: "Begun", origin, previous }
+    if (signer.origin !== null && signer.origin !== origin) return yield* new OriginRefused({ expected: signer.origin, found: origin, from: "keys" })
+    if (signed !== null && signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })
+    const head = yield* storage.head
+    const size = (head?.seq ?? -1) + 1
+    // The record of a rotation may be among those that are gone: then the guard alone says that key and chain belong together.
+    if (size >= (signed?.size ?? 0)) yield* requireKey(storage, crypto, origin, signer)
+    yield* requireBehind(storage, origin, signed, size)
+    const storedRootHex = toHex(yield* storedTree(storage, crypto).rootAt(size))
+    return { _tag: "Behind", origin, head, storedRootHex, checkpoint: yield* latestCheckpoint(storage), signed }
+  })
+
+const requireKey = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, origin: string, signer: SignerApi) {
+  const expected = (yield* chainKeys(storage, crypto)).at(-1)!.vkey
+  const { current, next } = yield* heldKeys(signer)
+  const held = [current, ...(next === null ? [] : [next])].map(({ publicKey }) => formatVkey(origin, publicKey))
+  if (!held.includes(expected)) return yield* new KeyRefused({ origin, expected, found: held[0]! })
+})
+
+/** Succeeds where a start would be refused for the one reason that a recovery is for: what was signed is not there, or nobody knows any more what was. */
+const requireBehind = (storage: StorageApi, origin: string, signed: SignedState | null, size: number) =>
+  checkGuard(storage, origin).pipe(
+    Effect.andThen(new NothingToRecover({ origin, stored: size })),
+    Effect.catchTag(["StoreBehindGuard", "GuardDisagrees"], () => Effect.void),
+    // A guard that is older than the store has a newer copy somewhere, and that one knows; an empty one was lost.
+    Effect.catchTag("GuardBehindStore", (refusal) => signed === null ? Effect.void : Effect.fail(refusal))
+  )

@@ -1,0 +1,68 @@
+/** Plans the chain that follows one which cannot be signed for any more. Pure. Decision 0010. */
+import { canonicalBytes, formatVkey, PREVIOUS, previousBytes, REASON } from "@flyball/evidence"
+import { Result } from "effect"
+import { CHECKPOINTS } from "../chain/checkpoints.ts"
+import { genesisDraft } from "../chain/genesis.ts"
+import { isOrigin } from "../chain/origin.ts"
+import { OriginInvalid } from "../chain/start-errors.ts"
+import { PACKS } from "../packs/document.ts"
+import type { RetirePlan } from "../storage/retirement.ts"
+import type { Behind } from "./look.ts"
+import { nextOrigin } from "./next-origin.ts"
+import { MAX_REASON, OriginTaken, ReasonInvalid } from "./refusals.ts"
+
+/** What a person decided. */
+export interface RecoveryCommand {
+  readonly reason: string
+  /** The new chain's name; made from the old one's when left out. */
+  readonly origin: string | undefined
+}
+
+/** What the plan needs besides. */
+export interface RecoveryContext {
+  readonly publicKey: Uint8Array
+  /** Names of the chains that were put aside before. */
+  readonly taken: ReadonlyArray<string>
+  /** 16 bytes. */
+  readonly random: Uint8Array
+}
+
+/** Collections that speak of the old chain: its tree heads, and packs of its records. */
+const leave = [CHECKPOINTS, PACKS]
+
+/**
+ * Decides what takes the store's place: record 0 with what is known of the chain before, signed by the same key under a new name.
+ *
+ * - Fails: `ReasonInvalid`, `OriginInvalid`, `OriginTaken`.
+ */
+export const planRecovery = (
+  behind: Behind,
+  command: RecoveryCommand,
+  { publicKey, random, taken }: RecoveryContext
+): Result.Result<RetirePlan, ReasonInvalid | OriginInvalid | OriginTaken> => {
+  const reason = reasonProblem(command.reason)
+  if (reason !== null) return Result.fail(reason)
+  const used = new Set([...taken, behind.origin])
+  const origin = command.origin ?? nextOrigin(behind.origin, used, random)
+  if (!isOrigin(origin)) return Result.fail(new OriginInvalid({ origin }))
+  if (used.has(origin)) return Result.fail(new OriginTaken({ origin }))
+  const previous = previousBytes({
+    origin: behind.origin,
+    checkpoint: behind.checkpoint?.note ?? null,
+    signedSize: behind.signed?.size ?? null,
+    signedRootHex: behind.signed?.rootHex ?? null,
+    storedSize: (behind.head?.seq ?? -1) + 1,
+    storedRootHex: behind.storedRootHex
+  })
+  return Result.succeed({
+    head: behind.head,
+    genesis: genesisDraft(origin, formatVkey(origin, publicKey), [{ name: PREVIOUS, bytes: previous }, { name: REASON, bytes: canonicalBytes(command.reason) }]),
+    leave
+  })
+}
+
+/** What is wrong with a reason; null when nothing is. */
+export const reasonProblem = (reason: string): ReasonInvalid | null => {
+  const length = [...reason].length
+  return reason.trim() !== "" && length <= MAX_REASON && reason.isWellFormed() ? null : new ReasonInvalid({ length: reason.trim() === "" ? 0 : length })
+}

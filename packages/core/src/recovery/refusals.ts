@@ -1,0 +1,41 @@
+/** Why a recovery does not begin. Each sentence says what was expected, what was seen and what to do. */
+import { Schema } from "effect"
+
+/** The store and its guard agree: there is no reason to leave the chain. */
+export class NothingToRecover extends Schema.TaggedError<NothingToRecover>()("NothingToRecover", { origin: Schema.NullOr(Schema.String), stored: Schema.Int }) {
+  override get message(): string {
+    return this.origin === null
+      ? "There is nothing to recover: the store is empty, and nothing was ever signed with these keys. Start the server."
+      : `There is nothing to recover: the store of ${this.origin} holds ${this.stored} records, and all that was signed for it is there. Start the server.`
+  }
+}
+
+/** The reason is no text that a person would find helpful later. */
+export class ReasonInvalid extends Schema.TaggedError<ReasonInvalid>()("ReasonInvalid", { length: Schema.Int }) {
+  override get message(): string {
+    return `A reason of 1 to ${MAX_REASON} characters is expected, and this one has ${this.length}. It is sealed into the first record of the new chain: say what happened.`
+  }
+}
+
+/**
+ * Longest reason.
+ *
+ * - Unit: characters (code points). A few paragraphs; with the rest of record 0 it stays far under what a part may hold.
+ */
+export const MAX_REASON = 2_000
+
+/** The new name is one that a chain had before. */
+export class OriginTaken extends Schema.TaggedError<OriginTaken>()("OriginTaken", { origin: Schema.String }) {
+  override get message(): string {
+    return `A chain of the name ${this.origin} has been here already, and one name means one history. Choose another, or leave it out.`
+  }
+}
+
+/** These keys, or this kind of store, cannot begin a chain anew. */
+export class RecoveryUnsupported extends Schema.TaggedError<RecoveryUnsupported>()("RecoveryUnsupported", { what: Schema.Literals(["store", "keys"]) }) {
+  override get message(): string {
+    return this.what === "store"
+      ? "This store cannot be put aside: one in memory ends with its process, and one that was opened for reading only is not changed. Open the file or the database that is to be recovered."
+      : "These keys are bound to the name of their chain, and cannot be given another. Use keys that can, such as a data folder."
+  }
+}

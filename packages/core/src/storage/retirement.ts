@@ -1,0 +1,30 @@
+/** Putting a whole store aside and beginning a chain in its place. Only recovery does it. Decision 0010. */
+import { Context, Effect } from "effect"
+import type { StorageChoice, StorageOpenFault } from "./choice.ts"
+import type { Head, RecordDraft } from "./port.ts"
+
+/** What takes the place of a store. */
+export interface RetirePlan {
+  /** The head that the plan was made for, null for an empty chain. A store with another one is left as it is. */
+  readonly head: Head | null
+  /** Record 0 of the new chain. */
+  readonly genesis: RecordDraft
+  /** Collections that speak of the old chain and stay with it. All other documents are carried over whole: versions and look-up keys too. */
+  readonly leave: ReadonlyArray<string>
+}
+
+/** What a kind of store can do for a recovery. */
+export interface Retirement {
+  /**
+   * Puts the store aside, whole, and leaves a new one in its place: the genesis and the documents that are carried. Deliveries, once keys and leases stay behind.
+   *
+   * All or nothing to whoever opens the store; a crash on the way is finished by doing it again. Nobody else writes meanwhile, and no process
+   * that had the old chain open can write into the new one.
+   */
+  readonly retire: (plan: RetirePlan) => Effect.Effect<void, StorageOpenFault>
+  /** The stores that were put aside, oldest first. Each opens for reading only. */
+  readonly retired: Effect.Effect<ReadonlyArray<StorageChoice>, StorageOpenFault>
+}
+
+/** The stores that were put aside beside the one that is open, oldest first. A storage layer brings it where there can be any. */
+export const RetiredStores: Context.Reference<Retirement["retired"]> = Context.Reference("flyball/core/RetiredStores", { defaultValue: (): Retirement["retired"] => Effect.succeed([]) })

@@ -1,0 +1,51 @@
+/** A backup's file as the SQLite store of a host. */
+import { constants, copyFileSync, existsSync, linkSync, rmSync } from "node:fs"
+import { dirname } from "node:path"
+import { randomBytes } from "node:crypto"
+import type { StorageOpenFault } from "@flyball/core/storage"
+import { StorageUnavailable } from "@flyball/core/storage"
+import { DatabaseSync } from "node:sqlite"
+import { Effect } from "effect"
+import { schemaOf } from "../sqlite/migrate.ts"
+import { trySqlite } from "../store-location.ts"
+import { syncPath } from "./durable-file.ts"
+
+/** What SQLite keeps beside a file. A log that outlived its file would be played onto the new one. */
+const leftovers = ["", "-wal", "-shm", "-journal"]
+
+/**
+ * Copies `from` to `to`, which appears whole or not at all. An older schema is kept; the first start migrates it.
+ *
+ * - Fails: `StorageUnavailable` when `to`, or the log of a store that was there, is in the way; when `from` is newer than this version.
+ */
+export const restoreIntoFile = (from: string, to: string): Effect.Effect<void, StorageOpenFault> =>
+  Effect.gen(function*() {
+    const taken = leftovers.map((end) => `${to}${end}`).find((file) => existsSync(file))
+    if (taken !== undefined) return yield* refuse(`${taken} is there already; move it away first, or name another file`)
+    yield* trySqlite(() => requireKnown(from))
+    const partial = `${to}.partial-${randomBytes(6).toString("hex")}`
+    yield* Effect.try({
+      try: () => {
+        copyFileSync(from, partial, constants.COPYFILE_EXCL)
+        syncPath(partial)
+        // Fails where a file took the name meanwhile.
+        linkSync(partial, to)
+      },
+      catch: (cause) => unwritable(to, cause)
+    }).pipe(Effect.ensuring(Effect.sync(() => rmSync(partial, { force: true }))))
+    syncPath(dirname(to))
+  })
+
+const requireKnown = (file: string): void => {
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    schemaOf(db)
+  } finally {
+    db.close()
+  }
+}
+
+const refuse = (reason: string): Effect.Effect<never, StorageUnavailable> => Effect.fail(new StorageUnavailable({ reason, wrote: "no" }))
+
+const unwritable = (file: string, cause: unknown): StorageUnavailable =>
+  new StorageUnavailable({ reason: `${file} cannot be written (${(cause as NodeJS.ErrnoException).code ?? "unknown cause"}); check its folder and the free space`, wrote: "no", cause })

@@ -1,0 +1,101 @@
+/**
+ * The rows of a store in no backend's words: what a copy from one to another carries.
+ *
+ * Leases are not among them: they say who works now. Tree hashes of level 0 are the records' own.
+ */
+
+/** A sealed record with its index columns. */
+export interface RecordRow {
+  readonly seq: number
+  readonly atMs: number
+  readonly kind: string
+  readonly agentId: string | null
+  readonly hash: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+/** A part; salt and bytes are null once `erasedBy` names the erasing record. */
+export interface PartRow {
+  readonly seq: number
+  readonly name: string
+  readonly salt: Uint8Array | null
+  readonly bytes: Uint8Array | null
+  readonly erasedBy: number | null
+}
+
+/** A once key. A digest of no bytes was forgotten. */
+export interface OnceRow {
+  readonly scope: string
+  readonly key: string
+  readonly seq: number
+  readonly digest: Uint8Array
+}
+
+/** The root of a complete tile: level 1 covers 256 records a node, level 2 65,536, and so on. */
+export interface NodeRow {
+  readonly level: number
+  readonly index: number
+  readonly hash: Uint8Array
+}
+
+/** A state document; `body` is the JSON text as it is stored. */
+export interface StoredDocumentRow {
+  readonly collection: string
+  readonly id: string
+  readonly version: number
+  readonly body: string
+}
+
+/** A look-up key of a document. */
+export interface DocumentKeyRow {
+  readonly collection: string
+  readonly key: string
+  readonly value: string
+  readonly id: string
+  /** Whether the collection holds this value once. */
+  readonly single: boolean
+}
+
+/** A delivery in the outbox; `body` is the JSON text as it is stored. */
+export interface DeliveryTextRow {
+  readonly id: string
+  readonly eventType: string
+  readonly seq: number
+  readonly hash: Uint8Array
+  readonly body: string
+}
+
+/** Every table with its rows. */
+export interface Tables {
+  readonly records: RecordRow
+  readonly parts: PartRow
+  readonly once: OnceRow
+  readonly nodes: NodeRow
+  readonly documents: StoredDocumentRow
+  readonly documentKeys: DocumentKeyRow
+  readonly deliveries: DeliveryTextRow
+}
+
+export type TableName = keyof Tables
+
+/** Tables in the order in which they are copied: what others refer to comes first. */
+export const tableNames = ["records", "parts", "once", "nodes", "documents", "documentKeys", "deliveries"] as const satisfies ReadonlyArray<TableName>
+
+/** Rows of one table, in its order. Pages are small enough to be held in memory (see {@link maxPageRows}). */
+export type Page = { readonly [T in TableName]: { readonly table: T; readonly rows: ReadonlyArray<Tables[T]> } }[TableName]
+
+/** Most rows of a page. */
+export const maxPageRows = 500
+
+/**
+ * Bytes at which a page ends: it holds this many and one row.
+ *
+ * - Unit: bytes. A part has at most 16 MiB.
+ */
+export const maxPageBytes = 8 * 1024 * 1024
+
+/** How many rows of each table there are. */
+export type RowCounts = { readonly [T in TableName]: number }
+
+/** No rows. */
+export const noRows = (): { [T in TableName]: number } => ({ records: 0, parts: 0, once: 0, nodes: 0, documents: 0, documentKeys: 0, deliveries: 0 })

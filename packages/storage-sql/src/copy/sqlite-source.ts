@@ -1,0 +1,90 @@
+/** Reading all rows of a SQLite store, page by page. */
+import type { DatabaseSync } from "node:sqlite"
+import { partsPerRecord } from "../sqlite/layout.ts"
+import { StoreDamaged } from "../sqlite/sqlite-fault.ts"
+import { Words } from "../sqlite/words.ts"
+import type { Page, TableName, Tables } from "./rows.ts"
+import { maxPageBytes, maxPageRows, tableNames } from "./rows.ts"
+
+const hashBytes = 32
+
+type Columns = { readonly [column: string]: unknown }
+
+/** Yields every row of the database. Nobody may write to it meanwhile, or the caller holds a read transaction. */
+export function* sqlitePages(db: DatabaseSync): Generator<Page> {
+  const readers = readersOf(db, new Words(db))
+  for (const table of tableNames) yield* pagesOf(table, readers[table]())
+}
+
+/** Cuts rows into pages by their number and by their bytes. */
+function* pagesOf<T extends TableName>(table: T, rows: Iterable<Tables[T]>): Generator<Page> {
+  let page: Array<Tables[T]> = []
+  let bytes = 0
+  for (const row of rows) {
+    page.push(row)
+    bytes += bytesOf(row)
+    if (page.length < maxPageRows && bytes < maxPageBytes) continue
+    yield { table, rows: page } as unknown as Page
+    page = []
+    bytes = 0
+  }
+  if (page.length > 0) yield { table, rows: page } as unknown as Page
+}
+
+const bytesOf = (row: Tables[TableName]): number => {
+  const large = "bytes" in row ? row.bytes : "body" in row ? row.body : null
+  return large?.length ?? 0
+}
+
+type Readers = { readonly [T in TableName]: () => Iterable<Tables[T]> }
+
+const readersOf = (db: DatabaseSync, words: Words): Readers => {
+  const select = (sql: string): Iterable<Columns> => db.prepare(sql).iterate()
+  const word = (value: unknown): string => words.text(value as number)
+  return {
+    records: () => mapped(select("SELECT seq, kind, agent, at_ms, hash, bytes FROM record ORDER BY seq"), (row) => ({
+      seq: row["seq"] as number,
+      atMs: row["at_ms"] as number,
+      kind: word(row["kind"]),
+      agentId: row["agent"] === null ? null : word(row["agent"]),
+      hash: row["hash"] as Uint8Array,
+      bytes: row["bytes"] as Uint8Array
+    })),
+    parts: () => mapped(select("SELECT id, name, salt, bytes, erased_by FROM part ORDER BY id"), (row) => ({
+      seq: Math.floor((row["id"] as number) / partsPerRecord),
+      name: word(row["name"]),
+      salt: row["salt"] as Uint8Array | null,
+      bytes: row["bytes"] as Uint8Array | null,
+      erasedBy: row["erased_by"] as number | null
+    })),
+    once: () => mapped(select("SELECT scope, key, seq, digest FROM once ORDER BY scope, key"), (row) => ({
+      scope: word(row["scope"]), key: row["key"] as string, seq: row["seq"] as number, digest: row["digest"] as Uint8Array
+    })),
+    nodes: () => nodes(select("SELECT level, idx, hashes FROM tile WHERE level > 0 ORDER BY level, idx")),
+    documents: () => mapped(select("SELECT collection, id, version, body FROM document ORDER BY collection, id"), (row) => ({
+      collection: word(row["collection"]), id: row["id"] as string, version: row["version"] as number, body: row["body"] as string
+    })),
+    documentKeys: () => mapped(
+      select("SELECT k.collection, k.name, k.value, d.id, k.single FROM document_key k JOIN document d ON d.doc = k.doc ORDER BY k.collection, k.name, k.value, d.id"),
+      (row) => ({ collection: word(row["collection"]), key: word(row["name"]), value: row["value"] as string, id: row["id"] as string, single: row["single"] === 1 })
+    ),
+    deliveries: () => mapped(select("SELECT id, event_type, seq, hash, body FROM delivery ORDER BY id"), (row) => ({
+      id: row["id"] as string, eventType: word(row["event_type"]), seq: row["seq"] as number, hash: row["hash"] as Uint8Array, body: row["body"] as string
+    }))
+  }
+}
+
+function* mapped<A>(rows: Iterable<Columns>, map: (row: Columns) => A): Generator<A> {
+  for (const row of rows) yield map(row)
+}
+
+/** A tile holds up to 256 node hashes, joined. */
+function* nodes(tiles: Iterable<Columns>): Generator<Tables["nodes"]> {
+  for (const row of tiles) {
+    const level = row["level"] as number
+    const tile = row["idx"] as number
+    const hashes = row["hashes"] as Uint8Array
+    if (hashes.length % hashBytes !== 0) throw new StoreDamaged(`tile ${tile} of level ${level} has ${hashes.length} bytes`)
+    for (let n = 0; n * hashBytes < hashes.length; n++) yield { level, index: tile * 256 + n, hash: hashes.slice(n * hashBytes, (n + 1) * hashBytes) }
+  }
+}

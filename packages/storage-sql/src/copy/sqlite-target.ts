@@ -1,0 +1,111 @@
+/** Writing all rows into a new SQLite store. */
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { partsPerRecord } from "../sqlite/layout.ts"
+import { StoreDamaged } from "../sqlite/sqlite-fault.ts"
+import { Words } from "../sqlite/words.ts"
+import type { NodeRow, Page, PartRow, RecordRow, RowCounts } from "./rows.ts"
+import { noRows } from "./rows.ts"
+
+/** Hashes in a tile: 8 levels of the tree. */
+const width = 256
+
+/** Takes the pages of a copy in order. The database has this version's schema, holds nothing, and is in a transaction of the caller. */
+export class SqliteTarget {
+  readonly #words: Words
+  readonly #rows: ReturnType<typeof prepareRows>
+  readonly #counts = noRows()
+  /** Hashes of the open tile of each level. */
+  readonly #open: Array<Array<Uint8Array>> = []
+  /** How many tiles of each level are written. */
+  readonly #written: Array<number> = []
+  #part = { seq: -1, position: 0 }
+  #nextSeq = 0
+
+  constructor(db: DatabaseSync) {
+    this.#words = new Words(db)
+    this.#rows = prepareRows(db)
+  }
+
+  /** How many rows came. */
+  get counts(): RowCounts {
+    return this.#counts
+  }
+
+  write(page: Page): void {
+    this.#counts[page.table] += page.rows.length
+    switch (page.table) {
+      case "records":
+        return page.rows.forEach((row) => this.#record(row))
+      case "parts":
+        return page.rows.forEach((row) => this.#addPart(row))
+      case "once":
+        return page.rows.forEach(({ digest, key, scope, seq }) => void this.#rows.once.run(this.#words.intern(scope), key, seq, digest))
+      case "nodes":
+        return page.rows.forEach((row) => this.#node(row))
+      case "documents":
+        return page.rows.forEach(({ body, collection, id, version }) => void this.#rows.document.run(this.#words.intern(collection), id, version, body))
+      case "documentKeys":
+        return page.rows.forEach(({ collection, id, key, single, value }) => {
+          const home = this.#words.intern(collection)
+          const doc = this.#rows.findDocument.get(home, id)?.["doc"]
+          if (doc === undefined) throw new StoreDamaged(`a look-up key of ${collection} names a document that is not there`)
+          this.#rows.documentKey.run(home, this.#words.intern(key), value, doc as number, single ? 1 : 0)
+        })
+      case "deliveries":
+        return page.rows.forEach(({ body, eventType, hash, id, seq }) => void this.#rows.delivery.run(id, this.#words.intern(eventType), seq, hash, body))
+    }
+  }
+
+  /** Writes what is still open. Called once, after the last page. */
+  finish(): void {
+    // The open tile of level 0 is in the records; tiles above it grow by one hash at a time.
+    this.#open.forEach((hashes, level) => {
+      if (level > 0 && hashes.length > 0) this.#tile(level, hashes)
+    })
+  }
+
+  #record({ agentId, atMs, bytes, hash, kind, seq }: RecordRow): void {
+    if (seq !== this.#nextSeq) throw new StoreDamaged(`expected record ${this.#nextSeq}, saw ${seq}`)
+    this.#nextSeq += 1
+    this.#rows.record.run(seq, this.#words.intern(kind), agentId === null ? null : this.#words.intern(agentId), atMs, hash, bytes)
+    this.#grow(0, seq, hash)
+  }
+
+  #addPart({ bytes, erasedBy, name, salt, seq }: PartRow): void {
+    this.#part = { seq, position: this.#part.seq === seq ? this.#part.position + 1 : 0 }
+    if (this.#part.position >= partsPerRecord) throw new StoreDamaged(`record ${seq} has more than ${partsPerRecord} parts`)
+    this.#rows.part.run(seq * partsPerRecord + this.#part.position, this.#words.intern(name), salt, bytes, erasedBy)
+  }
+
+  #node({ hash, index, level }: NodeRow): void {
+    this.#grow(level, index, hash)
+  }
+
+  #grow(level: number, index: number, hash: Uint8Array): void {
+    const open = this.#open[level] ??= []
+    if (index !== (this.#written[level] ?? 0) * width + open.length) throw new StoreDamaged(`hash ${index} of tile level ${level} is out of its order`)
+    open.push(hash)
+    if (open.length === width) this.#tile(level, open)
+  }
+
+  #tile(level: number, hashes: Array<Uint8Array>): void {
+    const index = this.#written[level] ?? 0
+    this.#rows.tile.run(level, index, Buffer.concat(hashes))
+    this.#written[level] = index + 1
+    hashes.length = 0
+  }
+}
+
+const prepareRows = (db: DatabaseSync) => {
+  const sql = (text: string): StatementSync => db.prepare(text)
+  return {
+    record: sql("INSERT INTO record (seq, kind, agent, at_ms, hash, bytes) VALUES (?, ?, ?, ?, ?, ?)"),
+    part: sql("INSERT INTO part (id, name, salt, bytes, erased_by) VALUES (?, ?, ?, ?, ?)"),
+    once: sql("INSERT INTO once (scope, key, seq, digest) VALUES (?, ?, ?, ?)"),
+    tile: sql("INSERT INTO tile (level, idx, hashes) VALUES (?, ?, ?)"),
+    document: sql("INSERT INTO document (collection, id, version, body) VALUES (?, ?, ?, ?)"),
+    findDocument: sql("SELECT doc FROM document WHERE collection = ? AND id = ?"),
+    documentKey: sql("INSERT INTO document_key (collection, name, value, doc, single) VALUES (?, ?, ?, ?, ?)"),
+    delivery: sql("INSERT INTO delivery (id, event_type, seq, hash, body) VALUES (?, ?, ?, ?, ?)")
+  }
+}

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { enableCompileCache } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, it } from "@effect/vitest"
+import { recoveryCases } from "@flyball/testkit"
+import { afterAll } from "vitest"
+import { givenDatabase } from "./postgres/testing/given-database.ts"
+import { postgresStorage } from "./postgres/postgres-storage.ts"
+import { sqliteStorage } from "./sqlite/storage.ts"
+
+// Each recovery opens a file several times, and a storage worker that finds its code compiled starts twice as fast.
+enableCompileCache(join(tmpdir(), "flyball-test-compile-cache"))
+const folder = mkdtempSync(join(tmpdir(), "flyball-recovery-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+const database = givenDatabase()
+
+describe("recovery on SQLite", () => {
+  recoveryCases.forEach(({ name, run }, index) => {
+    it.live(name, () => run(sqliteStorage({ file: join(folder, `${index}.db`) })))
+  })
+})
+
+describe("recovery on Postgres", () => {
+  recoveryCases.forEach(({ name, run }, index) => {
+    it.live(name, () => run(postgresStorage({ url: database.url, schema: `recovery_${index}`, maxConnections: 4 })))
+  })
+})

@@ -1,0 +1,58 @@
+/** Where a store is, for what is done to it as a whole: copying and migrating. */
+import type { PgConnection } from "@effect/sql-pg/PgConnection"
+import type { PgPool } from "@effect/sql-pg/PgPool"
+import type { StorageOpenFault } from "@flyball/core/storage"
+import { Effect } from "effect"
+import { SqlError } from "effect/sql/SqlError"
+import { faultOf as postgresFault } from "./postgres/postgres-fault.ts"
+import { defaultSchema } from "./postgres/postgres-storage.ts"
+import { inRealTime } from "./postgres/real-time.ts"
+import { openSessions } from "./postgres/sessions.ts"
+import { faultOf as sqliteFault } from "./sqlite/sqlite-fault.ts"
+import { errorOf } from "./sqlite/threads.ts"
+
+/** A SQLite file, or a schema (default `flyball`) of a Postgres database. */
+export type StoreLocation =
+  | { readonly kind: "sqlite"; readonly file: string }
+  | { readonly kind: "postgres"; readonly url: string; readonly schema?: string }
+
+/** A Postgres location. */
+export type PostgresLocation = Extract<StoreLocation, { readonly kind: "postgres" }>
+
+/** Opens the database for one piece of work, and says faults as the port does. */
+export const withPostgres = <A, E>(
+  location: PostgresLocation,
+  readOnly: boolean,
+  use: (pool: PgPool, schema: string) => Effect.Effect<A, E | SqlError>
+): Effect.Effect<A, StorageOpenFault | Exclude<E, SqlError>> =>
+  openSessions({ url: location.url, maxConnections: 2, readOnly }).pipe(
+    Effect.flatMap(({ readers }) => inRealTime(use(readers, location.schema ?? defaultSchema))),
+    Effect.scoped,
+    Effect.mapError((error) => error instanceof SqlError ? postgresFault(error) : error as Exclude<E, SqlError>)
+  )
+
+/**
+ * Runs `use` in a transaction: committed when it succeeds, rolled back when it does not.
+ *
+ * - `begin` is the statement that opens it.
+ */
+export const inTransaction = <A, E>(connection: PgConnection, begin: string, use: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+  Effect.acquireUseRelease(
+    connection.query(begin),
+    () => Effect.flatMap(use, (answer) => Effect.as(connection.query("COMMIT"), answer)),
+    // After COMMIT this does nothing but warn.
+    () => Effect.ignore(connection.query("ROLLBACK"))
+  )
+
+/** Runs what `node:sqlite` does at once, and says its errors as the port does. What is a bug dies. */
+export const trySqlite = <A>(run: () => A): Effect.Effect<A, StorageOpenFault> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(run())
+    } catch (error) {
+      return failOrDie(errorOf(sqliteFault(error)))
+    }
+  })
+
+/** A fault fails, anything else is a defect. */
+export const failOrDie = (error: StorageOpenFault | Error): Effect.Effect<never, StorageOpenFault> => "_tag" in error ? Effect.fail(error) : Effect.die(error)
