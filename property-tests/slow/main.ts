@@ -1,6 +1,9 @@
 /** `npm run slow -- NAME …`: proofs that take too long for every run. Their last results are in benchmarks/RESULTS.md. */
 const proofs: { readonly [name: string]: () => Promise<{ readonly run: (args: ReadonlyArray<string>) => Promise<boolean> }> } = {
+  connections: () => import("./connections.ts"),
+  diskfull: () => import("./diskfull.ts"),
   kills: () => import("./kills.ts"),
+  servers: () => import("./servers.ts"),
   simulation: () => import("./simulation.ts"),
   traces: () => import("./traces.ts")
 }

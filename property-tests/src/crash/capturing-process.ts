@@ -1,54 +1,98 @@
 /**
- * A process that captures, settles and erases from several callers at once until it is killed, and says what was acknowledged.
+ * A process that captures, settles, erases and signs from several callers at once until it is killed, and says what it asks for and what it is told.
  *
- * Arguments: storage as JSON (`{"sqlite": file}` or `{"postgres": url}`), data folder, number of the round. Each acknowledged act is one line on
- * standard output, written before the caller goes on.
+ * Arguments: storage as JSON (`{"sqlite": file}` or `{"postgres": url}`), data folder, number of the round, acts after which it closes in order (0: never).
+ * One line on standard output for each thing, written before anybody goes on: `stage NAME`, `ask ACT REF…`, `done ACT REF SEQ HASH`, `vouched SIZE ROOT`.
  */
 import { writeSync } from "node:fs"
-import { openGovernor, type StorageChoice } from "@flyball/core"
+import { setTimeout as pause } from "node:timers/promises"
+import { Guard, type KeysChoice, keysChoice, keysLayerOf, openGovernor, Signer } from "@flyball/core"
+import { fromUtf8, parseCheckpoint, toHex } from "@flyball/evidence"
 import { dataFolder } from "@flyball/node"
-import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
-
-/** Where the store is. */
-export type StoreAt = { readonly sqlite: string } | { readonly postgres: string }
-
-/** The storage choice of a place. */
-export const storageAt = (at: StoreAt): StorageChoice => "sqlite" in at ? sqliteStorage({ file: at.sqlite }) : postgresStorage({ url: at.postgres })
+import { Effect, Layer } from "effect"
+import { argsOf, resultOf } from "../audit/book.ts"
+import { type StoreAt, storageAt } from "./store-at.ts"
 
 /** Name of the one agent of these tests. */
 export const AGENT = "crash-bot"
+/** The chain's name. */
+export const ORIGIN = "flyball.example/crash"
 
 const CALLERS = 8
-const acknowledge = (line: string): void => {
+/** Pause between two signatures that are asked for; erasures cause more. */
+const SIGN_AGAIN_MS = 10
+const say = (line: string): void => {
   writeSync(1, `${line}\n`)
 }
 
-const main = async (at: StoreAt, dir: string, round: number): Promise<void> => {
-  const governor = await openGovernor({ storage: storageAt(at), keys: dataFolder({ dir, origin: "flyball.example/crash" }) })
+/** These keys, with a line for each checkpoint that is about to be guarded, and for each that was signed: before anybody can have seen it. */
+const telling = (keys: KeysChoice): KeysChoice =>
+  keysChoice(keys.keysKind, Layer.mergeAll(
+    Layer.effect(Guard, Effect.map(Guard, (guard) => Guard.of({
+      read: guard.read,
+      advance: (from, to) => Effect.suspend(() => {
+        say("stage signing")
+        return Effect.tap(guard.advance(from, to), (moved) => Effect.sync(() => moved ? say(`vouched ${to.size} ${to.rootHex}`) : undefined))
+      })
+    }))),
+    Layer.effect(Signer, Effect.map(Signer, (signer) => Signer.of({
+      ...signer,
+      sign: (message) => Effect.tap(signer.sign(message), () => Effect.sync(() => {
+        const read = parseCheckpoint(fromUtf8(message) ?? "")
+        if (read.ok && read.checkpoint.origin === ORIGIN) say(`vouched ${read.checkpoint.size} ${toHex(read.checkpoint.root)}`)
+      }))
+    })))
+  ).pipe(Layer.provide(keysLayerOf(keys))))
+
+const main = async (at: StoreAt, dir: string, round: number, closeAfter: number): Promise<void> => {
+  say("stage opening")
+  const governor = await openGovernor({ storage: storageAt(at), keys: telling(dataFolder({ dir, origin: ORIGIN })) })
   const { agent } = await governor.agents.register({ name: AGENT, org_unit: "crash" })
+  let acts = 0
+  const done = (line: string): void => {
+    say(`done ${line}`)
+    acts += 1
+  }
+  const goesOn = (): boolean => closeAfter === 0 || acts < closeAfter
   const caller = async (number: number): Promise<void> => {
-    for (let index = 0;; index++) {
-      const size = 1 + (index % 3)
-      const refs = Array.from({ length: size }, (_, item) => `r${round}/c${number}/${index}/${item}`)
-      const { receipts } = await governor.witness(agent.id, refs.map((client_ref) => ({ client_ref, action: "refund", kind: "tool_call" as const, args: { client_ref } })))
-      for (const receipt of receipts) acknowledge(`witnessed ${receipt.client_ref} ${receipt.seq} ${receipt.record_hash}`)
+    for (let index = 0; goesOn(); index++) {
+      const refs = Array.from({ length: 1 + (index % 3) }, (_, item) => `r${round}/c${number}/${index}/${item}`)
+      say(`ask witness ${refs.join(" ")}`)
+      const { receipts } = await governor.witness(agent.id, refs.map((client_ref) => ({ client_ref, action: "refund", kind: "tool_call" as const, args: argsOf(client_ref) })))
+      for (const receipt of receipts) done(`witness ${receipt.client_ref} ${receipt.seq} ${receipt.record_hash}`)
       const [first] = receipts
+      const ref = first!.client_ref
       if (index % 4 === 1) {
-        const settled = await governor.settle(first!.decision_id, { status: "ok", result: "done" })
-        acknowledge(`settled ${first!.client_ref} ${settled.seq} ${settled.record_hash}`)
+        say(`ask settle ${ref}`)
+        const settled = await governor.settle(first!.decision_id, { status: "ok", result: resultOf(ref) })
+        done(`settle ${ref} ${settled.seq} ${settled.record_hash}`)
       }
       if (index % 7 === 3) {
-        await governor.erase({ seq: first!.seq, name: "args", reason: "retention" })
-        acknowledge(`erased ${first!.client_ref} ${first!.seq} -`)
+        say(`ask erase ${ref}`)
+        const { record_hash, seq } = await governor.erase({ seq: first!.seq, name: "args", reason: "retention" })
+        done(`erase ${ref} ${seq} ${record_hash}`)
       }
-      if (index % 16 === 9) await governor.checkpointNow()
     }
   }
-  acknowledge("ready - -1 -")
-  await Promise.all(Array.from({ length: CALLERS }, (_, number) => caller(number)))
+  /** Signs whenever there is something new. A caller of its own: after a kill it waits for the dead process's lease, and the others need not. */
+  const signer = async (): Promise<void> => {
+    for (let signed = -1; goesOn();) {
+      if (signed < acts) {
+        signed = acts
+        await governor.checkpointNow()
+        say("stage working")
+      }
+      await pause(SIGN_AGAIN_MS)
+    }
+  }
+  say("stage working")
+  await Promise.all([signer(), ...Array.from({ length: CALLERS }, (_, number) => caller(number))])
+  say("stage closing")
+  await governor.close()
+  say("stage closed")
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  const [, , at, dir, round] = process.argv
-  await main(JSON.parse(at!) as StoreAt, dir!, Number(round))
+  const [, , at, dir, round, closeAfter] = process.argv
+  await main(JSON.parse(at!) as StoreAt, dir!, Number(round), Number(closeAfter))
 }

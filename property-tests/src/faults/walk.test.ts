@@ -4,8 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { memoryStorage, type StorageChoice } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
-import { sqliteStorage } from "@flyball/storage-sql"
+import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { type Fault, faultKinds, faultsAt, noFaults } from "@flyball/testkit"
+import { freshDatabase } from "@flyball/testkit/postgres"
 import { assert, describe, it } from "vitest"
 import { walk, type Walked } from "./walk.ts"
 
@@ -33,7 +34,7 @@ describe("a script that meets one fault", () => {
     assert.isEmpty(problems)
     assert.sameMembers([...board.calls.keys()], [
       "storage.commit", "storage.asOf", "storage.head", "storage.get", "storage.find", "storage.list", "storage.record", "storage.records", "storage.parts", "storage.once",
-      "storage.hashes", "storage.lease", "storage.releaseLease", "guard.read", "guard.advance", "signer.sign"
+      "storage.hashes", "storage.lease", "storage.releaseLease", "guard.read", "guard.advance", "signer.sign", "signer.keys"
     ])
   })
 
@@ -50,6 +51,19 @@ describe("a script that meets one fault", () => {
       for (const [index, fault] of faults.entries()) assertWell(await walk(sqliteStorage({ file: join(folder, `${index}.db`) }), faultsAt(fault)), fault)
     } finally {
       rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it("goes well with a lost answer at some commits, and a sample of the other faults, on Postgres", { timeout: 240_000 }, async () => {
+    const { drop, url } = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
+    try {
+      const faults = faultsOf(await walk(memory(), noFaults))
+      const lost = faults.filter(({ kind, point }) => point === "storage.commit" && kind === "answer lost")
+      for (const [index, fault] of [...lost.filter((_, at) => at % 9 === 0), ...faults.filter((_, at) => at % 199 === 0)].entries()) {
+        assertWell(await walk(postgresStorage({ url, schema: `walk${index}`, maxConnections: 3 }), faultsAt(fault)), fault)
+      }
+    } finally {
+      await drop()
     }
   })
 })

@@ -54,6 +54,19 @@ const broken: ReadonlyArray<{ readonly what: string; readonly foundBy: string; r
     }
   },
   {
+    what: "a store that loses its tail after that was signed for", foundBy: "guard",
+    ports: () => {
+      let end = Number.MAX_SAFE_INTEGER
+      return withStorage(({ commit, records }) => ({
+        commit: (change) => Effect.tap(commit(change), () => Effect.sync(() => {
+          const signed = Math.max(0, ...(change.puts ?? []).filter(({ collection }) => collection === "checkpoints").map(({ body }) => Number(body["size"])))
+          if (signed > 10) end = Math.min(end, signed - 1)
+        })),
+        records: (query) => Effect.map(records(query), (found) => found.filter(({ seq }) => seq < end))
+      }))
+    }
+  },
+  {
     what: "a store that loses deliveries", foundBy: "outbox",
     ports: () => withStorage(({ commit }) => ({ commit: (change) => commit({ ...change, deliveries: [] }) }))
   },
@@ -62,8 +75,12 @@ const broken: ReadonlyArray<{ readonly what: string; readonly foundBy: string; r
     ports: () => withStorage(() => ({ lease: () => Effect.succeed(false) }))
   },
   {
-    what: "a signer with another key than the one it shows", foundBy: "packs",
-    ports: () => (real) => ({ ...real, signer: { ...real.signer, sign: () => Effect.succeed(new Uint8Array(64)) } })
+    // Of checkpoints it is caught before they are stored.
+    what: "a signer that closes packs with another key than the one it shows", foundBy: "packs",
+    ports: () => (real) => ({
+      ...real,
+      signer: { ...real.signer, sign: (message) => new TextDecoder().decode(message).includes("/evidence-pack/v1\n") ? Effect.succeed(new Uint8Array(64)) : real.signer.sign(message) }
+    })
   }
 ]
 

@@ -1,0 +1,24 @@
+/** A real server on a disk that fills up: it refuses with 503 or stops signing, loses nothing, and goes on by itself when there is space. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { fullDiskCases } from "./cases.ts"
+import { MOST_COMPLAINTS, ROOM_BYTES } from "./full-disk.ts"
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "flyball-full-"))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+describe("a full disk", () => {
+  for (const [index, { name, run }] of fullDiskCases.entries()) {
+    it(name, { timeout: 300_000 }, async () => {
+      // One of them is full from one moment to the next, the others fill up.
+      const { book, complaints, refusals } = await run(folder, [index === 0 ? 0 : ROOM_BYTES], index)
+      assert.isAbove(book.acknowledged, 60)
+      assert.isAtMost(complaints, MOST_COMPLAINTS, `complaints in the log, after ${refusals} refusals`)
+    })
+  }
+})
