@@ -1,4 +1,4 @@
-/** Checking a full pack, every record: form, hash, link, root, against the same SHA-256 calls by OpenSSL and nothing else. Design section 6. */
+/** Checking a full pack, every record: form, hash, link, root, on one core and on two, against the same SHA-256 calls by OpenSSL on one core and nothing else. Design section 6. */
 import { hash } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,7 @@ import { dataFolder } from "@flyball/node"
 import { memoryStorage } from "@flyball/core/storage"
 import { verifyPackFile } from "@flyball/evidence/node"
 import { decisionsFrom } from "./decisions.ts"
-import { alternate, type Benchmark, figure } from "./harness.ts"
+import { alternate, type Benchmark, figure, type Line } from "./harness.ts"
 
 const RECORDS = 200_000
 const BATCH = 1_000
@@ -33,7 +33,7 @@ const leavesOf = (pack: Uint8Array): ReadonlyArray<Uint8Array> => {
 /** See the file's first line. */
 export const benchmark: Benchmark = {
   name: "verify",
-  about: `a full pack of ${RECORDS} records, no part disclosed, one core, against the ${2 * RECORDS - 1} SHA-256 calls alone`,
+  about: `a full pack of ${RECORDS} records, no part disclosed, one core and two, against the ${2 * RECORDS - 1} SHA-256 calls alone`,
   run: async (say) => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
     try {
@@ -51,12 +51,16 @@ export const benchmark: Benchmark = {
         for (const leaf of leaves) hash("sha256", leaf, "binary")
         for (let count = 1; count < leaves.length; count++) hash("sha256", node, "binary")
       }
-      const { limitMs, ratio, subjectMs } = await alternate(ROUNDS, limit, async () => {
-        const report = await verifyPackFile(file, { vkeys: [governor.chain.vkey] })
-        if (report.exit !== 0) throw new Error(`the pack does not verify: exit ${report.exit}`)
-      })
-      say(`${figure(pack.length / 1e6)} MB, ${figure(leaves.length / subjectMs * 1_000)} records/s against ${figure(leaves.length / limitMs * 1_000)}; the digest of the whole file is part of the check, and not of the limit`)
-      return [{ name: "verify.full.one_core", value: figure(leaves.length / subjectMs * 1_000), unit: "records/s", limit: figure(leaves.length / limitMs * 1_000), ratio: figure(ratio), goal: "ratio >= 0.5", met: ratio >= 0.5 }]
+      const lines: Array<Line> = []
+      for (const [cores, threads, goal] of [["one_core", 1, 0.5], ["two_cores", 2, 0.9]] as const) {
+        const { limitMs, ratio, subjectMs } = await alternate(ROUNDS, limit, async () => {
+          const report = await verifyPackFile(file, { vkeys: [governor.chain.vkey], threads })
+          if (report.exit !== 0) throw new Error(`the pack does not verify: exit ${report.exit}`)
+        })
+        lines.push({ name: `verify.full.${cores}`, value: figure(leaves.length / subjectMs * 1_000), unit: "records/s", limit: figure(leaves.length / limitMs * 1_000), ratio: figure(ratio), goal: `ratio >= ${goal}`, met: ratio >= goal })
+      }
+      say(`${figure(pack.length / 1e6)} MB; the digest of the whole file is part of the check, and not of the limit; the threads are started anew in each round`)
+      return lines
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

@@ -11,6 +11,7 @@ export interface Command {
   readonly compare: string | null
   readonly require: "full" | "range" | "any"
   readonly maxAgeMs: number | null
+  readonly threads: number | null
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -35,8 +36,13 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   const maxAge = values["max-age"]
   const maxAgeMs = maxAge === undefined ? null : parseDuration(maxAge)
   if (maxAge !== undefined && maxAgeMs === null) throw new UsageError("--max-age takes a number and a unit: 90s, 15m, 24h, 7d.")
-  return { pack, vkeys: vkey, policy, trustedCheckpoint: values["trusted-checkpoint"] ?? null, compare, require, maxAgeMs, json, quiet }
+  const threads = values.threads === undefined ? null : Number(values.threads)
+  if (threads !== null && !(/^[0-9]+$/.test(values.threads!) && threads >= 1 && threads <= MAX_THREADS)) throw new UsageError(`--threads takes a number from 1 to ${MAX_THREADS}.`)
+  return { pack, vkeys: vkey, policy, trustedCheckpoint: values["trusted-checkpoint"] ?? null, compare, require, maxAgeMs, threads, json, quiet }
 }
+
+/** Each thread takes some 25 MB. */
+const MAX_THREADS = 64
 
 const parse = (args: ReadonlyArray<string>) => {
   try {
@@ -52,6 +58,7 @@ const parse = (args: ReadonlyArray<string>) => {
         "policy": { type: "string" },
         "quiet": { type: "boolean" },
         "require": { type: "string" },
+        "threads": { type: "string" },
         "trusted-checkpoint": { type: "string" },
         "vkey": { type: "string", multiple: true }
       }

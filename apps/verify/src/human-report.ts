@@ -1,5 +1,5 @@
 /** The report in plain sentences, for the person who has to decide something. */
-import type { Finding, Report } from "@flyball/evidence"
+import type { Finding, Previous, Report } from "@flyball/evidence"
 import { brokenLinkText } from "./broken-link.ts"
 import { findingText, resultText, verdictText } from "./explanations.ts"
 
@@ -9,10 +9,10 @@ export interface SplitView {
 }
 
 /** The text of a report. */
-export const humanReport = (report: Report, splitView: SplitView | null = null): string => {
+export const humanReport = (report: Report, splitView: SplitView | null = null, previous: Previous | null = null): string => {
   const { counts, exit, verdicts } = report
   const sections = [
-    about(report),
+    [...about(report), ...previous === null ? [] : entry("Follows", follows(previous))],
     entry("Result", resultText[exit]),
     (["integrity", "authenticity", "completeness", "anchoring"] as const).flatMap((name) =>
       verdict(name, verdicts[name], (verdictText[name] as { readonly [value: string]: string })[verdicts[name]]!)
@@ -40,6 +40,11 @@ const about = ({ checkpoint, file, header, origin }: Report): ReadonlyArray<stri
 
 const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
   kind === "full" ? `all records, ${from} to ${to}` : kind === "range" ? `records ${from} to ${to}` : `a selection of the records ${from} to ${to}`
+
+/** What a chain says of the one it was begun after. */
+const follows = ({ origin, signedSize, storedSize }: Previous): string =>
+  `${origin}. This chain was begun after ${signedSize === null ? "the memory of what was signed for that one was lost" : `${count(signedSize, "record")} of that one were signed`}, ` +
+  `when its store held ${storedSize}. A pack and a checkpoint of that chain, from before, show what is missing.`
 
 const findings = (report: Report): ReadonlyArray<string> => {
   const { findingCount, findings: listed } = report

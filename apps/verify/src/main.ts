@@ -1,24 +1,17 @@
 /**
- * Entry of `flyball-verify`. It answers `--version` and `--help` before anything heavy is loaded.
+ * Entry of `flyball-verify`, behind `bin/start.cjs`, which answers `--version` and `--help`.
  *
  * Whatever goes wrong in here is status 4: 1 must only ever mean tampering.
  */
-import { readFileSync } from "node:fs"
 import { enableCompileCache } from "node:module"
 import { fileURLToPath } from "node:url"
-import { helpText } from "./help.ts"
 
 const main = async (args: ReadonlyArray<string>): Promise<number> => {
-  if (args.includes("--version")) {
-    process.stdout.write(`flyball-verify ${version()}\n`)
-    return 0
-  }
-  if (args.includes("--help") || args.includes("-h")) {
-    process.stdout.write(helpText)
-    return 0
-  }
   // Beside the program, never in a shared temporary folder: what is loaded from there is run.
-  enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/flyball-verify", import.meta.url)))
+  const cache = fileURLToPath(new URL("../../../node_modules/.cache/flyball-verify", import.meta.url))
+  enableCompileCache(cache)
+  // For the threads: without it each strips the types again, which takes 10 MB.
+  process.env["NODE_COMPILE_CACHE"] = cache
   const { run } = await import("./run.ts")
   return run(args, {
     out: (text) => write(process.stdout, text),
@@ -26,11 +19,6 @@ const main = async (args: ReadonlyArray<string>): Promise<number> => {
     nowMs: Date.now,
     isTerminal: process.stderr.isTTY === true
   })
-}
-
-const version = (): string => {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
-  return version
 }
 
 const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =>

@@ -47,11 +47,11 @@ describe("the JSON report", () => {
     const { out, status } = await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--json")
     expect(status).toBe(0)
     const report = JSON.parse(out) as Record<string, object>
-    expect(Object.keys(report)).toEqual(["file", "format", "origin", "tree_size", "verdicts", "findings", "counts", "keys", "not_checked", "statement"])
+    expect(Object.keys(report)).toEqual(["file", "format", "origin", "tree_size", "verdicts", "findings", "counts", "keys", "not_checked", "statement", "previous"])
     expect(Object.keys(report["verdicts"]!)).toEqual(["integrity", "authenticity", "completeness", "anchoring"])
     expect(report["counts"]).toEqual({ records: 3, parts_disclosed: 0, parts_withheld: 1, parts_erased: 1, ignored_signatures: 0 })
     expect(report["keys"]).toEqual([{ key_id: "512011be", name: "flyball.example/acme/prod", role: "log", pinned: true }])
-    expect(report).toMatchObject({ format: "evidence-pack/v1", origin: "flyball.example/acme/prod", tree_size: 12, findings: [] })
+    expect(report).toMatchObject({ format: "evidence-pack/v1", origin: "flyball.example/acme/prod", tree_size: 12, findings: [], previous: null })
   })
 
   it("lists findings with code, line, seq, expected and found", async () => {
@@ -70,7 +70,7 @@ describe("the exit status", () => {
     writeFileSync(join(scratch, "no-note"), "hello\n")
     const file = pack("valid-full-5.evp")
     for (const args of [
-      [], [file, file], [file, "--unknown"], [file, "--require", "most"], [file, "--max-age", "a day"], [file, "--vkey", "nonsense"], [file, "--vkey"], [file, "--json=yes"],
+      [], [file, file], [file, "--unknown"], [file, "--require", "most"], [file, "--max-age", "a day"], [file, "--threads", "0"], [file, "--threads", "two"], [file, "--threads", "1e9"], [file, "--vkey", "nonsense"], [file, "--vkey"], [file, "--json=yes"],
       [file, "--vkey", vkey.replace("512011be", "512011bf")], [file, "--policy", join(scratch, "bad-policy")], [file, "--policy", join(scratch, "missing")],
       [file, "--trusted-checkpoint", join(scratch, "no-note")], [pack("missing.evp")], [folder], [file, "--compare", pack("missing.evp")],
       [file, "--require", "full", "--require", "any"], [file, "--trusted-checkpoint", file, "--trusted-checkpoint", file], [file, "--policy", "/dev/zero"], ["/dev/zero"]
@@ -90,6 +90,12 @@ describe("the exit status", () => {
     expect(status).toBe(2)
     expect(out).toContain("A full pack was asked for")
     expect((await call(pack("valid-full-5.evp"), "--vkey", vkey, "--max-age", "24h")).status).toBe(2)
+  })
+
+  it("and the report do not depend on the threads", async () => {
+    for (const file of ["valid-full-12.evp.gz", "invalid-record-changed.evp"]) {
+      expect(await call(pack(file), "--vkey", vkey, "--json", "--threads", "2")).toEqual(await call(pack(file), "--vkey", vkey, "--json", "--threads", "1"))
+    }
   })
 
   it("is all that --quiet leaves", async () => {

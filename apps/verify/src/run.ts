@@ -5,12 +5,13 @@ import { buffer } from "node:stream/consumers"
 import type { Report } from "@flyball/evidence"
 import { UnusableTrust } from "@flyball/evidence"
 import type { VerifyFileOptions } from "@flyball/evidence/node"
-import { comparePackFiles, PackFileUnusable, verifyPackFile } from "@flyball/evidence/node"
+import { CheckingThreadFailed, comparePackFiles, PackFileUnusable, verifyPackFile } from "@flyball/evidence/node"
 import type { Command } from "./arguments.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import type { SplitView } from "./human-report.ts"
 import { humanReport } from "./human-report.ts"
 import { jsonReport } from "./json-report.ts"
+import { previousChain } from "./previous-chain.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
 
 /** What the command needs of the world. */
@@ -30,8 +31,9 @@ export const run = async (args: ReadonlyArray<string>, world: World): Promise<nu
   try {
     const command = readArguments(args)
     const { report, splitView } = await verify(command, world)
-    if (command.json) await world.out(jsonReport(report))
-    else if (!command.quiet) await world.out(humanReport(report, splitView))
+    const previous = report.verdicts.integrity === "ok" && (command.json || !command.quiet) ? await previousChain(command.pack) : null
+    if (command.json) await world.out(jsonReport(report, previous))
+    else if (!command.quiet) await world.out(humanReport(report, splitView, previous))
     return report.exit
   } catch (cause) {
     const sentence = explain(cause)
@@ -50,6 +52,7 @@ const verify = async (command: Command, world: World): Promise<{ readonly report
     requireCompleteness: command.require,
     ...policy === null ? {} : { policy },
     ...trustedCheckpoint === null ? {} : { trustedCheckpoint },
+    ...command.threads === null ? {} : { threads: command.threads },
     ...command.maxAgeMs === null ? {} : { maxAgeMs: command.maxAgeMs, nowMs: world.nowMs() },
     ...progress === null ? {} : { onProgress: progress.report }
   }
@@ -79,7 +82,7 @@ const MAX_GIVEN_BYTES = 1024 * 1024
 
 /** A sentence for what is not our fault; null for what is. */
 const explain = (cause: unknown): string | null => {
-  if (cause instanceof UsageError || cause instanceof PackFileUnusable) return cause.message
+  if (cause instanceof UsageError || cause instanceof PackFileUnusable || cause instanceof CheckingThreadFailed) return cause.message
   if (cause instanceof UnusableTrust) return `${cause.message[0]!.toUpperCase()}${cause.message.slice(1)}`
   const { code, path } = cause as NodeJS.ErrnoException
   if (code === "EPIPE" || code === undefined) return null

@@ -17,6 +17,10 @@ export interface Crypto {
    * so that the record need not be copied: nobody else may be reading there.
    */
   readonly leafHashInto: (bytes: Uint8Array, start: number, end: number, out: Uint8Array, at: number) => void
+  /** `leafHash` of many records of `bytes`: number i lies at [bounds[2i], bounds[2i + 1]), and its hash goes to out[32i]. */
+  readonly leafHashes: (bytes: Uint8Array, bounds: Int32Array, count: number, out: Uint8Array) => void
+  /** `nodeHash` of many pairs: number i stands as 64 bytes at pairs[64i], and its hash goes to out[32i]. `out` may be `pairs`. */
+  readonly nodeHashes: (pairs: Uint8Array, count: number, out: Uint8Array) => void
   /** SHA-256(0x01 || left || right). `RangeError` unless both are 32 bytes. */
   readonly nodeHash: (left: Uint8Array, right: Uint8Array) => Uint8Array
   /** The commitment to a part. Spec: format 1 section 3. */
@@ -50,6 +54,12 @@ export const portableCrypto: Crypto = {
   sha256Into: (bytes, out, at) => out.set(sha256(bytes), at),
   leafHash: (record) => sha256.create().update(LEAF).update(record).digest(),
   leafHashInto: (bytes, start, end, out, at) => out.set(sha256.create().update(LEAF).update(bytes.subarray(start, end)).digest(), at),
+  leafHashes: (bytes, bounds, count, out) => {
+    for (let i = 0; i < count; i++) portableCrypto.leafHashInto(bytes, bounds[2 * i]!, bounds[2 * i + 1]!, out, 32 * i)
+  },
+  nodeHashes: (pairs, count, out) => {
+    for (let i = 0; i < count; i++) out.set(portableCrypto.nodeHash(pairs.subarray(64 * i, 64 * i + 32), pairs.subarray(64 * i + 32, 64 * i + 64)), 32 * i)
+  },
   nodeHash: (left, right) => {
     checkChildren(left, right)
     return sha256.create().update(NODE).update(left).update(right).digest()

@@ -30,6 +30,10 @@ export type { BodyMember, KindRow, PartRow } from "./kinds.ts"
 export { allRecordKinds, checkBody, kindRow, MAX_PARTS, recordKinds } from "./kinds.ts"
 export type { MemberType } from "./kinds-members.ts"
 
+// The chain before a recovered one
+export type { Previous } from "./previous.ts"
+export { parsePrevious, PREVIOUS, previousBytes, REASON } from "./previous.ts"
+
 // Identifiers
 export type { DecisionRef } from "./id.ts"
 export { decisionId, decodeId, encodeId, parseDecisionId } from "./id.ts"

@@ -1,5 +1,4 @@
 /** The content of a pack file, whatever it is compressed with. Spec: format 1 sections 5 and 6. */
-import { Readable } from "node:stream"
 import type { Transform } from "node:stream"
 import { createInflateRaw, createZstdDecompress } from "node:zlib"
 import { Unreadable } from "../verify/findings.ts"
@@ -35,7 +34,7 @@ export const packContent = (source: ByteSource, compression: Compression): Async
 async function* gunzip(source: ByteSource): AsyncGenerator<Uint8Array> {
   const start = await gzipBodyStart(source)
   if (start === null) throw damaged("gzip")
-  const inflate = createInflateRaw({ chunkSize: OUTPUT_BYTES })
+  const inflate = createInflateRaw(OUTPUT)
   const content = new GzipContent()
   for await (const chunk of through(source.chunks(start), inflate, "gzip")) {
     content.update(chunk)
@@ -50,17 +49,12 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Uint8Array> {
   const end = await zstdFrameEnd(source)
   if (end === null) throw damaged("zstd")
   if (end !== source.size) throw followed("zstd", source.size - end)
-  yield* through(source.chunks(0), createZstdDecompress({ chunkSize: OUTPUT_BYTES }), "zstd")
+  yield* through(source.chunks(0), createZstdDecompress(OUTPUT), "zstd")
 }
 
-/** The output of a decoder. Chunks of the source are copied: the decoder works on them while the source reads on. */
+/** The output of a decoder. */
 async function* through(input: AsyncIterable<Uint8Array>, decoder: Transform, name: string): AsyncGenerator<Uint8Array> {
-  const copies = async function*() {
-    for await (const chunk of input) yield chunk.slice()
-  }
-  const source = Readable.from(copies(), { objectMode: true, highWaterMark: 1 })
-  source.on("error", (cause) => decoder.destroy(cause))
-  source.pipe(decoder)
+  const fed = feed(input, decoder).catch((cause: Error) => void decoder.destroy(cause))
   try {
     for await (const chunk of decoder) yield chunk as Uint8Array
   } catch (cause) {
@@ -69,9 +63,22 @@ async function* through(input: AsyncIterable<Uint8Array>, decoder: Transform, na
     if (typeof code === "string" && (code.startsWith("Z_") || code.startsWith("ZSTD_"))) throw damaged(name)
     throw cause
   } finally {
-    source.destroy()
     decoder.destroy()
+    await fed
   }
+}
+
+/**
+ * Gives a decoder one chunk at a time, and the end only when all output before it was taken. A fault throws away whatever output nobody has
+ * taken yet: if the decoder ran ahead, the line that a report names would depend on who was faster.
+ */
+const feed = async (input: AsyncIterable<Uint8Array>, decoder: Transform): Promise<void> => {
+  const closed = new Promise<void>((resolve) => decoder.once("close", resolve))
+  for await (const chunk of input) {
+    await Promise.race([closed, new Promise<void>((resolve) => decoder.write(chunk, () => resolve()))])
+    if (decoder.destroyed) return
+  }
+  decoder.end()
 }
 
 async function* guardExpansion(fileBytes: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -86,7 +93,8 @@ async function* guardExpansion(fileBytes: number, content: AsyncIterable<Uint8Ar
   }
 }
 
-const OUTPUT_BYTES = 64 * 1024
+/** With a mark of one byte a write is done when its output was taken. */
+const OUTPUT = { chunkSize: 64 * 1024, readableHighWaterMark: 1 }
 
 const damaged = (name: string): Unreadable => new Unreadable("E_FORMAT", `a whole ${name} stream`, "a stream that is damaged or cut off")
 

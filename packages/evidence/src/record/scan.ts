@@ -1,65 +1,28 @@
 /** Reads a record where it lies, without making values of it. This is the loop a verifier spends its time in. */
-import { fromUtf8, hexValue } from "../bytes.ts"
+import { fromUtf8, toHex } from "../bytes.ts"
 import { FormScanner } from "../json/form.ts"
 import type { JsonObject } from "../json/value.ts"
 import { BodyScanner } from "./body-scanner.ts"
+import { isHash, isHexOf } from "./hex-words.ts"
 import { instantAt } from "./instant.ts"
 import { judgeRecord } from "./judge.ts"
+import { LETTER, nameByte, PartScanner, word } from "./part-scanner.ts"
 import { MAX_RECORD_BYTES, type PartCommitment, type RecordProblem } from "./record.ts"
-
-/** The four ASCII bytes of a text as the number that a little-endian read gives. */
-const word = (text: string): number =>
-  text.charCodeAt(0) | (text.charCodeAt(1) << 8) | (text.charCodeAt(2) << 16) | (text.charCodeAt(3) << 24)
 
 // The fixed text between the members, cut into words; where a length is no multiple of four, two words overlap.
 const AT_0 = word('{"at'), AT_3 = word('t":"')
 const BODY_0 = word('","b'), BODY_4 = word('ody"'), COLON_BRACE = 0x7b3a
 const KIND_0 = word(',"ki'), KIND_4 = word('nd":'), KIND_5 = word('d":"')
 const PARTS_0 = word('","p'), PARTS_4 = word('arts'), PARTS_7 = word('s":[')
-const C_0 = word('{"c"'), C_2 = word('c":"')
-const NAME_0 = word('","n'), NAME_4 = word('ame"'), NAME_6 = word('e":"')
 const PREV_0 = word('],"p'), PREV_4 = word('rev"'), PREV_6 = word('v":"')
 const SEQ_0 = word('","s'), SEQ_4 = word('eq":')
 const V_0 = word(',"v"'), V_3 = word('":1}')
 
 const QUOTE = 0x22
-const COMMA = 0x2c
 const ZERO = 0x30
-const NINE = 0x39
-const CLOSE_LIST = 0x5d
-const CLOSE_OBJECT = 0x7d
 
 /** Bytes of the shortest text that can pass: every member as short as it gets, `at` an empty text. */
 const SHORTEST = 131
-
-/** Value of two hex digits by their little-endian 16-bit number; above 255 for anything else. Only a few lines of it are ever touched. */
-const hexPair = /* @__PURE__ */ (() => {
-  const table = new Uint16Array(65_536).fill(0x100)
-  for (let high = 0; high < 256; high++) {
-    for (let low = 0; low < 256; low++) {
-      if (hexValue[high]! < 16 && hexValue[low]! < 16) table[(low << 8) | high] = (hexValue[high]! << 4) | hexValue[low]!
-    }
-  }
-  return table
-})()
-
-/** The two hex digits of a byte as a little-endian 16-bit number. */
-const hexDigits = /* @__PURE__ */ Uint16Array.from({ length: 256 }, (_, byte) => {
-  const digits = "0123456789abcdef"
-  return digits.charCodeAt(byte >> 4) | (digits.charCodeAt(byte & 15) << 8)
-})
-
-const LETTER = 1
-const DIGIT_OR_UNDERSCORE = 2
-const DOT = 4
-const nameByte = /* @__PURE__ */ (() => {
-  const table = new Uint8Array(256)
-  for (let letter = 0x61; letter <= 0x7a; letter++) table[letter] = LETTER
-  for (let digit = ZERO; digit <= NINE; digit++) table[digit] = DIGIT_OR_UNDERSCORE
-  table[0x5f] = DIGIT_OR_UNDERSCORE
-  table[0x2e] = DOT
-  return table
-})()
 
 /**
  * A reusable reader of records. After `scan` has answered null, the fields describe that record until the next scan.
@@ -73,7 +36,8 @@ export class RecordScanner {
   atMs = 0
   /** Whether `prev` says the hash that was given to `scan`; false without one. */
   prevMatches = false
-  partCount = 0
+  /** The parts, where they lie. */
+  readonly partList = new PartScanner()
   /** Indexes of the first byte and behind the last one. */
   kindStart = 0
   kindEnd = 0
@@ -81,7 +45,6 @@ export class RecordScanner {
   bodyEnd = 0
   /** The 64 digits of `prev`. */
   prevStart = 0
-  #partsStart = 0
   readonly #form = new FormScanner()
   readonly #body = new BodyScanner(this.#form)
   // The last minute seen, as words and as milliseconds: neighbours mostly share it.
@@ -97,39 +60,55 @@ export class RecordScanner {
    * `prevHash`: the hash of the record before, to compare `prev` with in the same pass.
    */
   scan(bytes: Uint8Array, start = 0, end: number = bytes.length, prevHash: Uint8Array | null = null): RecordProblem | null {
-    if (end - start <= MAX_RECORD_BYTES && end - start >= SHORTEST && this.#read(bytes, start, end, prevHash)) return null
+    if (end - start <= MAX_RECORD_BYTES && this.#read(bytes, start, end) === end) {
+      this.prevMatches = prevHash !== null && isHexOf(this.view, this.prevStart, prevHash, 0)
+      if (this.prevMatches || isHash(this.view, this.prevStart)) return null
+    }
     return judgeRecord(bytes.subarray(start, end))
   }
 
-  /** The fast path: true when all is in order. It may not say what is wrong, and leaves that to the judge. */
-  #read(bytes: Uint8Array, start: number, end: number, prevHash: Uint8Array | null): boolean {
+  /**
+   * Scans a record whose end is not known; answers the index behind it, at most `limit`, or -1 when there may be something to say of it.
+   *
+   * `prev` is left to a caller who knows what it must be: nothing is said of the 64 bytes at `prevStart`.
+   */
+  scanOn(bytes: Uint8Array, start: number, limit: number): number {
+    const end = this.#read(bytes, start, limit)
+    return end - start <= MAX_RECORD_BYTES ? end : -1
+  }
+
+  /** The bytes scanned, to read words from any index. */
+  get view(): DataView {
+    return this.#form.view
+  }
+
+  /** The fast path: the index behind the record, or -1. It may not say what is wrong, and leaves that to the judge. */
+  #read(bytes: Uint8Array, start: number, limit: number): number {
+    if (limit - start < SHORTEST) return -1
     const form = this.#form
     form.attach(bytes)
     const view = form.view
-    // The fixed ends of a record keep every read below inside [start, end + 3].
-    if (view.getInt32(start, true) !== AT_0 || view.getInt32(start + 3, true) !== AT_3) return false
-    if (view.getInt32(end - 4, true) !== V_3) return false
+    // Every read below is inside [start, limit): where a member ends is compared with what must follow it at least.
+    if (view.getInt32(start, true) !== AT_0 || view.getInt32(start + 3, true) !== AT_3) return -1
     let at = this.#instant(view, bytes, start + 7)
-    if (at < 0 || at + 10 > end || view.getInt32(at, true) !== BODY_0 || view.getInt32(at + 4, true) !== BODY_4 || view.getUint16(at + 8, true) !== COLON_BRACE) return false
+    if (at < 0 || at + 10 > limit || view.getInt32(at, true) !== BODY_0 || view.getInt32(at + 4, true) !== BODY_4 || view.getUint16(at + 8, true) !== COLON_BRACE) return -1
     this.bodyStart = at + 9
     // What follows the body has at least 110 bytes.
-    at = this.#body.body(at + 9, end - 110)
-    if (at < 0 || at + 110 > end) return false
+    at = this.#body.body(at + 9, limit - 110)
+    if (at < 0 || at + 110 > limit) return -1
     this.bodyEnd = at
-    if (view.getInt32(at, true) !== KIND_0 || view.getInt32(at + 4, true) !== KIND_4 || view.getInt32(at + 5, true) !== KIND_5) return false
+    if (view.getInt32(at, true) !== KIND_0 || view.getInt32(at + 4, true) !== KIND_4 || view.getInt32(at + 5, true) !== KIND_5) return -1
     at = this.#kind(bytes, at + 9)
-    if (at < 0 || at + 100 > end) return false
-    if (view.getInt32(at, true) !== PARTS_0 || view.getInt32(at + 4, true) !== PARTS_4 || view.getInt32(at + 7, true) !== PARTS_7) return false
-    at = this.#parts(view, bytes, at + 11, end)
-    if (at < 0 || at + 84 > end) return false
-    if (view.getInt32(at, true) !== PREV_0 || view.getInt32(at + 4, true) !== PREV_4 || view.getInt32(at + 6, true) !== PREV_6) return false
+    if (at < 0 || at + 100 > limit) return -1
+    if (view.getInt32(at, true) !== PARTS_0 || view.getInt32(at + 4, true) !== PARTS_4 || view.getInt32(at + 7, true) !== PARTS_7) return -1
+    at = this.partList.scan(view, bytes, at + 11, limit)
+    if (at < 0 || at + 84 > limit) return -1
+    if (view.getInt32(at, true) !== PREV_0 || view.getInt32(at + 4, true) !== PREV_4 || view.getInt32(at + 6, true) !== PREV_6) return -1
     this.prevStart = at + 10
-    this.prevMatches = prevHash !== null && isHexOf(view, at + 10, prevHash)
-    if (!this.prevMatches && !isHash(view, at + 10)) return false
     at += 74
-    if (view.getInt32(at, true) !== SEQ_0 || view.getInt32(at + 4, true) !== SEQ_4) return false
+    if (at + 8 > limit || view.getInt32(at, true) !== SEQ_0 || view.getInt32(at + 4, true) !== SEQ_4) return -1
     at = this.#seq(bytes, at + 8)
-    return at >= 0 && at + 7 === end && view.getInt32(at, true) === V_0
+    return at >= 0 && at + 7 <= limit && view.getInt32(at, true) === V_0 && view.getInt32(at + 3, true) === V_3 ? at + 7 : -1
   }
 
   /** Reads `at`; returns the index of its closing quote. */
@@ -174,39 +153,12 @@ export class RecordScanner {
     return at - start >= 3 && at - start <= 64 ? at : -1
   }
 
-  /** Reads the items of `parts`; returns the index of the closing bracket. */
-  #parts(view: DataView, bytes: Uint8Array, at: number, end: number): number {
-    this.#partsStart = at
-    this.partCount = 0
-    if (bytes[at] === CLOSE_LIST) return at
-    let before = 0
-    let beforeEnd = 0
-    for (;;) {
-      // A part and what must follow it.
-      if (at + 166 > end) return -1
-      if (view.getInt32(at, true) !== C_0 || view.getInt32(at + 2, true) !== C_2 || !isHash(view, at + 6)) return -1
-      if (view.getInt32(at + 70, true) !== NAME_0 || view.getInt32(at + 74, true) !== NAME_4 || view.getInt32(at + 76, true) !== NAME_6) return -1
-      const name = at + 80
-      if (nameByte[bytes[name]!] !== LETTER) return -1
-      at = name + 1
-      while ((nameByte[bytes[at]!]! & (LETTER | DIGIT_OR_UNDERSCORE)) !== 0) at++
-      if (at - name > 32 || bytes[at] !== QUOTE || bytes[at + 1] !== CLOSE_OBJECT) return -1
-      if (this.partCount > 0 && !ascends(bytes, before, beforeEnd, name, at)) return -1
-      this.partCount++
-      before = name
-      beforeEnd = at
-      const next = bytes[at + 2]
-      if (next === CLOSE_LIST) return at + 2
-      if (next !== COMMA) return -1
-      at += 3
-    }
-  }
-
   /** Reads `seq`; returns the index behind it. */
   #seq(bytes: Uint8Array, start: number): number {
     let at = start
     let value = 0
-    for (let digit = bytes[at]! - ZERO; digit >>> 0 < 10; digit = bytes[++at]! - ZERO) value = value * 10 + digit
+    // Bounded: behind the array there is NaN, which counts as a digit here.
+    for (let digit = bytes[at]! - ZERO; digit >>> 0 < 10 && at - start <= 16; digit = bytes[++at]! - ZERO) value = value * 10 + digit
     const digits = at - start
     if (digits === 0 || digits > 16 || value > Number.MAX_SAFE_INTEGER || (digits > 1 && bytes[start] === ZERO)) return -1
     this.seq = value
@@ -221,6 +173,10 @@ export class RecordScanner {
     return true
   }
 
+  get partCount(): number {
+    return this.partList.count
+  }
+
   /** The kind as a text. */
   kind(): string {
     return ascii(this.#form.bytes, this.kindStart, this.kindEnd)
@@ -233,16 +189,11 @@ export class RecordScanner {
 
   /** The parts' names and commitments. */
   parts(): ReadonlyArray<PartCommitment> {
-    const bytes = this.#form.bytes
-    const parts: Array<PartCommitment> = []
-    let at = this.#partsStart
-    for (let i = 0; i < this.partCount; i++) {
-      let nameEnd = at + 81
-      while (bytes[nameEnd] !== QUOTE) nameEnd++
-      parts.push({ c: ascii(bytes, at + 6, at + 70), name: ascii(bytes, at + 80, nameEnd) })
-      at = nameEnd + 3
-    }
-    return parts
+    const { commitments, count, names } = this.partList
+    return Array.from({ length: count }, (_, i) => ({
+      c: toHex(commitments.subarray(32 * i, 32 * i + 32)),
+      name: ascii(this.#form.bytes, names[2 * i]!, names[2 * i + 1]!)
+    }))
   }
 
   /** The digits of `prev`. */
@@ -251,28 +202,6 @@ export class RecordScanner {
   }
 }
 
-const ascii = (bytes: Uint8Array, start: number, end: number): string => String.fromCharCode(...bytes.subarray(start, end))
+const ascii = (bytes: Uint8Array, start: number, end: number): string => oneByteText.decode(bytes.subarray(start, end))
 
-/** Whether 64 bytes are lower-case hex digits. */
-const isHash = (view: DataView, at: number): boolean => {
-  let seen = 0
-  for (let i = 0; i < 64; i += 2) seen |= hexPair[view.getUint16(at + i, true)]!
-  return seen < 0x100
-}
-
-/** Whether 64 bytes are the lower-case hex of a hash. */
-const isHexOf = (view: DataView, at: number, hash: Uint8Array): boolean => {
-  let difference = 0
-  for (let i = 0; i < 32; i += 2) difference |= view.getInt32(at + 2 * i, true) ^ (hexDigits[hash[i]!]! | (hexDigits[hash[i + 1]!]! << 16))
-  return difference === 0
-}
-
-const ascends = (bytes: Uint8Array, before: number, beforeEnd: number, name: number, nameEnd: number): boolean => {
-  let i = before
-  let j = name
-  while (i < beforeEnd && j < nameEnd && bytes[i] === bytes[j]) {
-    i++
-    j++
-  }
-  return j < nameEnd && (i === beforeEnd || bytes[i]! < bytes[j]!)
-}
+const oneByteText = new TextDecoder("latin1")

@@ -18,6 +18,8 @@ import { PartChecks } from "./part-checks.ts"
 import { PartLog } from "./part-log.ts"
 import type { PartWalk } from "./part-walk.ts"
 import { RecordChecks } from "./record-checks.ts"
+import type { RecordRun } from "./record-run.ts"
+import { RunChecker } from "./record-run.ts"
 import { TreeChecks } from "./tree-checks.ts"
 
 /** What a reading needs beside the bytes. */
@@ -32,9 +34,10 @@ export interface ReadingOptions {
 }
 
 /**
- * One reading of one pack. Feed the `reader`, then call `line` for each of its lines, and `end` when the bytes are over.
+ * One reading of one pack. Feed chunks, call `line` for each line of the `reader`, and `end` when the bytes are over. `run`, called between
+ * lines, takes many at once and changes nothing but the time.
  *
- * All of these throw `Unreadable` when reading cannot go on. Everything else becomes a finding.
+ * `line` and `end` throw `Unreadable` when reading cannot go on. Everything else becomes a finding.
  */
 export class PackReading {
   readonly reader: LineReader
@@ -62,6 +65,10 @@ export class PackReading {
   #tag = ""
   #repeats = 0
   #consecutive = false
+  /** Made when there are records to check. */
+  #runChecker: RunChecker | null = null
+  /** Runs are looked for in this chunk. */
+  #runs = false
   #statedDigest: Uint8Array = new Uint8Array(HASH_BYTES)
 
   constructor(crypto: Crypto, options: ReadingOptions) {
@@ -83,11 +90,45 @@ export class PackReading {
     return this.#take(bytes, start + 2, end, line)
   }
 
+  /** Begins a chunk. `run`: what somebody else found at its beginning. */
+  feed(chunk: Uint8Array, run: RecordRun | null = null): void {
+    this.reader.feed(chunk)
+    this.#runs = true
+    if (run !== null && this.#expectsRecords()) this.#takeRun(run)
+  }
+
+  /** Takes all records in good order that come next in the chunk: those of which `line` would say nothing. Never throws. */
+  run(): void {
+    while (this.#runs && this.#expectsRecords()) {
+      const { bytes, start } = this.reader.rest()!
+      if (bytes[start] !== LETTER_R) return
+      const checker = this.#runChecker ??= new RunChecker(this.#crypto)
+      const run = checker.check(bytes, start, bytes.length)
+      if (run === null && !checker.broken) return
+      // Work done for nothing. In a pack that is wrong everywhere, trying again after every line would make much of it.
+      if (run === null || !this.#takeRun(run)) this.#runs = false
+    }
+  }
+
   /** The bytes are over. */
   end(): void {
     if (this.reader.tooLong) throw this.#tooLong()
     if (this.reader.unfinished) throw new Unreadable("E_FORMAT", "a newline at the end of every line", "a last line without one")
     if (this.#tag !== "N") throw new Unreadable("E_FORMAT", this.#wanted(), "the end of the file")
+  }
+
+  /** Whether a line begins here that may be one of consecutive records, and nobody wants to see each. */
+  #expectsRecords(): boolean {
+    return this.#tag === "R" && this.#consecutive && this.#options.onRecord === null && this.reader.rest() !== null
+  }
+
+  #takeRun(run: RecordRun): boolean {
+    const [records, tree] = [this.records!, this.tree!]
+    if (!records.joins(run) || !tree.fits(run)) return false
+    records.take(run)
+    tree.take(run)
+    this.reader.skip(run.count, run.length)
+    return true
   }
 
   #take(bytes: Uint8Array, from: number, end: number, line: number): void | Promise<void> {

@@ -3,7 +3,6 @@ import { MAX_LINE_BYTES } from "../pack/format.ts"
 import { LineReader } from "../pack/line-reader.ts"
 import { RecordScanner } from "../record/scan.ts"
 import type { PartWalk } from "./part-walk.ts"
-import { eachPart } from "./part-walk.ts"
 
 /** Walks over the parts of a pack whose records were all checked in a first reading. */
 export const rereadParts = (chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): PartWalk => new RereadWalk(chunks)
@@ -44,9 +43,10 @@ class RereadWalk implements PartWalk {
     if (tag !== RECORD || this.#scanner.scan(reader.bytes, reader.start + 2, reader.end) !== null) return true
     this.seq = this.#scanner.seq
     const { bytes } = reader
-    eachPart(bytes, this.#scanner, (nameStart, nameEnd, commitment) => {
-      this.#waiting.push({ name: String.fromCharCode(...bytes.subarray(nameStart, nameEnd)), commitment: commitment.slice() })
-    })
+    const { commitments, count, names } = this.#scanner.partList
+    for (let i = 0; i < count; i++) {
+      this.#waiting.push({ name: String.fromCharCode(...bytes.subarray(names[2 * i], names[2 * i + 1])), commitment: commitments.slice(32 * i, 32 * i + 32) })
+    }
     this.#waiting.reverse()
     return true
   }

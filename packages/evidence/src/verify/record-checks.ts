@@ -1,5 +1,5 @@
 /** Record after record: form, chain rules, and its place in the tree. This is where a verifier spends its time. */
-import { toHex } from "../bytes.ts"
+import { equalBytes, toHex } from "../bytes.ts"
 import type { Crypto } from "../crypto.ts"
 import type { PackHeader } from "../pack/format.ts"
 import { formatInstant } from "../record/instant.ts"
@@ -11,7 +11,8 @@ import type { Erasures } from "./erasures.ts"
 import type { Hints } from "./hints.ts"
 import type { PartLog } from "./part-log.ts"
 import type { Body } from "./record-bodies.ts"
-import { readErased, readGenesis, readRotated } from "./record-bodies.ts"
+import { hasBodyToCheck, readErased, readGenesis, readRotated } from "./record-bodies.ts"
+import type { RecordRun } from "./record-run.ts"
 
 /** Where the records of a pack report to. */
 export interface RecordSinks {
@@ -81,9 +82,22 @@ export class RecordChecks {
     this.#expected = seq + 1
     this.#leafIsBefore = true
     if (scanner.partCount > 0) this.#sinks.parts.add(bytes, scanner)
-    // Three kinds in a million records: decided by one letter almost always.
-    const first = bytes[scanner.kindStart]
-    if (seq === 0 || first === LETTER_C || first === LETTER_K || first === LETTER_P) this.#checkBody(seq, line)
+    if (hasBodyToCheck(scanner, bytes)) this.#checkBody(seq, line)
+  }
+
+  /** Whether a run goes on where the last record ended, so that nothing is to be said of any record of it. */
+  joins(run: RecordRun): boolean {
+    return this.#leafIsBefore && run.firstSeq === this.#expected && run.firstAtMs >= this.#greatestAtMs && equalBytes(run.firstPrev, this.leaf)
+  }
+
+  /** Takes a run that joins. */
+  take(run: RecordRun): void {
+    this.count += run.count
+    this.leaf = run.lastLeaf
+    this.seq = run.firstSeq + run.count - 1
+    this.#expected = this.seq + 1
+    this.#greatestAtMs = run.lastAtMs
+    this.#sinks.parts.append(run.parts)
   }
 
   #checkSeq(seq: number, line: number): void {
@@ -136,6 +150,3 @@ export class RecordChecks {
 }
 
 const CARRIAGE_RETURN = 0x0d
-const LETTER_C = 0x63
-const LETTER_K = 0x6b
-const LETTER_P = 0x70

@@ -7,6 +7,7 @@ import { verifyInclusion } from "../merkle/verify.ts"
 import type { PackHeader } from "../pack/format.ts"
 import type { Findings } from "./findings.ts"
 import type { PackCheckpoint } from "./head-lines.ts"
+import type { RecordRun } from "./record-run.ts"
 
 /** Follows the tree over a pack's records: one running fold, or a proof for each. */
 export class TreeChecks {
@@ -45,10 +46,27 @@ export class TreeChecks {
       return
     }
     folder.pushLeaf(leaf)
-    if (folder.next === this.#rootsAt[this.#nextRoot]) {
-      this.roots.set(folder.next, folder.root()!)
-      this.#nextRoot++
-    }
+    this.#takeRoot()
+  }
+
+  #takeRoot(): void {
+    const { next } = this.#folder
+    if (next !== this.#rootsAt[this.#nextRoot]) return
+    this.roots.set(next, this.#folder.root()!)
+    this.#nextRoot++
+  }
+
+  /** Whether a run begins where the tree stands, and no root is wanted in its middle. */
+  fits({ count, firstSeq }: RecordRun): boolean {
+    const behind = this.#folder.next + count
+    const wanted = this.#rootsAt[this.#nextRoot]
+    return this.#bounded && firstSeq === this.#folder.next && behind - 1 <= this.#header.to && (wanted === undefined || wanted >= behind)
+  }
+
+  /** Takes a run that fits. */
+  take(run: RecordRun): void {
+    for (const { hash, level } of run.subtrees) this.#folder.pushSubtree(level, hash)
+    this.#takeRoot()
   }
 
   /** Checks the proof of a record of a sparse pack. `seq` is null when the record could not be read: then the proof names it. */

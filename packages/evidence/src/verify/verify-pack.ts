@@ -4,11 +4,18 @@ import { conclude, concludeUnreadable } from "./conclude.ts"
 import { Unreadable } from "./findings.ts"
 import { PackReading } from "./pack-reading.ts"
 import { rereadParts } from "./part-reread.ts"
+import type { RecordRun } from "./record-run.ts"
 import type { Report } from "./report.ts"
 import { readTrust } from "./trust.ts"
 
 /** Bytes in chunks of any size. A chunk may be used again once the next is asked for. */
 export type PackChunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+/** A chunk that begins with a line, and the run of records that somebody found at its beginning. */
+export interface CheckedBlock {
+  readonly bytes: Uint8Array
+  readonly run: RecordRun | null
+}
 
 /** What a user of the verifier trusts and asks for. Everything is optional; without a pinned key the best exit is 2. */
 export interface VerifyOptions {
@@ -39,7 +46,10 @@ export interface VerifyOptions {
  *
  * - Fails: rejects with `UnusableTrust` when a vkey, policy or trusted checkpoint cannot be used, and with whatever the chunks fail with.
  */
-export const verifyPack = async (crypto: Crypto, chunks: PackChunks, options: VerifyOptions = {}): Promise<Report> => {
+export const verifyPack = (crypto: Crypto, chunks: PackChunks, options: VerifyOptions = {}): Promise<Report> => verifyBlocks(crypto, chunks, options)
+
+/** `verifyPack` of chunks into which somebody may have looked ahead: the same report, sooner. */
+export const verifyBlocks = async (crypto: Crypto, chunks: PackChunks | AsyncIterable<CheckedBlock>, options: VerifyOptions): Promise<Report> => {
   const trust = readTrust(crypto, options)
   const { file = null, maxAgeMs, nowMs, reopen, requireCompleteness = "any", rootsAt = [] } = options
   if (maxAgeMs !== undefined && nowMs === undefined) throw new TypeError("maxAgeMs needs nowMs: the verifier has no clock of its own.")
@@ -59,22 +69,25 @@ export const verifyPack = async (crypto: Crypto, chunks: PackChunks, options: Ve
 const PART_BUDGET_BYTES = 14 * 1024 * 1024
 
 /** Reads to the end; false when a line cannot be read, with the finding noted. */
-const readAll = async (reading: PackReading, chunks: PackChunks, onProgress: VerifyOptions["onProgress"]): Promise<boolean> => {
+const readAll = async (reading: PackReading, chunks: PackChunks | AsyncIterable<CheckedBlock>, onProgress: VerifyOptions["onProgress"]): Promise<boolean> => {
   const { reader } = reading
   let bytes = 0
   // A fault between lines (a stream that ends, a broken compression) belongs to the line that should have come.
   let between = true
   try {
     for await (const chunk of chunks) {
-      reader.feed(chunk)
-      while (reader.next()) {
+      if ("run" in chunk) reading.feed(chunk.bytes, chunk.run)
+      else reading.feed(chunk)
+      for (;;) {
+        reading.run()
+        if (!reader.next()) break
         between = false
         const later = reading.line()
         if (later !== undefined) await later
         between = true
       }
       if (reader.tooLong) break
-      bytes += chunk.length
+      bytes += "run" in chunk ? chunk.bytes.length : chunk.length
       onProgress?.({ bytes, records: reading.records?.count ?? 0 })
     }
     reading.end()
