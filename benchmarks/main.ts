@@ -5,7 +5,9 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   verify: () => import("./verify.ts"),
   append: () => import("./append.ts"),
   witness: () => import("./witness.ts"),
-  proof: () => import("./proof.ts")
+  proof: () => import("./proof.ts"),
+  eventloop: () => import("./eventloop.ts"),
+  coldstart: () => import("./coldstart.ts")
 }
 
 const json = process.argv.includes("--json")

@@ -11,5 +11,5 @@ import { setFlagsFromString } from "node:v8"
  * It bounds nothing: a line of 16 MiB is imported as before. It costs a tenth to a fifth of the processor time (benchmarks/README.md, `size`).
  */
 export const keepHeapSmall = (): void => {
-  for (const flag of ["--semi-space-growth-factor=1", "--heap-growing-percent=15"]) setFlagsFromString(flag)
+  for (const flag of ["--semi-space-growth-factor=1", "--heap-growing-percent=30"]) setFlagsFromString(flag)
 }

@@ -11,7 +11,7 @@ const BATCH = 500
  *
  * As much again is being witnessed meanwhile. Decisions of small size take several times their line in memory.
  */
-const WAITING_BYTES = 128 * 1024
+const WAITING_BYTES = 192 * 1024
 
 const writer: Writer = { id: "system:import" }
 

@@ -1,0 +1,91 @@
+/** The results of a run as a table and a plot, put between the markers of benchmarks/README.md, and held against the goals. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { cpus } from "node:os"
+import { figure } from "../harness.ts"
+import { plot, type Series } from "./plot.ts"
+import type { Stage } from "./stage.ts"
+import type { Ids } from "./trace-lines.ts"
+
+/** A goal, and whether this run met it. */
+export interface Goal {
+  readonly name: string
+  readonly value: string
+  readonly goal: string
+  readonly met: boolean
+}
+
+/** Highest resident memory of import, export and verify at any size. */
+const MAX_RSS_MB = 150
+/** A proof is made in less, at any size. */
+const MAX_PROOF_MS = 5
+/** The cost of a record at the largest size, in terms of the lowest at any size from here on: below it the start of the process counts. */
+const MAX_GROWTH = 1.25
+const GROWTH_FROM = 100_000
+
+const columns = ["import", "export", "verify", "export.zst", "verify.zst", "check"] as const
+
+/** Writes the report, if it is wanted, and answers it. */
+export const writeReport = (stages: ReadonlyArray<Stage>, ids: Ids, write: boolean): { readonly markdown: string; readonly goals: ReadonlyArray<Goal> } => {
+  const name = ids === "ordered" ? "size" : "size-random"
+  const markdown = [
+    `Ids of decisions: ${ids}. ${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores, Node ${process.versions.node}. Each cell: microseconds of wall time a record (of CPU), highest resident memory in MB.`,
+    "",
+    `| records | ${columns.join(" | ")} | database, bytes a record | pack, bytes a record | proof: made, p99 / checked |`,
+    `|---|${columns.map(() => "---|").join("")}---|---|---|`,
+    ...stages.map((stage) => `| ${grouped(stage.size)} | ${columns.map((column) => cell(stage, column)).join(" | ")} | ${Math.round(stage.databaseBytes / stage.size)} | ${
+      Math.round(stage.packBytes / stage.size)
+    }${stage.zstBytes === null ? "" : `, .zst ${Math.round(stage.zstBytes / stage.size)}`} | ${stage.proof.makeMedianMs}, ${stage.proof.makeP99Ms} / ${stage.proof.checkMedianMs} ms |`),
+    "",
+    `![Microseconds a record and resident memory by size](${name}.svg)`
+  ].join("\n")
+  if (write) {
+    writeFileSync(new URL(`../${name}.svg`, import.meta.url), plot([
+      { title: "microseconds a record (wall time)", limit: null, series: columns.map((column) => seriesOf(stages, column, ({ records, wallMs }) => wallMs / records * 1_000)) },
+      { title: "highest resident memory, MB", limit: MAX_RSS_MB, series: columns.map((column) => seriesOf(stages, column, ({ peakRssMb }) => peakRssMb)) }
+    ]))
+    const readme = new URL("../README.md", import.meta.url)
+    writeFileSync(readme, between(readFileSync(readme, "utf8"), name, markdown))
+  }
+  return { markdown, goals: goalsOf(stages) }
+}
+
+const goalsOf = (stages: ReadonlyArray<Stage>): ReadonlyArray<Goal> => {
+  const last = stages.at(-1)!
+  const size = grouped(last.size)
+  return [
+    ...(["import", "export", "verify"] as const).flatMap((column) => {
+      const rss = Math.max(...stages.map(({ steps }) => steps[column]!.peakRssMb))
+      const costs = stages.filter((stage) => stage.size >= GROWTH_FROM).map(({ steps }) => steps[column]!.wallMs / steps[column]!.records)
+      const growth = costs.length === 0 ? 1 : costs.at(-1)! / Math.min(...costs)
+      return [
+        { name: `size.${column}.rss`, value: `${Math.round(rss)} MB up to ${size} records`, goal: `< ${MAX_RSS_MB} MB`, met: rss < MAX_RSS_MB },
+        { name: `size.${column}.growth`, value: `${figure(growth)} at ${size} records`, goal: `<= ${MAX_GROWTH} of the lowest cost a record from ${grouped(GROWTH_FROM)} on`, met: growth <= MAX_GROWTH }
+      ]
+    }),
+    { name: "size.proof.make.p99", value: `${last.proof.makeP99Ms} ms at ${size} records`, goal: `< ${MAX_PROOF_MS} ms`, met: last.proof.makeP99Ms < MAX_PROOF_MS }
+  ]
+}
+
+const cell = ({ steps }: Stage, column: string): string => {
+  const step = steps[column]
+  if (step === undefined) return "-"
+  return `${figure(step.wallMs / step.records * 1_000)} (${figure(step.cpuMs / step.records * 1_000)}), ${Math.round(step.peakRssMb)}`
+}
+
+const seriesOf = (stages: ReadonlyArray<Stage>, name: string, value: (step: Stage["steps"][string]) => number): Series => ({
+  name,
+  points: stages.flatMap(({ size, steps }) => {
+    const step = steps[name]
+    return step === undefined ? [] : [[size, value(step)] as const]
+  })
+})
+
+const grouped = (count: number): string => count.toLocaleString("en-GB")
+
+/** Replaces what stands between the markers of this name. */
+const between = (readme: string, name: string, text: string): string => {
+  const [begin, end] = [`<!-- ${name}: written by npm run size -->`, `<!-- /${name} -->`]
+  const [from, to] = [readme.indexOf(begin), readme.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`benchmarks/README.md should have the lines ${begin} and ${end}, and has not.`)
+  return `${readme.slice(0, from + begin.length)}\n${text}\n${readme.slice(to)}`
+}
