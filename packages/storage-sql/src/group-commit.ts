@@ -1,7 +1,8 @@
 /**
  * Group commit: commits that arrive while one is being made durable share the next transaction.
  *
- * One batch is in flight at a time; the next one gathers meanwhile. Spec: design section 3.
+ * One batch is in flight at a time, and the next one gathers meanwhile. Once that is full it may follow at once: it gains nothing by waiting, and a
+ * backend that takes it needs not stand idle until its host has a moment. Spec: design section 3.
  */
 import type { Scope } from "effect"
 import { Effect, Exit, Fiber } from "effect"
@@ -29,6 +30,8 @@ export interface GroupCommitOptions<Item, Answer, E> {
   readonly closed: () => E
   readonly maxRecords?: number
   readonly maxBytes?: number
+  /** Batches in flight at once, where all after the first are full. Their `run`s must take effect in order. Default 1. */
+  readonly maxInFlight?: number
 }
 
 interface Waiting<Item, Answer, E> {
@@ -47,9 +50,11 @@ interface Waiting<Item, Answer, E> {
 export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
   options: GroupCommitOptions<Item, Answer, E>
 ): Effect.fn.Return<(item: Item) => Effect.Effect<Answer, E>, never, Scope.Scope> {
-  const maxRecords = options.maxRecords ?? batchRecords
-  const maxBytes = options.maxBytes ?? batchBytes
+  const { maxBytes = batchBytes, maxInFlight = 1, maxRecords = batchRecords } = options
   const queue: Array<Waiting<Item, Answer, E>> = []
+  let waitingRecords = 0
+  let waitingBytes = 0
+  let inFlight = 0
   let closed = false
   let wake: (() => void) | null = null
 
@@ -60,13 +65,24 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
       return Effect.callback<Answer, E>((resume) => {
         const waiting = { item, weight, resume }
         queue.push(waiting)
-        wake?.()
+        waitingRecords += weight.records
+        waitingBytes += weight.bytes
+        if (mayGo()) wake?.()
         return Effect.sync(() => {
           const at = queue.indexOf(waiting)
-          if (at >= 0) queue.splice(at, 1)
+          if (at >= 0) remove(at, 1)
         })
       })
     })
+
+  const remove = (from: number, count: number): ReadonlyArray<Waiting<Item, Answer, E>> => {
+    const removed = queue.splice(from, count)
+    for (const { weight } of removed) {
+      waitingRecords -= weight.records
+      waitingBytes -= weight.bytes
+    }
+    return removed
+  }
 
   const take = (): ReadonlyArray<Waiting<Item, Answer, E>> => {
     let count = 0
@@ -78,39 +94,49 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
       if (count > 0 && (records > maxRecords || bytes > maxBytes)) break
       count++
     }
-    return queue.splice(0, count)
+    return remove(0, count)
   }
 
-  const runBatch = Effect.suspend(() => {
-    const batch = take()
-    if (batch.length === 0) return Effect.void
-    return Effect.flatMap(Effect.exit(Effect.suspend(() => options.run(batch.map(({ item }) => item)))), (exit) => {
+  const mayGo = (): boolean => queue.length > 0 && (inFlight === 0 || (inFlight < maxInFlight && (waitingRecords >= maxRecords || waitingBytes >= maxBytes)))
+
+  const runBatch = (batch: ReadonlyArray<Waiting<Item, Answer, E>>): Effect.Effect<void> =>
+    Effect.flatMap(Effect.exit(Effect.suspend(() => options.run(batch.map(({ item }) => item)))), (exit) => {
+      inFlight--
       const answer = Effect.sync(() =>
         batch.forEach(({ resume }, index) => {
           resume(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer)
         })
       )
+      wake?.()
       // What gathered meanwhile goes on its way first: callers may do much with their answers before they let go of the thread.
-      return queue.length === 0 ? answer : Effect.asVoid(Effect.forkDetach(answer))
+      return queue.length === 0 ? answer : Effect.andThen(Effect.yieldNow, answer)
     })
+
+  /** Waits until a batch may go; where all was quiet, a yield then lets every other fiber of this turn hand in its own. */
+  const gather = Effect.suspend(() => {
+    if (mayGo() || isDone()) return Effect.void
+    const quiet = inFlight === 0
+    const woken = Effect.callback<void>((resume) => {
+      wake = () => {
+        wake = null
+        resume(Effect.void)
+      }
+    })
+    return quiet ? Effect.andThen(woken, Effect.yieldNow) : woken
   })
 
-  /** Waits for the first item; then a yield lets every other fiber of this turn hand in its own. */
-  const gather = Effect.suspend(() =>
-    queue.length > 0 || closed ? Effect.void : Effect.andThen(
-      Effect.callback<void>((resume) => {
-        wake = () => {
-          wake = null
-          resume(Effect.void)
-        }
-      }),
-      Effect.yieldNow
-    )
-  )
+  const isDone = (): boolean => closed && queue.length === 0 && inFlight === 0
+
+  const send = Effect.suspend(() => {
+    if (!mayGo()) return Effect.void
+    const batch = take()
+    inFlight++
+    return Effect.asVoid(Effect.forkDetach(Effect.uninterruptible(runBatch(batch)), { startImmediately: true }))
+  })
 
   const pump = Effect.whileLoop({
-    while: () => !closed || queue.length > 0,
-    body: () => Effect.andThen(gather, runBatch),
+    while: () => !isDone(),
+    body: () => Effect.andThen(gather, send),
     step: () => undefined
   })
 

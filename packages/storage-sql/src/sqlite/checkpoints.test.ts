@@ -1,10 +1,9 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, describe, it, vi } from "vitest"
 import { Checkpoints } from "./checkpoints.ts"
-import { copierOf } from "./copier.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "flyball-checkpoints-"))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -26,7 +25,7 @@ const open = (name: string) => {
 describe("Checkpoints", () => {
   it("copies the log back past a size, so that it starts over", () => {
     const { db, log, write } = open("easy.db")
-    const checkpoints = new Checkpoints(db, null, { easy: 50, bound: 1000 })
+    const checkpoints = new Checkpoints(db, { easy: 50, bound: 1000 })
     write(30)
     checkpoints.committed()
     assert.equal(log().checkpointed, 0)
@@ -50,7 +49,7 @@ describe("Checkpoints", () => {
       if (sql.includes("RESTART")) vi.spyOn(statement, "get").mockImplementation(() => (restarts(), prepare(sql).get()))
       return statement
     })
-    const checkpoints = new Checkpoints(db, null, { easy: 50, bound: 200 })
+    const checkpoints = new Checkpoints(db, { easy: 50, bound: 200 })
     const reader = new DatabaseSync(file, { readOnly: true })
     reader.exec("BEGIN; SELECT count(*) FROM t")
     for (let n = 0; n < 10; n++) {
@@ -84,7 +83,7 @@ describe("Checkpoints", () => {
       if (name !== undefined) vi.spyOn(statement, "get").mockImplementation(() => (waits.push([name, waiting()]), prepare(sql).get()))
       return statement
     })
-    const checkpoints = new Checkpoints(db, null, { easy: 50, bound: 100 })
+    const checkpoints = new Checkpoints(db, { easy: 50, bound: 100 })
     const reader = new DatabaseSync(file, { readOnly: true })
     reader.exec("BEGIN; SELECT count(*) FROM t")
     for (let n = 0; n < 4; n++) {
@@ -108,29 +107,10 @@ describe("Checkpoints", () => {
     db.close()
   })
 
-  it("copies the log back in a thread of its own, which is out of the way when the log is to be emptied and when the file is closed", () => {
-    const { db, file, log, write } = open("copier.db")
-    const copier = copierOf(file)
-    const checkpoints = new Checkpoints(db, copier, { easy: 50, bound: 1_000 })
-    write(60)
-    checkpoints.committed()
-    copier.settle()
-    assert.equal(log().checkpointed, log().log)
-    write(4_000)
-    copier.copy()
-    checkpoints.erased()
-    assert.equal(log().log, 0)
-    write(60)
-    copier.copy()
-    checkpoints.close()
-    db.close()
-    assert.isFalse(existsSync(`${file}-wal`))
-  })
-
   it("does not take commits that keep coming for a pause", () => {
     vi.useFakeTimers()
     const { db, log, write } = open("steady.db")
-    const checkpoints = new Checkpoints(db, null)
+    const checkpoints = new Checkpoints(db)
     for (let n = 0; n < 20; n++) {
       write(1)
       checkpoints.committed()
@@ -147,7 +127,7 @@ describe("Checkpoints", () => {
   it("copies the log back in a pause, and empties it after an erasure as soon as it can", () => {
     vi.useFakeTimers()
     const { db, file, log, write } = open("idle.db")
-    const checkpoints = new Checkpoints(db, null)
+    const checkpoints = new Checkpoints(db)
     write(3)
     checkpoints.committed()
     assert.equal(log().checkpointed, 0)

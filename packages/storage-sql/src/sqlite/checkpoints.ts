@@ -1,10 +1,9 @@
 /** When the write-ahead log is copied back into the database file. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { Copier } from "./copier.ts"
 
 /** Time after a commit before the log is copied back, so that it happens in a pause where there is one. */
 const idleMs = 100
-/** Pages waiting to be copied (16 MiB) at which it is done while batches go on, without waiting for readers. */
+/** Pages waiting to be copied (16 MiB) at which it is done between two batches, without waiting for readers. */
 const easyPages = 4096
 /** Pages in the log (64 MiB) at which it is started over between two batches, waiting for readers: it is bounded. */
 const boundPages = 16_384
@@ -35,15 +34,12 @@ export class Checkpoints {
   #timer: NodeJS.Timeout | null = null
   #emptying = false
   readonly #pages: CheckpointPages
-  readonly #copier: Copier | null
   #restartAtPages: number
 
-  /** Without a copier, what is waiting is copied between two batches. */
-  constructor(db: DatabaseSync, copier: Copier | null, pages: CheckpointPages = { easy: easyPages, bound: boundPages }) {
+  constructor(db: DatabaseSync, pages: CheckpointPages = { easy: easyPages, bound: boundPages }) {
     this.#db = db
     this.#waitMs = db.prepare("PRAGMA busy_timeout").get()!["timeout"] as number
     this.#pages = pages
-    this.#copier = copier
     this.#restartAtPages = pages.bound
     this.#look = db.prepare("PRAGMA wal_checkpoint(NOOP)")
     this.#passive = db.prepare("PRAGMA wal_checkpoint(PASSIVE)")
@@ -62,13 +58,11 @@ export class Checkpoints {
   committed(): void {
     const { log, copied } = run(this.#look)
     if (log >= this.#restartAtPages) {
-      this.#copier?.settle()
       // A reader that does not end may make this fail; trying again at each batch would make every batch wait.
       const again = this.#restartAtPages > this.#pages.bound
       this.#restartAtPages = this.#attempt(this.#restart, again).busy ? log + this.#pages.easy : this.#pages.bound
     } else if (log - copied >= this.#pages.easy) {
-      if (this.#copier === null) run(this.#passive)
-      else this.#copier.copy()
+      run(this.#passive)
     }
     this.#later()
   }
@@ -84,7 +78,6 @@ export class Checkpoints {
   }
 
   #empty(again: boolean): void {
-    this.#copier?.settle()
     this.#emptying = this.#attempt(this.#truncate, again).busy
     if (this.#emptying) this.#later()
   }
@@ -100,10 +93,9 @@ export class Checkpoints {
     }
   }
 
-  /** Stops waiting, and the copier's thread. SQLite copies everything back when the last connection closes. */
+  /** Stops waiting. SQLite copies everything back when the last connection closes. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#copier?.close()
   }
 }
 

@@ -10,7 +10,7 @@ import { StoreRefused } from "./sqlite-fault.ts"
  * Page cache of a connection, in KiB: three transactions of 500 decisions. More gains nothing where once keys ascend in time, and is resident memory
  * on every long chain; where they are random no cache that is small enough holds their index at ten million.
  */
-const cacheKib = 4_096
+const cacheKib = 65_536
 
 /** A database held open for writing. Closing it gives the lock back. */
 export interface WritableDatabase {

@@ -91,6 +91,8 @@ const makeCommit = Effect.fnUntraced(function*({ writer }: Threads) {
   const submit = yield* groupCommit<PackedChange, CommitReceipt, StorageConflict | ReadFault>({
     weigh: ({ weight }) => weight,
     closed: () => closed,
+    // The worker serves in order.
+    maxInFlight: 2,
     run: (changes) =>
       Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
         const batch = packBatch(nowMs, changes)

@@ -98,8 +98,11 @@ export class WorkerThread {
     const id = this.#nextId++
     if (this.#waiting.size === 0) worker.ref()
     this.#waiting.set(id, { wrote: isWrite(request) ? "unknown" : "no", done: done as (outcome: Outcome<unknown>) => void })
-    if (this.#outbox.push({ id, request }) === 1) setImmediate(() => this.#flush(worker))
+    const first = this.#outbox.push({ id, request }) === 1
     this.#transfer.push(...transfer)
+    // A batch has gathered already, and should not wait until its callers' neighbours are done with their turn.
+    if (request.op === "commit") this.#flush(worker)
+    else if (first) setImmediate(() => this.#flush(worker))
   }
 
   /** Sends what gathered. Nothing has if the thread died meanwhile: its callers were told. */

@@ -9,7 +9,6 @@ import { packAnswers } from "./answers.ts"
 import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
 import { Checkpoints } from "./checkpoints.ts"
-import { copierOf } from "./copier.ts"
 import { inMemory } from "./layout.ts"
 import { openForReading, openForWriting } from "./open-database.ts"
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
@@ -46,8 +45,8 @@ const open = (request: OpenRequest): Connection => {
   }
 }
 
-const writing = (db: DatabaseSync, { file, role }: OpenRequest, closeDatabase: () => void): Connection => {
-  const checkpoints = file === inMemory ? null : new Checkpoints(db, role === "both" ? null : copierOf(file))
+const writing = (db: DatabaseSync, { file }: OpenRequest, closeDatabase: () => void): Connection => {
+  const checkpoints = file === inMemory ? null : new Checkpoints(db)
   return {
     reader: new ChainReader(db),
     writer: new ChainWriter(db),
