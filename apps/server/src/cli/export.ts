@@ -17,7 +17,7 @@ export const run = command("export", async (args) => {
   const { chain, out, request } = requestOf(args)
   checkOutFile("--out", out)
   const stop = stopSignal()
-  return withHost({ readOnly: true, ...(chain === undefined ? {} : { chain }) }, async (runtime) => {
+  return withHost({ readOnly: true, small: true, ...(chain === undefined ? {} : { chain }) }, async (runtime) => {
     const counts: Counts = { bytes: 0, records: 0 }
     try {
       const pack = await runtime.runPromise(Packs.use((packs) => packs.export(request)))

@@ -63,7 +63,7 @@ export const storageOf = ({ database }: Settings, readOnly: boolean, small = fal
     case "memory":
       return memoryStorage()
     case "sqlite":
-      return sqliteStorage({ file: database.file, readOnly, readThread: !small })
+      return sqliteStorage({ file: database.file, readOnly, small })
     case "postgres":
       return postgresStorage({ url: database.url, applicationName: "flyball", readOnly })
   }

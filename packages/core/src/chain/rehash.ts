@@ -6,7 +6,7 @@
  */
 import type { Crypto } from "@flyball/evidence"
 import { equalBytes, RangeFolder, split, toHex } from "@flyball/evidence"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
 import { type CheckedRecord, checkRecord, type Previous } from "./check-record.ts"
@@ -36,10 +36,19 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
   }
   const gauge = new RecordGauge(crypto)
   let previous = yield* previousOf(storage, crypto, from)
+  /** Read while the one before is checked. */
+  const readPage = (next: number) =>
+    Effect.forkChild(storage.records({ from: next, to: size - 1, limit: PAGE_RECORDS }), { startImmediately: true })
+  let reading = yield* readPage(from)
   while (true) {
     const next: number = previous === null ? 0 : previous.seq + 1
     if (next >= size) break
-    const page = yield* storage.records({ from: next, to: size - 1, limit: PAGE_RECORDS })
+    const page = yield* Fiber.join(reading)
+    if (next + page.length < size) {
+      reading = yield* readPage(next + page.length)
+      // The request goes on its way when this turn ends.
+      yield* Effect.yieldNow
+    }
     if (page.length === 0) return yield* new StorageCorrupt({ reason: `record ${next} is missing, though the head is further on` })
     for (const stored of page) {
       let good = gauge.next(stored, previous)

@@ -21,7 +21,7 @@ const search = (reader: ChainReader, query: Partial<RecordQuery>): readonly [seq
   const slices = reader.records({ limit: 1000, ...query })
   for (let pauses = 0;; pauses++) {
     const { done, value } = slices.next()
-    if (done === true) return [value.map(({ seq }) => seq), pauses]
+    if (done === true) return [value.rows.map(([seq]) => seq), pauses]
   }
 }
 

@@ -1,8 +1,9 @@
 /** Every read of a SQLite store. Each is one statement or one page: no read transaction lives long enough to hold the WAL back. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import type { Head, RecordQuery, StoredPart, StoredRecord } from "@flyball/core/storage"
+import type { Head, RecordQuery, StoredPart } from "@flyball/core/storage"
 import { partsPerRecord } from "./layout.ts"
 import type { DeliveryRow, DocumentRow, OnceRow } from "./protocol.ts"
+import type { RecordPage, RecordRow } from "./rows.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
 import { Words } from "./words.ts"
 
@@ -28,9 +29,12 @@ export class ChainReader {
   }
 
   /** Statements are prepared at first use and kept: there are few different ones. */
-  #sql(text: string): StatementSync {
+  #sql(text: string, rows: "objects" | "arrays" = "objects"): StatementSync {
     let statement = this.#statements.get(text)
-    if (statement === undefined) this.#statements.set(text, statement = this.#db.prepare(text))
+    if (statement === undefined) {
+      this.#statements.set(text, statement = this.#db.prepare(text))
+      statement.setReturnArrays(rows === "arrays")
+    }
     return statement
   }
 
@@ -62,37 +66,25 @@ export class ChainReader {
    * A page of records, found in slices: after each the generator yields, so that a search for a rare kind in a long chain
    * does not keep other readers waiting.
    */
-  *records(query: RecordQuery): Generator<undefined, ReadonlyArray<StoredRecord>> {
+  *records(query: RecordQuery): Generator<undefined, RecordPage> {
     const agent = query.agentId === undefined ? null : this.#words.find(query.agentId)
     const kinds = query.kinds?.flatMap((kind) => this.#words.find(kind) ?? [])
-    if ((query.agentId !== undefined && agent === null) || kinds?.length === 0) return []
+    if ((query.agentId !== undefined && agent === null) || kinds?.length === 0) return { rows: [], word: (id) => this.#words.text(id) }
     const first = Math.max(query.from ?? 0, 0)
     const last = Math.min(query.to ?? lastSeq, this.head()?.seq ?? -1)
     const descending = query.order === "desc"
     const rare = kinds !== undefined && kinds.every((kind) => kind > lastCommonKind)
     const width = kinds === undefined || rare ? last - first + 1 : sliceRecords
-    const statement = this.#sql(pageSql(agent !== null, kinds?.length ?? 0, rare, descending))
-    const found: Array<StoredRecord> = []
-    for (let done = 0; done <= last - first && found.length < query.limit; done += width) {
+    const statement = this.#sql(pageSql(agent !== null, kinds?.length ?? 0, rare, descending), "arrays")
+    const rows: Array<RecordRow> = []
+    for (let done = 0; done <= last - first && rows.length < query.limit; done += width) {
       if (done > 0) yield
       const from = descending ? Math.max(last - done - width + 1, first) : first + done
       const to = descending ? last - done : Math.min(first + done + width - 1, last)
-      const values: Array<SQLInputValue> = [from, to, ...agent === null ? [] : [agent], ...kinds ?? [], query.limit - found.length]
-      for (const row of statement.all(...values)) found.push(this.#recordOf(row))
+      const values: Array<SQLInputValue> = [from, to, ...agent === null ? [] : [agent], ...kinds ?? [], query.limit - rows.length]
+      rows.push(...statement.all(...values) as unknown as ReadonlyArray<RecordRow>)
     }
-    return found
-  }
-
-  #recordOf(row: Row): StoredRecord {
-    const agent = row["agent"] as number | null
-    return {
-      seq: row["seq"] as number,
-      bytes: row["bytes"] as Uint8Array,
-      hash: row["hash"] as Uint8Array,
-      kind: this.#words.text(row["kind"] as number),
-      agentId: agent === null ? null : this.#words.text(agent),
-      atMs: row["at_ms"] as number
-    }
+    return { rows, word: (id) => this.#words.text(id) }
   }
 
   parts(seqs: ReadonlyArray<number>): ReadonlyArray<StoredPart> {
@@ -167,7 +159,8 @@ const documentOf = (collection: string, row: Row): DocumentRow => ({
   body: row["body"] as string
 })
 
+/** Hash and bytes come as one value: making it takes more than copying it. */
 const pageSql = (agent: boolean, kinds: number, rare: boolean, descending: boolean): string =>
-  `SELECT seq, kind, agent, at_ms, hash, bytes FROM record${rare ? " INDEXED BY record_governance" : ""} WHERE seq BETWEEN ? AND ?${agent ? " AND agent = ?" : ""}${
+  `SELECT seq, kind, agent, at_ms, CAST(hash || bytes AS BLOB) FROM record${rare ? " INDEXED BY record_governance" : ""} WHERE seq BETWEEN ? AND ?${agent ? " AND agent = ?" : ""}${
     kinds === 0 ? "" : ` AND kind IN (${new Array(kinds).fill("?").join(", ")})`
   }${rare ? " AND kind > 2" : ""} ORDER BY seq ${descending ? "DESC" : "ASC"} LIMIT ?`

@@ -6,11 +6,10 @@ import type { SqliteMigration } from "./migrations.ts"
 import { migrations } from "./migrations.ts"
 import { StoreRefused } from "./sqlite-fault.ts"
 
-/**
- * Page cache of a connection, in KiB: three transactions of 500 decisions. More gains nothing where once keys ascend in time, and is resident memory
- * on every long chain; where they are random no cache that is small enough holds their index at ten million.
- */
-const cacheKib = 65_536
+/** Page cache of a connection, in KiB: what keeps the index of once keys in memory on a long chain. It is taken as it is needed. */
+export const cacheKib = 65_536
+/** In a process that should be small: three transactions of 500 decisions. Enough where once keys ascend in time. */
+export const smallCacheKib = 4_096
 
 /** A database held open for writing. Closing it gives the lock back. */
 export interface WritableDatabase {
@@ -25,15 +24,15 @@ export interface WritableDatabase {
  *
  * - WAL with `synchronous=FULL`: what is acknowledged survives power loss. `secure_delete` overwrites what is erased.
  * - `wal_autocheckpoint=0`: the worker decides when (see `checkpoints.ts`).
- * - `known` is replaced by tests only.
+ * - `known` is replaced by tests only; `cache` is in KiB.
  */
-export const openForWriting = (file: string, busyTimeoutMs: number, known: ReadonlyArray<SqliteMigration> = migrations): WritableDatabase => {
+export const openForWriting = (file: string, busyTimeoutMs: number, known: ReadonlyArray<SqliteMigration> = migrations, cache = cacheKib): WritableDatabase => {
   const lock = file === inMemory ? null : lockForWriting(file, busyTimeoutMs)
   try {
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     schemaOf(db, known.length)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;
-      PRAGMA cache_size = -${cacheKib}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)
+      PRAGMA cache_size = -${cache}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)
     const migrated = migrate(db, known)
     return {
       db,
@@ -50,10 +49,10 @@ export const openForWriting = (file: string, busyTimeoutMs: number, known: Reado
 }
 
 /** Opens the file for reading beside a writer. It must exist and have this version's schema. */
-export const openForReading = (file: string, busyTimeoutMs: number): DatabaseSync => {
+export const openForReading = (file: string, busyTimeoutMs: number, cache = cacheKib): DatabaseSync => {
   const db = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs })
   requireSchema(db)
-  db.exec(`PRAGMA cache_size = -${cacheKib}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)
+  db.exec(`PRAGMA cache_size = -${cache}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)
   return db
 }
 

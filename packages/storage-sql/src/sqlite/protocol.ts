@@ -9,6 +9,8 @@ export interface OpenRequest {
   readonly role: "writer" | "reader" | "both"
   readonly file: string
   readonly busyTimeoutMs: number
+  /** Whether memory is worth more than speed. */
+  readonly small: boolean
 }
 
 /** What a host asks of a worker. */

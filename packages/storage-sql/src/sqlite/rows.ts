@@ -2,17 +2,37 @@
 import type { StoredPart, StoredRecord } from "@flyball/core/storage"
 import { PackReader, PackWriter } from "./packed.ts"
 
-/** Packs a page of records. */
-export const packRecords = (records: ReadonlyArray<StoredRecord>): ArrayBuffer => {
-  const out = new PackWriter(records.length * 1024)
-  out.u32(records.length)
-  for (const { seq, bytes, hash, kind, agentId, atMs } of records) {
+/** A record as SQLite hands it out: seq, kind, agent, at, and its hash with its bytes behind. */
+export type RecordRow = readonly [seq: number, kind: number, agent: number | null, atMs: number, hashAndBytes: Uint8Array]
+
+/** A page of records, and what its numbers of words stand for. */
+export interface RecordPage {
+  readonly rows: ReadonlyArray<RecordRow>
+  readonly word: (id: number) => string
+}
+
+const hashBytes = 32
+/** The word of a record that is about no agent. */
+const noWord = 0xffff_ffff
+
+/** Packs a page of records: its words first, each once. */
+export const packRecords = ({ rows, word }: RecordPage): ArrayBuffer => {
+  const indexes = new Map<number, number>()
+  let length = 0
+  for (const [, kind, agent, , bytes] of rows) {
+    if (!indexes.has(kind)) indexes.set(kind, indexes.size)
+    if (agent !== null && !indexes.has(agent)) indexes.set(agent, indexes.size)
+    length += 28 + bytes.length
+  }
+  const out = new PackWriter(length + indexes.size * 256)
+  out.u32(indexes.size)
+  for (const id of indexes.keys()) out.text(word(id))
+  out.u32(rows.length)
+  for (const [seq, kind, agent, atMs, bytes] of rows) {
     out.f64(seq)
     out.f64(atMs)
-    out.raw(hash)
-    out.text(kind)
-    out.u8(agentId === null ? 0 : 1)
-    if (agentId !== null) out.text(agentId)
+    out.u32(indexes.get(kind)!)
+    out.u32(agent === null ? noWord : indexes.get(agent)!)
     out.bytes(bytes)
   }
   return out.finish().buffer
@@ -21,15 +41,17 @@ export const packRecords = (records: ReadonlyArray<StoredRecord>): ArrayBuffer =
 /** Reads a page of records. Byte arrays are views of the page, which nobody else holds. */
 export const readRecords = (buffer: ArrayBuffer): ReadonlyArray<StoredRecord> => {
   const from = new PackReader(buffer)
+  const words: Array<string> = []
+  for (let left = from.u32(); left > 0; left--) words.push(from.text())
   const records: Array<StoredRecord> = []
-  const count = from.u32()
-  for (let index = 0; index < count; index++) {
+  for (let left = from.u32(); left > 0; left--) {
     const seq = from.f64()
     const atMs = from.f64()
-    const hash = from.raw(32)
-    const kind = from.text()
-    const agentId = from.u8() === 0 ? null : from.text()
-    records.push({ seq, bytes: from.bytes(), hash, kind, agentId, atMs })
+    const kind = words[from.u32()]!
+    const agent = from.u32()
+    const length = from.u32() - hashBytes
+    const hash = from.raw(hashBytes)
+    records.push({ seq, bytes: from.raw(length), hash, kind, agentId: agent === noWord ? null : words[agent]!, atMs })
   }
   return records
 }

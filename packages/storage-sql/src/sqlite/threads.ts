@@ -20,12 +20,8 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number
   /** Opens the file for reading only, beside the process that writes it. `commit` and `lease` are then refused. */
   readonly readOnly?: boolean
-  /**
-   * Whether reads, and copying the log back, have threads of their own, so that neither holds up a commit. Default true.
-   *
-   * Without them the writer's thread does it all: for a process that does one thing at a time and should be small.
-   */
-  readonly readThread?: boolean
+  /** For a process that does one thing at a time and should take little memory: one thread reads and writes, with little cache. Default false. */
+  readonly small?: boolean
 }
 
 /** Who reads and who writes. For `:memory:`, and where reads have no thread of their own, it is the same thread; `writer` is null where the store was opened for reading only. */
@@ -48,13 +44,13 @@ export const openThreads = Effect.fnUntraced(function*(options: SqliteOptions) {
   return threads
 })
 
-const boot = ({ file, busyTimeoutMs = defaultBusyTimeoutMs, readOnly, readThread }: SqliteOptions): Threads => {
+const boot = ({ file, busyTimeoutMs = defaultBusyTimeoutMs, readOnly, small = false }: SqliteOptions): Threads => {
   const started = (role: "writer" | "reader" | "both"): WorkerThread => {
-    const thread = new WorkerThread({ op: "open", role, file, busyTimeoutMs })
+    const thread = new WorkerThread({ op: "open", role, file, busyTimeoutMs, small })
     thread.boot()
     return thread
   }
-  if (file !== inMemory && readOnly !== true && readThread === false) {
+  if (file !== inMemory && readOnly !== true && small) {
     const one = started("both")
     return { reader: one, writer: one }
   }

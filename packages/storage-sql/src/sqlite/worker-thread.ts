@@ -16,6 +16,9 @@ const workerUrl = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./w
 
 const unavailable = (reason: string, wrote: "no" | "unknown"): Fault => ({ _tag: "Unavailable", reason, wrote })
 
+/** Space for young objects in the thread of a small store. What a batch leaves behind is soon gone. */
+const smallYoungMb = 4
+
 /**
  * One storage worker, started when it is first needed and started again after it died.
  *
@@ -46,6 +49,7 @@ export class WorkerThread {
       eval: true,
       execArgv: ["--disable-warning=ExperimentalWarning"],
       name: `flyball-storage-${this.#open.role}`,
+      ...this.#open.small ? { resourceLimits: { maxYoungGenerationSizeMb: smallYoungMb } } : {},
       workerData: { url: workerUrl, cache: cache === undefined ? null : dirname(cache) }
     })
     worker.unref()

@@ -10,7 +10,8 @@ import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
 import { Checkpoints } from "./checkpoints.ts"
 import { inMemory } from "./layout.ts"
-import { openForReading, openForWriting } from "./open-database.ts"
+import { migrations } from "./migrations.ts"
+import { cacheKib, openForReading, openForWriting, smallCacheKib } from "./open-database.ts"
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
 import { packParts, packRecords } from "./rows.ts"
@@ -29,14 +30,16 @@ let connection: Connection | null = null
 /** Why the last attempt to open failed, for requests that were sent behind it. */
 let notOpen: unknown = null
 
+const cacheOf = ({ small }: OpenRequest): number => small ? smallCacheKib : cacheKib
+
 const open = (request: OpenRequest): Connection => {
   connection?.close()
   connection = null
   if (request.role === "reader") {
-    const db = openForReading(request.file, request.busyTimeoutMs)
+    const db = openForReading(request.file, request.busyTimeoutMs, cacheOf(request))
     return { reader: new ChainReader(db), writer: null, checkpoints: null, close: () => db.close() }
   }
-  const { db, close } = openForWriting(request.file, request.busyTimeoutMs)
+  const { db, close } = openForWriting(request.file, request.busyTimeoutMs, migrations, cacheOf(request))
   try {
     return writing(db, request, close)
   } catch (error) {
