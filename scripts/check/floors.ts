@@ -52,7 +52,7 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "apps/verify/", may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/core/replay", "node:*"], touchesTheWorld: true },
   {
     folder: "apps/server/",
-    may: ["@flyball/core", "@flyball/core/*", "@flyball/contract", "@flyball/contract/http", "@flyball/evidence", "@flyball/evidence/node", "@flyball/node", "@flyball/storage-sql", "jose", "effect", "effect/*", "node:*"],
+    may: ["@flyball/core", "@flyball/core/*", "@flyball/contract", "@flyball/contract/http", "@flyball/evidence", "@flyball/evidence/node", "@flyball/node", "@flyball/storage-sql", "@flyball/storage-sql/operations", "jose", "effect", "effect/*", "node:*"],
     touchesTheWorld: true
   },
   { folder: "property-tests/", may: anywhere, touchesTheWorld: true },

@@ -6,7 +6,7 @@ import { describe, it } from "@effect/vitest"
 import { recoveryCases } from "@flyball/testkit"
 import { afterAll } from "vitest"
 import { givenDatabase } from "./postgres/testing/given-database.ts"
-import { postgresStorage } from "./postgres/postgres-storage.ts"
+import { postgresStorage } from "./postgres/postgres-choice.ts"
 import { sqliteStorage } from "./sqlite/storage.ts"
 
 // Each recovery opens a file several times, and a storage worker that finds its code compiled starts twice as fast.

@@ -1,5 +1,5 @@
 /** `flyball migrate`: brings the store to this version's schema, or says what that would be. */
-import { migrateStore, missingMigrations, type PlannedMigration } from "@flyball/storage-sql"
+import { migrateStore, missingMigrations, type PlannedMigration } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { inOurWords } from "../host/open-host.ts"
 import { looksAtStoreFile, prepareStoreFile } from "../host/store-file.ts"

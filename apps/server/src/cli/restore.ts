@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { installGuardState, readGuardState } from "@flyball/node"
-import { copyFromFile, retiredLocation, type StoreLocation } from "@flyball/storage-sql"
+import { copyFromFile, retiredLocation, type StoreLocation } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { makeDataFolder, SIGNING_KEY } from "../host/data-folder.ts"
 import { prepareStoreFile } from "../host/store-file.ts"

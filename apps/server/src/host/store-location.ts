@@ -1,6 +1,6 @@
 /** The store that the settings name, for commands that handle it as a whole. */
 import { resolve } from "node:path"
-import type { StoreLocation } from "@flyball/storage-sql"
+import type { StoreLocation } from "@flyball/storage-sql/operations"
 import type { Settings } from "../settings/read.ts"
 
 /** Where the store is. Fails with the sentence `inMemory` when it lives in a server's memory. */

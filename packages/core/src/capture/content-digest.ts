@@ -36,10 +36,27 @@ const putBytes = (buffer: Uint8Array, at: number, bytes: Uint8Array): number => 
   return at + 4 + bytes.length
 }
 
+/** Texts up to this are written unit by unit: calling the encoder takes longer. */
+const SHORT_TEXT = 32
+
 const putText = (buffer: Uint8Array, at: number, text: string): number => {
+  if (text.length <= SHORT_TEXT && putAscii(buffer, at + 4, text)) {
+    putLength(buffer, at, text.length)
+    return at + 4 + text.length
+  }
   const { written } = encoder.encodeInto(text, buffer.subarray(at + 4))
   putLength(buffer, at, written)
   return at + 4 + written
+}
+
+/** False where a unit needs more than one byte; what was written so far is then written over. */
+const putAscii = (buffer: Uint8Array, at: number, text: string): boolean => {
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit > 0x7f) return false
+    buffer[at + index] = unit
+  }
+  return true
 }
 
 const putLength = (buffer: Uint8Array, at: number, length: number): void => {

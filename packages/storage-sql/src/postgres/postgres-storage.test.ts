@@ -6,7 +6,7 @@ import { freshDatabase, startPostgres } from "@flyball/testkit/postgres"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { afterAll, beforeAll } from "vitest"
-import { postgresStorage } from "./postgres-storage.ts"
+import { postgresStorage } from "./postgres-choice.ts"
 import { replacePostgresClock } from "./test-clock.ts"
 
 let server: RunningPostgres

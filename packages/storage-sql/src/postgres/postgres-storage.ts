@@ -29,13 +29,9 @@ export const defaultSchema = "flyball"
 const groupRecords = 500
 const groupBytes = 2 * 1024 * 1024
 
-/**
- * The store in a Postgres database, in a schema of its own.
- *
- * Any number of processes may open the same one. Opening brings the schema up to date, unless it is for reading only.
- */
-export const postgresStorage = (options: PostgresOptions): StorageChoice =>
-  storageChoice("postgres", Layer.effect(Storage, Effect.map(open(options), Storage.of)), postgresRetirement(options, options.schema ?? defaultSchema, postgresStorage))
+/** What `postgresStorage` opens, once this file is loaded. */
+export const loadedPostgresStorage = (options: PostgresOptions): StorageChoice =>
+  storageChoice("postgres", Layer.effect(Storage, Effect.map(open(options), Storage.of)), postgresRetirement(options, options.schema ?? defaultSchema, loadedPostgresStorage))
 
 const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<StorageApi, StorageOpenFault, Scope.Scope> {
   const schema = options.schema ?? defaultSchema

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { RecordDraft, RetirePlan, StorageApi } from "@flyball/core/storage"
 import { layerOf, retirementOf, Storage } from "@flyball/core/storage"
 import { Effect, Fiber } from "effect"
-import { postgresStorage } from "./postgres-storage.ts"
+import { postgresStorage } from "./postgres-choice.ts"
 import { inRealTime } from "./real-time.ts"
 import { ask, connect, decision, genesis, givenDatabase, openStore, until } from "./testing/given-database.ts"
 

@@ -9,7 +9,7 @@ import { Effect, Layer, Redacted } from "effect"
 import type { Scope } from "effect"
 import assert from "node:assert/strict"
 import { afterAll, beforeAll } from "vitest"
-import { postgresStorage } from "../postgres-storage.ts"
+import { postgresStorage } from "../postgres-choice.ts"
 import { inRealTime } from "../real-time.ts"
 import type { PostgresOptions, Row } from "../sessions.ts"
 

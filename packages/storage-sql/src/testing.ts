@@ -1,0 +1,3 @@
+/** For tests only. */
+export type { PostgresClock } from "./postgres/test-clock.ts"
+export { replacePostgresClock } from "./postgres/test-clock.ts"
