@@ -5,7 +5,7 @@
  * (the certificate logs Yeti 2022 and Nimbus 2018 died of one wrong bit that was signed).
  */
 import type { Crypto } from "@flyball/evidence"
-import { equalBytes, RangeFolder, split, toHex } from "@flyball/evidence"
+import { equalBytes, foldRun, RangeFolder, split, toHex } from "@flyball/evidence"
 import { Effect, Fiber } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
@@ -50,7 +50,8 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
       yield* Effect.yieldNow
     }
     if (page.length === 0) return yield* new StorageCorrupt({ reason: `record ${next} is missing, though the head is further on` })
-    for (const stored of page) {
+    const hashes = new Uint8Array(32 * page.length)
+    for (const [index, stored] of page.entries()) {
       let good = gauge.next(stored, previous)
       if (good === null) {
         const checked: CheckedRecord = checkRecord(crypto, stored, previous)
@@ -60,9 +61,10 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
         }
         good = checked.next
       }
-      folder.pushLeaf(good.hash)
+      hashes.set(good.hash, 32 * index)
       previous = good
     }
+    for (const { hash, level } of foldRun(crypto, next, hashes, page.length)) folder.pushSubtree(level, hash)
   }
   const root = folder.root(size, left)!
   // The tiles are what proofs are made of: they must say the same.
