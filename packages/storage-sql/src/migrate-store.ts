@@ -13,7 +13,8 @@ import type { SqliteMigration } from "./sqlite/migrations.ts"
 import { migrations as sqliteMigrations } from "./sqlite/migrations.ts"
 import { openForWriting } from "./sqlite/open-database.ts"
 import type { StoreLocation } from "./store-location.ts"
-import { trySqlite, withPostgres } from "./store-location.ts"
+import { withPostgres } from "./store-location.ts"
+import { trySqlite } from "./sqlite/try-sqlite.ts"
 
 /** A schema change as an operator needs to know it. */
 export interface PlannedMigration {

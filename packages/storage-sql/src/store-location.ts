@@ -8,8 +8,6 @@ import { faultOf as postgresFault } from "./postgres/postgres-fault.ts"
 import { defaultSchema } from "./postgres/postgres-storage.ts"
 import { inRealTime } from "./postgres/real-time.ts"
 import { openSessions } from "./postgres/sessions.ts"
-import { faultOf as sqliteFault } from "./sqlite/sqlite-fault.ts"
-import { errorOf } from "./sqlite/threads.ts"
 
 /** A SQLite file, or a schema (default `flyball`) of a Postgres database. */
 export type StoreLocation =
@@ -43,16 +41,3 @@ export const inTransaction = <A, E>(connection: PgConnection, begin: string, use
     // After COMMIT this does nothing but warn.
     () => Effect.ignore(connection.query("ROLLBACK"))
   )
-
-/** Runs what `node:sqlite` does at once, and says its errors as the port does. What is a bug dies. */
-export const trySqlite = <A>(run: () => A): Effect.Effect<A, StorageOpenFault> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(run())
-    } catch (error) {
-      return failOrDie(errorOf(sqliteFault(error)))
-    }
-  })
-
-/** A fault fails, anything else is a defect. */
-export const failOrDie = (error: StorageOpenFault | Error): Effect.Effect<never, StorageOpenFault> => "_tag" in error ? Effect.fail(error) : Effect.die(error)

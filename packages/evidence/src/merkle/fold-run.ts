@@ -12,7 +12,7 @@ export interface SubtreeRoot {
  *
  * `hashes` holds the leaves' hashes, 32 bytes each, and is overwritten.
  */
-export const foldRun = (crypto: Crypto, from: number, hashes: Uint8Array, count: number): ReadonlyArray<SubtreeRoot> => {
+export const foldRun = (crypto: Pick<Crypto, "nodeHashes">, from: number, hashes: Uint8Array, count: number): ReadonlyArray<SubtreeRoot> => {
   const left: Array<SubtreeRoot> = []
   const right: Array<SubtreeRoot> = []
   let nodes = hashes

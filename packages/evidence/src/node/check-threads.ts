@@ -2,6 +2,12 @@
 import { Worker } from "node:worker_threads"
 import type { CheckedBlock } from "../verify/verify-pack.ts"
 
+/** What a thread is asked: about whole lines, and whether the parts of the records are wanted. */
+export interface BlockToCheck {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly keepParts: boolean
+}
+
 /** A checking thread ended or failed. It says nothing about a pack. */
 export class CheckingThreadFailed extends Error {
   override readonly name = "CheckingThreadFailed"
@@ -58,7 +64,7 @@ export class CheckThreads implements AsyncDisposable {
   }
 
   /** Has a block checked, and takes its buffer away until then; null when every thread has enough to do. Fails: `CheckingThreadFailed`. */
-  check(bytes: Uint8Array<ArrayBuffer>): Promise<CheckedBlock> | null {
+  check(block: BlockToCheck): Promise<CheckedBlock> | null {
     if (this.#failure !== null) throw this.#failure
     let idlest: Thread | null = null
     for (const thread of this.#threads) {
@@ -69,7 +75,7 @@ export class CheckThreads implements AsyncDisposable {
     const answer = new Promise<CheckedBlock>((resolve, reject) => asked.push({ resolve, reject }))
     // It is awaited in its turn; failing before that is no unhandled rejection.
     answer.catch(() => undefined)
-    worker.postMessage(bytes, [bytes.buffer])
+    worker.postMessage(block, [block.bytes.buffer])
     return answer
   }
 

@@ -1,7 +1,8 @@
 /** Where the bytes of a pack come from: a file, or bytes in memory. Read by position, so that a compressed stream's end can be checked. */
 import type { FileHandle } from "node:fs/promises"
-import { constants } from "node:fs"
+import { constants, readSync } from "node:fs"
 import { open } from "node:fs/promises"
+import { setImmediate as nextTurn } from "node:timers/promises"
 
 /** Something of known size that can be read at any position, more than once. */
 export interface ByteSource {
@@ -56,24 +57,18 @@ export const bytesSource = (bytes: Uint8Array): ByteSource => ({
   }
 })
 
-/** Reads ahead by one chunk, so that disk and processor work at the same time. */
+/**
+ * Reads on this thread: handing each read to another one and waiting for its answer costs an eighth of a whole check. The system reads ahead by
+ * itself, so disk and processor work at the same time. Between chunks others have their turn: timers, signals, answers of threads.
+ */
 async function* fileChunks(handle: FileHandle, from: number): AsyncGenerator<Uint8Array> {
-  const buffers = [new Uint8Array(CHUNK_BYTES), new Uint8Array(CHUNK_BYTES)] as const
-  let at = from
-  let turn = 0
-  let ahead = handle.read(buffers[0], 0, CHUNK_BYTES, at)
-  try {
-    for (;;) {
-      const { buffer, bytesRead } = await ahead
-      if (bytesRead === 0) return
-      at += bytesRead
-      turn = 1 - turn
-      ahead = handle.read(buffers[turn === 0 ? 0 : 1], 0, CHUNK_BYTES, at)
-      yield buffer.subarray(0, bytesRead)
-    }
-  } finally {
-    // Whoever stops early still has a read under way; its result is nobody's.
-    await ahead.catch(() => undefined)
+  const buffer = new Uint8Array(CHUNK_BYTES)
+  for (let at = from;;) {
+    const bytesRead = readSync(handle.fd, buffer, 0, CHUNK_BYTES, at)
+    if (bytesRead === 0) return
+    at += bytesRead
+    yield buffer.subarray(0, bytesRead)
+    await nextTurn()
   }
 }
 

@@ -5,9 +5,10 @@ import { compareHistories, withComparison } from "../verify/compare.ts"
 import { peekTreeSize } from "../verify/peek.ts"
 import type { Report } from "../verify/report.ts"
 import type { VerifyOptions } from "../verify/verify-pack.ts"
-import { verifyBlocks, verifyPack } from "../verify/verify-pack.ts"
+import { PART_BUDGET_BYTES, verifyBlocks } from "../verify/verify-pack.ts"
 import { CheckThreads } from "./check-threads.ts"
 import { BLOCK_BYTES, checkedBlocks } from "./checked-blocks.ts"
+import { endsWithoutPartLines } from "./closing-tags.ts"
 import { nodeCrypto } from "./crypto.ts"
 import { detectCompression, packContent } from "./decompress.ts"
 import { fileSource, PackFileUnusable } from "./pack-source.ts"
@@ -41,10 +42,11 @@ export const verifyPackFile = async (path: string, options: VerifyFileOptions = 
   const content = () => abortable(packContent(source, compression), options.signal)
   const all: VerifyOptions = { file: path, ...options, reopen: content }
   const { blockBytes = BLOCK_BYTES, onRecord, threads = source.size < THREADS_FROM_BYTES ? 1 : Math.min(availableParallelism(), MAX_DEFAULT_THREADS) } = options
+  const partBudget = compression === "none" && await endsWithoutPartLines(source) ? 0 : PART_BUDGET_BYTES
   // A caller who wants to see every record sees it here, one after another.
   const report = threads === 1 || onRecord !== undefined
-    ? await verifyPack(nodeCrypto, content(), all)
-    : await withThreads(threads, (others) => verifyBlocks(nodeCrypto, checkedBlocks(content(), others, blockBytes), all))
+    ? await verifyBlocks(nodeCrypto, content(), all, partBudget)
+    : await withThreads(threads, (others) => verifyBlocks(nodeCrypto, checkedBlocks(content(), others, { blockBytes, keepParts: partBudget > 0 }), all, partBudget))
   if (!(await source.unchanged())) throw new PackFileUnusable("The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy.")
   return report
 }

@@ -26,7 +26,7 @@ import { TreeChecks } from "./tree-checks.ts"
 export interface ReadingOptions {
   /** Sizes at which the root of a full pack is wanted. */
   readonly rootsAt: ReadonlyArray<number>
-  /** Bytes of memory for commitments; past it the pack is read a second time. */
+  /** Bytes of memory for commitments; past it the pack is read a second time, if a line asks for one. 0: nothing is kept. */
   readonly partBudget: number
   /** Starts that second reading; without it the memory for commitments has no bound but the pack. */
   readonly reread: (() => PartWalk) | null
@@ -103,7 +103,7 @@ export class PackReading {
       const { bytes, start } = this.reader.rest()!
       if (bytes[start] !== LETTER_R) return
       const checker = this.#runChecker ??= new RunChecker(this.#crypto)
-      const run = checker.check(bytes, start, bytes.length)
+      const run = checker.check(bytes, start, bytes.length, !this.partLog.overflowed)
       if (run === null && !checker.broken) return
       // Work done for nothing. In a pack that is wrong everywhere, trying again after every line would make much of it.
       if (run === null || !this.#takeRun(run)) this.#runs = false

@@ -6,7 +6,7 @@ import type { PartWalk } from "./part-walk.ts"
 
 /**
  * Keeps the parts of all records in order. Past `budget` bytes it forgets everything and says so: whoever can read the pack twice need not
- * remember it.
+ * remember it. With a budget of 0 it keeps nothing from the beginning.
  *
  * - Unit: `budget` in bytes.
  */
@@ -14,7 +14,7 @@ export class PartLog {
   /** Parts noted, also after the log gave up. */
   count = 0
   /** Nothing is kept any more. */
-  overflowed = false
+  overflowed: boolean
   readonly #budget: number
   readonly #writer = new PartWriter()
   #segments: Array<PartSegment> = []
@@ -23,6 +23,7 @@ export class PartLog {
 
   constructor(budget: number) {
     this.#budget = budget
+    this.overflowed = budget === 0
   }
 
   /** Notes the parts of the record just scanned. Records come with rising seq. */
@@ -33,10 +34,11 @@ export class PartLog {
     if (this.#writer.used >= SEGMENT_BYTES || this.#kept + this.#writer.used > this.#budget) this.#close()
   }
 
-  /** Notes the parts of the records that come next, which somebody else has packed. */
-  append(segment: PartSegment): void {
-    this.count += segment.count
-    if (this.overflowed || segment.count === 0) return
+  /** Notes the parts of the records that come next, which somebody else has counted and packed. Null: counted only, so that nothing here is whole any more. */
+  append(count: number, segment: PartSegment | null): void {
+    this.count += count
+    if (this.overflowed || count === 0) return
+    if (segment === null) return this.#giveUp()
     this.#close()
     this.#keep(segment)
   }
@@ -53,10 +55,13 @@ export class PartLog {
 
   #keep(segment: PartSegment): void {
     this.#kept += segment.bytes.length
-    if (this.#kept > this.#budget) {
-      this.overflowed = true
-      this.#segments = []
-    } else if (!this.overflowed) this.#segments.push(segment)
+    if (this.#kept > this.#budget) this.#giveUp()
+    else if (!this.overflowed) this.#segments.push(segment)
+  }
+
+  #giveUp(): void {
+    this.overflowed = true
+    this.#segments = []
   }
 }
 

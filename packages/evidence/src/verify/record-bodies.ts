@@ -2,22 +2,10 @@
 import type { JsonObject, JsonValue } from "../json/value.ts"
 import type { Vkey } from "../note/vkey.ts"
 import { parseVkey } from "../note/vkey.ts"
-import type { RecordScanner } from "../record/scan.ts"
 import { PART_NAME } from "./fields.ts"
 
 /** A body as it must be, or what was expected of it. */
 export type Body<A> = { readonly ok: true; readonly body: A } | { readonly ok: false; readonly code: "E_NONCANONICAL" | "E_VERSION" | "E_ORIGIN"; readonly expected: string; readonly found: string }
-
-/** Whether a verifier reads the body of the record just scanned: record 0, and three kinds in a million records, told apart by one letter almost always. */
-export const hasBodyToCheck = (scanner: RecordScanner, bytes: Uint8Array): boolean => {
-  const first = bytes[scanner.kindStart]
-  return scanner.seq === 0 || ((first === LETTER_C || first === LETTER_K || first === LETTER_P) && KINDS.some((kind) => scanner.kindIs(kind)))
-}
-
-const LETTER_C = 0x63
-const LETTER_K = 0x6b
-const LETTER_P = 0x70
-const KINDS = ["chain.genesis", "key.rotated", "part.erased"]
 
 /** `chain.genesis`: the hash in use, the origin, the first keys. */
 export const readGenesis = (body: JsonObject, origin: string): Body<{ readonly vkeys: ReadonlyArray<Vkey> }> => {

@@ -8,10 +8,11 @@ import { RecordScanner } from "../record/scan.ts"
 import { Unreadable } from "./findings.ts"
 import type { Findings } from "./findings.ts"
 import type { Erasures } from "./erasures.ts"
+import { hasBodyToCheck } from "./has-body.ts"
 import type { Hints } from "./hints.ts"
 import type { PartLog } from "./part-log.ts"
 import type { Body } from "./record-bodies.ts"
-import { hasBodyToCheck, readErased, readGenesis, readRotated } from "./record-bodies.ts"
+import { readErased, readGenesis, readRotated } from "./record-bodies.ts"
 import type { RecordRun } from "./record-run.ts"
 
 /** Where the records of a pack report to. */
@@ -97,7 +98,7 @@ export class RecordChecks {
     this.seq = run.firstSeq + run.count - 1
     this.#expected = this.seq + 1
     this.#greatestAtMs = run.lastAtMs
-    this.#sinks.parts.append(run.parts)
+    this.#sinks.parts.append(run.partCount, run.parts)
   }
 
   #checkSeq(seq: number, line: number): void {

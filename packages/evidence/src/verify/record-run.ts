@@ -10,9 +10,9 @@ import type { SubtreeRoot } from "../merkle/fold-run.ts"
 import { foldRun } from "../merkle/fold-run.ts"
 import { isHexOf, readHash } from "../record/hex-words.ts"
 import { RecordScanner } from "../record/scan.ts"
+import { hasBodyToCheck } from "./has-body.ts"
 import type { PartSegment } from "./part-segment.ts"
 import { PartWriter } from "./part-segment.ts"
-import { hasBodyToCheck } from "./record-bodies.ts"
 
 /** What a run of records comes to: all that the rest of a check needs to know of them. */
 export interface RecordRun {
@@ -27,15 +27,20 @@ export interface RecordRun {
   readonly lastLeaf: Uint8Array
   /** Roots over the records, as `foldRun` gives them. */
   readonly subtrees: ReadonlyArray<SubtreeRoot>
-  readonly parts: PartSegment
+  readonly partCount: number
+  /** Null when nobody wanted them. */
+  readonly parts: PartSegment | null
 }
 
 /** Records of one run at most. It bounds what a checker keeps, and a chunk seldom has more. */
 export const MAX_RUN = 4096
 
+/** As much of the port as a run needs, so that a thread need not load the rest. */
+export type BatchHashes = Pick<Crypto, "leafHashes" | "nodeHashes">
+
 /** Checks runs, one after another. */
 export class RunChecker {
-  readonly #crypto: Crypto
+  readonly #crypto: BatchHashes
   readonly #scanner = new RecordScanner()
   readonly #parts = new PartWriter()
   /** Where each record begins and ends, and where the digits of its prev begin. */
@@ -46,18 +51,22 @@ export class RunChecker {
   #firstAtMs = 0
   #lastAtMs = 0
   #lastSeq = 0
+  #partCount = 0
   /** The last check found records in form whose links do not hold. */
   broken = false
 
-  constructor(crypto: Crypto) {
+  constructor(crypto: BatchHashes) {
     this.#crypto = crypto
   }
 
-  /** The run of R lines that begins at `start`; null when there is none, or when a record in it does not name the hash of the one before (`broken`). */
-  check(bytes: Uint8Array, start: number, end: number): RecordRun | null {
+  /**
+   * The run of R lines that begins at `start`; null when there is none, or when a record in it does not name the hash of the one before (`broken`).
+   * `keepParts`: whether the run should hold the parts, or only say how many there are.
+   */
+  check(bytes: Uint8Array, start: number, end: number, keepParts: boolean): RecordRun | null {
     this.broken = false
-    const count = this.#scan(bytes, start, end)
-    const parts = this.#parts.take()
+    const count = this.#scan(bytes, start, end, keepParts)
+    const parts = keepParts ? this.#parts.take() : null
     if (count === 0) return null
     this.#crypto.leafHashes(bytes, this.#bounds, count, this.#leaves)
     const { view } = this.#scanner
@@ -74,14 +83,16 @@ export class RunChecker {
       lastAtMs: this.#lastAtMs,
       lastLeaf,
       subtrees: foldRun(this.#crypto, firstSeq, this.#leaves, count),
+      partCount: this.#partCount,
       parts
     }
   }
 
   /** How many lines from `start` are records in form, of consecutive seq, of no earlier time, and with a body that nobody reads. */
-  #scan(bytes: Uint8Array, start: number, end: number): number {
+  #scan(bytes: Uint8Array, start: number, end: number, keepParts: boolean): number {
     const scanner = this.#scanner
     let at = start
+    this.#partCount = 0
     for (let count = 0; count < MAX_RUN; count++) {
       if (at + 2 >= end || bytes[at] !== LETTER_R || bytes[at + 1] !== SPACE) return count
       const behind = scanner.scanOn(bytes, at + 2, end)
@@ -92,7 +103,8 @@ export class RunChecker {
       } else if (scanner.seq !== this.#lastSeq + 1 || !(scanner.atMs >= this.#lastAtMs)) return count
       this.#lastSeq = scanner.seq
       this.#lastAtMs = scanner.atMs
-      this.#parts.add(bytes, scanner)
+      this.#partCount += scanner.partCount
+      if (keepParts) this.#parts.add(bytes, scanner)
       this.#bounds[2 * count] = at + 2
       this.#bounds[2 * count + 1] = behind
       this.#prevs[count] = scanner.prevStart

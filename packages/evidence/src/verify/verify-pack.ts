@@ -48,14 +48,18 @@ export interface VerifyOptions {
  */
 export const verifyPack = (crypto: Crypto, chunks: PackChunks, options: VerifyOptions = {}): Promise<Report> => verifyBlocks(crypto, chunks, options)
 
-/** `verifyPack` of chunks into which somebody may have looked ahead: the same report, sooner. */
-export const verifyBlocks = async (crypto: Crypto, chunks: PackChunks | AsyncIterable<CheckedBlock>, options: VerifyOptions): Promise<Report> => {
+/**
+ * `verifyPack` of chunks into which somebody may have looked ahead: the same report, sooner.
+ *
+ * `partBudget`: see `ReadingOptions`. With 0, a pack whose D or E lines do come is read twice; the report is the same.
+ */
+export const verifyBlocks = async (crypto: Crypto, chunks: PackChunks | AsyncIterable<CheckedBlock>, options: VerifyOptions, partBudget: number = PART_BUDGET_BYTES): Promise<Report> => {
   const trust = readTrust(crypto, options)
   const { file = null, maxAgeMs, nowMs, reopen, requireCompleteness = "any", rootsAt = [] } = options
   if (maxAgeMs !== undefined && nowMs === undefined) throw new TypeError("maxAgeMs needs nowMs: the verifier has no clock of its own.")
   const reading = new PackReading(crypto, {
     rootsAt: trust.checkpoint === null ? rootsAt : [...rootsAt, trust.checkpoint.size],
-    partBudget: PART_BUDGET_BYTES,
+    partBudget,
     reread: reopen === undefined ? null : () => rereadParts(reopen()),
     onRecord: options.onRecord ?? null
   })
@@ -66,7 +70,7 @@ export const verifyBlocks = async (crypto: Crypto, chunks: PackChunks | AsyncIte
 }
 
 /** Commitments kept before a pack that can be read again is read again instead: about 400,000 parts. */
-const PART_BUDGET_BYTES = 14 * 1024 * 1024
+export const PART_BUDGET_BYTES = 14 * 1024 * 1024
 
 /** Reads to the end; false when a line cannot be read, with the finding noted. */
 const readAll = async (reading: PackReading, chunks: PackChunks | AsyncIterable<CheckedBlock>, onProgress: VerifyOptions["onProgress"]): Promise<boolean> => {

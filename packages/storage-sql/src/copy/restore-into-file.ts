@@ -7,7 +7,7 @@ import { StorageUnavailable } from "@flyball/core/storage"
 import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
 import { schemaOf } from "../sqlite/migrate.ts"
-import { trySqlite } from "../store-location.ts"
+import { trySqlite } from "../sqlite/try-sqlite.ts"
 import { syncPath } from "./durable-file.ts"
 
 /** What SQLite keeps beside a file. A log that outlived its file would be played onto the new one. */

@@ -4,7 +4,7 @@ import { StorageUnavailable, type StorageOpenFault } from "@flyball/core/storage
 import { Effect } from "effect"
 import type { Fault } from "../sqlite/answers.ts"
 import { errorOf } from "../sqlite/threads.ts"
-import { failOrDie } from "../store-location.ts"
+import { failOrDie } from "../sqlite/try-sqlite.ts"
 import type { VacuumTask } from "./vacuum-worker.ts"
 
 /** Whether this source runs as it stands or was built: the worker is the file beside it. */

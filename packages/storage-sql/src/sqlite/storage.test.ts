@@ -17,6 +17,12 @@ describe("SQLite in a file", () => {
   })
 })
 
+describe("SQLite in a file, in the host's own thread", () => {
+  storageCases.forEach(({ name, run }, index) => {
+    it.effect(name, () => Effect.provide(run, layerOf(sqliteStorage({ file: join(folder, `small-${index}.db`), small: true }))))
+  })
+})
+
 describe("SQLite in memory", () => {
   for (const { name, run } of storageCases) {
     it.effect(name, () => Effect.provide(run, layerOf(sqliteStorage({ file: ":memory:" }))))

@@ -20,11 +20,11 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number
   /** Opens the file for reading only, beside the process that writes it. `commit` and `lease` are then refused. */
   readonly readOnly?: boolean
-  /** For a process that does one thing at a time and should take little memory: one thread reads and writes, with little cache. Default false. */
+  /** For a process that does one thing at a time and should take little memory: reads and writes happen in its own thread, which they hold up, with little cache. Default false. */
   readonly small?: boolean
 }
 
-/** Who reads and who writes. For `:memory:`, and where reads have no thread of their own, it is the same thread; `writer` is null where the store was opened for reading only. */
+/** Who reads and who writes. For `:memory:`, and for a small store, it is the same worker; `writer` is null where the store was opened for reading only. */
 export interface Threads {
   readonly reader: WorkerThread
   readonly writer: WorkerThread | null

@@ -4,6 +4,7 @@ import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Fault } from "./answers.ts"
 import { inMemory } from "./layout.ts"
+import { inlineWorker, type StorageWorker, type WorkerEvents } from "./inline-worker.ts"
 import type { AnswerTo, OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
 import { threadBootstrap } from "./thread-bootstrap.ts"
@@ -16,13 +17,10 @@ const workerUrl = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./w
 
 const unavailable = (reason: string, wrote: "no" | "unknown"): Fault => ({ _tag: "Unavailable", reason, wrote })
 
-/** Space for young objects in the thread of a small store. What a batch leaves behind is soon gone. */
-const smallYoungMb = 4
-
 /**
- * One storage worker, started when it is first needed and started again after it died.
+ * One storage worker, started when it is first needed and started again after it died. That of a small store works in the host's own thread.
  *
- * The thread keeps the host's process alive only while a request waits for it.
+ * It keeps the host's process alive only while a request waits for it.
  */
 export class WorkerThread {
   readonly #open: OpenRequest
@@ -30,7 +28,7 @@ export class WorkerThread {
   /** Requests of this turn of the event loop: a message costs more than most requests, and wakes the thread. */
   #outbox: Array<Posted> = []
   #transfer: Array<ArrayBuffer> = []
-  #worker: Worker | null = null
+  #worker: StorageWorker | null = null
   /** Whether this thread was told to open the database and has not said that it could not. */
   #opened = false
   #nextId = 0
@@ -42,21 +40,13 @@ export class WorkerThread {
     this.#open = open
   }
 
-  /** Starts the thread without opening anything, so that several can start side by side. */
-  boot(): Worker {
-    const cache = getCompileCacheDir()
-    const worker = new Worker(threadBootstrap, {
-      eval: true,
-      execArgv: ["--disable-warning=ExperimentalWarning"],
-      name: `flyball-storage-${this.#open.role}`,
-      ...this.#open.small ? { resourceLimits: { maxYoungGenerationSizeMb: smallYoungMb } } : {},
-      workerData: { url: workerUrl, cache: cache === undefined ? null : dirname(cache) }
-    })
-    worker.unref()
-    worker.on("message", (replies: ReadonlyArray<Reply>) => this.#answered(replies))
-    worker.on("error", (error: Error) => this.#died(worker, error.message))
-    worker.on("exit", () => this.#died(worker, "it stopped"))
+  /** Starts the worker without opening anything, so that several can start side by side. */
+  boot(): StorageWorker {
     this.#opened = false
+    const worker: StorageWorker = (this.#open.small ? inlineWorker : threadWorker(this.#open.role))({
+      answered: (replies) => this.#answered(replies),
+      died: (why) => this.#died(worker, why)
+    })
     return this.#worker = worker
   }
 
@@ -98,7 +88,7 @@ export class WorkerThread {
     await this.#worker?.terminate()
   }
 
-  #post(worker: Worker, request: WorkerRequest, transfer: ReadonlyArray<ArrayBuffer>, done: (outcome: Outcome<never>) => void): void {
+  #post(worker: StorageWorker, request: WorkerRequest, transfer: ReadonlyArray<ArrayBuffer>, done: (outcome: Outcome<never>) => void): void {
     const id = this.#nextId++
     if (this.#waiting.size === 0) worker.ref()
     this.#waiting.set(id, { wrote: isWrite(request) ? "unknown" : "no", done: done as (outcome: Outcome<unknown>) => void })
@@ -110,7 +100,7 @@ export class WorkerThread {
   }
 
   /** Sends what gathered. Nothing has if the thread died meanwhile: its callers were told. */
-  #flush(worker: Worker): void {
+  #flush(worker: StorageWorker): void {
     if (this.#outbox.length === 0) return
     const posted = this.#outbox
     const transfer = this.#transfer
@@ -128,7 +118,7 @@ export class WorkerThread {
     }
   }
 
-  #died(worker: Worker, why: string): void {
+  #died(worker: StorageWorker, why: string): void {
     if (this.#worker !== worker) return
     this.#worker = null
     this.#lost = this.#open.file === inMemory
@@ -138,6 +128,22 @@ export class WorkerThread {
     this.#transfer = []
     for (const { wrote, done } of waiting) done({ ok: false, fault: unavailable(`its thread died (${why})`, wrote) })
   }
+}
+
+/** Starts a thread. */
+const threadWorker = (role: OpenRequest["role"]) => ({ answered, died }: WorkerEvents): StorageWorker => {
+  const cache = getCompileCacheDir()
+  const worker = new Worker(threadBootstrap, {
+    eval: true,
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+    name: `flyball-storage-${role}`,
+    workerData: { url: workerUrl, cache: cache === undefined ? null : dirname(cache) }
+  })
+  worker.unref()
+  worker.on("message", answered)
+  worker.on("error", (error: Error) => died(error.message))
+  worker.on("exit", () => died("it stopped"))
+  return worker
 }
 
 interface Waiting {

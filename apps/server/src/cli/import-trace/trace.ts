@@ -31,8 +31,15 @@ export const microUsd = (usd: number): number | null => {
 
 const safe = (amount: bigint): number | null => amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : null
 
-const present = (members: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null))
+/** The members that are neither null nor left out. One pass and no pairs: it is done three times a line. */
+const present = (members: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } => {
+  const there: { [name: string]: unknown } = {}
+  for (const name in members) {
+    const member = members[name]
+    if (member !== undefined && member !== null) there[name] = member
+  }
+  return there
+}
 
 const statuses = new Set(["intended", "ok", "error", "denied", "unknown"])
 
