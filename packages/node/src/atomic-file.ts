@@ -45,33 +45,23 @@ const ATTEMPTS = 4
  * Answers false when the name is taken already; then nothing has changed.
  */
 export const createFile = async (file: string, bytes: Uint8Array, mode: number): Promise<boolean> => {
-  const folder = dirname(file)
-  for (let attempt = 1;; attempt++) {
-    const name = `${TEMPORARY_PREFIX}${process.pid}-${randomBytes(12).toString("hex")}`
-    const temporary = join(folder, name)
-    writing.add(name)
-    try {
-      await writeDurably(temporary, bytes, mode)
-      await link(temporary, file)
-      // A crash here leaves the name without a durable folder entry: after a power cut it may be gone, and nothing was promised yet.
-      await syncFolder(folder)
-      return true
-    } catch (error) {
-      if (codeOf(error) === "EEXIST") {
-        // The winner may not have synced the folder yet, and what we read from now on must outlive a power cut.
-        await syncFolder(folder)
-        return false
-      }
-      if (codeOf(error) !== "ENOENT" || attempt === ATTEMPTS) throw error
-    } finally {
-      await rm(temporary, { force: true })
-      writing.delete(name)
-    }
+  try {
+    // A crash behind the link leaves the name without a durable folder entry: after a power cut it may be gone, and nothing was promised yet.
+    await named(file, bytes, mode, link)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error
+    // The winner may not have synced the folder yet, and what we read from now on must outlive a power cut.
+    await syncFolder(dirname(file))
+    return false
   }
 }
 
 /** Puts these bytes in the place of `file`, whatever it held: a reader sees the old content or the new, whole. Durable when the promise resolves. */
-export const replaceFile = async (file: string, bytes: Uint8Array, mode: number): Promise<void> => {
+export const replaceFile = (file: string, bytes: Uint8Array, mode: number): Promise<void> => named(file, bytes, mode, rename)
+
+/** Writes a temporary file, durably, and has `give` give it its name. Again where another process tidied it away in between. */
+const named = async (file: string, bytes: Uint8Array, mode: number, give: (from: string, to: string) => Promise<void>): Promise<void> => {
   const folder = dirname(file)
   for (let attempt = 1;; attempt++) {
     const name = `${TEMPORARY_PREFIX}${process.pid}-${randomBytes(12).toString("hex")}`
@@ -79,9 +69,8 @@ export const replaceFile = async (file: string, bytes: Uint8Array, mode: number)
     writing.add(name)
     try {
       await writeDurably(temporary, bytes, mode)
-      await rename(temporary, file)
-      await syncFolder(folder)
-      return
+      await give(temporary, file)
+      return await syncFolder(folder)
     } catch (error) {
       if (codeOf(error) !== "ENOENT" || attempt === ATTEMPTS) throw error
     } finally {

@@ -1,7 +1,8 @@
 /** `flyball rotate-key`: another signing key from here on, said by the chain and signed by both. */
 import { existsSync, readdirSync } from "node:fs"
 import { KeyRotation, type Rotated } from "@flyball/core"
-import { SIGNING_KEY } from "../host/data-folder.ts"
+import { requireDataFolder, SIGNING_KEY } from "../host/data-folder.ts"
+import { prepareStoreFile } from "../host/store-file.ts"
 import { readArguments } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
@@ -11,6 +12,9 @@ import { withHost } from "./with-host.ts"
 export const run = command("rotate-key", async (args) => {
   readArguments(args, {})
   const { settings } = settingsOfProcess()
+  // In another folder it would begin a chain there, rotate that, and say that the key was rotated.
+  if (settings.database.kind !== "memory") requireDataFolder(settings)
+  if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, true)
   const waited = aKeyWaits(settings.dataDir)
   return withHost({ readOnly: false }, async (runtime) => {
     // Opening does the last step of a rotation that was cut short: the key that waited is then the current one.
