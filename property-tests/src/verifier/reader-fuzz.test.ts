@@ -100,9 +100,10 @@ describe("hostile files", () => {
   })
 
   it("a line without end is refused before it fills the memory", async () => {
-    const { grownBytes, report } = await file("endless", Buffer.concat([utf8(`${head[0]}\n`), Buffer.alloc(80 * MiB, 0x20)]))
+    // Far more than the limit of a line and what the collector may leave lying about: only a reader that goes on to the end takes so much.
+    const { grownBytes, report } = await file("endless", Buffer.concat([utf8(`${head[0]}\n`), Buffer.alloc(320 * MiB, 0x20)]))
     expect(report).toMatchObject({ exit: 3, findings: [{ code: "E_LIMIT", line: 2 }] })
-    expect(grownBytes).toBeLessThan(60 * MiB)
+    expect(grownBytes).toBeLessThan(160 * MiB)
   })
 
   it("a bomb is refused, however it is packed and whatever is in it", async () => {
