@@ -1,6 +1,6 @@
 /** Agents as they travel. Spec: document 1 sections 2 and 4; api.md "agents and registry". */
 import { Schema } from "effect"
-import { email, identifier, instant, integerParam, jsonObject, list, oneOf, optional, orgUnit, text } from "./fields.ts"
+import { email, identifier, instant, integer, integerParam, jsonObject, list, oneOf, optional, orgUnit, text } from "./fields.ts"
 import { MAX_PAGE } from "./limits.ts"
 
 /** How much an agent may do by itself, least first. */
@@ -34,6 +34,38 @@ export const AgentCreate = Schema.Struct({
 })
 export type AgentCreate = typeof AgentCreate.Type
 
+/** Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit and owner have acts of their own, or none. */
+export const AgentUpdate = Schema.Struct({
+  description: optional(text(0, 4_000)),
+  autonomy_tier: optional(oneOf(autonomyTiers)),
+  blast_radius: optional(jsonObject),
+  recert_due_at: optional(instant),
+  purpose: optional(text(0, 4_000)),
+  agent_version: optional(text(0, 200)),
+  framework: optional(text(0, 200)),
+  model_ids: optional(list(identifier(200), 0, 64)),
+  risk_class: optional(oneOf(riskClasses)),
+  labels: optional(jsonObject),
+  if_version: optional(integer(1))
+})
+export type AgentUpdate = typeof AgentUpdate.Type
+
+/** Body of POST /agents/{agent_id}/suspend, which may be left out. */
+export const SuspendIn = Schema.Struct({ reason: optional(text(0, 1_000)) })
+export type SuspendIn = typeof SuspendIn.Type
+
+/** Body of POST /agents/{agent_id}/transfer-ownership. */
+export const OwnershipTransfer = Schema.Struct({ owner_name: text(1, 200), owner_email: email })
+export type OwnershipTransfer = typeof OwnershipTransfer.Type
+
+/** Body of POST /agents/{agent_id}/disown. */
+export const DisownIn = Schema.Struct({ reason: text(1, 1_000) })
+export type DisownIn = typeof DisownIn.Type
+
+/** Body of POST /agents/{agent_id}/recertify. */
+export const RecertifyIn = Schema.Struct({ recert_due_at: instant })
+export type RecertifyIn = typeof RecertifyIn.Type
+
 /** An agent: the specification's `AgentOut` and what this service adds. Texts are null once their part was erased. */
 export const Agent = Schema.Struct({
   id: Schema.String,
@@ -63,6 +95,10 @@ export const Agent = Schema.Struct({
   orphaned_since: Schema.NullOr(instant)
 })
 export type Agent = typeof Agent.Type
+
+/** An agent that nobody answers for. It is suspended at `suspend_at`. */
+export const Orphan = Schema.Struct({ ...Agent.fields, orphaned_since: instant, suspend_at: instant })
+export type Orphan = typeof Orphan.Type
 
 /** Query of GET /agents. `name` is exact, `q` a prefix; `after` is the id of the last agent seen. */
 export const AgentListQuery = Schema.Struct({

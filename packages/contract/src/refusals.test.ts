@@ -78,22 +78,26 @@ describe("the endpoint table", () => {
 
   it("stands in the README, row by row", () => {
     const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
-    const rows = readme.split("\n").filter((line) => /^\| (GET|POST) /.test(line))
+    const rows = readme.split("\n").filter((line) => /^\| (GET|POST|PATCH|PUT|DELETE) /.test(line))
     assert.deepStrictEqual(rows, endpoints.map(({ access, method, path, refusals, success }) =>
       `| ${method} \`${path}\` | ${access.name} | ${success.status} | ${refusals.map(codeOf).join(", ")} |`))
   })
 
   it("creates with 201 and reads with 200", () => {
-    for (const { id, method, success } of endpoints) assert.strictEqual(success.status, method === "GET" || id === "ingest_keys.revoke" ? 200 : 201, id)
+    const changes = new Set(["ingest_keys.revoke", ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)])
+    for (const { id, method, success } of endpoints) assert.strictEqual(success.status, method === "GET" || method === "PATCH" || changes.has(id) ? 200 : 201, id)
   })
 
   it("has every route of the specification's first part", () => {
     assert.deepStrictEqual(endpoints.map(({ method, path }) => `${method} ${path}`).sort(), [
-      "GET /api/v1/admin/ingest-keys", "GET /api/v1/agents", "GET /api/v1/agents/{agent_id}", "GET /api/v1/agents/{agent_id}/decisions", "GET /api/v1/chain/checkpoint",
+      "GET /api/v1/admin/ingest-keys", "GET /api/v1/agents", "GET /api/v1/agents/{agent_id}", "GET /api/v1/agents/{agent_id}/decisions",
+      "GET /api/v1/agents/orphans", "PATCH /api/v1/agents/{agent_id}", "POST /api/v1/agents/{agent_id}/activate", "POST /api/v1/agents/{agent_id}/decommission",
+      "POST /api/v1/agents/{agent_id}/disown", "POST /api/v1/agents/{agent_id}/recertify", "POST /api/v1/agents/{agent_id}/suspend",
+      "POST /api/v1/agents/{agent_id}/transfer-ownership", "GET /api/v1/chain/checkpoint",
       "GET /api/v1/chain/consistency", "GET /api/v1/chain/head", "GET /api/v1/chain/keys", "GET /api/v1/chain/records", "GET /api/v1/chain/records/{seq}",
       "GET /api/v1/chain/records/{seq}/proof", "GET /api/v1/chain/verify", "GET /api/v1/evidence/packs", "GET /api/v1/evidence/packs/{pack_id}", "GET /api/v1/me", "GET /healthz",
       "GET /status", "POST /api/v1/admin/ingest-keys", "POST /api/v1/admin/ingest-keys/{key_id}/revoke", "POST /api/v1/agents", "POST /api/v1/agents/{agent_id}/capture-gaps",
       "POST /api/v1/agents/{agent_id}/decisions", "POST /api/v1/chain/erasures", "POST /api/v1/decisions/{decision_id}/settle", "POST /api/v1/evidence/packs"
-    ])
+    ].sort())
   })
 })

@@ -74,6 +74,27 @@ export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentN
   }
 }
 
+/** The act is not taken in the status that the agent has. */
+export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", { status: told(Schema.String), act: told(Schema.String) }) {
+  override get message(): string {
+    return this.status === undefined || this.act === undefined ? "The agent's status does not allow this." : `An agent that is ${this.status} does not take ${this.act}.`
+  }
+}
+
+/** The agent's tier needs what it does not have. `missing` names it. */
+export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGateUnmet", { tier: told(Schema.String), missing: told(Schema.Array(Schema.String)) }) {
+  override get message(): string {
+    return `Tier ${this.tier ?? "of this agent"} needs what the agent does not have: ${(this.missing ?? []).join(", ")}.`
+  }
+}
+
+/** The agent was changed since it was read. `version` is the one that is there. */
+export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflict>()("AgentVersionConflict", { version: told(Schema.Int) }) {
+  override get message(): string {
+    return "The agent was changed since it was read. Read it again and send the change with its version."
+  }
+}
+
 /** There is no such decision, or the caller may not see it. */
 export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", { decisionId: told(Schema.String) }) {
   override get message(): string {
@@ -175,6 +196,7 @@ export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
 /** Every refusal. */
 export type Refusal =
   | InvalidInput | Unauthorized | Forbidden | KeyNotAllowed | OrgUnitNotAllowed | TierOverCap | AgentNotFound | AgentNameTaken
+  | InvalidTransition | TierGateUnmet | AgentVersionConflict
   | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
   | PackNotFound | IngestKeyNotFound | NotFound | MethodNotAllowed | UnsupportedMediaType | BodyTooLarge | Draining
 

@@ -78,6 +78,24 @@ describe("a governor", () => {
     assert.deepStrictEqual((await governor.chain.records({ kind: "decision.witnessed", agent_id: id })).map(({ seq }) => seq), [2, 3])
   })
 
+  it("leads an agent through its life, and says why it may not", async () => {
+    await using governor = await openGovernor({ storage: memoryStorage() })
+    const { agents } = governor
+    const { agent } = await agents.register({ name: "courier", org_unit: "ops" })
+    assert.deepStrictEqual((await agents.orphans()).map(({ id }) => id), [agent.id])
+    const gate = await agents.activate(agent.id).catch((error: unknown) => error)
+    assert.deepInclude(gate, { code: "tier_gate_unmet" })
+    await agents.transferOwnership(agent.id, { owner_name: "Ada", owner_email: "ada@example.org" })
+    await agents.update(agent.id, { purpose: "carries", if_version: 2 })
+    assert.strictEqual((await agents.activate(agent.id)).status, "active")
+    assert.strictEqual((await agents.suspend(agent.id)).suspended_reason, "manual")
+    assert.strictEqual((await agents.recertify(agent.id, { recert_due_at: "2099-01-01T00:00:00+01:00" })).recert_due_at, "2098-12-31T23:00:00.000Z")
+    assert.isNotNull((await agents.disown(agent.id, { reason: "left" })).orphaned_since)
+    assert.isNotNull((await agents.decommission(agent.id)).decommissioned_at)
+    assert.deepInclude(await agents.update(agent.id, {}).catch((error: unknown) => error), { code: "invalid_transition" })
+    assert.isTrue((await governor.check()).ok)
+  })
+
   it("hands out bytes of its own", async () => {
     await using governor = await opened()
     ;(await governor.chain.record(0)).bytes.fill(0)

@@ -3,20 +3,22 @@
  *
  * Spec: design section 1, "a team embedding governance in its own Node host". The README shows it whole; a test runs that example.
  */
-import { Agents } from "./agents/service.ts"
 import { Capture } from "./capture/service.ts"
 import { Checkpointer } from "./chain/checkpointer.ts"
 import { ephemeralKeys } from "./chain/ephemeral-keys.ts"
 import { type KeysChoice, keysLayerOf } from "./chain/keys.ts"
 import { Erasure } from "./erasure/service.ts"
 import { Effect, Layer, ManagedRuntime } from "effect"
+import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
+import { agentsDoor } from "./governor/agents-door.ts"
+import type { AgentsDoor } from "./governor/agents-door-types.ts"
 import { chainDoor } from "./governor/chain-door.ts"
 import { type Door, openDoor } from "./governor/door.ts"
 import { GovernorError } from "./governor/error.ts"
-import { decoded, decodeAgent, decodeAgentFilter, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGap, decodePack, decodeSettle } from "./governor/input.ts"
+import { decoded, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGap, decodePack, decodeSettle } from "./governor/input.ts"
 import type {
-  AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, ErasureInfo,
+  CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, ErasureInfo,
   ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, RotationInfo, SettleInput, SettleReceipt, VerifyInfo
 } from "./governor/types.ts"
 import { Packs } from "./packs/service.ts"
@@ -40,14 +42,7 @@ export interface GovernorOptions {
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
-  readonly agents: {
-    /** Finds the agent of this name, or registers it. */
-    register(input: AgentInput, options?: CallOptions): Promise<{ readonly agent: AgentInfo; readonly created: boolean }>
-    /** The agent of exactly this name; null when there is none. */
-    find(name: string, options?: CallOptions): Promise<AgentInfo | null>
-    get(id: string, options?: CallOptions): Promise<AgentInfo>
-    list(filter?: AgentFilter, options?: CallOptions): Promise<ReadonlyArray<AgentInfo>>
-  }
+  readonly agents: AgentsDoor
   /** Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. */
   witness(agentId: string, decisions: DecisionInput | ReadonlyArray<DecisionInput>, options?: CallOptions): Promise<Receipts>
   /** Adds the outcome of a decision, once. */
@@ -105,7 +100,8 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
     throw new GovernorError("keys_needed", "A store that outlives the process needs keys that do too. Pass `keys`: dataFolder({ dir }) of @flyball/node, or ephemeralKeys() for a store you throw away.")
   }
   const { origin, tenantId } = options
-  return governorLayer({ ...(origin === undefined ? {} : { origin }), ...(tenantId === undefined ? {} : { tenantId }) }).pipe(
+  return governorJobs.pipe(
+    Layer.provideMerge(governorLayer({ ...(origin === undefined ? {} : { origin }), ...(tenantId === undefined ? {} : { tenantId }) })),
     Layer.provide(layerOf(options.storage)),
     Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys()))
   )
@@ -115,12 +111,7 @@ const governorOver = (door: Door, writerId: string): Governor => {
   const writer = { id: writerId }
   const { run } = door
   return {
-    agents: {
-      register: (input, options) => run(Effect.flatMap(decoded(decodeAgent, input), (agent) => Agents.use((agents) => agents.register(agent, writer))), options),
-      find: (name, options) => run(Agents.use((agents) => agents.find(name)), options),
-      get: (id, options) => run(Agents.use((agents) => agents.get(id)), options),
-      list: (filter = {}, options) => run(Effect.flatMap(decodeAgentFilter(filter), (query) => Agents.use((agents) => agents.list(query))), options)
-    },
+    agents: agentsDoor(door, writer),
     witness: (agentId, decisions, options) =>
       run(Effect.flatMap(decodeDecisions(decisions), (batch) => Capture.use((capture) => capture.witness(agentId, batch, writer))), options),
     settle: (decisionId, outcome, options) =>

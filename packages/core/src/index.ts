@@ -2,19 +2,24 @@
 
 // The door for hosts without Effect
 export { type Governor, type GovernorOptions, openGovernor } from "./governor.ts"
+export type { AgentsDoor } from "./governor/agents-door-types.ts"
 export { GovernorError } from "./governor/error.ts"
 export type {
-  AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, ErasureInfo,
-  ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, RotationInfo, SettleInput, SettleReceipt, Tier, UsageInput, VerifyInfo
+  AgentChange, AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, ErasureInfo,
+  ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, OrphanInfo, OwnerInput, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, RotationInfo, SettleInput, SettleReceipt, Tier, UsageInput, VerifyInfo
 } from "./governor/types.ts"
 
 export { recoverGovernor, type RecoveredInfo, recoveryNeeded, type RecoveryOptions } from "./recovery/recover-governor.ts"
 
 // Everything as Effect services
 export { governorLayer, type GovernorLayerOptions, type GovernorServices, type StartError } from "./governor-layer.ts"
+export { governorJobs } from "./governor-jobs.ts"
 export { everyUnit, type Scope } from "./scope.ts"
 export { isWriterId, systemHost, type Writer } from "./writer.ts"
 export { Agents, type AgentsApi, type RegisterOptions } from "./agents/service.ts"
+export type { AgentActs } from "./agents/acts.ts"
+export { suspendDue } from "./agents/clock.ts"
+export { TierEvidence, type TierEvidenceApi } from "./agents/tier-evidence.ts"
 export type { RegistrationLimits } from "./agents/plan-register.ts"
 export { Capture, type CaptureApi } from "./capture/service.ts"
 export { IngestKeys, type IngestKeysApi, type KeyHolder } from "./ingest-keys/service.ts"

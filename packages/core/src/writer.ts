@@ -1,12 +1,12 @@
-/** Who writes a record: an ingest key, a person's pseudonym, or the host itself. Never a name or an address. */
+/** Who writes a record: an ingest key, a person's pseudonym, a rule, or the host itself. Never a name or an address. */
 
 /** The author of a change, as its record names it. */
 export interface Writer {
-  /** `key_…`, `usr_…` or `system:<name>`. */
+  /** `key_…`, `usr_…`, `system:<name>`, or `policy:<name>` and `breaker:<name>` where a rule acted by itself. */
   readonly id: string
 }
 
-const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|system:[a-z0-9_-]{1,64})$/
+const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker):[a-z0-9_-]{1,64})$/
 
 /** Whether this text can stand as a writer in a record. */
 export const isWriterId = (text: string): boolean => WRITER.test(text)

@@ -36,7 +36,7 @@ const idForm = (prefix: string): RegExp => {
 }
 
 const nameForm = /^[A-Za-z0-9._:/@+-]+$/
-const writerForm = new RegExp(`^(?:(?:key|usr)_${tail}|system:[a-z0-9_-]{1,64})$`)
+const writerForm = new RegExp(`^(?:(?:key|usr)_${tail}|(?:system|policy|breaker):[a-z0-9_-]{1,64})$`)
 const keyIdForm = /^[0-9a-f]{8}$/
 
 /** Whether a value is of a type. Objects are looked into by `checkBody`, which can name the member. */

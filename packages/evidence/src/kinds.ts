@@ -52,6 +52,11 @@ const instant: MemberType = { type: "instant" }
 const hash: MemberType = { type: "hash" }
 const writer = must("writer", { type: "writer" })
 const tier = choice("L0", "L1", "L2", "L3", "L4")
+const riskClass = choice("prohibited", "high", "limited", "minimal", "unclassified")
+const agentId = must("agent_id", id("agt_"))
+const ownerPart = (holds: string): PartRow => part("owner", 8192, holds)
+const profilePart = (more = ""): PartRow =>
+  part("profile", MAX_PART_BYTES, `\`{agent_version?, blast_radius, description?, framework?, labels, model_ids, name, org_unit?, purpose?}\`${more}`)
 const usage: MemberType = {
   type: "object",
   members: [may("cost_micro_usd", count), may("input_tokens", count), may("output_tokens", count)]
@@ -76,13 +81,52 @@ export const recordKinds: ReadonlyArray<KindRow> = [
       must("agent_id", id("agt_")),
       must("autonomy_tier", tier),
       may("recert_due_at", instant),
-      may("risk_class", choice("prohibited", "high", "limited", "minimal", "unclassified")),
+      may("risk_class", riskClass),
       writer
     ],
-    parts: [
-      part("owner", 8192, "`{owner_email?, owner_name?}`; left out when both are absent"),
-      part("profile", MAX_PART_BYTES, "`{agent_version?, blast_radius, description?, framework?, labels, model_ids, name, org_unit?, purpose?}`")
-    ]
+    parts: [ownerPart("`{owner_email?, owner_name?}`; left out when both are absent"), profilePart()]
+  },
+  {
+    kind: "agent.updated",
+    about: "What holds for an agent from here on, whole: a member that is absent holds no more. The profile is left out where it stays.",
+    body: [agentId, must("autonomy_tier", tier), may("recert_due_at", instant), must("risk_class", riskClass), writer],
+    parts: [profilePart("; left out when nothing of it changed")]
+  },
+  {
+    kind: "agent.activated",
+    about: "The agent may act by itself, as far as its tier and envelope go.",
+    body: [agentId, writer],
+    parts: []
+  },
+  {
+    kind: "agent.suspended",
+    about: "The agent may not act until it is activated again.",
+    body: [agentId, must("reason", choice("manual", "orphan_grace", "recert_overdue", "breaker", "kill")), writer],
+    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+  },
+  {
+    kind: "agent.decommissioned",
+    about: "The agent's end.",
+    body: [agentId, must("decommissioned_at", instant), writer],
+    parts: []
+  },
+  {
+    kind: "agent.owner_transferred",
+    about: "Another person answers for the agent.",
+    body: [agentId, writer],
+    parts: [ownerPart("`{owner_email, owner_name}`")]
+  },
+  {
+    kind: "agent.orphaned",
+    about: "Nobody answers for the agent any more: its owner was taken away, or who it was has been erased.",
+    body: [agentId, must("since", instant), writer],
+    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+  },
+  {
+    kind: "agent.recertified",
+    about: "Somebody looked at the agent and named the next date.",
+    body: [agentId, must("recert_due_at", instant), writer],
+    parts: []
   },
   {
     kind: "decision.witnessed",

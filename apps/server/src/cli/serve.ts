@@ -25,7 +25,7 @@ export const run = command("serve", async (args) => {
   const log = makeLog(settings.logLevel, (line) => process.stderr.write(line), () => new Date())
   const stop = stopSignal()
   makeDataFolder(settings)
-  const runtime = await openHost(settings, { readOnly: false, log })
+  const runtime = await openHost(settings, { readOnly: false, jobs: true, log })
   try {
     const verifier = await tellingOfNew(settings, DEV_ISSUER_KEY, () => openDevIssuer(settings.dataDir))
     const server = makeServer({ context: await runtime.context(), verifier, version, log: requestLog(log, () => performance.now()) })

@@ -1,6 +1,6 @@
 /** The governor of this process: store, keys and services, as the settings say. */
 import { resolve } from "node:path"
-import { ephemeralKeys, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, retiredChainsBeside, type Storage, type StorageChoice } from "@flyball/core"
+import { ephemeralKeys, governorJobs, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, retiredChainsBeside, type Storage, type StorageChoice } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -21,6 +21,8 @@ export interface OpenHostOptions {
   readonly chain?: string
   /** Takes less memory and lets reads wait for writes: for a command that does one thing at a time. */
   readonly small?: boolean
+  /** Does what time asks for, as long as it is open: for the server. */
+  readonly jobs?: boolean
   readonly log: Log
 }
 
@@ -29,13 +31,14 @@ export interface OpenHostOptions {
  *
  * - Fails: rejects with a sentence for the operator, which names no secret.
  */
-export const openHost = async (settings: Settings, { chain, log, readOnly, small }: OpenHostOptions): Promise<HostRuntime> => {
+export const openHost = async (settings: Settings, { chain, jobs, log, readOnly, small }: OpenHostOptions): Promise<HostRuntime> => {
   const inMemory = settings.database.kind === "memory"
   if (!inMemory) (readOnly ? requireDataFolder : makeDataFolder)(settings)
   if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, readOnly)
   const retired = chain === undefined ? null : await retiredStore(settings, chain)
   const options = { ...(settings.tenantId === null ? {} : { tenantId: settings.tenantId }), readOnly }
-  const layer = governorLayer(retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true }).pipe(
+  const layer = (jobs === true ? governorJobs : Layer.empty).pipe(
+    Layer.provideMerge(governorLayer(retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true })),
     Layer.provideMerge(layerOf(retired ?? storageOf(settings, readOnly, small))),
     Layer.provide(keysLayerOf(keysOf(settings))),
     Layer.provideMerge(effectLog(log))

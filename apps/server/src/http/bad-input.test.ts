@@ -83,7 +83,7 @@ describe("bodies that are no JSON of the contract", () => {
       ["a content encoding", () => ({ body: "{}", headers: { "content-type": "application/json", "content-encoding": "gzip" } }), [415, "unsupported_media_type"]],
       ["an unknown member", (json) => ({ json: { ...json, zzz: 1 } }), [422, "extra_forbidden", "body.zzz"]],
       ["__proto__", (json) => ({ body: JSON.stringify({ ...json, zzz: 1 }).replace("zzz", "__proto__") }), [422, "extra_forbidden", "body.__proto__"]],
-      ...(endpoint.body === null ? [] : [
+      ...(endpoint.body === null || endpoint.body.optional ? [] : [
         ["no body", () => ({}), [422, "missing", "body"]],
         ["an empty body", () => ({ body: chunked(0) }), [422, "missing", "body"]]
       ] as const)
@@ -95,6 +95,11 @@ describe("bodies that are no JSON of the contract", () => {
       const got = await world.send("POST", "/api/v1/agents", { token: world.admin, body: "{}", ...type(spelling) })
       assert.deepStrictEqual(seen(got), [422, "missing", "body.name"], spelling)
     }
+  })
+
+  it("a body that may be left out is one with an empty object", async () => {
+    const { path } = await good(endpoints.find(({ id }) => id === "agents.suspend")!)
+    assert.strictEqual((await world.send("POST", path, { token: world.admin })).json.suspended_reason, "manual")
   })
 
   it("an endpoint without a body takes an empty object too", async () => {
@@ -132,6 +137,20 @@ const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ...badText("purpose", 4_000), ...badText("agent_version", 200), ...badText("framework", 200), ["model_ids", "x", "list_type"], ["model_ids", ["a b"], "string_pattern_mismatch", "model_ids.0"],
     ["model_ids", Array(65).fill("a"), "too_long"], ...badWord("risk_class"), ["labels", [], "dict_type"]
   ],
+  "agents.update": [
+    ...badText("description", 4_000), ...badWord("autonomy_tier"), ["blast_radius", [], "dict_type"], ["blast_radius", { a: 2 ** 60 }, "value_error"], ...badTime("recert_due_at"),
+    ...badText("purpose", 4_000), ...badText("agent_version", 200), ...badText("framework", 200), ["model_ids", ["a b"], "string_pattern_mismatch", "model_ids.0"],
+    ["model_ids", Array(65).fill("a"), "too_long"], ...badWord("risk_class"), ["labels", [], "dict_type"], ["if_version", 0, "greater_than_equal"], ["if_version", "1", "int_type"],
+    ["name", "another", "extra_forbidden"], ["org_unit", "another", "extra_forbidden"], ["owner_name", "Eve", "extra_forbidden"], ["owner_email", "eve@example.org", "extra_forbidden"],
+    ["status", "active", "extra_forbidden"], ["tenant_id", "x", "extra_forbidden"]
+  ],
+  "agents.suspend": [...badText("reason", 1_000)],
+  "agents.recertify": [["recert_due_at", missing, "missing"], ["recert_due_at", null, "string_type"], ...badTime("recert_due_at"), ["recert_due_at", "2001-01-01T00:00:00Z", "value_error"]],
+  "agents.transfer_ownership": [
+    ["owner_name", missing, "missing"], ["owner_name", null, "string_type"], ["owner_name", "", "string_too_short"], ...badText("owner_name", 200), ["owner_email", missing, "missing"],
+    ["owner_email", null, "string_type"], ["owner_email", "nobody", "value_error"]
+  ],
+  "agents.disown": [["reason", missing, "missing"], ["reason", "", "string_too_short"], ...badText("reason", 1_000)],
   "decisions.witness": [
     ["client_ref", missing, "missing"], ["client_ref", null, "string_type"], ...badIdentifier("client_ref", 128), ["action", missing, "missing"], ...badIdentifier("action", 200), ...badWord("kind"),
     ...badIdentifier("tool_server", 200), ...badIdentifier("run_id", 200), ...badInteger("step"), ...badTime("observed_at"), ...badWord("status"), ...badIdentifier("evaluation_id", 200),

@@ -47,8 +47,8 @@ export const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<
 /** The decoded body. An endpoint without one takes nothing, or an empty object. */
 export const decodeBody = (endpoint: AnyEndpoint, value: unknown): Result.Result<unknown, InvalidInput> => {
   if (endpoint.body === null) return value === undefined ? Result.succeed(null) : Result.mapError(emptyBody(value), invalid)
-  if (value === undefined) return Result.fail(invalid(missingBody))
-  return Result.mapError(endpoint.body.decode(value) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
+  if (value === undefined && !endpoint.body.optional) return Result.fail(invalid(missingBody))
+  return Result.mapError(endpoint.body.decode(value === undefined ? {} : value) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
 }
 
 const invalid = (detail: ReadonlyArray<DetailItem>): InvalidInput => new InvalidInput({ detail })

@@ -9,6 +9,8 @@ export interface GoodRequest {
   readonly json: { readonly [name: string]: unknown } | null
 }
 
+const acts = new Set(["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`))
+
 let count = 0
 const fresh = (): string => `n${count++}`
 
@@ -24,6 +26,11 @@ export const goodRequests = async (world: World) => {
     const unit = orgUnit === "*" ? UNIT : orgUnit
     const bodies: { readonly [id: string]: () => Promise<GoodRequest["json"]> | GoodRequest["json"] } = {
       "agents.create": () => ({ name: fresh(), org_unit: unit }),
+      "agents.update": () => ({ purpose: fresh() }),
+      "agents.suspend": () => ({ reason: "looked odd" }),
+      "agents.recertify": () => ({ recert_due_at: "2099-01-01T00:00:00Z" }),
+      "agents.transfer_ownership": () => ({ owner_name: "Grace", owner_email: "grace@example.org" }),
+      "agents.disown": () => ({ reason: "left the house" }),
       "decisions.witness": () => ({ client_ref: fresh(), action: "pay", args: { to: "x" } }),
       "decisions.settle": () => ({ status: "ok" }),
       "decisions.gap": () => ({ from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:01:00Z", count: 3, reason: "crash" }),
@@ -32,7 +39,8 @@ export const goodRequests = async (world: World) => {
       "ingest_keys.mint": () => ({ name: fresh(), org_unit: unit })
     }
     const values: { readonly [name: string]: () => Promise<string> | string } = {
-      agent_id: () => agent,
+      // An act moves its agent on, so each request has one of its own.
+      agent_id: () => acts.has(endpoint.id) ? world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" }) : agent,
       decision_id: async () => (await witness()).decision_id,
       seq: () => "1",
       pack_id: () => pack,

@@ -76,8 +76,8 @@ export const openWorld = async (options: { readonly storage?: StorageChoice; rea
     key: key.key, keyId: key.id, otherKey: otherKey.key, revokedKey: revokedKey.key,
     /** Records in the chain. */
     size: async (): Promise<number> => (await send("GET", "/api/v1/chain/head", { token: admin })).json.tree_size,
-    register: async (name: string, orgUnit = UNIT): Promise<string> =>
-      (await send("POST", "/api/v1/agents", { token: admin, json: { name, org_unit: orgUnit } })).json.id,
+    register: async (name: string, orgUnit = UNIT, more: { readonly [member: string]: unknown } = {}): Promise<string> =>
+      (await send("POST", "/api/v1/agents", { token: admin, json: { name, org_unit: orgUnit, ...more } })).json.id,
     close: async () => {
       await server.close()
       await runtime.dispose()

@@ -27,6 +27,10 @@ export const access = {
   readChain: row("read_chain", { roles, everyUnit: true }),
   /** Ask for evidence packs; what one may ask for depends on the org unit. */
   exportPacks: row("export_packs", { roles }),
+  /** Stop an agent. */
+  operate: row("operate", { roles: ["operator", "governor", "admin"] }),
+  /** Change an agent, its owner and what it may do. */
+  govern: row("govern", { roles: ["governor", "admin"] }),
   administer: row("administer", { roles: ["admin"] }),
   erase: row("erase", { roles: ["admin"], everyUnit: true })
 } as const satisfies { readonly [name: string]: AccessRow }

@@ -1,9 +1,9 @@
 /** The registry's endpoints. Spec: document 1 section 4; api.md "agents and registry". */
 import { Schema } from "effect"
-import { Agent, AgentCreate, AgentListQuery } from "../agents.ts"
+import { Agent, AgentCreate, AgentListQuery, AgentUpdate, DisownIn, Orphan, OwnershipTransfer, RecertifyIn, SuspendIn } from "../agents.ts"
 import { AgentNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
-import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
+import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
 
 /** The agent that a path names. */
 export const agentId = idParam("agent", () => new AgentNotFound())
@@ -22,5 +22,38 @@ export const agents = {
   get: endpoint({
     id: "agents.get", method: "GET", path: "/api/v1/agents/{agent_id}", summary: "One agent.",
     access: access.readOwn, params: { agent_id: agentId }, success: json(200, Agent), refusals: ["AgentNotFound"]
+  }),
+  orphans: endpoint({
+    id: "agents.orphans", method: "GET", path: "/api/v1/agents/orphans", summary: "Agents that nobody answers for, and when each is suspended.",
+    access: access.read, success: json(200, Schema.Array(Orphan))
+  }),
+  update: endpoint({
+    id: "agents.update", method: "PATCH", path: "/api/v1/agents/{agent_id}", summary: "Changes an agent. What is left out stays.",
+    access: access.govern, params: { agent_id: agentId }, body: jsonBody(AgentUpdate), success: json(200, Agent),
+    refusals: ["AgentNotFound", "AgentVersionConflict", "InvalidTransition", "TierGateUnmet"]
+  }),
+  activate: endpoint({
+    id: "agents.activate", method: "POST", path: "/api/v1/agents/{agent_id}/activate", summary: "Lets an agent act, if it has what its tier needs.",
+    access: access.govern, params: { agent_id: agentId }, success: json(200, Agent), refusals: ["AgentNotFound", "InvalidTransition", "TierGateUnmet"]
+  }),
+  suspend: endpoint({
+    id: "agents.suspend", method: "POST", path: "/api/v1/agents/{agent_id}/suspend", summary: "Stops an agent until it is activated again.",
+    access: access.operate, params: { agent_id: agentId }, body: optionalBody(SuspendIn), success: json(200, Agent), refusals: ["AgentNotFound", "InvalidTransition"]
+  }),
+  decommission: endpoint({
+    id: "agents.decommission", method: "POST", path: "/api/v1/agents/{agent_id}/decommission", summary: "Ends an agent for good.",
+    access: access.govern, params: { agent_id: agentId }, success: json(200, Agent), refusals: ["AgentNotFound", "InvalidTransition"]
+  }),
+  recertify: endpoint({
+    id: "agents.recertify", method: "POST", path: "/api/v1/agents/{agent_id}/recertify", summary: "Says that an agent was looked at, and when it is next.",
+    access: access.govern, params: { agent_id: agentId }, body: jsonBody(RecertifyIn), success: json(200, Agent), refusals: ["AgentNotFound", "InvalidTransition"]
+  }),
+  transferOwnership: endpoint({
+    id: "agents.transfer_ownership", method: "POST", path: "/api/v1/agents/{agent_id}/transfer-ownership", summary: "Makes another person answer for an agent.",
+    access: access.govern, params: { agent_id: agentId }, body: jsonBody(OwnershipTransfer), success: json(200, Agent), refusals: ["AgentNotFound", "InvalidTransition"]
+  }),
+  disown: endpoint({
+    id: "agents.disown", method: "POST", path: "/api/v1/agents/{agent_id}/disown", summary: "Takes an agent's owner away; it has a week to get another.",
+    access: access.govern, params: { agent_id: agentId }, body: jsonBody(DisownIn), success: json(200, Agent), refusals: ["AgentNotFound", "InvalidTransition"]
   })
 } as const

@@ -17,6 +17,7 @@ const witnessBody: Body<ReadonlyArray<DecisionIn>> = {
   schema: Schema.Union([DecisionBatchIn, DecisionIn]),
   decode: decodeWitness,
   limitBytes: BATCH_LIMIT_BYTES,
+  optional: false,
   keepRaw: isRaw
 }
 

@@ -36,6 +36,8 @@ export interface Body<A> {
   readonly schema: Schema.Top
   readonly decode: (value: unknown) => Decoded<A>
   readonly limitBytes: number
+  /** A request without a body is one with an empty object. */
+  readonly optional: boolean
   /** Values that are kept as the bytes received where they have no exact form. */
   readonly keepRaw: ((path: ReadonlyArray<string | number>) => boolean) | null
 }
@@ -46,8 +48,11 @@ export const jsonBody = <S extends Schema.Top & { readonly DecodingServices: nev
   options: { readonly limitBytes?: number; readonly keepRaw?: (path: ReadonlyArray<string | number>) => boolean } = {}
 ): Body<S["Type"]> => {
   const decoder = decode(schema)
-  return { schema, decode: (value) => decoder(value, "body"), limitBytes: options.limitBytes ?? BODY_LIMIT_BYTES, keepRaw: options.keepRaw ?? null }
+  return { schema, decode: (value) => decoder(value, "body"), limitBytes: options.limitBytes ?? BODY_LIMIT_BYTES, optional: false, keepRaw: options.keepRaw ?? null }
 }
+
+/** A body of one shape that may be left out. */
+export const optionalBody = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S): Body<S["Type"]> => ({ ...jsonBody(schema), optional: true })
 
 /** A query. Parameters that an endpoint does not know are passed over, as the specification's own framework does. */
 export interface Query<A> {

@@ -1,9 +1,10 @@
 /** Reads agents out of documents, and writes them for the wire. */
-import type { Agent } from "@flyball/contract"
+import type { Agent, Orphan } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import type { Document } from "../storage/port.ts"
 import { idAtMs } from "../id-time.ts"
 import type { AgentDocument } from "./rules/document.ts"
+import { orphanedSinceMs, orphanSuspendAtMs } from "./rules/owner.ts"
 
 /** Collection of the agents. */
 export const AGENTS = "agents"
@@ -30,8 +31,8 @@ export const agentOut = (agent: StoredAgent, tenantId: string): Agent => ({
   autonomy_tier: agent.body.autonomyTier,
   blast_radius: agent.body.blastRadius,
   status: agent.body.status,
-  recert_due_at: agent.body.recertDueAtMs === null ? null : formatInstant(agent.body.recertDueAtMs),
-  decommissioned_at: null,
+  recert_due_at: instantOf(agent.body.recertDueAtMs),
+  decommissioned_at: instantOf(agent.body.decommissionedAtMs),
   created_at: formatInstant(idAtMs(agent.id)),
   identity_verified: false,
   identity_source: null,
@@ -43,6 +44,17 @@ export const agentOut = (agent: StoredAgent, tenantId: string): Agent => ({
   model_ids: agent.body.modelIds,
   risk_class: agent.body.riskClass,
   labels: agent.body.labels,
-  suspended_reason: null,
-  orphaned_since: null
+  suspended_reason: agent.body.suspendedReason ?? null,
+  orphaned_since: instantOf(orphanedAt(agent))
 })
+
+/** Since when nobody answers for the agent; null when somebody does. */
+export const orphanedAt = (agent: StoredAgent): number | null => orphanedSinceMs(agent.body, idAtMs(agent.id))
+
+/** The agent as the list of orphans shows it; null when it is none. */
+export const orphanOut = (agent: StoredAgent, tenantId: string): Orphan | null => {
+  const sinceMs = orphanedAt(agent)
+  return sinceMs === null ? null : { ...agentOut(agent, tenantId), orphaned_since: formatInstant(sinceMs), suspend_at: formatInstant(orphanSuspendAtMs(sinceMs)) }
+}
+
+const instantOf = (atMs: number | null | undefined): string | null => (atMs === null || atMs === undefined ? null : formatInstant(atMs))

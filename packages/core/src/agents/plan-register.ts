@@ -1,11 +1,12 @@
 /** Plans the registration of an agent. */
 import { type AgentCreate, detailItem, InvalidInput, isId, OrgUnitNotAllowed, TierOverCap } from "@flyball/contract"
-import { canonicalBytes, formatInstant, parseInstant } from "@flyball/evidence"
+import { formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { present } from "../present.ts"
 import type { ChangeSet, JsonObject } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { AGENTS } from "./document.ts"
+import { ownerPart, profilePart } from "./parts.ts"
 import type { AgentDocument, AutonomyTier } from "./rules/document.ts"
 import { agentKeys, agentUnique } from "./rules/look-up.ts"
 
@@ -86,24 +87,4 @@ const agentRegistered = (agentId: string, agent: AgentDocument, writer: Writer) 
     writer: writer.id
   }) as JsonObject,
   parts: [...ownerPart(agent), profilePart(agent)]
-})
-
-const ownerPart = (agent: AgentDocument) =>
-  agent.ownerName === null && agent.ownerEmail === null
-    ? []
-    : [{ name: "owner", bytes: canonicalBytes(present({ owner_email: agent.ownerEmail, owner_name: agent.ownerName })) }]
-
-const profilePart = (agent: AgentDocument) => ({
-  name: "profile",
-  bytes: canonicalBytes(present({
-    agent_version: agent.agentVersion,
-    blast_radius: agent.blastRadius,
-    description: agent.description,
-    framework: agent.framework,
-    labels: agent.labels,
-    model_ids: agent.modelIds,
-    name: agent.name,
-    org_unit: agent.orgUnit,
-    purpose: agent.purpose
-  }))
 })

@@ -1,5 +1,5 @@
-/** The agent registry: register, find, list. Spec: document 1 section 4, `/agents`. */
-import type { Agent, AgentCreate, AgentListQuery, InvalidInput, OrgUnitNotAllowed, TierOverCap } from "@flyball/contract"
+/** The agent registry: register, find, list, and what is done to an agent in its life. Spec: document 1 section 4, `/agents`. */
+import type { Agent, AgentCreate, AgentListQuery, InvalidInput, OrgUnitNotAllowed, Orphan, TierOverCap } from "@flyball/contract"
 import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
@@ -9,8 +9,10 @@ import { compareText, isStorable } from "../storage/text.ts"
 import { type Document, type ReadFault, Storage } from "../storage/port.ts"
 import { Tenant } from "../tenant.ts"
 import type { Writer } from "../writer.ts"
-import { AGENTS, agentOut, storedAgent } from "./document.ts"
+import { AGENTS, agentOut, orphanOut, storedAgent } from "./document.ts"
+import { type AgentActs, agentActs } from "./acts.ts"
 import { planRegister, type RegistrationLimits } from "./plan-register.ts"
+import { TierEvidence } from "./tier-evidence.ts"
 
 /** Agents read at a time while listing: the registry is never held whole. */
 const PAGE = 500
@@ -24,7 +26,7 @@ export interface RegisterOptions {
 }
 
 /** The registry. */
-export interface AgentsApi {
+export interface AgentsApi extends AgentActs {
   /** Finds the agent of this name, or registers it. An agent that exists is answered as it is, whatever the input says of it. */
   readonly register: (input: AgentCreate, writer: Writer, options?: RegisterOptions) =>
     Effect.Effect<{ readonly agent: Agent; readonly created: boolean }, RegisterRefusal | AgentNameTaken | ReadFault>
@@ -35,6 +37,8 @@ export interface AgentsApi {
   readonly find: (name: string, scope?: Scope) => Effect.Effect<Agent | null, ReadFault>
   /** Oldest first. */
   readonly list: (query: AgentListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<Agent>, ReadFault>
+  /** Agents that nobody answers for, oldest first. */
+  readonly orphans: (scope?: Scope) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
 }
 
 /** The agent registry. */
@@ -95,21 +99,33 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       return isIn ? [out(document)] : []
     })
 
-    const list: AgentsApi["list"] = Effect.fnUntraced(function*(query, scope = everyUnit) {
-      if (query.name !== undefined) return yield* named(query.name, query, scope)
-      const found: Array<Agent> = []
-      const limit = query.limit ?? Number.POSITIVE_INFINITY
-      let after = query.after ?? undefined
+    /** What `show` makes of each agent in scope, up to `limit`; agents for which it answers null are left out. */
+    const collect = Effect.fnUntraced(function*<A>(show: (document: Document) => A | null, scope: Scope, first: string | undefined, limit: number) {
+      const found: Array<A> = []
+      let after = first
       while (found.length < limit) {
         const page = yield* storage.list(AGENTS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
-        for (const document of page) if (inScope(scope)(document) && matches(query, out(document))) found.push(out(document))
+        for (const document of page) {
+          const shown = inScope(scope)(document) ? show(document) : null
+          if (shown !== null) found.push(shown)
+        }
         if (page.length < PAGE) break
         after = page.at(-1)!.id
       }
       return found.slice(0, limit)
     })
 
-    return Agents.of({ register, create, get, find, list })
+    const list: AgentsApi["list"] = (query, scope = everyUnit) =>
+      query.name !== undefined
+        ? named(query.name, query, scope)
+        : collect((document) => {
+          const agent = out(document)
+          return matches(query, agent) ? agent : null
+        }, scope, query.after, query.limit ?? Number.POSITIVE_INFINITY)
+
+    const orphans: AgentsApi["orphans"] = (scope = everyUnit) => collect((document) => orphanOut(storedAgent(document), tenantId), scope, undefined, Number.POSITIVE_INFINITY)
+
+    return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence: yield* TierEvidence }) })
   }))
 }
 

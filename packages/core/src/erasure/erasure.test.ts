@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { Agents } from "../agents/service.ts"
 import { governorWorld, registered } from "../testing/governor-world.ts"
 import { Capture } from "../capture/service.ts"
@@ -60,6 +61,40 @@ describe("erasing a part", () => {
       assert.deepStrictEqual(yield* replayed, [])
       assert.isNull(yield* agents.find("courier"))
       assert.notStrictEqual((yield* registered("courier")).id, id, "the name is free again")
+      assert.deepStrictEqual(yield* replayed, [])
+    }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("of an owner leaves an orphan, whose week begins then; of an owner before leaves the one after", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_795_230_000_000)
+      const agents = yield* Agents
+      const { id } = yield* registered("courier")
+      const first = yield* lastOf("agent.registered")
+      yield* agents.transferOwnership(id, { owner_name: "Grace", owner_email: "grace@example.org" }, writer)
+      yield* erase(first, "owner")
+      assert.deepInclude(yield* agents.get(id), { owner_name: "Grace", orphaned_since: null })
+      yield* erase(yield* lastOf("agent.owner_transferred"), "owner")
+      assert.deepInclude(yield* agents.get(id), { owner_name: null, orphaned_since: "2026-11-21T03:00:00.000Z" })
+      assert.deepStrictEqual((yield* body(yield* lastOf("agent.orphaned"))).body, { agent_id: id, since: "2026-11-21T03:00:00.000Z", writer: "policy:erased_owner" })
+      assert.deepStrictEqual(yield* replayed, [])
+      yield* agents.transferOwnership(id, { owner_name: "Ada", owner_email: "ada@example.org" }, writer)
+      yield* agents.decommission(id, writer)
+      yield* erase(yield* lastOf("agent.owner_transferred"), "owner")
+      assert.deepInclude(yield* agents.get(id), { owner_name: null, orphaned_since: null })
+      assert.deepStrictEqual(yield* replayed, [])
+    }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("of a profile that was told anew leaves the new one", () =>
+    Effect.gen(function*() {
+      const agents = yield* Agents
+      const { id } = yield* registered("courier")
+      yield* agents.update(id, { purpose: "carries" }, writer)
+      const update = yield* lastOf("agent.updated")
+      yield* agents.update(id, { risk_class: "high" }, writer)
+      yield* erase(yield* lastOf("agent.registered"), "profile")
+      assert.deepInclude(yield* agents.get(id), { name: "courier", purpose: "carries" })
+      yield* erase(update, "profile")
+      assert.deepInclude(yield* agents.get(id), { name: id, purpose: null })
       assert.deepStrictEqual(yield* replayed, [])
     }).pipe(Effect.provide(governorWorld())))
 

@@ -1,12 +1,12 @@
 /** Erasure: takes the content of a part away for good, and leaves a record that says so. Spec: api, POST /chain/erasures. */
 import { type ErasureIn, type ErasureOut, type PartErased, type PartNotFound, RecordNotFound } from "@flyball/contract"
 import { type RecordView, readRecord, toHex } from "@flyball/evidence"
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { Chain } from "../chain/chain.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
-import { type ReadFault, Storage } from "../storage/port.ts"
+import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { onceKeyOf } from "./once-key.ts"
 import { planErasure } from "./plan-erasure.ts"
@@ -29,7 +29,7 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
       const scrub = scrubOf(record.kind, name)
       if (scrub === null) return null
       const document = yield* storage.get(scrub.collection, String(record.body[scrub.idMember]))
-      return document === null ? null : { scrub, document }
+      return document === null ? null : { scrub, document, current: yield* isCurrent(storage, record, name, scrub.toldBy) }
     })
 
     const erase: ErasureApi["erase"] = Effect.fnUntraced(function*(command, writer) {
@@ -40,7 +40,7 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
         const read = readRecord(record.bytes)
         if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${command.seq} cannot be read (${read.code})` })
         const target = { record, part, held: yield* heldBy(read.record, command.name), once: yield* onceKeyOf(storage, originTag, read.record) }
-        const change = yield* Effect.fromResult(planErasure(command, target, writer))
+        const change = yield* Effect.fromResult(planErasure(command, target, writer, yield* Clock.currentTimeMillis))
         return yield* storage.commit(change)
       }))
       yield* checkpointer.nudge(["part.erased"])
@@ -51,3 +51,23 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
     return Erasure.of({ erase })
   }))
 }
+
+/** Newest records looked at in one read; an agent that was updated oftener since costs another. */
+const LOOK = 100
+
+/** Whether nothing later than this record tells of its agent what the part told. Things without an agent are told of once. */
+const isCurrent = Effect.fnUntraced(function*(storage: StorageApi, record: RecordView, name: string, toldBy: ReadonlyArray<string>): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
+  if (toldBy.length === 1) return true
+  const agentId = String(record.body["agent_id"])
+  for (let from = record.seq + 1; ;) {
+    const later = yield* storage.records({ agentId, kinds: toldBy, from, limit: LOOK })
+    for (const { bytes, seq } of later) {
+      const read = readRecord(bytes)
+      if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
+      // A disowned agent has no owner, and its record has no part that says so.
+      if (read.record.kind === "agent.orphaned" || read.record.parts.some((part) => part.name === name)) return false
+    }
+    if (later.length < LOOK) return true
+    from = later.at(-1)!.seq + 1
+  }
+})

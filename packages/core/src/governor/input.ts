@@ -1,13 +1,23 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
-  AgentCreate, AgentListQuery, CaptureGapIn, decode, type Decoder, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, ErasureIn, InvalidInput, PackRequest,
-  ProofQuery, quickDecisions, RecordsQuery, SettleIn, VerifyQuery
+  AgentCreate, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, InvalidInput,
+  OwnershipTransfer, PackRequest, ProofQuery, quickDecisions, RecertifyIn, RecordsQuery, SettleIn, SuspendIn, VerifyQuery
 } from "@flyball/contract"
 import { Effect, Result } from "effect"
 import { withoutUndefined } from "./plain-input.ts"
 
 /** An agent to register. */
 export const decodeAgent = decode(AgentCreate)
+/** What changes of an agent. */
+export const decodeChange = decode(AgentUpdate)
+/** Why an agent is suspended. */
+export const decodeSuspend = decode(SuspendIn)
+/** The next date of recertification. */
+export const decodeRecertify = decode(RecertifyIn)
+/** Another owner. */
+export const decodeTransfer = decode(OwnershipTransfer)
+/** Why an owner is taken away. */
+export const decodeDisown = decode(DisownIn)
 /** An outcome. */
 export const decodeSettle = decode(SettleIn)
 /** A capture gap. */

@@ -15,6 +15,9 @@ describe("the plain types of the governor", () => {
   it("say what the contract says: this file compiles", () => {
     // What a host hands in is what the contract takes…
     fits<Plain.AgentInput, Contract.AgentCreate>()
+    fits<Plain.AgentChange, Contract.AgentUpdate>()
+    fits<keyof Contract.AgentUpdate, keyof Plain.AgentChange>()
+    fits<Plain.OwnerInput, Contract.OwnershipTransfer>()
     fits<Required<Pick<Plain.DecisionInput, "kind" | "status">> & Plain.DecisionInput, Contract.DecisionIn>()
     fits<Plain.SettleInput, Contract.SettleIn>()
     fits<Plain.GapInput, Contract.CaptureGapIn>()
@@ -34,6 +37,7 @@ describe("the plain types of the governor", () => {
     // What a host gets back is what the contract answers, member by member.
     fits<Contract.Agent, Plain.AgentInfo>()
     fits<Plain.AgentInfo, Contract.Agent>()
+    fits<Contract.Orphan, Plain.OrphanInfo>()
     fits<Contract.ReceiptsOut, Plain.Receipts>()
     fits<Plain.Receipts, Contract.ReceiptsOut>()
     fits<Contract.DecisionOut, Plain.DecisionInfo>()
@@ -60,7 +64,8 @@ describe("the plain types of the governor", () => {
       const imports = async (file: string): Promise<ReadonlyArray<string>> =>
         [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)].map((match) => match[1]!).sort()
       const folder = await declarationsOf(out)
-      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/types.ts", "./storage/choice.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/agents-door-types.ts", "./governor/types.ts", "./storage/choice.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor/agents-door-types.d.ts")), ["./types.ts"])
       assert.deepStrictEqual(await imports(join(folder, "governor/types.d.ts")), [])
       assert.deepStrictEqual(await imports(join(folder, "governor/error.d.ts")), [])
     } finally {

@@ -29,6 +29,18 @@ export interface AgentInput {
   readonly labels?: { readonly [name: string]: unknown } | null
 }
 
+/** What changes of an agent. Left out stays; null empties what may be empty. */
+export interface AgentChange extends Omit<AgentInput, "name" | "org_unit" | "owner_name" | "owner_email"> {
+  /** The version that was read; another one there is refused. */
+  readonly if_version?: number | null
+}
+
+/** Who answers for an agent from here on. */
+export interface OwnerInput {
+  readonly owner_name: string
+  readonly owner_email: string
+}
+
 /** A registered agent. Texts are null once their part was erased. */
 export interface AgentInfo {
   readonly id: string
@@ -56,6 +68,12 @@ export interface AgentInfo {
   readonly labels: { readonly [name: string]: unknown }
   readonly suspended_reason: string | null
   readonly orphaned_since: string | null
+}
+
+/** An agent that nobody answers for. It is suspended at `suspend_at`. */
+export interface OrphanInfo extends AgentInfo {
+  readonly orphaned_since: string
+  readonly suspend_at: string
 }
 
 /** Which agents to list, oldest first. */

@@ -14,5 +14,27 @@ export const agentsHandlers: HandlersOf<typeof agents> = {
     return json(yield* agents.create(body, yield* writerOf(caller), limits === null ? {} : { key: limits }))
   }),
   list: ({ caller, query }) => Agents.use((agents) => agents.list(query, scopeOf(caller))).pipe(Effect.map(json)),
-  get: ({ caller, params }) => Agents.use((agents) => agents.get(params.agent_id, scopeOf(caller))).pipe(Effect.map(json))
+  get: ({ caller, params }) => Agents.use((agents) => agents.get(params.agent_id, scopeOf(caller))).pipe(Effect.map(json)),
+  orphans: ({ caller }) => Agents.use((agents) => agents.orphans(scopeOf(caller))).pipe(Effect.map(json)),
+  update: Effect.fnUntraced(function*({ body, caller, params }) {
+    return json(yield* (yield* Agents).update(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  activate: Effect.fnUntraced(function*({ caller, params }) {
+    return json(yield* (yield* Agents).activate(params.agent_id, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  suspend: Effect.fnUntraced(function*({ body, caller, params }) {
+    return json(yield* (yield* Agents).suspend(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  decommission: Effect.fnUntraced(function*({ caller, params }) {
+    return json(yield* (yield* Agents).decommission(params.agent_id, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  recertify: Effect.fnUntraced(function*({ body, caller, params }) {
+    return json(yield* (yield* Agents).recertify(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  transferOwnership: Effect.fnUntraced(function*({ body, caller, params }) {
+    return json(yield* (yield* Agents).transferOwnership(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  disown: Effect.fnUntraced(function*({ body, caller, params }) {
+    return json(yield* (yield* Agents).disown(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+  })
 }

@@ -29,7 +29,16 @@ export type AgentDocument = {
   readonly riskClass: string
   readonly status: "draft" | "active" | "suspended" | "decommissioned"
   readonly recertDueAtMs: number | null
+  // What follows is there only when it says something: documents written before these members existed are whole.
+  readonly decommissionedAtMs?: number
+  /** While suspended: why. */
+  readonly suspendedReason?: SuspendedReason
+  /** When the owner was taken away. An agent that never had one is an orphan since it was made, without this member. */
+  readonly orphanedAtMs?: number
 }
+
+/** Why an agent is suspended. Spec: design section 5. */
+export type SuspendedReason = "manual" | "orphan_grace" | "recert_overdue" | "breaker" | "kill"
 
 /** Members that come from the part `profile`. */
 export const profileMembers = ["name", "description", "orgUnit", "purpose", "agentVersion", "framework", "modelIds", "labels", "blastRadius"] as const

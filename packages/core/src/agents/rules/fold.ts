@@ -2,31 +2,74 @@
 import { parseInstant } from "@flyball/evidence"
 import { partMembers } from "../../replay/rules/part-json.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../../replay/rules/types.ts"
-import { type AgentDocument, type AgentOwner, type AgentProfile, erasedProfile, noOwner, ownerMembers, profileMembers } from "./document.ts"
+import { type AgentOwner, type AgentProfile, erasedProfile, noOwner, ownerMembers, profileMembers } from "./document.ts"
+
+type Fold = (document: ExpectedDocument, record: ReplayRecord) => ExpectedDocument
+
+/** How an agent's records change its document, by kind. */
+export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(Object.entries<Fold>({
+  "agent.updated": (document, record) => {
+    const body = {
+      ...document.body,
+      autonomyTier: record.body["autonomy_tier"]!,
+      riskClass: text(record.body["risk_class"]) ?? "unclassified",
+      recertDueAtMs: instant(record.body["recert_due_at"])
+    }
+    return record.parts.has("profile") ? withProfile({ ...document, body }, record) : { ...document, body }
+  },
+  "agent.activated": (document) => ({ ...document, body: { ...leftOut(document.body, "suspendedReason"), status: "active" } }),
+  "agent.suspended": (document, record) => ({ ...document, body: { ...document.body, status: "suspended", suspendedReason: record.body["reason"]! } }),
+  "agent.decommissioned": (document, record) =>
+    ({ ...document, body: { ...leftOut(document.body, "suspendedReason"), status: "decommissioned", decommissionedAtMs: instant(record.body["decommissioned_at"]) } }),
+  "agent.recertified": (document, record) => ({ ...document, body: { ...document.body, recertDueAtMs: instant(record.body["recert_due_at"]) } }),
+  "agent.owner_transferred": (document, record) => withOwner({ ...document, body: leftOut(document.body, "orphanedAtMs") }, record),
+  "agent.orphaned": (document, record) => withOwner({ ...document, body: { ...document.body, orphanedAtMs: instant(record.body["since"]) } }, record)
+}))
+
+/** Kinds of agents' records whose parts the fold reads. */
+export const agentKindsWithParts: ReadonlyArray<string> = ["agent.registered", "agent.updated", "agent.owner_transferred"]
 
 /** The document after `agent.registered`. */
 export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
-  const id = String(record.body["agent_id"])
-  const profile = partMembers(record.parts.get("profile"))
-  const owner = partMembers(record.parts.get("owner"))
-  const body: AgentDocument = {
-    ...(profile.state === "known" ? readProfile(profile.members) : erasedProfile(id)),
-    ...(owner.state === "known" ? readOwner(owner.members) : noOwner),
-    autonomyTier: String(record.body["autonomy_tier"]) as AgentDocument["autonomyTier"],
+  const body = {
+    ...noOwner,
+    autonomyTier: String(record.body["autonomy_tier"]),
     riskClass: text(record.body["risk_class"]) ?? "unclassified",
     status: "draft",
     recertDueAtMs: instant(record.body["recert_due_at"])
   }
-  const lost = (state: string): boolean => state === "withheld" || state === "missing" || state === "unreadable"
+  const empty: ExpectedDocument = { collection: "agents", id: String(record.body["agent_id"]), body, unique: {}, unknown: [], erased: [], personal: [...profileMembers, ...ownerMembers] }
+  return withOwner(withProfile(empty, record), record)
+}
+
+/** The document with the profile that a record tells, as far as it is known here. */
+const withProfile = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
+  const profile = partMembers(record.parts.get("profile"))
+  const told: AgentProfile = profile.state === "known" ? readProfile(profile.members) : erasedProfile(document.id)
+  return { ...tellable(document, profileMembers, profile.state), body: { ...document.body, ...told }, unique: isLost(profile.state) ? {} : { name: told.name } }
+}
+
+/** The document with the owner that a record tells; one without that part leaves nobody. */
+const withOwner = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
+  const owner = partMembers(record.parts.get("owner"))
+  return { ...tellable(document, ownerMembers, owner.state), body: { ...document.body, ...(owner.state === "known" ? readOwner(owner.members) : noOwner) } }
+}
+
+/** The lists of what cannot be told, after a part in this state told these members. */
+const tellable = (document: ExpectedDocument, members: ReadonlyArray<string>, state: string): ExpectedDocument => {
+  const others = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.filter((name) => !members.includes(name))
   return {
-    collection: "agents",
-    id,
-    body,
-    unique: lost(profile.state) ? {} : { name: body.name },
-    unknown: [...(lost(profile.state) ? profileMembers : []), ...(lost(owner.state) ? ownerMembers : [])],
-    erased: [...(profile.state === "erased" ? profileMembers : []), ...(owner.state === "erased" ? ownerMembers : [])],
-    personal: [...profileMembers, ...ownerMembers]
+    ...document,
+    unknown: [...others(document.unknown), ...(isLost(state) ? members : [])],
+    erased: [...others(document.erased), ...(state === "erased" ? members : [])]
   }
+}
+
+const isLost = (state: string): boolean => state === "withheld" || state === "missing" || state === "unreadable"
+
+const leftOut = (body: JsonMap, name: string): JsonMap => {
+  const { [name]: _, ...rest } = body
+  return rest
 }
 
 const readProfile = (members: JsonMap): AgentProfile => ({

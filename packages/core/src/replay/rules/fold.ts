@@ -1,5 +1,5 @@
 /** Folds records, in order, into the documents they say there are. */
-import { foldAgentRegistered } from "../../agents/rules/fold.ts"
+import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../../agents/rules/fold.ts"
 import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../../ingest-keys/rules/fold.ts"
 import { foldPrincipalSeen } from "../../principals/rules/fold.ts"
 import type { Difference, ExpectedDocument, ReplayRecord } from "./types.ts"
@@ -8,7 +8,7 @@ import type { Difference, ExpectedDocument, ReplayRecord } from "./types.ts"
 export const governedCollections = ["agents", "ingest_keys", "principals"] as const
 
 /** Kinds whose parts the fold reads. */
-export const kindsWithParts: ReadonlySet<string> = new Set(["agent.registered", "ingest_key.minted", "principal.seen"])
+export const kindsWithParts: ReadonlySet<string> = new Set([...agentKindsWithParts, "ingest_key.minted", "principal.seen"])
 
 /** What an agent's records amount to. */
 export interface AgentCounts {
@@ -51,6 +51,8 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
     case "capture.gap":
       return count(state, record, "gaps")
   }
+  const next = agentFolds.get(record.kind)
+  if (next !== undefined) change(state, "agents", String(record.body["agent_id"]), record, next)
 }
 
 const add = (state: ReplayState, document: ExpectedDocument, record: ReplayRecord): void => {

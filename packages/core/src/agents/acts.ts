@@ -1,0 +1,95 @@
+/** What is done to an agent in its life: read, plan, commit. */
+import {
+  type Agent, AgentNotFound, type AgentUpdate, type AgentVersionConflict, type DisownIn, type InvalidInput, type InvalidTransition, isId, type OwnershipTransfer,
+  type RecertifyIn, type SuspendIn, type TierGateUnmet
+} from "@flyball/contract"
+import { Clock, Effect, type Result } from "effect"
+import { commitPlanned } from "../commit-planned.ts"
+import { covers, everyUnit, type Scope } from "../scope.ts"
+import type { ReadFault, StorageApi } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import type { AgentPlan } from "./change-agent.ts"
+import { AGENTS, agentOut, type StoredAgent, storedAgent } from "./document.ts"
+import { planDisown, planTransferOwnership } from "./plan-ownership.ts"
+import { planActivate, planDecommission, planDue, planSuspend } from "./plan-status.ts"
+import { planRecertify, planUpdate } from "./plan-update.ts"
+import type { AutonomyTier } from "./rules/document.ts"
+import { hasOwner } from "./rules/owner.ts"
+import { conditionsOf, DRILL_AGE_MS, type TierCondition } from "./rules/tier-gate.ts"
+import type { TierEvidenceApi } from "./tier-evidence.ts"
+
+/** An act on the agent of this id, as far as `scope` sees it. Answers the agent after it. */
+type Act<Input, Refusal> = (id: string, input: Input, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | Refusal | ReadFault>
+
+/** Acts on agents. Each is one commit of the document and its record. */
+export interface AgentActs {
+  /** Changes what is given; what is left out stays. */
+  readonly update: Act<AgentUpdate, InvalidTransition | AgentVersionConflict | TierGateUnmet>
+  /** Draft or suspended to active, if the agent has what its tier needs. */
+  readonly activate: (id: string, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | TierGateUnmet | ReadFault>
+  /** Draft or active to suspended, by a person. */
+  readonly suspend: Act<SuspendIn, InvalidTransition>
+  /** Suspends the agent if time alone asks for it now; null when nothing is due. */
+  readonly suspendIfDue: (id: string) => Effect.Effect<Agent | null, ReadFault>
+  /** The end of an agent. */
+  readonly decommission: (id: string, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | ReadFault>
+  readonly recertify: Act<RecertifyIn, InvalidTransition | InvalidInput>
+  readonly transferOwnership: Act<OwnershipTransfer, InvalidTransition>
+  /** Takes the owner away, which starts the orphan clock. */
+  readonly disown: Act<DisownIn, InvalidTransition>
+}
+
+/** What the acts work with. */
+export interface ActsOptions {
+  readonly storage: StorageApi
+  readonly tenantId: string
+  readonly evidence: TierEvidenceApi
+}
+
+/** The acts over a store. */
+export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentActs => {
+  const read = Effect.fnUntraced(function*(id: string, scope: Scope) {
+    const document = isId("agent", id) ? yield* storage.get(AGENTS, id) : null
+    return document !== null && covers(scope, storedAgent(document).body.orgUnit) ? storedAgent(document) : yield* new AgentNotFound({ agentId: id })
+  })
+
+  /** Reads the agent, plans, commits, and again when it changed meanwhile. */
+  const act = <E, F = never>(id: string, scope: Scope, plan: (stored: StoredAgent, nowMs: number) => Effect.Effect<Result.Result<AgentPlan, E>, F>) =>
+    commitPlanned(Effect.gen(function*() {
+      const stored = yield* read(id, scope)
+      const { agent, change } = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
+      yield* storage.commit(change)
+      return agentOut({ id, version: stored.version + 1, body: agent }, tenantId)
+    }))
+
+  /** The conditions that an agent meets, of those that a tier asks for. */
+  const met = Effect.fnUntraced(function*(stored: StoredAgent, tier: AutonomyTier, nowMs: number) {
+    const asks: { readonly [C in TierCondition]: Effect.Effect<boolean, ReadFault> } = {
+      owner: Effect.succeed(hasOwner(stored.body)),
+      recertification: Effect.succeed(stored.body.recertDueAtMs === null || stored.body.recertDueAtMs > nowMs),
+      published_envelope: evidence.publishedEnvelope(stored.id),
+      verified_identity: Effect.succeed(false),
+      attested_drill: evidence.attestedDrill(stored.id, nowMs - DRILL_AGE_MS)
+    }
+    const found = new Set<TierCondition>()
+    for (const condition of conditionsOf(tier)) if (yield* asks[condition]) found.add(condition)
+    return found
+  })
+
+  return {
+    update: (id, input, writer, scope = everyUnit) =>
+      act(id, scope, (stored, nowMs) => Effect.map(met(stored, input.autonomy_tier ?? stored.body.autonomyTier, nowMs), (found) => planUpdate(stored, input, writer, found))),
+    activate: (id, writer, scope = everyUnit) =>
+      act(id, scope, (stored, nowMs) => Effect.map(met(stored, stored.body.autonomyTier, nowMs), (found) => planActivate(stored, writer, found))),
+    suspend: (id, input, writer, scope = everyUnit) =>
+      act(id, scope, (stored) => Effect.succeed(planSuspend(stored, { cause: "manual", reason: input.reason ?? null, writer }))),
+    suspendIfDue: (id) =>
+      act(id, everyUnit, (stored, nowMs) => Effect.succeed(planDue(stored, nowMs))).pipe(
+        Effect.catchTag(["AgentNotFound", "InvalidTransition"], () => Effect.succeed(null))
+      ),
+    decommission: (id, writer, scope = everyUnit) => act(id, scope, (stored, nowMs) => Effect.succeed(planDecommission(stored, writer, nowMs))),
+    recertify: (id, input, writer, scope = everyUnit) => act(id, scope, (stored, nowMs) => Effect.succeed(planRecertify(stored, input, writer, nowMs))),
+    transferOwnership: (id, input, writer, scope = everyUnit) => act(id, scope, (stored) => Effect.succeed(planTransferOwnership(stored, input, writer))),
+    disown: (id, input, writer, scope = everyUnit) => act(id, scope, (stored, nowMs) => Effect.succeed(planDisown(stored, input, writer, nowMs)))
+  }
+}

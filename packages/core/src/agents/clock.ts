@@ -1,0 +1,53 @@
+/**
+ * The clock of the registry: suspends orphans after their week, and agents whose recertification is overdue.
+ *
+ * Runs in every process, works in the one that holds the lease. A look goes by what the documents say now, so downtime of any length, a clock
+ * that stepped, or two processes at once change nothing but the moment. Spec: document 1 sections 1 and 8; decision 0013.
+ */
+import { toHex } from "@flyball/evidence"
+import { Cause, Clock, Effect, Layer } from "effect"
+import { Entropy } from "../entropy.ts"
+import { idAtMs } from "../id-time.ts"
+import { type ReadFault, Storage } from "../storage/port.ts"
+import { AGENTS, storedAgent } from "./document.ts"
+import { dueSuspension } from "./rules/due.ts"
+import { Agents } from "./service.ts"
+
+/** How often the clock looks. Unit: milliseconds. Against a week a minute is nothing, and the look reads every agent. */
+export const LOOK_MS = 60_000
+/** A process that died is replaced after this. Unit: milliseconds. */
+const LEASE_MS = 50_000
+const LEASE = "agent_clock"
+const PAGE = 500
+
+/** Suspends what is due now, and answers how many agents that were. Safe to run beside itself. */
+export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Effect.gen(function*() {
+  const agents = yield* Agents
+  const storage = yield* Storage
+  const nowMs = yield* Clock.currentTimeMillis
+  let suspended = 0
+  for (let after: string | undefined; ;) {
+    const page = yield* storage.list(AGENTS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+    for (const { body, id } of page.map(storedAgent)) {
+      if (dueSuspension(body, idAtMs(id), nowMs) !== null && (yield* agents.suspendIfDue(id)) !== null) suspended += 1
+    }
+    if (page.length < PAGE) return suspended
+    after = page.at(-1)!.id
+  }
+})
+
+/** Looks every minute while its scope is open. */
+export const agentClock: Layer.Layer<never, never, Agents | Storage> = Layer.effectDiscard(Effect.gen(function*() {
+  const storage = yield* Storage
+  const holder = toHex((yield* Entropy).bytes(16))
+  const look = Effect.gen(function*() {
+    if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* suspendDue
+  })
+  yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
+  yield* look.pipe(
+    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError("The clock of the registry could not look; it tries again.", cause)),
+    Effect.andThen(Effect.sleep(LOOK_MS)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+}))

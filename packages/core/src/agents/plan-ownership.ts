@@ -1,0 +1,37 @@
+/** Plans who answers for an agent: transfer and disown. Pure. */
+import { type DisownIn, InvalidTransition, type OwnershipTransfer } from "@flyball/contract"
+import { formatInstant } from "@flyball/evidence"
+import { Result } from "effect"
+import type { Writer } from "../writer.ts"
+import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts"
+import type { StoredAgent } from "./document.ts"
+import { ownerPart, reasonPart } from "./parts.ts"
+import { noOwner } from "./rules/document.ts"
+import { hasOwner } from "./rules/owner.ts"
+
+/**
+ * Decides what giving an agent another owner would change. An agent that was suspended for want of one stays suspended: a person activates it.
+ *
+ * - Fails: `InvalidTransition` when it is at its end.
+ * - Spec: document 1 section 2, `OwnershipTransfer`.
+ */
+export const planTransferOwnership = (stored: StoredAgent, input: OwnershipTransfer, writer: Writer): Result.Result<AgentPlan, InvalidTransition> =>
+  Result.map(allowed(stored, "transfer-ownership"), () => {
+    const owner = { ownerName: input.owner_name, ownerEmail: input.owner_email }
+    return changeAgent(stored, { ...without(stored.body, "orphanedAtMs"), ...owner }, { kind: "agent.owner_transferred", parts: ownerPart(owner), writer })
+  })
+
+/**
+ * Decides what taking an agent's owner away would change: from then on it has a week to get another.
+ *
+ * - Unit: `nowMs` in milliseconds since 1970 UTC.
+ * - Fails: `InvalidTransition` when it is at its end, or nobody owns it: the clock that runs is not started anew.
+ * - Spec: document 1 section 1, policy rule; api "agents and registry".
+ */
+export const planDisown = (stored: StoredAgent, input: DisownIn, writer: Writer, nowMs: number): Result.Result<AgentPlan, InvalidTransition> =>
+  Result.flatMap(allowed(stored, "disown"), () =>
+    hasOwner(stored.body)
+      ? Result.succeed(changeAgent(stored, { ...stored.body, ...noOwner, orphanedAtMs: nowMs }, {
+        kind: "agent.orphaned", body: { since: formatInstant(nowMs) }, parts: reasonPart(input.reason), writer
+      }))
+      : Result.fail(new InvalidTransition({ status: "orphaned", act: "disown" })))

@@ -1,0 +1,27 @@
+/**
+ * What an agent must have before it acts at a tier. The one such table.
+ *
+ * Spec: api "agents and registry": activating, and raising the tier of an active agent, passes this gate; decision 0013.
+ */
+import type { AutonomyTier } from "./document.ts"
+
+/** A condition of the gate. `recertification`: no due date has passed. */
+export type TierCondition = "owner" | "recertification" | "published_envelope" | "verified_identity" | "attested_drill"
+
+/** Age up to which a drill counts. Unit: milliseconds. */
+export const DRILL_AGE_MS = 30 * 86_400_000
+
+/** The lowest tier that needs a condition. */
+export const tierGate: ReadonlyArray<{ readonly from: AutonomyTier; readonly needs: TierCondition }> = [
+  { from: "L0", needs: "owner" },
+  { from: "L0", needs: "recertification" },
+  { from: "L2", needs: "published_envelope" },
+  { from: "L3", needs: "verified_identity" },
+  { from: "L4", needs: "attested_drill" }
+]
+
+/** What a tier needs. */
+export const conditionsOf = (tier: AutonomyTier): ReadonlyArray<TierCondition> => tierGate.filter(({ from }) => tier >= from).map(({ needs }) => needs)
+
+/** What is missing for a tier, in the table's order. */
+export const missingFor = (tier: AutonomyTier, met: ReadonlySet<TierCondition>): ReadonlyArray<TierCondition> => conditionsOf(tier).filter((condition) => !met.has(condition))

@@ -1,0 +1,39 @@
+/**
+ * What may be done to an agent in which status. The one such table.
+ *
+ * Spec: document 1 section 3 leaves the transitions open; api "agents and registry" has them; decision 0013.
+ */
+import type { AgentDocument } from "./document.ts"
+
+/** Where an agent stands. */
+export type AgentStatus = AgentDocument["status"]
+
+/** An act on an agent. */
+export type AgentAct = "activate" | "suspend" | "decommission" | "update" | "transfer-ownership" | "disown" | "recertify" | "attach-identity" | "add-provenance"
+
+/** A row: the statuses in which an act is taken, and the one it leads to; null where the status stays. */
+export interface Transition {
+  readonly from: ReadonlyArray<AgentStatus>
+  readonly to: AgentStatus | null
+}
+
+const living: ReadonlyArray<AgentStatus> = ["draft", "active", "suspended"]
+
+/** The table. Decommissioned is the end: nothing leads out of it, and nothing about such an agent changes any more. */
+export const transitions: { readonly [act in AgentAct]: Transition } = {
+  activate: { from: ["draft", "suspended"], to: "active" },
+  suspend: { from: ["draft", "active"], to: "suspended" },
+  decommission: { from: living, to: "decommissioned" },
+  update: { from: living, to: null },
+  "transfer-ownership": { from: living, to: null },
+  disown: { from: living, to: null },
+  recertify: { from: living, to: null },
+  "attach-identity": { from: living, to: null },
+  "add-provenance": { from: living, to: null }
+}
+
+/** The status after an act; null when the act is not taken in this status. */
+export const statusAfter = (act: AgentAct, status: AgentStatus): AgentStatus | null => {
+  const { from, to } = transitions[act]
+  return from.includes(status) ? to ?? status : null
+}

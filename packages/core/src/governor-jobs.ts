@@ -1,0 +1,8 @@
+/** What a governor does by itself, as time passes. */
+import { Layer } from "effect"
+import { agentClock } from "./agents/clock.ts"
+import type { Agents } from "./agents/service.ts"
+import type { Storage } from "./storage/port.ts"
+
+/** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
+export const governorJobs: Layer.Layer<never, never, Agents | Storage> = Layer.mergeAll(agentClock)

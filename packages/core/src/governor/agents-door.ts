@@ -1,0 +1,28 @@
+/** The registry through the plain door. */
+import { Effect } from "effect"
+import { Agents, type AgentsApi } from "../agents/service.ts"
+import type { Writer } from "../writer.ts"
+import type { AgentsDoor } from "./agents-door-types.ts"
+import type { Door } from "./door.ts"
+import { decoded, decodeAgent, decodeAgentFilter, decodeChange, decodeDisown, decodeRecertify, decodeSuspend, decodeTransfer } from "./input.ts"
+import type { Decoder } from "@flyball/contract"
+
+/** The registry over a door; every act is written in the name of `writer`. */
+export const agentsDoor = ({ run }: Door, writer: Writer): AgentsDoor => {
+  const withInput = <A, B, E>(decoder: Decoder<A>, input: unknown, act: (agents: AgentsApi, input: A) => Effect.Effect<B, E>) =>
+    Effect.flatMap(decoded(decoder, input), (read) => Agents.use((agents) => act(agents, read)))
+  return {
+    register: (input, options) => run(withInput(decodeAgent, input, (agents, agent) => agents.register(agent, writer)), options),
+    find: (name, options) => run(Agents.use((agents) => agents.find(name)), options),
+    get: (id, options) => run(Agents.use((agents) => agents.get(id)), options),
+    list: (filter = {}, options) => run(Effect.flatMap(decodeAgentFilter(filter), (query) => Agents.use((agents) => agents.list(query))), options),
+    orphans: (options) => run(Agents.use((agents) => agents.orphans()), options),
+    update: (id, change, options) => run(withInput(decodeChange, change, (agents, input) => agents.update(id, input, writer)), options),
+    activate: (id, options) => run(Agents.use((agents) => agents.activate(id, writer)), options),
+    suspend: (id, why = {}, options) => run(withInput(decodeSuspend, why, (agents, input) => agents.suspend(id, input, writer)), options),
+    decommission: (id, options) => run(Agents.use((agents) => agents.decommission(id, writer)), options),
+    recertify: (id, next, options) => run(withInput(decodeRecertify, next, (agents, input) => agents.recertify(id, input, writer)), options),
+    transferOwnership: (id, owner, options) => run(withInput(decodeTransfer, owner, (agents, input) => agents.transferOwnership(id, input, writer)), options),
+    disown: (id, why, options) => run(withInput(decodeDisown, why, (agents, input) => agents.disown(id, input, writer)), options)
+  }
+}
