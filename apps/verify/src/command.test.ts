@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 
 const main = fileURLToPath(new URL("../bin/start.cjs", import.meta.url))
+const sources = fileURLToPath(new URL("./main.ts", import.meta.url))
 const pack = fileURLToPath(new URL("../../../fixtures/vectors/flyball-format/valid-full-5.evp", import.meta.url))
 const call = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
 
@@ -14,18 +15,18 @@ const call = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, arg
 const listing = `data:text/javascript,${encodeURIComponent(`
 import { registerHooks } from "node:module"
 registerHooks({ load: (url, context, next) => { process.stderr.write("LOADED " + url + "\\n"); return next(url, context) } })`)}`
-const loaded = (...args: ReadonlyArray<string>): ReadonlyArray<string> =>
-  call("--import", listing, main, ...args).stderr.split("\n").filter((line) => line.startsWith("LOADED file:")).map((line) => line.slice(7))
+const loaded = (program: string, ...args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  call("--import", listing, program, ...args).stderr.split("\n").filter((line) => line.startsWith("LOADED file:")).map((line) => line.slice(7))
 
 describe("flyball-verify", () => {
   it("answers --version and --help without loading a module of ours", () => {
     expect(call(main, "--version")).toMatchObject({ status: 0, stderr: "", stdout: "flyball-verify 0.1.0\n" })
     expect(call(main, "--help").stdout).toContain("Exit status")
-    for (const flag of ["--version", "--help"]) expect(loaded(flag).filter((url) => url.endsWith(".ts"))).toEqual([])
+    for (const flag of ["--version", "--help"]) expect(loaded(main, flag).filter((url) => url.endsWith(".ts"))).toEqual([])
   })
 
   it("loads no Effect, and of our packages only evidence", () => {
-    const urls = loaded(pack)
+    const urls = loaded(sources, pack)
     expect(urls.length).toBeGreaterThan(20)
     expect(urls.filter((url) => /node_modules\/(?!@noble\/)/.test(url))).toEqual([])
     expect(urls.filter((url) => /\/packages\/(?!evidence\/)/.test(url))).toEqual([])

@@ -58,16 +58,34 @@ const padding = 0x3d
 
 /** Base64 with padding. Spec: RFC 4648 section 4. */
 export const toBase64 = (bytes: Uint8Array): string => {
-  const codes = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
-  let out = 0
-  for (let i = 0; i < bytes.length; i += 3) {
-    const word = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0)
-    codes[out++] = sextetCode[word >>> 18]!
-    codes[out++] = sextetCode[(word >>> 12) & 63]!
-    codes[out++] = i + 1 < bytes.length ? sextetCode[(word >>> 6) & 63]! : padding
-    codes[out++] = i + 2 < bytes.length ? sextetCode[word & 63]! : padding
-  }
+  const codes = new Uint8Array(base64Digits(bytes.length))
+  base64Into(bytes, codes, 0)
   return asciiDecoder.decode(codes)
+}
+
+/** How many digits {@link base64Into} writes for so many bytes. */
+export const base64Digits = (length: number): number => Math.ceil(length / 3) * 4
+
+/** Writes the base64 of `bytes` to `out` from index `at` on, and answers the index behind it. */
+export const base64Into = (bytes: Uint8Array, out: Uint8Array, at: number): number => {
+  const whole = bytes.length - bytes.length % 3
+  let to = at
+  for (let i = 0; i < whole; i += 3) {
+    const word = (bytes[i]! << 16) | (bytes[i + 1]! << 8) | bytes[i + 2]!
+    out[to] = sextetCode[word >>> 18]!
+    out[to + 1] = sextetCode[(word >>> 12) & 63]!
+    out[to + 2] = sextetCode[(word >>> 6) & 63]!
+    out[to + 3] = sextetCode[word & 63]!
+    to += 4
+  }
+  if (whole === bytes.length) return to
+  const two = whole + 2 === bytes.length
+  const word = (bytes[whole]! << 16) | (two ? bytes[whole + 1]! << 8 : 0)
+  out[to] = sextetCode[word >>> 18]!
+  out[to + 1] = sextetCode[(word >>> 12) & 63]!
+  out[to + 2] = two ? sextetCode[(word >>> 6) & 63]! : padding
+  out[to + 3] = padding
+  return to + 4
 }
 
 /**
@@ -124,6 +142,11 @@ export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
+}
+
+/** Gives the memory of bytes back at once, when they are all of their buffer and nobody wants them any more. The collector sees only how little an array is, and lets megabytes wait. */
+export const releaseBytes = ({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void => {
+  if (byteLength === buffer.byteLength) buffer.transfer(0)
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder()

@@ -4,7 +4,8 @@ import { utf8 } from "./bytes.ts"
 /** Bytes of a salt: one block of random bytes per part, erased together with it. */
 export const SALT_BYTES = 32
 
-const PREFIX = utf8("flyball/v1 part\0")
+/** What every committed text begins with. */
+export const COMMITMENT_PREFIX = utf8("flyball/v1 part\0")
 const BLOCK = 64
 const scratch = new Uint8Array(16 * 1024)
 const outer = new Uint8Array(BLOCK + 32)
@@ -25,7 +26,7 @@ export const commitmentWith = (
 ): Uint8Array => {
   if (salt.length !== SALT_BYTES) throw new RangeError(`A salt has ${SALT_BYTES} bytes; this one has ${salt.length}.`)
   const nameBytes = utf8(name)
-  const length = BLOCK + PREFIX.length + 4 + nameBytes.length + part.length
+  const length = BLOCK + COMMITMENT_PREFIX.length + 4 + nameBytes.length + part.length
   const inner = length <= scratch.length ? scratch.subarray(0, length) : new Uint8Array(length)
   for (let i = 0; i < SALT_BYTES; i++) {
     const byte = salt[i]!
@@ -34,8 +35,8 @@ export const commitmentWith = (
   }
   inner.fill(0x36, SALT_BYTES, BLOCK)
   outer.fill(0x5c, SALT_BYTES, BLOCK)
-  inner.set(PREFIX, BLOCK)
-  let at = BLOCK + PREFIX.length
+  inner.set(COMMITMENT_PREFIX, BLOCK)
+  let at = BLOCK + COMMITMENT_PREFIX.length
   inner[at++] = nameBytes.length >>> 24
   inner[at++] = nameBytes.length >>> 16
   inner[at++] = nameBytes.length >>> 8

@@ -62,6 +62,16 @@ const usage: MemberType = {
   members: [may("cost_micro_usd", count), may("input_tokens", count), may("output_tokens", count)]
 }
 const MIB = 1_048_576
+const modelBody: ReadonlyArray<BodyMember> = [
+  may("hosting", choice("vendor_api", "cloud_tenant", "self_hosted")),
+  must("model_id", id("mdl_")),
+  must("name", name(200)),
+  may("price", { type: "object", members: [may("input_micro_usd_per_mtok", count), may("output_micro_usd_per_mtok", count)] }),
+  must("provider", name(200)),
+  must("status", choice("allowed", "restricted", "retired")),
+  may("version", name(200)),
+  writer
+]
 
 /** The kinds that are written so far. */
 export const recordKinds: ReadonlyArray<KindRow> = [
@@ -126,6 +136,50 @@ export const recordKinds: ReadonlyArray<KindRow> = [
     kind: "agent.recertified",
     about: "Somebody looked at the agent and named the next date.",
     body: [agentId, must("recert_due_at", instant), writer],
+    parts: []
+  },
+  {
+    kind: "agent.identity_attested",
+    about: "A signed card was looked at, or an identity was declared. `rejected` leaves the earlier identity standing; `declared` was only said.",
+    body: [
+      agentId,
+      may("alg", choice("EdDSA", "ES256")),
+      may("card_digest", hash),
+      must("checked_at", instant),
+      may("key_id", name(200)),
+      must("reason_code", choice("ok", "signature_invalid", "key_unknown", "key_revoked", "key_expired", "alg_not_allowed", "card_malformed", "name_mismatch")),
+      must("source", choice("signed_card", "a2a_signed_card", "spiffe", "entra_agent_id", "okta_agent", "oidc_workload", "aws_agent_registry", "did", "other")),
+      must("verdict", choice("verified", "declared", "rejected")),
+      writer
+    ],
+    parts: [
+      part("claim", 8192, "`{key_id}`: what a rejected card calls its key, where no trusted key is called so"),
+      part("identity", 16_384, "`{identity_ref, identity_source?}`: the identity from here on; the source only where the body says `other`; left out when rejected")
+    ]
+  },
+  {
+    kind: "agent.provenance_added",
+    about: "Somebody says what the agent is made of.",
+    body: [
+      agentId,
+      may("digest", name(200)),
+      must("kind", choice("model", "prompt", "tool_server", "dataset", "code", "container", "config", "policy", "skill")),
+      must("provenance_id", id("prv_")),
+      may("slsa_level", { type: "integer", min: 0, max: 3 }),
+      writer
+    ],
+    parts: [part("profile", 65_536, "`{name, sbom_ref?, supplier?, uri?, version?}`")]
+  },
+  {
+    kind: "model.registered",
+    about: "A model that agents may use, or may not.",
+    body: modelBody,
+    parts: []
+  },
+  {
+    kind: "model.updated",
+    about: "What holds for a model from here on, whole.",
+    body: modelBody,
     parts: []
   },
   {
@@ -207,6 +261,12 @@ export const recordKinds: ReadonlyArray<KindRow> = [
     about: "A key for agents counts no more.",
     body: [must("key_id", id("key_")), writer],
     parts: []
+  },
+  {
+    kind: "mapping.changed",
+    about: "Who becomes what here was set anew, all of it. `rules` is how many rules there are.",
+    body: [must("rules", { type: "integer", min: 0, max: 1000 }), writer],
+    parts: [part("mapping", MAX_PART_BYTES, "`{rules: [{id, match: {claim, value}, org_unit, role}], trust_canonical}`")]
   },
   {
     kind: "principal.seen",

@@ -22,14 +22,17 @@ afterAll(async () => {
 })
 
 let files = 0
-/** Verifies line by line, by runs, by runs with another thread in blocks of these sizes, and from memory in one reading; all reports must be equal. */
+/** Verifies line by line, by runs, in blocks of these sizes with another thread and alone, and from memory in one reading; all reports must be equal. */
 const sameFor = async (pack: Uint8Array, chain: Chain, blockSizes: ReadonlyArray<number>, options: VerifyFileOptions = {}) => {
   const path = join(folder, `pack-${files++ % 8}`)
   writeFileSync(path, pack)
   const all = { vkeys: [chain.signer.vkey], file: "pack", ...options }
   const byLine = await verifyPackFile(path, { ...all, threads: 1, onRecord: () => undefined })
   expect(await verifyPackFile(path, { ...all, threads: 1 })).toEqual(byLine)
-  for (const blockBytes of blockSizes) expect(await verifyPackFile(path, { ...all, threads, blockBytes })).toEqual(byLine)
+  for (const blockBytes of blockSizes) {
+    expect(await verifyPackFile(path, { ...all, threads, blockBytes })).toEqual(byLine)
+    expect(await verifyPackFile(path, { ...all, threads: 1, blockBytes })).toEqual(byLine)
+  }
   // In memory nobody can look at the end first, and every part is remembered.
   if (!isCompressed(pack)) expect(await verifyPack(nodeCrypto, [pack], all)).toEqual(byLine)
   return byLine
@@ -61,7 +64,7 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
     }
     const blocks = await Promise.all(checked.mock.results.map(({ value }) => value as ReturnType<CheckThreads["check"]>))
     checked.mockRestore()
-    expect(blocks.reduce((sum, block) => sum + (block?.run?.count ?? 0), 0)).toBeGreaterThan(500)
+    expect(blocks.reduce((sum, block) => sum + (block?.runs ?? []).reduce((records, { run }) => records + run.count, 0), 0)).toBeGreaterThan(500)
   })
 
   it("takes roots where they are wanted, and compares a trusted checkpoint", async () => {
@@ -157,9 +160,10 @@ describe("what may go wrong beside the pack", () => {
 
   it("a run that a thread made up is not believed where it does not join", async () => {
     // It says of every block what is true of another chain.
-    await using liar = new CheckThreads(1, program(`parentPort.on("message", ({ bytes }) => parentPort.postMessage({ bytes, run: {
-      count: 5, length: 10, firstSeq: 7, firstPrev: new Uint8Array(32), firstAtMs: 0, lastAtMs: 0, lastLeaf: new Uint8Array(32), subtrees: [], partCount: 0, parts: null
-    } }, [bytes.buffer])); parentPort.postMessage("ready")`))
+    await using liar = new CheckThreads(1, program(`parentPort.on("message", ({ bytes }) => {
+      const run = { count: 5, length: 10, firstSeq: 7, firstPrev: new Uint8Array(32), firstAtMs: 0, lastAtMs: 0, lastLeaf: new Uint8Array(32), subtrees: [], partCount: 0, parts: null }
+      parentPort.postMessage({ bytes, run, runs: [{ at: 0, run }, { at: 7, run }] }, [bytes.buffer])
+    }); parentPort.postMessage("ready")`))
     await liar.ready
     expect(await verifyPackFile(await file(), { vkeys: [good.signer.vkey], threads: liar, blockBytes: 2000 })).toMatchObject({ exit: 0, findings: [] })
   })

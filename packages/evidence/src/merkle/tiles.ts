@@ -59,12 +59,9 @@ const storedSpan = ({ level, index }: NodeCoord): { readonly tile: string; reado
 
 /** Root over joined hashes whose number is a power of two. */
 const subtreeRoot = (crypto: Crypto, joined: Uint8Array): Uint8Array => {
-  let hashes: Array<Uint8Array> = []
-  for (let at = 0; at < joined.length; at += 32) hashes.push(joined.slice(at, at + 32))
-  while (hashes.length > 1) {
-    const above: Array<Uint8Array> = []
-    for (let i = 0; i < hashes.length; i += 2) above.push(crypto.nodeHash(hashes[i]!, hashes[i + 1]!))
-    hashes = above
-  }
-  return hashes[0]!
+  if (joined.length === 32) return joined.slice()
+  const hashes = new Uint8Array(joined.length / 2)
+  crypto.nodeHashes(joined, joined.length / 64, hashes)
+  for (let width = joined.length / 128; width >= 1; width /= 2) crypto.nodeHashes(hashes, width, hashes)
+  return hashes.slice(0, 32)
 }

@@ -1,12 +1,26 @@
 /** Threads that check runs of records ahead of the reader. */
+import { getCompileCacheDir } from "node:module"
+import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { CheckedBlock } from "../verify/verify-pack.ts"
+import { recordModule } from "./record-module.ts"
 
 /** What a thread is asked: about whole lines, and whether the parts of the records are wanted. */
 export interface BlockToCheck {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly keepParts: boolean
 }
+
+/** What a thread is given when it starts: the program of `record-code.ts`, compiled already. */
+export interface CheckingThreadData {
+  readonly program: WebAssembly.Module | null
+}
+
+/** What a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its start. */
+const BOOTSTRAP = `
+  const { workerData } = require("node:worker_threads")
+  if (workerData.cache !== null) require("node:module").enableCompileCache(workerData.cache)
+  import(workerData.url)`
 
 /** A checking thread ended or failed. It says nothing about a pack. */
 export class CheckingThreadFailed extends Error {
@@ -33,10 +47,12 @@ export class CheckThreads implements AsyncDisposable {
   readonly #threads: ReadonlyArray<Thread>
   #failure: Error | null = null
 
-  constructor(count: number, program: URL = new URL("./check-worker.ts", import.meta.url)) {
+  constructor(count: number, program: URL = new URL(import.meta.url.endsWith(".ts") ? "./check-worker.ts" : "./check-worker.js", import.meta.url)) {
     const starts: Array<Promise<void>> = []
+    const cache = getCompileCacheDir()
+    const workerData = { url: program.href, cache: cache === undefined ? null : dirname(cache), program: recordModule() }
     this.#threads = Array.from({ length: count }, () => {
-      const thread: Thread = { worker: new Worker(program, { resourceLimits: LIMITS }), ready: false, asked: [] }
+      const thread: Thread = { worker: new Worker(BOOTSTRAP, { eval: true, resourceLimits: LIMITS, workerData }), ready: false, asked: [] }
       starts.push(new Promise((resolve, reject) => {
         thread.worker.on("message", (message: "ready" | CheckedBlock) => {
           if (message !== "ready") return thread.asked.shift()!.resolve(message)

@@ -1,14 +1,12 @@
-/** A checking thread: takes blocks of whole lines, answers what run of good records each begins with. It decides nothing, and loads little: its start is part of every check. */
-import { parentPort } from "node:worker_threads"
-import { RunChecker } from "../verify/record-run.ts"
-import type { BlockToCheck } from "./check-threads.ts"
-import { hashLeaves, hashNodes } from "./hash-batches.ts"
+/** A checking thread: takes blocks of whole lines, answers what runs of good records are in each, or what run of D lines it begins with. It decides nothing, and loads little: its start is part of every check. */
+import { parentPort, workerData } from "node:worker_threads"
+import { BlockChecker } from "./block-checker.ts"
+import type { BlockToCheck, CheckingThreadData } from "./check-threads.ts"
 
 const port = parentPort!
-const checker = new RunChecker({ leafHashes: hashLeaves, nodeHashes: hashNodes })
+const checker = new BlockChecker((workerData as CheckingThreadData).program)
 
 port.on("message", ({ bytes, keepParts }: BlockToCheck) => {
-  const run = checker.check(bytes, 0, bytes.length, keepParts)
-  port.postMessage({ bytes, run }, [bytes.buffer])
+  port.postMessage({ bytes, ...checker.check(bytes, keepParts) }, [bytes.buffer])
 })
 port.postMessage("ready")

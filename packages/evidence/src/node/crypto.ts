@@ -4,17 +4,12 @@ import { concatBytes } from "../bytes.ts"
 import { commitmentWith } from "../commitment.ts"
 import { checkChildren, type Crypto } from "../crypto.ts"
 import { hashLeaves, hashNodes } from "./hash-batches.ts"
+import { hashInto } from "./hash-into.ts"
 
-/** A digest asked for as a Latin-1 string and copied out is more than twice as fast as one asked for as a Buffer (Node 24). */
 const digest = (bytes: Uint8Array): Uint8Array => {
   const made = new Uint8Array(32)
-  digestInto(bytes, made, 0)
+  hashInto(bytes, made, 0)
   return made
-}
-
-const digestInto = (bytes: Uint8Array, out: Uint8Array, at: number): void => {
-  const text = hash("sha256", bytes, "binary")
-  for (let i = 0; i < 32; i++) out[at + i] = text.charCodeAt(i)
 }
 
 /** One-shot hashing over reused buffers: `createHash` costs half as much again, and a prefix would cost a copy anyway. */
@@ -44,7 +39,7 @@ export const nodeCrypto: Crypto = {
     if (length >= leafViews.length) return digest(leaf.subarray(0, length))
     return digest(leafViews[length] ??= leaf.subarray(0, length))
   },
-  sha256Into: digestInto,
+  sha256Into: hashInto,
   leafHashInto: (bytes, start, end, out, at) => {
     if (start === 0) return out.set(nodeCrypto.leafHash(bytes.subarray(start, end)), at)
     const before = bytes[start - 1]!

@@ -12,7 +12,7 @@ const forms = { gzip: gzipSync(content), zstd: zstdCompressSync(content) }
 const read = async (bytes: Uint8Array): Promise<Buffer> => {
   const source = bytesSource(bytes)
   const chunks: Array<Uint8Array> = []
-  for await (const chunk of packContent(source, await detectCompression(source))) chunks.push(chunk.slice())
+  for await (const chunk of packContent(source, await detectCompression(source))) chunks.push(Uint8Array.from(chunk))
   return Buffer.concat(chunks)
 }
 

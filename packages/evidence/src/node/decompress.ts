@@ -1,6 +1,7 @@
 /** The content of a pack file, whatever it is compressed with. Spec: format 1 sections 5 and 6. */
 import type { Transform } from "node:stream"
 import { createInflateRaw, createZstdDecompress } from "node:zlib"
+import { releaseBytes } from "../bytes.ts"
 import { Unreadable } from "../verify/findings.ts"
 import { GZIP_TRAILER_BYTES, gzipBodyStart, GzipContent } from "./gzip-member.ts"
 import type { ByteSource } from "./pack-source.ts"
@@ -22,7 +23,7 @@ export const detectCompression = async (source: ByteSource): Promise<Compression
 }
 
 /**
- * The content of a source, decompressed where it needs it. Can be asked for again.
+ * The content of a source, decompressed where it needs it. Can be asked for again. A chunk is valid until the next one is asked for.
  *
  * Throws `Unreadable`: `E_FORMAT` for a stream that is damaged, cut off, or followed by anything; `E_LIMIT` for a bomb.
  */
@@ -52,11 +53,15 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Uint8Array> {
   yield* through(source.chunks(0), createZstdDecompress(OUTPUT), "zstd")
 }
 
-/** The output of a decoder. */
+/** The output of a decoder. A chunk is valid until the next one is asked for. */
 async function* through(input: AsyncIterable<Uint8Array>, decoder: Transform, name: string): AsyncGenerator<Uint8Array> {
   const fed = feed(input, decoder).catch((cause: Error) => void decoder.destroy(cause))
   try {
-    for await (const chunk of decoder) yield chunk as Uint8Array
+    for await (const chunk of decoder) {
+      yield chunk as Uint8Array
+      // Until the collector comes by itself there would be tens of megabytes of them.
+      releaseBytes(chunk as Uint8Array<ArrayBuffer>)
+    }
   } catch (cause) {
     const code = (cause as { readonly code?: unknown }).code
     // Anything else is a fault of the disk, not of the pack.

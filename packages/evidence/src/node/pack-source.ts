@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 export interface ByteSource {
   readonly size: number
   /** Up to `length` bytes from `at`; fewer only at the end. The array is fresh. */
-  readonly read: (at: number, length: number) => Promise<Uint8Array>
+  readonly read: (at: number, length: number) => Promise<Uint8Array<ArrayBuffer>>
   /** All bytes from `at` on. A chunk is valid until the next one is asked for. */
   readonly chunks: (at: number) => AsyncIterable<Uint8Array>
 }
@@ -17,6 +17,8 @@ export interface ByteSource {
 export interface FileSource extends ByteSource, AsyncDisposable {
   /** Whether the file is still the one that was opened: a verdict about bytes that moved meanwhile is worth nothing. */
   readonly unchanged: () => Promise<boolean>
+  /** Fills `into` with bytes from `at` on, on this thread; answers how many came, 0 at the end. */
+  readonly fill: (into: Uint8Array, at: number) => number
 }
 
 /** The file cannot be verified as it stands: no plain file, or written to meanwhile. It says nothing about a pack. */
@@ -40,6 +42,7 @@ export const fileSource = async (path: string): Promise<FileSource> => {
     size: Number(opened.size),
     read: (at, length) => readFully(handle, at, length),
     chunks: (at) => fileChunks(handle, at),
+    fill: (into, at) => readSync(handle.fd, into, 0, into.length, at),
     unchanged: async () => {
       const now = await handle.stat({ bigint: true })
       return now.size === opened.size && now.mtimeNs === opened.mtimeNs
@@ -51,7 +54,7 @@ export const fileSource = async (path: string): Promise<FileSource> => {
 /** Bytes in memory as a source. */
 export const bytesSource = (bytes: Uint8Array): ByteSource => ({
   size: bytes.length,
-  read: async (at, length) => bytes.slice(at, at + length),
+  read: async (at, length) => Uint8Array.from(bytes.subarray(at, at + length)),
   chunks: async function*(at) {
     for (let from = at; from < bytes.length; from += CHUNK_BYTES) yield bytes.subarray(from, from + CHUNK_BYTES)
   }
@@ -72,7 +75,7 @@ async function* fileChunks(handle: FileHandle, from: number): AsyncGenerator<Uin
   }
 }
 
-const readFully = async (handle: FileHandle, at: number, length: number): Promise<Uint8Array> => {
+const readFully = async (handle: FileHandle, at: number, length: number): Promise<Uint8Array<ArrayBuffer>> => {
   const bytes = new Uint8Array(length)
   let filled = 0
   while (filled < length) {

@@ -7,11 +7,13 @@ import type { Report } from "../verify/report.ts"
 import type { VerifyOptions } from "../verify/verify-pack.ts"
 import { PART_BUDGET_BYTES, verifyBlocks } from "../verify/verify-pack.ts"
 import { CheckThreads } from "./check-threads.ts"
-import { BLOCK_BYTES, checkedBlocks } from "./checked-blocks.ts"
+import { BLOCK_BYTES, blocksInTurn, checkedBlocks } from "./checked-blocks.ts"
 import { endsWithoutPartLines } from "./closing-tags.ts"
 import { nodeCrypto } from "./crypto.ts"
 import { detectCompression, packContent } from "./decompress.ts"
+import { fillingFrom, fillingOf } from "./filling.ts"
 import { fileSource, PackFileUnusable } from "./pack-source.ts"
+import { recordModule } from "./record-module.ts"
 
 /** As for `verifyPack`, without what the file itself gives. */
 export interface VerifyFileOptions extends Omit<VerifyOptions, "reopen"> {
@@ -28,6 +30,10 @@ export interface VerifyFileOptions extends Omit<VerifyOptions, "reopen"> {
 
 /** Starting a thread takes some 40 ms, in which this much is read without one. */
 const THREADS_FROM_BYTES = 8 * 1024 * 1024
+/** Bytes of a block where one thread does all. */
+const OWN_BLOCK_BYTES = 256 * 1024
+/** Making the program that finds records takes some 30 ms. */
+const PROGRAM_FROM_BYTES = 8 * 1024 * 1024
 /** More are sooner done, and take the verifier past the 150 MB that it promises. */
 const MAX_DEFAULT_THREADS = 2
 
@@ -44,9 +50,12 @@ export const verifyPackFile = async (path: string, options: VerifyFileOptions = 
   const { blockBytes = BLOCK_BYTES, onRecord, threads = source.size < THREADS_FROM_BYTES ? 1 : Math.min(availableParallelism(), MAX_DEFAULT_THREADS) } = options
   const partBudget = compression === "none" && await endsWithoutPartLines(source) ? 0 : PART_BUDGET_BYTES
   // A caller who wants to see every record sees it here, one after another.
-  const report = threads === 1 || onRecord !== undefined
-    ? await verifyBlocks(nodeCrypto, content(), all, partBudget)
-    : await withThreads(threads, (others) => verifyBlocks(nodeCrypto, checkedBlocks(content(), others, { blockBytes, keepParts: partBudget > 0 }), all, partBudget))
+  const alone = threads === 1 || onRecord !== undefined
+  const program = alone && onRecord === undefined && (source.size >= PROGRAM_FROM_BYTES || options.blockBytes !== undefined) ? recordModule() : null
+  const filling = () => compression === "none" ? fillingFrom(source, options.signal) : fillingOf(content())
+  const report = alone
+    ? await verifyBlocks(nodeCrypto, program === null ? content() : blocksInTurn(filling(), program, { blockBytes: options.blockBytes ?? OWN_BLOCK_BYTES, keepParts: partBudget > 0 }), all, partBudget)
+    : await withThreads(threads, (others) => verifyBlocks(nodeCrypto, checkedBlocks(filling(), others, { blockBytes, keepParts: partBudget > 0 }), all, partBudget))
   if (!(await source.unchanged())) throw new PackFileUnusable("The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy.")
   return report
 }

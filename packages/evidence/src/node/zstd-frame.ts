@@ -1,4 +1,5 @@
 /** Where a zstd frame ends, read off its block headers. Spec: RFC 8878 section 3.1.1. */
+import { releaseBytes } from "../bytes.ts"
 import type { ByteSource } from "./pack-source.ts"
 
 /**
@@ -37,7 +38,7 @@ const WINDOW_BYTES = 64 * 1024
 class Window {
   readonly #source: ByteSource
   #from = 0
-  #bytes: Uint8Array = new Uint8Array(0)
+  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)
 
   constructor(source: ByteSource) {
     this.#source = source
@@ -46,6 +47,8 @@ class Window {
   async byte(at: number): Promise<number | null> {
     if (at >= this.#source.size) return null
     if (at < this.#from || at >= this.#from + this.#bytes.length) {
+      // A large file is read in thousands of pieces, sooner than the collector comes.
+      releaseBytes(this.#bytes)
       this.#bytes = await this.#source.read(at, WINDOW_BYTES)
       this.#from = at
     }

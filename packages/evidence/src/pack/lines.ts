@@ -1,5 +1,5 @@
 /** Makes the lines of an evidence pack, in order, with their digest and the closing signature. */
-import { concatBytes, toBase64, toHex, utf8 } from "../bytes.ts"
+import { base64Digits, base64Into, concatBytes, toBase64, toHex, utf8 } from "../bytes.ts"
 import type { Crypto, Hasher } from "../crypto.ts"
 import { formatNote, signatureLine } from "../note/note.ts"
 import type { PackHeader } from "./format.ts"
@@ -90,7 +90,16 @@ export class PackLines {
   disclosed(seq: number, name: string, salt: Uint8Array, part: Uint8Array): Uint8Array {
     this.#enter("D")
     if (part.length > MAX_PART_BYTES) throw new RangeError(`A part has at most ${MAX_PART_BYTES} bytes, not ${part.length}.`)
-    return this.#emit(`D ${seq} ${name} ${toBase64(salt)} ${toBase64(part)}`)
+    // The other half of an export: one array, and no text of the part.
+    const head = utf8(`D ${seq} ${name} `)
+    const line = new Uint8Array(head.length + base64Digits(salt.length) + 1 + base64Digits(part.length) + 1)
+    line.set(head)
+    const gap = base64Into(salt, line, head.length)
+    line[gap] = 0x20
+    line[base64Into(part, line, gap + 1)] = 0x0a
+    this.#lines++
+    this.#digest.update(line)
+    return line
   }
 
   /** An E line. Only for an erasing record that the pack holds; the caller sorts by seq, then name. */

@@ -16,9 +16,11 @@ import { readCheckpointLine, readFirstLine, readHeaderLine, readHintLine, readTo
 import { Hints } from "./hints.ts"
 import { PartChecks } from "./part-checks.ts"
 import { PartLog } from "./part-log.ts"
+import type { PartRun } from "./part-run.ts"
+import { PartRunChecker, partRunOf } from "./part-run.ts"
 import type { PartWalk } from "./part-walk.ts"
 import { RecordChecks } from "./record-checks.ts"
-import type { RecordRun } from "./record-run.ts"
+import type { RecordRun, RunAhead } from "./record-run.ts"
 import { RunChecker } from "./record-run.ts"
 import { TreeChecks } from "./tree-checks.ts"
 
@@ -67,8 +69,15 @@ export class PackReading {
   #consecutive = false
   /** Made when there are records to check. */
   #runChecker: RunChecker | null = null
+  /** Runs that somebody else found in this chunk, and the first of them that may still be to come. */
+  #runsAhead: ReadonlyArray<RunAhead> = []
+  #nextAhead = 0
   /** Runs are looked for in this chunk. */
   #runs = false
+  /** Made when there is a part to check. */
+  #partChecker: PartRunChecker | null = null
+  /** D lines that somebody else found at the beginning of this chunk. */
+  #ahead: PartRun | null = null
   #statedDigest: Uint8Array = new Uint8Array(HASH_BYTES)
 
   constructor(crypto: Crypto, options: ReadingOptions) {
@@ -77,7 +86,7 @@ export class PackReading {
     this.reader = new LineReader(crypto, MAX_FIRST_LINE_BYTES)
     this.hints = new Hints(crypto)
     this.partLog = new PartLog(options.reread === null ? Infinity : options.partBudget)
-    this.parts = new PartChecks(crypto, this.findings, this.erasures, () => this.partLog.overflowed ? options.reread!() : this.partLog.walk())
+    this.parts = new PartChecks(this.findings, this.erasures, () => this.partLog.overflowed ? options.reread!() : this.partLog.walk())
   }
 
   /** Takes the reader's current line. A promise only where a second reading may be needed. */
@@ -90,24 +99,33 @@ export class PackReading {
     return this.#take(bytes, start + 2, end, line)
   }
 
-  /** Begins a chunk. `run`: what somebody else found at its beginning. */
-  feed(chunk: Uint8Array, run: RecordRun | null = null): void {
+  /** Begins a chunk. `run`: what somebody else found at its beginning; `runs`: anywhere in it. */
+  feed(chunk: Uint8Array, run: RecordRun | PartRun | null = null, runs: ReadonlyArray<RunAhead> = []): void {
     this.reader.feed(chunk)
     this.#runs = true
-    if (run !== null && this.#expectsRecords()) this.#takeRun(run)
+    this.#runsAhead = runs
+    this.#nextAhead = 0
+    this.#ahead = run !== null && "commitments" in run && this.reader.rest() !== null ? run : null
+    if (run !== null && "subtrees" in run && this.#expectsRecords()) this.#takeRun(run)
   }
 
-  /** Takes all records in good order that come next in the chunk: those of which `line` would say nothing. Never throws. */
-  run(): void {
+  /** Takes all records in good order that come next in the chunk: those of which `line` would say nothing. Or all D lines in good form, of which it says the same. */
+  run(): void | Promise<void> {
     while (this.#runs && this.#expectsRecords()) {
       const { bytes, start } = this.reader.rest()!
-      if (bytes[start] !== LETTER_R) return
+      if (bytes[start] !== LETTER_R) break
+      const ahead = this.#aheadOf(start)
+      if (ahead?.at === start) {
+        this.#runs = this.#takeRun(ahead.run)
+        continue
+      }
       const checker = this.#runChecker ??= new RunChecker(this.#crypto)
-      const run = checker.check(bytes, start, bytes.length, !this.partLog.overflowed)
-      if (run === null && !checker.broken) return
+      const run = checker.check(bytes, start, ahead?.at ?? bytes.length, !this.partLog.overflowed)
+      if (run === null && !checker.broken) break
       // Work done for nothing. In a pack that is wrong everywhere, trying again after every line would make much of it.
       if (run === null || !this.#takeRun(run)) this.#runs = false
     }
+    if (this.#expectsParts()) return this.#runParts()
   }
 
   /** The bytes are over. */
@@ -120,6 +138,31 @@ export class PackReading {
   /** Whether a line begins here that may be one of consecutive records, and nobody wants to see each. */
   #expectsRecords(): boolean {
     return this.#tag === "R" && this.#consecutive && this.#options.onRecord === null && this.reader.rest() !== null
+  }
+
+  /** Whether a D line begins here, and may. */
+  #expectsParts(): boolean {
+    const rest = this.records === null ? null : this.reader.rest()
+    return rest !== null && rest.bytes[rest.start] === LETTER_D && this.#mayFollow().includes("D")
+  }
+
+  async #runParts(): Promise<void> {
+    const checker = this.#partChecker ??= new PartRunChecker(this.#crypto)
+    while (this.#expectsParts()) {
+      const { bytes, start } = this.reader.rest()!
+      const run = this.#ahead ?? checker.check(bytes, start, bytes.length)
+      this.#ahead = null
+      if (run === null) return
+      this.#tag = "D"
+      if (this.#partsReadable()) await this.parts.disclose(run, this.reader.line + 1)
+      this.reader.skip(run.count, run.length)
+    }
+  }
+
+  /** The run known beforehand that begins here or later. */
+  #aheadOf(start: number): RunAhead | undefined {
+    while (this.#nextAhead < this.#runsAhead.length && this.#runsAhead[this.#nextAhead]!.at < start) this.#nextAhead++
+    return this.#runsAhead[this.#nextAhead]
   }
 
   #takeRun(run: RecordRun): boolean {
@@ -151,7 +194,7 @@ export class PackReading {
       case "R":
         return this.#record(bytes, from, end, line)
       case "D":
-        return this.#disclosed(fieldsOf(bytes, from, end), line)
+        return this.#disclosed(bytes, from, end, line)
       default:
         return this.#fields(fieldsOf(bytes, from, end), bytes, from, end, line)
     }
@@ -255,14 +298,20 @@ export class PackReading {
     this.#options.onRecord?.(bytes.subarray(start, end), records.seq)
   }
 
-  async #disclosed(fields: ReadonlyArray<string>, line: number): Promise<void> {
+  async #disclosed(bytes: Uint8Array, start: number, end: number, line: number): Promise<void> {
+    const checker = this.#partChecker ??= new PartRunChecker(this.#crypto)
+    const part = checker.checkLine(bytes, start, end) ?? this.#disclosedFields(fieldsOf(bytes, start, end))
+    if (this.#partsReadable()) await this.parts.disclose(part, line)
+  }
+
+  /** A D line in another form than the one, and what is wrong with it. */
+  #disclosedFields(fields: ReadonlyArray<string>): PartRun {
     requireFields(fields, 4, "D <seq> <name> <salt> <part>")
     const seq = numberField(fields, 0, "the seq of a record")
     const name = nameField(fields, 1)
     const salt = base64Field(fields, 2, "a salt")
     if (salt.length !== HASH_BYTES) throw new Unreadable("E_FORMAT", `a salt of ${HASH_BYTES} bytes`, `${salt.length} bytes`)
-    const part = partField(fields, 3)
-    if (this.#partsReadable()) await this.parts.disclose(line, seq, name, salt, part)
+    return partRunOf(seq, name, Uint8Array.from(this.#crypto.commitment(salt, name, partField(fields, 3))))
   }
 
   async #erased(fields: ReadonlyArray<string>, line: number): Promise<void> {
@@ -286,6 +335,7 @@ export class PackReading {
   }
 }
 
+const LETTER_D = 0x44
 const LETTER_R = 0x52
 const SPACE = 0x20
 /** Stands for the first line, which has no tag. */

@@ -1,8 +1,7 @@
 /** D and E lines against the records before them. Spec: format 1 sections 3, 5 and 6. */
-import { equalBytes } from "../bytes.ts"
-import type { Crypto } from "../crypto.ts"
 import type { Erasures } from "./erasures.ts"
 import type { Findings } from "./findings.ts"
+import type { PartRun } from "./part-run.ts"
 import { comparePart } from "./part-walk.ts"
 import type { PartWalk } from "./part-walk.ts"
 
@@ -15,7 +14,6 @@ export class PartChecks {
   disclosed = 0
   /** Parts of the pack that a D line stands for, whether it fits or not. */
   #withLine = 0
-  readonly #crypto: Crypto
   readonly #findings: Findings
   readonly #erasures: Erasures
   readonly #startWalk: () => PartWalk
@@ -27,28 +25,32 @@ export class PartChecks {
   #lastSeq = -1
   #lastName = ""
 
-  constructor(crypto: Crypto, findings: Findings, erasures: Erasures, startWalk: () => PartWalk) {
-    this.#crypto = crypto
+  constructor(findings: Findings, erasures: Erasures, startWalk: () => PartWalk) {
     this.#findings = findings
     this.#erasures = erasures
     this.#startWalk = startWalk
   }
 
-  /** A D line. */
-  async disclose(line: number, seq: number, name: string, salt: Uint8Array, part: Uint8Array): Promise<void> {
-    if (!this.#inOrder(seq, name)) {
-      this.#mismatch(line, seq, "one D line for each part, in order of seq and name", `part ${name} a second time or out of order`)
-      return
+  /** D lines, of which the first is line number `line`. */
+  async disclose({ commitments, count, nameNumbers, names, seqs }: PartRun, line: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const seq = seqs[i]!
+      const name = names[nameNumbers[i]!]!
+      if (!this.#inOrder(seq, name)) {
+        this.#mismatch(line + i, seq, "one D line for each part, in order of seq and name", `part ${name} a second time or out of order`)
+        continue
+      }
+      const found = this.#find(seq, name)
+      // Waiting for what is there would take longer than all the rest.
+      if (!(typeof found === "boolean" ? found : await found)) {
+        this.#mismatch(line + i, seq, "a part that a record of the pack commits to", `part ${name}, which none has`)
+        continue
+      }
+      this.#withLine++
+      if (!this.#erasures.isEmpty) for (const erasure of this.#erasures.of(seq, name)) erasure.disclosed = true
+      if (areEqual(commitments, 32 * i, this.#walk!.bytes, this.#walk!.at)) this.disclosed++
+      else this.#mismatch(line + i, seq, `the bytes of part ${name} that the record commits to`, "other bytes, or another salt")
     }
-    const commitment = await this.#find(seq, name)
-    if (commitment === null) {
-      this.#mismatch(line, seq, "a part that a record of the pack commits to", `part ${name}, which none has`)
-      return
-    }
-    this.#withLine++
-    for (const erasure of this.#erasures.of(seq, name)) erasure.disclosed = true
-    if (equalBytes(this.#crypto.commitment(salt, name, part), commitment)) this.disclosed++
-    else this.#mismatch(line, seq, `the bytes of part ${name} that the record commits to`, "other bytes, or another salt")
   }
 
   /** The D lines are over: from here on only erasures are asked about. */
@@ -87,20 +89,30 @@ export class PartChecks {
     this.#findings.add("E_PART_MISMATCH", { line, seq, expected, found })
   }
 
-  /** Walks up to a part; null when there is none of that name. Erasures on the way are marked as naming a part that exists. */
-  async #find(seq: number, name: string): Promise<Uint8Array | null> {
+  /** Walks up to a part, and answers whether it is there. Erasures on the way are marked as naming a part that exists. */
+  #find(seq: number, name: string): boolean | Promise<boolean> {
     const walk = this.#walk ??= this.#startWalk()
     for (;;) {
       if (this.#standing) {
         const order = comparePart(walk.seq, walk.name, seq, name)
-        if (order === 0) return walk.commitment
-        if (order > 0) return null
+        if (order >= 0) return order === 0
       }
-      if (this.#ended) return null
-      this.#standing = await walk.advance()
-      if (this.#standing) this.#markErased(walk.seq, walk.name)
-      else this.#ended = true
+      if (this.#ended) return false
+      const moved = walk.advance()
+      if (typeof moved !== "boolean") return this.#findOn(moved, seq, name)
+      this.#step(moved)
     }
+  }
+
+  async #findOn(moved: Promise<boolean>, seq: number, name: string): Promise<boolean> {
+    this.#step(await moved)
+    return this.#find(seq, name)
+  }
+
+  #step(moved: boolean): void {
+    this.#standing = moved
+    this.#ended = !moved
+    if (moved) this.#markErased(this.#walk!.seq, this.#walk!.name)
   }
 
   #markErased(seq: number, name: string): void {
@@ -112,4 +124,10 @@ export class PartChecks {
       if (order === 0) one.exists = true
     }
   }
+}
+
+const areEqual = (a: Uint8Array, fromA: number, b: Uint8Array, fromB: number): boolean => {
+  let difference = 0
+  for (let i = 0; i < 32; i++) difference |= a[fromA + i]! ^ b[fromB + i]!
+  return difference === 0
 }

@@ -1,4 +1,5 @@
 /** Commitments seen so far: what D and E lines at the end of a pack will ask about. */
+import { releaseBytes } from "../bytes.ts"
 import type { RecordScanner } from "../record/scan.ts"
 import type { PartSegment } from "./part-segment.ts"
 import { PartWriter, SegmentWalk } from "./part-segment.ts"
@@ -61,6 +62,7 @@ export class PartLog {
 
   #giveUp(): void {
     this.overflowed = true
+    for (const { bytes } of this.#segments) releaseBytes(bytes)
     this.#segments = []
   }
 }

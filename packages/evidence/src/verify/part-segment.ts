@@ -5,7 +5,7 @@ import type { PartWalk } from "./part-walk.ts"
 /** Parts in order. An entry is the distance of its seq from the one before (at first: from 0), the number of its name, and the commitment. */
 export interface PartSegment {
   readonly count: number
-  readonly bytes: Uint8Array
+  readonly bytes: Uint8Array<ArrayBuffer>
   readonly names: ReadonlyArray<string>
 }
 
@@ -22,7 +22,7 @@ export class PartWriter {
   readonly #usual: Array<number> = []
 
   /** Notes the parts of the record just scanned in `bytes`. Records come with rising seq. */
-  add(bytes: Uint8Array, scanner: RecordScanner): void {
+  add(bytes: Uint8Array, scanner: Pick<RecordScanner, "partList" | "seq">): void {
     const { commitments, count, names } = scanner.partList
     if (count === 0) return
     this.#room(count * MAX_ENTRY_BYTES)
@@ -110,7 +110,8 @@ const MAX_ENTRY_BYTES = 8 + 1 + 1 + 32 + 32
 export class SegmentWalk implements PartWalk {
   seq = 0
   name = ""
-  commitment: Uint8Array = new Uint8Array(32)
+  bytes: Uint8Array = new Uint8Array(0)
+  at = 0
   readonly #segments: ReadonlyArray<PartSegment>
   #current = 0
   #at = 0
@@ -141,7 +142,8 @@ export class SegmentWalk implements PartWalk {
       this.name = String.fromCharCode(...bytes.subarray(this.#at, this.#at + length))
       this.#at += length
     }
-    this.commitment = bytes.subarray(this.#at, this.#at + 32)
+    this.bytes = bytes
+    this.at = this.#at
     this.#at += 32
     return true
   }

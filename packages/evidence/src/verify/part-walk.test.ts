@@ -23,7 +23,7 @@ const records = [1, 2, 130, 131, 2 ** 21, 2 ** 40, 2 ** 40 + 1, 2 ** 53 - 2].map
 
 const listing = async (walk: PartWalk): Promise<ReadonlyArray<string>> => {
   const parts: Array<string> = []
-  while (await walk.advance()) parts.push(`${walk.seq} ${walk.name} ${toHex(walk.commitment)}`)
+  while (await walk.advance()) parts.push(`${walk.seq} ${walk.name} ${toHex(walk.bytes.subarray(walk.at, walk.at + 32))}`)
   return parts
 }
 

@@ -6,9 +6,11 @@ export interface PartWalk {
   readonly advance: () => boolean | Promise<boolean>
   readonly seq: number
   readonly name: string
-  readonly commitment: Uint8Array
+  /** The commitment is the 32 bytes at `at`. */
+  readonly bytes: Uint8Array
+  readonly at: number
 }
 
 /** Order of parts: by record, then by name. Names are ASCII. */
 export const comparePart = (seqA: number, nameA: string, seqB: number, nameB: string): number =>
-  seqA !== seqB ? seqA - seqB : nameA < nameB ? -1 : nameA === nameB ? 0 : 1
+  seqA !== seqB ? seqA - seqB : nameA === nameB ? 0 : nameA < nameB ? -1 : 1

@@ -32,6 +32,12 @@ export interface RecordRun {
   readonly parts: PartSegment | null
 }
 
+/** A run somewhere in a block: `at` is where its first line begins. */
+export interface RunAhead {
+  readonly at: number
+  readonly run: RecordRun
+}
+
 /** Records of one run at most. It bounds what a checker keeps, and a chunk seldom has more. */
 export const MAX_RUN = 4096
 
