@@ -5,6 +5,7 @@ import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { builtProgram } from "../scripts/build/built.cjs"
 import { type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
 
 const ROUNDS = 15
@@ -62,6 +63,7 @@ export const benchmark: Benchmark = {
   about: "flyball serve until its first 200, and flyball-verify --version, as processes of their own through node_modules/.bin, against node -e 0",
   run: async (say) => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
+    if (builtProgram(path("../apps/server")) === null) say("coldstart: nothing that was joined is from these sources, so the sources are measured. npm run build joins them.")
     let folders = 0
     const fresh = (): string => join(folder, `data-${folders++}`)
     try {

@@ -36,7 +36,7 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "packages/core/", may: ["@flyball/evidence", "@flyball/contract", ...stableEffect], touchesTheWorld: false },
   {
     folder: "packages/storage-sql/",
-    may: ["@flyball/core/storage", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg", "@effect/sql-pg/*", "effect/sql", "effect/sql/*", "effect/reactivity", ...stableEffect, "node:*"],
+    may: ["@flyball/core/refold", "@flyball/core/storage", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg", "@effect/sql-pg/*", "effect/sql", "effect/sql/*", "effect/reactivity", ...stableEffect, "node:*"],
     touchesTheWorld: false
   },
   {

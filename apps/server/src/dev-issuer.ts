@@ -56,6 +56,7 @@ export const devIssuer = async (key?: JWK): Promise<DevIssuer> => {
   const kid = await calculateJwkThumbprint(publicJwk)
   return {
     issuer: DEV_ISSUER,
+    trustsCanonical: true,
     sign: ({ orgUnit, role, subject }, nowMs) => {
       const now = Math.floor(nowMs / 1_000)
       return new SignJWT({ roles: [role], org_unit: orgUnit })
@@ -73,7 +74,9 @@ export const devIssuer = async (key?: JWK): Promise<DevIssuer> => {
           currentDate: new Date(nowMs)
         })
         const claims = decodeClaims(payload)
-        return Result.isSuccess(claims) && claims.success.sub !== "" && claims.success.org_unit !== "" ? claims.success : null
+        if (Result.isFailure(claims) || claims.success.sub === "" || claims.success.org_unit === "") return null
+        const { org_unit: orgUnit, roles, sub: subject } = claims.success
+        return { subject, name: null, roles, groups: [], userIds: [subject], orgUnit }
       } catch {
         // Whatever is wrong with a token, its bearer learns only that it opens nothing.
         return null

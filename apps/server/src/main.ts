@@ -8,7 +8,8 @@ import { nearest } from "./nearest.ts"
 
 /** Commands by name, each imported only when it is asked for. */
 const commands: { readonly [name: string]: () => Promise<{ readonly run: Command }> } = {
-  serve: () => import("./cli/serve.ts"),
+  // The compiler must be there before the first schema is made, also where modules were joined and begin in another order.
+  serve: () => import("effect/schema/SchemaJITCompiler/enable").then(() => import("./cli/serve.ts")),
   token: () => import("./cli/token.ts"),
   vkey: () => import("./cli/vkey.ts"),
   "rotate-key": () => import("./cli/rotate-key.ts"),
@@ -19,6 +20,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   restore: () => import("./cli/restore.ts"),
   migrate: () => import("./cli/migrate.ts"),
   recover: () => import("./cli/recover.ts"),
+  mapping: () => import("./cli/mapping.ts"),
   config: () => import("./cli/config.ts")
 }
 
@@ -47,7 +49,7 @@ const main = async (name: string | undefined, args: ReadonlyArray<string>): Prom
   }
   if (wholeChain.has(wanted)) keepHeapSmall()
   // Beside the program, never in a shared temporary folder: what is loaded from there is run.
-  enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/flyball", import.meta.url)))
+  enableCompileCache(fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../../node_modules/.cache/flyball" : ".cache", import.meta.url)))
   const { run } = await commands[wanted]!()
   return run(args)
 }

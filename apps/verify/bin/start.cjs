@@ -7,6 +7,7 @@
  */
 const { readFileSync } = require("node:fs")
 const { join } = require("node:path")
+const { pathToFileURL } = require("node:url")
 
 const read = (file) => readFileSync(join(__dirname, "..", file), "utf8")
 const args = process.argv.slice(2)
@@ -15,10 +16,16 @@ process.exitCode = 4
 if (args.includes("--version")) answer(`flyball-verify ${JSON.parse(read("package.json")).version}\n`)
 else if (args.includes("--help") || args.includes("-h")) answer(read("src/help.txt"))
 else {
-  import("../src/main.ts").catch((cause) => {
+  program().then((file) => import(file)).catch((cause) => {
     process.exitCode = 4
     process.stderr.write(`flyball-verify: the verifier cannot be loaded, so nothing is said about the pack. ${cause.stack}\n`)
   })
+}
+
+/** The joined verifier where it is made from the sources as they are, else the sources. */
+async function program() {
+  const app = join(__dirname, "..")
+  return pathToFileURL(require("../../../scripts/build/built.cjs").builtProgram(app) ?? join(app, "src", "main.ts")).href
 }
 
 function answer(text) {

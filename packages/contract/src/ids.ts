@@ -8,7 +8,9 @@ export const idPrefixes = {
   pack: "pck",
   user: "usr",
   evaluation: "evl",
-  review: "rev"
+  review: "rev",
+  provenance: "prv",
+  model: "mdl"
 } as const
 
 /** A kind of id. */

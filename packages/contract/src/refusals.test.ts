@@ -84,15 +84,16 @@ describe("the endpoint table", () => {
   })
 
   it("creates with 201 and reads with 200", () => {
-    const changes = new Set(["ingest_keys.revoke", ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)])
-    for (const { id, method, success } of endpoints) assert.strictEqual(success.status, method === "GET" || method === "PATCH" || changes.has(id) ? 200 : 201, id)
+    const changes = new Set(["ingest_keys.revoke", "access_mapping.resolve_draft", ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)])
+    for (const { id, method, success } of endpoints) assert.strictEqual(success.status, method === "GET" || method === "PATCH" || method === "PUT" || changes.has(id) ? 200 : 201, id)
   })
 
   it("has every route of the specification's first part", () => {
     assert.deepStrictEqual(endpoints.map(({ method, path }) => `${method} ${path}`).sort(), [
-      "GET /api/v1/admin/ingest-keys", "GET /api/v1/agents", "GET /api/v1/agents/{agent_id}", "GET /api/v1/agents/{agent_id}/decisions",
+      "GET /api/v1/models", "POST /api/v1/models", "PATCH /api/v1/models/{model_id}", "GET /api/v1/agents/{agent_id}/provenance", "POST /api/v1/agents/{agent_id}/provenance", "GET /api/v1/register/_meta",
+      "GET /api/v1/admin/entitlement-rules", "PUT /api/v1/admin/entitlement-rules", "POST /api/v1/admin/entitlement-rules/resolve-draft", "GET /api/v1/admin/ingest-keys", "GET /api/v1/agents", "GET /api/v1/agents/{agent_id}", "GET /api/v1/agents/{agent_id}/decisions",
       "GET /api/v1/agents/orphans", "PATCH /api/v1/agents/{agent_id}", "POST /api/v1/agents/{agent_id}/activate", "POST /api/v1/agents/{agent_id}/decommission",
-      "POST /api/v1/agents/{agent_id}/disown", "POST /api/v1/agents/{agent_id}/recertify", "POST /api/v1/agents/{agent_id}/suspend",
+      "POST /api/v1/agents/{agent_id}/disown", "POST /api/v1/agents/{agent_id}/identity", "POST /api/v1/agents/{agent_id}/identity", "POST /api/v1/agents/{agent_id}/recertify", "POST /api/v1/agents/{agent_id}/suspend",
       "POST /api/v1/agents/{agent_id}/transfer-ownership", "GET /api/v1/chain/checkpoint",
       "GET /api/v1/chain/consistency", "GET /api/v1/chain/head", "GET /api/v1/chain/keys", "GET /api/v1/chain/records", "GET /api/v1/chain/records/{seq}",
       "GET /api/v1/chain/records/{seq}/proof", "GET /api/v1/chain/verify", "GET /api/v1/evidence/packs", "GET /api/v1/evidence/packs/{pack_id}", "GET /api/v1/me", "GET /healthz",

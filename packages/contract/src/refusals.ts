@@ -95,6 +95,27 @@ export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflic
   }
 }
 
+/** The access mapping was changed since it was read. `version` is the one that is there. */
+export class MappingVersionConflict extends Schema.TaggedError<MappingVersionConflict>()("MappingVersionConflict", { version: told(Schema.Int) }) {
+  override get message(): string {
+    return "The access mapping was changed since it was read. Read it again and send the change with its version."
+  }
+}
+
+/** There is no such model. */
+export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", { modelId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such model."
+  }
+}
+
+/** This provider, name and version are registered. `modelId` is that model. */
+export class ModelTaken extends Schema.TaggedError<ModelTaken>()("ModelTaken", { modelId: told(Schema.String) }) {
+  override get message(): string {
+    return "This provider, name and version are registered. Change that model, or name another version."
+  }
+}
+
 /** There is no such decision, or the caller may not see it. */
 export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", { decisionId: told(Schema.String) }) {
   override get message(): string {
@@ -196,7 +217,7 @@ export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
 /** Every refusal. */
 export type Refusal =
   | InvalidInput | Unauthorized | Forbidden | KeyNotAllowed | OrgUnitNotAllowed | TierOverCap | AgentNotFound | AgentNameTaken
-  | InvalidTransition | TierGateUnmet | AgentVersionConflict
+  | InvalidTransition | TierGateUnmet | AgentVersionConflict | MappingVersionConflict | ModelNotFound | ModelTaken
   | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
   | PackNotFound | IngestKeyNotFound | NotFound | MethodNotAllowed | UnsupportedMediaType | BodyTooLarge | Draining
 

@@ -16,7 +16,7 @@ export const MeOut = Schema.Struct({
 })
 export type MeOut = typeof MeOut.Type
 
-/** Claims of a session's token, as the development issuer writes them. */
+/** Claims of a token of the development issuer. */
 export const TokenClaims = Schema.Struct({
   iss: Schema.String,
   aud: Schema.Union([Schema.String, Schema.Array(Schema.String)]),

@@ -1,5 +1,6 @@
 /** All services of the library, wired. */
 import { Layer } from "effect"
+import { AccessMapping } from "./access-mapping/service.ts"
 import { Agents } from "./agents/service.ts"
 import { Capture } from "./capture/service.ts"
 import { Chain } from "./chain/chain.ts"
@@ -11,8 +12,10 @@ import type { StartError as ChainStartError } from "./chain/start-errors.ts"
 import { Erasure } from "./erasure/service.ts"
 import { IngestKeys } from "./ingest-keys/service.ts"
 import { nudgingStorage } from "./nudging-storage.ts"
+import { Models } from "./models/service.ts"
 import { Packs } from "./packs/service.ts"
 import { Principals } from "./principals/service.ts"
+import { Provenance } from "./provenance/service.ts"
 import { Replay } from "./replay/service.ts"
 import type { Storage } from "./storage/port.ts"
 import { Tenant, type TenantRefused } from "./tenant.ts"
@@ -33,12 +36,12 @@ export interface GovernorLayerOptions {
 export type StartError = ChainStartError | TenantRefused
 
 /** Everything a governor offers. */
-export type GovernorServices = Agents | Principals | IngestKeys | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant
+export type GovernorServices = AccessMapping | Agents | Models | Provenance | Principals | IngestKeys | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant
 
 /** All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two governors. */
 export const governorLayer = (options: GovernorLayerOptions = {}): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
-  const writing = Layer.mergeAll(Agents.layer, Principals.layer, IngestKeys.layer, Capture.layer).pipe(Layer.provide(nudgingStorage))
+  const writing = Layer.mergeAll(AccessMapping.layer, Agents.layer, Models.layer, Provenance.layer, Principals.layer, IngestKeys.layer, Capture.layer).pipe(Layer.provide(nudgingStorage))
   return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer(options), KeyRotation.layer(options)).pipe(
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing)

@@ -24,6 +24,7 @@ import type {
 import { Packs } from "./packs/service.ts"
 import { Replay } from "./replay/service.ts"
 import { layerOf, type StorageChoice } from "./storage/choice.ts"
+import { trustLayerOf, type TrustStoreChoice } from "./identity/trust-store.ts"
 import { isWriterId, systemHost } from "./writer.ts"
 
 /** How a governor is opened. */
@@ -36,6 +37,8 @@ export interface GovernorOptions {
   readonly origin?: string
   /** `tenant_id` of every agent; `default` when left out, and fixed from the first start on. */
   readonly tenantId?: string
+  /** Whose cards count: `trustFolder(…)` of `@flyball/node`. Left out, no key is known and every signed card is rejected. */
+  readonly trustStore?: TrustStoreChoice
   /** Who the records name as their writer; `system:host` when left out. */
   readonly writer?: string
 }
@@ -102,6 +105,7 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
   const { origin, tenantId } = options
   return governorJobs.pipe(
     Layer.provideMerge(governorLayer({ ...(origin === undefined ? {} : { origin }), ...(tenantId === undefined ? {} : { tenantId }) })),
+    Layer.provide(options.trustStore === undefined ? Layer.empty : trustLayerOf(options.trustStore)),
     Layer.provide(layerOf(options.storage)),
     Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys()))
   )

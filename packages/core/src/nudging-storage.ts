@@ -1,18 +1,28 @@
 /** A store that tells the checkpointer of what was committed, so that no service has to think of it. */
 import { Effect, Layer } from "effect"
 import { Checkpointer } from "./chain/checkpointer.ts"
-import { Storage } from "./storage/port.ts"
+import { type ChangeSet, Storage } from "./storage/port.ts"
 
-/** The store underneath, whose commits also nudge the checkpointer: records that are due for a signature need not wait for its next look. */
+/**
+ * The store underneath, whose commits also nudge the checkpointer: records that are due for a signature need not wait for its next look.
+ *
+ * What `commit` answers may be run once: the ChangeSet is let go of when the store has it, since the garbage collector would copy what waits for its commit.
+ */
 export const nudgingStorage: Layer.Layer<Storage, never, Storage | Checkpointer> = Layer.effect(Storage, Effect.gen(function*() {
   const storage = yield* Storage
   const checkpointer = yield* Checkpointer
   return Storage.of({
     ...storage,
     commit: (change) => {
-      // Taken out now: what waits for its commit should not keep the ChangeSet alive.
       const kinds = (change.records ?? []).map((record) => record.kind)
-      return Effect.tap(storage.commit(change), () => checkpointer.nudge(kinds))
+      let handedOver: ChangeSet | null = change
+      const commit = Effect.suspend(() => {
+        if (handedOver === null) throw new Error("A commit was run twice. Ask the store for a new one each time.")
+        const once = storage.commit(handedOver)
+        handedOver = null
+        return once
+      })
+      return Effect.tap(commit, () => checkpointer.nudge(kinds))
     }
   })
 }))

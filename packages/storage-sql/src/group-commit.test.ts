@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import { groupCommit } from "./group-commit.ts"
+import { groupCommit, turnRecords } from "./group-commit.ts"
 
 /** A backend that records its batches and is held back until it is let go. */
 const backend = Effect.gen(function*() {
@@ -118,6 +118,24 @@ describe("groupCommit", () => {
       yield* Fiber.join(closing)
       assert.deepStrictEqual([yield* Fiber.join(flying), yield* Fiber.join(waiting)], [10, 20])
       assert.deepStrictEqual(batches, [[1], [2]])
+    }))
+
+  it.effect("full batches are answered in turns of the event loop, in order, and closing waits for the last of them", () =>
+    Effect.gen(function*() {
+      let turn = 0
+      const turns = yield* Effect.forkChild(Effect.forever(Effect.sync(() => turn++)))
+      const scope = yield* Scope.make()
+      const answered: Array<readonly [item: number, turn: number]> = []
+      const submit = yield* Scope.provide(
+        groupCommit<number, number, string>({ weigh, closed, maxRecords: 120, maxBytes: 1_000_000, maxInFlight: 2, run: (items) => Effect.succeed(items.map((item) => Exit.succeed(item))) }), scope)
+      const items = Array.from({ length: 300 }, (_, index) => index)
+      yield* Effect.forEach(items, (item) => Effect.forkChild(Effect.map(submit(item), (answer) => answered.push([answer, turn])), { startImmediately: true }))
+      yield* Scope.close(scope, Exit.void)
+      yield* Fiber.interrupt(turns)
+      assert.deepStrictEqual(answered.map(([item]) => item), items)
+      const counts = new Map<number, number>()
+      for (const [, at] of answered) counts.set(at, (counts.get(at) ?? 0) + 1)
+      assert.isAtMost(Math.max(...counts.values()), turnRecords)
     }))
 
   it.effect("an idle front closes at once", () =>

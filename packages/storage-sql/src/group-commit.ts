@@ -11,6 +11,12 @@ import { Effect, Exit, Fiber } from "effect"
 export const batchRecords = 500
 /** Bytes in one batch, at most, unless one item alone has more. It bounds the pause that packing makes on the host's thread. */
 export const batchBytes = 262_144
+/**
+ * Records that are answered in one turn of the host's event loop, at most, unless one item alone has more.
+ *
+ * What callers do with the answer to a single decision takes some 20 microseconds: a full batch at once would stop the host for 10 ms.
+ */
+export const turnRecords = 50
 
 /** What one item adds to a batch. */
 export interface Weight {
@@ -52,6 +58,9 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
 ): Effect.fn.Return<(item: Item) => Effect.Effect<Answer, E>, never, Scope.Scope> {
   const { maxBytes = batchBytes, maxInFlight = 1, maxRecords = batchRecords } = options
   const queue: Array<Waiting<Item, Answer, E>> = []
+  /** Exits that are on their way to their callers, in order. */
+  const answers: Array<{ readonly waiting: Waiting<Item, Answer, E>; readonly exit: Exit.Exit<Answer, E> }> = []
+  let answering = false
   let waitingRecords = 0
   let waitingBytes = 0
   let inFlight = 0
@@ -102,15 +111,34 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
   const runBatch = (batch: ReadonlyArray<Waiting<Item, Answer, E>>): Effect.Effect<void> =>
     Effect.flatMap(Effect.exit(Effect.suspend(() => options.run(batch.map(({ item }) => item)))), (exit) => {
       inFlight--
-      const answer = Effect.sync(() =>
-        batch.forEach(({ resume }, index) => {
-          resume(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer)
-        })
-      )
+      batch.forEach((waiting, index) => answers.push({ waiting, exit: Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer }))
       wake?.()
+      // Whoever answers the batch before goes on with this one.
+      if (answering) return Effect.void
+      answering = true
       // What gathered meanwhile goes on its way first: callers may do much with their answers before they let go of the thread.
-      return queue.length === 0 ? answer : Effect.andThen(Effect.yieldNow, answer)
+      return queue.length === 0 ? answerAll : Effect.andThen(Effect.yieldNow, answerAll)
     })
+
+  const answerTurn = (): void => {
+    let records = 0
+    let count = 0
+    for (; count < answers.length && records < turnRecords; count++) {
+      const { exit, waiting } = answers[count]!
+      records += waiting.weight.records
+      waiting.resume(exit)
+    }
+    answers.splice(0, count)
+  }
+
+  /** In turns, so that the host gets to its other work between two. */
+  const answerAll: Effect.Effect<void> = Effect.suspend(() => {
+    answerTurn()
+    if (answers.length > 0) return Effect.andThen(Effect.yieldNow, answerAll)
+    answering = false
+    wake?.()
+    return Effect.void
+  })
 
   /** Waits until a batch may go; where all was quiet, a yield then lets every other fiber of this turn hand in its own. */
   const gather = Effect.suspend(() => {
@@ -125,7 +153,7 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
     return quiet ? Effect.andThen(woken, Effect.yieldNow) : woken
   })
 
-  const isDone = (): boolean => closed && queue.length === 0 && inFlight === 0
+  const isDone = (): boolean => closed && queue.length === 0 && inFlight === 0 && !answering
 
   const send = Effect.suspend(() => {
     if (!mayGo()) return Effect.void

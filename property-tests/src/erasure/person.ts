@@ -26,6 +26,8 @@ export const scatter = async (call: Call, marker: string): Promise<ReadonlyArray
   const agent = await post("/agents", {
     name: `bot of ${marker}`, description: marker, owner_name: marker, owner_email: "a@example.com", org_unit: "support", purpose: large.slice(68_500, 71_500), labels: { [marker]: marker }
   }, 201) as { readonly id: string }
+  const identity = await post(`/agents/${agent.id}/identity`, { declared_source: marker, declared_ref: `of ${marker}` }, 201) as { readonly seq: number }
+  const claimed = await post(`/agents/${agent.id}/identity`, { signed_card: a2aCard(marker) }, 201) as { readonly seq: number }
   const decisions = `/agents/${agent.id}/decisions`
   const whole = { action: "look", status: "ok", args: { text: marker, [marker]: [marker] }, result: large, labels: { about: marker } }
   const one = await post(decisions, { ...whole, client_ref: "a/0" }, 201) as Receipts
@@ -40,7 +42,13 @@ export const scatter = async (call: Call, marker: string): Promise<ReadonlyArray
   const pack = await post("/evidence/packs", { kind: "full", disclose: "all" }, 201) as { readonly id: string }
   const download = await call("GET", `/evidence/packs/${pack.id}`)
   if (!download.text.includes(Buffer.from(marker).toString("base64").slice(0, 8)) && !download.text.includes(marker)) throw new Error("The pack was to disclose the text.")
-  return [await seqOfAgent(call), ...one.receipts.map(({ seq }) => seq), ...many.receipts.map(({ seq }) => seq), settled.seq]
+  return [await seqOfAgent(call), identity.seq, claimed.seq, ...one.receipts.map(({ seq }) => seq), ...many.receipts.map(({ seq }) => seq), settled.seq]
+}
+
+/** A card by a key that nobody here knows, and which is called after the person. */
+const a2aCard = (marker: string): { readonly card: string } => {
+  const header = Buffer.from(JSON.stringify({ alg: "EdDSA", kid: marker })).toString("base64url")
+  return { card: Buffer.from(JSON.stringify({ name: marker, signatures: [{ protected: header, signature: "AAAA" }] })).toString("base64") }
 }
 
 interface Receipts {

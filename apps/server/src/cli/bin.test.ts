@@ -62,7 +62,7 @@ describe.each(commands)("the command $name", ({ file, name, without }) => {
     for (const version of ["24.0.0", "22.19.0", "25.1.0"]) {
       const answer = run(join(folder, file), pathWith(`${name}-${version}`, stubNode(version)), "--some", "flag with space")
       assert.deepEqual([answer.status, answer.err], [0, ""], version)
-      assert.match(answer.out, new RegExp(`^started by ${version.replaceAll(".", "\\.")}: \\S+/${name === "flyball" ? "src/main\\.ts" : "bin/start\\.cjs"} --some flag with space\\n$`))
+      assert.match(answer.out, new RegExp(`^started by ${version.replaceAll(".", "\\.")}: \\S+/bin/start\\.cjs --some flag with space\\n$`))
     }
   })
 

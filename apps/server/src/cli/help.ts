@@ -77,6 +77,15 @@ The store is put aside, whole and read-only; a new chain begins in its place, wi
   --origin NEW        the new chain's name (default: the old one and ~2, then ~3; a made-up name gets another)
 Stopped anywhere, it is finished by running it again. On SQLite the server must be stopped; on Postgres running servers refuse from then on, and are started again.`
   },
+  mapping: {
+    line: "flyball mapping show | set FILE",
+    does: "who becomes what here, by the claims of their tokens",
+    text: `Prints the access mapping as JSON, or sets it from such a file, whole:
+  {"rules": [{"match": {"claim": "groups", "value": "security"}, "role": "admin", "org_unit": "*"}], "trust_canonical": false}
+claim is roles, groups or user_ids; role is admin, governor, operator, reviewer or auditor; org_unit * is every one.
+For the first administrator, and for when nobody is one any more; administrators use PUT /api/v1/admin/entitlement-rules.
+set: on SQLite the server must be stopped; on Postgres running servers go by it from the next request on.`
+  },
   config: {
     line: "flyball config",
     does: "the settings in force",

@@ -60,7 +60,7 @@ describe("flyball serve", () => {
   it("is refused on an address that others reach, before anything is made", async () => {
     const { err, out, status } = await me.flyball(["serve"], { FLYBALL_HOST: "0.0.0.0" })
     assert.deepEqual([status, out], [1, ""])
-    assert.match(err, /^flyball serve: FLYBALL_HOST is 0\.0\.0\.0, which others can reach, and no OIDC issuer is configured\. [^\n]+ Use 127\.0\.0\.1\.\n$/)
+    assert.match(err, /^flyball serve: FLYBALL_HOST is 0\.0\.0\.0, which others can reach, and no OIDC issuer is configured\. [^\n]+ or use 127\.0\.0\.1\.\n$/)
     assert.deepEqual(readdirSync(me.folder), [])
   })
 

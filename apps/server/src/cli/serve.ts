@@ -1,12 +1,11 @@
 /** `flyball serve`: the HTTP server until SIGTERM or SIGINT. */
-import "effect/schema/SchemaJITCompiler/enable"
 import { Checkpointer } from "@flyball/core"
 import { Effect } from "effect"
-import { openDevIssuer } from "../dev-issuer.ts"
 import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
 import { isLoopback } from "../host/loopback.ts"
 import { type Log, makeLog, requestLog } from "../host/log.ts"
 import { type HostRuntime, openHost } from "../host/open-host.ts"
+import type { TokenVerifier } from "../http/authenticate.ts"
 import { makeServer } from "../http/server.ts"
 import type { Settings } from "../settings/read.ts"
 import { readArguments } from "./arguments.ts"
@@ -19,18 +18,20 @@ import { stopSignal } from "./stop-signal.ts"
 export const run = command("serve", async (args) => {
   readArguments(args, {})
   const { settings } = settingsOfProcess()
-  if (!isLoopback(settings.host)) {
-    throw new Error(`FLYBALL_HOST is ${settings.host}, which others can reach, and no OIDC issuer is configured. Without one the server vouches for people itself, and does so on a loopback address only. Use 127.0.0.1`)
+  if (settings.oidcIssuer === null && !isLoopback(settings.host)) {
+    throw new Error(`FLYBALL_HOST is ${settings.host}, which others can reach, and no OIDC issuer is configured. Without one the server vouches for people itself, and does so on a loopback address only. Set FLYBALL_OIDC_ISSUER, or use 127.0.0.1`)
   }
   const log = makeLog(settings.logLevel, (line) => process.stderr.write(line), () => new Date())
   const stop = stopSignal()
   makeDataFolder(settings)
   const runtime = await openHost(settings, { readOnly: false, jobs: true, log })
   try {
-    const verifier = await tellingOfNew(settings, DEV_ISSUER_KEY, () => openDevIssuer(settings.dataDir))
-    const server = makeServer({ context: await runtime.context(), verifier, version, log: requestLog(log, () => performance.now()) })
+    const verifier = await issuerOf(settings)
+    const { bootstrapAdmin } = settings
+    const bootstrap = bootstrapAdmin === null ? null : { id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const
+    const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, log: requestLog(log, () => performance.now()) })
     const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
-    if (settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
+    if (settings.oidcIssuer === null && settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
     console.log(`flyball ${version} is ready at ${url}`)
     log("info", "stopping", { signal: await stop.asked })
     server.drain()
@@ -40,6 +41,14 @@ export const run = command("serve", async (args) => {
     await runtime.dispose()
   }
 })
+
+/** Who vouches for people: the organisation's issuer, or on a loopback address the server itself. */
+const issuerOf = async (settings: Settings): Promise<TokenVerifier> => {
+  const { oidcAudience, oidcGroupsClaim, oidcIssuer: issuer, oidcRolesClaim } = settings
+  if (issuer === null) return tellingOfNew(settings, DEV_ISSUER_KEY, async () => (await import("../dev-issuer.ts")).openDevIssuer(settings.dataDir))
+  const { oidcIssuer } = await import("../oidc/issuer.ts")
+  return oidcIssuer({ issuer, audience: oidcAudience, rolesClaim: oidcRolesClaim, groupsClaim: oidcGroupsClaim })
+}
 
 /** How long the last checkpoint may take before the process goes without it. A service manager kills after 30 to 90 s. */
 const LAST_CHECKPOINT = "15 seconds"

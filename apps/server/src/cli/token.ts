@@ -14,6 +14,7 @@ export const run = command("token", async (args) => {
   const { role } = values
   if (role === undefined || !isRole(role)) throw new UsageError(`--role should be one of ${roles.join(", ")}`)
   const { settings } = settingsOfProcess()
+  if (settings.oidcIssuer !== null) throw new Error(`FLYBALL_OIDC_ISSUER is set, so the server believes ${settings.oidcIssuer} and no token made here. Ask that issuer for one`)
   makeDataFolder(settings)
   const issuer = await tellingOfNew(settings, DEV_ISSUER_KEY, () => openDevIssuer(settings.dataDir))
   console.log(await issuer.sign({ role, subject: values.sub ?? "dev", orgUnit: values["org-unit"] ?? "*" }, Date.now()))

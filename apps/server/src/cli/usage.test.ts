@@ -39,7 +39,7 @@ describe("how the command is called", () => {
     [["export", "--out", "a.evp"], "flyball export: --kind is missing; it is full, range or sparse. flyball export --help says how."],
     [["export", "--kind", "range", "--from", "x", "--out", "a.evp"], 'flyball export: --from should be a whole number, and is "x". flyball export --help says how.'],
     [["export", "--kind", "sparse", "--agent", "bot", "--out", "a.evp"], "flyball export: --agent should be an agent's id, agt_ and 26 characters; GET /api/v1/agents lists them. flyball export --help says how."],
-    [["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"], 'flyball export: --disclose takes all, none or names of parts (args, authority, identity, labels, owner, previous, profile, reason, result), and got "all". flyball export --help says how.'],
+    [["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"], 'flyball export: --disclose takes all, none or names of parts (args, authority, claim, identity, labels, mapping, owner, previous, profile, reason, result), and got "all". flyball export --help says how.'],
     [["export", "--kind", "full", "--out", "none/a.evp"], "is not there; make it first. flyball export --help says how."],
     [["backup"], "flyball backup: --out DIR is missing. flyball backup --help says how."],
     [["backup", "--out", "none/b"], "is not there; make it first. flyball backup --help says how."],
@@ -49,6 +49,9 @@ describe("how the command is called", () => {
     [["rotate-key", "now"], 'flyball rotate-key: "now" is one argument too many. flyball rotate-key --help says how.'],
     [["recover", "--accept-rollback", "--reason", "x", "--origin", "two words"], 'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space or "+"'],
     [["recover", "--reason", " "], "flyball recover: --reason should be 1 to 2000 characters. flyball recover --help says how."],
+    [["mapping"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
+    [["mapping", "set"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
+    [["mapping", "set", "none.json"], "flyball mapping: none.json cannot be read: it is not there (ENOENT). flyball mapping --help says how."],
     [["import"], "flyball import: name at least one FILE.ndjson or FILE.ndjson.gz, or - for standard input. flyball import --help says how."],
     [["import", "none.ndjson"], "flyball import: none.ndjson cannot be read: it is not there (ENOENT). flyball import --help says how."],
     [["import", "."], "flyball import: . is not a file. flyball import --help says how."]

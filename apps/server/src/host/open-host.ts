@@ -1,7 +1,7 @@
 /** The governor of this process: store, keys and services, as the settings say. */
 import { resolve } from "node:path"
-import { ephemeralKeys, governorJobs, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, retiredChainsBeside, type Storage, type StorageChoice } from "@flyball/core"
-import { dataFolder } from "@flyball/node"
+import { ephemeralKeys, governorJobs, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, retiredChainsBeside, type Storage, type StorageChoice, trustLayerOf, TrustStoreUnreadable } from "@flyball/core"
+import { dataFolder, trustFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import type { Settings } from "../settings/read.ts"
@@ -37,10 +37,12 @@ export const openHost = async (settings: Settings, { chain, jobs, log, readOnly,
   if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, readOnly)
   const retired = chain === undefined ? null : await retiredStore(settings, chain)
   const options = { ...(settings.tenantId === null ? {} : { tenantId: settings.tenantId }), readOnly }
+  const trust = settings.trustStore === null || readOnly ? Layer.empty : trustLayerOf(trustFolder({ dir: settings.trustStore }))
   const layer = (jobs === true ? governorJobs : Layer.empty).pipe(
     Layer.provideMerge(governorLayer(retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true })),
     Layer.provideMerge(layerOf(retired ?? storageOf(settings, readOnly, small))),
     Layer.provide(keysLayerOf(keysOf(settings))),
+    Layer.provide(trust),
     Layer.provideMerge(effectLog(log))
   )
   const runtime: HostRuntime = ManagedRuntime.make(layer)
@@ -78,6 +80,8 @@ const keysOf = (settings: Settings): KeysChoice =>
 
 /** The storage speaks to whoever embeds it; an operator has a server to stop. */
 export const inOurWords = (settings: Settings, cause: unknown): unknown =>
-  settings.database.kind === "sqlite" && cause instanceof Error && cause.message.includes("another process has the database open for writing")
+  cause instanceof TrustStoreUnreadable
+    ? new Error(`the trust store ${cause.place} cannot be used: ${cause.reason}. FLYBALL_TRUST_STORE names it`, { cause })
+    : settings.database.kind === "sqlite" && cause instanceof Error && cause.message.includes("another process has the database open for writing")
     ? new Error(`another process writes ${resolve(settings.database.file)}, probably a running flyball serve. Stop it first: one process at a time writes a SQLite file (several can share a Postgres database)`, { cause })
     : cause

@@ -1,13 +1,14 @@
 import { Unauthorized } from "@flyball/contract"
-import { IngestKeys, type IngestKeysApi } from "@flyball/core"
+import { AccessMapping, emptyMapping, IngestKeys, type IngestKeysApi, type MappingDocument } from "@flyball/core"
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
-import { authenticate, bearerToken, type TokenVerifier } from "./authenticate.ts"
+import { type Access, authenticate, bearerToken, type PersonClaims, type TokenVerifier } from "./authenticate.ts"
+import { IssuerUnavailable } from "./issuer-unavailable.ts"
 
 const unused = Effect.die("not asked for")
 
 /** Who was asked about which token. */
-const world = (claims: { readonly roles: ReadonlyArray<string>; readonly org_unit?: string } | null) => {
+const world = (claims: Partial<PersonClaims> | null, mapping: MappingDocument = emptyMapping, trustsCanonical = true) => {
   const asked: Array<string> = []
   const keys: IngestKeysApi = {
     mint: () => unused, list: unused, revoke: () => unused,
@@ -18,13 +19,15 @@ const world = (claims: { readonly roles: ReadonlyArray<string>; readonly org_uni
   }
   const verifier: TokenVerifier = {
     issuer: "i",
+    trustsCanonical,
     verify: (token) => {
       asked.push(`jwt ${token}`)
-      return Promise.resolve(claims === null ? null : { iss: "i", aud: "a", sub: "ann", org_unit: "claims", exp: 1, ...claims })
+      return Promise.resolve(claims === null ? null : { subject: "ann", name: null, roles: [], groups: [], userIds: ["ann"], orgUnit: "claims", ...claims })
     }
   }
-  const ask = (header: string | undefined, by: TokenVerifier | null = verifier) =>
-    Effect.runPromise(authenticate(header, by).pipe(Effect.result, Effect.provideService(IngestKeys, keys)))
+  const stored = { current: Effect.succeed(mapping), get: unused, set: () => unused }
+  const ask = (header: string | undefined, by: TokenVerifier | null = verifier, bootstrap: Access["bootstrap"] = null) =>
+    Effect.runPromise(authenticate(header, { verifier: by, bootstrap }).pipe(Effect.result, Effect.provideService(IngestKeys, keys), Effect.provideService(AccessMapping, stored)))
   return { asked, ask }
 }
 
@@ -52,18 +55,46 @@ describe("people", () => {
     const { ask } = world({ roles: ["auditor", "governor", "reviewer", "king"] })
     const caller = await ask("Bearer a.b")
     assert.deepInclude(caller, { _tag: "Success" })
-    assert.deepStrictEqual(caller._tag === "Success" && caller.success, { kind: "user", issuer: "i", subject: "ann", role: "governor", orgUnit: "claims" })
+    assert.deepStrictEqual(caller._tag === "Success" && caller.success, { kind: "user", issuer: "i", subject: "ann", role: "governor", orgUnits: ["claims"], name: null })
   })
 
   it("are of the org unit that is stored, however their issuer writes its accents", async () => {
-    const { ask } = world({ roles: ["auditor"], org_unit: "cafe\u0301" })
+    const { ask } = world({ roles: ["auditor"], orgUnit: "cafe\u0301" })
     const caller = await ask("Bearer a.b")
-    assert.deepInclude(caller._tag === "Success" ? caller.success : {}, { orgUnit: "caf\u00e9" })
+    assert.deepInclude(caller._tag === "Success" ? caller.success : {}, { orgUnits: ["caf\u00e9"] })
   })
 
   it("without a role of ours are forbidden, not unknown", async () => {
     const { ask } = world({ roles: ["king"] })
     const caller = await ask("Bearer a.b")
     assert.strictEqual(caller._tag === "Failure" && caller.failure._tag, "Forbidden")
+  })
+})
+
+const rule = (claim: "roles" | "groups" | "user_ids", value: string, role: "admin" | "auditor", orgUnit: string) => ({ id: `${claim}:${value}`, claim, value, role, orgUnit })
+const person = (found: Awaited<ReturnType<ReturnType<typeof world>["ask"]>>) => found._tag === "Success" && found.success.kind === "user" ? [found.success.role, found.success.orgUnits] : found._tag === "Failure" ? found.failure._tag : null
+
+describe("an organisation's people", () => {
+  const mapping = { rules: [rule("groups", "security", "auditor", "*"), rule("roles", "boss", "admin", "ops"), rule("user_ids", "ann", "auditor", "legal")], trustCanonical: false }
+
+  it("are what the mapping makes of their groups, roles and ids, and nothing by the names of our roles", async () => {
+    const ask = async (claims: Partial<PersonClaims>) => person(await world({ userIds: ["x"], orgUnit: null, ...claims }, mapping, false).ask("Bearer a.b"))
+    assert.deepStrictEqual(await ask({ groups: ["security"] }), ["auditor", "*"])
+    assert.deepStrictEqual(await ask({ groups: ["security"], roles: ["boss"] }), ["admin", ["ops"]])
+    assert.deepStrictEqual(await ask({ userIds: ["ann", "ann@example.org"] }), ["auditor", ["legal"]])
+    assert.strictEqual(await ask({ roles: ["admin", "security"], groups: ["boss"] }), "Forbidden")
+  })
+
+  it("have a first administrator only while no mapping is set", async () => {
+    const first = rule("groups", "founders", "admin", "*")
+    const claims = { groups: ["founders"], orgUnit: null }
+    assert.deepStrictEqual(person(await world(claims, emptyMapping, false).ask("Bearer a.b", undefined, first)), ["admin", "*"])
+    assert.strictEqual(person(await world({ ...claims, userIds: [] }, mapping, false).ask("Bearer a.b", undefined, first)), "Forbidden")
+    assert.strictEqual(person(await world(claims, emptyMapping, false).ask("Bearer a.b")), "Forbidden")
+  })
+
+  it("are not let in, and not refused either, while their issuer's keys cannot be had", async () => {
+    const verifier: TokenVerifier = { issuer: "i", trustsCanonical: false, verify: () => Promise.reject(new IssuerUnavailable({ reason: "x" })) }
+    assert.strictEqual(person(await world(null).ask("Bearer a.b", verifier)), "IssuerUnavailable")
   })
 })

@@ -1,14 +1,36 @@
 /** Finds out who is calling. Tokens are told apart by shape: one with a dot is a JWT, any other an ingest key. Spec: document 1 section 5. */
-import { Forbidden, type Role, roles, type TokenClaims, Unauthorized } from "@flyball/contract"
-import { IngestKeys, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
+import { Forbidden, Unauthorized } from "@flyball/contract"
+import { AccessMapping, IngestKeys, type MappingDocument, resolveClaims, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
 import { Clock, Effect } from "effect"
 import type { KnownCaller } from "./caller.ts"
+import { IssuerUnavailable } from "./issuer-unavailable.ts"
 
-/** Whoever can tell good JWTs from bad ones: the development issuer now, an organisation's issuer later. */
+/** What a genuine token says of a person. */
+export interface PersonClaims {
+  readonly subject: string
+  readonly name: string | null
+  readonly roles: ReadonlyArray<string>
+  readonly groups: ReadonlyArray<string>
+  /** What `user_ids` of a rule matches. */
+  readonly userIds: ReadonlyArray<string>
+  /** The org unit in which role names of ours count; null for every one. */
+  readonly orgUnit: string | null
+}
+
+/** Whoever can tell good JWTs from bad ones: an organisation's issuer, or the development issuer on a loopback address. */
 export interface TokenVerifier {
   readonly issuer: string
-  /** The claims of a token that is genuine, meant for us and not over; null for any other. */
-  readonly verify: (token: string, nowMs: number) => Promise<TokenClaims | null>
+  /** Role names of ours in its tokens count, whatever the mapping says. */
+  readonly trustsCanonical: boolean
+  /** The claims of a token that is genuine, meant for us and not over; null for any other. Rejects with `IssuerUnavailable` when that cannot be found out. */
+  readonly verify: (token: string, nowMs: number) => Promise<PersonClaims | null>
+}
+
+/** Who may call, beside what is stored. */
+export interface Access {
+  readonly verifier: TokenVerifier | null
+  /** The rule that counts while no mapping is set; null for none. */
+  readonly bootstrap: MappingDocument["rules"][number] | null
 }
 
 /** Longer tokens are refused unread. */
@@ -23,27 +45,41 @@ export const bearerToken = (header: string | undefined): string | null => {
 }
 
 /**
- * The caller behind an Authorization header. Its org unit is in NFC, as stored ones are: elsewhere they are compared by bytes.
+ * The caller behind an Authorization header.
  *
- * - Fails: `Unauthorized` for every token that opens nothing, whatever the reason; `Forbidden` for a person without a role here.
+ * - Fails: `Unauthorized` for every token that opens nothing, whatever the reason; `Forbidden` for a person without a role here; `IssuerUnavailable`.
  */
 export const authenticate = Effect.fnUntraced(function*(
   header: string | undefined,
-  verifier: TokenVerifier | null
-): Effect.fn.Return<KnownCaller, Unauthorized | Forbidden | StorageUnavailable | StorageCorrupt, IngestKeys> {
+  access: Access
+): Effect.fn.Return<KnownCaller, Unauthorized | Forbidden | IssuerUnavailable | StorageUnavailable | StorageCorrupt, AccessMapping | IngestKeys> {
   const token = bearerToken(header)
   if (token === null) return yield* new Unauthorized()
   if (!token.includes(".")) {
     const keys = yield* IngestKeys
     return { kind: "key", ...(yield* keys.authenticate(token)) }
   }
-  if (verifier === null) return yield* new Unauthorized()
-  const nowMs = yield* Clock.currentTimeMillis
-  const claims = yield* Effect.promise(() => verifier.verify(token, nowMs))
-  if (claims === null) return yield* new Unauthorized()
-  const role = strongest(claims.roles)
-  if (role === null) return yield* new Forbidden({ need: "one of the service's roles" })
-  return { kind: "user", issuer: verifier.issuer, subject: claims.sub, role, orgUnit: claims.org_unit.normalize("NFC") }
+  return yield* person(token, access)
 })
 
-const strongest = (names: ReadonlyArray<string>): Role | null => roles.find((role) => names.includes(role)) ?? null
+const person = Effect.fnUntraced(function*(token: string, { bootstrap, verifier }: Access) {
+  if (verifier === null) return yield* new Unauthorized()
+  const nowMs = yield* Clock.currentTimeMillis
+  const claims = yield* Effect.tryPromise({
+    try: () => verifier.verify(token, nowMs),
+    catch: (cause) => cause instanceof IssuerUnavailable ? cause : new IssuerUnavailable({ reason: String(cause) })
+  })
+  if (claims === null) return yield* new Unauthorized()
+  const stored = yield* (yield* AccessMapping).current
+  const unset = stored.rules.length === 0 && !stored.trustCanonical
+  const mapping = { rules: unset && bootstrap !== null ? [bootstrap] : stored.rules, trustCanonical: stored.trustCanonical || verifier.trustsCanonical }
+  const { orgUnits, roles } = resolveClaims(mapping, normalised(claims), claims.orgUnit?.normalize("NFC") ?? "*")
+  if (roles[0] === undefined) return yield* new Forbidden({ need: "a role, and the access mapping gives this person none" })
+  return { kind: "user", issuer: verifier.issuer, subject: claims.subject, role: roles[0], orgUnits, name: claims.name } as const
+})
+
+/** In NFC, as rules and org units are stored: they are compared by bytes. */
+const normalised = ({ groups, roles, userIds }: PersonClaims) => {
+  const nfc = (values: ReadonlyArray<string>): ReadonlyArray<string> => values.map((value) => value.normalize("NFC"))
+  return { roles: nfc(roles), groups: nfc(groups), userIds: nfc(userIds) }
+}

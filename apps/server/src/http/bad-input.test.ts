@@ -150,6 +150,13 @@ const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["owner_name", missing, "missing"], ["owner_name", null, "string_type"], ["owner_name", "", "string_too_short"], ...badText("owner_name", 200), ["owner_email", missing, "missing"],
     ["owner_email", null, "string_type"], ["owner_email", "nobody", "value_error"]
   ],
+  "agents.attach_identity": [
+    ["declared_source", missing, "missing"], ["declared_source", null, "missing"], ["declared_ref", missing, "missing"], ["declared_source", "", "string_too_short"], ...badText("declared_source", 200),
+    ...badText("declared_ref", 2_048), ["declared_source", "a2a_signed_card", "value_error"], ["signed_card", { card: "e30=" }, "value_error"], ["signed_card", [], "dict_type"], ["signed_card", "e30=", "dict_type"],
+    ["signed_card", {}, "missing", "signed_card.card"], ["signed_card", { card: "" }, "string_too_short", "signed_card.card"], ["signed_card", { card: "e30" }, "value_error", "signed_card.card"],
+    ["signed_card", { card: "e31=" }, "value_error", "signed_card.card"], ["signed_card", { card: "e30=", jku: "x" }, "extra_forbidden", "signed_card.jku"],
+    ["signed_card", { card: "e30=", signature: "_-==" }, "value_error", "signed_card.signature"], ["signed_card", { card: "e30=", key_id: "a b" }, "string_pattern_mismatch", "signed_card.key_id"]
+  ],
   "agents.disown": [["reason", missing, "missing"], ["reason", "", "string_too_short"], ...badText("reason", 1_000)],
   "decisions.witness": [
     ["client_ref", missing, "missing"], ["client_ref", null, "string_type"], ...badIdentifier("client_ref", 128), ["action", missing, "missing"], ...badIdentifier("action", 200), ...badWord("kind"),
@@ -171,6 +178,23 @@ const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["kinds", [], "too_short"], ["kinds", "x", "list_type"], ["kinds", ["X"], "string_pattern_mismatch", "kinds.0"], ...badTime("since"), ...badTime("until"), ["disclose", "some", "enum"],
     ["disclose", ["X"], "string_pattern_mismatch", "disclose.0"], ["disclose", 1, "value_error"], ["to", 1_000_000, "value_error"]
   ],
+  "models.create": [
+    ["provider", missing, "missing"], ...badIdentifier("provider", 200), ["name", missing, "missing"], ...badIdentifier("name", 200), ...badIdentifier("version", 200), ...badWord("status"), ...badWord("hosting"),
+    ["price", 1, "dict_type"], ["price", { input_micro_usd_per_mtok: -1 }, "greater_than_equal", "price.input_micro_usd_per_mtok"], ["price", { usd: 1 }, "extra_forbidden", "price.usd"]
+  ],
+  "models.update": [...badWord("status"), ...badWord("hosting"), ["price", [], "dict_type"], ["name", "x", "extra_forbidden"], ["provider", "x", "extra_forbidden"]],
+  "agents.add_provenance": [
+    ["kind", missing, "missing"], ...badWord("kind"), ["name", missing, "missing"], ["name", "", "string_too_short"], ...badText("name", 200), ...badText("version", 200), ...badIdentifier("digest", 200),
+    ...badText("uri", 2_000), ...badText("supplier", 200), ...badText("sbom_ref", 2_000), ["slsa_level", 4, "less_than_equal"], ["slsa_level", -1, "greater_than_equal"], ["slsa_level", "1", "int_type"]
+  ],
+  "access_mapping.set": [
+    ["rules", missing, "missing"], ["rules", {}, "list_type"], ["rules", [1], "dict_type", "rules.0"], ["rules", [{}], "missing", "rules.0.match"],
+    ["rules", [{ match: { claim: "email", value: "x" }, role: "admin", org_unit: "*" }], "enum", "rules.0.match.claim"], ["rules", [{ match: { claim: "roles", value: "" }, role: "admin", org_unit: "*" }], "string_too_short", "rules.0.match.value"],
+    ["rules", [{ match: { claim: "roles", value: "x" }, role: "king", org_unit: "*" }], "enum", "rules.0.role"], ["rules", [{ match: { claim: "roles", value: "x" }, role: "auditor", org_unit: "*" }], "value_error"],
+    ["rules", [1, 2].map(() => ({ id: "a", match: { claim: "roles", value: "x" }, role: "admin", org_unit: "*" })), "value_error", "rules.1.id"],
+    ["rules", Array(1_001).fill({ match: { claim: "roles", value: "x" }, role: "admin", org_unit: "*" }), "too_long"], ["trust_canonical", 1, "bool_type"], ["if_version", "1", "int_type"]
+  ],
+  "access_mapping.resolve_draft": [["rules", 1, "list_type"], ["roles", "x", "list_type"], ["groups", [1], "string_type", "groups.0"], ["user_ids", ["x".repeat(257)], "string_too_long", "user_ids.0"], ["trust_canonical", "yes", "bool_type"]],
   "ingest_keys.mint": [
     ["name", missing, "missing"], ["name", "", "string_too_short"], ...badText("name", 200), ["org_unit", missing, "missing"], ...badText("org_unit", 100), ["org_unit", "*", "value_error"],
     ...badWord("max_autonomy_tier"), ...badTime("expires_at"), ["expires_at", "2001-01-01T00:00:00Z", "value_error"]

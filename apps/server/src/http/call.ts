@@ -3,6 +3,7 @@ import { type Endpoint, type generalRefusals, type Params, type ParamValues } fr
 import type { Refusal } from "@flyball/contract"
 import { type GovernorServices, type Storage, type StorageConflict, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
 import type { Effect } from "effect"
+import type { IssuerUnavailable } from "./issuer-unavailable.ts"
 import type { Answer } from "./answer.ts"
 import type { KnownCaller } from "./caller.ts"
 
@@ -10,7 +11,7 @@ import type { KnownCaller } from "./caller.ts"
 export type Services = GovernorServices | Storage
 
 /** How the world can fail under a handler. */
-export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict
+export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict | IssuerUnavailable
 
 /** One call of an endpoint. */
 export interface Call<P, Q, B> {

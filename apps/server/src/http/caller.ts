@@ -7,20 +7,20 @@ import { Effect } from "effect"
 /** A caller that carries an ingest key, a person's session, or nothing. */
 export type KnownCaller =
   | { readonly kind: "key"; readonly writer: Writer; readonly orgUnit: string; readonly maxTier: RegistrationLimits["maxTier"] }
-  | { readonly kind: "user"; readonly issuer: string; readonly subject: string; readonly role: Role; readonly orgUnit: string | "*" }
+  | { readonly kind: "user"; readonly issuer: string; readonly subject: string; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string>; readonly name: string | null }
   | { readonly kind: "anonymous" }
 
 /** How far the caller sees. Nobody sees nothing. */
-export const scopeOf = (caller: KnownCaller): Scope => ({ orgUnit: caller.kind === "anonymous" ? "" : caller.orgUnit })
+export const scopeOf = (caller: KnownCaller): Scope => ({ orgUnits: caller.kind === "anonymous" ? [] : caller.kind === "key" ? [caller.orgUnit] : caller.orgUnits })
 
 /** The caller as access rows know it; null for nobody. */
 export const accessCaller = (caller: KnownCaller): Caller | null =>
-  caller.kind === "anonymous" ? null : caller.kind === "key" ? { kind: "key", orgUnit: caller.orgUnit } : { kind: "user", role: caller.role, orgUnit: caller.orgUnit }
+  caller.kind === "anonymous" ? null : caller.kind === "key" ? { kind: "key", orgUnit: caller.orgUnit } : { kind: "user", role: caller.role, orgUnits: caller.orgUnits }
 
 /** What the caller may register: a key up to its tier, a person bound to a unit any tier of it; null for no bound. */
 export const limitsOf = (caller: KnownCaller): RegistrationLimits | null => {
-  if (caller.kind === "key") return { orgUnit: caller.orgUnit, maxTier: caller.maxTier }
-  return caller.kind === "user" && caller.orgUnit !== "*" ? { orgUnit: caller.orgUnit, maxTier: "L4" } : null
+  if (caller.kind === "key") return { orgUnits: [caller.orgUnit], maxTier: caller.maxTier }
+  return caller.kind === "user" && caller.orgUnits !== "*" ? { orgUnits: caller.orgUnits, maxTier: "L4" } : null
 }
 
 /**

@@ -9,7 +9,7 @@ import { type AnyEndpoint, refusalFor } from "@flyball/contract/http"
 import { BODY_LIMIT_BYTES, MethodNotAllowed, NotFound, type Refusal, Unauthorized } from "@flyball/contract"
 import { Effect } from "effect"
 import type { Answer } from "./answer.ts"
-import { authenticate, type TokenVerifier } from "./authenticate.ts"
+import { type Access, authenticate } from "./authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./call.ts"
 import { accessCaller, type KnownCaller } from "./caller.ts"
 import { decodeBody, decodeParams, decodeQuery } from "./decode-call.ts"
@@ -20,7 +20,7 @@ import type { Route } from "./router.ts"
 export interface Dispatcher {
   readonly route: (path: string) => Route | null
   readonly handlers: { readonly [id: string]: AnyHandler }
-  readonly verifier: TokenVerifier | null
+  readonly access: Access
   readonly server: ServerFacts
 }
 
@@ -65,8 +65,8 @@ export const dispatch = Effect.fnUntraced(function*(
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
 
-const admitted = Effect.fnUntraced(function*({ verifier }: Dispatcher, endpoint: AnyEndpoint, request: IncomingMessage) {
-  const caller = yield* authenticate(onlyAuthorization(request), verifier)
+const admitted = Effect.fnUntraced(function*({ access }: Dispatcher, endpoint: AnyEndpoint, request: IncomingMessage) {
+  const caller = yield* authenticate(onlyAuthorization(request), access)
   const known = accessCaller(caller)
   if (known === null) return yield* new Unauthorized()
   const refusal = refusalFor(endpoint.access, known)

@@ -30,12 +30,18 @@ export const goodRequests = async (world: World) => {
       "agents.suspend": () => ({ reason: "looked odd" }),
       "agents.recertify": () => ({ recert_due_at: "2099-01-01T00:00:00Z" }),
       "agents.transfer_ownership": () => ({ owner_name: "Grace", owner_email: "grace@example.org" }),
+      "agents.attach_identity": () => ({ declared_source: "spiffe", declared_ref: "spiffe://example.org/courier" }),
       "agents.disown": () => ({ reason: "left the house" }),
       "decisions.witness": () => ({ client_ref: fresh(), action: "pay", args: { to: "x" } }),
       "decisions.settle": () => ({ status: "ok" }),
       "decisions.gap": () => ({ from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:01:00Z", count: 3, reason: "crash" }),
       "chain.erase": async () => ({ seq: (await witness()).seq, name: "args", reason: "security" }),
       "evidence.create": () => ({ kind: "sparse", agent_id: unit === UNIT ? agent : null }),
+      "models.create": () => ({ provider: "openai", name: fresh() }),
+      "models.update": () => ({ status: "restricted" }),
+      "agents.add_provenance": () => ({ kind: "prompt", name: fresh() }),
+      "access_mapping.set": () => ({ rules: [{ match: { claim: "groups", value: fresh() }, role: "admin", org_unit: "*" }] }),
+      "access_mapping.resolve_draft": () => ({ rules: [], roles: ["x"] }),
       "ingest_keys.mint": () => ({ name: fresh(), org_unit: unit })
     }
     const values: { readonly [name: string]: () => Promise<string> | string } = {
@@ -44,6 +50,7 @@ export const goodRequests = async (world: World) => {
       decision_id: async () => (await witness()).decision_id,
       seq: () => "1",
       pack_id: () => pack,
+      model_id: async () => (await world.send("POST", "/api/v1/models", { token: world.admin, json: { provider: "openai", name: fresh() } })).json.id,
       key_id: async () => (await world.mint(UNIT)).id
     }
     const queries: { readonly [id: string]: string } = { "chain.consistency": "?from=1&to=2" }

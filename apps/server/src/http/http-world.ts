@@ -30,8 +30,9 @@ export interface Sending {
 }
 
 /** Opens a server on a free port of the loopback address. */
-export const openWorld = async (options: { readonly storage?: StorageChoice; readonly server?: Partial<ServerOptions> } = {}) => {
+export const openWorld = async (options: { readonly storage?: StorageChoice; readonly trust?: Layer.Layer<never>; readonly server?: Partial<ServerOptions> } = {}) => {
   const runtime = ManagedRuntime.make(governorLayer({ origin: "flyball.test/http" }).pipe(
+    Layer.provide(options.trust ?? Layer.empty),
     Layer.provideMerge(Layer.mergeAll(layerOf(options.storage ?? memoryStorage()), keysLayerOf(ephemeralKeys())))
   ))
   const context = await runtime.context()

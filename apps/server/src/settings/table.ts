@@ -4,6 +4,9 @@
  * Spec: issue "record, prove, verify" item 5: one typed settings table, validated at start, `*_FILE` for secrets; the README prints it.
  */
 
+import type { MappingClaim } from "@flyball/contract"
+import { isIssuerUrl } from "../oidc/issuer-url.ts"
+
 /** What reading one value gives. */
 export type Parsed<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly expected: string }
 
@@ -63,6 +66,14 @@ const literal = <const A extends ReadonlyArray<string>>(...values: A) => (text: 
 
 const text = (pattern: RegExp, expected: string) => (value: string): Parsed<string> => pattern.test(value) ? ok(value) : no(expected)
 
+const CLAIM_PATH = /^[\x21-\x7e]{1,256}$/
+
+/** A claim and the value that makes its bearer the first administrator. */
+const parseBootstrap = (text: string): Parsed<{ readonly claim: MappingClaim; readonly value: string }> => {
+  const [, claim, value] = /^(roles|groups|user_ids):(.{1,256})$/.exec(text) ?? []
+  return claim === undefined || value === undefined ? no("<claim>:<value>, with a claim of roles, groups or user_ids") : ok({ claim: claim as MappingClaim, value })
+}
+
 const setting = <A>(row: Omit<Setting<A>, "secret" | "show"> & Partial<Pick<Setting<A>, "secret" | "show">>): Setting<A> => ({ secret: false, show: plain, ...row })
 
 /** The table. Adding a setting is adding a row. */
@@ -84,9 +95,30 @@ export const settingsTable = {
     name: "FLYBALL_DATA_DIR", fallback: "./.flyball", parse: text(/^[^\0]{1,4096}$/, "a path"),
     meaning: "Folder of the signing key, the signing guard and the development issuer's key. Back it up with the database."
   }),
+  oidcIssuer: setting({
+    name: "FLYBALL_OIDC_ISSUER", fallback: null, parse: (value) => isIssuerUrl(value) ? ok(value) : no("an https address without user, password or #, exactly as the issuer's tokens name it (http on this host)"),
+    meaning: "The organisation's OpenID provider. Without it the server vouches for people itself, on a loopback address only."
+  }),
+  oidcAudience: setting({
+    name: "FLYBALL_OIDC_AUDIENCE", fallback: "flyball", parse: text(/^[\x21-\x7e]{1,256}$/, "1 to 256 printable ASCII characters without space"), meaning: "The audience that tokens must be for."
+  }),
+  oidcRolesClaim: setting({
+    name: "FLYBALL_OIDC_ROLES_CLAIM", fallback: "roles", parse: text(CLAIM_PATH, "the name of a claim, or a path with dots such as realm_access.roles"), meaning: "The claim that rules match as `roles`; a path with dots goes into it."
+  }),
+  oidcGroupsClaim: setting({
+    name: "FLYBALL_OIDC_GROUPS_CLAIM", fallback: "groups", parse: text(CLAIM_PATH, "the name of a claim, or a path with dots"), meaning: "The claim that rules match as `groups`."
+  }),
+  bootstrapAdmin: setting({
+    name: "FLYBALL_BOOTSTRAP_ADMIN", fallback: null, parse: parseBootstrap,
+    meaning: "The first administrator, `<claim>:<value>` with a claim of roles, groups or user_ids. Counts while no access mapping is set."
+  }),
   tenantId: setting({
     name: "FLYBALL_TENANT_ID", fallback: null, parse: text(/^[A-Za-z0-9._-]{1,64}$/, "1 to 64 letters, digits, dots, dashes, underscores"),
     meaning: "`tenant_id` of every agent. Fixed at the first start; `default` then when not set."
+  }),
+  trustStore: setting({
+    name: "FLYBALL_TRUST_STORE", fallback: null, parse: text(/^[^\0]{1,4096}$/, "a path"),
+    meaning: "Folder of the public keys that may sign agent cards: `*.pem` and `*.jwk`. Read anew for each card. Without it no signed card is verified."
   }),
   logLevel: setting({ name: "FLYBALL_LOG_LEVEL", fallback: "info", parse: literal("info", "warn", "error", "silent"), meaning: "What goes to the log on standard error: `info`, `warn`, `error` or `silent`." })
 } as const satisfies { readonly [field: string]: Setting<unknown> }

@@ -32,18 +32,20 @@ export const access = {
   /** Change an agent, its owner and what it may do. */
   govern: row("govern", { roles: ["governor", "admin"] }),
   administer: row("administer", { roles: ["admin"] }),
+  /** What concerns every org unit at once. */
+  administerAll: row("administer_all", { roles: ["admin"], everyUnit: true }),
   erase: row("erase", { roles: ["admin"], everyUnit: true })
 } as const satisfies { readonly [name: string]: AccessRow }
 
 /** A caller, as far as access is concerned. */
 export type Caller =
   | { readonly kind: "key"; readonly orgUnit: string }
-  | { readonly kind: "user"; readonly role: Role; readonly orgUnit: string | "*" }
+  | { readonly kind: "user"; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string> }
 
 /** Why this caller may not use an endpoint of this row; null when it may. */
 export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forbidden | null => {
   if (caller.kind === "key") return row.ingestKey ? null : new KeyNotAllowed()
   if (!row.roles.includes(caller.role)) return new Forbidden({ need: `the role ${row.roles.toReversed().join(" or ")}` })
-  if (row.everyUnit && caller.orgUnit !== "*") return new Forbidden({ need: "the org unit *, because it covers the whole chain" })
+  if (row.everyUnit && caller.orgUnits !== "*") return new Forbidden({ need: "the org unit *, because it covers the whole chain" })
   return null
 }

@@ -1,6 +1,8 @@
 /** The registry's endpoints. Spec: document 1 section 4; api.md "agents and registry". */
 import { Schema } from "effect"
 import { Agent, AgentCreate, AgentListQuery, AgentUpdate, DisownIn, Orphan, OwnershipTransfer, RecertifyIn, SuspendIn } from "../agents.ts"
+import { IdentityIn, IdentityVerdict } from "../identity.ts"
+import { ProvenanceCreate, ProvenanceOut } from "../provenance.ts"
 import { AgentNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
@@ -22,6 +24,14 @@ export const agents = {
   get: endpoint({
     id: "agents.get", method: "GET", path: "/api/v1/agents/{agent_id}", summary: "One agent.",
     access: access.readOwn, params: { agent_id: agentId }, success: json(200, Agent), refusals: ["AgentNotFound"]
+  }),
+  addProvenance: endpoint({
+    id: "agents.add_provenance", method: "POST", path: "/api/v1/agents/{agent_id}/provenance", summary: "Says what an agent is made of.",
+    access: access.govern, params: { agent_id: agentId }, body: jsonBody(ProvenanceCreate), success: json(201, ProvenanceOut), refusals: ["AgentNotFound", "InvalidTransition"]
+  }),
+  provenance: endpoint({
+    id: "agents.provenance", method: "GET", path: "/api/v1/agents/{agent_id}/provenance", summary: "What an agent is made of, oldest first.",
+    access: access.read, params: { agent_id: agentId }, success: json(200, Schema.Array(ProvenanceOut)), refusals: ["AgentNotFound"]
   }),
   orphans: endpoint({
     id: "agents.orphans", method: "GET", path: "/api/v1/agents/orphans", summary: "Agents that nobody answers for, and when each is suspended.",
@@ -55,5 +65,10 @@ export const agents = {
   disown: endpoint({
     id: "agents.disown", method: "POST", path: "/api/v1/agents/{agent_id}/disown", summary: "Takes an agent's owner away; it has a week to get another.",
     access: access.govern, params: { agent_id: agentId }, body: jsonBody(DisownIn), success: json(200, Agent), refusals: ["AgentNotFound", "InvalidTransition"]
+  }),
+  attachIdentity: endpoint({
+    id: "agents.attach_identity", method: "POST", path: "/api/v1/agents/{agent_id}/identity",
+    summary: "Verifies an agent's signed card, or takes down a declared identity. The verdict is recorded.",
+    access: access.capture, params: { agent_id: agentId }, body: jsonBody(IdentityIn), success: json(201, IdentityVerdict), refusals: ["AgentNotFound", "InvalidTransition"]
   })
 } as const

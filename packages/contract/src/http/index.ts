@@ -1,17 +1,19 @@
 /** What `@flyball/contract/http` promises: the table of endpoints, who may call them, and the status of every refusal. */
+import { accessMapping } from "./access-mapping.ts"
 import { agents } from "./agents.ts"
 import { chain } from "./chain.ts"
 import { decisions } from "./decisions.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
 import { evidence } from "./evidence.ts"
 import { ingestKeys } from "./ingest-keys.ts"
+import { models } from "./models.ts"
 import { system } from "./system.ts"
 
 export { access, type AccessRow, type Caller, refusalFor } from "./access.ts"
 export { type AnyEndpoint, type Body, type Endpoint, generalRefusals, type Method, type Param, type Params, type ParamValues, type Query, refusalsOf, type Success } from "./endpoint.ts"
 export { PACK_MEDIA } from "./evidence.ts"
 export { internalError, type Problem, problemOf, problems } from "./problems.ts"
-export { agents, chain, decisions, evidence, ingestKeys, system }
+export { accessMapping, agents, chain, decisions, evidence, ingestKeys, models, system }
 
 /** Every endpoint, in the order in which a reader meets them. */
-export const endpoints: ReadonlyArray<AnyEndpoint> = [system, agents, decisions, chain, evidence, ingestKeys].flatMap((group) => Object.values(group))
+export const endpoints: ReadonlyArray<AnyEndpoint> = [system, agents, models, decisions, chain, evidence, ingestKeys, accessMapping].flatMap((group) => Object.values(group))

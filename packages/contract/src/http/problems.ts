@@ -28,6 +28,9 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   InvalidTransition: { status: 409, members: ({ status }) => ({ status: status ?? null }) },
   TierGateUnmet: { status: 409, members: ({ missing }) => ({ missing: missing ?? [] }) },
   AgentVersionConflict: { status: 409, members: ({ version }) => ({ version: version ?? null }) },
+  MappingVersionConflict: { status: 409, members: ({ version }) => ({ version: version ?? null }) },
+  ModelNotFound: { status: 404 },
+  ModelTaken: { status: 409, members: ({ modelId }) => ({ model_id: modelId ?? null }) },
   ClientRefReused: { status: 409, members: ({ indexes }) => ({ indexes: indexes ?? [] }) },
   DecisionAlreadySettled: { status: 409 },
   PartErased: { status: 409, members: ({ erasedBy }) => ({ erased_by: erasedBy ?? null }) },
@@ -41,6 +44,7 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
 /** What a caller is told of a failing world: never the reason, which may name hosts and files. */
 const faults: { readonly [tag: string]: string } = {
   StorageUnavailable: "The store cannot be reached or cannot write now. Send the request again later; captures with a client_ref are idempotent.",
+  IssuerUnavailable: "The identity provider cannot be asked for its keys now, so nobody's token can be checked. Send the request again later; ingest keys work.",
   StorageConflict: "Others kept changing what this request changes. Send it again.",
   StorageCorrupt: "The store holds something that cannot be true, and this request stops before it. The operator must look."
 }

@@ -1,4 +1,5 @@
 /** Liveness, and who is calling. Spec: document 1 section 4; api.md "agents and registry", GET /me. */
+import { MetaOut } from "../meta.ts"
 import { MeOut } from "../session.ts"
 import { HealthOut, StatusOut } from "../system.ts"
 import { access } from "./access.ts"
@@ -22,4 +23,10 @@ export const me = endpoint({
   access: access.readOwn, success: json(200, MeOut)
 })
 
-export const system = { healthz, status, me } as const
+/** GET /register/_meta. */
+export const meta = endpoint({
+  id: "system.meta", method: "GET", path: "/api/v1/register/_meta", summary: "Enums, limits, tiers, roles and kinds: what a console or an SDK needs to know.",
+  access: access.readOwn, success: json(200, MetaOut)
+})
+
+export const system = { healthz, status, me, meta } as const

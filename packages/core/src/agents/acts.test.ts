@@ -59,7 +59,7 @@ describe("an agent's life", () => {
   it.effect("is not found outside its org unit, whatever the act", () => Effect.gen(function*() {
     const agents = yield* Agents
     const { id } = yield* registered("courier")
-    const sales = { orgUnit: "sales" }
+    const sales = { orgUnits: ["sales"] }
     const acts: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> =
       [agents.activate(id, writer, sales), agents.suspend(id, {}, writer, sales), agents.update(id, {}, writer, sales), agents.disown(id, { reason: "x" }, writer, sales)]
     for (const act of acts) {
@@ -136,7 +136,7 @@ describe("who answers for an agent", () => {
     assert.deepStrictEqual(orphans.map(({ name, orphaned_since, suspend_at }) => [name, orphaned_since, suspend_at]), [
       ["one", "2026-11-21T03:00:00.001Z", "2026-11-28T03:00:00.001Z"], ["two", "2026-11-21T03:00:00.001Z", "2026-11-28T03:00:00.001Z"]
     ])
-    assert.deepStrictEqual(yield* agents.orphans({ orgUnit: "sales" }), [])
+    assert.deepStrictEqual(yield* agents.orphans({ orgUnits: ["sales"] }), [])
     yield* agents.transferOwnership(two.id, { owner_name: "Grace", owner_email: "grace@example.org" }, writer)
     yield* TestClock.adjust(7 * DAY - 1)
     assert.strictEqual(yield* suspendDue, 0)

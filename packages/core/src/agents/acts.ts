@@ -1,18 +1,19 @@
 /** What is done to an agent in its life: read, plan, commit. */
 import {
-  type Agent, AgentNotFound, type AgentUpdate, type AgentVersionConflict, type DisownIn, type InvalidInput, type InvalidTransition, isId, type OwnershipTransfer,
+  type Agent, type AgentNotFound, type AgentUpdate, type AgentVersionConflict, type DisownIn, type InvalidInput, type InvalidTransition, type OwnershipTransfer,
   type RecertifyIn, type SuspendIn, type TierGateUnmet
 } from "@flyball/contract"
 import { Clock, Effect, type Result } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
-import { covers, everyUnit, type Scope } from "../scope.ts"
+import { everyUnit, type Scope } from "../scope.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import type { AgentPlan } from "./change-agent.ts"
-import { AGENTS, agentOut, type StoredAgent, storedAgent } from "./document.ts"
+import { agentOut, type StoredAgent } from "./document.ts"
 import { planDisown, planTransferOwnership } from "./plan-ownership.ts"
 import { planActivate, planDecommission, planDue, planSuspend } from "./plan-status.ts"
 import { planRecertify, planUpdate } from "./plan-update.ts"
+import { readAgent } from "./read-agent.ts"
 import type { AutonomyTier } from "./rules/document.ts"
 import { hasOwner } from "./rules/owner.ts"
 import { conditionsOf, DRILL_AGE_MS, type TierCondition } from "./rules/tier-gate.ts"
@@ -48,15 +49,10 @@ export interface ActsOptions {
 
 /** The acts over a store. */
 export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentActs => {
-  const read = Effect.fnUntraced(function*(id: string, scope: Scope) {
-    const document = isId("agent", id) ? yield* storage.get(AGENTS, id) : null
-    return document !== null && covers(scope, storedAgent(document).body.orgUnit) ? storedAgent(document) : yield* new AgentNotFound({ agentId: id })
-  })
-
   /** Reads the agent, plans, commits, and again when it changed meanwhile. */
   const act = <E, F = never>(id: string, scope: Scope, plan: (stored: StoredAgent, nowMs: number) => Effect.Effect<Result.Result<AgentPlan, E>, F>) =>
     commitPlanned(Effect.gen(function*() {
-      const stored = yield* read(id, scope)
+      const stored = yield* readAgent(storage, id, scope)
       const { agent, change } = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
       yield* storage.commit(change)
       return agentOut({ id, version: stored.version + 1, body: agent }, tenantId)
@@ -68,7 +64,7 @@ export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentAc
       owner: Effect.succeed(hasOwner(stored.body)),
       recertification: Effect.succeed(stored.body.recertDueAtMs === null || stored.body.recertDueAtMs > nowMs),
       published_envelope: evidence.publishedEnvelope(stored.id),
-      verified_identity: Effect.succeed(false),
+      verified_identity: Effect.succeed(stored.body.identityVerified === true),
       attested_drill: evidence.attestedDrill(stored.id, nowMs - DRILL_AGE_MS)
     }
     const found = new Set<TierCondition>()

@@ -7,7 +7,7 @@ import { planRegister, type RegistrationLimits } from "./plan-register.ts"
 const plan = (input: AgentCreate, limits: RegistrationLimits | null = null) => planRegister({ agentId: "agt_1", input, writer: { id: "usr_1" }, limits })
 const planned = (input: AgentCreate, limits?: RegistrationLimits | null) => Result.getOrThrow(plan(input, limits))
 const refusal = (input: AgentCreate, limits?: RegistrationLimits | null) => Result.getOrThrow(Result.flip(plan(input, limits)))
-const key: RegistrationLimits = { orgUnit: "ops", maxTier: "L1" }
+const key: RegistrationLimits = { orgUnits: ["ops"], maxTier: "L1" }
 
 describe("registering an agent", () => {
   it("makes a draft with what was not said filled in", () => {

@@ -10,9 +10,10 @@ import { ownerPart, profilePart } from "./parts.ts"
 import type { AgentDocument, AutonomyTier } from "./rules/document.ts"
 import { agentKeys, agentUnique } from "./rules/look-up.ts"
 
-/** What an ingest key allows at registration. */
+/** What an ingest key, or a person of some org units, may register. */
 export interface RegistrationLimits {
-  readonly orgUnit: string
+  /** Where there is one, an agent without an org unit is of it. */
+  readonly orgUnits: ReadonlyArray<string>
   readonly maxTier: AutonomyTier
 }
 
@@ -42,9 +43,9 @@ export const planRegister = (command: RegisterCommand): Result.Result<RegisterPl
   const { agentId, input, limits } = command
   // An agent whose profile is erased is called by its id: whoever took that name before would stand in the erasure's way for ever.
   if (isId("agent", input.name)) return Result.fail(new InvalidInput({ detail: [detailItem(["body", "name"], "value_error", "A name cannot have the form of an agent's id", input.name)] }))
-  const orgUnit = input.org_unit ?? limits?.orgUnit
+  const orgUnit = input.org_unit ?? (limits?.orgUnits.length === 1 ? limits.orgUnits[0] : undefined)
   if (orgUnit === undefined) return Result.fail(new InvalidInput({ detail: [detailItem(["body", "org_unit"], "missing", "Field required")] }))
-  if (limits !== null && orgUnit !== limits.orgUnit) return Result.fail(new OrgUnitNotAllowed())
+  if (limits !== null && !limits.orgUnits.includes(orgUnit)) return Result.fail(new OrgUnitNotAllowed())
   const tier = input.autonomy_tier ?? "L0"
   if (limits !== null && tier > limits.maxTier) return Result.fail(new TierOverCap({ tier, cap: limits.maxTier }))
   const agent = newAgent(input, orgUnit, tier)

@@ -7,8 +7,8 @@ import { Storage } from "../storage/port.ts"
 import { systemHost } from "../writer.ts"
 import { Agents } from "./service.ts"
 
-const ops = { orgUnit: "ops" }
-const keyOfOps = { key: { orgUnit: "ops", maxTier: "L1" as const } }
+const ops = { orgUnits: ["ops"] }
+const keyOfOps = { key: { orgUnits: ["ops"], maxTier: "L1" as const } }
 
 describe("the agent registry", () => {
   it.effect("registers an agent once, and finds it from then on", () => Effect.gen(function*() {
@@ -94,7 +94,7 @@ describe("the agent registry", () => {
     assert.deepStrictEqual(yield* named({ name: "b" }), [])
     assert.deepStrictEqual(yield* named({ name: "b1" }), ["b1"])
     assert.deepStrictEqual([yield* named({ name: "b1", status: "active" }), yield* named({ name: "b1", after: ids[2]! }), yield* named({ name: "b1", after: ids[1]! })], [[], [], ["b1"]])
-    assert.deepStrictEqual(yield* agents.list({ name: "b1" }, { orgUnit: "elsewhere" }), [])
+    assert.deepStrictEqual(yield* agents.list({ name: "b1" }, { orgUnits: ["elsewhere"] }), [])
     assert.deepStrictEqual(yield* named({ status: "active" }), [])
     assert.deepStrictEqual(yield* named({ autonomy_tier: "L0", limit: 3 }), ["a1", "a2", "b1"])
     assert.deepStrictEqual(yield* named({ after: ids[1]!, limit: 1 }), ["b1"])

@@ -2,7 +2,10 @@
 import type { Agent, AgentCreate, AgentListQuery, InvalidInput, OrgUnitNotAllowed, Orphan, TierOverCap } from "@flyball/contract"
 import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
+import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
+import { attachIdentity, type AttachIdentity } from "../identity/attach-identity.ts"
+import { TrustStore } from "../identity/trust-store.ts"
 import { newId } from "../ids.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
 import { compareText, isStorable } from "../storage/text.ts"
@@ -27,6 +30,8 @@ export interface RegisterOptions {
 
 /** The registry. */
 export interface AgentsApi extends AgentActs {
+  /** Looks at a signed card, or takes down a declared identity. The verdict is a record, whatever it is. */
+  readonly attachIdentity: AttachIdentity
   /** Finds the agent of this name, or registers it. An agent that exists is answered as it is, whatever the input says of it. */
   readonly register: (input: AgentCreate, writer: Writer, options?: RegisterOptions) =>
     Effect.Effect<{ readonly agent: Agent; readonly created: boolean }, RegisterRefusal | AgentNameTaken | ReadFault>
@@ -63,7 +68,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       return { document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true }
     })
 
-    const scopeOf = (options: RegisterOptions): Scope => options.key === undefined ? everyUnit : { orgUnit: options.key.orgUnit }
+    const scopeOf = (options: RegisterOptions): Scope => options.key === undefined ? everyUnit : { orgUnits: options.key.orgUnits }
 
     const nameTaken = (document: Document, scope: Scope): AgentNameTaken =>
       new AgentNameTaken({ agentId: inScope(scope)(document) ? document.id : null })
@@ -125,7 +130,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
 
     const orphans: AgentsApi["orphans"] = (scope = everyUnit) => collect((document) => orphanOut(storedAgent(document), tenantId), scope, undefined, Number.POSITIVE_INFINITY)
 
-    return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence: yield* TierEvidence }) })
+    return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence: yield* TierEvidence }), attachIdentity: attachIdentity({ storage, crypto: yield* EvidenceCrypto, trust: yield* TrustStore }) })
   }))
 }
 

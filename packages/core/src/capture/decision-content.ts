@@ -3,7 +3,7 @@ import type { DecisionIn, SettleIn } from "@flyball/contract"
 import type { Crypto } from "@flyball/evidence"
 import { Result } from "effect"
 import { present } from "../present.ts"
-import type { JsonObject, JsonValue, PartDraft } from "../storage/port.ts"
+import type { JsonObject, JsonValue, Once, PartDraft, RecordDraft } from "../storage/port.ts"
 import { contentDigest } from "./content-digest.ts"
 import { decisionText, type FrameText } from "./decision-text.ts"
 import { partBytes, type PartProblem } from "./part-bytes.ts"
@@ -32,16 +32,74 @@ export interface Frame {
   readonly text: FrameText
 }
 
-/** The content of a decision. `texts` encodes its parts: one for all decisions of an act. */
-export const decisionContent = (
-  crypto: Crypto, decision: DecisionIn, frame: Frame, texts: TextBytes
-): Result.Result<Content & { readonly bodyText: string }, ContentProblem> => {
+/** The record of a decision. `texts` encodes its parts: one for all decisions of an act. */
+export const decisionContent = (crypto: Crypto, decision: DecisionIn, frame: Frame, texts: TextBytes): Result.Result<WitnessedDraft, ContentProblem> => {
   const usage = usageOf(decision.usage)
   const parts: Array<PartDraft> = []
   const problem = addPart(parts, "args", decision.args, texts) ?? addPart(parts, "labels", decision.labels, texts) ?? addPart(parts, "result", decision.result, texts)
   if (problem !== null) return Result.fail(problem)
-  const { body: bodyText, said } = decisionText(decision, usage, frame.text)
-  return Result.succeed({ body: witnessedBody(decision, usage, frame), bodyText, parts, digest: contentDigest(crypto, said, parts) })
+  const { body, said } = decisionText(decision, usage, frame.text)
+  return Result.succeed(new WitnessedDraft(decision, usage, frame, body, parts, contentDigest(crypto, said, parts)))
+}
+
+/**
+ * The draft of a decision's record. Body and parts are made where they are asked for.
+ *
+ * A thousand drafts wait for one another. Object and list literals that live that long the engine soon makes among its old objects, where each keeps what it
+ * refers to until a full collection; instances of a class it does not.
+ */
+export class WitnessedDraft implements RecordDraft {
+  readonly kind = "decision.witnessed"
+  readonly agentId: string
+  readonly bodyText: string
+  readonly once: Once
+  readonly #decision: DecisionIn
+  readonly #usage: JsonObject | null
+  readonly #frame: Frame
+  readonly #args: Uint8Array | null
+  readonly #labels: Uint8Array | null
+  readonly #result: Uint8Array | null
+
+  constructor(decision: DecisionIn, usage: JsonObject | null, frame: Frame, bodyText: string, parts: ReadonlyArray<PartDraft>, digest: string) {
+    this.agentId = frame.agentId
+    this.bodyText = bodyText
+    this.once = new ContentKey(frame.agentId, decision.client_ref, digest)
+    this.#decision = decision
+    this.#usage = usage
+    this.#frame = frame
+    this.#args = bytesOf(parts, "args")
+    this.#labels = bytesOf(parts, "labels")
+    this.#result = bytesOf(parts, "result")
+  }
+
+  get body(): JsonObject {
+    return witnessedBody(this.#decision, this.#usage, this.#frame)
+  }
+
+  get parts(): ReadonlyArray<PartDraft> {
+    const parts: Array<PartDraft> = []
+    if (this.#args !== null) parts.push({ name: "args", bytes: this.#args })
+    if (this.#labels !== null) parts.push({ name: "labels", bytes: this.#labels })
+    if (this.#result !== null) parts.push({ name: "result", bytes: this.#result })
+    return parts
+  }
+}
+
+class ContentKey implements Once {
+  readonly scope: string
+  readonly key: string
+  readonly digest: string
+
+  constructor(scope: string, key: string, digest: string) {
+    this.scope = scope
+    this.key = key
+    this.digest = digest
+  }
+}
+
+const bytesOf = (parts: ReadonlyArray<PartDraft>, name: string): Uint8Array | null => {
+  for (const part of parts) if (part.name === name) return part.bytes
+  return null
 }
 
 /** The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form. */

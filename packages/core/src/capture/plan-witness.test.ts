@@ -39,6 +39,14 @@ describe("witnessing", () => {
     assert.deepStrictEqual(only({ args: new RawJson(utf8("1e999")) }).parts.map((part) => fromUtf8(part.bytes)), ["1e999"])
   })
 
+  it("says the same each time it is asked, body as text and as value", () => {
+    const record = only({ args: { b: 1 }, labels: null, result: "x", usage: { cost_micro_usd: 4 } })
+    assert.deepStrictEqual(record.parts, record.parts)
+    assert.deepStrictEqual(record.body, record.body)
+    assert.deepStrictEqual(JSON.parse(record.bodyText!), record.body)
+    assert.deepStrictEqual(record.parts.map(({ name }) => name), ["args", "labels", "result"])
+  })
+
   it("is idempotent per agent and reference", () => {
     assert.deepInclude(only({}).once, { scope: "agt_1", key: "r1" })
   })

@@ -38,8 +38,7 @@ export const planWitness = (crypto: Crypto, command: WitnessCommand): Result.Res
   command.decisions.forEach((decision, index) => {
     const content = decisionContent(crypto, decision, frame, texts)
     if (Result.isFailure(content)) return problems.push([index, content.failure])
-    const { body, bodyText, digest, parts } = content.success
-    records.push({ kind: "decision.witnessed", agentId: frame.agentId, body, bodyText, parts, once: { scope: frame.agentId, key: decision.client_ref, digest } })
+    records.push(content.success)
   })
   if (problems.length > 0) return Result.fail(contentRefusal(problems))
   return Result.succeed({ expects: [{ collection: AGENTS, id: command.agent.id, version: command.agent.version }], records })

@@ -9,8 +9,8 @@ import { systemHost } from "../writer.ts"
 import { Capture } from "./service.ts"
 
 const decision = (ref: string, more: Partial<DecisionIn> = {}): DecisionIn => ({ client_ref: ref, kind: "tool_call", action: "refund", status: "intended", ...more })
-const ops = { orgUnit: "ops" }
-const sales = { orgUnit: "sales" }
+const ops = { orgUnits: ["ops"] }
+const sales = { orgUnits: ["sales"] }
 const headSeq = Storage.use((storage) => Effect.map(storage.head, (head) => head?.seq))
 
 describe("witnessing", () => {

@@ -50,15 +50,16 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     })
 
     const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
-      commitPlanned(Effect.gen(function*() {
-        const agent = yield* agentInScope(agentId, scope)
-        // Not kept in a name: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
-        const receipt = yield* storage.commit(yield* Effect.fromResult(planWitness(crypto, { agent, decisions, writer }))).pipe(Effect.mapError((fault) => {
+      commitPlanned(agentInScope(agentId, scope).pipe(
+        // Neither a generator nor a name keeps the ChangeSet: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
+        Effect.flatMap((agent) => Effect.flatMap(Effect.fromResult(planWitness(crypto, { agent, decisions, writer })), storage.commit)),
+        Effect.mapError((fault) => {
+          if (fault._tag !== "StorageConflict") return fault
           const indexes = reusedIndexes(fault)
           return indexes.length > 0 ? new ClientRefReused({ indexes }) : fault
-        }))
-        return receiptsOut(originTag, decisions.map((decision) => decision.client_ref), receipt)
-      }))
+        }),
+        Effect.map((receipt) => receiptsOut(originTag, decisions, receipt))
+      ))
 
     const settle: CaptureApi["settle"] = (decisionId, settle, writer, scope = everyUnit) =>
       commitPlanned(Effect.gen(function*() {

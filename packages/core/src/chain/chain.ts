@@ -1,15 +1,16 @@
 /** The Chain: what is sealed, read and proved. Spec: document 1 section 4, `/chain`; api "decisions, chain, evidence". */
 import type { ConsistencyOut, HeadOut, KeysOut, ProofOut, RecordsQuery, VerifyOut } from "@flyball/contract"
 import { detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
-import { consistencyProof, inclusionProof, parseVkey, toHex } from "@flyball/evidence"
+import { consistencyProof, parseVkey, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { type Head, type ReadFault, Storage, type StoredRecord } from "../storage/port.ts"
 import { type KeySince, readChainKeys } from "./chain-keys.ts"
-import { checkpointOf, latestCheckpoint } from "./checkpoints.ts"
+import { latestCheckpoint } from "./checkpoints.ts"
 import { EvidenceCrypto } from "./crypto.ts"
 import type { Guard } from "./guard.ts"
 import { type ChainOptions, openChain } from "./open.ts"
+import { prover } from "./proof.ts"
 import type { Signer } from "./signer.ts"
 import type { StartError } from "./start-errors.ts"
 import { storedTree } from "./tree.ts"
@@ -102,23 +103,6 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
       ...(query.agent_id === undefined ? {} : { agentId: query.agent_id })
     })
 
-  const proof: ChainApi["proof"] = Effect.fnUntraced(function*(seq, treeSize) {
-    const { hash } = yield* record(seq)
-    const size = ((yield* currentHead).seq) + 1
-    const latest = yield* latestCheckpoint(storage)
-    const chosen = treeSize ?? (latest !== null && latest.size > seq ? latest.size : size)
-    if (chosen <= seq || chosen > size) return yield* outside("query", "tree_size", chosen, `a tree size from ${seq + 1} to ${size}`)
-    const path = yield* tree.with((read) => inclusionProof(crypto, seq, chosen, read))
-    return {
-      seq,
-      record_hash: digest(hash),
-      tree_size: chosen,
-      root_hash: digest(yield* tree.rootAt(chosen)),
-      proof: path.map(digest),
-      checkpoint: (yield* checkpointOf(storage, chosen))?.note ?? null
-    }
-  })
-
   const consistency: ChainApi["consistency"] = Effect.fnUntraced(function*(from, to) {
     const size = ((yield* currentHead).seq) + 1
     const end = to ?? size
@@ -139,7 +123,7 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
     verify,
     record,
     records,
-    proof,
+    proof: prover(storage, crypto, tree),
     consistency,
     checkpointText,
     keys

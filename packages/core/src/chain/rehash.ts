@@ -5,17 +5,17 @@
  * (the certificate logs Yeti 2022 and Nimbus 2018 died of one wrong bit that was signed).
  */
 import type { Crypto } from "@flyball/evidence"
-import { equalBytes, foldRun, RangeFolder, split, toHex } from "@flyball/evidence"
+import { equalBytes, RangeFolder, split, toHex } from "@flyball/evidence"
 import { Effect, Fiber } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
-import type { ReadFault, StorageApi } from "../storage/port.ts"
+import type { ReadFault, Refolded, StorageApi, StoredRecord } from "../storage/port.ts"
 import { type CheckedRecord, checkRecord, type Previous } from "./check-record.ts"
 import type { SignedState } from "./guard.ts"
-import { RecordGauge } from "./record-gauge.ts"
+import { Refolder } from "./refold.ts"
 import { GuardDisagrees } from "./start-errors.ts"
 import { storedTree } from "./tree.ts"
 
-/** Records read at once: 64 KiB each at most, so 16 MiB in the worst case. Between pages the host's thread is free; one of these is checked in about a millisecond. */
+/** Records read at once: 64 KiB each at most, so 16 MiB in the worst case. Between pages the thread is free, the host's or the store's; one of these is checked in about a millisecond. */
 export const PAGE_RECORDS = 250
 
 /**
@@ -34,37 +34,44 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
     const found = toHex(folder.root(from, left)!)
     if (found !== signed.rootHex) return yield* new GuardDisagrees({ origin, size: signed.size, signed: signed.rootHex, found })
   }
-  const gauge = new RecordGauge(crypto)
+  const push = ({ last, subtrees }: Refolded): Previous => {
+    for (const { hash, level } of subtrees) folder.pushSubtree(level, hash)
+    return last
+  }
   let previous = yield* previousOf(storage, crypto, from)
+  // A store with a thread for it looks at its records there. What it cannot call good is looked at here, where there are words for it.
+  const refold = size - from > PAGE_RECORDS ? storage.refold : undefined
+  while (nextAfter(previous) < size) {
+    const folded: Refolded | null = refold === undefined ? null : yield* refold(previous, Math.min(nextAfter(previous) + PAGE_RECORDS, size) - 1)
+    if (folded === null) break
+    previous = push(folded)
+  }
+  const refolder = new Refolder(crypto)
   /** Read while the one before is checked. */
   const readPage = (next: number) =>
     Effect.forkChild(storage.records({ from: next, to: size - 1, limit: PAGE_RECORDS }), { startImmediately: true })
-  let reading = yield* readPage(from)
-  while (true) {
-    const next: number = previous === null ? 0 : previous.seq + 1
-    if (next >= size) break
-    const page = yield* Fiber.join(reading)
-    if (next + page.length < size) {
-      reading = yield* readPage(next + page.length)
-      // The request goes on its way when this turn ends.
-      yield* Effect.yieldNow
-    }
+  let reading = nextAfter(previous) < size ? yield* readPage(nextAfter(previous)) : null
+  while (reading !== null) {
+    const next = nextAfter(previous)
+    const page: ReadonlyArray<StoredRecord> = yield* Fiber.join(reading)
+    reading = next + page.length < size ? yield* readPage(next + page.length) : null
+    // The request goes on its way when this turn ends.
+    if (reading !== null) yield* Effect.yieldNow
     if (page.length === 0) return yield* new StorageCorrupt({ reason: `record ${next} is missing, though the head is further on` })
-    const hashes = new Uint8Array(32 * page.length)
-    for (const [index, stored] of page.entries()) {
-      let good = gauge.next(stored, previous)
-      if (good === null) {
-        const checked: CheckedRecord = checkRecord(crypto, stored, previous)
-        const finding = checked.findings[0]
-        if (finding !== undefined) {
-          return yield* new StorageCorrupt({ reason: `record ${finding.seq} is not in order (${finding.code}); nothing was signed for it. Run a check` })
-        }
-        good = checked.next
-      }
-      hashes.set(good.hash, 32 * index)
-      previous = good
+    const folded = refolder.fold(page, previous)
+    if (folded !== null) {
+      previous = push(folded)
+      continue
     }
-    for (const { hash, level } of foldRun(crypto, next, hashes, page.length)) folder.pushSubtree(level, hash)
+    for (const stored of page) {
+      const checked: CheckedRecord = checkRecord(crypto, stored, previous)
+      const finding = checked.findings[0]
+      if (finding !== undefined) {
+        return yield* new StorageCorrupt({ reason: `record ${finding.seq} is not in order (${finding.code}); nothing was signed for it. Run a check` })
+      }
+      folder.pushLeaf(checked.next.hash)
+      previous = checked.next
+    }
   }
   const root = folder.root(size, left)!
   // The tiles are what proofs are made of: they must say the same.
@@ -73,6 +80,8 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
   }
   return root
 })
+
+const nextAfter = (previous: Previous | null): number => (previous?.seq ?? -1) + 1
 
 /** The record before `from` as what the next one must follow, hashed from its bytes; null before record 0. */
 export const previousOf = (storage: StorageApi, crypto: Crypto, from: number): Effect.Effect<Previous | null, ReadFault> =>

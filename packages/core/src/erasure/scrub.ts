@@ -1,19 +1,23 @@
 /** What erasing a part leaves of the document that was made of it. The replay rules say the same of an erased part: these share their shapes. */
 import { formatInstant } from "@flyball/evidence"
+import { emptyMapping } from "../access-mapping/rules/document.ts"
+import { ACCESS_MAPPING, MAPPING_ID } from "../access-mapping/rules/fold.ts"
 import { AGENTS, storedAgent } from "../agents/document.ts"
-import { erasedProfile, noOwner } from "../agents/rules/document.ts"
+import { erasedIdentity, erasedProfile, noOwner } from "../agents/rules/document.ts"
 import { hasOwner } from "../agents/rules/owner.ts"
 import { agentKeys, agentUnique } from "../agents/rules/look-up.ts"
 import { INGEST_KEYS } from "../ingest-keys/document.ts"
 import { erasedKeyProfile } from "../ingest-keys/rules/document.ts"
+import { erasedProvenance } from "../provenance/rules/document.ts"
+import { PROVENANCE } from "../provenance/rules/fold.ts"
 import { PRINCIPALS } from "../principals/plan-seen.ts"
 import type { Document, DocumentPut, JsonObject, RecordDraft } from "../storage/port.ts"
 
 /** A document that holds what a part said, and how it looks without. */
 export interface Scrub {
   readonly collection: string
-  /** Member of the record's body that is the document's id. */
-  readonly idMember: string
+  /** Member of the record's body that is the document's id; null for the one document that its collection has. */
+  readonly idMember: string | null
   /** Kinds of records that tell the same members anew: what an earlier one of them said is in no document any more. */
   readonly toldBy: ReadonlyArray<string>
   /** Unit: `nowMs` in milliseconds since 1970 UTC. */
@@ -35,6 +39,9 @@ const putAgent = (document: Document, body: JsonObject): DocumentPut => ({ ...pu
 const profileKinds = ["agent.registered", "agent.updated"]
 /** The kinds that tell an agent's owner. */
 const ownerKinds = ["agent.registered", "agent.owner_transferred", "agent.orphaned"]
+
+/** The id of the document that a record's part went into. */
+export const documentIdOf = ({ idMember }: Scrub, body: { readonly [member: string]: unknown }): string => (idMember === null ? MAPPING_ID : String(body[idMember]))
 
 const agentProfile: Scrub = {
   collection: AGENTS,
@@ -58,17 +65,40 @@ const agentOwner: Scrub = {
   }
 }
 
+/** That a key was seen to vouch for the agent stays, and so does the kind of a declaration: the records' bodies say both. */
+const agentIdentity: Scrub = {
+  collection: AGENTS,
+  idMember: "agent_id",
+  // A rejected verdict tells nothing anew: it has no such part.
+  toldBy: ["agent.identity_attested"],
+  without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }), record: null })
+}
+
 const scrubs: { readonly [part: string]: Scrub } = {
   "agent.registered/profile": agentProfile,
   "agent.updated/profile": agentProfile,
   "agent.registered/owner": agentOwner,
   "agent.owner_transferred/owner": agentOwner,
+  "agent.identity_attested/identity": agentIdentity,
   "ingest_key.minted/profile": {
     collection: INGEST_KEYS,
     idMember: "key_id",
     toldBy: ["ingest_key.minted"],
     // The digest stays: the key is refused because it has no org unit, not because it is unknown.
     without: (document) => ({ put: { ...putOf(document, { ...document.body, ...erasedKeyProfile(document.id) }), unique: { digest: String(document.body["digest"]) } }, record: null })
+  },
+  "agent.provenance_added/profile": {
+    collection: PROVENANCE,
+    idMember: "provenance_id",
+    toldBy: ["agent.provenance_added"],
+    without: (document) => ({ put: { ...putOf(document, { ...document.body, ...erasedProvenance(document.id) }), keys: { agent_id: String(document.body["agentId"]) } }, record: null })
+  },
+  "mapping.changed/mapping": {
+    collection: ACCESS_MAPPING,
+    idMember: null,
+    toldBy: ["mapping.changed"],
+    // Nobody is anybody then, and whoever may set the first mapping sets it again.
+    without: (document) => ({ put: putOf(document, emptyMapping), record: null })
   },
   "principal.seen/identity": {
     collection: PRINCIPALS,

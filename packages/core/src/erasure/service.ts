@@ -10,7 +10,7 @@ import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { onceKeyOf } from "./once-key.ts"
 import { planErasure } from "./plan-erasure.ts"
-import { scrubOf } from "./scrub.ts"
+import { documentIdOf, type Scrub, scrubOf } from "./scrub.ts"
 
 /** Erasure. */
 export interface ErasureApi {
@@ -28,8 +28,8 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
     const heldBy = Effect.fnUntraced(function*(record: RecordView, name: string) {
       const scrub = scrubOf(record.kind, name)
       if (scrub === null) return null
-      const document = yield* storage.get(scrub.collection, String(record.body[scrub.idMember]))
-      return document === null ? null : { scrub, document, current: yield* isCurrent(storage, record, name, scrub.toldBy) }
+      const document = yield* storage.get(scrub.collection, documentIdOf(scrub, record.body))
+      return document === null ? null : { scrub, document, current: yield* isCurrent(storage, record, name, scrub) }
     })
 
     const erase: ErasureApi["erase"] = Effect.fnUntraced(function*(command, writer) {
@@ -55,12 +55,12 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
 /** Newest records looked at in one read; an agent that was updated oftener since costs another. */
 const LOOK = 100
 
-/** Whether nothing later than this record tells of its agent what the part told. Things without an agent are told of once. */
-const isCurrent = Effect.fnUntraced(function*(storage: StorageApi, record: RecordView, name: string, toldBy: ReadonlyArray<string>): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
-  if (toldBy.length === 1) return true
-  const agentId = String(record.body["agent_id"])
+/** Whether nothing later than this record tells of the same thing what the part told. Keys and people are told of once. */
+const isCurrent = Effect.fnUntraced(function*(storage: StorageApi, record: RecordView, name: string, { idMember, toldBy }: Scrub): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
+  if (idMember !== null && idMember !== "agent_id") return true
+  const about = idMember === null ? {} : { agentId: String(record.body[idMember]) }
   for (let from = record.seq + 1; ;) {
-    const later = yield* storage.records({ agentId, kinds: toldBy, from, limit: LOOK })
+    const later = yield* storage.records({ ...about, kinds: toldBy, from, limit: LOOK })
     for (const { bytes, seq } of later) {
       const read = readRecord(bytes)
       if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })

@@ -1,5 +1,5 @@
 /** What a host without Effect does with agents. */
-import type { AgentChange, AgentFilter, AgentInfo, AgentInput, CallOptions, OrphanInfo, OwnerInput } from "./types.ts"
+import type { AgentChange, AgentFilter, AgentInfo, AgentInput, CallOptions, IdentityInfo, IdentityInput, OrphanInfo, OwnerInput } from "./types.ts"
 
 /** The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take is refused with `invalid_transition`. */
 export interface AgentsDoor {
@@ -21,6 +21,8 @@ export interface AgentsDoor {
   /** Says that the agent was looked at, and when it is next; RFC 3339, any offset. */
   recertify(id: string, next: { readonly recert_due_at: string }, options?: CallOptions): Promise<AgentInfo>
   transferOwnership(id: string, owner: OwnerInput, options?: CallOptions): Promise<AgentInfo>
+  /** Verifies a signed card by the keys of the trust store, or takes down a declared identity. A rejected card is an answer, not an error; either way it is recorded. */
+  attachIdentity(id: string, identity: IdentityInput, options?: CallOptions): Promise<IdentityInfo>
   /** Takes the owner away; the agent has a week to get another. */
   disown(id: string, why: { readonly reason: string }, options?: CallOptions): Promise<AgentInfo>
 }

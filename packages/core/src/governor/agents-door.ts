@@ -4,7 +4,7 @@ import { Agents, type AgentsApi } from "../agents/service.ts"
 import type { Writer } from "../writer.ts"
 import type { AgentsDoor } from "./agents-door-types.ts"
 import type { Door } from "./door.ts"
-import { decoded, decodeAgent, decodeAgentFilter, decodeChange, decodeDisown, decodeRecertify, decodeSuspend, decodeTransfer } from "./input.ts"
+import { decoded, decodeAgent, decodeAgentFilter, decodeChange, decodeDisown, decodeIdentity, decodeRecertify, decodeSuspend, decodeTransfer } from "./input.ts"
 import type { Decoder } from "@flyball/contract"
 
 /** The registry over a door; every act is written in the name of `writer`. */
@@ -23,6 +23,7 @@ export const agentsDoor = ({ run }: Door, writer: Writer): AgentsDoor => {
     decommission: (id, options) => run(Agents.use((agents) => agents.decommission(id, writer)), options),
     recertify: (id, next, options) => run(withInput(decodeRecertify, next, (agents, input) => agents.recertify(id, input, writer)), options),
     transferOwnership: (id, owner, options) => run(withInput(decodeTransfer, owner, (agents, input) => agents.transferOwnership(id, input, writer)), options),
+    attachIdentity: (id, identity, options) => run(withInput(decodeIdentity, identity, (agents, input) => agents.attachIdentity(id, input, writer)), options),
     disown: (id, why, options) => run(withInput(decodeDisown, why, (agents, input) => agents.disown(id, input, writer)), options)
   }
 }

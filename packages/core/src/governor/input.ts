@@ -1,6 +1,6 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
-  AgentCreate, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, InvalidInput,
+  AgentCreate, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, IdentityIn, InvalidInput,
   OwnershipTransfer, PackRequest, ProofQuery, quickDecisions, RecertifyIn, RecordsQuery, SettleIn, SuspendIn, VerifyQuery
 } from "@flyball/contract"
 import { Effect, Result } from "effect"
@@ -18,6 +18,8 @@ export const decodeRecertify = decode(RecertifyIn)
 export const decodeTransfer = decode(OwnershipTransfer)
 /** Why an owner is taken away. */
 export const decodeDisown = decode(DisownIn)
+/** A signed card or a declared identity. */
+export const decodeIdentity = decode(IdentityIn)
 /** An outcome. */
 export const decodeSettle = decode(SettleIn)
 /** A capture gap. */

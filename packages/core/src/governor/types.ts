@@ -41,6 +41,31 @@ export interface OwnerInput {
   readonly owner_email: string
 }
 
+/** An agent's identity: a signed card, or both members of a declaration. */
+export interface IdentityInput {
+  /** All of it base64. With `signature`: Ed25519 over the card's bytes, by the key that `key_id` or `public_key` names. Without: an A2A card with its own `signatures`. */
+  readonly signed_card?: { readonly card: string; readonly signature?: string | null; readonly public_key?: string | null; readonly key_id?: string | null } | null
+  /** Where the declared identity is from: `spiffe`, `entra_agent_id`, `okta_agent`, `oidc_workload`, `aws_agent_registry`, `did`, or a word of yours. */
+  readonly declared_source?: string | null
+  readonly declared_ref?: string | null
+}
+
+/** What came of it. `identity_*` is the agent's identity afterwards, which a rejected card leaves as it was. */
+export interface IdentityInfo {
+  readonly agent_id: string
+  readonly identity_verified: boolean
+  readonly identity_source: string | null
+  readonly identity_ref: string | null
+  readonly verdict: "verified" | "declared" | "rejected"
+  readonly reason_code: "ok" | "signature_invalid" | "key_unknown" | "key_revoked" | "key_expired" | "alg_not_allowed" | "card_malformed" | "name_mismatch"
+  readonly card_digest: string | null
+  readonly key_id: string | null
+  readonly alg: string | null
+  readonly checked_at: string
+  readonly seq: number
+  readonly record_hash: string
+}
+
 /** A registered agent. Texts are null once their part was erased. */
 export interface AgentInfo {
   readonly id: string

@@ -2,6 +2,7 @@
 import type { PackHeader } from "@flyball/evidence"
 import { formatInstant } from "@flyball/evidence"
 import { present } from "../present.ts"
+import { type Scope, unitScope } from "../scope.ts"
 import type { Document, JsonObject } from "../storage/port.ts"
 
 /** Collection of the requests. Not governed: the replay checker ignores it; that a pack was exported is a record. */
@@ -31,8 +32,9 @@ export type PackSpec = {
 
 /** A stored request. */
 export type PackDocument = PackSpec & {
-  /** Org unit of who asked; `*` when the whole chain was theirs to see. */
+  /** Org unit of who asked; `*` when the whole chain was theirs to see, or where `orgUnits` names several. */
   readonly orgUnit: string
+  readonly orgUnits?: ReadonlyArray<string>
   readonly createdBy: string
   readonly createdAtMs: number
   /** Digest of the first pack that was streamed to its end; null before. */
@@ -41,6 +43,13 @@ export type PackDocument = PackSpec & {
 
 /** The request in a document of the collection `packs`; only this folder writes there. */
 export const storedPack = (document: Document): PackDocument => document.body as PackDocument
+
+/** Who asked, as a pack keeps it: one unit as it always was, several beside it. */
+export const askedWithin = ({ orgUnits }: Scope): Pick<PackDocument, "orgUnit" | "orgUnits"> =>
+  orgUnits === "*" ? { orgUnit: "*" } : orgUnits.length === 1 ? { orgUnit: orgUnits[0]! } : { orgUnit: "*", orgUnits }
+
+/** What whoever asked for a pack could see: only who sees as much may have it. */
+export const askedScope = ({ orgUnit, orgUnits }: PackDocument): Scope => (orgUnits === undefined ? unitScope(orgUnit) : { orgUnits })
 
 /** The request as a document's body. */
 export const packBody = (pack: PackDocument): JsonObject => ({ ...pack })

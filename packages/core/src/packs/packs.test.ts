@@ -18,7 +18,7 @@ const bytesOf = (pack: AsyncIterable<Uint8Array>) =>
 type Services = Effect.Success<ReturnType<typeof open>>
 
 /** Asks for a pack, takes it, verifies it with the pinned key. */
-const taken = ({ chain, packs }: Services, request: PackRequest, scope?: { readonly orgUnit: string }) =>
+const taken = ({ chain, packs }: Services, request: PackRequest, scope?: { readonly orgUnits: ReadonlyArray<string> }) =>
   Effect.gen(function*() {
     const asked = yield* packs.request(request, writer, scope)
     const bytes = yield* bytesOf(yield* packs.build(asked.id, writer, scope))
@@ -162,7 +162,7 @@ describe("a sparse pack", () => {
       const storage = yield* Storage
       const agent = (id: string, orgUnit: string) => ({ collection: "agents", id, expectedVersion: 0, body: { orgUnit, name: id }, keys: { org_unit: orgUnit }, unique: { name: id } })
       yield* storage.commit({ puts: [agent("agt_two", "claims"), agent("agt_three", "sales")], records: [draft(21, { agentId: "agt_two" }), draft(22, { agentId: "agt_three" })] })
-      const claims = { orgUnit: "claims" }
+      const claims = { orgUnits: ["claims"] }
       const { asked, lines, report } = yield* taken(services, { kind: "sparse" }, claims)
       assert.deepStrictEqual([report.exit, seqs(lines)], [0, [21]])
       assert.deepStrictEqual(JSON.parse(lines[1]!.slice(2)).filter, { agent_ids: ["agt_two"] })
@@ -170,8 +170,8 @@ describe("a sparse pack", () => {
       assert.strictEqual(yield* tag(services.packs.request({ kind: "full" }, writer, claims)), "Forbidden")
       assert.strictEqual(yield* tag(services.packs.request({ kind: "range", from: 1 }, writer, claims)), "Forbidden")
       assert.strictEqual(yield* tag(services.packs.request({ kind: "sparse", agent_id: "agt_three" }, writer, claims)), "AgentNotFound")
-      assert.strictEqual(yield* tag(services.packs.get(asked.id, { orgUnit: "sales" })), "PackNotFound")
-      assert.deepStrictEqual([(yield* services.packs.list(claims)).length, (yield* services.packs.list({ orgUnit: "sales" })).length, (yield* services.packs.list()).length], [1, 0, 1])
+      assert.strictEqual(yield* tag(services.packs.get(asked.id, { orgUnits: ["sales"] })), "PackNotFound")
+      assert.deepStrictEqual([(yield* services.packs.list(claims)).length, (yield* services.packs.list({ orgUnits: ["sales"] })).length, (yield* services.packs.list()).length], [1, 0, 1])
     }).pipe(Effect.scoped, Effect.provide(world())))
 })
 

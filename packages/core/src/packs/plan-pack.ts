@@ -24,7 +24,7 @@ export const planPack = (
   agentIds: ReadonlyArray<string> | null,
   treeSize: number
 ): Result.Result<PackSpec, Forbidden | InvalidInput> => {
-  if (scope.orgUnit !== "*" && request.kind !== "sparse") return Result.fail(new Forbidden({ need: "a role that covers every org unit; a sparse pack of the agents of your own is open" }))
+  if (scope.orgUnits !== "*" && request.kind !== "sparse") return Result.fail(new Forbidden({ need: "a role that covers every org unit; a sparse pack of the agents of your own is open" }))
   const problems = notFor[request.kind].flatMap((member) =>
     present(request[member]) ? [problem(member, `Leave it out: a ${request.kind} pack leaves nothing out. Ask for kind sparse to filter`, request[member])] : [])
   const from = request.from ?? 0

@@ -10,12 +10,12 @@ import { EvidenceCrypto } from "../chain/crypto.ts"
 import { Signer } from "../chain/signer.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { newId } from "../ids.ts"
-import { covers, everyUnit, type Scope } from "../scope.ts"
+import { covers, coversAll, everyUnit, type Scope } from "../scope.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { buildPack } from "./build-pack.ts"
-import { packBody, type PackDocument, PACKS, type PackSpec, storedPack } from "./document.ts"
+import { askedScope, askedWithin, packBody, type PackDocument, PACKS, type PackSpec, storedPack } from "./document.ts"
 import { packKeys, retiredPackKeys } from "./pack-keys.ts"
 import { planPack } from "./plan-pack.ts"
 
@@ -56,14 +56,16 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
         const document = yield* storage.get(AGENTS, request.agent_id)
         if (document === null || !covers(scope, storedAgent(document).body.orgUnit)) return yield* new AgentNotFound({ agentId: request.agent_id })
       }
-      return scope.orgUnit === "*" ? null : (yield* storage.find(AGENTS, "org_unit", scope.orgUnit)).map(({ id }) => id)
+      if (scope.orgUnits === "*") return null
+      const found = yield* Effect.forEach(scope.orgUnits, (orgUnit) => storage.find(AGENTS, "org_unit", orgUnit))
+      return found.flat().map(({ id }) => id).sort()
     })
 
     const request: PacksApi["request"] = Effect.fnUntraced(function*(request, writer, scope = everyUnit) {
       const agentIds = yield* visibleAgents(request, scope)
       const { size } = yield* checkpointer.now
       const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size))
-      const pack: PackDocument = { ...spec, orgUnit: scope.orgUnit, createdBy: writer.id, createdAtMs: yield* Clock.currentTimeMillis, exportedDigest: null }
+      const pack: PackDocument = { ...spec, ...askedWithin(scope), createdBy: writer.id, createdAtMs: yield* Clock.currentTimeMillis, exportedDigest: null }
       return yield* commitPlanned(Effect.gen(function*() {
         const id = yield* newId("pck")
         yield* storage.commit({ puts: [{ collection: PACKS, id, expectedVersion: 0, body: packBody(pack) }] })
@@ -73,14 +75,14 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
 
     const find = Effect.fnUntraced(function*(id: string, scope: Scope) {
       const document = yield* storage.get(PACKS, id)
-      return document !== null && covers(scope, storedPack(document).orgUnit) ? document : yield* new PackNotFound({ packId: id })
+      return document !== null && coversAll(scope, askedScope(storedPack(document))) ? document : yield* new PackNotFound({ packId: id })
     })
 
     const list: PacksApi["list"] = Effect.fnUntraced(function*(scope = everyUnit) {
       const found: Array<PackOut> = []
       for (let after: string | undefined;;) {
         const page = yield* storage.list(PACKS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
-        for (const document of page) if (covers(scope, storedPack(document).orgUnit)) found.push(packOut(document.id, storedPack(document)))
+        for (const document of page) if (coversAll(scope, askedScope(storedPack(document)))) found.push(packOut(document.id, storedPack(document)))
         if (page.length < PAGE) return found
         after = page.at(-1)!.id
       }

@@ -15,6 +15,8 @@ export const maxRows = 1000
 
 const kindPattern = /^[a-z][a-z0-9_.]{2,63}$/
 const partPattern = /^[a-z][a-z0-9_]{0,31}$/
+/** Names that most parts have; they match. */
+const partNames: ReadonlySet<string> = new Set(["args", "labels", "result"])
 const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
 const digestPattern = /^[0-9a-f]{64}$/
 
@@ -75,11 +77,11 @@ const recordsProblem = (change: ChangeSet): string | null => {
 const draftProblem = (draft: RecordDraft, before: RecordDraft | undefined): string | null => {
   if (draft.kind !== before?.kind && !kindPattern.test(draft.kind)) return `the kind does not match ${kindPattern.source}.`
   if (draft.agentId !== null && draft.agentId !== before?.agentId && (draft.agentId === "" || !isStorable(draft.agentId))) return "the agent's id is not text that a store can hold."
-  if (draft.parts.length > maxParts) return `it has ${draft.parts.length} parts; the most is ${maxParts}.`
+  const { parts } = draft
+  if (parts.length > maxParts) return `it has ${parts.length} parts; the most is ${maxParts}.`
   let last = ""
-  for (let index = 0; index < draft.parts.length; index++) {
-    const { bytes, name } = draft.parts[index]!
-    if (name !== before?.parts[index]?.name && !partPattern.test(name)) return `a part's name does not match ${partPattern.source}.`
+  for (const { bytes, name } of parts) {
+    if (!partNames.has(name) && !partPattern.test(name)) return `a part's name does not match ${partPattern.source}.`
     if (name <= last) return "parts are sorted by name, and names are unique."
     if (bytes.length > maxPartBytes) return `part ${name} has ${bytes.length} bytes; the most is ${maxPartBytes}.`
     last = name

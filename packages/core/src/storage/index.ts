@@ -12,7 +12,7 @@ export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts
 export { memoryStorage } from "./memory.ts"
 export type {
   AsOf, ChangeSet, CommitReceipt, DeliveryDraft, Document, DocumentPut, Head, JsonObject, JsonValue, Once, PartDraft, ReadFault, RecordDraft,
-  RecordQuery, RecordReceipt, StorageApi, StoredDelivery, StoredPart, StoredRecord
+  RecordQuery, RecordReceipt, Refolded, StorageApi, StoredDelivery, StoredPart, StoredRecord
 } from "./port.ts"
 export { Storage } from "./port.ts"
 export type { SealedPart, SealedRecord } from "./seal.ts"

@@ -149,6 +149,14 @@ export interface AsOf {
   readonly seq: number
 }
 
+/** What a stretch of records comes to whose bytes were read and hashed again, and are in order. */
+export interface Refolded {
+  /** Roots of complete subtrees of 2^level leaves, from the first record on, side by side. */
+  readonly subtrees: ReadonlyArray<{ readonly level: number; readonly hash: Uint8Array }>
+  /** The last record, from its own bytes. */
+  readonly last: Head
+}
+
 /** What goes wrong in any read. */
 export type ReadFault = StorageUnavailable | StorageCorrupt
 
@@ -177,6 +185,13 @@ export interface StorageApi {
    * Only complete nodes exist: index i of tile level t needs (i + 1) x 256^t records. Fewer come back past the end.
    */
   readonly hashes: (tileLevel: number, from: number, count: number) => Effect.Effect<Uint8Array, ReadFault>
+  /**
+   * Reads the records behind `previous` up to seq `to` again and hashes their bytes again: what `Refolder` makes of them, taken where it does not hold up the host.
+   * Null where something may be not in order, which whoever asked then looks for himself. At most 1,000 records.
+   *
+   * For a store that has a thread for it, whose code is not the code that wrote. Another leaves it out, and its records are looked at page by page on the host.
+   */
+  readonly refold?: (previous: Head | null, to: number) => Effect.Effect<Refolded | null, ReadFault>
   readonly deliveries: (page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<StoredDelivery>, ReadFault>
   /**
    * Takes or renews a lease; false while another holder's has not run out. One that ends more than twice `ttlMs` from now has run out too: the clock

@@ -1,9 +1,9 @@
 /** Every read of a SQLite store. Each is one statement or one page: no read transaction lives long enough to hold the WAL back. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import type { Head, RecordQuery, StoredPart } from "@flyball/core/storage"
+import type { Head, RecordQuery } from "@flyball/core/storage"
 import { partsPerRecord } from "./layout.ts"
 import type { DeliveryRow, DocumentRow, OnceRow } from "./protocol.ts"
-import type { RecordPage, RecordRow } from "./rows.ts"
+import type { PartPage, PartRow, RecordPage, RecordRow } from "./rows.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
 import { Words } from "./words.ts"
 
@@ -87,16 +87,17 @@ export class ChainReader {
     return { rows, word: (id) => this.#words.text(id) }
   }
 
-  parts(seqs: ReadonlyArray<number>): ReadonlyArray<StoredPart> {
-    const statement = this.#sql("SELECT name, salt, bytes, erased_by FROM part WHERE id BETWEEN ? AND ? ORDER BY id")
+  parts(seqs: ReadonlyArray<number>): PartPage {
+    const statement = this.#sql(partsSql, "arrays")
     const ascending = [...new Set(seqs)].sort((a, b) => a - b)
-    return ascending.flatMap((seq) => statement.all(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1).map((row): StoredPart => {
-      const name = this.#words.text(row["name"] as number)
-      const erasedBy = row["erased_by"] as number | null
-      return erasedBy === null
-        ? { seq, name, salt: row["salt"] as Uint8Array, bytes: row["bytes"] as Uint8Array, erasedBy }
-        : { seq, name, salt: null, bytes: null, erasedBy }
-    }))
+    const rows: Array<PartRow> = []
+    // Neighbours are asked for together: a page of a chain is one statement.
+    for (let from = 0, to = 0; from < ascending.length; from = to) {
+      for (to = from + 1; to < ascending.length && ascending[to] === ascending[to - 1]! + 1;) to++
+      const found = statement.all(ascending[from]! * partsPerRecord, (ascending[to - 1]! + 1) * partsPerRecord - 1) as unknown as ReadonlyArray<PartRow>
+      for (const row of found) rows.push(row)
+    }
+    return { rows, word: (id) => this.#words.text(id) }
   }
 
   once(scope: string, keys: ReadonlyArray<string>): ReadonlyArray<OnceRow> {
@@ -159,7 +160,9 @@ const documentOf = (collection: string, row: Row): DocumentRow => ({
   body: row["body"] as string
 })
 
-/** Hash and bytes come as one value: making it takes more than copying it. */
+const partsSql = "SELECT id, name, erased_by, CAST(salt || bytes AS BLOB) FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
+
+/** Hash and bytes come as one value, and so do salt and bytes of a part: making it takes more than copying it. */
 const pageSql = (agent: boolean, kinds: number, rare: boolean, descending: boolean): string =>
   `SELECT seq, kind, agent, at_ms, CAST(hash || bytes AS BLOB) FROM record${rare ? " INDEXED BY record_governance" : ""} WHERE seq BETWEEN ? AND ?${agent ? " AND agent = ?" : ""}${
     kinds === 0 ? "" : ` AND kind IN (${new Array(kinds).fill("?").join(", ")})`

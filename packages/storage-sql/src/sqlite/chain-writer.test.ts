@@ -7,6 +7,7 @@ import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
 import { migrate } from "./migrate.ts"
 import { prepare } from "./prepare.ts"
+import { packParts, readParts } from "./rows.ts"
 
 const open = () => {
   const db = new DatabaseSync(":memory:")
@@ -34,8 +35,20 @@ describe("ChainWriter", () => {
     const answers = commit({ records: [draft(1)] }, { records: [draft(2), draft(13)] }, { records: [draft(3, { agentId: "agt_new" })] })
     assert.deepEqual(tags(answers), ["Committed", "Failed", "Committed"])
     assert.equal(reader.head()?.seq, 2)
-    assert.deepEqual(reader.parts([0, 1, 2, 3]).map(({ seq, bytes }) => [seq, bytes?.length]), [[1, 1], [2, 3]])
+    assert.deepEqual(readParts(packParts(reader.parts([0, 1, 2, 3]))).map(({ seq, bytes }) => [seq, bytes?.length]), [[1, 1], [2, 3]])
     assert.deepEqual(tags(commit({ records: [draft()] })), ["Committed"])
+  })
+
+  it("has a part without salt or bytes taken for damage, unless a record says that it was erased", () => {
+    const { commit, db, reader } = open()
+    commit({ records: [draft(1)] }, { records: [draft(2)] })
+    db.exec("UPDATE part SET erased_by = 3, salt = NULL, bytes = NULL WHERE id < 64")
+    const read = () => readParts(packParts(reader.parts([2, 1]))).map(({ erasedBy, salt, seq }) => [seq, salt?.length, erasedBy])
+    assert.deepEqual(read(), [[1, undefined, 3], [2, 32, null]])
+    for (const lost of ["salt = NULL", "bytes = NULL", "salt = x'00', bytes = x''"]) {
+      db.exec(`UPDATE part SET ${lost} WHERE id >= 64`)
+      assert.throws(read, /part of record 2/)
+    }
   })
 
   it("says that nothing was written when the disk is full, and goes on when there is room again", () => {

@@ -18,7 +18,7 @@ const slackBytes = 2_048
  */
 export const prepare = (change: ChangeSet, salts: Uint8Array): PackedChange => {
   const { expects = [], puts = [], records = [], erase = [], forget = [], deliveries = [] } = change
-  const bodies = records.map(({ body, bodyText, kind }) => bodyText ?? recordBodyText(kind, body))
+  const bodies = records.map((draft) => draft.bodyText ?? recordBodyText(draft.kind, draft.body))
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const payloads = deliveries.map(({ body }) => JSON.stringify(body))
   const bytes = contentBytes(records, bodies, documents, payloads)

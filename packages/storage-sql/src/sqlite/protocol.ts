@@ -1,5 +1,5 @@
 /** The messages between a host and its storage worker. Plain data, no Effect. */
-import type { Document, Head, RecordQuery, StoredDelivery } from "@flyball/core/storage"
+import type { Document, Head, RecordQuery, Refolded, StoredDelivery } from "@flyball/core/storage"
 import type { Fault } from "./answers.ts"
 import type { PackedBatch } from "./batch.ts"
 
@@ -28,6 +28,7 @@ export type WorkerRequest =
   | { readonly op: "parts"; readonly seqs: ReadonlyArray<number> }
   | { readonly op: "once"; readonly scope: string; readonly keys: ReadonlyArray<string> }
   | { readonly op: "hashes"; readonly tileLevel: number; readonly from: number; readonly count: number }
+  | { readonly op: "refold"; readonly previous: Head | null; readonly to: number }
   | { readonly op: "deliveries"; readonly after: string; readonly limit: number }
 
 /** Whether a request that got no answer may have changed the store all the same. */
@@ -60,6 +61,7 @@ export interface WorkerAnswers {
   readonly parts: ArrayBuffer
   readonly once: ReadonlyArray<OnceRow>
   readonly hashes: ArrayBuffer
+  readonly refold: Refolded | null
   readonly deliveries: ReadonlyArray<DeliveryRow>
 }
 

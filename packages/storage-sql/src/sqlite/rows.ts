@@ -1,6 +1,8 @@
 /** Pages of records and parts as they travel from the reading worker: one buffer a page. */
 import type { StoredPart, StoredRecord } from "@flyball/core/storage"
+import { partsPerRecord } from "./layout.ts"
 import { PackReader, PackWriter } from "./packed.ts"
+import { StoreDamaged } from "./sqlite-fault.ts"
 
 /** A record as SQLite hands it out: seq, kind, agent, at, and its hash with its bytes behind. */
 export type RecordRow = readonly [seq: number, kind: number, agent: number | null, atMs: number, hashAndBytes: Uint8Array]
@@ -12,6 +14,7 @@ export interface RecordPage {
 }
 
 const hashBytes = 32
+const saltBytes = 32
 /** The word of a record that is about no agent. */
 const noWord = 0xffff_ffff
 
@@ -56,32 +59,55 @@ export const readRecords = (buffer: ArrayBuffer): ReadonlyArray<StoredRecord> =>
   return records
 }
 
-/** Packs parts, erased ones included. */
-export const packParts = (parts: ReadonlyArray<StoredPart>): ArrayBuffer => {
-  const out = new PackWriter(parts.length * 512)
-  out.u32(parts.length)
-  for (const part of parts) {
-    out.f64(part.seq)
-    out.text(part.name)
-    out.f64(part.erasedBy ?? -1)
-    if (part.erasedBy !== null) continue
-    out.raw(part.salt)
-    out.bytes(part.bytes)
+/** A part as SQLite hands it out: its place, its name, the record that says it was erased, and its salt with its bytes behind. */
+export type PartRow = readonly [id: number, name: number, erasedBy: number | null, saltAndBytes: Uint8Array | null]
+
+/** A page of parts, and what its numbers of words stand for. */
+export interface PartPage {
+  readonly rows: ReadonlyArray<PartRow>
+  readonly word: (id: number) => string
+}
+
+/** Packs parts, erased ones included: their names first, each once. */
+export const packParts = ({ rows, word }: PartPage): ArrayBuffer => {
+  const indexes = new Map<number, number>()
+  let length = 0
+  for (const [, name, , bytes] of rows) {
+    if (!indexes.has(name)) indexes.set(name, indexes.size)
+    length += 24 + (bytes?.length ?? 0)
+  }
+  const out = new PackWriter(length + 8 + indexes.size * 256)
+  out.u32(indexes.size)
+  for (const id of indexes.keys()) out.text(word(id))
+  out.u32(rows.length)
+  for (const [id, name, erasedBy, bytes] of rows) {
+    out.f64(Math.floor(id / partsPerRecord))
+    out.u32(indexes.get(name)!)
+    out.f64(erasedBy ?? -1)
+    if (erasedBy !== null) continue
+    if (bytes === null || bytes.length < saltBytes) throw new StoreDamaged(`a part of record ${Math.floor(id / partsPerRecord)} has lost its salt or its bytes, and no record says that it was erased`)
+    out.bytes(bytes)
   }
   return out.finish().buffer
 }
 
-/** Reads parts back. */
+/** Reads parts back. Byte arrays are views of the page, which nobody else holds. */
 export const readParts = (buffer: ArrayBuffer): ReadonlyArray<StoredPart> => {
   const from = new PackReader(buffer)
+  const words: Array<string> = []
+  for (let left = from.u32(); left > 0; left--) words.push(from.text())
   const parts: Array<StoredPart> = []
-  const count = from.u32()
-  for (let index = 0; index < count; index++) {
+  for (let left = from.u32(); left > 0; left--) {
     const seq = from.f64()
-    const name = from.text()
+    const name = words[from.u32()]!
     const erasedBy = from.f64()
-    if (erasedBy >= 0) parts.push({ seq, name, salt: null, bytes: null, erasedBy })
-    else parts.push({ seq, name, salt: from.raw(32), bytes: from.bytes(), erasedBy: null })
+    if (erasedBy >= 0) {
+      parts.push({ seq, name, salt: null, bytes: null, erasedBy })
+      continue
+    }
+    const length = from.u32() - saltBytes
+    const salt = from.raw(saltBytes)
+    parts.push({ seq, name, salt, bytes: from.raw(length), erasedBy: null })
   }
   return parts
 }

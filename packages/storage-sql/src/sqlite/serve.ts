@@ -1,5 +1,6 @@
 /** Serves the requests of one host over one connection, in whatever thread it is made. Its imports are few on purpose: see `worker.ts`. */
 import type { DatabaseSync } from "node:sqlite"
+import type { Head } from "@flyball/core/storage"
 import { packAnswers } from "./answers.ts"
 import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
@@ -10,6 +11,7 @@ import { cacheKib, openForReading, openForWriting, smallCacheKib } from "./open-
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
 import { packParts, packRecords } from "./rows.ts"
+import type { SqliteRefolder } from "./refold.ts"
 import { faultOf, StoreRefused } from "./sqlite-fault.ts"
 
 /** Takes answers to the host. Buffers may be transferred: nothing here looks at them again. */
@@ -17,6 +19,7 @@ export type Post = (replies: ReadonlyArray<Reply>, transfer: ReadonlyArray<Array
 
 /** What a role has open. */
 interface Connection {
+  readonly db: DatabaseSync
   readonly reader: ChainReader
   readonly writer: ChainWriter | null
   readonly checkpoints: Checkpoints | null
@@ -31,7 +34,7 @@ const cacheOf = ({ small }: OpenRequest): number => small ? smallCacheKib : cach
 const open = (request: OpenRequest): Connection => {
   if (request.role === "reader") {
     const db = openForReading(request.file, request.busyTimeoutMs, cacheOf(request))
-    return { reader: new ChainReader(db), writer: null, checkpoints: null, close: () => db.close() }
+    return { db, reader: new ChainReader(db), writer: null, checkpoints: null, close: () => db.close() }
   }
   const { db, close } = openForWriting(request.file, request.busyTimeoutMs, migrations, cacheOf(request))
   try {
@@ -45,6 +48,7 @@ const open = (request: OpenRequest): Connection => {
 const writing = (db: DatabaseSync, { file }: OpenRequest, closeDatabase: () => void): Connection => {
   const checkpoints = file === inMemory ? null : new Checkpoints(db)
   return {
+    db,
     reader: new ChainReader(db),
     writer: new ChainWriter(db),
     checkpoints,
@@ -64,6 +68,8 @@ export class RequestServer {
   /** Answers that wait for those of the other requests they came with. */
   #replies: Array<Reply> = []
   #transfer: Array<ArrayBuffer> = []
+  /** Belongs to one connection. */
+  #refolder: { readonly of: Connection; readonly refolder: SqliteRefolder } | null = null
 
   constructor(post: Post) {
     this.#post = post
@@ -126,6 +132,8 @@ export class RequestServer {
         return this.#ok(id, this.#reader().once(request.scope, request.keys))
       case "hashes":
         return this.#okBuffer(id, this.#reader().hashes(request.tileLevel, request.from, request.count))
+      case "refold":
+        return this.#refold(id, request.previous, request.to)
       case "deliveries":
         return this.#ok(id, this.#reader().deliveries(request.after, request.limit))
     }
@@ -146,6 +154,23 @@ export class RequestServer {
     if (done === true) return this.#okBuffer(id, packRecords(value))
     setImmediate(() => {
       this.#guarded(id, () => this.#search(id, slices))
+      this.#sendReplies()
+    })
+  }
+
+  /** The first of a connection waits for its code to be loaded; other requests are served meanwhile. */
+  #refold(id: number, previous: Head | null, to: number): void {
+    const connection = this.#required(this.#connection, "reading")
+    if (this.#refolder?.of === connection) return this.#ok(id, this.#refolder.refolder.fold(previous, to))
+    import("./refold.ts").then(({ SqliteRefolder }) => {
+      this.#guarded(id, () => {
+        const now = this.#required(this.#connection, "reading")
+        this.#refolder = { of: now, refolder: new SqliteRefolder(now.db) }
+        this.#ok(id, this.#refolder.refolder.fold(previous, to))
+      })
+      this.#sendReplies()
+    }, (error: unknown) => {
+      this.#replies.push({ id, ok: false, fault: faultOf(error, "no") })
       this.#sendReplies()
     })
   }

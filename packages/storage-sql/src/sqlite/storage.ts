@@ -17,7 +17,7 @@ import { readParts, readRecords } from "./rows.ts"
 import type { SqliteOptions, Threads } from "./threads.ts"
 import { call, errorOf, openThreads } from "./threads.ts"
 
-/** Most seqs that one read of parts takes. Spec: port. */
+/** Most seqs that one read of parts takes, and most records that are folded at once. Spec: port. */
 const maxSeqs = 1000
 
 /**
@@ -68,6 +68,12 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
       }),
     once: (scope, keys) => call(read, { op: "once", scope, keys: keys.filter(isStorable) }),
     hashes: (tileLevel, from, count) => Effect.map(call(read, { op: "hashes", tileLevel, from, count }), (joined) => new Uint8Array(joined)),
+    refold: (previous, to) =>
+      Effect.suspend(() => {
+        const count = to - (previous?.seq ?? -1)
+        invariant(count > maxSeqs ? `${count} records were to be folded; the most is ${maxSeqs}.` : null)
+        return call(read, { op: "refold", previous, to })
+      }),
     deliveries: (page) =>
       Effect.suspend(() => {
         invariant(queryProblem({ limit: page.limit }))

@@ -22,6 +22,7 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     parts: (seqs) => around("storage.parts", storage.parts(seqs)),
     once: (scope, keys) => around("storage.once", storage.once(scope, keys)),
     hashes: (tileLevel, from, count) => around("storage.hashes", storage.hashes(tileLevel, from, count)),
+    ...(storage.refold === undefined ? {} : { refold: (previous, to) => around("storage.refold", storage.refold!(previous, to)) }),
     deliveries: (page) => around("storage.deliveries", storage.deliveries(page)),
     lease: (name, holder, ttlMs) => around("storage.lease", storage.lease(name, holder, ttlMs)),
     releaseLease: (name, holder) => around("storage.releaseLease", storage.releaseLease(name, holder))

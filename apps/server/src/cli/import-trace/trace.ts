@@ -54,8 +54,9 @@ export const readTraceLine = (line: unknown): TraceRead => {
   const costMicroUsd = cost === undefined || cost === null ? undefined : typeof cost === "number" ? microUsd(cost) : null
   if (costMicroUsd === null) return { ok: false, expected: "cost_usd as a number of at least 0" }
   const usage = present({ input_tokens: trace["tokens_in"], output_tokens: trace["tokens_out"], cost_micro_usd: costMicroUsd })
+  // In the order of RFC 8785, which spares the sorting.
   const labels = present({
-    source: trace["source"], task_id: trace["task_id"], parallel_of: trace["parallel_of"], labels: trace["labels"], ts_source: trace["ts_source"], result_chars: trace["result_chars"]
+    labels: trace["labels"], parallel_of: trace["parallel_of"], result_chars: trace["result_chars"], source: trace["source"], task_id: trace["task_id"], ts_source: trace["ts_source"]
   })
   return {
     ok: true,

@@ -9,9 +9,10 @@ const BATCH = 500
 /**
  * Bytes of lines that wait for their batch, of all agents together, before everything is witnessed.
  *
- * As much again is being witnessed meanwhile. Decisions of small size take several times their line in memory.
+ * The more, the larger the batch of each agent, where a file has many at once, and the less time a decision takes. Decisions take several times their
+ * line in memory, so nothing is read while these are witnessed.
  */
-const WAITING_BYTES = 192 * 1024
+const WAITING_BYTES = 384 * 1024
 
 const writer: Writer = { id: "system:import" }
 
@@ -39,9 +40,9 @@ export interface TraceLine {
   readonly bytes: number
 }
 
-/** Takes decisions and witnesses them when enough wait, while the next ones are read. */
+/** Takes decisions and witnesses them when enough wait. */
 export interface Witness {
-  /** Answers a promise when the caller has to wait before it adds more. */
+  /** Answers a promise when the caller has to wait before it adds more: all that waited is then being witnessed. */
   readonly add: (line: TraceLine) => Promise<void> | null
   /** Witnesses all that waits. */
   readonly flush: () => Promise<void>
@@ -57,7 +58,6 @@ const decodeAgent = decode(AgentCreate)
 export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Totals): Witness => {
   let waiting = new Map<string, Array<TraceLine>>()
   let waitingBytes = 0
-  let underWay: Promise<void> = Promise.resolve()
 
   const agentOf = async ({ agent: name, line }: TraceLine): Promise<string> => {
     const known = totals.agents.get(name)
@@ -89,16 +89,11 @@ export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Tota
     if (failures.length > 0) throw failures.reduce(earlier)
   }
 
-  /** Hands over what waits; answers when what was handed over before is recorded. */
-  const next = async (): Promise<void> => {
+  const flush = (): Promise<void> => {
     const byAgent = waiting
     waiting = new Map()
     waitingBytes = 0
-    const before = underWay
-    underWay = before.then(() => witnessAll(byAgent))
-    // Whoever waits for it next is told; nobody may be waiting yet.
-    underWay.catch(() => undefined)
-    await before
+    return witnessAll(byAgent)
   }
 
   return {
@@ -107,12 +102,9 @@ export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Tota
       if (lines === undefined) waiting.set(line.agent, [line])
       else lines.push(line)
       waitingBytes += line.bytes
-      return waitingBytes >= WAITING_BYTES ? next() : null
+      return waitingBytes >= WAITING_BYTES ? flush() : null
     },
-    flush: async () => {
-      await next()
-      await underWay
-    }
+    flush
   }
 }
 

@@ -1,6 +1,6 @@
 /** The registry. */
 import type { agents } from "@flyball/contract/http"
-import { Agents } from "@flyball/core"
+import { Agents, Provenance } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
@@ -15,6 +15,10 @@ export const agentsHandlers: HandlersOf<typeof agents> = {
   }),
   list: ({ caller, query }) => Agents.use((agents) => agents.list(query, scopeOf(caller))).pipe(Effect.map(json)),
   get: ({ caller, params }) => Agents.use((agents) => agents.get(params.agent_id, scopeOf(caller))).pipe(Effect.map(json)),
+  addProvenance: Effect.fnUntraced(function*({ body, caller, params }) {
+    return json(yield* (yield* Provenance).add(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  provenance: ({ caller, params }) => Provenance.use((provenance) => provenance.list(params.agent_id, scopeOf(caller))).pipe(Effect.map(json)),
   orphans: ({ caller }) => Agents.use((agents) => agents.orphans(scopeOf(caller))).pipe(Effect.map(json)),
   update: Effect.fnUntraced(function*({ body, caller, params }) {
     return json(yield* (yield* Agents).update(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
@@ -33,6 +37,9 @@ export const agentsHandlers: HandlersOf<typeof agents> = {
   }),
   transferOwnership: Effect.fnUntraced(function*({ body, caller, params }) {
     return json(yield* (yield* Agents).transferOwnership(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  attachIdentity: Effect.fnUntraced(function*({ body, caller, params }) {
+    return json(yield* (yield* Agents).attachIdentity(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
   disown: Effect.fnUntraced(function*({ body, caller, params }) {
     return json(yield* (yield* Agents).disown(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))

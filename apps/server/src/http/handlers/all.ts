@@ -1,11 +1,13 @@
 /** All handlers by the id of their endpoint. */
-import { agents, chain, decisions, evidence, ingestKeys, system } from "@flyball/contract/http"
+import { accessMapping, agents, chain, decisions, evidence, ingestKeys, models, system } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../call.ts"
+import { accessMappingHandlers } from "./access-mapping.ts"
 import { agentsHandlers } from "./agents.ts"
 import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
 import { evidenceHandlers } from "./evidence.ts"
 import { ingestKeysHandlers } from "./ingest-keys.ts"
+import { modelsHandlers } from "./models.ts"
 import { systemHandlers } from "./system.ts"
 
 const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(group: Group, handlers: HandlersOf<Group>): ReadonlyArray<readonly [string, AnyHandler]> =>
@@ -15,8 +17,10 @@ const byId = <Group extends { readonly [name: string]: { readonly id: string } }
 export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntries([
   ...byId(system, systemHandlers),
   ...byId(agents, agentsHandlers),
+  ...byId(models, modelsHandlers),
   ...byId(decisions, decisionsHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
-  ...byId(ingestKeys, ingestKeysHandlers)
+  ...byId(ingestKeys, ingestKeysHandlers),
+  ...byId(accessMapping, accessMappingHandlers)
 ])

@@ -1,7 +1,7 @@
 /** Ingest keys. */
 import { IngestKeyNotFound, type IngestKeyOut, OrgUnitNotAllowed } from "@flyball/contract"
 import type { ingestKeys } from "@flyball/contract/http"
-import { IngestKeys, type Scope } from "@flyball/core"
+import { covers, IngestKeys, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
@@ -10,7 +10,7 @@ import { scopeOf, writerOf } from "../caller.ts"
 /** Handlers of the group `ingestKeys`. */
 export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {
   mint: Effect.fnUntraced(function*({ body, caller }) {
-    if (!within(scopeOf(caller), body.org_unit)) return yield* new OrgUnitNotAllowed()
+    if (!covers(scopeOf(caller), body.org_unit)) return yield* new OrgUnitNotAllowed()
     const keys = yield* IngestKeys
     return json(yield* keys.mint(body, yield* writerOf(caller)))
   }),
@@ -23,8 +23,6 @@ export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {
   })
 }
 
-const within = (scope: Scope, orgUnit: string | null): boolean => scope.orgUnit === "*" || scope.orgUnit === orgUnit
-
 /** The keys that an administrator of these units sees. */
 const visible = (scope: Scope) =>
-  Effect.map(IngestKeys.use((keys) => keys.list), (keys): ReadonlyArray<IngestKeyOut> => keys.filter((key) => within(scope, key.org_unit)))
+  Effect.map(IngestKeys.use((keys) => keys.list), (keys): ReadonlyArray<IngestKeyOut> => keys.filter((key) => covers(scope, key.org_unit)))

@@ -1,10 +1,11 @@
 /** Liveness, and who is calling. */
 import { Draining, type MeOut } from "@flyball/contract"
 import type { system } from "@flyball/contract/http"
-import { Storage, StorageUnavailable } from "@flyball/core"
+import { Storage, StorageUnavailable, Tenant } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
+import { metaOut } from "../meta.ts"
 import type { KnownCaller } from "../caller.ts"
 
 /** A store that takes longer to say its head does not answer. */
@@ -22,6 +23,7 @@ export const systemHandlers: HandlersOf<typeof system> = {
     return json({ status: "ok" })
   }),
   status: ({ server }) => Effect.succeed(json({ status: "live", version: server.version })),
+  meta: ({ server }) => Tenant.use(({ tenantId }) => Effect.succeed(json(metaOut(server.version, tenantId)))),
   me: ({ caller }) => Effect.succeed(json(meOut(caller)))
 }
 
@@ -30,7 +32,7 @@ const meOut = (caller: KnownCaller): MeOut | null => {
     case "key":
       return { subject: caller.writer.id, kind: "key", role: null, org_units: [caller.orgUnit], name: null }
     case "user":
-      return { subject: caller.subject, kind: "user", role: caller.role, org_units: [caller.orgUnit], name: null }
+      return { subject: caller.subject, kind: "user", role: caller.role, org_units: caller.orgUnits === "*" ? ["*"] : caller.orgUnits, name: caller.name }
     case "anonymous":
       return null
   }

@@ -1,5 +1,7 @@
 /** The agent as state: what the document holds, and what erasing a part leaves of it. */
 
+import { sourceWord } from "../../identity/rules/sources.ts"
+
 /** A JSON object that a caller sent. */
 type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
 
@@ -35,6 +37,12 @@ export type AgentDocument = {
   readonly suspendedReason?: SuspendedReason
   /** When the owner was taken away. An agent that never had one is an orphan since it was made, without this member. */
   readonly orphanedAtMs?: number
+  /** What was attested last. Absent until something was. */
+  readonly identityVerified?: boolean
+  /** One of the words of `identity/rules/sources.ts`, or a caller's own. */
+  readonly identitySource?: string
+  /** Null once the part `identity` was erased. */
+  readonly identityRef?: string | null
 }
 
 /** Why an agent is suspended. Spec: design section 5. */
@@ -45,6 +53,9 @@ export const profileMembers = ["name", "description", "orgUnit", "purpose", "age
 
 /** Members that come from the part `owner`. */
 export const ownerMembers = ["ownerName", "ownerEmail"] as const
+
+/** Members that come from the part `identity`. */
+export const identityMembers = ["identitySource", "identityRef"] as const
 
 /** What an agent is called and described by. */
 export type AgentProfile = Pick<AgentDocument, (typeof profileMembers)[number]>
@@ -63,6 +74,9 @@ export const erasedProfile = (agentId: string): AgentProfile => ({
   labels: {},
   blastRadius: {}
 })
+
+/** What is left of an identity whose part was erased: the word that the record's body has for its source. */
+export const erasedIdentity = (source: string): { readonly identitySource: string; readonly identityRef: null } => ({ identitySource: sourceWord(source), identityRef: null })
 
 /** No owner: none was given, or the part was erased. */
 export const noOwner: AgentOwner = { ownerName: null, ownerEmail: null }

@@ -2,7 +2,7 @@
 import { parseInstant } from "@flyball/evidence"
 import { partMembers } from "../../replay/rules/part-json.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../../replay/rules/types.ts"
-import { type AgentOwner, type AgentProfile, erasedProfile, noOwner, ownerMembers, profileMembers } from "./document.ts"
+import { type AgentOwner, type AgentProfile, erasedIdentity, erasedProfile, identityMembers, noOwner, ownerMembers, profileMembers } from "./document.ts"
 
 type Fold = (document: ExpectedDocument, record: ReplayRecord) => ExpectedDocument
 
@@ -23,11 +23,12 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(Objec
     ({ ...document, body: { ...leftOut(document.body, "suspendedReason"), status: "decommissioned", decommissionedAtMs: instant(record.body["decommissioned_at"]) } }),
   "agent.recertified": (document, record) => ({ ...document, body: { ...document.body, recertDueAtMs: instant(record.body["recert_due_at"]) } }),
   "agent.owner_transferred": (document, record) => withOwner({ ...document, body: leftOut(document.body, "orphanedAtMs") }, record),
+  "agent.identity_attested": (document, record) => record.body["verdict"] === "rejected" ? document : withIdentity(document, record),
   "agent.orphaned": (document, record) => withOwner({ ...document, body: { ...document.body, orphanedAtMs: instant(record.body["since"]) } }, record)
 }))
 
 /** Kinds of agents' records whose parts the fold reads. */
-export const agentKindsWithParts: ReadonlyArray<string> = ["agent.registered", "agent.updated", "agent.owner_transferred"]
+export const agentKindsWithParts: ReadonlyArray<string> = ["agent.registered", "agent.updated", "agent.owner_transferred", "agent.identity_attested"]
 
 /** The document after `agent.registered`. */
 export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
@@ -38,7 +39,7 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
     status: "draft",
     recertDueAtMs: instant(record.body["recert_due_at"])
   }
-  const empty: ExpectedDocument = { collection: "agents", id: String(record.body["agent_id"]), body, unique: {}, unknown: [], erased: [], personal: [...profileMembers, ...ownerMembers] }
+  const empty: ExpectedDocument = { collection: "agents", id: String(record.body["agent_id"]), body, unique: {}, unknown: [], erased: [], personal: [...profileMembers, ...ownerMembers, ...identityMembers] }
   return withOwner(withProfile(empty, record), record)
 }
 
@@ -53,6 +54,16 @@ const withProfile = (document: ExpectedDocument, record: ReplayRecord): Expected
 const withOwner = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const owner = partMembers(record.parts.get("owner"))
   return { ...tellable(document, ownerMembers, owner.state), body: { ...document.body, ...(owner.state === "known" ? readOwner(owner.members) : noOwner) } }
+}
+
+/** The document with the identity that a record tells. */
+const withIdentity = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
+  const identity = partMembers(record.parts.get("identity"))
+  const source = String(record.body["source"])
+  const told = identity.state === "known"
+    ? { identitySource: text(identity.members["identity_source"]) ?? source, identityRef: text(identity.members["identity_ref"]) }
+    : erasedIdentity(source)
+  return { ...tellable(document, identityMembers, identity.state), body: { ...document.body, identityVerified: record.body["verdict"] === "verified", ...told } }
 }
 
 /** The lists of what cannot be told, after a part in this state told these members. */

@@ -49,6 +49,25 @@ describe("folding records", () => {
     assert.deepStrictEqual(person.unique, {})
   })
 
+  it("gives an agent the identity of the newest verdict that was not rejected", () => {
+    const attested = (seq: number, verdict: string, source: string, parts: { readonly [name: string]: PartContent } = {}) =>
+      record(seq, "agent.identity_attested", { agent_id: "agt_1", checked_at: "2026-11-21T00:00:00.000Z", reason_code: "ok", source, verdict, writer: "system:host" }, parts)
+    const start = registered({ profile, owner })
+    const verified = attested(5, "verified", "signed_card", { identity: json({ identity_ref: "acme#1" }) })
+    const own = (part: PartContent) => attested(6, "declared", "other", { identity: part })
+    const identityOf = (...records: ReadonlyArray<ReplayRecord>) => {
+      const { body, erased, unknown } = document(fold(start, ...records), "agents", "agt_1")
+      return [body["identityVerified"], body["identitySource"], body["identityRef"], unknown, erased]
+    }
+    assert.deepStrictEqual(identityOf(), [undefined, undefined, undefined, [], []])
+    assert.deepStrictEqual(identityOf(attested(4, "rejected", "signed_card", { claim: json({ key_id: "x" }) })), [undefined, undefined, undefined, [], []])
+    assert.deepStrictEqual(identityOf(verified, attested(6, "rejected", "a2a_signed_card")), [true, "signed_card", "acme#1", [], []])
+    assert.deepStrictEqual(identityOf(verified, own(json({ identity_ref: "7", identity_source: "ours" }))), [false, "ours", "7", [], []])
+    assert.deepStrictEqual(identityOf(verified, own({ state: "erased" })), [false, "other", null, [], ["identitySource", "identityRef"]])
+    assert.deepStrictEqual(identityOf(own({ state: "withheld" }))[3], ["identitySource", "identityRef"])
+    assert.deepStrictEqual(identityOf(own({ state: "withheld" }), verified), [true, "signed_card", "acme#1", [], []])
+  })
+
   it("does not guess what a withheld, missing or unreadable part would tell", () => {
     for (const part of [{ state: "withheld" }, { state: "missing" }, { state: "present", bytes: Uint8Array.of(255) }] as const) {
       const agent = document(fold(registered({ profile: part, owner })), "agents", "agt_1")

@@ -1,14 +1,17 @@
 /** Folds records, in order, into the documents they say there are. */
+import { foldMappingChanged } from "../../access-mapping/rules/fold.ts"
 import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../../agents/rules/fold.ts"
 import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../../ingest-keys/rules/fold.ts"
+import { foldModel, MODELS } from "../../models/rules/fold.ts"
+import { foldProvenanceAdded } from "../../provenance/rules/fold.ts"
 import { foldPrincipalSeen } from "../../principals/rules/fold.ts"
 import type { Difference, ExpectedDocument, ReplayRecord } from "./types.ts"
 
 /** Collections whose documents follow from records alone. All others are working state, and no business of replay. */
-export const governedCollections = ["agents", "ingest_keys", "principals"] as const
+export const governedCollections = ["access_mapping", "agents", "ingest_keys", "models", "principals", "provenance"] as const
 
 /** Kinds whose parts the fold reads. */
-export const kindsWithParts: ReadonlySet<string> = new Set([...agentKindsWithParts, "ingest_key.minted", "principal.seen"])
+export const kindsWithParts: ReadonlySet<string> = new Set([...agentKindsWithParts, "ingest_key.minted", "mapping.changed", "principal.seen", "agent.provenance_added"])
 
 /** What an agent's records amount to. */
 export interface AgentCounts {
@@ -41,6 +44,17 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return add(state, foldIngestKeyMinted(record), record)
     case "ingest_key.revoked":
       return change(state, "ingest_keys", String(record.body["key_id"]), record, foldIngestKeyRevoked)
+    case "mapping.changed": {
+      const mapping = foldMappingChanged(record)
+      collectionOf(state, mapping.collection).set(mapping.id, mapping)
+      return
+    }
+    case "model.registered":
+      return add(state, foldModel(record), record)
+    case "model.updated":
+      return change(state, MODELS, String(record.body["model_id"]), record, () => foldModel(record))
+    case "agent.provenance_added":
+      return add(state, foldProvenanceAdded(record), record)
     case "principal.seen":
       return add(state, foldPrincipalSeen(record), record)
     case "decision.witnessed":

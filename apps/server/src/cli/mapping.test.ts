@@ -1,0 +1,48 @@
+import { writeFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { operator, type Operator, starterFile } from "./testing/commands.ts"
+
+let me: Operator
+beforeAll(async () => {
+  me = operator()
+  assert.strictEqual((await me.flyball(["import", starterFile])).status, 0)
+})
+afterAll(() => me.leave())
+
+const admins = { match: { claim: "groups", value: "founders" }, role: "admin", org_unit: "*" }
+const file = (name: string, content: unknown): string => {
+  writeFileSync(me.path(name), typeof content === "string" ? content : JSON.stringify(content))
+  return name
+}
+
+describe("flyball mapping", () => {
+  it("shows that there is none, sets one, and shows it as set takes it back", async () => {
+    assert.deepStrictEqual(JSON.parse((await me.flyball(["mapping", "show"])).out), { rules: [], trust_canonical: false, if_version: 0 })
+    const set = await me.flyball(["mapping", "set", file("one.json", { rules: [admins] })])
+    assert.deepEqual(set, { status: 0, out: "The access mapping is set: 1 rule. This is version 1.\n", err: "" })
+    const shown = (await me.flyball(["mapping", "show"])).out
+    assert.deepStrictEqual(JSON.parse(shown), { rules: [{ id: "r1", ...admins }], trust_canonical: false, if_version: 1 })
+    assert.strictEqual((await me.flyball(["mapping", "set", file("again.json", shown)])).status, 0)
+    assert.strictEqual((await me.flyball(["check"])).status, 0)
+  })
+
+  it("that was changed since it was shown, or would lock everybody out, is refused and left as it is", async () => {
+    const before = (await me.flyball(["mapping", "show"])).out
+    const late = await me.flyball(["mapping", "set", file("late.json", { rules: [admins], if_version: 1 })])
+    assert.deepEqual([late.status, late.out], [1, ""])
+    assert.include(late.err, "changed since it was read")
+    const nobody = await me.flyball(["mapping", "set", file("nobody.json", { rules: [{ ...admins, role: "auditor" }] })])
+    assert.deepEqual([nobody.status, nobody.out], [1, ""])
+    assert.include(nobody.err, "Nobody could change this mapping again")
+    assert.strictEqual((await me.flyball(["mapping", "show"])).out, before)
+  })
+
+  it.each([
+    ["{", "is not JSON that can be read (syntax at byte 1)"], ["[]", "is no access mapping: the file: "], ["{\"rules\":[{}]}", "is no access mapping: rules.0.match: Field required"],
+    ["{\"rules\":[],\"roles\":[]}", "is no access mapping: roles: "]
+  ])("a file with %s is a mistake in the call", async (content, says) => {
+    const { err, out, status } = await me.flyball(["mapping", "set", file("bad.json", content)])
+    assert.deepEqual([status, out], [2, ""])
+    assert.include(err, `flyball mapping: bad.json ${says}`)
+  })
+})

@@ -1,0 +1,58 @@
+/** `flyball mapping`: who becomes what here, set on the host where nobody can set it over HTTP. */
+import { readFileSync } from "node:fs"
+import { decode, MappingIn, type MappingOut } from "@flyball/contract"
+import { AccessMapping } from "@flyball/core"
+import { readJson } from "@flyball/evidence"
+import { Result } from "effect"
+import { requireDataFolder } from "../host/data-folder.ts"
+import { fileProblem } from "../host/file-problem.ts"
+import { prepareStoreFile } from "../host/store-file.ts"
+import { readArguments, UsageError } from "./arguments.ts"
+import { command, counted, exitStatus } from "./command.ts"
+import { settingsOfProcess } from "./environment.ts"
+import { withHost } from "./with-host.ts"
+
+/** What the records name as the writer: whoever sits at the host. */
+const writer = { id: "system:host" }
+
+/** Prints the mapping as JSON that `set` takes back, or sets it from a file. */
+export const run = command("mapping", async (args) => {
+  const { positionals: [act, file, more] } = readArguments(args, {}, true)
+  if (act === "show" && file === undefined) return withHost({ readOnly: true, small: true }, async (runtime) => {
+    console.log(asFile(await runtime.runPromise(AccessMapping.use(({ get }) => get))))
+    return exitStatus.ok
+  })
+  if (act !== "set" || file === undefined || more !== undefined) throw new UsageError("it takes show, or set FILE")
+  const wanted = readMapping(file)
+  const { settings } = settingsOfProcess()
+  // In another folder it would begin a chain there and give it a mapping.
+  if (settings.database.kind !== "memory") requireDataFolder(settings)
+  if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, true)
+  return withHost({ readOnly: false, small: true }, async (runtime) => {
+    const { rules, trust_canonical, version } = await runtime.runPromise(AccessMapping.use((mapping) => mapping.set(wanted, writer)))
+    console.log(`The access mapping is set: ${counted(rules.length, "rule")}${trust_canonical ? ", role names of ours in tokens are trusted" : ""}. This is version ${version}.`)
+    return exitStatus.ok
+  })
+})
+
+const asFile = ({ rules, trust_canonical, version }: MappingOut): string => JSON.stringify({ rules, trust_canonical, if_version: version }, null, 2)
+
+const decodeMapping = decode(MappingIn)
+
+const readMapping = (file: string): MappingIn => {
+  const problem = (says: string): never => {
+    throw new UsageError(`${file} ${says}`)
+  }
+  let bytes: Uint8Array
+  try {
+    bytes = readFileSync(file)
+  } catch (cause) {
+    return problem(`cannot be read: ${fileProblem(cause)}`)
+  }
+  const read = readJson(bytes)
+  if (!read.ok) return problem(`is not JSON that can be read (${read.reason} at byte ${read.offset})`)
+  const decoded = decodeMapping(read.value, "body")
+  if (Result.isSuccess(decoded)) return decoded.success
+  const [first] = decoded.failure
+  return problem(`is no access mapping: ${first!.loc.slice(1).join(".") || "the file"}: ${first!.msg}`)
+}

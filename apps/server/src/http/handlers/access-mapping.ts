@@ -1,0 +1,18 @@
+/** The access mapping. */
+import type { accessMapping } from "@flyball/contract/http"
+import { AccessMapping, mappedRules, resolveClaims, resolvedOut } from "@flyball/core"
+import { Effect } from "effect"
+import { json } from "../answer.ts"
+import type { HandlersOf } from "../call.ts"
+import { writerOf } from "../caller.ts"
+
+/** Handlers of the group `accessMapping`. */
+export const accessMappingHandlers: HandlersOf<typeof accessMapping> = {
+  get: () => AccessMapping.use((mapping) => mapping.get).pipe(Effect.map(json)),
+  set: Effect.fnUntraced(function*({ body, caller }) {
+    const mapping = yield* AccessMapping
+    return json(yield* mapping.set(body, yield* writerOf(caller)))
+  }),
+  resolveDraft: ({ body: { groups, roles, rules, trust_canonical: trustCanonical, user_ids: userIds } }) =>
+    Effect.succeed(json(resolvedOut(resolveClaims({ rules: mappedRules(rules), trustCanonical }, { roles, groups, userIds }))))
+}

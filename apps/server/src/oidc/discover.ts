@@ -1,0 +1,42 @@
+/** Where an issuer keeps its keys. Spec: OpenID Connect Discovery 1.0, section 4. */
+import { IssuerUnavailable } from "../http/issuer-unavailable.ts"
+import { isIssuerUrl } from "./issuer-url.ts"
+
+/** How long a request to the issuer may take. Unit: milliseconds. */
+export const REQUEST_MS = 5_000
+/** A discovery document is a few kilobytes. Unit: bytes. */
+const MAX_BYTES = 262_144
+
+/**
+ * The address of an issuer's keys.
+ *
+ * - Fails: rejects with `IssuerUnavailable` when the document cannot be had, is another issuer's, or names an address that is not https (loopback apart).
+ */
+export const discover = async (issuer: string): Promise<URL> => {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
+  const document = await fetchJson(url)
+  const said = (name: string): unknown => (typeof document === "object" && document !== null ? (document as { readonly [name: string]: unknown })[name] : undefined)
+  // Otherwise whoever can answer for one issuer could stand for another.
+  if (said("issuer") !== issuer) throw new IssuerUnavailable({ reason: `${url} says that it is of another issuer: ${JSON.stringify(said("issuer"))}` })
+  const keys = said("jwks_uri")
+  if (typeof keys !== "string" || !isIssuerUrl(keys)) throw new IssuerUnavailable({ reason: `${url} names no https address of its keys` })
+  return new URL(keys)
+}
+
+const fetchJson = async (url: string): Promise<unknown> => {
+  try {
+    const response = await fetch(url, { redirect: "error", headers: { accept: "application/json" }, signal: AbortSignal.timeout(REQUEST_MS) })
+    if (response.status !== 200) throw new Error(`it answers ${response.status}`)
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length
+      if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`)
+      chunks.push(chunk)
+    }
+    return JSON.parse(Buffer.concat(chunks).toString())
+  } catch (cause) {
+    const why = cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)
+    throw new IssuerUnavailable({ reason: `${url} cannot be read: ${why}` })
+  }
+}

@@ -1,0 +1,132 @@
+import { SignJWT, UnsecuredJWT } from "jose"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { IssuerUnavailable } from "../http/issuer-unavailable.ts"
+import { claimList } from "./claims.ts"
+import { CLOCK_TOLERANCE_SECONDS, oidcIssuer } from "./issuer.ts"
+import { isIssuerUrl } from "./issuer-url.ts"
+import { type TestIssuer, testIssuer } from "./test-issuer.ts"
+
+const NOW = Date.UTC(2026, 10, 21)
+let issuer: TestIssuer
+const verifier = (more: Partial<Parameters<typeof oidcIssuer>[0]> = {}) => oidcIssuer({ issuer: issuer.url, audience: "flyball", rolesClaim: "roles", groupsClaim: "groups", ...more })
+const fault = (tried: Promise<unknown>): Promise<unknown> => tried.then(() => "no fault", (cause: unknown) => cause instanceof IssuerUnavailable ? cause.reason : cause)
+
+beforeEach(async () => {
+  issuer = await testIssuer()
+  await issuer.addKey("one")
+})
+afterEach(() => issuer.close())
+
+describe("a token of the organisation's issuer", () => {
+  it("is believed in every algorithm that is taken, and tells who it is", async () => {
+    const { verify } = verifier()
+    for (const alg of ["RS256", "PS256", "ES256", "EdDSA"]) {
+      await issuer.addKey(alg, alg)
+      const claims = { name: "Ann", roles: ["boss"], groups: "a b", email: "ann@example.org", email_verified: true, org_unit: "x" }
+      const fresh = verifier()
+      assert.deepStrictEqual(await fresh.verify(await issuer.sign(alg, NOW, claims), NOW), { subject: "ann", name: "Ann", roles: ["boss"], groups: ["a", "b"], userIds: ["ann", "ann@example.org"], orgUnit: null })
+    }
+    const unverified = await verify(await issuer.sign("one", NOW, { email: "boss@example.org", aud: ["x", "flyball"] }), NOW)
+    assert.deepStrictEqual(unverified?.userIds, ["ann"], "an address that nobody verified is anybody's")
+  })
+
+  it("opens nothing when it is another's, for another, over, not yet, without a name or without an end", async () => {
+    const { verify } = verifier()
+    const now = NOW / 1_000
+    for (const claims of [
+      { iss: "https://elsewhere.example" }, { iss: `${issuer.url}/` }, { iss: undefined }, { aud: "another" }, { aud: undefined }, { aud: [] }, { exp: undefined }, { exp: now - CLOCK_TOLERANCE_SECONDS },
+      { nbf: now + CLOCK_TOLERANCE_SECONDS + 1 }, { sub: undefined }, { sub: "" }, { sub: "x".repeat(300) }
+    ]) assert.isNull(await verify(await issuer.sign("one", NOW, claims), NOW), JSON.stringify(claims))
+    assert.isNotNull(await verify(await issuer.sign("one", NOW, { exp: now - CLOCK_TOLERANCE_SECONDS + 1, nbf: now + CLOCK_TOLERANCE_SECONDS }), NOW), "the clocks of two hosts differ")
+  })
+
+  it("opens nothing without a signature, by a secret, by a key of another kind, of an unknown key, or garbled", async () => {
+    await issuer.addKey("rsa", "RS256")
+    const { verify } = verifier()
+    const claims = { iss: issuer.url, aud: "flyball", sub: "ann", exp: NOW / 1_000 + 60 }
+    assert.isNull(await verify(new UnsecuredJWT(claims).encode(), NOW))
+    // The public key taken for a secret: what everybody can read would sign.
+    for (const secret of [JSON.stringify(issuer.publicJwk("rsa")), issuer.publicJwk("rsa").n!]) {
+      assert.isNull(await verify(await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "rsa" }).sign(new TextEncoder().encode(secret.padEnd(32))), NOW))
+    }
+    const good = await issuer.sign("one", NOW)
+    const stranger = await testIssuer()
+    await stranger.addKey("one")
+    assert.isNull(await verify(await stranger.sign("one", NOW, { iss: issuer.url }), NOW))
+    await stranger.close()
+    const [head, body, signature] = good.split(".")
+    for (const garbled of [".", "a.b.c", `${good}.x`, good.slice(0, -4), `${head}.${body}.`, `${head}..${signature}`]) assert.isNull(await verify(garbled, NOW))
+    assert.isNull(await verify(await issuer.sign("one", NOW, {}, { kid: "rsa" }), NOW))
+    assert.isNull(await verify(await issuer.sign("one", NOW, {}, { crit: ["x"], x: 1 } as never).catch(() => "a.b.c"), NOW))
+  })
+})
+
+describe("the issuer's keys", () => {
+  it("are asked for once, and again for a key that is not known, not for every such token", async () => {
+    const { verify } = verifier()
+    for (let n = 0; n < 5; n++) assert.isNotNull(await verify(await issuer.sign("one", NOW), NOW))
+    assert.deepStrictEqual(issuer.asked, ["/.well-known/openid-configuration", "/keys"])
+    for (let n = 0; n < 20; n++) assert.isNull(await verify(await issuer.sign("one", NOW, {}, { kid: `made up ${n}` }), NOW))
+    assert.isAtMost(issuer.asked.length, 3)
+  })
+
+  it("that cannot be had are a fault of the world, not of the token, and are had as soon as they can be", async () => {
+    const { verify } = verifier()
+    const good = await issuer.sign("one", NOW)
+    issuer.answer((_, response) => {
+      response.writeHead(503).end()
+      return true
+    })
+    assert.match(String(await fault(verify(good, NOW))), /answers 503/)
+    issuer.answer(null)
+    assert.isNotNull(await verify(good, NOW))
+  })
+
+  it("are taken from nobody else: another issuer's document, a redirect, an address that is not https, something endless", async () => {
+    const good = await issuer.sign("one", NOW)
+    const json = (value: unknown) => (_: string, response: ServerResponse) => {
+      response.end(JSON.stringify(value))
+      return true
+    }
+    type ServerResponse = Parameters<Parameters<TestIssuer["answer"]>[0] & {}>[1]
+    const bad: ReadonlyArray<readonly [Parameters<TestIssuer["answer"]>[0], RegExp]> = [
+      [json({ issuer: "https://elsewhere.example", jwks_uri: `${issuer.url}/keys` }), /another issuer/],
+      [json({ issuer: issuer.url, jwks_uri: "http://elsewhere.example/keys" }), /no https address/],
+      [json({ issuer: issuer.url }), /no https address/],
+      [json([]), /another issuer/],
+      [(_, response) => {
+        response.writeHead(302, { location: `${issuer.url}/keys` }).end()
+        return true
+      }, /redirect/],
+      [(_, response) => {
+        response.end("x".repeat(300_000))
+        return true
+      }, /more than/],
+      [(path, response) => {
+        if (path !== "/keys") return false
+        response.end("{}")
+        return true
+      }, /malformed/]
+    ]
+    for (const [answer, says] of bad) {
+      issuer.answer(answer)
+      assert.match(String(await fault(verifier().verify(good, NOW))), says)
+    }
+    await issuer.close()
+    assert.match(String(await fault(verifier().verify(good, NOW))), /cannot be read/)
+  })
+})
+
+describe("claims", () => {
+  it("are read where they are said to be, and only as texts", () => {
+    assert.deepStrictEqual(claimList({ realm_access: { roles: ["a", 1, null, "b"] } }, "realm_access.roles"), ["a", "b"])
+    assert.deepStrictEqual(claimList({ "https://x.example/roles": ["a"] }, "https://x.example/roles"), ["a"])
+    for (const path of ["nothing", "a.b.c", "constructor.name", "__proto__"]) assert.deepStrictEqual(claimList({ a: { b: 1 } }, path), [])
+    assert.lengthOf(claimList({ groups: Array(2_000).fill("g") }, "groups"), 1_000)
+  })
+
+  it("come from an issuer at https, or on this host", () => {
+    for (const good of ["https://idp.example", "https://idp.example/realms/x", "http://127.0.0.1:9", "http://localhost:9/x"]) assert.isTrue(isIssuerUrl(good), good)
+    for (const bad of ["", "idp.example", "http://idp.example", "https://a:b@idp.example", "https://idp.example#x", "ftp://idp.example", "http://127.0.0.1.example"]) assert.isFalse(isIssuerUrl(bad), bad)
+  })
+})

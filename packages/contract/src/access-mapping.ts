@@ -1,0 +1,53 @@
+/** The access mapping as it travels: which claims of a person's token grant which role where. Spec: document 1 section 2, "Access draft resolution"; api.md "Who may call". */
+import { Schema } from "effect"
+import { defaulted, identifier, integer, list, oneOf, optional, text } from "./fields.ts"
+import { roles } from "./session.ts"
+
+/** Claims that a rule can match. */
+export const mappingClaims = ["roles", "groups", "user_ids"] as const
+export type MappingClaim = (typeof mappingClaims)[number]
+
+/** Longest value of a claim that is matched. Unit: characters. */
+export const CLAIM_LIMIT = 256
+/** Rules of a mapping. It is read at every request of a person. */
+export const MAX_MAPPING_RULES = 1_000
+
+/** A rule: whoever has this value in this claim has this role, in this org unit or in all (`*`). */
+export const MappingRule = Schema.Struct({
+  /** The rule's own name; `r1`, `r2`, … by position when left out. */
+  id: Schema.optionalKey(identifier(64)),
+  match: Schema.Struct({ claim: oneOf(mappingClaims), value: text(1, CLAIM_LIMIT) }),
+  role: oneOf(roles),
+  org_unit: text(1, 100)
+})
+export type MappingRule = typeof MappingRule.Type
+
+const rules = list(MappingRule, 0, MAX_MAPPING_RULES)
+
+/** Body of PUT /admin/entitlement-rules: the whole mapping. */
+export const MappingIn = Schema.Struct({ rules, trust_canonical: defaulted(Schema.Boolean, false), if_version: optional(integer(0)) })
+export type MappingIn = typeof MappingIn.Type
+
+/** The mapping in force. `version` 0: none was ever set. */
+export const MappingOut = Schema.Struct({
+  rules: Schema.Array(Schema.Struct({ ...MappingRule.fields, id: Schema.String })),
+  trust_canonical: Schema.Boolean,
+  version: Schema.Int
+})
+export type MappingOut = typeof MappingOut.Type
+
+const claimValues = list(text(0, CLAIM_LIMIT), 0, 1_000)
+
+/** Body of POST /admin/entitlement-rules/resolve-draft. */
+export const ResolveDraftIn = Schema.Struct({
+  rules: defaulted(rules, []),
+  roles: defaulted(claimValues, []),
+  groups: defaulted(claimValues, []),
+  user_ids: defaulted(claimValues, []),
+  trust_canonical: defaulted(Schema.Boolean, false)
+})
+export type ResolveDraftIn = typeof ResolveDraftIn.Type
+
+/** What claims come to: every matched role, strongest first, and the org units of the strongest. */
+export const ResolvedOut = Schema.Struct({ roles: Schema.Array(oneOf(roles)), org_units: Schema.Array(Schema.String) })
+export type ResolvedOut = typeof ResolvedOut.Type

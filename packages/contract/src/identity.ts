@@ -1,0 +1,74 @@
+/** An agent's identity as it travels. Spec: document 1 section 2, `IdentityIn`; api.md "agents and registry". */
+import { Schema } from "effect"
+import { check, identifier, instant, oneOf, optional, text } from "./fields.ts"
+
+/**
+ * Characters of a card in base64.
+ *
+ * - Unit: characters. Cards in the field have a few KiB; the body's own limit is 1 MiB.
+ */
+export const CARD_LIMIT = 524_288
+
+/** Base64 with padding, in its one form. */
+const base64 = (max: number) => Schema.String.check(
+  check<string>((value) => value.length > 0, { type: "string_too_short", msg: "String should have at least 1 character", ctx: { min_length: 1 } }),
+  check<string>((value) => value.length <= max, { type: "string_too_long", msg: `String should have at most ${max} characters`, ctx: { max_length: max } }),
+  check<string>((value) => isBase64(value), { type: "value_error", msg: "The text is not base64 with padding (RFC 4648 section 4)" })
+)
+
+const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+/** A last digit before padding must leave no bits over, or a text would have two forms. */
+const isBase64 = (value: string): boolean => {
+  if (value.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(value)) return false
+  const pads = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0
+  return pads === 0 || (digits.indexOf(value[value.length - pads - 1]!) & (pads === 2 ? 15 : 3)) === 0
+}
+
+/**
+ * A signed agent card. With `signature` it is Ed25519 over the card's bytes, by the key that `key_id` or `public_key` names; without it the card is an A2A card
+ * that carries its own `signatures`. A public key only selects the entry of the trust store that holds it.
+ */
+export const SignedCard = Schema.Struct({
+  /** Base64 of the card's bytes. */
+  card: base64(CARD_LIMIT),
+  /** Base64, 64 bytes. */
+  signature: optional(base64(1_024)),
+  /** Base64, 32 bytes. */
+  public_key: optional(base64(1_024)),
+  key_id: optional(identifier(200))
+})
+export type SignedCard = typeof SignedCard.Type
+
+/** Body of POST /agents/{agent_id}/identity: a signed card, or both members of a declaration. */
+export const IdentityIn = Schema.Struct({
+  signed_card: optional(SignedCard),
+  declared_source: optional(text(1, 200)),
+  declared_ref: optional(text(1, 2_048))
+})
+export type IdentityIn = typeof IdentityIn.Type
+
+/** What can come of attaching an identity. */
+export const identityVerdicts = ["verified", "declared", "rejected"] as const
+
+/** Why a verdict is what it is. */
+export const identityReasons = ["ok", "signature_invalid", "key_unknown", "key_revoked", "key_expired", "alg_not_allowed", "card_malformed", "name_mismatch"] as const
+
+/** The verdict. `identity_*` is the agent's identity after it, which a rejected card leaves as it was. */
+export const IdentityVerdict = Schema.Struct({
+  agent_id: Schema.String,
+  identity_verified: Schema.Boolean,
+  identity_source: Schema.NullOr(Schema.String),
+  identity_ref: Schema.NullOr(Schema.String),
+  verdict: oneOf(identityVerdicts),
+  reason_code: oneOf(identityReasons),
+  /** SHA-256 of the card's bytes as they were sent. */
+  card_digest: Schema.NullOr(Schema.String),
+  /** The key's id; what the card calls it where the trust store has none such. */
+  key_id: Schema.NullOr(Schema.String),
+  alg: Schema.NullOr(Schema.String),
+  checked_at: instant,
+  seq: Schema.Int,
+  record_hash: Schema.String
+})
+export type IdentityVerdict = typeof IdentityVerdict.Type

@@ -1,0 +1,60 @@
+/** Attaches an identity to an agent: read, look at the card and the keys, plan, commit. Spec: document 1 section 4, POST /agents/{agent_id}/identity. */
+import type { AgentNotFound, IdentityIn, IdentityVerdict, InvalidInput, InvalidTransition } from "@flyball/contract"
+import { type Crypto, formatInstant, toHex } from "@flyball/evidence"
+import { Clock, Effect } from "effect"
+import { allowed } from "../agents/change-agent.ts"
+import { readAgent } from "../agents/read-agent.ts"
+import { commitPlanned } from "../commit-planned.ts"
+import { everyUnit, type Scope } from "../scope.ts"
+import type { ReadFault, StorageApi } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { readIdentity } from "./identity-input.ts"
+import { judgeCard } from "./judge-card.ts"
+import { attestedCard, attestedDeclaration, planAttach } from "./plan-attach.ts"
+import type { SentCard } from "./rules/read-card.ts"
+import type { TrustStoreApi } from "./trust-store.ts"
+
+/** What attaching works with. */
+export interface AttachOptions {
+  readonly storage: StorageApi
+  readonly crypto: Crypto
+  readonly trust: TrustStoreApi
+}
+
+/** Attaches an identity. A card that is rejected is an answer, and a record, too. */
+export type AttachIdentity = (id: string, input: IdentityIn, writer: Writer, scope?: Scope) =>
+  Effect.Effect<IdentityVerdict, AgentNotFound | InvalidTransition | InvalidInput | ReadFault>
+
+/** Attaching identities over a store and a trust store. */
+export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): AttachIdentity => {
+  const judged = Effect.fnUntraced(function*(sent: SentCard, agentName: string, nowMs: number) {
+    const verdict = yield* judgeCard(sent, { crypto, keys: yield* trust.keys, agentName, nowMs })
+    return attestedCard(verdict, sent.detached === null ? "a2a_signed_card" : "signed_card", toHex(crypto.sha256(sent.card)))
+  })
+
+  return Effect.fnUntraced(function*(id, input, writer, scope = everyUnit) {
+    const attached = yield* Effect.fromResult(readIdentity(input))
+    return yield* commitPlanned(Effect.gen(function*() {
+      const stored = yield* readAgent(storage, id, scope)
+      yield* Effect.fromResult(allowed(stored, "attach-identity"))
+      const nowMs = yield* Clock.currentTimeMillis
+      const attested = attached.kind === "card" ? yield* judged(attached.sent, stored.body.name, nowMs) : attestedDeclaration(attached.source, attached.ref)
+      const { agent, change } = planAttach(stored, attested, writer, nowMs)
+      const { hash, seq } = (yield* storage.commit(change)).records[0]!
+      return {
+        agent_id: id,
+        identity_verified: agent.identityVerified ?? false,
+        identity_source: agent.identitySource ?? null,
+        identity_ref: agent.identityRef ?? null,
+        verdict: attested.verdict,
+        reason_code: attested.reason,
+        card_digest: attested.cardDigest === null ? null : `sha256:${attested.cardDigest}`,
+        key_id: attested.keyId ?? attested.claimedKeyId,
+        alg: attested.alg,
+        checked_at: formatInstant(nowMs),
+        seq,
+        record_hash: `sha256:${toHex(hash)}`
+      }
+    }))
+  })
+}

@@ -1,0 +1,48 @@
+/** What a caller attaches: a signed card or a declaration, never both. Pure. */
+import { detailItem, type DetailType, type IdentityIn, InvalidInput } from "@flyball/contract"
+import { Result } from "effect"
+import { type KeyChoice, type SentCard, sentBytes } from "./rules/read-card.ts"
+import { cardSources } from "./rules/sources.ts"
+
+/** A card to be verified, or an identity that somebody only says the agent has. */
+export type Attached = { readonly kind: "card"; readonly sent: SentCard } | { readonly kind: "declared"; readonly source: string; readonly ref: string }
+
+/**
+ * Reads an `IdentityIn`.
+ *
+ * - Fails: `InvalidInput`: `missing` for neither card nor declaration, half of a declaration, or a signature without a key; `value_error` for both, for two keys,
+ *   a key without a signature, and a declaration that calls itself a signed card.
+ * - Spec: document 1 section 2, `IdentityIn`; api "agents and registry".
+ */
+export const readIdentity = (input: IdentityIn): Result.Result<Attached, InvalidInput> => {
+  const { declared_ref: ref, declared_source: source, signed_card: card } = input
+  const isDeclared = (source ?? null) !== null || (ref ?? null) !== null
+  if (card !== undefined && card !== null) {
+    return isDeclared
+      ? refused(["signed_card"], "value_error", "Send a signed card or a declared identity, not both")
+      : Result.map(readSent(card), (sent) => ({ kind: "card" as const, sent }))
+  }
+  if (!isDeclared) return refused(["signed_card"], "missing", "Field required: a signed card, or declared_source and declared_ref")
+  if (source === undefined || source === null) return refused(["declared_source"], "missing", "Field required")
+  if (ref === undefined || ref === null) return refused(["declared_ref"], "missing", "Field required")
+  if ((cardSources as ReadonlyArray<string>).includes(source)) return refused(["declared_source"], "value_error", "A signed card is sent as signed_card; a declaration cannot say that there is one")
+  return Result.succeed({ kind: "declared", source, ref })
+}
+
+const readSent = ({ card, key_id: keyId, public_key: publicKey, signature }: NonNullable<IdentityIn["signed_card"]>): Result.Result<SentCard, InvalidInput> => {
+  const byId: KeyChoice | null = keyId === undefined || keyId === null ? null : { keyId }
+  const byKey: KeyChoice | null = publicKey === undefined || publicKey === null ? null : { publicKey: sentBytes(publicKey) }
+  const given = byId ?? byKey
+  if (byId !== null && byKey !== null) return refused(["signed_card", "public_key"], "value_error", "Send key_id or public_key, not both")
+  if (signature === undefined || signature === null) {
+    return given === null
+      ? Result.succeed({ card: sentBytes(card), detached: null })
+      : refused(["signed_card", "signature"], "missing", "Field required with a key. A card that carries its own signatures names its keys there")
+  }
+  return given === null
+    ? refused(["signed_card", "key_id"], "missing", "Field required with a signature: key_id, or public_key")
+    : Result.succeed({ card: sentBytes(card), detached: { signature: sentBytes(signature), key: given } })
+}
+
+const refused = (path: ReadonlyArray<string>, type: DetailType, msg: string): Result.Result<never, InvalidInput> =>
+  Result.fail(new InvalidInput({ detail: [detailItem(["body", ...path], type, msg)] }))

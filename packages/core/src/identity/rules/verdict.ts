@@ -1,0 +1,49 @@
+/** What a card or a declaration amounts to. Pure. */
+import type { CardAlg, Claim, ReadCard } from "./read-card.ts"
+import type { ClaimReason, TrustedKey } from "./trusted-key.ts"
+
+/** Why a verdict is what it is. Spec: research "agent governance" 6.2. */
+export type ReasonCode = "ok" | ClaimReason | "card_malformed" | "name_mismatch"
+
+/** A signature after it was checked: by which key, and why it does not count; null when it does. */
+export interface CheckedClaim {
+  readonly claim: Claim
+  readonly key: TrustedKey | null
+  readonly reason: ClaimReason | null
+}
+
+/** The verdict on a card. */
+export interface CardVerdict {
+  readonly verdict: "verified" | "rejected"
+  readonly reason: ReasonCode
+  readonly alg: CardAlg | null
+  /** Of the trust store; null when the card names none of it. */
+  readonly keyId: string | null
+  /** What the card calls its key where the trust store has none such; null when it names one by its bytes. */
+  readonly claimedKeyId: string | null
+}
+
+/** How far a signature came: the reason that is told is that of the one that came furthest. */
+const reached: ReadonlyArray<ClaimReason> = ["alg_not_allowed", "key_unknown", "key_expired", "key_revoked", "signature_invalid"]
+
+/**
+ * Decides on a card. One signature of a trusted key is enough, whatever stands beside it: the others are not part of what it signs.
+ * What the card says counts only after that, so that a wrong name is told of signed cards alone.
+ *
+ * - Shape: `checked` has one entry for each claim of `card`, in order. Both names in NFC.
+ */
+export const cardVerdict = (card: ReadCard | null, checked: ReadonlyArray<CheckedClaim>, agentName: string): CardVerdict => {
+  if (card === null) return { verdict: "rejected", reason: "card_malformed", alg: null, keyId: null, claimedKeyId: null }
+  const good = checked.find(({ reason }) => reason === null)
+  if (good !== undefined) return { ...about(good), ...(card.name.normalize("NFC") === agentName ? verified : { verdict: "rejected", reason: "name_mismatch" }) }
+  const furthest = checked.toSorted((a, b) => reached.indexOf(b.reason!) - reached.indexOf(a.reason!))[0]!
+  return { ...about(furthest), verdict: "rejected", reason: furthest.reason! }
+}
+
+const verified = { verdict: "verified", reason: "ok" } as const
+
+const about = ({ claim, key }: CheckedClaim) => ({
+  alg: claim.alg,
+  keyId: key?.keyId ?? null,
+  claimedKeyId: key === null && "keyId" in claim.key ? claim.key.keyId : null
+})

@@ -1,0 +1,16 @@
+/** A model as state. Plain data. */
+
+/** A model's document. Nothing of it is a person's: names of models are identifiers, and stand in the record's body. */
+export type ModelDocument = {
+  readonly provider: string
+  readonly name: string
+  readonly version: string | null
+  readonly status: "allowed" | "restricted" | "retired"
+  readonly hosting: "vendor_api" | "cloud_tenant" | "self_hosted" | null
+  /** Unit: millionths of a US dollar for a million tokens. */
+  readonly inputMicroUsdPerMtok: number | null
+  readonly outputMicroUsdPerMtok: number | null
+}
+
+/** Unique look-up keys of a model. A name has no space, so the three stay apart. */
+export const modelUnique = ({ name, provider, version }: Pick<ModelDocument, "name" | "provider" | "version">): { readonly model: string } => ({ model: [provider, name, ...version === null ? [] : [version]].join(" ") })

@@ -1,0 +1,54 @@
+/** The models that agents use. Spec: document 1 section 4, `/models`. */
+import { isId, type ModelCreate, ModelNotFound, type ModelOut, ModelTaken, type ModelUpdate } from "@flyball/contract"
+import { Context, Effect, Layer } from "effect"
+import { commitPlanned } from "../commit-planned.ts"
+import { newId } from "../ids.ts"
+import { type ReadFault, Storage } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { modelOut, planRegisterModel, planUpdateModel } from "./plan-model.ts"
+import { type ModelDocument, modelUnique } from "./rules/document.ts"
+import { MODELS } from "./rules/fold.ts"
+
+/** The models. */
+export interface ModelsApi {
+  /** Registers a model; provider, name and version that are there already are refused. */
+  readonly create: (input: ModelCreate, writer: Writer) => Effect.Effect<ModelOut, ModelTaken | ReadFault>
+  readonly update: (id: string, input: ModelUpdate, writer: Writer) => Effect.Effect<ModelOut, ModelNotFound | ReadFault>
+  /** Oldest first. */
+  readonly list: Effect.Effect<ReadonlyArray<ModelOut>, ReadFault>
+}
+
+const PAGE = 500
+
+/** The models. */
+export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/Models") {
+  static readonly layer: Layer.Layer<Models, never, Storage> = Layer.effect(Models, Effect.gen(function*() {
+    const storage = yield* Storage
+    return Models.of({
+      create: (input, writer) => commitPlanned(Effect.gen(function*() {
+        const id = yield* newId("mdl")
+        const { change, model } = planRegisterModel(id, input, writer)
+        const [taken] = yield* storage.find(MODELS, "model", modelUnique(model).model)
+        if (taken !== undefined) return yield* new ModelTaken({ modelId: taken.id })
+        yield* storage.commit(change)
+        return modelOut(id, model)
+      })),
+      update: (id, input, writer) => commitPlanned(Effect.gen(function*() {
+        const document = isId("model", id) ? yield* storage.get(MODELS, id) : null
+        if (document === null) return yield* new ModelNotFound({ modelId: id })
+        const { change, model } = planUpdateModel(id, document.version, document.body as ModelDocument, input, writer)
+        yield* storage.commit(change)
+        return modelOut(id, model)
+      })),
+      list: Effect.gen(function*() {
+        const found: Array<ModelOut> = []
+        for (let after: string | undefined; ;) {
+          const page = yield* storage.list(MODELS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+          found.push(...page.map(({ body, id }) => modelOut(id, body as ModelDocument)))
+          if (page.length < PAGE) return found
+          after = page.at(-1)!.id
+        }
+      })
+    })
+  }))
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import { Checkpointer, ephemeralKeys, governorLayer, keysLayerOf } from "@flyball/core"
+import { type Head, layerOf, type RecordDraft, type Refolded, Storage, type StorageApi } from "@flyball/core/storage"
+import { equalBytes, foldRun, portableCrypto, RangeFolder, toHex } from "@flyball/evidence"
+import { Effect, Layer } from "effect"
+import { afterAll } from "vitest"
+import { sqliteLayer, sqliteStorage } from "./storage.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "flyball-refold-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+let files = 0
+
+const drafts = (count: number): ReadonlyArray<RecordDraft> =>
+  Array.from({ length: count }, (_, index) => ({ kind: "decision.witnessed", agentId: "agt_1", body: { agent_id: "agt_1", client_ref: `c${index}` }, parts: [] }))
+
+/** Changes a store's file behind its back, as whoever holds the disk can. */
+const tamper = (file: string, sql: string): void => {
+  const db = new DatabaseSync(file)
+  db.exec(sql)
+  db.close()
+}
+
+/** A governor over the store in `file`, whose calls of `refold` are counted. */
+const governed = (file: string) => {
+  const counts = { folded: 0, bad: 0 }
+  const counting = Layer.effect(Storage, Effect.map(Storage, (storage) => Storage.of({
+    ...storage,
+    refold: (previous, to) => Effect.tap(storage.refold!(previous, to), (folded) => Effect.sync(() => folded === null ? counts.bad++ : counts.folded++))
+  }))).pipe(Layer.provide(sqliteLayer({ file })))
+  return { counts, layer: governorLayer({ origin: "flyball.example/test" }).pipe(Layer.provideMerge(Layer.mergeAll(counting, keysLayerOf(ephemeralKeys())))) }
+}
+
+const foldAll = Effect.fnUntraced(function*(storage: StorageApi, size: number, step: number) {
+  const folder = new RangeFolder(portableCrypto)
+  let last: Head | null = null
+  for (let from = 0; from < size; from += step) {
+    const folded: Refolded | null = yield* storage.refold!(last, Math.min(from + step, size) - 1)
+    if (folded === null) return assert.fail(`nothing was said of the records from ${from}`)
+    for (const { hash, level } of folded.subtrees) folder.pushSubtree(level, hash)
+    last = folded.last
+  }
+  return { root: folder.root(size)!, last }
+})
+
+describe("folding records again in the thread that reads", () => {
+  it.effect("says what the records' own hashes fold to, in whatever stretches", () =>
+    Effect.gen(function*() {
+      const storage = yield* Storage
+      yield* storage.commit({ expectEmpty: true, records: [{ kind: "chain.genesis", agentId: null, body: { origin: "flyball.example/test" }, parts: [] }, ...drafts(600)] })
+      const expected = new RangeFolder(portableCrypto)
+      for (const { hash, level } of foldRun(portableCrypto, 0, yield* storage.hashes(0, 0, 601), 601)) expected.pushSubtree(level, hash)
+      for (const step of [1_000, 250, 77]) {
+        const { last, root } = yield* foldAll(storage, 601, step)
+        assert.isTrue(equalBytes(root, expected.root(601)!), `stretches of ${step}`)
+        const head = (yield* storage.head)!
+        assert.deepStrictEqual([last?.seq, last?.atMs, toHex(last!.hash)], [head.seq, head.atMs, toHex(head.hash)])
+      }
+      assert.isNull(yield* storage.refold!((yield* storage.head)!, 700))
+    }).pipe(Effect.provide(layerOf(sqliteStorage({ file: ":memory:" })))))
+
+  const signing = (sql: string | null) => {
+    const file = join(folder, `${files++}.db`)
+    const { counts, layer } = governed(file)
+    return Effect.gen(function*() {
+      const storage = yield* Storage
+      const checkpointer = yield* Checkpointer
+      yield* checkpointer.now
+      yield* storage.commit({ records: drafts(700) })
+      if (sql !== null) tamper(file, sql)
+      const signed = yield* Effect.result(checkpointer.now)
+      // Closing tries once more.
+      return { counts: { ...counts }, signed }
+    }).pipe(Effect.provide(layer))
+  }
+
+  it.effect("is how the new records of a store in a file are looked at before they are signed for", () =>
+    Effect.gen(function*() {
+      const { counts, signed } = yield* signing(null)
+      assert.strictEqual(signed._tag, "Success")
+      assert.deepStrictEqual(counts, { folded: 3, bad: 0 })
+    }))
+
+  for (const [what, sql, expected] of [
+    ["a byte of a record", "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"c300\"', '\"c3OO\"') AS BLOB) WHERE seq BETWEEN 200 AND 400", /record 30\d is not in order \(E_HASH\)/],
+    ["a stored hash", "UPDATE record SET hash = zeroblob(32) WHERE seq = 500", /record 500 is not in order \(E_HASH\)/],
+    ["a record's column", "UPDATE record SET at_ms = at_ms + 1 WHERE seq = 90", /record 90 is not in order \(E_COLUMN\)/],
+    ["a row that is gone", "DELETE FROM record WHERE seq = 400", /record 400 is not in order|record 400 is missing/],
+    ["a hash in a tile", "UPDATE tile SET hashes = zeroblob(length(hashes)) WHERE level = 1", /stored tree hashes do not fold/]
+  ] as const) {
+    it.effect(`finds what was changed behind the store, and nothing is signed: ${what}`, () =>
+      Effect.gen(function*() {
+        const { counts, signed } = yield* signing(sql)
+        assert.match(signed._tag === "Failure" ? `${signed.failure._tag}: ${signed.failure.message}` : "it was signed", new RegExp(`StorageCorrupt.*${expected.source}`))
+        assert.strictEqual(counts.bad, what === "a hash in a tile" ? 0 : 1)
+      }))
+  }
+})

@@ -1,0 +1,60 @@
+/** Joins a program's modules, ours and others', into a few plain JavaScript files. Decision 0014. */
+import { cpSync, mkdirSync, writeFileSync } from "node:fs"
+import { basename, dirname, join, sep } from "node:path"
+import { type Plugin, rolldown } from "rolldown"
+import type { Inputs } from "./inputs.ts"
+import { licencesOf, ownManifests, packageFolder } from "./licences.ts"
+import type { Program } from "./programs.ts"
+
+/**
+ * Writes the joined program into a folder. Every file that it depends on has been read through `inputs` afterwards.
+ *
+ * Not minified, so that a stack trace names functions and the lines around say which source they are from. Maps lie beside it for `NODE_OPTIONS=--enable-source-maps`:
+ * reading them would take as long as half a start.
+ *
+ * - Fails: rejects when a module is missing, when a file that is started or read by name would not be found, and when a package brings no licence.
+ */
+export const joinProgram = async ({ copies, entries }: Program, folder: string, root: string, inputs: Inputs): Promise<void> => {
+  const modules: Array<string> = []
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, inputs.path(path)])),
+    platform: "node",
+    plugins: [readThrough(inputs, modules, new Set([...Object.keys(entries).map((name) => `${name}.js`), ...Object.keys(copies)]))],
+    onLog: (level, log) => {
+      if (level === "warn") throw new Error(log.message)
+    }
+  })
+  try {
+    await bundle.write({ dir: folder, format: "esm", sourcemap: true, minify: false, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js", comments: { legal: true } })
+  } finally {
+    await bundle.close()
+  }
+  for (const [name, path] of Object.entries(copies)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), inputs.read(inputs.path(path)))
+  }
+  // Node is to read the files as modules wherever the folder is.
+  writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }\n")
+  writeFileSync(join(folder, "LICENSES.txt"), licencesOf(modules, inputs))
+  cpSync(inputs.path("LICENSE"), join(folder, "LICENSE"))
+  for (const manifest of ownManifests(modules, root)) inputs.read(manifest)
+}
+
+/** Hands the bundler each file's text as it was digested, and looks at what ours ask for by name. */
+const readThrough = (inputs: Inputs, modules: Array<string>, beside: ReadonlySet<string>): Plugin => ({
+  name: "read-through",
+  load: (id) => {
+    const path = id.split("?")[0]!
+    if (!path.includes(sep) || path.startsWith("\0")) return null
+    const text = inputs.read(path).toString()
+    modules.push(path)
+    const missing = packageFolder(path) === null ? namesBeside(text).filter((name) => !beside.has(name)) : []
+    if (missing.length > 0) throw new Error(`${basename(path)} looks for ${missing.join(", ")} beside itself, and nothing of that name is made. Add it to scripts/build/programs.ts`)
+    return text
+  }
+})
+
+/** The files that a module finds by its own address, as they are called once they are joined. */
+export const namesBeside = (text: string): ReadonlyArray<string> =>
+  text.split("\n").filter((line) => line.includes("import.meta.url")).flatMap((line) => [...line.matchAll(/"\.\/([\w./-]+)\.(ts|js)"/g)].map((match) => `${match[1]}.js`))

@@ -1,0 +1,28 @@
+/** What `npm run build` joins: each app, the files that it starts or reads by name, and nothing else. Paths are from the root. */
+
+/** A program and its threads. */
+export interface Program {
+  /** The app's folder; what is made goes to `dist` in it. */
+  readonly app: string
+  /** Files that are started by name, `main` among them. A thread keeps its name: whoever starts it looks for it beside itself. */
+  readonly entries: { readonly main: string; readonly [name: string]: string }
+  /** Files that are read at run time, and where they are looked for beside the program. */
+  readonly copies: { readonly [name: string]: string }
+}
+
+const checkWorker = "packages/evidence/src/node/check-worker.ts"
+
+/** Each joined on its own: the verifier shares nothing with the server, not even a file. */
+export const programs: ReadonlyArray<Program> = [
+  {
+    app: "apps/server",
+    entries: {
+      main: "apps/server/src/main.ts",
+      worker: "packages/storage-sql/src/sqlite/worker.ts",
+      "vacuum-worker": "packages/storage-sql/src/copy/vacuum-worker.ts",
+      "check-worker": checkWorker
+    },
+    copies: { "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql" }
+  },
+  { app: "apps/verify", entries: { main: "apps/verify/src/main.ts", "check-worker": checkWorker }, copies: {} }
+]
