@@ -93,7 +93,7 @@ describe("the endpoint table", () => {
       "GET /api/v1/models", "POST /api/v1/models", "PATCH /api/v1/models/{model_id}", "GET /api/v1/agents/{agent_id}/provenance", "POST /api/v1/agents/{agent_id}/provenance", "GET /api/v1/register/_meta",
       "GET /api/v1/admin/entitlement-rules", "PUT /api/v1/admin/entitlement-rules", "POST /api/v1/admin/entitlement-rules/resolve-draft", "GET /api/v1/admin/ingest-keys", "GET /api/v1/agents", "GET /api/v1/agents/{agent_id}", "GET /api/v1/agents/{agent_id}/decisions",
       "GET /api/v1/agents/orphans", "PATCH /api/v1/agents/{agent_id}", "POST /api/v1/agents/{agent_id}/activate", "POST /api/v1/agents/{agent_id}/decommission",
-      "POST /api/v1/agents/{agent_id}/disown", "POST /api/v1/agents/{agent_id}/identity", "POST /api/v1/agents/{agent_id}/identity", "POST /api/v1/agents/{agent_id}/recertify", "POST /api/v1/agents/{agent_id}/suspend",
+      "POST /api/v1/agents/{agent_id}/disown", "POST /api/v1/agents/{agent_id}/identity", "POST /api/v1/agents/{agent_id}/recertify", "POST /api/v1/agents/{agent_id}/suspend",
       "POST /api/v1/agents/{agent_id}/transfer-ownership", "GET /api/v1/chain/checkpoint",
       "GET /api/v1/chain/consistency", "GET /api/v1/chain/head", "GET /api/v1/chain/keys", "GET /api/v1/chain/records", "GET /api/v1/chain/records/{seq}",
       "GET /api/v1/chain/records/{seq}/proof", "GET /api/v1/chain/verify", "GET /api/v1/evidence/packs", "GET /api/v1/evidence/packs/{pack_id}", "GET /api/v1/me", "GET /healthz",
