@@ -22,7 +22,10 @@ export const programs: ReadonlyArray<Program> = [
       "vacuum-worker": "packages/storage-sql/src/copy/vacuum-worker.ts",
       "check-worker": checkWorker
     },
-    copies: { "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql" }
+    copies: {
+      "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql",
+      "demo/starter.ndjson": "fixtures/traces/starter.ndjson"
+    }
   },
   { app: "apps/verify", entries: { main: "apps/verify/src/main.ts", "check-worker": checkWorker }, copies: {} }
 ]

@@ -1,7 +1,7 @@
-/** Random lives of a whole governor: agents, people, keys, decisions, outcomes, erasures, some of them at once. */
-import { Agents, Capture, Erasure, type GovernorServices, IngestKeys, Principals, systemHost } from "@flyball/core"
+/** Random lives of a whole governor: agents and what is done to them, people, keys, models, the mapping, decisions, outcomes, erasures, some of them at once. */
+import { AccessMapping, Agents, Capture, Erasure, type GovernorServices, IngestKeys, Models, Principals, Provenance, suspendDue, systemHost, TierEvidence } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
-import { Effect } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
 /** One act; every number is a choice out of what there is when it happens. */
@@ -17,6 +17,7 @@ export interface Lived {
   readonly agentIds: Array<string>
   readonly decisionIds: Array<string>
   readonly keyIds: Array<string>
+  readonly modelIds: Array<string>
   readonly witnessed: Map<string, number>
   readonly settled: Map<string, number>
   /** Erasures that were done. */
@@ -27,7 +28,7 @@ export interface Lived {
 
 /** Nothing yet. */
 export const nothingLived = (): Lived =>
-  ({ agentIds: [], decisionIds: [], keyIds: [], witnessed: new Map(), settled: new Map(), erased: 0, refusals: new Map() })
+  ({ agentIds: [], decisionIds: [], keyIds: [], modelIds: [], witnessed: new Map(), settled: new Map(), erased: 0, refusals: new Map() })
 
 type Doing = Effect.Effect<unknown, { readonly _tag: string }, GovernorServices | Storage>
 
@@ -44,6 +45,58 @@ const register = ({ a, b, c }: Act, lived: Lived): Doing =>
   }, systemHost)).pipe(Effect.tap(({ agent, created }) => Effect.sync(() => {
     if (created) lived.agentIds.push(agent.id)
   })))
+
+/** Does something with an agent that is there. */
+const withAgent = (lived: Lived, choice: number, act: (id: string) => Doing): Doing => {
+  const id = chosen(lived.agentIds, choice)
+  return id === undefined ? Effect.void : act(id)
+}
+
+/** What people do to an agent, in turn or out of turn. */
+const govern = ({ a, b, c }: Act, lived: Lived): Doing => withAgent(lived, a, (id) => Effect.flatMap(Agents, (agents): Doing => Effect.flatMap(Clock.currentTimeMillis, (nowMs): Doing => {
+  // So near that the clock passes it within the history.
+  const later = new Date(nowMs + 1 + c * 1_000).toISOString()
+  switch (b % 8) {
+    case 0:
+      return agents.update(id, { purpose: c % 3 === 0 ? null : `p${c}`, ...(c % 2 === 0 ? { autonomy_tier: chosen(["L0", "L1", "L2", "L3", "L4"] as const, c)! } : {}), ...(c % 5 === 0 ? { recert_due_at: later, labels: { c } } : {}), ...(c % 7 === 0 ? { if_version: 1 } : {}) }, systemHost)
+    case 1:
+    case 2:
+      return agents.activate(id, systemHost)
+    case 3:
+      return agents.suspend(id, c % 2 === 0 ? { reason: `because ${c}` } : {}, systemHost)
+    case 4:
+      return c % 4 === 0 ? agents.decommission(id, systemHost) : agents.recertify(id, { recert_due_at: later }, systemHost)
+    case 5:
+      return agents.transferOwnership(id, { owner_name: `heir ${c}`, owner_email: "h@example.org" }, systemHost)
+    case 6:
+      return agents.disown(id, { reason: "left" }, systemHost)
+    default:
+      return agents.attachIdentity(id, { declared_source: "spiffe", declared_ref: `spiffe://x/${c}` }, systemHost)
+  }
+})))
+
+/** A capability that speaks for some agents now and not then. */
+export const wavering: Layer.Layer<never> = Layer.sync(TierEvidence, () => {
+  let asked = 0
+  return { publishedEnvelope: () => Effect.sync(() => ++asked % 3 > 0), attestedDrill: () => Effect.sync(() => ++asked % 2 > 0) }
+})
+
+const piece = ({ a, b, c }: Act, lived: Lived): Doing =>
+  withAgent(lived, a, (id) => Provenance.use((provenance) => provenance.add(id, { kind: b % 2 === 0 ? "model" : "prompt", name: `piece ${c}`, digest: `sha256:${c}`, ...(c % 2 === 0 ? { uri: "git://x", slsa_level: c % 4 } : {}) }, systemHost)))
+
+const model = ({ a, b, c }: Act, lived: Lived): Doing => Models.use((models): Doing => {
+  const id = chosen(lived.modelIds, a)
+  if (id !== undefined && b % 2 === 0) return models.update(id, { status: chosen(["allowed", "restricted", "retired"] as const, c)!, ...(c % 2 === 0 ? { price: { input_micro_usd_per_mtok: c } } : { hosting: null }) }, systemHost)
+  return models.create({ provider: "p", name: `m${a % 4}`, ...(c % 2 === 0 ? { version: `${b % 3}`, hosting: "self_hosted" } : {}) }, systemHost).pipe(Effect.tap((made) => Effect.sync(() => lived.modelIds.push(made.id))))
+})
+
+const map = ({ a, b, c }: Act): Doing => AccessMapping.use((mapping) => mapping.set({
+  rules: Array.from({ length: a % 3 }, (_, n) => ({ match: { claim: "groups", value: `g${b + n}` }, role: n === 0 ? "admin" : "auditor", org_unit: n === 0 ? "*" : "Zürich" } as const)),
+  trust_canonical: c % 2 === 0, ...(c % 5 === 0 ? { if_version: b % 3 } : {})
+}, systemHost))
+
+/** The clock of the registry looks. Not by weeks: everything that sleeps a second would wake for each of them. */
+const look = ({ a }: Act): Doing => Effect.andThen(TestClock.adjust(a * 500), suspendDue)
 
 const witness = ({ a, b, c }: Act, lived: Lived): Doing => {
   const agentId = chosen(lived.agentIds, a)
@@ -80,7 +133,7 @@ const revoke = ({ a }: Act, lived: Lived): Doing => {
 
 const seen = ({ a, b }: Act): Doing => Principals.use((principals) => principals.writerFor(`https://id${b % 2}.example`, `subject ${a}`))
 
-const partNames = ["profile", "owner", "identity", "args", "labels", "result", "authority"]
+const partNames = ["profile", "owner", "identity", "mapping", "reason", "args", "labels", "result", "authority"]
 
 /** Erases a part of any record, whether it has one of that name or not. */
 const erase = ({ a, b, c }: Act, lived: Lived): Doing =>
@@ -101,7 +154,7 @@ const gap = ({ a, c }: Act, lived: Lived): Doing => {
 
 const pass = ({ a, b }: Act): Doing => TestClock.adjust(a * 977 + b)
 
-const acts = [register, register, witness, witness, witness, settle, settle, mint, revoke, seen, erase, erase, gap, pass] as const
+const acts = [register, register, govern, govern, govern, govern, govern, govern, piece, model, map, look, witness, witness, witness, settle, settle, mint, revoke, seen, erase, erase, erase, erase, gap, pass] as const
 
 /** What an act may be answered with; a fault is none of it. */
 const faults = ["StorageUnavailable", "StorageCorrupt"]

@@ -12,9 +12,9 @@ interface Usage {
 
 const usage: { readonly [command: string]: Usage } = {
   serve: {
-    line: "flyball serve",
+    line: "flyball serve [--demo]",
     does: "the HTTP server",
-    text: "Starts the HTTP server and prints one line with its address when it is ready; the log goes to standard error.\nSettings come from the environment (flyball config shows them). SIGTERM or SIGINT stops it: it finishes what is under way and signs a last checkpoint."
+    text: "Starts the HTTP server and prints one line with its address when it is ready; the log goes to standard error.\nSettings come from the environment (flyball config shows them). SIGTERM or SIGINT stops it: it finishes what is under way and signs a last checkpoint.\nWith --demo it shows real traces from memory to anybody, read-only: no token is needed, none opens more, and nothing is left when it stops."
   },
   token: {
     line: "flyball token --role R [--sub S] [--org-unit U]",

@@ -1,16 +1,15 @@
 /** `flyball import`: witnesses agents' traces through the same door as POST decisions. */
 import { accessSync, constants, statSync } from "node:fs"
-import { AgentCreate, decode, decodeWitness } from "@flyball/contract"
-import { readJson } from "@flyball/evidence"
+import { AgentCreate, decode } from "@flyball/contract"
 import { Result } from "effect"
 import { fileProblem } from "../host/file-problem.ts"
 import type { HostRuntime } from "../host/open-host.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
-import { type Line, STANDARD_INPUT, traceLines, TraceUnreadable } from "./import-trace/lines.ts"
+import { STANDARD_INPUT, traceLines, TraceUnreadable } from "./import-trace/lines.ts"
 import { progressBar } from "./import-trace/progress.ts"
-import { readTraceLine } from "./import-trace/trace.ts"
-import { LineProblem, type Totals, type TraceLine, type Witness, witnessLines } from "./import-trace/witness-lines.ts"
+import { readLine } from "./import-trace/read-line.ts"
+import { LineProblem, type Totals, type Witness, witnessLines } from "./import-trace/witness-lines.ts"
 import { stopSignal } from "./stop-signal.ts"
 import { withHost } from "./with-host.ts"
 
@@ -89,28 +88,4 @@ const afterRest = async (file: string, witness: Witness, cause: unknown): Promis
   const first = inLine && flushed instanceof LineProblem && flushed.line < cause.line ? flushed : cause
   if (first instanceof LineProblem || first instanceof TraceUnreadable) return new Error(`${file}, line ${first.line}: ${first.message}`, { cause: first })
   return (first as NodeJS.ErrnoException).syscall === undefined ? first : new Error(`${file} cannot be read: ${fileProblem(first)}`, { cause: first })
-}
-
-const readLine = ({ bytes, number }: Line): TraceLine => {
-  const json = readJson(bytes, { keepRaw: (path) => path.length === 1 && (path[0] === "args" || path[0] === "result") })
-  if (!json.ok) throw new LineProblem(number, jsonProblems[json.reason](json.offset))
-  const read = readTraceLine(json.value)
-  if (!read.ok) throw new LineProblem(number, `expected ${read.expected}`)
-  const decoded = decodeWitness(read.trace.decision)
-  if (Result.isFailure(decoded)) throw new LineProblem(number, decoded.failure.map(({ loc, msg }) => `${memberOf(loc)}: ${msg}`).join("; "))
-  return { agent: read.trace.agent, decision: decoded.success[0]!, line: number, bytes: bytes.length }
-}
-
-const jsonProblems = {
-  size: () => "the line is too long",
-  utf8: (offset: number) => `the text is not UTF-8 from byte ${offset} of the line`,
-  syntax: (offset: number) => `the JSON is broken at byte ${offset} of the line`,
-  depth: (offset: number) => `the JSON is nested too deeply at byte ${offset} of the line`,
-  duplicate: (offset: number) => `a name stands twice in one object, at byte ${offset} of the line`
-} as const
-
-/** The trace's word for a member of a decision, where it has another. */
-const memberOf = (loc: ReadonlyArray<string>): string => {
-  const path = loc.slice(1).join(".")
-  return { client_ref: "id", observed_at: "ts", "usage.input_tokens": "tokens_in", "usage.output_tokens": "tokens_out", "usage.cost_micro_usd": "cost_usd" }[path] ?? path
 }

@@ -6,7 +6,7 @@ import { isLoopback } from "../host/loopback.ts"
 import { type Log, makeLog, requestLog } from "../host/log.ts"
 import { type HostRuntime, openHost } from "../host/open-host.ts"
 import type { TokenVerifier } from "../http/authenticate.ts"
-import { makeServer } from "../http/server.ts"
+import { type FlyballServer, makeServer } from "../http/server.ts"
 import type { Settings } from "../settings/read.ts"
 import { readArguments } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
@@ -16,7 +16,8 @@ import { stopSignal } from "./stop-signal.ts"
 
 /** Prints one line with the address when ready; exit status 0 after a clean shutdown with everything signed. */
 export const run = command("serve", async (args) => {
-  readArguments(args, {})
+  const { values: { demo } } = readArguments(args, { demo: { type: "boolean" } })
+  if (demo === true) return (await import("../demo/serve-demo.ts")).serveDemo()
   const { settings } = settingsOfProcess()
   if (settings.oidcIssuer === null && !isLoopback(settings.host)) {
     throw new Error(`FLYBALL_HOST is ${settings.host}, which others can reach, and no OIDC issuer is configured. Without one the server vouches for people itself, and does so on a loopback address only. Set FLYBALL_OIDC_ISSUER, or use 127.0.0.1`)
@@ -33,14 +34,19 @@ export const run = command("serve", async (args) => {
     const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.oidcIssuer === null && settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
     console.log(`flyball ${version} is ready at ${url}`)
-    log("info", "stopping", { signal: await stop.asked })
-    server.drain()
-    await server.close()
+    await untilStopped(server, stop, log)
     return await signLast(runtime, log)
   } finally {
     await runtime.dispose()
   }
 })
+
+/** Serves until it is asked to stop, and then finishes what is under way. */
+export const untilStopped = async (server: FlyballServer, stop: ReturnType<typeof stopSignal>, log: Log): Promise<void> => {
+  log("info", "stopping", { signal: await stop.asked })
+  server.drain()
+  await server.close()
+}
 
 /** Who vouches for people: the organisation's issuer, or on a loopback address the server itself. */
 const issuerOf = async (settings: Settings): Promise<TokenVerifier> => {
@@ -66,7 +72,8 @@ const signLast = (runtime: HostRuntime, log: Log): Promise<number> =>
     }
   )
 
-const listenProblem = ({ host, port }: Settings, cause: unknown): unknown => {
+/** A failure to listen in the words of the settings. */
+export const listenProblem = ({ host, port }: Settings, cause: unknown): unknown => {
   switch ((cause as NodeJS.ErrnoException).code) {
     case "EADDRINUSE":
       return new Error(`port ${port} of ${host} is taken. Stop what listens there, or choose another with FLYBALL_PORT (0 takes a free one)`, { cause })

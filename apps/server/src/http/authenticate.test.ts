@@ -26,8 +26,8 @@ const world = (claims: Partial<PersonClaims> | null, mapping: MappingDocument = 
     }
   }
   const stored = { current: Effect.succeed(mapping), get: unused, set: () => unused }
-  const ask = (header: string | undefined, by: TokenVerifier | null = verifier, bootstrap: Access["bootstrap"] = null) =>
-    Effect.runPromise(authenticate(header, { verifier: by, bootstrap }).pipe(Effect.result, Effect.provideService(IngestKeys, keys), Effect.provideService(AccessMapping, stored)))
+  const ask = (header: string | undefined, by: TokenVerifier | null = verifier, bootstrap: Access["bootstrap"] = null, visitor: Access["visitor"] = null) =>
+    Effect.runPromise(authenticate(header, { verifier: by, bootstrap, visitor }).pipe(Effect.result, Effect.provideService(IngestKeys, keys), Effect.provideService(AccessMapping, stored)))
   return { asked, ask }
 }
 

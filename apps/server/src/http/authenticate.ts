@@ -31,6 +31,8 @@ export interface Access {
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no mapping is set; null for none. */
   readonly bootstrap: MappingDocument["rules"][number] | null
+  /** Whoever comes without a token; null where nobody may. */
+  readonly visitor: KnownCaller | null
 }
 
 /** Longer tokens are refused unread. */
@@ -53,6 +55,7 @@ export const authenticate = Effect.fnUntraced(function*(
   header: string | undefined,
   access: Access
 ): Effect.fn.Return<KnownCaller, Unauthorized | Forbidden | IssuerUnavailable | StorageUnavailable | StorageCorrupt, AccessMapping | IngestKeys> {
+  if (header === undefined && access.visitor !== null) return access.visitor
   const token = bearerToken(header)
   if (token === null) return yield* new Unauthorized()
   if (!token.includes(".")) {

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 /** A caller that carries an ingest key, a person's session, or nothing. */
 export type KnownCaller =
   | { readonly kind: "key"; readonly writer: Writer; readonly orgUnit: string; readonly maxTier: RegistrationLimits["maxTier"] }
-  | { readonly kind: "user"; readonly issuer: string; readonly subject: string; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string>; readonly name: string | null }
+  | { readonly kind: "user"; readonly issuer: string; readonly subject: string; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string>; readonly name: string | null; readonly readOnly?: boolean }
   | { readonly kind: "anonymous" }
 
 /** How far the caller sees. Nobody sees nothing. */

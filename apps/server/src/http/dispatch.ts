@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type AnyEndpoint, refusalFor } from "@flyball/contract/http"
-import { BODY_LIMIT_BYTES, MethodNotAllowed, NotFound, type Refusal, Unauthorized } from "@flyball/contract"
+import { BODY_LIMIT_BYTES, Forbidden, MethodNotAllowed, NotFound, type Refusal, Unauthorized } from "@flyball/contract"
 import { Effect } from "effect"
 import type { Answer } from "./answer.ts"
 import { type Access, authenticate } from "./authenticate.ts"
@@ -69,6 +69,7 @@ const admitted = Effect.fnUntraced(function*({ access }: Dispatcher, endpoint: A
   const caller = yield* authenticate(onlyAuthorization(request), access)
   const known = accessCaller(caller)
   if (known === null) return yield* new Unauthorized()
+  if (caller.kind === "user" && caller.readOnly === true && endpoint.method !== "GET") return yield* new Forbidden({ need: "a service of your own; this one is only shown" })
   const refusal = refusalFor(endpoint.access, known)
   return refusal === null ? caller : yield* refusal
 })

@@ -45,6 +45,8 @@ export interface ServerOptions {
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no access mapping is set. */
   readonly bootstrap?: Access["bootstrap"]
+  /** Whoever comes without a token: the demo's visitor. */
+  readonly visitor?: Access["visitor"]
   readonly version: string
   readonly log?: LogRequest
   readonly times?: Partial<ServerTimes>
@@ -67,7 +69,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
   const dispatcher: Dispatcher = {
     route: router(endpoints),
     handlers,
-    access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null },
+    access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null, visitor: options.visitor ?? null },
     server: { version: options.version, draining: () => draining }
   }
   const server = createServer({

@@ -46,7 +46,7 @@ export interface Operator {
   readonly flyball: (args: ReadonlyArray<string>, variables?: Variables, input?: string | Uint8Array) => Promise<Finished>
   readonly verify: (...args: ReadonlyArray<string>) => Promise<Finished>
   /** Starts `flyball serve` and waits for its ready line. Fails with what it printed when it ends before. */
-  readonly serve: (variables?: Variables) => Promise<RunningServer>
+  readonly serve: (variables?: Variables, args?: ReadonlyArray<string>) => Promise<RunningServer>
   /** Ends what still runs, and removes the folder. */
   readonly leave: () => Promise<void>
 }
@@ -81,8 +81,8 @@ export const operator = (): Operator => {
     path: (...names) => join(folder, ...names),
     flyball,
     verify: (...args) => start(verifyFile, args, {}).ended,
-    serve: async (variables = {}) => {
-      const { child, ended, seen } = start(mainFile, ["serve"], variables)
+    serve: async (variables = {}, args = []) => {
+      const { child, ended, seen } = start(mainFile, ["serve", ...args], variables)
       const url = await new Promise<string>((resolve, reject) => {
         createInterface(child.stdout).on("line", (line) => {
           const found = / is ready at (http:\S+)$/.exec(line)

@@ -1,0 +1,68 @@
+import { writeFileSync } from "node:fs"
+import { endpoints } from "@flyball/contract/http"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { operator, type Operator, type RunningServer } from "../cli/testing/commands.ts"
+import { goodRequests } from "../http/http-requests.ts"
+import { openWorld, type World } from "../http/http-world.ts"
+import { visitor } from "./serve-demo.ts"
+
+let me: Operator
+let server: RunningServer
+let world: World
+beforeAll(async () => {
+  me = operator()
+  server = await me.serve({ FLYBALL_HOST: "0.0.0.0" }, ["--demo"])
+  world = await openWorld({ server: { visitor } })
+})
+afterAll(async () => {
+  await me.leave()
+  await world.close()
+})
+
+// oxlint-disable-next-line no-explicit-any
+const read = async (path: string): Promise<any> => (await fetch(server.url + path)).json()
+
+describe("flyball serve --demo", () => {
+  it("shows agents with and without an owner, their decisions, what they are made of, and a chain that holds", async () => {
+    const agents = await read("/api/v1/agents")
+    assert.isAtLeast(agents.length, 3)
+    assert.deepStrictEqual((await read("/api/v1/agents/orphans")).length, 1)
+    assert.isAtLeast((await read("/api/v1/agents?status=active")).length, 2)
+    assert.isAbove((await read(`/api/v1/agents/${agents[1].id}/decisions`)).length, 10)
+    assert.lengthOf(await read(`/api/v1/agents/${agents[1].id}/provenance`), 1)
+    assert.deepInclude(await read("/api/v1/me"), { role: "auditor", org_units: ["*"], name: "Demo auditor" })
+    assert.deepInclude(await read("/api/v1/chain/verify"), { ok: true })
+  })
+
+  it("hands out packs that verify, and reading any number of times records nothing", async () => {
+    const before = (await read("/api/v1/chain/head")).tree_size
+    const packs = await read("/api/v1/evidence/packs")
+    assert.isAtLeast(packs.length, 4)
+    const { keys: [key] } = await read("/api/v1/chain/keys")
+    for (const { id } of packs) {
+      writeFileSync(me.path("pack.evp"), Buffer.from(await (await fetch(`${server.url}/api/v1/evidence/packs/${id}`)).arrayBuffer()))
+      assert.strictEqual((await me.verify(me.path("pack.evp"), "--vkey", key.vkey)).status, 0)
+    }
+    assert.strictEqual((await read("/api/v1/chain/head")).tree_size, before)
+  })
+
+  it("lets nobody write, with a token or without, and keeps nothing on disk", async () => {
+    const agent = (body: unknown, headers = {}) => fetch(`${server.url}/api/v1/agents`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) })
+    assert.strictEqual((await agent({ name: "x", org_unit: "demo" })).status, 403)
+    for (const token of ["a.b.c", `fbk_${"a".repeat(43)}`, "x"]) assert.strictEqual((await agent({ name: "x", org_unit: "demo" }, { authorization: `Bearer ${token}` })).status, 401)
+    const { status } = await me.flyball(["check"])
+    assert.strictEqual(status, 1, "there is no store")
+  })
+})
+
+describe("a visitor without a token", () => {
+  it("reads every GET that an auditor of all units reads, and is refused everything else", async () => {
+    const good = await goodRequests(world)
+    for (const endpoint of endpoints) {
+      const { json, path } = await good(endpoint)
+      const got = await world.send(endpoint.method, path, json === null ? {} : { json })
+      const expected = endpoint.access.anonymous || (endpoint.method === "GET" && endpoint.access.roles.includes("auditor")) ? 200 : 403
+      assert.strictEqual(got.status, expected, `${endpoint.id}: ${got.text.slice(0, 200)}`)
+    }
+  })
+})
