@@ -3,7 +3,7 @@ import type { Figures } from "./story.ts"
 
 /** Writes the page. The same figures give the same text. */
 export const pageOf = (figures: Figures): string => {
-  const { erased, full, sparse, tampered } = figures
+  const { erased, full, governed, sparse, tampered } = figures
   const broken = tampered.findings.find((finding) => finding.code === "E_PREV")
   return [
     "What Flyball just did",
@@ -12,6 +12,10 @@ export const pageOf = (figures: Figures): string => {
     `It registered ${figures.agents.length} agents and sealed all ${figures.decisions} of their real decisions into one chain:`,
     ...figures.agents.map((agent) => `  - ${agent.name}: ${agent.decisions} decisions`),
     `The first agent's decisions were then sent a second time. All ${figures.again} were recognised, none was recorded twice.`,
+    "",
+    `${governed.card.agent} showed a card signed by a key that the server trusts: ${governed.card.verdict}. The same card with another signature: ${governed.card.forged}.`,
+    `${governed.transferred.owner} answers for it now, and it was activated. ${governed.orphan.agent} has no owner, so it was not (${governed.orphan.refused}).`,
+    `A simulated week later ${governed.orphan.suspended} agents that nobody answers for were suspended; it is ${governed.orphan.reason}, by ${governed.orphan.by}.`,
     "",
     `One customer asked to be forgotten, so the part "${erased.name}" of record ${erased.seq} was erased. The chain now has`,
     `${figures.records} records and still adds up; the erasure is a record itself.`,

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { readTraceLine } from "../../apps/server/src/cli/import-trace/trace.ts"
+import { govern, type Governed, makeVoucher } from "./governance.ts"
 import { startServer, verify } from "./server.ts"
 
 /** What the page is written from. None of it depends on the day, the machine or the random keys. */
@@ -9,6 +10,7 @@ export interface Figures {
   readonly agents: ReadonlyArray<{ readonly name: string; readonly decisions: number }>
   readonly decisions: number
   readonly again: number
+  readonly governed: Governed
   readonly records: number
   readonly erased: { readonly seq: number; readonly name: string }
   readonly full: Verified
@@ -48,7 +50,8 @@ export const changeOneByte = (pack: Uint8Array, seq: number): Uint8Array => {
 /** Runs the whole story in `folder` and answers its figures. `say` is told what is being done. */
 export const tellStory = async (folder: string, say: (sentence: string) => void): Promise<Figures> => {
   say("Starting a server on a fresh SQLite file …")
-  const server = await startServer(folder)
+  const voucher = makeVoucher(folder)
+  let server = await startServer(folder)
   try {
     const admin = (await server.flyball("token", "--role", "admin", "--sub", "demo")).stdout.trim()
     const minted = await server.call("POST", "/api/v1/admin/ingest-keys", admin, { name: "demo key", org_unit: "support" })
@@ -76,6 +79,10 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     const [firstAgent] = agents
     const repeated = await server.call("POST", `/api/v1/agents/${firstAgent!.id}/decisions`, key, { decisions: byAgent.get(firstAgent!.name) })
     const again = repeated.json.receipts.filter((receipt: { duplicate: boolean }) => receipt.duplicate).length
+
+    say("Checking a signed card, handing an agent over, and letting a week pass for another …")
+    const { governed, server: later } = await govern(folder, server, admin, voucher, [agents[0]!, agents[1]!])
+    server = later
 
     say("Erasing one part at its subject's request …")
     const records = await server.call("GET", `/api/v1/chain/records?kind=decision.witnessed&limit=1000`, admin)
@@ -110,6 +117,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       agents: agents.map(({ decisions, name }) => ({ name, decisions })),
       decisions: agents.reduce((sum, agent) => sum + agent.decisions, 0),
       again,
+      governed,
       records: head.json.tree_size,
       erased,
       full,
