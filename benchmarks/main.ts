@@ -5,6 +5,7 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   verify: () => import("./verify.ts"),
   append: () => import("./append.ts"),
   witness: () => import("./witness.ts"),
+  http: () => import("./http.ts"),
   proof: () => import("./proof.ts"),
   eventloop: () => import("./eventloop.ts"),
   coldstart: () => import("./coldstart.ts")

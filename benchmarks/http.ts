@@ -1,0 +1,50 @@
+/** Plain answers over HTTP, in requests a second of processor time, against bare node:http that answers as much from memory. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { alternateTimes, type Benchmark, figure, type Line } from "./harness.ts"
+import { CONNECTIONS, file, load, processorMs, type Request, start, startFlyball } from "./server-process.ts"
+
+const REQUESTS = 4_000
+const ROUNDS = 5
+const GOAL = 0.4
+
+/** See the file's first line. */
+export const benchmark: Benchmark = {
+  name: "http",
+  about: `GET agent, POST agent and GET chain head over ${CONNECTIONS} connections, ${REQUESTS} a round, in requests a second of the server's processor time, against bare node:http that stores nothing`,
+  run: async () => {
+    if (process.platform !== "linux") throw new Error("this benchmark reads /proc, so it runs on Linux only")
+    const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
+    const { agent, key, server } = await startFlyball(folder)
+    const bare = await start([file("./bare-http.ts")], {})
+    try {
+      const headers = { authorization: `Bearer ${key}` }
+      let made = 0
+      const register = (): Request => ({ method: "POST", path: "/api/v1/agents", body: Buffer.from(JSON.stringify({ name: `agent ${made++}`, purpose: "a benchmark" })) })
+      const get = (path: string) => (): Request => ({ method: "GET", path, body: null })
+      const cases: ReadonlyArray<readonly [name: string, ours: () => Request, theirs: () => Request]> = [
+        ["get_agent", get(`/api/v1/agents/${agent.id}`), get("/agent")],
+        ["post_agent", register, register],
+        ["get_head", get("/api/v1/chain/head"), get("/head")]
+      ]
+      const lines: Array<Line> = []
+      for (const [name, ours, theirs] of cases) {
+        const spent = (pid: number, port: number, one: () => Request) => async (): Promise<number> => {
+          const requests = Array.from({ length: REQUESTS }, one)
+          const before = processorMs(pid)
+          await load({ port, headers }, requests)
+          return processorMs(pid) - before
+        }
+        const { limitMs, ratio, subjectMs } = await alternateTimes(ROUNDS, spent(bare.pid, bare.port, theirs), spent(server.pid, server.port, ours))
+        const rate = (ms: number): number => figure(REQUESTS / ms * 1_000)
+        lines.push({ name: `http.${name}`, value: rate(subjectMs), unit: "requests/s of processor time", limit: rate(limitMs), ratio: figure(ratio), goal: `ratio >= ${GOAL}`, met: ratio >= GOAL })
+      }
+      return lines
+    } finally {
+      await server.stop()
+      await bare.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}

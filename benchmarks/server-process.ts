@@ -1,0 +1,88 @@
+/** Servers as processes of their own, and load on them from this one. */
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { Agent, request } from "node:http"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+
+/** Connections that a load holds open. */
+export const CONNECTIONS = 64
+
+/** A running server. */
+export interface Running {
+  readonly port: number
+  readonly pid: number
+  readonly stop: () => Promise<unknown>
+}
+
+/** A file beside the benchmarks. */
+export const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+/** Starts a program that prints its address when it is ready. */
+export const start = async (args: ReadonlyArray<string>, environment: { readonly [name: string]: string }): Promise<Running> => {
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+  const closed = new Promise((resolve) => child.once("close", resolve))
+  const port = await new Promise<number>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => {
+      const found = /:(\d+)\/?$/.exec(line)
+      if (found !== null) resolve(Number(found[1]))
+    })
+    closed.then(() => reject(new Error("a server ended before it was ready")), reject)
+  })
+  return { port, pid: child.pid!, stop: () => (child.kill("SIGTERM"), closed) }
+}
+
+/** `flyball serve` on a new SQLite file, with an administrator's token, an ingest key and an agent. */
+export const startFlyball = async (folder: string) => {
+  const environment = { FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_PORT: "0", FLYBALL_LOG_LEVEL: "silent" }
+  const main = file("../apps/server/src/main.ts")
+  const server = await start([main, "serve"], environment)
+  const call = async (path: string, token: string, body: unknown): Promise<any> => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: JSON.stringify(body) })
+    return response.json()
+  }
+  const token = await new Promise<string>((resolve) => {
+    const child = spawn(process.execPath, [main, "token", "--role", "admin"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+    child.stdout.once("data", (chunk) => resolve(String(chunk).trim()))
+  })
+  const { key } = await call("/api/v1/admin/ingest-keys", token, { name: "bench", org_unit: "bench" })
+  const agent = await call("/api/v1/agents", key, { name: "bench" })
+  return { server, key: key as string, agent: agent as { readonly id: string } }
+}
+
+/** One request. */
+export interface Request {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly body: Uint8Array | null
+}
+
+const send = (agent: Agent, port: number, headers: { readonly [name: string]: string }, { body, method, path }: Request): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const content = body === null ? {} : { "content-type": "application/json", "content-length": body.length }
+    const sent = request({ agent, host: "127.0.0.1", port, path, method, headers: { ...headers, ...content } }, (response) => {
+      response.resume()
+      response.once("end", () => response.statusCode! < 300 ? resolve() : reject(new Error(`${path} answered ${response.statusCode}`)))
+    })
+    sent.once("error", reject)
+    sent.end(body ?? undefined)
+  })
+
+/** Sends all of them over {@link CONNECTIONS} connections. */
+export const load = async ({ headers, port }: { readonly port: number; readonly headers: { readonly [name: string]: string } }, requests: ReadonlyArray<Request>): Promise<void> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  let next = 0
+  await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
+    while (next < requests.length) await send(agent, port, headers, requests[next++]!)
+  }))
+  agent.destroy()
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MS = 10
+
+/** Processor time that all threads of a process have used. Unit: milliseconds. */
+export const processorMs = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ")
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
