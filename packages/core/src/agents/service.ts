@@ -59,13 +59,23 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       isStorable(name) ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null) : Effect.succeed(null)
 
     /** One attempt: answers the document that exists, or commits a new one. */
-    const registerOnce = Effect.fnUntraced(function*(input: AgentCreate, writer: Writer, options: RegisterOptions) {
+    const registerOnce = Effect.fnUntraced(function*(input: AgentCreate, writer: Writer, options: RegisterOptions, look: boolean) {
       const agentId = yield* newId("agt")
       const { agent, change } = yield* Effect.fromResult(planRegister({ agentId, input, writer, limits: options.key ?? null }))
-      const existing = yield* byName(input.name)
+      const existing = look ? yield* byName(input.name) : null
       if (existing !== null) return { document: existing, created: false }
       yield* storage.commit(change)
       return { document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true }
+    })
+
+    /** Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not look. */
+    const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => Effect.suspend(() => {
+      let look = false
+      return commitPlanned(Effect.suspend(() => {
+        const attempt = registerOnce(input, writer, options, look)
+        look = true
+        return attempt
+      }))
     })
 
     const scopeOf = (options: RegisterOptions): Scope => options.key === undefined ? everyUnit : { orgUnits: options.key.orgUnits }
@@ -77,13 +87,13 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       // An agent that starts again finds itself, also where its tier was raised above what its key could register today.
       const own = yield* byName(input.name)
       if (own !== null && inScope(scopeOf(options))(own)) return { agent: out(own), created: false }
-      const { document, created } = yield* commitPlanned(registerOnce(input, writer, options))
+      const { document, created } = yield* registered(input, writer, options)
       if (!inScope(scopeOf(options))(document)) return yield* nameTaken(document, scopeOf(options))
       return { agent: out(document), created }
     })
 
     const create: AgentsApi["create"] = Effect.fnUntraced(function*(input, writer, options = {}) {
-      const { document, created } = yield* commitPlanned(registerOnce(input, writer, options))
+      const { document, created } = yield* registered(input, writer, options)
       return created ? out(document) : yield* nameTaken(document, scopeOf(options))
     })
 
