@@ -17,15 +17,20 @@ export interface CheckDetail {
   readonly ctx?: { readonly [name: string]: unknown }
 }
 
-/** A check that knows its pydantic name. */
-export const check = <T>(holds: (value: T) => boolean, detail: CheckDetail) =>
-  Schema.makeFilter<T>((value) => holds(value), { detail, message: detail.msg }, true)
+/**
+ * A check that knows its pydantic name.
+ *
+ * `keywords` is how JSON Schema says it, where `detail` does not tell: the interface description reads both.
+ */
+export const check = <T>(holds: (value: T) => boolean, detail: CheckDetail, keywords: { readonly [keyword: string]: unknown } = {}) =>
+  Schema.makeFilter<T>((value) => holds(value), { detail, keywords, message: detail.msg }, true)
 
 /** An optional member; null means the same as absent. */
 export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** A member that may be left out, and then is `value`. */
-export const defaulted = <S extends Schema.Top>(schema: S, value: S["Encoded"]) => schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value)))
+export const defaulted = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
+  schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))).annotate({ leftOut: value })
 
 const codePoints = (text: string): number => {
   let count = text.length
@@ -72,11 +77,11 @@ export const identifier = (max: number) => patterned(/^[A-Za-z0-9._:/@+-]+$/, ma
 export const id = (kind: IdKind) => patterned(idPattern(kind), 64)
 
 /** An org unit: text, and not `*`, which means all of them. */
-export const orgUnit = text(1, 100).check(check<string>((unit) => unit !== "*", { type: "value_error", msg: "An org unit cannot be called '*'" }))
+export const orgUnit = text(1, 100).check(check<string>((unit) => unit !== "*", { type: "value_error", msg: "An org unit cannot be called '*'" }, { not: { const: "*" } }))
 
 /** An e-mail address, roughly: what has an @ with something on both sides, and can be written to a header. */
 export const email = text(3, 254).check(
-  check<string>((address) => /^[^\s@<>",;:\\()[\]\p{Cc}]+@[^\s@<>",;:\\()[\]\p{Cc}]+$/u.test(address), { type: "value_error", msg: "value is not a valid email address" })
+  check<string>((address) => /^[^\s@<>",;:\\()[\]\p{Cc}]+@[^\s@<>",;:\\()[\]\p{Cc}]+$/u.test(address), { type: "value_error", msg: "value is not a valid email address" }, { format: "email" })
 )
 
 const wholeNumber = check<number>((value) => Number.isInteger(value), { type: "int_type", msg: "Input should be a valid integer" })

@@ -13,7 +13,7 @@ export const CARD_LIMIT = 524_288
 const base64 = (max: number) => Schema.String.check(
   check<string>((value) => value.length > 0, { type: "string_too_short", msg: "String should have at least 1 character", ctx: { min_length: 1 } }),
   check<string>((value) => value.length <= max, { type: "string_too_long", msg: `String should have at most ${max} characters`, ctx: { max_length: max } }),
-  check<string>((value) => isBase64(value), { type: "value_error", msg: "The text is not base64 with padding (RFC 4648 section 4)" })
+  check<string>((value) => isBase64(value), { type: "value_error", msg: "The text is not base64 with padding (RFC 4648 section 4)" }, { contentEncoding: "base64" })
 )
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

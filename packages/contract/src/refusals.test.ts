@@ -62,7 +62,7 @@ describe("the endpoint table", () => {
     for (const { params } of endpoints) {
       for (const [name, param] of Object.entries(params as { readonly [name: string]: Param<unknown> })) {
         assert.isTrue(Result.isSuccess(param.decode(param.example, name)))
-        if (param.type === "string") for (const text of ["", "x", "\0", `${param.example}0`, param.example.toUpperCase()]) assert.isTrue(Result.isFailure(param.decode(text, name)), text)
+        if (name !== "seq") for (const text of ["", "x", "\0", `${param.example}0`, param.example.toUpperCase()]) assert.isTrue(Result.isFailure(param.decode(text, name)), text)
       }
     }
   })

@@ -31,6 +31,17 @@ describe("flyball serve", () => {
     assert.match(check.out, new RegExp(`^Chain: ${size} records recomputed .*the last checkpoint covers ${size} records\\.\\n`))
   })
 
+  it("opens its metrics to who has the token, and neither shows nor logs it", async () => {
+    const token = "metrics-token-0123456789"
+    const server = await me.serve({ FLYBALL_METRICS_TOKEN: token })
+    const ask = async (headers: { readonly [name: string]: string }) => (await fetch(`${server.url}/metrics`, { headers: { "x-forwarded-for": "192.0.2.1", ...headers } })).status
+    assert.deepStrictEqual([await ask({}), await ask({ authorization: `Bearer ${token}` })], [401, 200])
+    const { err } = await server.stop("SIGTERM")
+    assert.notInclude(err, token)
+    assert.match((await me.flyball(["config"], { FLYBALL_METRICS_TOKEN: token })).out, /^FLYBALL_METRICS_TOKEN +\*{4} {2}\(environment\)$/m)
+    assert.match((await me.flyball(["config"], { FLYBALL_METRICS_TOKEN: "short" })).err, /FLYBALL_METRICS_TOKEN should be 16 to 256 [^"]*$/m)
+  })
+
   it("takes the second signal of one Ctrl-C, as npm sends it on, for the same wish", async () => {
     const server = await me.serve()
     const [{ err, status }] = await Promise.all([server.stop("SIGINT"), server.stop("SIGINT"), server.stop("SIGTERM")])

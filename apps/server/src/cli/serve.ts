@@ -30,7 +30,7 @@ export const run = command("serve", async (args) => {
     const verifier = await issuerOf(settings)
     const { bootstrapAdmin } = settings
     const bootstrap = bootstrapAdmin === null ? null : { id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const
-    const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, log: requestLog(log, () => performance.now()) })
+    const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, metricsToken: settings.metricsToken, log: requestLog(log, () => performance.now()) })
     const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.oidcIssuer === null && settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
     console.log(`flyball ${version} is ready at ${url}`)

@@ -7,6 +7,10 @@ export type Answer =
   | { readonly kind: "pieces"; readonly media: string; readonly pieces: ReadonlyArray<Uint8Array> }
   /** Bytes that are made while they are sent. The first failure before the first byte is still a proper answer. */
   | { readonly kind: "stream"; readonly media: string; readonly chunks: AsyncIterable<Uint8Array>; readonly fileName: string }
+  /** Bytes that stay the same, and what says so. */
+  | { readonly kind: "kept"; readonly media: string; readonly bytes: Uint8Array; readonly headers: { readonly [name: string]: string } }
+  /** The caller has them already. */
+  | { readonly kind: "unchanged"; readonly headers: { readonly [name: string]: string } }
   /** Which methods a path takes. */
   | { readonly kind: "allow"; readonly methods: ReadonlyArray<string> }
 

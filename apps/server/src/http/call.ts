@@ -3,6 +3,8 @@ import { type Endpoint, type generalRefusals, type Params, type ParamValues } fr
 import type { Refusal } from "@flyball/contract"
 import { type GovernorServices, type Storage, type StorageConflict, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
 import type { Effect } from "effect"
+import type { IncomingMessage } from "node:http"
+import type { HttpCounts } from "../metrics/http-counts.ts"
 import type { IssuerUnavailable } from "./issuer-unavailable.ts"
 import type { Answer } from "./answer.ts"
 import type { KnownCaller } from "./caller.ts"
@@ -21,6 +23,8 @@ export interface Call<P, Q, B> {
   readonly caller: KnownCaller
   /** The Accept header, lower case; empty when there is none. */
   readonly accept: string
+  /** The request itself, for what concerns no endpoint of the contract: conditional requests, and where it comes from. */
+  readonly request: IncomingMessage
   readonly server: ServerFacts
 }
 
@@ -28,6 +32,9 @@ export interface Call<P, Q, B> {
 export interface ServerFacts {
   readonly version: string
   readonly draining: () => boolean
+  readonly counts: HttpCounts
+  /** Opens the metrics to those who are not on this host; null: nobody. */
+  readonly metricsToken: string | null
 }
 
 /** The handler of an endpoint. It may fail with the refusals of its row in the table, and no others. */

@@ -13,6 +13,7 @@ import { type Access, authenticate } from "./authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./call.ts"
 import { accessCaller, type KnownCaller } from "./caller.ts"
 import { decodeBody, decodeParams, decodeQuery } from "./decode-call.ts"
+import { onlyAuthorization } from "./only-authorization.ts"
 import { readBody } from "./read-body.ts"
 import type { Route } from "./router.ts"
 
@@ -57,10 +58,11 @@ export const dispatch = Effect.fnUntraced(function*(
     body: yield* Effect.fromResult(decodeBody(endpoint, yield* readBody(request, response, endpoint.body ?? noBody))),
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),
+    request,
     server: dispatcher.server
   } satisfies Call<unknown, unknown, unknown>
   const answer = yield* dispatcher.handlers[endpoint.id]!(call as Call<never, never, never>)
-  return { status: endpoint.success.status, answer }
+  return { status: answer.kind === "unchanged" ? 304 : endpoint.success.status, answer }
 })
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
@@ -73,18 +75,6 @@ const admitted = Effect.fnUntraced(function*({ access }: Dispatcher, endpoint: A
   const refusal = refusalFor(endpoint.access, known)
   return refusal === null ? caller : yield* refusal
 })
-
-/** The Authorization header if there is one of it. Of two node keeps the first; a proxy in front may have looked at the second. */
-const onlyAuthorization = ({ headers, rawHeaders }: IncomingMessage): string | undefined => {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!
-    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1
-  }
-  return count === 1 ? headers.authorization : undefined
-}
-
-const AUTHORIZATION = "authorization"
 
 /** Path and query of a request target, which proxies may write with scheme and host. */
 const target = (url: string): { readonly path: string; readonly query: string } => {

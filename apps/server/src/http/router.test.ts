@@ -1,9 +1,9 @@
-import { access, type AnyEndpoint } from "@flyball/contract/http"
+import { access, type AnyEndpoint, media } from "@flyball/contract/http"
 import { assert, describe, it } from "vitest"
 import { paramNames, router } from "./router.ts"
 
 const endpoint = (id: string, method: AnyEndpoint["method"], path: string): AnyEndpoint => ({
-  id, method, path, summary: "", access: access.public, params: {}, query: null, body: null, success: { status: 200, schema: null, media: "" }, refusals: []
+  id, method, path, summary: "", access: access.public, params: {}, query: null, body: null, success: media(""), refusals: []
 })
 
 const route = router([

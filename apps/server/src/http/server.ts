@@ -9,7 +9,9 @@ import type { Services } from "./call.ts"
 import { badRequestText, hostMissing } from "./bad-request.ts"
 import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
 import { handlers } from "./handlers/all.ts"
+import { httpCounts } from "../metrics/http-counts.ts"
 import type { LogRequest } from "./log.ts"
+import { pages } from "./pages.ts"
 import { discardRest } from "./read-body.ts"
 import { requestId } from "./request-id.ts"
 import { router } from "./router.ts"
@@ -48,6 +50,8 @@ export interface ServerOptions {
   /** Whoever comes without a token: the demo's visitor. */
   readonly visitor?: Access["visitor"]
   readonly version: string
+  /** Opens the metrics to those who are not on this host. */
+  readonly metricsToken?: string | null
   readonly log?: LogRequest
   readonly times?: Partial<ServerTimes>
 }
@@ -67,10 +71,10 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
   const times = { ...defaultTimes, ...options.times }
   let draining = false
   const dispatcher: Dispatcher = {
-    route: router(endpoints),
+    route: router([...endpoints, ...Object.values(pages)]),
     handlers,
     access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null, visitor: options.visitor ?? null },
-    server: { version: options.version, draining: () => draining }
+    server: { version: options.version, draining: () => draining, counts: httpCounts(), metricsToken: options.metricsToken ?? null }
   }
   const server = createServer({
     headersTimeout: times.headersMs,
@@ -164,12 +168,16 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, { stallMs 
     if (problem !== null && !response.headersSent && !response.destroyed) writeProblem(response, problem.shown, bodiless)
     else if (problem !== null) response.destroy()
     discardRest(request, DISCARD_BYTES)
-    options.log?.({
-      requestId: id,
+    const finished = {
       method: request.method ?? "",
-      route: progress.endpoint?.path ?? null,
       status: response.headersSent && (response.writableFinished || !response.destroyed) ? response.statusCode : 0,
-      durationMs: performance.now() - startedMs,
+      durationMs: performance.now() - startedMs
+    }
+    dispatcher.server.counts.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code: problem?.code ?? null })
+    options.log?.({
+      ...finished,
+      requestId: id,
+      route: progress.endpoint?.path ?? null,
       caller: progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
       problem: problem?.logged ?? null
     })
@@ -177,9 +185,14 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, { stallMs 
 }
 
 /** What a failed request is answered, and what the log says of it. Interruption means that the caller is gone. */
-const problemOfCause = (cause: Cause.Cause<unknown>, id: string): { readonly shown: Problem; readonly logged: string | null } => {
+const problemOfCause = (cause: Cause.Cause<unknown>, id: string): { readonly shown: Problem; readonly code: string | null; readonly logged: string | null } => {
   const error = Cause.findErrorOption(cause)
   const known = error._tag === "Some" ? problemOf(error.value) : null
-  if (known !== null) return { shown: known, logged: known.status >= 500 ? Cause.pretty(cause) : null }
-  return { shown: internalError(id), logged: Cause.hasInterruptsOnly(cause) ? null : Cause.pretty(cause) }
+  if (known !== null) return { shown: known, code: codeOfProblem(known), logged: known.status >= 500 ? Cause.pretty(cause) : null }
+  const gone = Cause.hasInterruptsOnly(cause)
+  const shown = internalError(id)
+  return { shown, code: gone ? null : codeOfProblem(shown), logged: gone ? null : Cause.pretty(cause) }
 }
+
+/** The word for it; a validation error carries none. */
+const codeOfProblem = ({ body }: Problem): string => typeof body["code"] === "string" ? body["code"] : "invalid_input"

@@ -23,6 +23,10 @@ export const writeAnswer = (response: ServerResponse, status: number, answer: An
       return Effect.sync(() => writeWhole(response, status, { "content-type": "application/json" }, [Buffer.from(JSON.stringify(answer.value))], writing.bodiless))
     case "allow":
       return Effect.sync(() => void response.writeHead(status, { ...always, allow: answer.methods.join(", ") }).end())
+    case "kept":
+      return Effect.sync(() => writeWhole(response, status, { "content-type": answer.media, ...answer.headers }, [answer.bytes], writing.bodiless))
+    case "unchanged":
+      return Effect.sync(() => void response.writeHead(status, { ...always, ...answer.headers }).end())
     case "pieces":
       return Effect.tryPromise({ try: () => writePieces(response, status, answer.media, answer.pieces, writing), catch: (error) => error })
     case "stream":

@@ -11,7 +11,7 @@ describe("settings", () => {
     assert.isTrue(read.ok)
     if (!read.ok) return
     assert.deepEqual(read.settings, {
-      host: "127.0.0.1", port: 8787, database: { kind: "sqlite", file: "./.flyball/flyball.db" }, origin: null, dataDir: "./.flyball", tenantId: null, oidcIssuer: null, oidcAudience: "flyball", oidcRolesClaim: "roles", oidcGroupsClaim: "groups", bootstrapAdmin: null, trustStore: null, logLevel: "info"
+      host: "127.0.0.1", port: 8787, database: { kind: "sqlite", file: "./.flyball/flyball.db" }, origin: null, dataDir: "./.flyball", tenantId: null, oidcIssuer: null, oidcAudience: "flyball", oidcRolesClaim: "roles", oidcGroupsClaim: "groups", bootstrapAdmin: null, trustStore: null, metricsToken: null, logLevel: "info"
     })
   })
   it("lists every problem, and never shows a secret", () => {

@@ -120,5 +120,9 @@ export const settingsTable = {
     name: "FLYBALL_TRUST_STORE", fallback: null, parse: text(/^[^\0]{1,4096}$/, "a path"),
     meaning: "Folder of the public keys that may sign agent cards: `*.pem` and `*.jwk`. Read anew for each card. Without it no signed card is verified."
   }),
+  metricsToken: setting({
+    name: "FLYBALL_METRICS_TOKEN", fallback: null, parse: text(/^[A-Za-z0-9._~+/-]{16,256}=*$/, "16 to 256 letters, digits and . _ ~ + / -"), secret: true, show: () => "****",
+    meaning: "Bearer token that opens `/metrics` to callers from elsewhere. Without it only this host reads them."
+  }),
   logLevel: setting({ name: "FLYBALL_LOG_LEVEL", fallback: "info", parse: literal("info", "warn", "error", "silent"), meaning: "What goes to the log on standard error: `info`, `warn`, `error` or `silent`." })
 } as const satisfies { readonly [field: string]: Setting<unknown> }

@@ -1,10 +1,9 @@
 /** The chain's endpoints. Spec: document 1 section 4, `/chain`; api.md "decisions, chain, evidence". */
-import { Schema } from "effect"
 import {
   ConsistencyOut, ConsistencyQuery, ErasureIn, ErasureOut, HeadOut, KeysOut, ProofOut, ProofQuery, RecordOut, RecordsQuery, VerifyOut, VerifyQuery
 } from "../chain.ts"
 import { access } from "./access.ts"
-import { endpoint, json, jsonBody, media, queryOf, seqParam } from "./endpoint.ts"
+import { endpoint, json, jsonBody, jsonOrLines, media, queryOf, seqParam } from "./endpoint.ts"
 
 /** The chain. */
 export const chain = {
@@ -18,7 +17,7 @@ export const chain = {
   }),
   records: endpoint({
     id: "chain.records", method: "GET", path: "/api/v1/chain/records", summary: "Records as their exact bytes, oldest first; NDJSON if asked for by Accept.",
-    access: access.readChain, query: queryOf(RecordsQuery), success: json(200, Schema.Array(RecordOut))
+    access: access.readChain, query: queryOf(RecordsQuery), success: jsonOrLines(RecordOut)
   }),
   record: endpoint({
     id: "chain.record", method: "GET", path: "/api/v1/chain/records/{seq}", summary: "One record as its exact bytes.",

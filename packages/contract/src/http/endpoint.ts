@@ -1,7 +1,7 @@
 /** What an endpoint is: plain data that the dispatcher, the tests and the interface description read. Decision 0003 says why it is not Effect's HttpApi. */
-import { Result, type Schema } from "effect"
+import { Result, Schema } from "effect"
 import { type Decoded, decode } from "../decode.ts"
-import { integerParam } from "../fields.ts"
+import { id, integerParam } from "../fields.ts"
 import { idPattern, idPrefixes, type IdKind } from "../ids.ts"
 import { BODY_LIMIT_BYTES } from "../limits.ts"
 import { InvalidInput, type Refusal, type RefusalTag } from "../refusals.ts"
@@ -9,7 +9,8 @@ import type { AccessRow } from "./access.ts"
 
 /** A path parameter. */
 export interface Param<A> {
-  readonly type: "string" | "integer"
+  /** The form of its text, for the interface description. */
+  readonly schema: Schema.Top
   readonly decode: (text: string, name: string) => Result.Result<A, Refusal>
   /** An example that has the right form, for tests and descriptions. */
   readonly example: string
@@ -17,16 +18,17 @@ export interface Param<A> {
 
 /** An id in a path. One that has not the form of an id is one that does not exist. */
 export const idParam = (kind: IdKind, missing: () => Refusal): Param<string> => ({
-  type: "string",
+  schema: id(kind),
   decode: (text) => idPattern(kind).test(text) ? Result.succeed(text) : Result.fail(missing()),
   example: `${idPrefixes[kind]}_${"0".repeat(26)}`
 })
 
-const decodeSeq = decode(integerParam())
+const seq = integerParam()
+const decodeSeq = decode(seq)
 
 /** A record's seq in a path. */
 export const seqParam: Param<number> = {
-  type: "integer",
+  schema: seq,
   decode: (text, name) => Result.mapError(decodeSeq(text, "path", [name]), (detail) => new InvalidInput({ detail })),
   example: "0"
 }
@@ -56,7 +58,7 @@ export const optionalBody = <S extends Schema.Top & { readonly DecodingServices:
 
 /** A query. Parameters that an endpoint does not know are passed over, as the specification's own framework does. */
 export interface Query<A> {
-  readonly schema: Schema.Top
+  readonly fields: { readonly [name: string]: Schema.Top }
   readonly names: ReadonlyArray<string>
   readonly decode: (value: { readonly [name: string]: string }) => Decoded<A>
 }
@@ -64,7 +66,7 @@ export interface Query<A> {
 /** A query of one shape; each parameter at most once. */
 export const queryOf = <S extends Schema.Top & { readonly DecodingServices: never; readonly fields: { readonly [name: string]: Schema.Top } }>(schema: S): Query<S["Type"]> => {
   const decoder = decode(schema)
-  return { schema, names: Object.keys(schema.fields), decode: (value) => decoder(value, "query") }
+  return { fields: schema.fields, names: Object.keys(schema.fields), decode: (value) => decoder(value, "query") }
 }
 
 /** The parameters of a path by name. */
@@ -77,13 +79,21 @@ export interface Success {
   readonly status: 200 | 201
   readonly schema: Schema.Top | null
   readonly media: string
+  /** What one line is where `Accept` can ask for {@link LINES_MEDIA}; null where it cannot. */
+  readonly line: Schema.Top | null
 }
 
+/** Media type of JSON values, one a line. */
+export const LINES_MEDIA = "application/x-ndjson"
+
 /** JSON of this shape. */
-export const json = (status: 200 | 201, schema: Schema.Top): Success => ({ status, schema, media: "application/json" })
+export const json = (status: 200 | 201, schema: Schema.Top): Success => ({ status, schema, media: "application/json", line: null })
+
+/** JSON of a list of this shape, or its items one a line. */
+export const jsonOrLines = (item: Schema.Top): Success => ({ ...json(200, Schema.Array(item)), line: item })
 
 /** Bytes or text of a media type. */
-export const media = (type: string): Success => ({ status: 200, schema: null, media: type })
+export const media = (type: string): Success => ({ status: 200, schema: null, media: type, line: null })
 
 /** Methods of endpoints. HEAD and OPTIONS are derived. */
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"

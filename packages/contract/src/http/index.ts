@@ -10,9 +10,10 @@ import { models } from "./models.ts"
 import { system } from "./system.ts"
 
 export { access, type AccessRow, type Caller, refusalFor } from "./access.ts"
-export { type AnyEndpoint, type Body, type Endpoint, generalRefusals, type Method, type Param, type Params, type ParamValues, type Query, refusalsOf, type Success } from "./endpoint.ts"
+export { type AnyEndpoint, type Body, endpoint, type Endpoint, generalRefusals, json, LINES_MEDIA, media, type Method, type Param, type Params, type ParamValues, type Query, refusalsOf, type Success } from "./endpoint.ts"
 export { PACK_MEDIA } from "./evidence.ts"
-export { internalError, type Problem, problemOf, problems } from "./problems.ts"
+export { refusalExamples } from "./examples.ts"
+export { faultTags, internalError, type Problem, problemOf, problems } from "./problems.ts"
 export { accessMapping, agents, chain, decisions, evidence, ingestKeys, models, system }
 
 /** Every endpoint, in the order in which a reader meets them. */

@@ -1,13 +1,22 @@
 /** The HTTP status of every refusal and fault, and their bodies. The one such table. Spec: api.md, Conventions; style section 5. */
+import { Schema } from "effect"
 import { codeOf, type Refusal, type RefusalTag } from "../refusals.ts"
+
+/** A member beside `detail` and `code`. */
+interface Member<R extends Refusal> {
+  readonly schema: Schema.Top
+  readonly of: (refusal: R) => unknown
+}
 
 /** How a refusal goes out. */
 interface ProblemRow<R extends Refusal> {
   readonly status: number
-  /** Members beside `detail` and `code`. */
-  readonly members?: (refusal: R) => { readonly [name: string]: unknown }
+  readonly members?: { readonly [name: string]: Member<R> }
   readonly headers?: (refusal: R) => { readonly [name: string]: string }
 }
+
+const text = Schema.NullOr(Schema.String)
+const count = Schema.NullOr(Schema.Int)
 
 /** Status, and what goes along, of every refusal. */
 export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal, { readonly _tag: T }>> } = {
@@ -24,18 +33,18 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   IngestKeyNotFound: { status: 404 },
   NotFound: { status: 404 },
   MethodNotAllowed: { status: 405, headers: ({ allow }) => ({ allow: allow.join(", ") }) },
-  AgentNameTaken: { status: 409, members: ({ agentId }) => ({ agent_id: agentId ?? null }) },
-  InvalidTransition: { status: 409, members: ({ status }) => ({ status: status ?? null }) },
-  TierGateUnmet: { status: 409, members: ({ missing }) => ({ missing: missing ?? [] }) },
-  AgentVersionConflict: { status: 409, members: ({ version }) => ({ version: version ?? null }) },
-  MappingVersionConflict: { status: 409, members: ({ version }) => ({ version: version ?? null }) },
+  AgentNameTaken: { status: 409, members: { agent_id: { schema: text, of: ({ agentId }) => agentId ?? null } } },
+  InvalidTransition: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
+  TierGateUnmet: { status: 409, members: { missing: { schema: Schema.Array(Schema.String), of: ({ missing }) => missing ?? [] } } },
+  AgentVersionConflict: { status: 409, members: { version: { schema: count, of: ({ version }) => version ?? null } } },
+  MappingVersionConflict: { status: 409, members: { version: { schema: count, of: ({ version }) => version ?? null } } },
   ModelNotFound: { status: 404 },
-  ModelTaken: { status: 409, members: ({ modelId }) => ({ model_id: modelId ?? null }) },
-  ClientRefReused: { status: 409, members: ({ indexes }) => ({ indexes: indexes ?? [] }) },
+  ModelTaken: { status: 409, members: { model_id: { schema: text, of: ({ modelId }) => modelId ?? null } } },
+  ClientRefReused: { status: 409, members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } } },
   DecisionAlreadySettled: { status: 409 },
-  PartErased: { status: 409, members: ({ erasedBy }) => ({ erased_by: erasedBy ?? null }) },
+  PartErased: { status: 409, members: { erased_by: { schema: count, of: ({ erasedBy }) => erasedBy ?? null } } },
   BodyTooLarge: { status: 413 },
-  DecisionTooLarge: { status: 413, members: ({ indexes }) => ({ indexes: indexes ?? [] }) },
+  DecisionTooLarge: { status: 413, members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } } },
   UnsupportedMediaType: { status: 415 },
   InvalidInput: { status: 422 },
   Draining: { status: 503, headers: () => ({ "retry-after": "1" }) }
@@ -48,6 +57,9 @@ const faults: { readonly [tag: string]: string } = {
   StorageConflict: "Others kept changing what this request changes. Send it again.",
   StorageCorrupt: "The store holds something that cannot be true, and this request stops before it. The operator must look."
 }
+
+/** Tags of the world's faults, which any endpoint can answer with. */
+export const faultTags: ReadonlyArray<string> = Object.keys(faults)
 
 /** An answer that is not a success. */
 export interface Problem {
@@ -68,9 +80,12 @@ export const problemOf = (error: unknown): Problem | null => {
   const row = problems[tag as RefusalTag] as ProblemRow<Refusal>
   const body = refusal._tag === "InvalidInput"
     ? { detail: refusal.detail }
-    : { detail: refusal.message, code: codeOf(tag), ...row.members?.(refusal) }
+    : { detail: refusal.message, code: codeOf(tag), ...membersOf(row, refusal) }
   return { status: row.status, body, headers: row.headers?.(refusal) ?? {} }
 }
+
+const membersOf = ({ members = {} }: ProblemRow<Refusal>, refusal: Refusal): { readonly [name: string]: unknown } =>
+  Object.fromEntries(Object.entries(members).map(([name, { of }]) => [name, of(refusal)]))
 
 /** The answer to a defect: it names the request, so that an operator finds it in the log, and nothing else. */
 export const internalError = (requestId: string): Problem => ({

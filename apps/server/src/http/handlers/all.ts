@@ -8,6 +8,8 @@ import { decisionsHandlers } from "./decisions.ts"
 import { evidenceHandlers } from "./evidence.ts"
 import { ingestKeysHandlers } from "./ingest-keys.ts"
 import { modelsHandlers } from "./models.ts"
+import { pages } from "../pages.ts"
+import { pagesHandlers } from "./pages.ts"
 import { systemHandlers } from "./system.ts"
 
 const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(group: Group, handlers: HandlersOf<Group>): ReadonlyArray<readonly [string, AnyHandler]> =>
@@ -22,5 +24,6 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(ingestKeys, ingestKeysHandlers),
-  ...byId(accessMapping, accessMappingHandlers)
+  ...byId(accessMapping, accessMappingHandlers),
+  ...byId(pages, pagesHandlers)
 ])

@@ -1,5 +1,5 @@
 /** The chain: read, recomputed, proved, and parts of it erased. */
-import type { chain } from "@flyball/contract/http"
+import { type chain, LINES_MEDIA } from "@flyball/contract/http"
 import { Chain, Checkpointer, Erasure } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
@@ -34,6 +34,6 @@ const [open, comma, close, line] = [utf8("["), utf8(","), utf8("]"), utf8("\n")]
 
 /** Records as they were hashed: members of a JSON array, or one a line. */
 const recordsAnswer = (records: ReadonlyArray<Uint8Array>, accept: string): Answer =>
-  accept.includes("application/x-ndjson")
-    ? pieces("application/x-ndjson", ...records.flatMap((bytes) => [bytes, line]))
+  accept.includes(LINES_MEDIA)
+    ? pieces(LINES_MEDIA, ...records.flatMap((bytes) => [bytes, line]))
     : pieces("application/json", open, ...records.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes])), close)

@@ -1,0 +1,21 @@
+/** The interface description, its page, and the metrics. */
+import { Unauthorized } from "@flyball/contract"
+import { Effect } from "effect"
+import { pieces } from "../answer.ts"
+import type { HandlersOf } from "../call.ts"
+import { unlessKnown } from "../unless-known.ts"
+import type { pages } from "../pages.ts"
+
+/** Made when it is first asked for: the description reads every shape, and the start does not wait for that. */
+const kept = Effect.promise(() => import("../../interface/kept.ts"))
+
+/** Handlers of the group `pages`. */
+export const pagesHandlers: HandlersOf<typeof pages> = {
+  openApi: ({ request }) => Effect.map(kept, ({ keptDescription }) => unlessKnown(request, keptDescription())),
+  docs: ({ request }) => Effect.map(kept, ({ keptPage }) => unlessKnown(request, keptPage())),
+  metrics: Effect.fnUntraced(function*({ request, server }) {
+    const { metricsText, mayReadMetrics, METRICS_MEDIA } = yield* Effect.promise(() => import("../../metrics/metrics.ts"))
+    if (!mayReadMetrics(request, server.metricsToken)) return yield* new Unauthorized()
+    return pieces(METRICS_MEDIA, Buffer.from(yield* metricsText(server)))
+  })
+}

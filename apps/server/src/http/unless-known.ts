@@ -1,0 +1,20 @@
+/** Answers with what is kept, or that the caller has it already. */
+import type { IncomingMessage } from "node:http"
+import type { Answer } from "./answer.ts"
+
+/** Bytes that stay the same as long as the process lives. */
+export interface Kept {
+  readonly media: string
+  readonly bytes: Uint8Array
+  /** Strong, in its quotes. */
+  readonly etag: string
+  readonly headers: { readonly [name: string]: string }
+}
+
+/** The bytes, unless `If-None-Match` names them. */
+export const unlessKnown = ({ headers }: IncomingMessage, { bytes, etag, headers: own, media }: Kept): Answer => {
+  const given = { ...own, etag, "cache-control": "no-cache" }
+  return knows(headers["if-none-match"], etag) ? { kind: "unchanged", headers: given } : { kind: "kept", media, bytes, headers: given }
+}
+
+const knows = (header: string | undefined, etag: string): boolean => header !== undefined && header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)

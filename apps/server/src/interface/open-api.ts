@@ -1,0 +1,58 @@
+/** The parts of an OpenAPI 3.1 document that ours has. */
+import type { JsonSchema } from "./json-schema.ts"
+
+/** A header of a response. */
+export interface Header {
+  readonly description: string
+  readonly required?: boolean
+  readonly schema: JsonSchema
+}
+
+/** A reference to a component. */
+export interface Reference {
+  readonly $ref: string
+}
+
+/** A response of one status. */
+export interface Response {
+  readonly description: string
+  readonly headers: { readonly [name: string]: Header | Reference }
+  readonly content: { readonly [media: string]: { readonly schema: JsonSchema } }
+}
+
+/** A parameter of a path or a query. */
+export interface Parameter {
+  readonly name: string
+  readonly in: "path" | "query"
+  readonly required: boolean
+  readonly schema: JsonSchema
+  readonly example?: unknown
+}
+
+/** One endpoint. */
+export interface Operation {
+  readonly operationId: string
+  readonly tags: ReadonlyArray<string>
+  readonly summary: string
+  readonly description: string
+  readonly security?: ReadonlyArray<{ readonly [scheme: string]: ReadonlyArray<string> }>
+  readonly parameters: ReadonlyArray<Parameter>
+  readonly requestBody?: { readonly required: boolean; readonly description: string; readonly content: { readonly [media: string]: { readonly schema: JsonSchema } } }
+  readonly responses: { readonly [status: string]: Response | Reference }
+}
+
+/** The document. */
+export interface OpenApi {
+  readonly openapi: "3.1.0"
+  readonly info: { readonly title: string; readonly version: string; readonly description: string; readonly license: { readonly name: string; readonly identifier: string } }
+  readonly servers: ReadonlyArray<{ readonly url: string }>
+  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
+  readonly security: ReadonlyArray<{ readonly [scheme: string]: ReadonlyArray<string> }>
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
+  readonly components: {
+    readonly schemas: { readonly [name: string]: JsonSchema }
+    readonly responses: { readonly [name: string]: Response }
+    readonly headers: { readonly [name: string]: Header }
+    readonly securitySchemes: { readonly [name: string]: { readonly type: "http"; readonly scheme: "bearer"; readonly description: string } }
+  }
+}
