@@ -6,9 +6,8 @@
  */
 import { EventEmitter } from "node:events"
 import { syncBuiltinESMExports } from "node:module"
-import { monitorEventLoopDelay } from "node:perf_hooks"
+import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
 import workerThreads, { type WorkerOptions } from "node:worker_threads"
-import type { DecisionInput } from "@flyball/core"
 import { decisionAt } from "./decisions.ts"
 import { quantile } from "./harness.ts"
 
@@ -20,6 +19,15 @@ export interface HostReport {
   readonly busy: Delays
   readonly ackP50Ms: number
   readonly ackP99Ms: number
+  /** The turns of the busy host that took most processor time, longest first. */
+  readonly longest: ReadonlyArray<Turn>
+}
+
+/** What was done between two ticks of the probe. */
+export interface Turn {
+  readonly ownMs: number
+  /** Of the clock, not of the processor: its helpers may have had to wait for one. */
+  readonly collectorMs: number
 }
 
 /** How late the event loop was. */
@@ -38,6 +46,7 @@ export interface Delays {
 interface Probed {
   readonly lateMs: Array<number>
   readonly ownMs: Array<number>
+  readonly turns: Array<{ readonly fromMs: number; readonly toMs: number; readonly ownMs: number }>
 }
 
 const [file, dir, rateText, where] = process.argv.slice(2) as [string, string, string, "worker" | "host"]
@@ -48,6 +57,8 @@ const BURST_MS = 5
 const ROUNDS = 4
 const IDLE_MS = 2_500
 const BUSY_MS = 5_000
+/** Turns that are told of. */
+const LONGEST = 20
 const waits = new Int32Array(new SharedArrayBuffer(4))
 
 const slowUrl = new URL("./eventloop-worker.ts", import.meta.url).href
@@ -98,17 +109,36 @@ const { openGovernor } = await import("@flyball/core")
 const { dataFolder } = await import("@flyball/node")
 const { sqliteStorage } = await import("@flyball/storage-sql")
 
+/** Processor time of this thread so far. Asking for the process's first brings the thread's up to date: else it is what it was when the thread was last put off, up to 4 ms ago. */
+const usedMs = (): number => {
+  process.cpuUsage()
+  const { system, user } = process.threadCpuUsage()
+  return (system + user) / 1_000
+}
+
+const collections: Array<{ readonly startTime: number; readonly duration: number }> = []
+new PerformanceObserver((list) => void collections.push(...list.getEntries())).observe({ entryTypes: ["gc"] })
+
+/** The longest, and how long the collector had each. */
+const longestOf = (turns: Probed["turns"]): ReadonlyArray<Turn> =>
+  turns.toSorted((a, b) => b.ownMs - a.ownMs).slice(0, LONGEST).map(({ fromMs, ownMs, toMs }) => ({
+    ownMs, collectorMs: collections.filter(({ startTime }) => startTime >= fromMs && startTime < toMs).reduce((sum, { duration }) => sum + duration, 0)
+  }))
+
 /** Measures the delay of the event loop while `body` runs. */
-const delaysDuring = async (body: () => Promise<unknown>, { lateMs, ownMs }: Probed): Promise<{ readonly monitorMs: number; readonly maxMs: number }> => {
+const delaysDuring = async (body: () => Promise<unknown>, { lateMs, ownMs, turns }: Probed): Promise<{ readonly monitorMs: number; readonly maxMs: number }> => {
   const monitor = monitorEventLoopDelay({ resolution: 1 })
   let dueAt = performance.now() + 1
-  let used = process.threadCpuUsage()
+  let used = usedMs()
+  let sinceMs = performance.now()
   let timer = setTimeout(function tick() {
     const now = performance.now()
     for (let late = now - dueAt; late >= 0; late -= 1) lateMs.push(late)
-    const { system, user } = process.threadCpuUsage(used)
-    used = process.threadCpuUsage()
-    for (let own = (system + user) / 1_000; own >= 0; own -= 1) ownMs.push(own)
+    const own = usedMs() - used
+    for (let left = own; left >= 0; left -= 1) ownMs.push(left)
+    if (own > 1) turns.push({ fromMs: sinceMs, toMs: now, ownMs: own })
+    used = usedMs()
+    sinceMs = now
     dueAt = now + 1
     timer = setTimeout(tick, 1)
   }, 1)
@@ -128,29 +158,32 @@ const acks: Array<number> = []
 
 /** Offers decisions by the clock, whatever became of those before: a host that is stopped does not stop its agents. */
 const capture = async (ms: number): Promise<void> => {
-  const decisions: ReadonlyArray<DecisionInput> = Array.from({ length: RATE * ms / 1_000 + 1 }, () => decisionAt(made++))
+  // Made as they are offered, and their promises not kept: all of them at once, before or after, would be a turn of this benchmark's own.
+  const count = RATE * ms / 1_000
   const startedAt = performance.now()
-  const under: Array<Promise<unknown>> = []
   let sent = 0
-  await new Promise<void>((resolve) => {
+  let answered = 0
+  await new Promise<void>((resolve, reject) => {
     const bursts = setInterval(() => {
       const now = performance.now()
-      const due = Math.min(decisions.length, Math.floor((now - startedAt) * RATE / 1_000))
-      for (; sent < due; sent++) under.push(governor.witness(agent.id, [decisions[sent]!]).then(() => acks.push(performance.now() - now)))
-      if (now - startedAt < ms) return
-      clearInterval(bursts)
-      resolve()
+      const due = Math.min(count, Math.floor((now - startedAt) * RATE / 1_000))
+      for (; sent < due; sent++) {
+        governor.witness(agent.id, [decisionAt(made++)]).then(() => {
+          acks.push(performance.now() - now)
+          if (++answered === count) resolve()
+        }, reject)
+      }
+      if (sent === count) clearInterval(bursts)
     }, BURST_MS)
   })
-  await Promise.all(under)
 }
 
 // Warm: code that is compiled once is no part of a sustained rate.
 await capture(BUSY_MS)
 acks.length = 0
 Atomics.store(waits, 0, 0)
-const idleProbe: Probed = { lateMs: [], ownMs: [] }
-const busyProbe: Probed = { lateMs: [], ownMs: [] }
+const idleProbe: Probed = { lateMs: [], ownMs: [], turns: [] }
+const busyProbe: Probed = { lateMs: [], ownMs: [], turns: [] }
 const idle: Array<{ readonly monitorMs: number; readonly maxMs: number }> = []
 const busy: Array<{ readonly monitorMs: number; readonly maxMs: number }> = []
 for (let round = 0; round < ROUNDS; round++) {
@@ -168,7 +201,8 @@ const delaysOf = (rounds: typeof idle, { lateMs, ownMs }: Probed): Delays => ({
   maxMs: Math.max(...rounds.map(({ maxMs }) => maxMs))
 })
 const report: HostReport = {
-  waits: Atomics.load(waits, 0), acknowledged: acks.length, idle: delaysOf(idle, idleProbe), busy: delaysOf(busy, busyProbe), ackP50Ms: quantile(acks, 0.5), ackP99Ms: quantile(acks, 0.99)
+  waits: Atomics.load(waits, 0), acknowledged: acks.length, idle: delaysOf(idle, idleProbe), busy: delaysOf(busy, busyProbe), ackP50Ms: quantile(acks, 0.5), ackP99Ms: quantile(acks, 0.99),
+  longest: longestOf(busyProbe.turns)
 }
 console.log(JSON.stringify(report))
 process.exit(0)

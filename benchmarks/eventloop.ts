@@ -37,8 +37,9 @@ export const benchmark: Benchmark = {
   run: async (say) => {
     const lines: Array<Line> = []
     for (const rate of RATES) {
-      const { ackP50Ms, ackP99Ms, acknowledged, busy, idle, waits } = await runHost(rate, "worker")
+      const { ackP50Ms, ackP99Ms, acknowledged, busy, idle, longest, waits } = await runHost(rate, "worker")
       say(`${rate} a second: ${acknowledged} acknowledged in ${waits} commits, after ${figure(ackP50Ms)} ms (p99 ${figure(ackP99Ms)}); longest delay ${figure(busy.maxMs)} ms, idle ${figure(idle.maxMs)}; own processor time between two ticks p99 ${figure(busy.ownP99Ms)} ms, most ${figure(busy.ownMaxMs)}`)
+      say(`the longest of them, milliseconds, and how long the garbage collector was at work in each: ${longest.map(({ collectorMs, ownMs }) => `${figure(ownMs)} (${figure(collectorMs)})`).join(", ")}`)
       const line = (name: string, value: number, limit: number): Line =>
         ({ name: `eventloop.${rate}.${name}`, value: figure(value), unit: "ms", limit: figure(limit), ratio: figure(limit / value), goal: `< ${MOST_MS} ms (limit: the idle host)`, met: value < MOST_MS })
       lines.push(line("monitor_p99", busy.monitorP99Ms, idle.monitorP99Ms), line("probe_p99", busy.probeP99Ms, idle.probeP99Ms))

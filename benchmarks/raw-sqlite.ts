@@ -17,17 +17,18 @@ export const readCaptureRows = (file: string, groupSize: number): CaptureRows =>
   const schema = db.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN ('record', 'part', 'once', 'tile')").all().map((row) => String(row["sql"]))
   const columns: Record<string, number> = {}
   const groups: Array<Array<{ table: string; values: ReadonlyArray<SQLInputValue> }>> = []
-  const groupOf = (seq: number) => groups[Math.floor(seq / groupSize)] ??= []
+  /** Records come first and make the groups; a row of another table that comes later than all of them goes with the last. */
+  const groupOf = (table: string, seq: number) => table === "record" ? groups[Math.floor(seq / groupSize)] ??= [] : groups[Math.min(Math.floor(seq / groupSize), groups.length - 1)]!
   for (const table of captureTables) {
     const statement = db.prepare(`SELECT * FROM ${table}`)
     columns[table] = statement.columns().length
     for (const row of statement.iterate()) {
       const seq = table === "part" ? Math.floor(Number(row["id"]) / 32) : table === "tile" ? Math.max(0, (Number(row["idx"]) + 1) * 256 ** (Number(row["level"]) + 1) - 1) : Number(row["seq"])
-      groupOf(Math.min(seq, groups.length * groupSize === 0 ? seq : groups.length * groupSize - 1)).push({ table, values: Object.values(row) as ReadonlyArray<SQLInputValue> })
+      groupOf(table, seq).push({ table, values: Object.values(row) as ReadonlyArray<SQLInputValue> })
     }
   }
   db.close()
-  return { schema, columns, groups: groups.filter((group) => group !== undefined) }
+  return { schema, columns, groups }
 }
 
 /** Inserts the rows into a fresh file, one transaction a group, as durably as the store does. Answers the milliseconds from the first transaction until the file is closed. */

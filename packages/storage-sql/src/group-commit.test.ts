@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import { groupCommit, turnRecords } from "./group-commit.ts"
+import { groupCommit } from "./group-commit.ts"
+import { turnTasks } from "./turns.ts"
 
 /** A backend that records its batches and is held back until it is let go. */
 const backend = Effect.gen(function*() {
@@ -135,7 +136,7 @@ describe("groupCommit", () => {
       assert.deepStrictEqual(answered.map(([item]) => item), items)
       const counts = new Map<number, number>()
       for (const [, at] of answered) counts.set(at, (counts.get(at) ?? 0) + 1)
-      assert.isAtMost(Math.max(...counts.values()), turnRecords)
+      assert.isAtMost(Math.max(...counts.values()), turnTasks)
     }))
 
   it.effect("an idle front closes at once", () =>

@@ -6,17 +6,12 @@
  */
 import type { Scope } from "effect"
 import { Effect, Exit, Fiber } from "effect"
+import { inTurn } from "./turns.ts"
 
 /** Records in one batch, at most, unless one item alone has more. It keeps a transaction near 10 ms. */
 export const batchRecords = 500
 /** Bytes in one batch, at most, unless one item alone has more. It bounds the pause that packing makes on the host's thread. */
 export const batchBytes = 262_144
-/**
- * Records that are answered in one turn of the host's event loop, at most, unless one item alone has more.
- *
- * What callers do with the answer to a single decision takes some 20 microseconds: a full batch at once would stop the host for 10 ms.
- */
-export const turnRecords = 50
 
 /** What one item adds to a batch. */
 export interface Weight {
@@ -40,10 +35,35 @@ export interface GroupCommitOptions<Item, Answer, E> {
   readonly maxInFlight?: number
 }
 
-interface Waiting<Item, Answer, E> {
-  readonly item: Item
+/**
+ * Who waits for what.
+ *
+ * A class, and emptied when it was answered. Where many wait for long, the engine begins to make a literal like this among its old objects, and each dead one
+ * would keep its caller's whole fiber until a full collection: the collector then copies all of them, for 25 ms at a time.
+ */
+class Waiting<Item, Answer, E> {
   readonly weight: Weight
-  readonly resume: (exit: Exit.Exit<Answer, E>) => void
+  #item: Item | null
+  #resume: ((exit: Exit.Exit<Answer, E>) => void) | null
+
+  constructor(item: Item, weight: Weight, resume: (exit: Exit.Exit<Answer, E>) => void) {
+    this.weight = weight
+    this.#item = item
+    this.#resume = resume
+  }
+
+  /** What is asked for; once. */
+  takeItem(): Item {
+    const item = this.#item!
+    this.#item = null
+    return item
+  }
+
+  answer(exit: Exit.Exit<Answer, E>): void {
+    const resume = this.#resume
+    this.#resume = null
+    resume?.(exit)
+  }
 }
 
 /**
@@ -58,9 +78,8 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
 ): Effect.fn.Return<(item: Item) => Effect.Effect<Answer, E>, never, Scope.Scope> {
   const { maxBytes = batchBytes, maxInFlight = 1, maxRecords = batchRecords } = options
   const queue: Array<Waiting<Item, Answer, E>> = []
-  /** Exits that are on their way to their callers, in order. */
-  const answers: Array<{ readonly waiting: Waiting<Item, Answer, E>; readonly exit: Exit.Exit<Answer, E> }> = []
-  let answering = false
+  /** Answers that are on their way to their callers. */
+  let answering = 0
   let waitingRecords = 0
   let waitingBytes = 0
   let inFlight = 0
@@ -72,7 +91,7 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
       if (closed) return Effect.fail(options.closed())
       const weight = options.weigh(item)
       return Effect.callback<Answer, E>((resume) => {
-        const waiting = { item, weight, resume }
+        const waiting = new Waiting<Item, Answer, E>(item, weight, resume)
         queue.push(waiting)
         waitingRecords += weight.records
         waitingBytes += weight.bytes
@@ -109,36 +128,16 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
   const mayGo = (): boolean => queue.length > 0 && (inFlight === 0 || (inFlight < maxInFlight && (waitingRecords >= maxRecords || waitingBytes >= maxBytes)))
 
   const runBatch = (batch: ReadonlyArray<Waiting<Item, Answer, E>>): Effect.Effect<void> =>
-    Effect.flatMap(Effect.exit(Effect.suspend(() => options.run(batch.map(({ item }) => item)))), (exit) => {
+    Effect.map(Effect.exit(Effect.suspend(() => options.run(batch.map((waiting) => waiting.takeItem())))), (exit) => {
       inFlight--
-      batch.forEach((waiting, index) => answers.push({ waiting, exit: Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer }))
+      answering += batch.length
+      batch.forEach((waiting, index) => inTurn(() => {
+        waiting.answer(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer)
+        if (--answering === 0) wake?.()
+      }))
+      // What gathered meanwhile goes on its way first: answers wait until this is done.
       wake?.()
-      // Whoever answers the batch before goes on with this one.
-      if (answering) return Effect.void
-      answering = true
-      // What gathered meanwhile goes on its way first: callers may do much with their answers before they let go of the thread.
-      return queue.length === 0 ? answerAll : Effect.andThen(Effect.yieldNow, answerAll)
     })
-
-  const answerTurn = (): void => {
-    let records = 0
-    let count = 0
-    for (; count < answers.length && records < turnRecords; count++) {
-      const { exit, waiting } = answers[count]!
-      records += waiting.weight.records
-      waiting.resume(exit)
-    }
-    answers.splice(0, count)
-  }
-
-  /** In turns, so that the host gets to its other work between two. */
-  const answerAll: Effect.Effect<void> = Effect.suspend(() => {
-    answerTurn()
-    if (answers.length > 0) return Effect.andThen(Effect.yieldNow, answerAll)
-    answering = false
-    wake?.()
-    return Effect.void
-  })
 
   /** Waits until a batch may go; where all was quiet, a yield then lets every other fiber of this turn hand in its own. */
   const gather = Effect.suspend(() => {
@@ -153,7 +152,7 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
     return quiet ? Effect.andThen(woken, Effect.yieldNow) : woken
   })
 
-  const isDone = (): boolean => closed && queue.length === 0 && inFlight === 0 && !answering
+  const isDone = (): boolean => closed && queue.length === 0 && inFlight === 0 && answering === 0
 
   const send = Effect.suspend(() => {
     if (!mayGo()) return Effect.void

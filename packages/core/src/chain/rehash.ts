@@ -18,6 +18,9 @@ import { storedTree } from "./tree.ts"
 /** Records read at once: 64 KiB each at most, so 16 MiB in the worst case. Between pages the thread is free, the host's or the store's; one of these is checked in about a millisecond. */
 export const PAGE_RECORDS = 250
 
+/** Records that a store is asked to fold in one call, at most. Where signing fell behind, calls of a page each would keep it there: each waits for a turn of a busy host. */
+export const REFOLD_RECORDS = 10_000
+
 /**
  * The root at `size`, computed from the bytes of all records after `signed` and from the hashes under it, which must fold to what was signed.
  *
@@ -42,7 +45,7 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
   // A store with a thread for it looks at its records there. What it cannot call good is looked at here, where there are words for it.
   const refold = size - from > PAGE_RECORDS ? storage.refold : undefined
   while (nextAfter(previous) < size) {
-    const folded: Refolded | null = refold === undefined ? null : yield* refold(previous, Math.min(nextAfter(previous) + PAGE_RECORDS, size) - 1)
+    const folded: Refolded | null = refold === undefined ? null : yield* refold(previous, Math.min(nextAfter(previous) + REFOLD_RECORDS, size) - 1)
     if (folded === null) break
     previous = push(folded)
   }

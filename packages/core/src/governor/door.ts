@@ -22,19 +22,22 @@ export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorSe
   const opened = await runtime.runPromiseExit(Chain.use(Effect.succeed))
   if (opened._tag === "Failure") await runtime.dispose()
   const chain = valueOrThrow(opened)
-  const underWay = new Set<Promise<unknown>>()
+  const runExit = Effect.runPromiseExitWith(await runtime.context())
+  // Counted and not kept, nor run by the runtime, which keeps them: a set that thousands of calls go through leaves old tables behind, each refers to the one
+  // after it, and once the first is among the engine's old objects all that ever went through stays until a full collection.
+  let underWay = 0
+  let whenIdle = (): void => undefined
   let closing: Promise<void> | null = null
 
   const run: Door["run"] = async (effect, options = {}) => {
     if (closing !== null) throw closed()
     // An aborted signal does not stop an effect that needs no turn of the loop to finish.
     if (options.signal?.aborted === true) throw aborted()
-    const call = runtime.runPromiseExit(effect, options.signal === undefined ? {} : { signal: options.signal })
-    underWay.add(call)
+    underWay++
     try {
-      return valueOrThrow(await call)
+      return valueOrThrow(await runExit(effect, options.signal === undefined ? {} : { signal: options.signal }))
     } finally {
-      underWay.delete(call)
+      if (--underWay === 0) whenIdle()
     }
   }
 
@@ -51,7 +54,10 @@ export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorSe
   }
 
   const close: Door["close"] = () => {
-    closing ??= Promise.allSettled(underWay).then(() => runtime.dispose())
+    closing ??= new Promise<void>((resolve) => {
+      whenIdle = resolve
+      if (underWay === 0) resolve()
+    }).then(() => runtime.dispose())
     return closing
   }
 

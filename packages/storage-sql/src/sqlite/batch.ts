@@ -2,13 +2,19 @@
 import type { Weight } from "../group-commit.ts"
 import { PackReader, PackWriter } from "./packed.ts"
 
-/** A ChangeSet ready to travel. Everything that can fail is done, so that joining a batch cannot. */
-export interface PackedChange {
+/** A ChangeSet ready to travel. Everything that can fail is done, so that joining a batch cannot. A class for the reason that is told in `group-commit.ts`. */
+export class PackedChange {
   /** Its bytes, after {@link batchHeaderBytes} that are free. It becomes the batch where nothing else waits. */
   readonly bytes: Uint8Array<ArrayBuffer>
   /** The short texts that repeat in it (kinds, agents, scopes, collections), joined by U+0000, which none of them holds. */
   readonly names: string
   readonly weight: Weight
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, names: string, weight: Weight) {
+    this.bytes = bytes
+    this.names = names
+    this.weight = weight
+  }
 }
 
 /** A batch as it is posted: `buffer` is transferred. */

@@ -142,7 +142,7 @@ export class ChainWriter {
       if (seq !== (this.#head?.seq ?? -1) + 1) return this.#receiptOf(seq)
       if (!this.#sealer.hasRoom) this.#flush()
       const names = record.parts.map(({ name }) => naming.text(name))
-      const { bytes, hash } = this.#sealer.seal({
+      const { bytes, hash, hex } = this.#sealer.seal({
         atMs, seq, names,
         body: record.body,
         kind: naming.text(record.kind),
@@ -153,7 +153,7 @@ export class ChainWriter {
       record.parts.forEach((part, position) => this.#parts.add(seq * partsPerRecord + position, naming.intern(part.name), part.salt, part.bytes))
       this.#tiles.append(seq, hash)
       this.#head = { seq, hash, atMs }
-      this.#prev = hash.toString("hex")
+      this.#prev = hex
       return { seq, hash, atMs, duplicate: false }
     })
   }

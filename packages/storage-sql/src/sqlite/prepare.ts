@@ -2,7 +2,7 @@
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
 import { recordBodyText } from "@flyball/evidence"
-import { batchHeaderBytes, noName, type PackedChange } from "./batch.ts"
+import { batchHeaderBytes, noName, PackedChange } from "./batch.ts"
 import { PackWriter } from "./packed.ts"
 
 /** What a record takes beside its body and parts, roughly: salts, once key, lengths. */
@@ -61,7 +61,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array): PackedChange => {
     out.text(payloads[index]!)
   })
   // A ChangeSet without records counts as one: it takes its share of a transaction too.
-  return { bytes: out.finish(), names: name.joined(), weight: { records: Math.max(1, records.length), bytes } }
+  return new PackedChange(out.finish(), name.joined(), { records: Math.max(1, records.length), bytes })
 }
 
 /** Bytes of parts, and units of texts. */

@@ -15,7 +15,30 @@ export const maxRecordBytes = 65_536
 const arenaBytes = 4 * (1 + maxRecordBytes)
 const block = 64
 const saltBytes = 32
+const saltWords = saltBytes / 4
+const innerPad = 0x36363636
+const outerPad = 0x5c5c5c5c
+/** Names of parts are few, but nothing bounds them. */
+const keptPrefixes = 256
 const prefix = "flyball/v1 part\0"
+
+/** What the inner hash of a commitment is made over. Behind the salt its first block is pad, and stays. */
+class InnerBlock {
+  readonly bytes: Uint8Array
+  readonly words: Int32Array
+  /** By length: contents have few lengths, and making a view costs more than copying a content. */
+  readonly #views: Array<Uint8Array | undefined> = new Array<Uint8Array | undefined>(4097).fill(undefined)
+
+  constructor(length: number) {
+    this.bytes = new Uint8Array(length)
+    this.bytes.fill(0x36, saltBytes, block)
+    this.words = new Int32Array(this.bytes.buffer, 0, saltWords)
+  }
+
+  view(length: number): Uint8Array {
+    return length < this.#views.length ? this.#views[length] ??= this.bytes.subarray(0, length) : this.bytes.subarray(0, length)
+  }
+}
 
 /** Makes records and commitments. One instance per writer: its buffers are reused. */
 export class Sealer {
@@ -23,8 +46,13 @@ export class Sealer {
   readonly #leaves = Buffer.alloc(arenaBytes)
   #at = 0
   readonly #node = Buffer.alloc(1 + 64, 1)
-  readonly #outer = Buffer.alloc(block + 32)
-  #inner = Buffer.alloc(4096)
+  readonly #salt = new Uint8Array(saltBytes)
+  readonly #saltWords = new Int32Array(this.#salt.buffer)
+  readonly #outer = Buffer.alloc(block + 32, 0x5c)
+  readonly #outerWords = new Int32Array(this.#outer.buffer, this.#outer.byteOffset, (block + 32) / 4)
+  #inner = new InnerBlock(4096)
+  /** What stands between key and content, by name of the part. */
+  readonly #prefixes = new Map<string, Uint8Array>()
   #headerAtMs = -1
   #header = ""
 
@@ -56,7 +84,7 @@ export class Sealer {
   }
 
   /**
-   * Seals one record. `bytes` is a view that stands until {@link Sealer.reuse}; ask {@link Sealer.hasRoom} first. `hash` is fresh.
+   * Seals one record. `bytes` is a view that stands until {@link Sealer.reuse}; ask {@link Sealer.hasRoom} first. `hash` is fresh, and `hex` says it in digits.
    *
    * `commitments` are hex digits, one for each name in `names`, in order.
    */
@@ -69,40 +97,52 @@ export class Sealer {
     /** Hex digits. */
     readonly prev: string
     readonly seq: number
-  }): { readonly bytes: Uint8Array; readonly hash: Buffer } {
+  }): { readonly bytes: Uint8Array; readonly hash: Buffer; readonly hex: string } {
     let parts = ""
     for (let index = 0; index < record.names.length; index++) {
       parts += `${index === 0 ? "" : ","}{"c":"${record.commitments[index]!}","name":"${record.names[index]!}"}`
     }
     const leaf = this.#write(record.atMs, record.body, `,"kind":"${record.kind}","parts":[${parts}],"prev":"${record.prev}","seq":${record.seq},"v":1}`)
+    const hex = hash("sha256", leaf, "hex")
     const digest = Buffer.allocUnsafe(32)
-    digest.write(hash("sha256", leaf, "binary"), "binary")
-    return { bytes: leaf.subarray(1), hash: digest }
+    digest.write(hex, "hex")
+    return { bytes: leaf.subarray(1), hash: digest, hex }
   }
 
   /** Hex digits of HMAC-SHA-256 with the salt as key, as two one-shot hashes with the pads made by hand. */
   commitment(name: string, part: BatchedPart): string {
-    const { salt, bytes } = part
-    const length = block + prefix.length + 4 + name.length + bytes.length
-    if (length > this.#inner.length) this.#inner = Buffer.alloc(Math.max(length, this.#inner.length * 2))
+    const prefix = this.#prefixOf(name)
+    const contentAt = block + prefix.length
+    const length = contentAt + part.bytes.length
+    if (length > this.#inner.bytes.length) this.#inner = new InnerBlock(Math.max(length, this.#inner.bytes.length * 2))
     const inner = this.#inner
     const outer = this.#outer
-    for (let index = 0; index < saltBytes; index++) {
-      inner[index] = salt[index]! ^ 0x36
-      outer[index] = salt[index]! ^ 0x5c
+    const outerWords = this.#outerWords
+    const salt = this.#saltWords
+    this.#salt.set(part.salt)
+    for (let word = 0; word < saltWords; word++) {
+      inner.words[word] = salt[word]! ^ innerPad
+      outerWords[word] = salt[word]! ^ outerPad
     }
-    inner.fill(0x36, saltBytes, block)
-    outer.fill(0x5c, saltBytes, block)
-    let at = block + inner.write(prefix, block, "latin1")
-    at = inner.writeUInt32BE(name.length, at)
-    at += inner.write(name, at, "latin1")
-    inner.set(bytes, at)
-    outer.write(hash("sha256", inner.subarray(0, length), "binary"), block, "latin1")
+    inner.bytes.set(prefix, block)
+    inner.bytes.set(part.bytes, contentAt)
+    outer.write(hash("sha256", inner.view(length), "binary"), block, "latin1")
     const commitment = hash("sha256", outer, "hex")
     // An erased part and its salt must not survive in a buffer of ours.
-    inner.fill(0, 0, length)
-    outer.fill(0)
+    inner.bytes.fill(0, contentAt, length)
+    for (let word = 0; word < saltWords; word++) salt[word] = inner.words[word] = outerWords[word] = outerWords[block / 4 + word] = 0
     return commitment
+  }
+
+  #prefixOf(name: string): Uint8Array {
+    let made = this.#prefixes.get(name)
+    if (made !== undefined) return made
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(name.length)
+    made = Uint8Array.from(Buffer.concat([Buffer.from(prefix, "latin1"), length, Buffer.from(name, "latin1")]))
+    if (this.#prefixes.size >= keptPrefixes) this.#prefixes.clear()
+    this.#prefixes.set(name, made)
+    return made
   }
 
   /** Root over 2^k hashes that lie joined in `hashes`. */

@@ -158,19 +158,29 @@ export class RequestServer {
     })
   }
 
-  /** The first of a connection waits for its code to be loaded; other requests are served meanwhile. */
+  /** The first of a connection waits for its code to be loaded; other requests are served meanwhile, as between two slices. */
   #refold(id: number, previous: Head | null, to: number): void {
     const connection = this.#required(this.#connection, "reading")
-    if (this.#refolder?.of === connection) return this.#ok(id, this.#refolder.refolder.fold(previous, to))
+    if (this.#refolder?.of === connection) return this.#foldOn(id, connection, this.#refolder.refolder.fold(previous, to))
     import("./refold.ts").then(({ SqliteRefolder }) => {
       this.#guarded(id, () => {
         const now = this.#required(this.#connection, "reading")
         this.#refolder = { of: now, refolder: new SqliteRefolder(now.db) }
-        this.#ok(id, this.#refolder.refolder.fold(previous, to))
+        this.#foldOn(id, now, this.#refolder.refolder.fold(previous, to))
       })
       this.#sendReplies()
     }, (error: unknown) => {
       this.#replies.push({ id, ok: false, fault: faultOf(error, "no") })
+      this.#sendReplies()
+    })
+  }
+
+  #foldOn(id: number, connection: Connection, slices: ReturnType<SqliteRefolder["fold"]>): void {
+    if (this.#connection !== connection) throw new StoreRefused("it was closed while its records were looked at")
+    const { done, value } = slices.next()
+    if (done === true) return this.#ok(id, value)
+    setImmediate(() => {
+      this.#guarded(id, () => this.#foldOn(id, connection, slices))
       this.#sendReplies()
     })
   }

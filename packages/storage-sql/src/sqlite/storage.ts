@@ -17,8 +17,10 @@ import { readParts, readRecords } from "./rows.ts"
 import type { SqliteOptions, Threads } from "./threads.ts"
 import { call, errorOf, openThreads } from "./threads.ts"
 
-/** Most seqs that one read of parts takes, and most records that are folded at once. Spec: port. */
+/** Most seqs that one read of parts takes. Spec: port. */
 const maxSeqs = 1000
+/** Most records that are folded in one call. Spec: port. */
+const maxRefolded = 10_000
 
 /**
  * A store in one SQLite file, or in memory.
@@ -50,7 +52,7 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
     asOf: Effect.flatMap(head, (found) =>
       Effect.map(Clock.currentTimeMillis, (nowMs) => ({ ms: Math.max(Math.floor(nowMs), found?.atMs ?? 0), seq: found?.seq ?? -1 }))),
     get: (collection, id) =>
-      isStorable(id) ? Effect.map(call(read, { op: "get", collection, id }), (row) => row === null ? null : documentOf(row)) : Effect.succeed(null),
+      isStorable(id) ? Effect.map(call(read, { op: "get", collection, id }), (row) => row === null ? null : sharedDocument(row)) : Effect.succeed(null),
     find: (collection, key, value) =>
       isStorable(value) ? Effect.map(call(read, { op: "find", collection, key, value }), (rows) => rows.map(documentOf)) : Effect.succeed([]),
     list: (collection, page) =>
@@ -71,7 +73,7 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
     refold: (previous, to) =>
       Effect.suspend(() => {
         const count = to - (previous?.seq ?? -1)
-        invariant(count > maxSeqs ? `${count} records were to be folded; the most is ${maxSeqs}.` : null)
+        invariant(count > maxRefolded ? `${count} records were to be folded; the most is ${maxRefolded}.` : null)
         return call(read, { op: "refold", previous, to })
       }),
     deliveries: (page) =>
@@ -127,6 +129,14 @@ const errorExit = (fault: Fault): Exit.Exit<never, ReadFault> => {
   const error = errorOf(fault)
   return error instanceof StorageUnavailable || error instanceof StorageCorrupt ? Exit.fail(error) : Exit.die(error)
 }
+
+/** Those who asked in one turn were given the same row, and need not each read its text. */
+const sharedDocument = (row: DocumentRow): Document => {
+  let document = documents.get(row)
+  if (document === undefined) documents.set(row, document = documentOf(row))
+  return document
+}
+const documents = new WeakMap<DocumentRow, Document>()
 
 const documentOf = (row: DocumentRow): Document => ({ ...row, body: JSON.parse(row.body) as JsonObject })
 

@@ -33,6 +33,26 @@ describe("the host's end of a storage worker", () => {
     assert.isAtMost(Math.max(...counts.values()), 60)
   })
 
+  it("asks once for a document that many want in one turn, and anew after a write", async () => {
+    const thread = await opened()
+    const posted: Array<string> = []
+    const { prototype } = await import("node:worker_threads").then(({ Worker }) => Worker)
+    const { postMessage } = prototype
+    prototype.postMessage = function(this: typeof prototype, requests: ReadonlyArray<{ readonly request: { readonly op: string } }>, ...rest) {
+      posted.push(...requests.map(({ request }) => request.op))
+      return postMessage.call(this, requests, ...rest)
+    }
+    try {
+      const get = (id: string) => new Promise<boolean>((done) => thread.send<"get">({ op: "get", collection: "agents", id }, [], (outcome) => done(outcome.ok && outcome.value === null)))
+      const release = () => new Promise<boolean>((done) => thread.send<"releaseLease">({ op: "releaseLease", name: "n", holder: "h" }, [], (outcome) => done(outcome.ok)))
+      assert.deepStrictEqual(await Promise.all([get("a"), get("a"), get("b"), get("a"), release(), get("a"), get("a")]), Array.from({ length: 7 }, () => true))
+      assert.deepStrictEqual(posted, ["get", "get", "releaseLease", "get"])
+    } finally {
+      prototype.postMessage = postMessage
+    }
+    await thread.close()
+  })
+
   it("gives what was answered before it died, and the reason to those that were not", async () => {
     const thread = await opened()
     const outcomes: Array<boolean> = []

@@ -2,6 +2,7 @@
 import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
+import { inTurn } from "../turns.ts"
 import type { Fault } from "./answers.ts"
 import { inMemory } from "./layout.ts"
 import { inlineWorker, type StorageWorker, type WorkerEvents } from "./inline-worker.ts"
@@ -11,12 +12,6 @@ import { threadBootstrap } from "./thread-bootstrap.ts"
 
 /** What a request came to. */
 export type Outcome<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly fault: Fault }
-
-/**
- * Answers that are handed out in one turn of the host's event loop, at most: with each goes what its caller does next, which is some 40 microseconds of planning
- * where a decision waited for its agent.
- */
-const turnReplies = 30
 
 /** Whether this source runs as it stands or was built: the worker is the file beside it. */
 const workerUrl = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url).href
@@ -34,8 +29,10 @@ export class WorkerThread {
   /** Requests of this turn of the event loop: a message costs more than most requests, and wakes the thread. */
   #outbox: Array<Posted> = []
   #transfer: Array<ArrayBuffer> = []
+  /** Who waits for the documents that {@link #outbox} asks for: callers of one turn often want the same, and one look serves them all. */
+  readonly #wanted = new Map<string, Waiting>()
   /** Answers that came and were not handed out yet, in order. */
-  #inbox: Array<Reply> = []
+  readonly #inbox: Array<Waiting> = []
   #worker: StorageWorker | null = null
   /** Whether this thread was told to open the database and has not said that it could not. */
   #opened = false
@@ -97,9 +94,19 @@ export class WorkerThread {
   }
 
   #post(worker: StorageWorker, request: WorkerRequest, transfer: ReadonlyArray<ArrayBuffer>, done: (outcome: Outcome<never>) => void): void {
+    const waiting = new Waiting(request, done as (outcome: Outcome<unknown>) => void)
+    if (request.op === "get") {
+      const wanted = `${request.collection}\0${request.id}`
+      const same = this.#wanted.get(wanted)
+      if (same !== undefined) return same.add(waiting)
+      this.#wanted.set(wanted, waiting)
+    } else if (waiting.wrote === "unknown") {
+      // A look that is asked for after a write must not be one from before it.
+      this.#wanted.clear()
+    }
     const id = this.#nextId++
     if (this.#waiting.size === 0) worker.ref()
-    this.#waiting.set(id, { wrote: isWrite(request) ? "unknown" : "no", done: done as (outcome: Outcome<unknown>) => void })
+    this.#waiting.set(id, waiting)
     const first = this.#outbox.push({ id, request }) === 1
     this.#transfer.push(...transfer)
     // A batch has gathered already, and should not wait until its callers' neighbours are done with their turn.
@@ -112,27 +119,36 @@ export class WorkerThread {
     if (this.#outbox.length === 0) return
     const posted = this.#outbox
     const transfer = this.#transfer
-    this.#outbox = []
-    this.#transfer = []
+    this.#empty()
     worker.postMessage(posted, transfer)
   }
 
-  #answered(replies: ReadonlyArray<Reply>): void {
-    const idle = this.#inbox.length === 0
-    this.#inbox.push(...replies)
-    if (idle) this.#handOut(turnReplies)
+  #empty(): void {
+    this.#outbox = []
+    this.#transfer = []
+    this.#wanted.clear()
   }
 
-  /** In turns, so that the host gets to its other work between two. */
-  #handOut(most: number): void {
-    // Taken out first: a caller may do anything with its answer.
-    for (const reply of this.#inbox.splice(0, most)) {
+  #answered(replies: ReadonlyArray<Reply>): void {
+    for (const reply of replies) {
       const waiting = this.#waiting.get(reply.id)
       this.#waiting.delete(reply.id)
-      if (this.#waiting.size === 0) this.#worker?.unref()
-      waiting?.done(reply)
+      // The answer to a batch sends the next one, and its own callers are handed theirs in turns.
+      if (waiting?.urgent === true && this.#inbox.length === 0) waiting.answer(reply)
+      else {
+        for (let one = waiting; one !== undefined; one = one.takeNext()) {
+          one.reply = reply
+          this.#inbox.push(one)
+          inTurn(this.#handOut)
+        }
+      }
     }
-    if (this.#inbox.length > 0) setImmediate(() => this.#handOut(turnReplies))
+    if (this.#waiting.size === 0) this.#worker?.unref()
+  }
+
+  /** One answer. None is left where the thread died meanwhile. */
+  readonly #handOut = (): void => {
+    this.#inbox.shift()?.answer()
   }
 
   #died(worker: StorageWorker, why: string): void {
@@ -141,14 +157,12 @@ export class WorkerThread {
     this.#lost = this.#open.file === inMemory
     const waiting = new Map(this.#waiting)
     this.#waiting.clear()
-    this.#outbox = []
-    this.#transfer = []
+    this.#empty()
     // What it answered before it died stands.
-    for (const reply of this.#inbox.splice(0)) {
-      waiting.get(reply.id)?.done(reply)
-      waiting.delete(reply.id)
+    for (const one of this.#inbox.splice(0)) one.answer()
+    for (const first of waiting.values()) {
+      for (let one: Waiting | undefined = first; one !== undefined; one = one.takeNext()) one.answer({ ok: false, fault: unavailable(`its thread died (${why})`, one.wrote) })
     }
-    for (const { wrote, done } of waiting.values()) done({ ok: false, fault: unavailable(`its thread died (${why})`, wrote) })
   }
 }
 
@@ -168,7 +182,40 @@ const threadWorker = (role: OpenRequest["role"]) => ({ answered, died }: WorkerE
   return worker
 }
 
-interface Waiting {
+/** Who waits for an answer, and the others who wait for the same one. A class that is emptied, for the reason that is told in `group-commit.ts`. */
+class Waiting {
   readonly wrote: "no" | "unknown"
-  readonly done: (outcome: Outcome<unknown>) => void
+  readonly urgent: boolean
+  /** What came, once it has come. */
+  reply: Outcome<unknown> | null = null
+  #done: ((outcome: Outcome<unknown>) => void) | null
+  #next: Waiting | undefined = undefined
+  #last: Waiting = this
+
+  constructor(request: WorkerRequest, done: (outcome: Outcome<unknown>) => void) {
+    this.wrote = isWrite(request) ? "unknown" : "no"
+    this.urgent = request.op === "commit"
+    this.#done = done
+  }
+
+  add(other: Waiting): void {
+    const last = this.#last
+    last.#next = other
+    this.#last = other
+  }
+
+  /** Who is answered after this one; asked once. */
+  takeNext(): Waiting | undefined {
+    const next = this.#next
+    this.#next = undefined
+    this.#last = this
+    return next
+  }
+
+  answer(outcome = this.reply): void {
+    const done = this.#done
+    this.#done = null
+    this.reply = null
+    if (outcome !== null) done?.(outcome)
+  }
 }

@@ -1,0 +1,63 @@
+/**
+ * Work on the host's thread, a little in each turn of its event loop.
+ *
+ * Many callers are answered at once: by a worker's message, by a batch that became durable. What each of them does next takes 20 to 50 microseconds, so
+ * that all in a row would stop the host for milliseconds. All stores of a process share one queue, since they share the turn.
+ */
+
+/** How long one turn works, about. A task is not cut, so its last one comes on top. */
+const turnMs = 0.5
+/** Tasks in one turn, at most: a slow machine's clock must not be needed to know that there is an end. */
+export const turnTasks = 50
+
+/** Done tasks that are kept before the queue is moved up. */
+const longQueue = 1_000
+const nothing = (): void => undefined
+
+const tasks: Array<() => void> = []
+/** Tasks at the front that are done. */
+let done = 0
+/** Whether this turn has had its share, or is having it. */
+let begun = false
+let left = 0
+let untilMs = 0
+
+/** Does a task soon, after all those that came before it, and never before what runs now has let go of the thread. */
+export const inTurn = (task: () => void): void => {
+  tasks.push(task)
+  if (!begun) begin()
+}
+
+const begin = (): void => {
+  begun = true
+  left = turnTasks
+  untilMs = performance.now() + turnMs
+  setImmediate(next)
+  queueMicrotask(step)
+}
+
+/** The immediates of one turn run before those that they ask for: this is a later turn. */
+const next = (): void => {
+  if (done < tasks.length) begin()
+  else begun = false
+}
+
+/** One task. A promise's reactions to it are microtasks too, and their time counts: the next task is queued behind them. */
+const step = (): void => {
+  const task = tasks[done]
+  if (task === undefined || left-- === 0 || performance.now() > untilMs) return
+  // What is done is let go of.
+  tasks[done] = nothing
+  if (++done === tasks.length) {
+    tasks.length = 0
+    done = 0
+  } else if (done >= longQueue) {
+    tasks.splice(0, done)
+    done = 0
+  }
+  try {
+    task()
+  } finally {
+    queueMicrotask(step)
+  }
+}
