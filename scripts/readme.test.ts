@@ -42,6 +42,7 @@ describe("the README", () => {
       const { output, status } = await run("bash", ["-euo", "pipefail", "-c", script], { FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_ORIGIN: "flyball.example/demo" })
       assert.equal(status, 0, output)
       assert.include(output, `"client_ref":"run-1/step-1"`)
+      assert.include(output, `"suspended_reason":"manual"`)
       assert.include(output, "GOOD. Everything that was asked for holds.")
     } finally {
       await server.stop()

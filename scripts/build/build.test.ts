@@ -12,7 +12,7 @@ let root: string
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "flyball-build-"))
   const ours = (path: string): boolean => !["node_modules", "dist"].includes(basename(path))
-  for (const name of ["apps", "packages", "scripts", "package.json", "LICENSE"]) cpSync(join(here, name), join(root, name), { recursive: true, filter: ours })
+  for (const name of ["apps", "packages", "scripts", "fixtures/traces", "package.json", "LICENSE"]) cpSync(join(here, name), join(root, name), { recursive: true, filter: ours })
   // Others' packages as they are; ours lead into the copy.
   mkdirSync(join(root, "node_modules", "@flyball"), { recursive: true })
   for (const name of readdirSync(join(here, "node_modules"))) if (!["@flyball", ".cache"].includes(name)) symlinkSync(join(here, "node_modules", name), join(root, "node_modules", name))
