@@ -18,7 +18,10 @@ export interface Goal {
 const MAX_RSS_MB = 150
 /** A proof is made in less, at any size. */
 const MAX_PROOF_MS = 5
-/** The cost of a record at the largest size, in terms of the lowest at any size from here on: below it the start of the process counts. */
+/**
+ * The cost of a record at the largest size, in terms of the lowest at any size from here on: below it the start of the process counts. In processor time:
+ * a run takes an hour, and wall time tells as much of what else the machine did meanwhile. The table has both.
+ */
 const MAX_GROWTH = 1.25
 const GROWTH_FROM = 100_000
 
@@ -40,7 +43,7 @@ export const writeReport = (stages: ReadonlyArray<Stage>, ids: Ids, write: boole
   ].join("\n")
   if (write) {
     writeFileSync(new URL(`../${name}.svg`, import.meta.url), plot([
-      { title: "microseconds a record (wall time)", limit: null, series: columns.map((column) => seriesOf(stages, column, ({ records, wallMs }) => wallMs / records * 1_000)) },
+      { title: "microseconds a record (processor time)", limit: null, series: columns.map((column) => seriesOf(stages, column, ({ cpuMs, records }) => cpuMs / records * 1_000)) },
       { title: "highest resident memory, MB", limit: MAX_RSS_MB, series: columns.map((column) => seriesOf(stages, column, ({ peakRssMb }) => peakRssMb)) }
     ]))
     const readme = new URL("../README.md", import.meta.url)
@@ -55,13 +58,14 @@ const goalsOf = (stages: ReadonlyArray<Stage>): ReadonlyArray<Goal> => {
   return [
     ...(["import", "export", "verify"] as const).flatMap((column) => {
       const rss = Math.max(...stages.map(({ steps }) => steps[column]!.peakRssMb))
-      const costs = stages.filter((stage) => stage.size >= GROWTH_FROM).map(({ steps }) => steps[column]!.wallMs / steps[column]!.records)
+      const costs = stages.filter((stage) => stage.size >= GROWTH_FROM).map(({ steps }) => steps[column]!.cpuMs / steps[column]!.records)
       const growth = costs.length === 0 ? 1 : costs.at(-1)! / Math.min(...costs)
       return [
         { name: `size.${column}.rss`, value: `${Math.round(rss)} MB up to ${size} records`, goal: `< ${MAX_RSS_MB} MB`, met: rss < MAX_RSS_MB },
-        { name: `size.${column}.growth`, value: `${figure(growth)} at ${size} records`, goal: `<= ${MAX_GROWTH} of the lowest cost a record from ${grouped(GROWTH_FROM)} on`, met: growth <= MAX_GROWTH }
+        { name: `size.${column}.growth`, value: `${figure(growth)} at ${size} records`, goal: `<= ${MAX_GROWTH} of the lowest processor time a record from ${grouped(GROWTH_FROM)} on`, met: growth <= MAX_GROWTH }
       ]
     }),
+    { name: "size.proof.make", value: `${last.proof.makeMedianMs} ms at ${size} records, the middle one`, goal: `< ${MAX_PROOF_MS} ms`, met: last.proof.makeMedianMs < MAX_PROOF_MS },
     { name: "size.proof.make.p99", value: `${last.proof.makeP99Ms} ms at ${size} records`, goal: `< ${MAX_PROOF_MS} ms`, met: last.proof.makeP99Ms < MAX_PROOF_MS }
   ]
 }
