@@ -7,6 +7,7 @@ import { isHash, isHexOf } from "./hex-words.ts"
 import { instantAt } from "./instant.ts"
 import { judgeRecord } from "./judge.ts"
 import { LETTER, nameByte, PartScanner, word } from "./part-scanner.ts"
+import { readSeq } from "./read-seq.ts"
 import { MAX_RECORD_BYTES, type PartCommitment, type RecordProblem } from "./record.ts"
 
 // The fixed text between the members, cut into words; where a length is no multiple of four, two words overlap.
@@ -107,7 +108,7 @@ export class RecordScanner {
     this.prevStart = at + 10
     at += 74
     if (at + 8 > limit || view.getInt32(at, true) !== SEQ_0 || view.getInt32(at + 4, true) !== SEQ_4) return -1
-    at = this.#seq(bytes, at + 8)
+    at = readSeq(bytes, at + 8, this)
     return at >= 0 && at + 7 <= limit && view.getInt32(at, true) === V_0 && view.getInt32(at + 3, true) === V_3 ? at + 7 : -1
   }
 
@@ -151,18 +152,6 @@ export class RecordScanner {
     this.kindStart = start
     this.kindEnd = at
     return at - start >= 3 && at - start <= 64 ? at : -1
-  }
-
-  /** Reads `seq`; returns the index behind it. */
-  #seq(bytes: Uint8Array, start: number): number {
-    let at = start
-    let value = 0
-    // Bounded: behind the array there is NaN, which counts as a digit here.
-    for (let digit = bytes[at]! - ZERO; digit >>> 0 < 10 && at - start <= 16; digit = bytes[++at]! - ZERO) value = value * 10 + digit
-    const digits = at - start
-    if (digits === 0 || digits > 16 || value > Number.MAX_SAFE_INTEGER || (digits > 1 && bytes[start] === ZERO)) return -1
-    this.seq = value
-    return at
   }
 
   /** Whether the kind is this one. */

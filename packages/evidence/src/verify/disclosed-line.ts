@@ -4,6 +4,7 @@ import { COMMITMENT_PREFIX, SALT_BYTES } from "../commitment.ts"
 import type { Crypto } from "../crypto.ts"
 import { MAX_PART_BYTES } from "../pack/format.ts"
 import { DIGIT_OR_UNDERSCORE, LETTER, nameByte } from "../record/part-scanner.ts"
+import { readSeq } from "../record/read-seq.ts"
 
 /**
  * A reusable reader of D lines. It takes a line of the one form that format 1 asks for and nothing else; what is wrong with another is for others
@@ -45,7 +46,7 @@ export class DisclosedLine {
   /** Reads the payload from `start` on, up to what ends its last field, and at most up to `limit`. Answers the index behind it, or -1 when there may be something to say of it. */
   read(start: number, limit: number): number {
     const bytes = this.#bytes
-    const name = this.#readSeq(bytes, start) + 1
+    const name = readSeq(bytes, start, this) + 1
     if (name === 0 || bytes[name - 1] !== SPACE) return -1
     const salt = this.#readName(bytes, name) + 1
     const part = salt + SALT_DIGITS + 1
@@ -78,17 +79,6 @@ export class DisclosedLine {
     this.#used = NAME
     this.#bytes = NOTHING
     this.#view = NOTHING_VIEW
-  }
-
-  #readSeq(bytes: Uint8Array, start: number): number {
-    let at = start
-    let value = 0
-    // Bounded: behind the array there is NaN, which counts as a digit here.
-    for (let digit = bytes[at]! - ZERO; digit >>> 0 < 10 && at - start <= 16; digit = bytes[++at]! - ZERO) value = value * 10 + digit
-    const digits = at - start
-    if (digits === 0 || digits > 16 || value > Number.MAX_SAFE_INTEGER || (digits > 1 && bytes[start] === ZERO)) return -1
-    this.seq = value
-    return at
   }
 
   #readName(bytes: Uint8Array, start: number): number {
@@ -142,6 +132,5 @@ const SALT_DIGITS = 44
 const MAX_VIEWS = 4096
 const NOTHING = new Uint8Array(0)
 const NOTHING_VIEW = new DataView(NOTHING.buffer)
-const ZERO = 0x30
 const SPACE = 0x20
 const PAD = 0x3d
