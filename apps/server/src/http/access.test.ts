@@ -111,6 +111,7 @@ describe("who may call", () => {
       const stranger = await devIssuer()
       const authorizations = [
         undefined, "", "Bearer", "Bearer ", `Basic ${world.key}`, world.key, `Bearer ${world.key} x`, `Bearer fbk_${"a".repeat(43)}`, "Bearer x", `Bearer ${world.revokedKey}`,
+        `Bearer ${world.expiredKey}`, `Bearer ${await world.forged({ aud: "another" })}`, `Bearer ${await world.forged({ iss: "https://elsewhere.example" })}`, `Bearer ${await world.forged({ exp: 1 })}`,
         "Bearer a.b.c", `Bearer ${await stranger.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now())}`,
         `Bearer ${await world.issuer.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now() - 901_000)}`, `Bearer ${"a".repeat(9_000)}`
       ]
@@ -128,6 +129,12 @@ describe("who may call", () => {
       assert.strictEqual(await world.size(), before)
     })
   }
+})
+
+describe("tokens that are made by hand", () => {
+  it("are refused for what is wrong with them, not for how they were made", async () => {
+    assert.strictEqual((await world.send("GET", "/api/v1/me", { token: await world.forged({}) })).status, 200)
+  })
 })
 
 describe("the order of refusals", () => {

@@ -1,8 +1,9 @@
 /** A server in process over a store in memory, with a caller of every kind: what the HTTP tests stand on. */
 import { type Role, roles } from "@flyball/contract"
-import { ephemeralKeys, governorLayer, IngestKeys, keysLayerOf, layerOf, memoryStorage, type StorageChoice, systemHost } from "@flyball/core"
-import { Layer, ManagedRuntime } from "effect"
-import { type DevIssuer, devIssuer } from "../dev-issuer.ts"
+import { ephemeralKeys, governorLayer, IngestKeys, keysLayerOf, layerOf, memoryStorage, Storage, type StorageChoice, systemHost } from "@flyball/core"
+import { Effect, Layer, ManagedRuntime } from "effect"
+import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import { DEV_AUDIENCE, DEV_ISSUER, type DevIssuer, devIssuer } from "../dev-issuer.ts"
 import type { RequestLog } from "./log.ts"
 import { makeServer, type ServerOptions } from "./server.ts"
 
@@ -36,7 +37,11 @@ export const openWorld = async (options: { readonly storage?: StorageChoice; rea
     Layer.provideMerge(Layer.mergeAll(layerOf(options.storage ?? memoryStorage()), keysLayerOf(ephemeralKeys())))
   ))
   const context = await runtime.context()
-  const issuer: DevIssuer = await devIssuer()
+  const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
+  const issuer: DevIssuer = await devIssuer(await exportJWK(privateKey))
+  /** A token of an administrator by the issuer's own key, good but for these claims. */
+  const forged = (claims: { readonly [name: string]: unknown }): Promise<string> =>
+    new SignJWT({ iss: DEV_ISSUER, aud: DEV_AUDIENCE, sub: "ann", roles: ["admin"], org_unit: "*", exp: Math.floor(Date.now() / 1_000) + 60, ...claims }).setProtectedHeader({ alg: "EdDSA" }).sign(privateKey)
   const log: Array<RequestLog> = []
   const server = makeServer({ context, verifier: issuer, version: "0.0.0-test", log: (entry) => log.push(entry), ...options.server })
   const { host, port, url } = await server.listen({ host: "127.0.0.1", port: 0 })
@@ -67,6 +72,10 @@ export const openWorld = async (options: { readonly storage?: StorageChoice; rea
   const otherKey = await mint(OTHER_UNIT)
   const revokedKey = await mint(UNIT)
   await runtime.runPromise(IngestKeys.use((keys) => keys.revoke(revokedKey.id, systemHost)))
+  const expired = await mint(UNIT)
+  // A key is minted for a time to come, so the one that has run out is made by hand.
+  await runtime.runPromise(Storage.use((storage) => Effect.flatMap(storage.get("ingest_keys", expired.id), (document) =>
+    storage.commit({ puts: [{ collection: "ingest_keys", id: expired.id, expectedVersion: 1, body: { ...document!.body, expiresAtMs: 1 }, unique: { digest: String(document!.body["digest"]) } }] }))))
   const admin = await token("admin")
   // Everybody writes once, so that later tests see no `principal.seen` of theirs.
   const tokens = Object.fromEntries(await Promise.all(roles.map(async (role) => [role, await token(role)]))) as { readonly [R in Role]: string }
@@ -74,7 +83,7 @@ export const openWorld = async (options: { readonly storage?: StorageChoice; rea
 
   return {
     runtime, context, server, host, port, url, issuer, log, send, token, mint, admin, tokens,
-    key: key.key, keyId: key.id, otherKey: otherKey.key, revokedKey: revokedKey.key,
+    key: key.key, keyId: key.id, otherKey: otherKey.key, revokedKey: revokedKey.key, expiredKey: expired.key, forged,
     /** Records in the chain. */
     size: async (): Promise<number> => (await send("GET", "/api/v1/chain/head", { token: admin })).json.tree_size,
     register: async (name: string, orgUnit = UNIT, more: { readonly [member: string]: unknown } = {}): Promise<string> =>

@@ -29,7 +29,7 @@ describe("the agent registry", () => {
   }).pipe(Effect.provide(governorWorld())))
 
   it.effect("settles a race of two registrations to one agent", () => Effect.gen(function*() {
-    const answers = yield* Effect.all(Array.from({ length: 20 }, () => Agents.use((agents) => agents.register({ name: "refunds", org_unit: "ops" }, systemHost))), { concurrency: "unbounded" })
+    const answers = yield* Effect.all(Array.from({ length: 50 }, () => Agents.use((agents) => agents.register({ name: "refunds", org_unit: "ops" }, systemHost))), { concurrency: "unbounded" })
     assert.strictEqual(new Set(answers.map(({ agent }) => agent.id)).size, 1)
     assert.lengthOf(answers.filter(({ created }) => created), 1)
     assert.lengthOf(yield* Storage.use((storage) => storage.records({ kinds: ["agent.registered"], limit: 100 })), 1)
