@@ -34,20 +34,11 @@ export const AgentCreate = Schema.Struct({
 })
 export type AgentCreate = typeof AgentCreate.Type
 
+// What only registration or an act of its own may set; the rest is a description, which may be given anew.
+const { name: _name, owner_name: _ownerName, owner_email: _ownerEmail, org_unit: _orgUnit, ...description } = AgentCreate.fields
+
 /** Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit and owner have acts of their own, or none. */
-export const AgentUpdate = Schema.Struct({
-  description: optional(text(0, 4_000)),
-  autonomy_tier: optional(oneOf(autonomyTiers)),
-  blast_radius: optional(jsonObject),
-  recert_due_at: optional(instant),
-  purpose: optional(text(0, 4_000)),
-  agent_version: optional(text(0, 200)),
-  framework: optional(text(0, 200)),
-  model_ids: optional(list(identifier(200), 0, 64)),
-  risk_class: optional(oneOf(riskClasses)),
-  labels: optional(jsonObject),
-  if_version: optional(integer(1))
-})
+export const AgentUpdate = Schema.Struct({ ...description, if_version: optional(integer(1)) })
 export type AgentUpdate = typeof AgentUpdate.Type
 
 /** Body of POST /agents/{agent_id}/suspend, which may be left out. */
