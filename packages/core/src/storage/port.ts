@@ -6,6 +6,7 @@
 import type { Effect } from "effect"
 import { Context } from "effect"
 import type { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
+import type { OutboxChange } from "./outbox.ts"
 
 /** A JSON object as state documents and record bodies hold it. */
 export type JsonObject = { readonly [name: string]: JsonValue }
@@ -71,7 +72,7 @@ export interface DeliveryDraft {
 }
 
 /** Everything one act changes. All of it is committed, or nothing. */
-export interface ChangeSet {
+export interface ChangeSet extends OutboxChange {
   /** Refused with conflict `NotEmpty` unless the chain is empty. Only genesis sets it, and the first record must be genesis. */
   readonly expectEmpty?: boolean
   /** Documents that must still have these versions (0: absent), beyond those that are put. */

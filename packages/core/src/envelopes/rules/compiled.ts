@@ -1,0 +1,50 @@
+/**
+ * The normal form of an envelope: rules as unions of boxes over one grid of integers. Evaluator, analyser and verifier share it.
+ *
+ * Spec: decision 0019; `SPEC.md` beside this file. Imports nothing: the offline verifier runs on it.
+ */
+
+/** Verdicts, least restrictive first; their index is their severity. */
+export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+export type Outcome = (typeof outcomes)[number]
+
+/**
+ * One thing that rules test. Every value is a safe integer: an enum member by its index in `values`, false and true as 0 and 1, an integer as itself.
+ * Where a signal may be absent, absence is the point `min - 1`, which belongs to the axis.
+ */
+export interface Axis {
+  /** Unique in the envelope: a signal, a derived signal, `meter:<id>` (its value after this action), or a latch. */
+  readonly name: string
+  readonly kind: "enum" | "int" | "bool"
+  readonly origin: "caller" | "server" | "derived" | "meter" | "latch"
+  /** Least and greatest value; an absent point lies below `min`. */
+  readonly min: number
+  readonly max: number
+  /** Members of an enum in the order of their indices; null otherwise. */
+  readonly values: ReadonlyArray<string> | null
+  readonly mayBeAbsent: boolean
+}
+
+/** The values of one axis that a box admits. Intervals are inclusive; a set holds one bit a point, bit 0 the axis' least point (absence where that may be). */
+export type Range =
+  | { readonly axis: number; readonly kind: "interval"; readonly from: number; readonly to: number }
+  | { readonly axis: number; readonly kind: "set"; readonly bits: Uint32Array }
+
+/** Points whose every named axis lies in its range. At most one range an axis, by axis ascending; no range admits everything, none is empty. */
+export type Box = ReadonlyArray<Range>
+
+/** A rule as the boxes it holds in: `when` without `unless`. No box: it holds nowhere. At most 64. */
+export interface CompiledRule {
+  readonly id: string
+  /** Which layer it comes from: 0 is the tier floor, then org units from the outermost, then the agent's own. */
+  readonly layer: number
+  readonly outcome: Outcome
+  readonly boxes: ReadonlyArray<Box>
+}
+
+/** An envelope, or several layers of one, ready to run. The most restrictive rule that holds decides, ties to the earliest; where none holds, `otherwise`. */
+export interface Compiled {
+  readonly axes: ReadonlyArray<Axis>
+  readonly rules: ReadonlyArray<CompiledRule>
+  readonly otherwise: Outcome
+}

@@ -1,0 +1,119 @@
+/**
+ * The outbox: events that happened, and what is owed of them to whom.
+ *
+ * An event is written in the commit that caused it, with one delivery for every endpoint that asked for its type. Spec: design section 3; document 1 section 6.
+ */
+import type { Effect } from "effect"
+import type { JsonObject, ReadFault } from "./port.ts"
+
+/** The collection of webhook endpoints. Storage reads two look-up keys of its documents: `on:<event type>` with value `yes` marks an active endpoint that wants the type. */
+export const WEBHOOKS = "webhooks"
+
+/** Something that happened. Storage gives it an id, its time and the head of its commit, and owes it to every endpoint with the look-up key `on:<type>`. */
+export interface EventDraft {
+  readonly type: string
+  /** The envelope's `data`: ids, enums, numbers, times and digests. Never a text that a person or a caller wrote: the outbox cannot be erased from. */
+  readonly data: JsonObject
+}
+
+/** An event as it is kept. */
+export interface StoredEvent extends EventDraft {
+  readonly id: string
+  readonly atMs: number
+  /** Head of the chain after the commit that caused it. */
+  readonly seq: number
+  readonly hash: Uint8Array
+}
+
+/** Where a delivery stands. */
+export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"
+
+/** What went wrong with an attempt. */
+export type AttemptError = "timeout" | "connect" | "dns" | "tls" | "ssrf_blocked" | "redirect" | "http_status" | "body_too_large" | "crashed"
+
+/** An event owed to one endpoint. */
+export interface Delivery {
+  readonly id: string
+  readonly eventId: string
+  readonly endpointId: string
+  /** 1, 2, 3 … for each endpoint without a gap, assigned in the commit: a receiver that misses one knows it. */
+  readonly sequence: number
+  readonly state: DeliveryState
+  /** Attempts begun, counted when they are claimed. */
+  readonly attempts: number
+  readonly createdAtMs: number
+  /** When it is due; null unless `pending`. */
+  readonly nextAttemptAtMs: number | null
+  /** When whoever has it must be gone; null unless `in_flight`. */
+  readonly leaseUntilMs: number | null
+  /** Null while it is `pending` or `in_flight`. */
+  readonly finishedAtMs: number | null
+}
+
+/** One attempt of a delivery. Open while `endedAtMs` is null. */
+export interface Attempt {
+  readonly attempt: number
+  readonly startedAtMs: number
+  readonly endedAtMs: number | null
+  readonly statusCode: number | null
+  readonly errorCode: AttemptError | null
+  /** At most 4,096 bytes of the answer's body as text. */
+  readonly responseExcerpt: string
+}
+
+/** The next state of one delivery. Refused with a conflict unless it stands at `from`; so an outcome that comes late, or twice, changes nothing. */
+export interface DeliveryMove {
+  readonly id: string
+  readonly from: { readonly state: DeliveryState; readonly attempts: number }
+  readonly to:
+    | { readonly state: "pending"; readonly nextAttemptAtMs: number }
+    | { readonly state: "succeeded" | "failed" | "cancelled" }
+  /** How the open attempt ended. */
+  readonly ended?: { readonly endedAtMs: number; readonly statusCode: number | null; readonly errorCode: AttemptError | null; readonly responseExcerpt: string }
+}
+
+/** What a commit may change in the outbox, beside its events. */
+export interface OutboxChange {
+  readonly events?: ReadonlyArray<EventDraft>
+  readonly moves?: ReadonlyArray<DeliveryMove>
+  /** Pending deliveries of these endpoints become `cancelled`. */
+  readonly cancel?: ReadonlyArray<{ readonly endpointId: string }>
+  /** Owes a stored event once more, to one endpoint, as a new delivery that is due at once. */
+  readonly again?: ReadonlyArray<{ readonly eventId: string; readonly endpointId: string }>
+}
+
+/** Which deliveries a process takes. */
+export interface ClaimRequest {
+  readonly leaseMs: number
+  /** At most this many in all. */
+  readonly limit: number
+  /** At most this many of one endpoint in flight at once, those of other processes included. */
+  readonly perEndpoint: number
+}
+
+/** A delivery that was claimed, with what is sent. Its open attempt is durable before this is answered. */
+export interface Claimed {
+  readonly delivery: Delivery
+  readonly event: StoredEvent
+}
+
+/** What a claim found. */
+export interface ClaimAnswer {
+  /** Due, now `in_flight` with one attempt more; endpoints take turns, first attempts before retries. */
+  readonly claimed: ReadonlyArray<Claimed>
+  /** `in_flight` beyond their lease: whoever had them is gone. Left as they are; the caller moves them. */
+  readonly lapsed: ReadonlyArray<Delivery>
+  /** When the next one is due that is `pending` now, or the next lease ends; null when nothing is owed. */
+  readonly nextAtMs: number | null
+}
+
+/** The outbox of a store. */
+export interface OutboxApi {
+  readonly claim: (request: ClaimRequest) => Effect.Effect<ClaimAnswer, ReadFault>
+  readonly delivery: (id: string) => Effect.Effect<{ readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null, ReadFault>
+  /** Newest first, `before` a sequence, exclusive. `limit` 1 to 1,000. */
+  readonly deliveriesOf: (endpointId: string, page: { readonly before?: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<Delivery>, ReadFault>
+  readonly event: (id: string) => Effect.Effect<StoredEvent | null, ReadFault>
+  /** Events since then of these types, oldest first, `after` an event's id, exclusive. `limit` 1 to 1,000. */
+  readonly events: (query: { readonly sinceMs?: number; readonly types?: ReadonlyArray<string>; readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<StoredEvent>, ReadFault>
+}
