@@ -21,8 +21,20 @@ export const ORIGIN = "flyball.example/crash"
 const CALLERS = 8
 /** Pause between two signatures that are asked for; erasures cause more. */
 const SIGN_AGAIN_MS = 10
+/** How long it waits for a reader that is behind. Unit: milliseconds. */
+const READER_BEHIND_MS = 1
+const waiting = new Int32Array(new SharedArrayBuffer(4))
+
+/** The pipe does not block: while its reader is behind it takes a part of the line, or nothing. */
 const say = (line: string): void => {
-  writeSync(1, `${line}\n`)
+  for (let rest = Buffer.from(`${line}\n`); rest.length > 0;) {
+    try {
+      rest = rest.subarray(writeSync(1, rest))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error
+      Atomics.wait(waiting, 0, 0, READER_BEHIND_MS)
+    }
+  }
 }
 
 /** These keys, with a line for each checkpoint that is about to be guarded, and for each that was signed: before anybody can have seen it. */
