@@ -1,7 +1,7 @@
 /**
  * The normal form of an envelope: rules as unions of boxes over one grid of integers. Evaluator, analyser and verifier share it.
  *
- * Spec: decision 0019; `SPEC.md` beside this file. Imports nothing: the offline verifier runs on it.
+ * Spec: decision 0021; `SPEC.md` beside this file. Imports nothing: the offline verifier runs on it.
  */
 
 /** Verdicts, least restrictive first; their index is their severity. */
@@ -42,9 +42,14 @@ export interface CompiledRule {
   readonly boxes: ReadonlyArray<Box>
 }
 
-/** An envelope, or several layers of one, ready to run. The most restrictive rule that holds decides, ties to the earliest; where none holds, `otherwise`. */
+/**
+ * An envelope, or several layers of one, ready to run. The most restrictive of all rules that hold decides, ties to the earliest.
+ * A layer none of whose rules holds says its `otherwise`: one more verdict in that maximum, after all rules in a tie. So a rule of one layer never
+ * covers for the silence of another, and one more layer can only tighten.
+ */
 export interface Compiled {
   readonly axes: ReadonlyArray<Axis>
   readonly rules: ReadonlyArray<CompiledRule>
-  readonly otherwise: Outcome
+  /** By layer, an entry for each. Null: where this layer is silent it says nothing (the tier floor, which is layer 0 of a combination). At least one is not null. */
+  readonly otherwise: ReadonlyArray<Outcome | null>
 }

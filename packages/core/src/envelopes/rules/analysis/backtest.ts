@@ -1,0 +1,121 @@
+import { type Outcome, outcomes } from "../compiled.ts"
+import { prepare, type Ready } from "../decide.ts"
+import type { Combination } from "../compile.ts"
+import type { Decision } from "../decision.ts"
+import { MeterBook, type SlidingWindow } from "../meters.ts"
+import { severityOf } from "./ranking.ts"
+import type { NotReplayable, RecordedEvaluation, RecordedEvent } from "./recorded-evaluation.ts"
+import { replayOne } from "./replay-one.ts"
+
+/** What becomes of an action under the draft, against what became of it. `allow` and `allow_with_notice` both let it happen: a change between them is `unchanged` and listed among the transitions. */
+export type BacktestClass = "unchanged" | "newly_allowed" | "newly_reviewed" | "newly_denied" | "newly_halted"
+
+export interface BacktestOptions {
+  /** `recorded`: meters as the records have them. `counterfactual`: recomputed from what the draft lets through. */
+  readonly meters: "recorded" | "counterfactual"
+  /** Whether the events begin with the first of the chain. If not, counterfactual windows fill first, and what falls into that time is not replayable. */
+  readonly fromGenesis: boolean
+}
+
+/** What a draft would have said. Safe to write as JSON. */
+export interface BacktestReport {
+  readonly meters: BacktestOptions["meters"]
+  readonly total: number
+  readonly classes: Readonly<Record<BacktestClass, number>>
+  /** How many could not be replayed, by reason. */
+  readonly notReplayable: Readonly<Record<string, number>>
+  /** Outcomes that differ, with how often and the first five evaluations. */
+  readonly transitions: ReadonlyArray<{ readonly from: Outcome; readonly to: Outcome; readonly count: number; readonly evaluationIds: ReadonlyArray<string> }>
+  /** How often the draft says what, over those that were replayed. */
+  readonly outcomes: Readonly<Record<Outcome, number>>
+  /** Time of the first and the last evaluation; null where there was none. */
+  readonly fromAtMs: number | null
+  readonly toAtMs: number | null
+}
+
+const SHOWN = 5
+
+/**
+ * Runs recorded evaluations through a draft. Pure and read-only: it may advise, and authorises nothing.
+ *
+ * - `events` stand in the order of the chain; their times never fall.
+ * - Spec: POST /bound/envelopes/{id}/backtest; decision 0022.
+ */
+export const backtest = (events: Iterable<RecordedEvent>, draft: Combination, options: BacktestOptions): BacktestReport => {
+  const ready = prepare(draft)
+  const meters = new DraftMeters(ready)
+  const classes: Record<BacktestClass, number> = { unchanged: 0, newly_allowed: 0, newly_reviewed: 0, newly_denied: 0, newly_halted: 0 }
+  const said: Record<Outcome, number> = { allow: 0, allow_with_notice: 0, require_review: 0, deny: 0, halt: 0 }
+  const notReplayable: Record<string, number> = {}
+  const transitions = new Map<string, { readonly from: Outcome; readonly to: Outcome; count: number; readonly evaluationIds: Array<string> }>()
+  let total = 0
+  let fromAtMs: number | null = null
+  let toAtMs: number | null = null
+  for (const event of events) {
+    if (event.kind === "settled") meters.settle(event.evaluationId, event.actual)
+    else if (event.kind === "voided") meters.void(event.evaluationId)
+    if (event.kind !== "evaluation") continue
+    const { evaluation } = event
+    total++
+    fromAtMs ??= evaluation.atMs
+    toAtMs = evaluation.atMs
+    const result = options.meters === "recorded" ? replayOne(ready, evaluation) : meters.replay(evaluation, options.fromGenesis ? null : fromAtMs)
+    if (typeof result === "string") {
+      notReplayable[result] = (notReplayable[result] ?? 0) + 1
+      continue
+    }
+    said[result.outcome]++
+    classes[classOf(evaluation.outcome, result.outcome)]++
+    if (evaluation.outcome === result.outcome) continue
+    const key = `${evaluation.outcome} ${result.outcome}`
+    const transition = transitions.get(key) ?? { from: evaluation.outcome, to: result.outcome, count: 0, evaluationIds: [] }
+    transition.count++
+    if (transition.evaluationIds.length < SHOWN) transition.evaluationIds.push(evaluation.evaluationId)
+    transitions.set(key, transition)
+  }
+  const sorted = [...transitions.values()].sort((left, right) => severityOf(right.from) - severityOf(left.from) || severityOf(left.to) - severityOf(right.to))
+  return { meters: options.meters, total, classes, notReplayable, transitions: sorted, outcomes: said, fromAtMs, toAtMs }
+}
+
+const newly: Readonly<Record<Outcome, BacktestClass>> = { allow: "newly_allowed", allow_with_notice: "newly_allowed", require_review: "newly_reviewed", deny: "newly_denied", halt: "newly_halted" }
+
+/** The class of a change of outcome. */
+export const classOf = (from: Outcome, to: Outcome): BacktestClass => (newly[from] === newly[to] ? "unchanged" : newly[to])
+
+/** The draft's meters, filled by what the draft itself lets through. */
+class DraftMeters {
+  readonly #ready: Ready
+  readonly #book = new MeterBook()
+  readonly #reserved = new Map<string, ReadonlyArray<{ readonly meter: string; readonly window: SlidingWindow }>>()
+
+  constructor(ready: Ready) {
+    this.#ready = ready
+  }
+
+  /** `startMs` is the time at which the windows began to fill, null where they were empty by right. */
+  replay(evaluation: RecordedEvaluation, startMs: number | null): Decision | NotReplayable {
+    const result = replayOne(this.#ready, evaluation, (meter, key) => this.#book.window(meter, key).state(evaluation.atMs))
+    if (typeof result === "string") return result
+    if (severityOf(result.outcome) <= outcomes.indexOf("allow_with_notice")) this.#reserve(evaluation, result)
+    const unfilled = startMs === null ? undefined : this.#ready.combination.meters.find(({ windowMs }) => evaluation.atMs < startMs + windowMs)
+    return unfilled === undefined ? result : `meter_window_not_filled:${unfilled.id}`
+  }
+
+  #reserve({ atMs, evaluationId }: RecordedEvaluation, { meters }: Decision): void {
+    const reserved = meters.flatMap(({ amount, contributes, id, key }) => {
+      if (!contributes) return []
+      const window = this.#book.window(this.#ready.combination.meters.find((meter) => meter.id === id)!, key)
+      window.reserve({ evaluationId, atMs, amount })
+      return [{ meter: id, window }]
+    })
+    if (reserved.length > 0) this.#reserved.set(evaluationId, reserved)
+  }
+
+  settle(evaluationId: string, actual: Readonly<Record<string, number>>): void {
+    for (const { meter, window } of this.#reserved.get(evaluationId) ?? []) if (actual[meter] !== undefined) window.settle(evaluationId, actual[meter])
+  }
+
+  void(evaluationId: string): void {
+    for (const { window } of this.#reserved.get(evaluationId) ?? []) window.void(evaluationId)
+  }
+}

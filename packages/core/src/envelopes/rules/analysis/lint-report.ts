@@ -1,0 +1,44 @@
+import type { LintCode, LintLevel } from "./codes.ts"
+import type { Inputs } from "./inputs.ts"
+
+/** One thing that analysis found. A value, never thrown; safe to write as JSON. */
+export interface LintFinding {
+  readonly code: LintCode
+  readonly level: LintLevel
+  /** The rules it is about, the one at fault first. */
+  readonly rules: ReadonlyArray<string>
+  /** What it is, in one or two sentences, and what to do. */
+  readonly message: string
+  /** An input that shows it. */
+  readonly example: Inputs | null
+  /** How many inputs of the domain it is about, in decimal digits, and their share of it ("0.42 %"). Not a probability. */
+  readonly volume: string | null
+  readonly share: string | null
+  /** How many recorded inputs it is about. */
+  readonly historyCount: number | null
+}
+
+/** A question that was not answered: the budget was spent, or a fact it needs is not there. */
+export interface OpenQuestion {
+  readonly code: LintCode
+  /** The rules it was asked about; none: the envelope. */
+  readonly rules: ReadonlyArray<string>
+  readonly reason: string
+}
+
+/** What analysis says of an envelope. */
+export interface LintReport {
+  /** False where a budget was spent: then `open` names what is not known, and a finding E110 says so. */
+  readonly complete: boolean
+  readonly findings: ReadonlyArray<LintFinding>
+  /** Codes that were decided for the whole envelope: what is not among `findings` is proved not to be there. */
+  readonly proved: ReadonlyArray<LintCode>
+  /** Questions whose budget was spent. */
+  readonly open: ReadonlyArray<OpenQuestion>
+  /** Questions that were not asked, and why: facts that the caller did not give, or that no module can give yet. */
+  readonly notChecked: ReadonlyArray<OpenQuestion>
+  /** Points of the whole domain, in decimal digits; null where there were too many boxes to lay out. */
+  readonly domain: string | null
+  /** Share of the domain that each rule decides, and each layer's default (`@default`, of the innermost); null where it was not counted. */
+  readonly decides: Readonly<Record<string, string>> | null
+}

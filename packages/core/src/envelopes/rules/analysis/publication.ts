@@ -1,0 +1,28 @@
+import { lintCodes } from "./codes.ts"
+import type { DiffReport } from "./diff-report.ts"
+import type { LintFinding } from "./lint-report.ts"
+
+/** What is known when somebody wants to publish. */
+export interface PublicationFacts {
+  /** Whether somebody other than the author approves. */
+  readonly secondApprover: boolean
+  /** Whether a backtest was run and stored; one over an empty history counts. */
+  readonly backtest: boolean
+}
+
+/**
+ * E111: a version that allows something new, or of which nobody could prove that it does not, needs a second approver and a backtest.
+ *
+ * - Spec: the gate of publication; api.md, POST /bound/envelopes/{id}/publish.
+ */
+export const publicationFindings = ({ change, sentence, transitions }: DiffReport, { backtest, secondApprover }: PublicationFacts): ReadonlyArray<LintFinding> => {
+  if (change === "equal" || change === "tightening_only" || (secondApprover && backtest)) return []
+  const missing = [...(secondApprover ? [] : ["the approval of a governor who is not its author"]), ...(backtest ? [] : ["a backtest"])].join(" and ")
+  const why = change === "unknown" ? "It is not proved that this version only tightens." : sentence
+  const worst = transitions.find(({ direction }) => direction === "loosens")
+  return [{
+    code: "E111", level: lintCodes.E111.level, rules: worst === undefined || worst.decidedBy.to.startsWith("@") ? [] : [worst.decidedBy.to],
+    message: `${why} Publishing it needs ${missing}.`,
+    example: worst?.example ?? null, volume: worst?.volume ?? null, share: worst?.share ?? null, historyCount: worst?.historyCount ?? null
+  }]
+}

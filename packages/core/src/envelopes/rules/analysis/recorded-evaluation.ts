@@ -1,0 +1,33 @@
+import type { Outcome } from "../compiled.ts"
+import type { Values } from "../decode.ts"
+import type { Meter } from "../envelope.ts"
+import type { Actor } from "../meter-reading.ts"
+
+/** An evaluation as the chain holds it. What a record lacks makes it not replayable; it is never guessed. */
+export interface RecordedEvaluation {
+  readonly evaluationId: string
+  /** Time of its record; never below that of the one before. */
+  readonly atMs: number
+  readonly actor: Actor
+  /** What the caller sent; null: withheld or erased. */
+  readonly signals: Values | null
+  readonly server: Values
+  readonly latches: ReadonlySet<string>
+  readonly outcome: Outcome
+  /** The reserved rule that ended it before any rule was asked and whatever the envelope was: `@killed`, `@suspended`. Null for all others. */
+  readonly stoppedBy: string | null
+  /** Whether an approved review was consumed. */
+  readonly approved: boolean
+  readonly meters: ReadonlyArray<{ readonly id: string; readonly key: string; readonly value: number }>
+  /** What the envelope in force declared: names of its signals, and its meters. Null where none was in force. */
+  readonly declared: { readonly signals: ReadonlySet<string>; readonly meters: ReadonlyArray<Meter> } | null
+}
+
+/** What a backtest reads, in the order of the chain. `actual` is by meter. */
+export type RecordedEvent =
+  | { readonly kind: "evaluation"; readonly evaluation: RecordedEvaluation }
+  | { readonly kind: "settled"; readonly evaluationId: string; readonly actual: Readonly<Record<string, number>> }
+  | { readonly kind: "voided"; readonly evaluationId: string }
+
+/** Why a record cannot be replayed. The part behind the colon names the signal, meter or rule. */
+export type NotReplayable = "withheld" | `stopped:${string}` | `signal_not_recorded:${string}` | `meter_not_recorded:${string}` | `meter_window_not_filled:${string}`

@@ -1,0 +1,151 @@
+/**
+ * The nearest cell with a less restrictive verdict: what would have to be otherwise. Computed from the boxes, exact.
+ *
+ * Spec: `SPEC.md` section 13.
+ */
+import { hasBit } from "./boxes.ts"
+import type { Axis, Outcome, Range } from "./compiled.ts"
+import type { Combination } from "./compile.ts"
+import { outcomeOf, runTable, severityOf, type Table } from "./table.ts"
+
+/** One axis that would have to be otherwise: a stretch of an int axis, or a value of another (null: absent). */
+export interface Change {
+  readonly axis: string
+  readonly origin: Axis["origin"]
+  readonly from: number | string | boolean | null
+  readonly to: number | string | boolean | null
+}
+
+/** A less restrictive cell, everything else as it is. */
+export interface Nearest {
+  readonly outcome: Outcome
+  readonly changes: ReadonlyArray<Change>
+  /** Axes that are computed from changed signals and were held as they are: derived signals and meters. */
+  readonly held: ReadonlyArray<string>
+  readonly sentence: string
+}
+
+/** `none`: no change of up to `within` axes helps. `partial`: the budget of tried cells was spent first. */
+export type Explanation = { readonly found: Nearest } | { readonly found: null; readonly reason: "none" | "partial"; readonly within: number }
+
+interface Cell {
+  readonly from: number
+  readonly to: number
+  /** The point of the cell nearest to where the axis is now. */
+  readonly near: number
+}
+
+/** Most axes that change together, and most cells that are tried: a millisecond or ten. */
+const MAX_CHANGES = 3
+const MAX_TRIED = 50_000
+
+/**
+ * Looks for the cell with the fewest axes changed; of these the least restrictive, then the first in the order of axes and the nearest on them.
+ *
+ * `point` is where the evaluation took place: `ready.point` right after `decide`. `fixed` names axes that shall stay. An evaluation that ended early, or that
+ * `@budget` decided, has no cell: ask for none.
+ */
+export const explain = (combination: Combination, table: Table, point: Float64Array, fixed: ReadonlySet<string> = notTheAgents(combination)): Explanation => {
+  const { axes } = combination.compiled
+  const failedOn: Array<number> = []
+  const now = severityOf(table, runTable(table, point, failedOn))
+  const cells = axes.map((axis, i) => (fixed.has(axis.name) ? [] : cellsOf(combination, i, point[i]!)))
+  const trial = Float64Array.from(point)
+  let tried = 0
+  let best: { readonly severity: number; readonly outcome: Outcome; readonly chosen: ReadonlyArray<readonly [number, Cell]> } | null = null
+  const search = (first: number, left: number, chosen: ReadonlyArray<readonly [number, Cell]>): boolean => {
+    for (let i = first; i < axes.length; i++) {
+      for (const cell of cells[i]!) {
+        trial[i] = cell.near
+        const next = [...chosen, [i, cell] as const]
+        if (left > 1) {
+          if (!search(i + 1, left - 1, next)) return false
+        } else {
+          if (++tried > MAX_TRIED) return false
+          const verdict = runTable(table, trial, failedOn)
+          const severity = severityOf(table, verdict)
+          if (severity < (best?.severity ?? now)) best = { severity, outcome: outcomeOf(table, verdict), chosen: next }
+        }
+      }
+      trial[i] = point[i]!
+    }
+    return true
+  }
+  for (let changes = 1; changes <= MAX_CHANGES; changes++) {
+    const isDone = search(0, changes, [])
+    const found = best as { readonly outcome: Outcome; readonly chosen: ReadonlyArray<readonly [number, Cell]> } | null
+    if (found !== null) return { found: nearestOf(combination, found.outcome, found.chosen.length > 1 ? found.chosen : [widened(combination, table, found.outcome, found.chosen[0]!, cells, trial)]) }
+    if (!isDone) return { found: null, reason: "partial", within: changes }
+  }
+  return { found: null, reason: "none", within: MAX_CHANGES }
+}
+
+/** What an agent cannot say otherwise: what the service and earlier evaluations say, and the tool, which is the question itself. */
+const notTheAgents = ({ compiled: { axes } }: Combination): ReadonlySet<string> => new Set(axes.filter((axis) => axis.origin === "server" || axis.origin === "latch" || axis.name === "tool").map((axis) => axis.name))
+
+/** A cell with its neighbours that have the same verdict. Cells that look to the rules as now are no candidates, and end it. */
+const widened = ({ compiled: { axes } }: Combination, table: Table, outcome: Outcome, [axis, cell]: readonly [number, Cell], cells: ReadonlyArray<ReadonlyArray<Cell>>, trial: Float64Array): readonly [number, Cell] => {
+  const now = trial[axis]!
+  const { kind, min } = axes[axis]!
+  if (kind !== "int" || cell.from < min) return [axis, cell]
+  let { from, to } = cell
+  const failedOn: Array<number> = []
+  for (let isWider = true; isWider;) {
+    const next: Cell | undefined = cells[axis]!.find((one) => one.from >= min && (one.from === to + 1 || one.to === from - 1))
+    trial[axis] = next?.near ?? now
+    isWider = next !== undefined && outcomeOf(table, runTable(table, trial, failedOn)) === outcome
+    if (next !== undefined && isWider) {
+      from = Math.min(from, next.from)
+      to = Math.max(to, next.to)
+    }
+  }
+  trial[axis] = now
+  return [axis, { from, to, near: cell.near }]
+}
+
+/** The other elementary cells of an axis, nearest first: between any two neighbouring bounds of any rule no verdict changes. */
+const cellsOf = ({ compiled: { axes, rules } }: Combination, index: number, at: number): ReadonlyArray<Cell> => {
+  const axis = axes[index]!
+  const least = axis.mayBeAbsent ? axis.min - 1 : axis.min
+  const ranges = rules.flatMap((rule) => rule.boxes.flatMap((box) => box.filter((range) => range.axis === index)))
+  if (ranges.length === 0) return []
+  const starts = axis.kind === "int" ? boundsOf(ranges, axis) : Array.from({ length: axis.max - least + 1 }, (_, bit) => least + bit)
+  return starts.map((from, i) => {
+    const to = (starts[i + 1] ?? axis.max + 1) - 1
+    return { from, to, near: Math.min(Math.max(at, from), to) }
+  }).filter((cell) => at < cell.from || at > cell.to).filter((cell) => differs(ranges, cell.near, at, least)).sort((a, b) => Math.abs(a.near - at) - Math.abs(b.near - at))
+}
+
+const boundsOf = (ranges: ReadonlyArray<Range>, axis: Axis): ReadonlyArray<number> => {
+  const starts = new Set([axis.min, ...(axis.mayBeAbsent ? [axis.min - 1] : [])])
+  for (const range of ranges) {
+    if (range.kind !== "interval") continue
+    starts.add(range.from)
+    if (range.to < axis.max) starts.add(range.to + 1)
+  }
+  return [...starts].sort((a, b) => a - b)
+}
+
+const differs = (ranges: ReadonlyArray<Range>, a: number, b: number, least: number): boolean => ranges.some((range) => admits(range, a, least) !== admits(range, b, least))
+
+const admits = (range: Range, at: number, least: number): boolean => (range.kind === "interval" ? at >= range.from && at <= range.to : hasBit(range.bits, at - least))
+
+const nearestOf = ({ compiled: { axes }, derived, meters }: Combination, outcome: Outcome, chosen: ReadonlyArray<readonly [number, Cell]>): Nearest => {
+  const names = new Set(chosen.map(([i]) => axes[i]!.name))
+  const held = [
+    ...derived.filter((one) => !names.has(one.name) && one.args.some((arg) => names.has(arg))).map((one) => one.name),
+    ...meters.filter((meter) => !names.has(`meter:${meter.id}`) && [meter.of, ...meter.where.map((filter) => filter.signal), ...meter.key].some((name) => name !== null && names.has(name))).map((meter) => `meter:${meter.id}`)
+  ]
+  const changes = chosen.map(([i, cell]): Change => ({ axis: axes[i]!.name, origin: axes[i]!.origin, from: said(axes[i]!, cell.from), to: said(axes[i]!, cell.to) }))
+  const wishes = chosen.map(([i, cell]) => wish(axes[i]!, cell)).join(" and ")
+  return { outcome, changes, held, sentence: `It would be ${outcome} if ${wishes}${held.length > 0 ? `, with ${held.join(", ")} as now` : ""}.` }
+}
+
+const said = (axis: Axis, at: number): number | string | boolean | null => (at < axis.min ? null : axis.kind === "enum" ? axis.values![at]! : axis.kind === "bool" ? at === 1 : at)
+
+const wish = (axis: Axis, { from, to }: Cell): string => {
+  if (from < axis.min) return `${axis.name} were absent`
+  if (axis.kind !== "int" || from === to) return `${axis.name} were ${String(said(axis, from))}`
+  if (to === axis.max) return `${axis.name} >= ${from}`
+  return from === axis.min ? `${axis.name} <= ${to}` : `${axis.name} were ${from} to ${to}`
+}

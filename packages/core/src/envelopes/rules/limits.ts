@@ -1,0 +1,58 @@
+/** Bounds of an envelope, with what each is for. Spec: `SPEC.md` section 2. */
+
+/** Least and greatest integer anywhere in an envelope or a signal: one inside what JavaScript holds exactly, so that absence has a point below. */
+export const MAX_INT = 2 ** 53 - 2
+export const MIN_INT = -MAX_INT
+
+/** Bytes of an envelope in RFC 8785 form: what one record may hold beside it. */
+export const MAX_ENVELOPE_BYTES = 262_144
+/** Containers open at once; conditions reach 2 levels of JSON a nesting. */
+export const MAX_ENVELOPE_DEPTH = 32
+/** Conditions nested in each other. */
+export const MAX_CONDITION_DEPTH = 8
+
+export const MAX_SIGNALS = 64
+/** Members of an enum: a bitset of at most nine words. */
+export const MAX_VALUES = 256
+export const MAX_DERIVED = 16
+export const MAX_ARGS = 8
+export const MAX_METERS = 16
+export const MAX_KEY = 4
+export const MAX_PARAMS = 128
+export const MAX_RULES = 500
+/** Conditions in one list. */
+export const MAX_CONDITIONS = 64
+export const MAX_OBLIGATIONS = 8
+/** Texts in one obligation. */
+export const MAX_LISTED = 32
+
+/** Boxes of one rule. */
+export const MAX_BOXES = 64
+/** Boxes while a rule is being expanded; later conditions often empty most of them. */
+export const MAX_WORKING_BOXES = 512
+
+/** Layers of a combination, the tier floor included. */
+export const MAX_LAYERS = 16
+
+/** Axes of a combination: what seven binary digits count. One envelope has 96 at most. */
+export const MAX_AXES = 127
+
+/** Code units of texts. */
+export const MAX_NAME = 64
+export const MAX_VALUE_TEXT = 128
+export const MAX_SENTENCE = 500
+
+/** A meter's longest window: what a year of evaluations costs to recompute is what a verifier reads anyway. */
+export const MAX_WINDOW_MS = 366 * 86_400_000
+/** Contributions one window may hold, where the meter does not say. */
+export const DEFAULT_MAX_COUNT = 100_000
+export const MAX_COUNT = 10_000_000
+/** Longest time any obligation names. */
+export const MAX_DURATION_MS = 366 * 86_400_000
+export const MAX_APPROVALS = 10
+
+/** Time to witness a notice, where no rule says. */
+export const DEFAULT_NOTICE_MS = 60_000
+
+/** Findings of one reading; more would help nobody. */
+export const MAX_FINDINGS = 200

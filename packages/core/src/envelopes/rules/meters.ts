@@ -1,0 +1,112 @@
+/**
+ * Windows of meters: a fold over contributions, kept as running sums.
+ *
+ * Spec: `SPEC.md` section 6.
+ */
+import type { WindowState } from "./meter-reading.ts"
+
+/** What an evaluation that was let through adds to one window. */
+export interface Contribution {
+  readonly evaluationId: string
+  /** Time of its record; never below that of the one before. */
+  readonly atMs: number
+  readonly amount: number
+}
+
+interface Entry {
+  readonly evaluationId: string
+  readonly atMs: number
+  amount: number
+  isVoid: boolean
+}
+
+/**
+ * The contributions of one meter and key, in the order of their records.
+ *
+ * `state(t)` is the sum and count of contributions with time in (t - W, t]. Times that are asked for never fall, nor those of contributions, so each entry
+ * is added once and dropped once.
+ */
+export class SlidingWindow {
+  readonly #windowMs: number
+  readonly #byId = new Map<string, Entry>()
+  #entries: Array<Entry> = []
+  #first = 0
+  #sum = 0
+  #count = 0
+  #latestMs = Number.NEGATIVE_INFINITY
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs
+  }
+
+  /** What the window holds at a time. */
+  state(atMs: number): WindowState {
+    this.#advance(atMs)
+    return { value: this.#sum, count: this.#count }
+  }
+
+  /** Adds a reservation. Its evaluation must be new here. */
+  reserve({ amount, atMs, evaluationId }: Contribution): void {
+    if (this.#byId.has(evaluationId)) throw new RangeError("An evaluation contributes once to a window; this one already did.")
+    this.#advance(atMs)
+    const entry = { evaluationId, atMs, amount, isVoid: false }
+    this.#entries.push(entry)
+    this.#byId.set(evaluationId, entry)
+    this.#sum += amount
+    this.#count++
+  }
+
+  /** Replaces a reservation by what it came to, at its own time. False when the window no longer holds it. */
+  settle(evaluationId: string, actual: number): boolean {
+    const entry = this.#byId.get(evaluationId)
+    if (entry === undefined) return false
+    this.#sum += actual - entry.amount
+    entry.amount = actual
+    return true
+  }
+
+  /** Takes a reservation away. False when the window no longer holds it. */
+  void(evaluationId: string): boolean {
+    const entry = this.#byId.get(evaluationId)
+    if (entry === undefined) return false
+    this.#drop(entry)
+    entry.isVoid = true
+    return true
+  }
+
+  #advance(atMs: number): void {
+    if (atMs < this.#latestMs) throw new RangeError("Times of a meter never fall.")
+    this.#latestMs = atMs
+    const entries = this.#entries
+    while (this.#first < entries.length && entries[this.#first]!.atMs <= atMs - this.#windowMs) {
+      const entry = entries[this.#first++]!
+      if (!entry.isVoid) this.#drop(entry)
+    }
+    // Half of the list is past: what is left moves to the front, which costs each entry one move at most.
+    if (this.#first > 32 && this.#first * 2 > entries.length) {
+      this.#entries = entries.slice(this.#first)
+      this.#first = 0
+    }
+  }
+
+  #drop(entry: Entry): void {
+    this.#sum -= entry.amount
+    this.#count--
+    this.#byId.delete(entry.evaluationId)
+  }
+}
+
+/** All windows of some meters: what a service keeps, and what a verifier recomputes. */
+export class MeterBook {
+  readonly #windows = new Map<string, SlidingWindow>()
+
+  /** The window of a meter and key, empty when there was none. */
+  window(meter: { readonly id: string; readonly windowMs: number }, key: string): SlidingWindow {
+    const name = `${meter.id} ${meter.windowMs} ${key}`
+    const found = this.#windows.get(name)
+    if (found !== undefined) return found
+    const window = new SlidingWindow(meter.windowMs)
+    this.#windows.set(name, window)
+    return window
+  }
+}

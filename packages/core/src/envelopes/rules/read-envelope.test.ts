@@ -1,0 +1,38 @@
+import { assert, describe, it } from "vitest"
+import { MAX_ENVELOPE_BYTES, MAX_FINDINGS } from "./limits.ts"
+import { readEnvelope } from "./read-envelope.ts"
+
+const small = { semantics: "envelope/1", signals: { ok: { type: "bool", source: "caller" } }, effects: { "*": "read" }, rules: [], default: { outcome: "deny" } }
+
+describe("reading an envelope", () => {
+  it("takes a small one, whatever the order of its names, and with the words for people", () => {
+    const { default: _, ...others } = small
+    const { envelope, findings } = readEnvelope({ default: { outcome: "require_review" }, ...others, name: "Ours", envelope_id: "env_1", version: 3, scope: { org_unit: "fin", agents: ["*"] }, on_unavailable: "allow_cached", accept_non_monotone: { reason: "a pilot" } })
+    assert.deepEqual(findings, [])
+    assert.deepInclude(envelope, { name: "Ours", envelopeId: "env_1", version: 3, scope: { orgUnit: "fin", agents: ["*"] }, onUnavailable: "allow_cached", acceptNonMonotone: "a pilot", coverage: "allow_uncovered" })
+    assert.deepEqual([...envelope!.effects], [["*", "read"]])
+  })
+
+  it("refuses what is no JSON, too deep or too large before it looks further", () => {
+    const circle: { [name: string]: unknown } = { ...small }
+    circle["rules"] = [circle]
+    for (const value of [undefined, null, 5, "x", [], new Map(), circle, { ...small, name: "\ud800" }, { ...small, name: () => 1 }, { ...small, rules: [Number.NaN] }, { ...small, name: "x".repeat(MAX_ENVELOPE_BYTES) }]) {
+      const { envelope, findings } = readEnvelope(value)
+      assert.isNull(envelope)
+      assert.deepEqual(findings.map(({ code, path }) => ({ code, path })), [{ code: "E113", path: "" }])
+    }
+  })
+
+  it("lists no more findings than anybody reads", () => {
+    const rules = Array.from({ length: 400 }, (_, i) => ({ id: `r${i}`, outcome: "block", when: [] }))
+    assert.lengthOf(readEnvelope({ ...small, rules }).findings, MAX_FINDINGS)
+  })
+
+  it("takes no name that every object has", () => {
+    for (const name of ["constructor", "__proto__", "toString"]) {
+      const signals = JSON.parse(`{"${name}":{"type":"bool","source":"caller"}}`) as object
+      assert.lengthOf(readEnvelope({ ...small, signals }).findings, 1, name)
+    }
+    for (const name of ["toString", "__proto__"]) assert.equal(readEnvelope({ ...small, rules: [{ id: "r", outcome: "deny", when: [{ signal: name, is: true }] }] }).findings[0]?.code, "E100")
+  })
+})
