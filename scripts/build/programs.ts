@@ -24,6 +24,7 @@ export const programs: ReadonlyArray<Program> = [
     },
     copies: {
       "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql",
+      "migrations/0002-outbox.sql": "packages/storage-sql/src/postgres/migrations/0002-outbox.sql",
       "demo/starter.ndjson": "fixtures/traces/starter.ndjson"
     }
   },

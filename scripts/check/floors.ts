@@ -33,10 +33,10 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "packages/evidence/src/node/", may: ["node:*", "@noble/*"], touchesTheWorld: false },
   { folder: "packages/evidence/", may: ["@noble/*"], touchesTheWorld: false },
   { folder: "packages/contract/", may: stableEffect, touchesTheWorld: false },
-  { folder: "packages/core/", may: ["@flyball/evidence", "@flyball/contract", ...stableEffect], touchesTheWorld: false },
+  { folder: "packages/core/", may: ["@flyball/evidence", "@flyball/evidence/id", "@flyball/contract", ...stableEffect], touchesTheWorld: false },
   {
     folder: "packages/storage-sql/",
-    may: ["@flyball/core/refold", "@flyball/core/storage", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg", "@effect/sql-pg/*", "effect/sql", "effect/sql/*", "effect/reactivity", ...stableEffect, "node:*"],
+    may: ["@flyball/core/outbox", "@flyball/core/refold", "@flyball/core/storage", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg", "@effect/sql-pg/*", "effect/sql", "effect/sql/*", "effect/reactivity", ...stableEffect, "node:*"],
     touchesTheWorld: false
   },
   {
@@ -49,7 +49,7 @@ export const floors: ReadonlyArray<Floor> = [
     may: ["@flyball/core", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg/*", ...stableEffect, "node:*"],
     touchesTheWorld: true
   },
-  { folder: "apps/verify/", may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/core/replay", "node:*"], touchesTheWorld: true },
+  { folder: "apps/verify/", may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/core/recompute", "@flyball/core/replay", "node:*"], touchesTheWorld: true },
   {
     folder: "apps/server/",
     may: ["@flyball/core", "@flyball/core/*", "@flyball/contract", "@flyball/contract/http", "@flyball/evidence", "@flyball/evidence/node", "@flyball/node", "@flyball/storage-sql", "@flyball/storage-sql/operations", "jose", "effect", "effect/*", "node:*"],

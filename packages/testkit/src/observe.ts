@@ -1,5 +1,6 @@
 /** Everything that can be seen of a store, as plain data. */
-import type { StorageApi } from "@flyball/core/storage"
+import type { Delivery, StorageApi, StoredEvent } from "@flyball/core/storage"
+import { WEBHOOKS } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 
@@ -16,7 +17,7 @@ const page = 1000
 /**
  * Reads a whole store: two stores are the same when these are deeply equal. Bytes are hex.
  *
- * Not in it: leases, and the time of `asOf`.
+ * Not in it: leases, the time of `asOf`, whose turn it is to be claimed, and what is owed to an endpoint that has no document.
  */
 export const observe = Effect.fnUntraced(function*(storage: StorageApi, scene: Scene) {
   const asOf = yield* storage.asOf
@@ -35,7 +36,8 @@ export const observe = Effect.fnUntraced(function*(storage: StorageApi, scene: S
   const once = yield* Effect.forEach(scene.once, ({ scope, keys }) =>
     Effect.map(storage.once(scope, keys), (taken) => taken.map(({ key, seq, digest }) => ({ scope, key, seq, digest })).sort((a, b) => a.seq - b.seq)))
   const hashes = yield* Effect.forEach([0, 1, 2], (level) => Effect.map(storage.hashes(level, 0, records.length + 1), toHex))
-  const deliveries = yield* allDeliveries(storage)
+  const events = yield* allEvents(storage)
+  const deliveries = yield* Effect.forEach(yield* storage.list(WEBHOOKS), ({ id }) => deliveriesOf(storage, id))
   return {
     seq: asOf.seq,
     head: head === null ? null : { seq: head.seq, hash: toHex(head.hash), atMs: head.atMs },
@@ -44,16 +46,28 @@ export const observe = Effect.fnUntraced(function*(storage: StorageApi, scene: S
     documents: documents.flat().map(({ collection, id, version, body }) => ({ collection, id, version, body })),
     once: once.flat(),
     hashes,
-    deliveries: deliveries.map(({ id, eventType, body, seq, hash }) => ({ id, eventType, body, seq, hash: toHex(hash) }))
+    events: events.map((event) => ({ ...event, hash: toHex(event.hash) })),
+    deliveries: deliveries.flat()
   }
 })
 
-const allDeliveries = Effect.fnUntraced(function*(storage: StorageApi) {
-  const out = []
+const allEvents = Effect.fnUntraced(function*(storage: StorageApi) {
+  const out: Array<StoredEvent> = []
   for (let after: string | undefined;;) {
-    const found = yield* storage.deliveries(after === undefined ? { limit: page } : { after, limit: page })
+    const found: ReadonlyArray<StoredEvent> = yield* storage.outbox.events(after === undefined ? { limit: page } : { after, limit: page })
     out.push(...found)
     if (found.length < page) return out
     after = found.at(-1)?.id
+  }
+})
+
+/** What one endpoint was and is owed, with every attempt. */
+const deliveriesOf = Effect.fnUntraced(function*(storage: StorageApi, endpointId: string) {
+  const out: Array<Delivery> = []
+  for (let before: number | undefined;;) {
+    const found: ReadonlyArray<Delivery> = yield* storage.outbox.deliveriesOf(endpointId, before === undefined ? { limit: page } : { before, limit: page })
+    out.push(...found)
+    before = found.at(-1)?.sequence
+    if (found.length < page) return yield* Effect.forEach(out, ({ id }) => storage.outbox.delivery(id))
   }
 })

@@ -24,7 +24,7 @@ const faults: ReadonlyArray<{ readonly what: string; readonly foundBy: string; r
   },
   {
     what: "documents that are written before a conflict is seen",
-    foundBy: "a refused commit leaves no trace (Once, 4 of 7)",
+    foundBy: "a refused commit leaves no trace (Once, 4 of 9)",
     breakIt: ({ commit }) => ({ commit: ({ puts = [], ...change }) => Effect.andThen(commit({ puts }), commit(change)) })
   },
   {

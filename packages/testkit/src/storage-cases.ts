@@ -1,14 +1,15 @@
 /** All storage cases. Spec: style section 8. */
 import { boundCases } from "./cases/bounds.ts"
+import { claimCases } from "./cases/claims.ts"
 import { concurrencyCases } from "./cases/concurrency.ts"
 import { conflictCases } from "./cases/conflicts.ts"
-import { deliveryCases } from "./cases/deliveries.ts"
 import { documentCases } from "./cases/documents.ts"
 import { genesisCases } from "./cases/genesis.ts"
 import { hashCases } from "./cases/hashes.ts"
 import { keyCases } from "./cases/keys.ts"
 import { leaseCases } from "./cases/leases.ts"
 import { onceCases } from "./cases/once.ts"
+import { outboxCases } from "./cases/outbox.ts"
 import { partCases } from "./cases/parts.ts"
 import { queryCases } from "./cases/queries.ts"
 import { recordCases } from "./cases/records.ts"
@@ -24,7 +25,8 @@ export const storageCases: ReadonlyArray<StorageCase> = [
   ...queryCases,
   ...partCases,
   ...onceCases,
-  ...deliveryCases,
+  ...outboxCases,
+  ...claimCases,
   ...leaseCases,
   ...hashCases,
   ...concurrencyCases,

@@ -3,9 +3,9 @@ import type { StorageApi } from "@flyball/core/storage"
 import type { OpenDatabase } from "@flyball/testkit/postgres"
 import { Effect, Semaphore } from "effect"
 
-/** Everything that a commit can change, in a few numbers: length of the chain, documents with their versions, deliveries, once keys, erased parts. */
+/** Everything that a commit can change, in a few numbers: length of the chain, documents with their versions, events, once keys, erased parts. */
 const printOf = (schema: string): string => `SELECT (SELECT seq FROM ${schema}.head)::text || '/' || (SELECT count(*) || '/' || coalesce(sum(version), 0) FROM ${schema}.documents) || '/' ||
-  (SELECT count(*) FROM ${schema}.deliveries) || '/' || (SELECT count(*) FROM ${schema}.once) || '/' || (SELECT count(*) FROM ${schema}.parts WHERE erased_by IS NOT NULL) AS print`
+  (SELECT count(*) FROM ${schema}.events) || '/' || (SELECT count(*) FROM ${schema}.once) || '/' || (SELECT count(*) FROM ${schema}.parts WHERE erased_by IS NOT NULL) AS print`
 
 /** This storage, one commit at a time. Each that says `wrote: "no"` is checked at once, and again before the next one: nothing may land late either. */
 export const honestCommits = (storage: StorageApi, { ask }: OpenDatabase, schema: string, problems: Array<string>): StorageApi => {

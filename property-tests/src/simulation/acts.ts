@@ -5,11 +5,11 @@ import { Effect } from "effect"
 import { ask, type Client } from "./client.ts"
 import { lineOf, type WitnessLine } from "./ledger.ts"
 
-/** Collection of the announcements: documents that come with a delivery, for the outbox. No record tells of them. */
+/** Collection of the announcements: documents that come with an event, for the outbox. No record tells of them. */
 export const ANNOUNCEMENTS = "announcements"
 
-/** The delivery that comes with an announcement. */
-export const deliveryOf = (id: string): string => `evt_${id}`
+/** The type of the events that come with announcements; nothing else tells of it. */
+export const ANNOUNCED = "simulation.announced"
 
 type Act = (client: Client, turn: number) => Effect.Effect<void>
 
@@ -191,7 +191,7 @@ const exportPack: Act = Effect.fnUntraced(function*(client) {
 const announce: Act = Effect.fnUntraced(function*(client, turn) {
   const id = `${client.name}-${turn}`
   const line = lineOf(client.ledger.announced, id, () => ({ tries: 0, acknowledged: 0 }))
-  const change = { puts: [{ collection: ANNOUNCEMENTS, id, expectedVersion: 0, body: { turn } }], deliveries: [{ id: deliveryOf(id), eventType: "capture.gap", body: { turn } }] }
+  const change = { puts: [{ collection: ANNOUNCEMENTS, id, expectedVersion: 0, body: { turn } }], events: [{ type: ANNOUNCED, data: { id, turn } }] }
   // A conflict can only be with ourselves: an earlier try landed.
   const answer = yield* ask(client, "announce", Storage.use((storage) => Effect.asVoid(storage.commit(change))).pipe(Effect.catchTag("StorageConflict", () => Effect.void)), line)
   if (answer !== null) line.acknowledged += 1

@@ -67,8 +67,8 @@ const broken: ReadonlyArray<{ readonly what: string; readonly foundBy: string; r
     }
   },
   {
-    what: "a store that loses deliveries", foundBy: "outbox",
-    ports: () => withStorage(({ commit }) => ({ commit: (change) => commit({ ...change, deliveries: [] }) }))
+    what: "a store that loses events", foundBy: "outbox",
+    ports: () => withStorage(({ commit }) => ({ commit: (change) => commit({ ...change, events: [] }) }))
   },
   {
     what: "a store that never gives a lease", foundBy: "signing",

@@ -6,10 +6,11 @@
  */
 import type { Conflict } from "./faults.ts"
 import type { ChangeSet, CommitReceipt, Head, RecordDraft, RecordReceipt } from "./port.ts"
+import { outboxConflicts, type OutboxView } from "./outbox/rules.ts"
 import { emptyHead } from "./seal.ts"
 
 /** What a store knows when a ChangeSet's turn comes. */
-export interface StoreView {
+export interface StoreView extends OutboxView {
   readonly head: Head | null
   /** 0 where there is no such document. */
   readonly version: (collection: string, id: string) => number
@@ -30,7 +31,7 @@ export interface Admission {
 }
 
 /**
- * Decides what a ChangeSet would do to a store. Conflicts come in this order: chain empty or not, `expects`, `puts`, unique keys, once by index, parts.
+ * Decides what a ChangeSet would do to a store. Conflicts come in this order: chain empty or not, `expects`, `puts`, unique keys, once by index, parts, deliveries, events.
  *
  * - Unique keys are judged as all puts of the ChangeSet will leave them: a value that one put frees, another may take.
  * - A once key is looked up in the store first, then among the earlier drafts (conflict with seq -1: it has none yet).
@@ -48,6 +49,7 @@ export const admit = (change: ChangeSet, view: StoreView): Admission => {
     const found = view.part(seq, name)
     if (found !== "present") conflicts.push({ _tag: "Part", seq, name, found })
   }
+  if (change.moves !== undefined || change.again !== undefined) conflicts.push(...outboxConflicts(change, view))
   return { conflicts, fates }
 }
 
@@ -88,6 +90,9 @@ const onceFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraf
     return first === undefined ? fresh : { _tag: "Repeat", index: first.index }
   })
 }
+
+/** Whether all that a ChangeSet seals was sealed before: it came again, and its events were told of the first time. */
+export const isRepeat = (fates: ReadonlyArray<Fate>): boolean => fates.length > 0 && fates.every(({ _tag }) => _tag !== "Fresh")
 
 /** One receipt per draft out of the fates. `sealed` are the receipts of the fresh drafts, in order; `stored` looks up the others. */
 export const receiptOf = (

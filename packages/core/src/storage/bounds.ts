@@ -3,6 +3,7 @@
  *
  * What a record may hold is checked when it is sealed (`RecordUnwritable`): a defect for its own caller only.
  */
+import type { ClaimRequest, DeliveryMove } from "./outbox.ts"
 import type { ChangeSet, RecordDraft, RecordQuery } from "./port.ts"
 import { isStorable } from "./text.ts"
 
@@ -10,6 +11,12 @@ import { isStorable } from "./text.ts"
 export const maxParts = 32
 /** Bytes of the largest part. Spec: chain-format section 3. */
 export const maxPartBytes = 16 * 1024 * 1024
+/** Bytes of an event's data as JSON. It is sent whole, and a receiver reads it before it knows who sent it. */
+export const maxEventBytes = 64 * 1024
+/** Bytes that are kept of what a receiver answered. Spec: {@link DeliveryMove}. */
+export const maxExcerptBytes = 4096
+/** Longest that a claim holds a delivery: an attempt takes seconds. */
+export const maxLeaseMs = 60 * 60 * 1000
 /** Most records, seqs or rows one read takes or gives. */
 export const maxRows = 1000
 
@@ -17,19 +24,29 @@ const kindPattern = /^[a-z][a-z0-9_.]{2,63}$/
 const partPattern = /^[a-z][a-z0-9_]{0,31}$/
 /** Names that most parts have; they match. */
 const partNames: ReadonlySet<string> = new Set(["args", "labels", "result"])
+/** Names of look-up keys: `on:agent.suspended` is one. */
+const keyPattern = /^[a-z][a-z0-9_.:-]{0,63}$/
+/** What a key `on:<type>` has room for. */
+const typePattern = /^[a-z][a-z0-9_.]{2,59}$/
 const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
 const digestPattern = /^[0-9a-f]{64}$/
 
 /** Says what is wrong with a ChangeSet whatever the store holds; null when nothing is. */
 export const changeProblem = (change: ChangeSet): string | null =>
-  putsProblem(change) ?? recordsProblem(change) ?? eraseProblem(change) ?? forgetProblem(change) ?? deliveriesProblem(change)
+  putsProblem(change) ?? recordsProblem(change) ?? eraseProblem(change) ?? forgetProblem(change) ?? outboxProblem(change)
 
 /** Says what is wrong with a query; null when nothing is. */
 export const queryProblem = (query: RecordQuery): string | null => limitProblem(query.limit)
 
-/** Says what is wrong with the limit of a page of records or deliveries; null when nothing is. */
+/** Says what is wrong with the limit of a page of records, deliveries or events; null when nothing is. */
 export const limitProblem = (limit: number): string | null =>
   Number.isInteger(limit) && limit >= 1 && limit <= maxRows ? null : `A limit is a whole number from 1 to ${maxRows}, not ${limit}.`
+
+/** Says what is wrong with a claim; null when nothing is. */
+export const claimProblem = ({ leaseMs, limit, perEndpoint }: ClaimRequest): string | null => {
+  if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > maxLeaseMs) return `A lease is a whole number of milliseconds from 1 to ${maxLeaseMs}, not ${leaseMs}.`
+  return limitProblem(limit) ?? limitProblem(perEndpoint)
+}
 
 const putsProblem = (change: ChangeSet): string | null => {
   const seen = new Set<string>()
@@ -44,7 +61,7 @@ const putsProblem = (change: ChangeSet): string | null => {
     if (seen.has(address)) return `A ChangeSet puts a document of ${put.collection} twice; put it once, as it is at the end.`
     seen.add(address)
     for (const [key, value] of [...Object.entries(put.keys ?? {}), ...Object.entries(put.unique ?? {})]) {
-      if (!namePattern.test(key)) return `A look-up key of ${put.collection} has a name that does not match ${namePattern.source}.`
+      if (!keyPattern.test(key)) return `A look-up key of ${put.collection} has a name that does not match ${keyPattern.source}.`
       if (!isStorable(value)) return `The value of look-up key ${key} of ${put.collection} is not text that a store can hold.`
     }
     for (const key of Object.keys(put.unique ?? {})) {
@@ -107,12 +124,38 @@ const eraseProblem = (change: ChangeSet): string | null => {
 const forgetProblem = (change: ChangeSet): string | null =>
   (change.forget ?? []).every(({ key, scope }) => isStorable(scope) && key !== "" && isStorable(key)) ? null : "A once key to forget is not text that a store can hold."
 
-const deliveriesProblem = (change: ChangeSet): string | null => {
-  const seen = new Set<string>()
-  for (const { id, eventType } of change.deliveries ?? []) {
-    if (id === "" || !isStorable(id) || !isStorable(eventType)) return "A delivery's id or event type is not text that a store can hold."
-    if (seen.has(id)) return "Two deliveries of one ChangeSet have the same id."
-    seen.add(id)
+const outboxProblem = ({ again, cancel, events, moves }: ChangeSet): string | null => {
+  // Decisions that are captured come this way a thousand times a second, and ask nothing of the outbox.
+  if (events === undefined && moves === undefined && cancel === undefined && again === undefined) return null
+  for (const { data, type } of events ?? []) {
+    if (!typePattern.test(type)) return `An event's type does not match ${typePattern.source}.`
+    const bytes = textBytes(JSON.stringify(data))
+    if (bytes > maxEventBytes) return `The data of an event ${type} has ${bytes} bytes; the most is ${maxEventBytes}. Send ids, and let the receiver ask.`
   }
-  return null
+  const moved = new Set<string>()
+  for (const move of moves ?? []) {
+    const problem = moved.has(move.id) ? "it is moved twice in one ChangeSet." : moveProblem(move)
+    if (problem !== null) return `A move of a delivery: ${problem}`
+    moved.add(move.id)
+  }
+  const ids = [...(cancel ?? []).map(({ endpointId }) => endpointId), ...(again ?? []).flatMap(({ endpointId, eventId }) => [endpointId, eventId])]
+  return ids.every((id) => id !== "" && isStorable(id)) ? null : "The id of an endpoint or of an event is not text that a store can hold."
 }
+
+/** Finished is finished; and an attempt does not stay open behind a delivery that is not in flight any more. */
+const moveProblem = ({ ended, from, id, to }: DeliveryMove): string | null => {
+  if (id === "" || !isStorable(id)) return "its id is not text that a store can hold."
+  if (from.state !== "pending" && from.state !== "in_flight") return `it is ${from.state} already, and stays so.`
+  if (!isCount(from.attempts)) return `its attempts are ${from.attempts}, not a whole number from 0.`
+  if (to.state === "pending" && !isCount(to.nextAttemptAtMs)) return `its next attempt is due at ${to.nextAttemptAtMs}, not at a whole number of milliseconds.`
+  if ((from.state === "in_flight") !== (ended !== undefined)) return "how an attempt ended is said exactly when the delivery was in flight."
+  if (ended === undefined) return null
+  if (!isCount(ended.endedAtMs)) return `its attempt ended at ${ended.endedAtMs}, not at a whole number of milliseconds.`
+  if (ended.statusCode !== null && (!isCount(ended.statusCode) || ended.statusCode > 999)) return `the answer's status is ${ended.statusCode}, not a number from 0 to 999.`
+  const bytes = textBytes(ended.responseExcerpt)
+  return bytes <= maxExcerptBytes ? null : `the excerpt of the answer has ${bytes} bytes; the most is ${maxExcerptBytes}.`
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
+
+const textBytes = (text: string): number => new TextEncoder().encode(text).length

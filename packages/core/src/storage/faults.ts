@@ -1,5 +1,12 @@
 /** The three ways the world fails under us. Spec: style section 5. */
 import { Data } from "effect"
+import type { DeliveryState } from "./outbox.ts"
+
+/** Where a delivery stands, as far as a move looks. */
+interface DeliveryStanding {
+  readonly state: DeliveryState
+  readonly attempts: number
+}
 
 /** One thing a commit expected and did not find. */
 export type Conflict =
@@ -7,6 +14,9 @@ export type Conflict =
   | { readonly _tag: "Unique"; readonly collection: string; readonly key: string; readonly value: string; readonly id: string }
   | { readonly _tag: "Once"; readonly index: number; readonly scope: string; readonly key: string; readonly seq: number }
   | { readonly _tag: "Part"; readonly seq: number; readonly name: string; readonly found: "missing" | "erased" }
+  | { readonly _tag: "Delivery"; readonly id: string; readonly expected: DeliveryStanding; readonly found: DeliveryStanding | null }
+  /** An event that is owed once more is not there. */
+  | { readonly _tag: "Event"; readonly id: string }
   | { readonly _tag: "NotEmpty" }
   | { readonly _tag: "Empty" }
 

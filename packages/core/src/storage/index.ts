@@ -5,14 +5,19 @@ export type { StorageChoice, StorageOpenFault } from "./choice.ts"
 export { layerOf, retirementOf, storageChoice } from "./choice.ts"
 export { type Retirement, type RetirePlan, RetiredStores } from "./retirement.ts"
 export type { Admission, Fate, StoreView } from "./admit.ts"
-export { admit, erasures, receiptOf } from "./admit.ts"
-export { changeProblem, limitProblem, maxPartBytes, maxParts, maxRows, queryProblem } from "./bounds.ts"
+export { admit, erasures, isRepeat, receiptOf } from "./admit.ts"
+export { changeProblem, claimProblem, limitProblem, maxPartBytes, maxParts, maxRows, queryProblem } from "./bounds.ts"
 export type { Conflict } from "./faults.ts"
 export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
 export { memoryStorage } from "./memory.ts"
 export type {
-  AsOf, ChangeSet, CommitReceipt, DeliveryDraft, Document, DocumentPut, Head, JsonObject, JsonValue, Once, PartDraft, ReadFault, RecordDraft,
-  RecordQuery, RecordReceipt, Refolded, StorageApi, StoredDelivery, StoredPart, StoredRecord
+  Attempt, AttemptError, Claimed, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, DeliveryState, EventDraft, OutboxApi, OutboxChange, StoredEvent
+} from "./outbox.ts"
+export { WEBHOOKS } from "./outbox.ts"
+export { readyOutbox } from "./outbox/ready.ts"
+export type {
+  AsOf, ChangeSet, CommitReceipt, Document, DocumentPut, Head, JsonObject, JsonValue, Once, PartDraft, ReadFault, RecordDraft,
+  RecordQuery, RecordReceipt, Refolded, StorageApi, StoredPart, StoredRecord
 } from "./port.ts"
 export { Storage } from "./port.ts"
 export type { SealedPart, SealedRecord } from "./seal.ts"

@@ -9,16 +9,19 @@ import { portableCrypto } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"
 import type { EntropySource } from "../entropy.ts"
 import { Entropy } from "../entropy.ts"
-import { admit, erasures, receiptOf } from "./admit.ts"
-import { changeProblem, limitProblem, maxRows, queryProblem } from "./bounds.ts"
+import { admit, erasures, isRepeat, receiptOf } from "./admit.ts"
+import { changeProblem, claimProblem, limitProblem, maxRows, queryProblem } from "./bounds.ts"
 import type { StorageChoice } from "./choice.ts"
 import { storageChoice } from "./choice.ts"
 import { StorageConflict } from "./faults.ts"
 import { ChainTable, headOf } from "./memory/chain.ts"
 import { DocumentTable } from "./memory/documents.ts"
 import { LeaseTable } from "./memory/leases.ts"
-import { SortedIds } from "./memory/sorted-ids.ts"
-import type { ChangeSet, CommitReceipt, StorageApi, StoredDelivery } from "./port.ts"
+import { OutboxTable } from "./memory/outbox.ts"
+import { WEBHOOKS } from "./outbox.ts"
+import { readyOutbox } from "./outbox/ready.ts"
+import { type OutboxDraft, owe, wanted, wantedKey } from "./outbox/rules.ts"
+import type { ChangeSet, CommitReceipt, Head, StorageApi } from "./port.ts"
 import { Storage } from "./port.ts"
 import { partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
 
@@ -35,7 +38,7 @@ export const memoryStorage = (options: MemoryOptions = {}): StorageChoice =>
 const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
   const documents = new DocumentTable()
   const chain = new ChainTable(crypto)
-  const outbox = new Outbox()
+  const outbox = new OutboxTable()
   const leases = new LeaseTable()
 
   /** Everything that can fail comes before the first write. */
@@ -43,20 +46,21 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     invariant(changeProblem(change))
     const drafts = change.records ?? []
     const salts = entropy.bytes(partCount(drafts) * saltBytes)
+    const asked = readyOutbox(change, entropy)
     const head = chain.head()
     const { conflicts, fates } = admit(change, {
       head,
       version: (collection, id) => documents.version(collection, id),
       uniqueHolder: (collection, key, value) => documents.uniqueHolder(collection, key, value),
       once: (scope, key) => chain.once(scope, key),
-      part: (seq, name) => chain.partState(seq, name)
+      part: (seq, name) => chain.partState(seq, name),
+      delivery: (id) => outbox.stateOf(id),
+      hasEvent: (id) => outbox.hasEvent(id)
     })
     if (conflicts.length > 0) return Effect.fail(new StorageConflict({ conflicts }))
     const isFresh = (index: number): boolean => fates[index]!._tag === "Fresh"
     const fresh = drafts.filter((_, index) => isFresh(index))
     const puts = (change.puts ?? []).map((put) => ({ put, json: JSON.stringify(put.body) }))
-    const deliveries = (change.deliveries ?? []).map((delivery) => ({ ...delivery, body: JSON.stringify(delivery.body) }))
-    for (const { id } of deliveries) invariant(outbox.has(id) ? "A delivery has an id that is in the outbox already." : null)
     const sealed = sealDrafts(crypto, head, nowMs, fresh, selectSalts(drafts, salts, isFresh))
 
     documents.write(puts)
@@ -64,17 +68,28 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     const receipt = receiptOf(head, fates, sealed.map(({ record }) => headOf(record)), (seq) => chain.record(seq)!)
     for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)
     for (const { scope, key } of change.forget ?? []) chain.forget(scope, key)
-    for (const delivery of deliveries) outbox.add({ ...delivery, seq: receipt.head.seq, hash: receipt.head.hash.slice() })
+    if (asked !== null) writeOutbox(asked, isRepeat(fates), receipt.head, Math.max(Math.floor(nowMs), head?.atMs ?? 0))
     return Effect.succeed(receipt)
   }
+
+  const writeOutbox = (asked: OutboxDraft, repeat: boolean, head: Head, atMs: number): void => {
+    for (const move of asked.moves) outbox.move(move, atMs)
+    for (const endpointId of asked.cancel) outbox.cancel(endpointId, atMs)
+    if (repeat) return
+    outbox.add(owe(asked, {
+      lastEventId: outbox.lastEventId,
+      wanting: (type) => documents.holders(WEBHOOKS, wantedKey(type), wanted),
+      lastSequence: (endpointId) => outbox.lastSequence(endpointId)
+    }, atMs, crypto.sha256), head, atMs)
+  }
+
+  /** The store's time: never before the head. */
+  const asOfMs = Effect.map(Clock.currentTimeMillis, (nowMs) => Math.max(Math.floor(nowMs), chain.head()?.atMs ?? 0))
 
   return {
     backend: "memory",
     commit: (change) => Effect.flatMap(Clock.currentTimeMillis, (nowMs) => commit(change, nowMs)),
-    asOf: Effect.map(Clock.currentTimeMillis, (nowMs) => {
-      const head = chain.head()
-      return { ms: Math.max(Math.floor(nowMs), head?.atMs ?? 0), seq: head?.seq ?? -1 }
-    }),
+    asOf: Effect.map(asOfMs, (ms) => ({ ms, seq: chain.head()?.seq ?? -1 })),
     head: Effect.sync(() => chain.head()),
     get: (collection, id) => Effect.sync(() => documents.get(collection, id)),
     find: (collection, key, value) => Effect.sync(() => documents.find(collection, key, value)),
@@ -93,10 +108,22 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
       return taken === null ? [] : [{ key, ...taken }]
     })),
     hashes: (tileLevel, from, count) => Effect.sync(() => chain.hashes(tileLevel, from, count)),
-    deliveries: (page) => Effect.sync(() => {
-      invariant(limitProblem(page.limit))
-      return outbox.page(page.after, page.limit)
-    }),
+    outbox: {
+      claim: (request) => Effect.map(asOfMs, (nowMs) => {
+        invariant(claimProblem(request))
+        return outbox.claim(request, nowMs)
+      }),
+      delivery: (id) => Effect.sync(() => outbox.delivery(id)),
+      deliveriesOf: (endpointId, page) => Effect.sync(() => {
+        invariant(limitProblem(page.limit))
+        return outbox.deliveriesOf(endpointId, page)
+      }),
+      event: (id) => Effect.sync(() => outbox.event(id)),
+      events: (query) => Effect.sync(() => {
+        invariant(limitProblem(query.limit))
+        return outbox.events(query)
+      })
+    },
     lease: (name, holder, ttlMs) => Effect.map(Clock.currentTimeMillis, (nowMs) => leases.take(name, holder, nowMs, ttlMs)),
     releaseLease: (name, holder) => Effect.sync(() => leases.release(name, holder))
   }
@@ -105,26 +132,4 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
 /** Dies with the sentence, if there is one. */
 const invariant = (problem: string | null): void => {
   if (problem !== null) throw new Error(problem)
-}
-
-/** Deliveries by id, bodies as text. */
-class Outbox {
-  readonly #rows = new Map<string, Omit<StoredDelivery, "body"> & { readonly body: string }>()
-  readonly #ids = new SortedIds()
-
-  has(id: string): boolean {
-    return this.#rows.has(id)
-  }
-
-  add(row: Omit<StoredDelivery, "body"> & { readonly body: string }): void {
-    this.#rows.set(row.id, row)
-    this.#ids.add(row.id)
-  }
-
-  page(after: string | undefined, limit: number): ReadonlyArray<StoredDelivery> {
-    return this.#ids.page(after, limit).map((id) => {
-      const row = this.#rows.get(id)!
-      return { ...row, hash: row.hash.slice(), body: JSON.parse(row.body) }
-    })
-  }
 }

@@ -68,7 +68,7 @@ export interface DeliveryMove {
   readonly to:
     | { readonly state: "pending"; readonly nextAttemptAtMs: number }
     | { readonly state: "succeeded" | "failed" | "cancelled" }
-  /** How the open attempt ended. */
+  /** How the open attempt ended: there exactly when `from` is `in_flight`. */
   readonly ended?: { readonly endedAtMs: number; readonly statusCode: number | null; readonly errorCode: AttemptError | null; readonly responseExcerpt: string }
 }
 
@@ -84,10 +84,11 @@ export interface OutboxChange {
 
 /** Which deliveries a process takes. */
 export interface ClaimRequest {
+  /** 1 millisecond to an hour. */
   readonly leaseMs: number
-  /** At most this many in all. */
+  /** At most this many in all. 1 to 1,000. */
   readonly limit: number
-  /** At most this many of one endpoint in flight at once, those of other processes included. */
+  /** At most this many of one endpoint in flight at once, those of other processes included. 1 to 1,000. */
   readonly perEndpoint: number
 }
 
@@ -101,19 +102,23 @@ export interface Claimed {
 export interface ClaimAnswer {
   /** Due, now `in_flight` with one attempt more; endpoints take turns, first attempts before retries. */
   readonly claimed: ReadonlyArray<Claimed>
-  /** `in_flight` beyond their lease: whoever had them is gone. Left as they are; the caller moves them. */
+  /** `in_flight` beyond their lease, at most `limit`, oldest first: whoever had them is gone. Left as they are; the caller moves them. */
   readonly lapsed: ReadonlyArray<Delivery>
-  /** When the next one is due that is `pending` now, or the next lease ends; null when nothing is owed. */
+  /**
+   * When to ask again at the latest: now, where `limit` held something back; else when the next `pending` one becomes due or the next lease ends, and no later than
+   * `leaseMs` from now while something due is held back by `perEndpoint` or by another process that claims (ask again after an outcome). Null when nothing is owed.
+   */
   readonly nextAtMs: number | null
 }
 
 /** The outbox of a store. */
 export interface OutboxApi {
+  /** Durable before it answers. One whose answer is lost has claimed all the same, until its lease ends. Time is storage's, as in `asOf`. */
   readonly claim: (request: ClaimRequest) => Effect.Effect<ClaimAnswer, ReadFault>
   readonly delivery: (id: string) => Effect.Effect<{ readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null, ReadFault>
   /** Newest first, `before` a sequence, exclusive. `limit` 1 to 1,000. */
   readonly deliveriesOf: (endpointId: string, page: { readonly before?: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<Delivery>, ReadFault>
   readonly event: (id: string) => Effect.Effect<StoredEvent | null, ReadFault>
-  /** Events since then of these types, oldest first, `after` an event's id, exclusive. `limit` 1 to 1,000. */
+  /** Events since then of these types, oldest first, `after` an event's id, exclusive. Ids are in the order of commits. `limit` 1 to 1,000. */
   readonly events: (query: { readonly sinceMs?: number; readonly types?: ReadonlyArray<string>; readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<StoredEvent>, ReadFault>
 }

@@ -6,7 +6,7 @@
 import type { Effect } from "effect"
 import { Context } from "effect"
 import type { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
-import type { OutboxChange } from "./outbox.ts"
+import type { OutboxApi, OutboxChange } from "./outbox.ts"
 
 /** A JSON object as state documents and record bodies hold it. */
 export type JsonObject = { readonly [name: string]: JsonValue }
@@ -64,14 +64,13 @@ export interface RecordDraft {
   readonly once?: Once
 }
 
-/** A webhook event to be delivered; the chain head of its own commit is stored beside it. */
-export interface DeliveryDraft {
-  readonly id: string
-  readonly eventType: string
-  readonly body: JsonObject
-}
-
-/** Everything one act changes. All of it is committed, or nothing. */
+/**
+ * Everything one act changes. All of it is committed, or nothing.
+ *
+ * Puts come first, then moves of deliveries, then cancellations, then events and what is owed once more: who is owed an event depends on how the puts leave the
+ * endpoints. A ChangeSet with records of which every one was there already (see {@link Once}) emits no events and owes nothing once more: it came again. One
+ * without records has only its documents' versions and its moves to tell that it came again; whoever sends it a second time without either tells of it twice.
+ */
 export interface ChangeSet extends OutboxChange {
   /** Refused with conflict `NotEmpty` unless the chain is empty. Only genesis sets it, and the first record must be genesis. */
   readonly expectEmpty?: boolean
@@ -86,7 +85,6 @@ export interface ChangeSet extends OutboxChange {
    * Keys that nobody took are passed over.
    */
   readonly forget?: ReadonlyArray<{ readonly scope: string; readonly key: string }>
-  readonly deliveries?: ReadonlyArray<DeliveryDraft>
 }
 
 /** Where one draft landed. `duplicate`: it was there already (see {@link Once}). */
@@ -135,12 +133,6 @@ export interface RecordQuery {
   readonly agentId?: string
   /** Default `asc`. */
   readonly order?: "asc" | "desc"
-}
-
-/** A delivery in the outbox, with the head of the commit that caused it. */
-export interface StoredDelivery extends DeliveryDraft {
-  readonly seq: number
-  readonly hash: Uint8Array
 }
 
 /** Storage's time and head when a plan's facts were read. */
@@ -193,7 +185,8 @@ export interface StorageApi {
    * For a store that has a thread for it, whose code is not the code that wrote. Another leaves it out, and its records are looked at page by page on the host.
    */
   readonly refold?: (previous: Head | null, to: number) => Effect.Effect<Refolded | null, ReadFault>
-  readonly deliveries: (page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<StoredDelivery>, ReadFault>
+  /** What is owed to webhooks. It is written by `commit`. */
+  readonly outbox: OutboxApi
   /**
    * Takes or renews a lease; false while another holder's has not run out. One that ends more than twice `ttlMs` from now has run out too: the clock
    * stepped back since it was taken, and its holder may be gone. So all that want one lease ask for the same time.

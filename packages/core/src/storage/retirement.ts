@@ -16,7 +16,8 @@ export interface RetirePlan {
 /** What a kind of store can do for a recovery. */
 export interface Retirement {
   /**
-   * Puts the store aside, whole, and leaves a new one in its place: the genesis and the documents that are carried. Deliveries, once keys and leases stay behind.
+   * Puts the store aside, whole, and leaves a new one in its place: the genesis and the documents that are carried. What is owed, once keys and leases stay behind;
+   * the sequences of endpoints go on, so that a receiver sees that something is missing.
    *
    * All or nothing to whoever opens the store; a crash on the way is finished by doing it again. Nobody else writes meanwhile, and no process
    * that had the old chain open can write into the new one.

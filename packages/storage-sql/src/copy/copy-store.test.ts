@@ -39,7 +39,18 @@ const fill = Effect.fnUntraced(function*(storage: StorageApi) {
       ...texts.map((text) => ({ ...decision(text), agentId: text, once: { scope: text, key: text, digest: "ab".repeat(32) } }))
     ],
     puts: texts.map((id, n) => ({ collection: "things", id, expectedVersion: 0, body: { text: `\u0000 ${id}` }, keys: { colour: "red" }, unique: { name: `${n}` } })),
-    deliveries: texts.map((text, n) => ({ id: `dlv_${n}`, eventType: "thing.made", body: { text } }))
+  })
+  yield* storage.commit({
+    puts: [{ collection: "webhooks", id: "whk_1", expectedVersion: 0, body: {}, keys: { "on:thing.made": "yes" } }],
+    events: texts.map((text) => ({ type: "thing.made", data: { text: `\u0000 ${text}` } }))
+  })
+  const { claimed: [done, waiting] } = yield* storage.outbox.claim({ leaseMs: 1000, limit: 3, perEndpoint: 3 })
+  const ended = { endedAtMs: 5, statusCode: null, errorCode: "tls", responseExcerpt: "\u0000\ud800" } as const
+  yield* storage.commit({
+    moves: [
+      { id: done!.delivery.id, from: { state: "in_flight", attempts: 1 }, to: { state: "failed" }, ended },
+      { id: waiting!.delivery.id, from: { state: "in_flight", attempts: 1 }, to: { state: "pending", nextAttemptAtMs: Date.UTC(2100, 0, 1) }, ended }
+    ]
   })
   yield* storage.commit({ puts: [{ collection: "things", id: "a", expectedVersion: 1, body: { later: true }, unique: { name: "again" } }] })
   yield* storage.commit({
@@ -50,7 +61,7 @@ const fill = Effect.fnUntraced(function*(storage: StorageApi) {
   yield* storage.lease("signer", "somebody", 60_000)
 })
 
-const scene = { collections: ["things", "checkpoints"], once: [{ scope: "agt_1", keys: ["key 0", "key 1299", "large"] }, ...["a", "A", "é"].map((text) => ({ scope: text, keys: [text] }))] }
+const scene = { collections: ["things", "checkpoints", "webhooks"], once: [{ scope: "agt_1", keys: ["key 0", "key 1299", "large"] }, ...["a", "A", "é"].map((text) => ({ scope: text, keys: [text] }))] }
 const look = (store: StoreLocation) => using(store, (storage) => Effect.all({
   seen: observe(storage, scene),
   red: storage.find("things", "colour", "red"),
@@ -76,6 +87,8 @@ describe.each<[string, () => StoreLocation]>([["SQLite", newSqlite], ["Postgres"
       yield* using(to, Effect.fnUntraced(function*(storage) {
         assert.strictEqual((yield* storage.commit({ records: [decision("key 3")] })).records[0]?.duplicate, true, "a once key is still taken")
         assert.strictEqual((yield* storage.commit({ records: [{ ...decision("large"), once: { scope: "agt_1", key: "large", digest: "00".repeat(32) } }] })).records[0]?.duplicate, true, "and one that was forgotten")
+        yield* storage.commit({ events: [{ type: "thing.made", data: {} }] })
+        assert.deepStrictEqual((yield* storage.outbox.claim({ leaseMs: 1000, limit: 9, perEndpoint: 9 })).claimed.map(({ delivery }) => delivery.sequence), [4, 5, 6], "what is owed is still owed, and sequences go on")
         for (let n = 0; n < 300; n += 100) yield* storage.commit({ records: Array.from({ length: 100 }, (_, i) => decision(`after ${n + i}`)) })
         assert.isTrue(yield* storage.lease("signer", "somebody else", 1000), "no lease came along")
         yield* checkLine(storage)

@@ -1,7 +1,7 @@
 /**
  * A whole store into one SQLite file and back: what a backup is made of, whatever the backend.
  *
- * Byte for byte: records, parts with their salts, erased parts, once keys (forgotten ones too), tree hashes, documents with keys and versions, deliveries.
+ * Byte for byte: records, parts with their salts, erased parts, once keys (forgotten ones too), tree hashes, documents with keys and versions, the outbox.
  * Leases are left out.
  *
  * Spec: design section 4, "Backup is online"; decision 0012.

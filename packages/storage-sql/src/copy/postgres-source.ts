@@ -66,14 +66,41 @@ const walks: { readonly [T in TableName]: Walk<T> } = {
       collection: row["collection"] as string, key: row["key"] as string, value: row["value"] as string, id: row["id"] as string, single: row["single"] as boolean
     })
   },
+  events: {
+    from: "flyball.events",
+    columns: "id, type, at_ms::float8 AS at_ms, seq::float8 AS seq, hash, data",
+    key: [["id", "text"]],
+    bytes: "octet_length(data)",
+    row: (row) => ({
+      id: row["id"] as string, type: row["type"] as string, atMs: row["at_ms"] as number, seq: row["seq"] as number, hash: row["hash"] as Uint8Array, data: row["data"] as string
+    })
+  },
   deliveries: {
     from: "flyball.deliveries",
-    columns: "id, event_type, seq::float8 AS seq, hash, body",
+    columns: `id, event_id, endpoint_id, sequence::float8 AS sequence, state::int4 AS state, attempts, created_at_ms::float8 AS created_at_ms, next_at_ms::float8 AS next_at_ms,
+      lease_until_ms::float8 AS lease_until_ms, finished_at_ms::float8 AS finished_at_ms`,
     key: [["id", "text"]],
-    bytes: "octet_length(body)",
     row: (row) => ({
-      id: row["id"] as string, eventType: row["event_type"] as string, seq: row["seq"] as number, hash: row["hash"] as Uint8Array, body: row["body"] as string
+      id: row["id"] as string, eventId: row["event_id"] as string, endpointId: row["endpoint_id"] as string, sequence: row["sequence"] as number,
+      state: row["state"] as number, attempts: row["attempts"] as number, createdAtMs: row["created_at_ms"] as number,
+      nextAttemptAtMs: row["next_at_ms"] as number | null, leaseUntilMs: row["lease_until_ms"] as number | null, finishedAtMs: row["finished_at_ms"] as number | null
     })
+  },
+  attempts: {
+    from: "flyball.attempts",
+    columns: "delivery_id, attempt, started_at_ms::float8 AS started_at_ms, ended_at_ms::float8 AS ended_at_ms, status_code, error_code, excerpt",
+    key: [["delivery_id", "text"], ["attempt", "int4"]],
+    bytes: "octet_length(excerpt)",
+    row: (row) => ({
+      deliveryId: row["delivery_id"] as string, attempt: row["attempt"] as number, startedAtMs: row["started_at_ms"] as number, endedAtMs: row["ended_at_ms"] as number | null,
+      statusCode: row["status_code"] as number | null, errorCode: row["error_code"] as string | null, excerpt: row["excerpt"] as string
+    })
+  },
+  sequences: {
+    from: "flyball.sequences",
+    columns: "endpoint_id, sequence::float8 AS sequence",
+    key: [["endpoint_id", "text"]],
+    row: (row) => ({ endpointId: row["endpoint_id"] as string, sequence: row["sequence"] as number })
   }
 }
 

@@ -3,7 +3,7 @@ import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { inSchema } from "../postgres/migrations.ts"
-import { intArray } from "../postgres/sessions.ts"
+import { intArray, nullableInts } from "../postgres/sessions.ts"
 import type { Page, PartRow } from "./rows.ts"
 
 const text = {
@@ -15,7 +15,15 @@ const text = {
   nodes: "INSERT INTO flyball.nodes (level, index, hash) SELECT * FROM unnest($1::int2[], $2::int8[], $3::bytea[])",
   documents: "INSERT INTO flyball.documents (collection, id, version, body) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::text[])",
   documentKeys: "INSERT INTO flyball.document_keys (collection, key, value, id, single) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[])",
-  deliveries: "INSERT INTO flyball.deliveries (id, event_type, seq, hash, body) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::bytea[], $5::text[])"
+  events: "INSERT INTO flyball.events (id, type, at_ms, seq, hash, data) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::bytea[], $6::text[])",
+  deliveries: `INSERT INTO flyball.deliveries (id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[], $9::int8[], $10::int8[])`,
+  attempts: `INSERT INTO flyball.attempts (delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt)
+    SELECT delivery_id, attempt, started_at_ms, ended_at_ms, status_code, nullif(error_code, ''), excerpt
+    FROM unnest($1::text[], $2::int4[], $3::int8[], $4::int8[], $5::int4[], $6::text[], $7::text[])
+      AS a(delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt)`,
+  sequences: `WITH s AS (INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT * FROM unnest($1::text[], $2::int8[]) RETURNING endpoint_id)
+    INSERT INTO flyball.turns (endpoint_id, turn) SELECT endpoint_id, 0 FROM s`
 }
 
 /** Writes one page inside the caller's transaction, and answers how many rows that made. */
@@ -56,11 +64,31 @@ const statementsOf = (page: Page): ReadonlyArray<Statement> => {
         rows.map(({ collection }) => collection), rows.map(({ key }) => key), rows.map(({ value }) => value), rows.map(({ id }) => id), rows.map(({ single }) => single)
       ]]]
     }
+    case "events": {
+      const { rows } = page
+      return [["events", [
+        rows.map(({ id }) => id), rows.map(({ type }) => type), intArray(rows.map(({ atMs }) => atMs)), intArray(rows.map(({ seq }) => seq)), rows.map(({ hash }) => hash),
+        rows.map(({ data }) => data)
+      ]]]
+    }
     case "deliveries": {
       const { rows } = page
       return [["deliveries", [
-        rows.map(({ id }) => id), rows.map(({ eventType }) => eventType), intArray(rows.map(({ seq }) => seq)), rows.map(({ hash }) => hash), rows.map(({ body }) => body)
+        rows.map(({ id }) => id), rows.map(({ eventId }) => eventId), rows.map(({ endpointId }) => endpointId), intArray(rows.map(({ sequence }) => sequence)),
+        intArray(rows.map(({ state }) => state)), intArray(rows.map(({ attempts }) => attempts)), intArray(rows.map(({ createdAtMs }) => createdAtMs)),
+        nullableInts(rows.map(({ nextAttemptAtMs }) => nextAttemptAtMs)), nullableInts(rows.map(({ leaseUntilMs }) => leaseUntilMs)), nullableInts(rows.map(({ finishedAtMs }) => finishedAtMs))
       ]]]
+    }
+    case "attempts": {
+      const { rows } = page
+      return [["attempts", [
+        rows.map(({ deliveryId }) => deliveryId), intArray(rows.map(({ attempt }) => attempt)), intArray(rows.map(({ startedAtMs }) => startedAtMs)),
+        nullableInts(rows.map(({ endedAtMs }) => endedAtMs)), nullableInts(rows.map(({ statusCode }) => statusCode)), rows.map(({ errorCode }) => errorCode ?? ""), rows.map(({ excerpt }) => excerpt)
+      ]]]
+    }
+    case "sequences": {
+      const { rows } = page
+      return [["sequences", [rows.map(({ endpointId }) => endpointId), intArray(rows.map(({ sequence }) => sequence))]]]
     }
   }
 }

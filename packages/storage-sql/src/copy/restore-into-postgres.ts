@@ -17,7 +17,8 @@ import { sqlitePages } from "./sqlite-source.ts"
 /** Whether anything is in the store. Asked under the head's lock, which every writer takes first. */
 const holdings = `SELECT (SELECT seq FROM flyball.head FOR UPDATE) >= 0 OR EXISTS (SELECT 1 FROM flyball.records) OR EXISTS (SELECT 1 FROM flyball.parts)
   OR EXISTS (SELECT 1 FROM flyball.once) OR EXISTS (SELECT 1 FROM flyball.nodes) OR EXISTS (SELECT 1 FROM flyball.documents)
-  OR EXISTS (SELECT 1 FROM flyball.document_keys) OR EXISTS (SELECT 1 FROM flyball.deliveries) AS held`
+  OR EXISTS (SELECT 1 FROM flyball.document_keys) OR EXISTS (SELECT 1 FROM flyball.events)
+  OR EXISTS (SELECT 1 FROM flyball.sequences) AS held`
 
 /**
  * Copies `from` into the schema, which is made if it is missing, in one transaction.

@@ -56,13 +56,45 @@ export interface DocumentKeyRow {
   readonly single: boolean
 }
 
-/** A delivery in the outbox; `body` is the JSON text as it is stored. */
-export interface DeliveryTextRow {
+/** An event; `data` is the JSON text as it is stored. */
+export interface EventTextRow {
   readonly id: string
-  readonly eventType: string
+  readonly type: string
+  readonly atMs: number
   readonly seq: number
   readonly hash: Uint8Array
-  readonly body: string
+  readonly data: string
+}
+
+/** A delivery; `state` is its number, the same in every backend. */
+export interface DeliveryRow {
+  readonly id: string
+  readonly eventId: string
+  readonly endpointId: string
+  readonly sequence: number
+  readonly state: number
+  readonly attempts: number
+  readonly createdAtMs: number
+  readonly nextAttemptAtMs: number | null
+  readonly leaseUntilMs: number | null
+  readonly finishedAtMs: number | null
+}
+
+/** One attempt; `excerpt` is the JSON text as it is stored. */
+export interface AttemptRow {
+  readonly deliveryId: string
+  readonly attempt: number
+  readonly startedAtMs: number
+  readonly endedAtMs: number | null
+  readonly statusCode: number | null
+  readonly errorCode: string | null
+  readonly excerpt: string
+}
+
+/** The last sequence that an endpoint was given. Whose turn it is to be served is not carried: they begin anew. */
+export interface SequenceRow {
+  readonly endpointId: string
+  readonly sequence: number
 }
 
 /** Every table with its rows. */
@@ -73,13 +105,16 @@ export interface Tables {
   readonly nodes: NodeRow
   readonly documents: StoredDocumentRow
   readonly documentKeys: DocumentKeyRow
-  readonly deliveries: DeliveryTextRow
+  readonly events: EventTextRow
+  readonly deliveries: DeliveryRow
+  readonly attempts: AttemptRow
+  readonly sequences: SequenceRow
 }
 
 export type TableName = keyof Tables
 
 /** Tables in the order in which they are copied: what others refer to comes first. */
-export const tableNames = ["records", "parts", "once", "nodes", "documents", "documentKeys", "deliveries"] as const satisfies ReadonlyArray<TableName>
+export const tableNames = ["records", "parts", "once", "nodes", "documents", "documentKeys", "events", "deliveries", "attempts", "sequences"] as const satisfies ReadonlyArray<TableName>
 
 /** Rows of one table, in its order. Pages are small enough to be held in memory (see {@link maxPageRows}). */
 export type Page = { readonly [T in TableName]: { readonly table: T; readonly rows: ReadonlyArray<Tables[T]> } }[TableName]
@@ -98,4 +133,5 @@ export const maxPageBytes = 8 * 1024 * 1024
 export type RowCounts = { readonly [T in TableName]: number }
 
 /** No rows. */
-export const noRows = (): { [T in TableName]: number } => ({ records: 0, parts: 0, once: 0, nodes: 0, documents: 0, documentKeys: 0, deliveries: 0 })
+export const noRows = (): { [T in TableName]: number } =>
+  ({ records: 0, parts: 0, once: 0, nodes: 0, documents: 0, documentKeys: 0, events: 0, deliveries: 0, attempts: 0, sequences: 0 })

@@ -32,7 +32,7 @@ function* pagesOf<T extends TableName>(table: T, rows: Iterable<Tables[T]>): Gen
 }
 
 const bytesOf = (row: Tables[TableName]): number => {
-  const large = "bytes" in row ? row.bytes : "body" in row ? row.body : null
+  const large = "bytes" in row ? row.bytes : "body" in row ? row.body : "data" in row ? row.data : "excerpt" in row ? row.excerpt : null
   return large?.length ?? 0
 }
 
@@ -68,11 +68,33 @@ const readersOf = (db: DatabaseSync, words: Words): Readers => {
       select("SELECT k.collection, k.name, k.value, d.id, k.single FROM document_key k JOIN document d ON d.doc = k.doc ORDER BY k.collection, k.name, k.value, d.id"),
       (row) => ({ collection: word(row["collection"]), key: word(row["name"]), value: row["value"] as string, id: row["id"] as string, single: row["single"] === 1 })
     ),
-    deliveries: () => mapped(select("SELECT id, event_type, seq, hash, body FROM delivery ORDER BY id"), (row) => ({
-      id: row["id"] as string, eventType: word(row["event_type"]), seq: row["seq"] as number, hash: row["hash"] as Uint8Array, body: row["body"] as string
-    }))
+    ...outboxReaders(select, word)
   }
 }
+
+const outboxReaders = (select: (sql: string) => Iterable<Columns>, word: (value: unknown) => string): Pick<Readers, "events" | "deliveries" | "attempts" | "sequences"> => ({
+  events: () => mapped(select("SELECT id, type, at_ms, seq, hash, data FROM event ORDER BY n"), (row) => ({
+    id: row["id"] as string, type: word(row["type"]), atMs: row["at_ms"] as number, seq: row["seq"] as number, hash: row["hash"] as Uint8Array, data: row["data"] as string
+  })),
+  deliveries: () => mapped(
+    select(`SELECT d.id, e.id AS event_id, d.endpoint, d.sequence, d.state, d.attempts, d.created_at_ms, d.next_at_ms, d.lease_until_ms, d.finished_at_ms
+      FROM delivery d JOIN event e ON e.n = d.event ORDER BY d.n`),
+    (row) => ({
+      id: row["id"] as string, eventId: row["event_id"] as string, endpointId: word(row["endpoint"]), sequence: row["sequence"] as number,
+      state: row["state"] as number, attempts: row["attempts"] as number, createdAtMs: row["created_at_ms"] as number,
+      nextAttemptAtMs: row["next_at_ms"] as number | null, leaseUntilMs: row["lease_until_ms"] as number | null, finishedAtMs: row["finished_at_ms"] as number | null
+    })
+  ),
+  attempts: () => mapped(
+    select(`SELECT d.id, a.attempt, a.started_at_ms, a.ended_at_ms, a.status_code, a.error_code, a.excerpt
+      FROM attempt a JOIN delivery d ON d.n = a.delivery ORDER BY a.delivery, a.attempt`),
+    (row) => ({
+      deliveryId: row["id"] as string, attempt: row["attempt"] as number, startedAtMs: row["started_at_ms"] as number, endedAtMs: row["ended_at_ms"] as number | null,
+      statusCode: row["status_code"] as number | null, errorCode: row["error_code"] as string | null, excerpt: row["excerpt"] as string
+    })
+  ),
+  sequences: () => mapped(select("SELECT endpoint, sequence FROM lane ORDER BY endpoint"), (row) => ({ endpointId: word(row["endpoint"]), sequence: row["sequence"] as number }))
+})
 
 function* mapped<A>(rows: Iterable<Columns>, map: (row: Columns) => A): Generator<A> {
   for (const row of rows) yield map(row)

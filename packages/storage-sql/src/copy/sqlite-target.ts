@@ -51,8 +51,19 @@ export class SqliteTarget {
           if (doc === undefined) throw new StoreDamaged(`a look-up key of ${collection} names a document that is not there`)
           this.#rows.documentKey.run(home, this.#words.intern(key), value, doc as number, single ? 1 : 0)
         })
+      case "events":
+        return page.rows.forEach(({ atMs, data, hash, id, seq, type }) => void this.#rows.event.run(id, this.#words.intern(type), atMs, seq, hash, data))
       case "deliveries":
-        return page.rows.forEach(({ body, eventType, hash, id, seq }) => void this.#rows.delivery.run(id, this.#words.intern(eventType), seq, hash, body))
+        return page.rows.forEach((row) => void this.#rows.delivery.run(
+          row.id, this.#numberOf("event", row.eventId), this.#words.intern(row.endpointId), row.sequence, row.state, row.attempts,
+          row.createdAtMs, row.nextAttemptAtMs, row.leaseUntilMs, row.finishedAtMs
+        ))
+      case "attempts":
+        return page.rows.forEach((row) => void this.#rows.attempt.run(
+          this.#numberOf("delivery", row.deliveryId), row.attempt, row.startedAtMs, row.endedAtMs, row.statusCode, row.errorCode, row.excerpt
+        ))
+      case "sequences":
+        return page.rows.forEach(({ endpointId, sequence }) => void this.#rows.lane.run(this.#words.intern(endpointId), sequence))
     }
   }
 
@@ -81,6 +92,12 @@ export class SqliteTarget {
     this.#grow(level, index, hash)
   }
 
+  #numberOf(table: "event" | "delivery", id: string): number {
+    const row = (table === "event" ? this.#rows.findEvent : this.#rows.findDelivery).get(id)
+    if (row === undefined) throw new StoreDamaged(`a row of the outbox names ${id}, which is not there`)
+    return row["n"] as number
+  }
+
   #grow(level: number, index: number, hash: Uint8Array): void {
     const open = this.#open[level] ??= []
     if (index !== (this.#written[level] ?? 0) * width + open.length) throw new StoreDamaged(`hash ${index} of tile level ${level} is out of its order`)
@@ -106,6 +123,12 @@ const prepareRows = (db: DatabaseSync) => {
     document: sql("INSERT INTO document (collection, id, version, body) VALUES (?, ?, ?, ?)"),
     findDocument: sql("SELECT doc FROM document WHERE collection = ? AND id = ?"),
     documentKey: sql("INSERT INTO document_key (collection, name, value, doc, single) VALUES (?, ?, ?, ?, ?)"),
-    delivery: sql("INSERT INTO delivery (id, event_type, seq, hash, body) VALUES (?, ?, ?, ?, ?)")
+    event: sql("INSERT INTO event (id, type, at_ms, seq, hash, data) VALUES (?, ?, ?, ?, ?, ?)"),
+    findEvent: sql("SELECT n FROM event WHERE id = ?"),
+    delivery: sql(`INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+    findDelivery: sql("SELECT n FROM delivery WHERE id = ?"),
+    attempt: sql("INSERT INTO attempt (delivery, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+    lane: sql("INSERT INTO lane (endpoint, sequence, turn) VALUES (?, ?, 0)")
   }
 }

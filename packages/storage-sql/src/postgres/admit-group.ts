@@ -1,6 +1,6 @@
 /** Admitting and sealing a group in memory, while its transaction holds the head. Pure but for the view it is given. */
-import type { ChangeSet, CommitReceipt, Head, ReadFault } from "@flyball/core/storage"
-import { admit, emptyHead, erasures, receiptOf, StorageConflict } from "@flyball/core/storage"
+import type { CommitReceipt, ReadFault } from "@flyball/core/storage"
+import { admit, emptyHead, erasures, isRepeat, receiptOf, StorageConflict } from "@flyball/core/storage"
 import type { Crypto } from "@flyball/evidence"
 import { Exit } from "effect"
 import type { GroupView } from "./group-view.ts"
@@ -23,13 +23,13 @@ export interface AdmittedGroup {
  * The whole group gets one time: `nowMs`, or the head's where the clock stepped back.
  */
 export const admitGroup = (crypto: Crypto, view: GroupView, nowMs: number, changes: ReadonlyArray<PreparedChange>): AdmittedGroup => {
-  const rows: AdmittedGroup["rows"] = { sealed: [], puts: new Map(), erased: [], forgotten: [], deliveries: [] }
   const atMs = Math.max(Math.floor(nowMs), view.head?.atMs ?? 0)
+  const rows: AdmittedGroup["rows"] = { sealed: [], puts: new Map(), erased: [], forgotten: [], outbox: view.outbox, atMs }
   const answers = changes.map((prepared): Answer => {
     const { conflicts, fates } = admit(prepared.change, view)
     if (conflicts.length > 0) return Exit.fail(new StorageConflict({ conflicts }))
     const fresh = prepared.drafts.filter((_, index) => fates[index]!._tag === "Fresh")
-    const problem = outboxProblem(view, prepared.change) ?? firstProblem(fresh.map((draft, index) => sizeProblem(draft, (view.head?.seq ?? -1) + 1 + index)))
+    const problem = firstProblem(fresh.map((draft, index) => sizeProblem(draft, (view.head?.seq ?? -1) + 1 + index)))
     if (problem !== null) return Exit.die(new Error(problem))
 
     const before = view.head
@@ -50,16 +50,13 @@ export const admitGroup = (crypto: Crypto, view: GroupView, nowMs: number, chang
       view.forget(once.scope, once.key)
       rows.forgotten.push({ ...once, upTo: receipt.head.seq })
     }
-    writeDeliveries(view, rows, prepared, receipt.head)
+    if (prepared.outbox !== null) view.outbox.write(prepared.outbox, isRepeat(fates), receipt.head, atMs, crypto.sha256)
     return Exit.succeed(receipt)
   })
   return { answers, rows }
 }
 
 const firstProblem = (problems: ReadonlyArray<string | null>): string | null => problems.find((problem) => problem !== null) ?? null
-
-const outboxProblem = (view: GroupView, change: ChangeSet): string | null =>
-  (change.deliveries ?? []).some(({ id }) => view.hasDelivery(id)) ? "A delivery has an id that is in the outbox already." : null
 
 const writeSealed = (view: GroupView, sealed: GroupRows["sealed"]): void => {
   for (const { seq, hash, atMs, prepared: { draft, parts } } of sealed) {
@@ -75,12 +72,5 @@ const writePuts = (view: GroupView, rows: AdmittedGroup["rows"], { change, bodie
   puts.forEach((put, index) => {
     const { collection, id } = put
     rows.puts.set(`${collection}\0${id}`, { put, body: bodies[index]!, version: view.version(collection, id), wasStored: view.isStored(collection, id) })
-  })
-}
-
-const writeDeliveries = (view: GroupView, rows: AdmittedGroup["rows"], { change, deliveries }: PreparedChange, head: Head): void => {
-  (change.deliveries ?? []).forEach(({ id, eventType }, index) => {
-    view.knowDelivery(id)
-    rows.deliveries.push({ id, eventType, body: deliveries[index]!, head })
   })
 }

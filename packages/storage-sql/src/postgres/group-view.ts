@@ -1,5 +1,6 @@
 /** What a store knows while one group is admitted: what was looked up, and what the ChangeSets admitted so far will have written. */
 import type { DocumentPut, Head, StoreView } from "@flyball/core/storage"
+import { GroupOutbox } from "./group-outbox.ts"
 
 /** Names hold no U+0000, so nothing else makes the same slot. */
 const slot = (...names: ReadonlyArray<string | number>): string => names.join("\0")
@@ -14,7 +15,8 @@ export class GroupView implements StoreView {
   readonly #once = new Map<string, { readonly seq: number; readonly digest: string | null }>()
   readonly #heads = new Map<number, Head>()
   readonly #parts = new Map<string, "present" | "erased">()
-  readonly #deliveries = new Set<string>()
+  /** What the group knows of the outbox, and does to it. */
+  readonly outbox = new GroupOutbox()
 
   version(collection: string, id: string): number {
     return this.#versions.get(slot(collection, id)) ?? 0
@@ -32,9 +34,12 @@ export class GroupView implements StoreView {
     return this.#parts.get(slot(seq, name)) ?? "missing"
   }
 
-  /** Whether the outbox holds this id. */
-  hasDelivery(id: string): boolean {
-    return this.#deliveries.has(id)
+  delivery(id: string): ReturnType<GroupOutbox["delivery"]> {
+    return this.outbox.delivery(id)
+  }
+
+  hasEvent(id: string): boolean {
+    return this.outbox.hasEvent(id)
   }
 
   /** Whether the database (and not only this group) holds the document. */
@@ -71,10 +76,6 @@ export class GroupView implements StoreView {
     this.#parts.set(slot(seq, name), state)
   }
 
-  knowDelivery(id: string): void {
-    this.#deliveries.add(id)
-  }
-
   /** All puts of one ChangeSet: first every old unique value goes, then every new one comes, so that values can change hands. */
   write(puts: ReadonlyArray<DocumentPut>): void {
     if (puts.length === 0) return
@@ -84,5 +85,6 @@ export class GroupView implements StoreView {
       this.#versions.set(slot(collection, id), this.version(collection, id) + 1)
       for (const [key, value] of Object.entries(unique ?? {})) this.knowHolder(collection, key, value, id)
     }
+    this.outbox.put(puts)
   }
 }

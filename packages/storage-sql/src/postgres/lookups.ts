@@ -5,6 +5,7 @@ import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import type { GroupView } from "./group-view.ts"
 import { inSchema } from "./migrations.ts"
+import { outboxLookups, outboxText } from "./outbox-lookups.ts"
 import type { Query } from "./pipeline.ts"
 import type { PreparedChange } from "./prepare.ts"
 import { intArray } from "./sessions.ts"
@@ -20,8 +21,7 @@ const text = {
     FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k(collection, key, value, n)
     JOIN flyball.document_keys d ON d.collection = k.collection AND d.key = k.key AND d.value = k.value AND d.single`,
   parts: `SELECT k.n::int4 AS n, p.erased_by IS NULL AS present
-    FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY AS k(seq, name, n) JOIN flyball.parts p ON p.seq = k.seq AND p.name = k.name`,
-  deliveries: `SELECT k.n::int4 AS n FROM unnest($1::text[]) WITH ORDINALITY AS k(id, n) JOIN flyball.deliveries d ON d.id = k.id`
+    FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY AS k(seq, name, n) JOIN flyball.parts p ON p.seq = k.seq AND p.name = k.name`
 }
 
 /** One question with what to do with its rows. `n` counts from 1 in the order asked. */
@@ -38,9 +38,10 @@ export interface Lookups {
 /** Makes the function that collects a group's questions, for one schema. */
 export const lookupsIn = (schema: string): (changes: ReadonlyArray<PreparedChange>) => Lookups => {
   const sql = Object.fromEntries(Object.entries(text).map(([name, query]) => [name, inSchema(query, schema)])) as typeof text
+  const outbox = Object.fromEntries(Object.entries(outboxText).map(([name, query]) => [name, inSchema(query, schema)])) as typeof outboxText
   return (changes) => ({
     once: onceLookup(sql.once, changes),
-    state: [...versionLookup(sql.versions, changes), ...uniqueLookup(sql.unique, changes), ...partLookup(sql.parts, changes), ...deliveryLookup(sql.deliveries, changes)]
+    state: [...versionLookup(sql.versions, changes), ...uniqueLookup(sql.unique, changes), ...partLookup(sql.parts, changes), ...outboxLookups(outbox, changes)]
   })
 }
 
@@ -94,15 +95,6 @@ const partLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Readon
     }
   }
   return [{ sql, params: [intArray(asked.map(({ seq }) => seq)), asked.map(({ name }) => name)], read }]
-}
-
-const deliveryLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
-  const asked = changes.flatMap(({ change }) => (change.deliveries ?? []).map(({ id }) => id))
-  if (asked.length === 0) return []
-  const read = (view: GroupView, rows: Result["rows"]): void => {
-    for (const row of rows) view.knowDelivery(asked[(row["n"] as number) - 1]!)
-  }
-  return [{ sql, params: [asked], read }]
 }
 
 /** The head row, locked until the transaction ends, with the time after the lock was there (a plain select list would be read before the wait). */

@@ -4,12 +4,13 @@
  * The life of a commit: it is prepared on its caller's fiber, waits for its group, is sealed under the head's lock, and is durable when COMMIT answers.
  */
 import type { StorageApi, StorageChoice, StorageOpenFault } from "@flyball/core/storage"
-import { changeProblem, Entropy, partCount, saltBytes, Storage, StorageCorrupt, storageChoice, StorageUnavailable } from "@flyball/core/storage"
+import { changeProblem, Entropy, partCount, readyOutbox, saltBytes, Storage, StorageCorrupt, storageChoice, StorageUnavailable } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect, Layer } from "effect"
 import type { Scope } from "effect"
 import { SqlError } from "effect/sql/SqlError"
 import { groupCommit } from "../group-commit.ts"
+import { claimIn } from "./claims.ts"
 import { groupCommitter } from "./group.ts"
 import { leasesIn } from "./leases.ts"
 import { migrate, requireSchema } from "./migrate.ts"
@@ -43,7 +44,7 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
   yield* Effect.mapError(inRealTime(ready), (error) => error instanceof SqlError ? faultOf(error) : error)
   const home = yield* requireSound(sessions, schema)
   const reads = { backend: "postgres", ...readsIn(sessions.readers, schema, home) }
-  if (options.readOnly === true) return { ...reads, commit: () => Effect.fail(readOnly), lease: () => Effect.fail(readOnly), releaseLease: () => Effect.fail(readOnly) }
+  if (options.readOnly === true) return { ...reads, outbox: { ...reads.outbox, claim: () => Effect.fail(readOnly) }, commit: () => Effect.fail(readOnly), lease: () => Effect.fail(readOnly), releaseLease: () => Effect.fail(readOnly) }
 
   const commitGroup = groupCommitter(nodeCrypto, sessions, schema, home)
   const submit = yield* groupCommit({
@@ -55,11 +56,12 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
   })
   return {
     ...reads,
+    outbox: { ...reads.outbox, claim: claimIn(sessions.readers, schema, home) },
     commit: (change) =>
       Effect.suspend(() => {
         const unplanned = changeProblem(change)
         if (unplanned !== null) throw new Error(unplanned)
-        return submit(prepare(nodeCrypto, change, entropy.bytes(partCount(change.records ?? []) * saltBytes)))
+        return submit(prepare(nodeCrypto, change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy)))
       }),
     ...leasesIn(sessions.readers, schema)
   }

@@ -1,4 +1,5 @@
 /** Making a ChangeSet ready before the head is locked: everything that does not depend on the record before. */
+import type { OutboxDraft } from "@flyball/core/outbox"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
 import type { Crypto } from "@flyball/evidence"
@@ -28,19 +29,19 @@ export interface PreparedChange {
   readonly drafts: ReadonlyArray<PreparedDraft>
   /** One text per put. */
   readonly bodies: ReadonlyArray<string>
-  /** One text per delivery. */
-  readonly deliveries: ReadonlyArray<string>
+  /** What it asks of the outbox; null when nothing. */
+  readonly outbox: OutboxDraft | null
   readonly weight: Weight
 }
 
 const memberName = Buffer.from("\"body\":", "latin1")
 
 /**
- * Prepares a ChangeSet. `salts` is 32 bytes for each part, in order of drafts, then of parts.
+ * Prepares a ChangeSet. `outbox` is what it asks of the outbox. `salts` is 32 bytes for each part, in order of drafts, then of parts.
  *
  * - Fails: throws `RecordUnwritable` where a body breaks the format: a bug of its planner.
  */
-export const prepare = (crypto: Crypto, change: ChangeSet, salts: Uint8Array): PreparedChange => {
+export const prepare = (crypto: Crypto, change: ChangeSet, salts: Uint8Array, outbox: OutboxDraft | null): PreparedChange => {
   let salted = 0
   const drafts = (change.records ?? []).map((draft): PreparedDraft => {
     const parts = draft.parts.map(({ name, bytes }) => ({ name, salt: salts.slice(salted, salted += saltBytes), bytes: bytes.slice() }))
@@ -50,8 +51,7 @@ export const prepare = (crypto: Crypto, change: ChangeSet, salts: Uint8Array): P
     return { draft, middle, parts, digest: draft.once === undefined ? null : fromHex(draft.once.digest) }
   })
   const bodies = (change.puts ?? []).map(({ body }) => JSON.stringify(body))
-  const deliveries = (change.deliveries ?? []).map(({ body }) => JSON.stringify(body))
-  return { change, drafts, bodies, deliveries, weight: weigh(drafts, [...bodies, ...deliveries]) }
+  return { change, drafts, bodies, outbox, weight: weigh(drafts, outbox === null ? bodies : [...bodies, ...outbox.events.map(({ data }) => data)]) }
 }
 
 /** A ChangeSet without records counts as one: it takes its share of a transaction too. */

@@ -1,11 +1,12 @@
 /** The reads of the port. Each is one statement, so none ever sees half a group. */
 import type { PgPool } from "@effect/sql-pg/PgPool"
-import type { Document, Head, ReadFault, RecordQuery, StorageApi, StoredDelivery, StoredPart, StoredRecord } from "@flyball/core/storage"
-import { isStorable, limitProblem, maxRows, queryProblem, StorageCorrupt } from "@flyball/core/storage"
+import type { Document, Head, OutboxApi, ReadFault, RecordQuery, StorageApi, StoredPart, StoredRecord } from "@flyball/core/storage"
+import { isStorable, maxRows, queryProblem, StorageCorrupt } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { chainReplaced, readLockedHead } from "./lookups.ts"
 import { inSchema } from "./migrations.ts"
+import { outboxReadsOf } from "./outbox-reads.ts"
 import { faultOf, isLost } from "./postgres-fault.ts"
 import { inRealTime } from "./real-time.ts"
 import type { Row } from "./sessions.ts"
@@ -28,11 +29,10 @@ const text = {
   once: `SELECT k.key, o.seq::float8 AS seq, o.digest FROM unnest($2::text[]) WITH ORDINALITY AS k(key, n)
     JOIN flyball.once o ON o.scope = $1::text AND o.key = k.key ORDER BY k.n`,
   leaves: "SELECT string_agg(hash, ''::bytea ORDER BY seq) AS hashes FROM flyball.records WHERE seq >= $1::int8 AND seq < $2::int8",
-  nodes: "SELECT string_agg(hash, ''::bytea ORDER BY index) AS hashes FROM flyball.nodes WHERE level = $3::int2 AND index >= $1::int8 AND index < $2::int8",
-  deliveries: `SELECT id, event_type, seq::float8 AS seq, hash, body FROM flyball.deliveries WHERE id > $1::text ORDER BY id LIMIT $2::int8`
+  nodes: "SELECT string_agg(hash, ''::bytea ORDER BY index) AS hashes FROM flyball.nodes WHERE level = $3::int2 AND index >= $1::int8 AND index < $2::int8"
 }
 
-type Reads = Pick<StorageApi, "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes" | "deliveries">
+type Reads = Pick<StorageApi, "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes"> & { readonly outbox: Omit<OutboxApi, "claim"> }
 
 /** Makes the reads for one schema, of the store whose head is the table `home`. */
 export const readsIn = (readers: PgPool, schema: string, home: number): Reads => {
@@ -91,11 +91,7 @@ export const readsIn = (readers: PgPool, schema: string, home: number): Reads =>
       const rows = yield* tileLevel === 0 ? ask(text.leaves, range) : ask(text.nodes, [...range, String(tileLevel)])
       return rows[0]?.["hashes"] as Uint8Array | null ?? new Uint8Array(0)
     }),
-    deliveries: Effect.fnUntraced(function*(page) {
-      invariant(limitProblem(page.limit))
-      const rows = yield* ask(text.deliveries, [storablePrefix(page.after ?? ""), String(page.limit)])
-      return yield* decode(() => rows.map(deliveryOf))
-    })
+    outbox: outboxReadsOf(ask)
   }
 }
 
@@ -125,7 +121,7 @@ const recordsQuery = ({ from, to, limit, kinds, agentId, order }: RecordQuery): 
 }
 
 /** What no id can hold cannot be bound either; the text before it has the same ids behind it. */
-const storablePrefix = (after: string): string => {
+export const storablePrefix = (after: string): string => {
   if (isStorable(after)) return after
   const bad = /\0|\p{Surrogate}/u.exec(after)?.index ?? after.length
   return after.slice(0, bad)
@@ -153,19 +149,11 @@ const partOf = (row: Row): StoredPart => {
     : { seq, name, salt: null, bytes: null, erasedBy }
 }
 
-const deliveryOf = (row: Row): StoredDelivery => ({
-  id: row["id"] as string,
-  eventType: row["event_type"] as string,
-  seq: row["seq"] as number,
-  hash: row["hash"] as Uint8Array,
-  body: JSON.parse(row["body"] as string)
-})
-
 /** Dies with the sentence, if there is one. */
-const invariant = (problem: string | null): void => {
+export const invariant = (problem: string | null): void => {
   if (problem !== null) throw new Error(problem)
 }
 
 /** Runs a decoder; what cannot be decoded was not written by us. */
-const decode = <A>(run: () => A): Effect.Effect<A, StorageCorrupt> =>
+export const decode = <A>(run: () => A): Effect.Effect<A, StorageCorrupt> =>
   Effect.try({ try: run, catch: (cause) => cause instanceof StorageCorrupt ? cause : new StorageCorrupt({ reason: "a row of the database holds what this store never writes" }) })

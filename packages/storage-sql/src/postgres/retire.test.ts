@@ -30,9 +30,14 @@ const waiting = Effect.map(Effect.suspend(() => ask(database.url, "SELECT count(
 
 describe("putting a store on Postgres aside", () => {
   it.live("renames its schema, and makes another with the documents", () => Effect.scoped(Effect.gen(function*() {
-    const { options, plan, retirement } = yield* given("aside")
+    const { options, plan, retirement, storage } = yield* given("aside")
+    const told = { events: [{ type: "thing.made", data: {} }] }
+    yield* storage.commit({ ...told, puts: [{ collection: "webhooks", id: "whk_1", expectedVersion: 0, body: {}, keys: { "on:thing.made": "yes" } }] })
     yield* retirement.retire(plan)
     const after = yield* openStore(options)
+    yield* after.commit(told)
+    const { claimed } = yield* after.outbox.claim({ leaseMs: 1000, limit: 9, perEndpoint: 9 })
+    assert.deepStrictEqual(claimed.map(({ delivery }) => [delivery.endpointId, delivery.sequence]), [["whk_1", 2]], "a receiver sees that what the old store owed is missing")
     assert.deepStrictEqual(yield* keysIn(after), ["flyball.test/next"])
     assert.deepStrictEqual([(yield* after.find("agents", "name", "first")).length, yield* after.list("checkpoints"), yield* after.once("agt_1", ["one"])], [1, [], []])
     assert.strictEqual((yield* after.parts([0])).length, 1)
@@ -40,6 +45,7 @@ describe("putting a store on Postgres aside", () => {
     assert.lengthOf(more, 0)
     yield* Effect.flatMap(Storage, Effect.fnUntraced(function*(old) {
       assert.deepStrictEqual(yield* keysIn(old), ["flyball.test/postgres", "one"])
+      assert.deepStrictEqual((yield* old.outbox.deliveriesOf("whk_1", { limit: 9 })).map(({ sequence }) => sequence), [1])
       assert.strictEqual((yield* Effect.flip(old.commit({ puts: [] })))._tag, "StorageUnavailable")
     })).pipe(Effect.provide(layerOf(retired!)))
     yield* retirement.retire({ ...plan, head: yield* after.head })
@@ -49,7 +55,7 @@ describe("putting a store on Postgres aside", () => {
   it.live("a process that had the old chain open writes nothing into the new one, and says why", () => Effect.scoped(Effect.gen(function*() {
     const { options, plan, retirement, storage } = yield* given("running")
     yield* retirement.retire(plan)
-    for (const call of [storage.commit({ records: [decision("late")] }), storage.head, storage.asOf, storage.commit({ puts: [{ collection: "agents", id: "a2", expectedVersion: 0, body: {} }] })]) {
+    for (const call of [storage.commit({ records: [decision("late")] }), storage.head, storage.asOf, storage.outbox.claim({ leaseMs: 1, limit: 1, perEndpoint: 1 }), storage.commit({ puts: [{ collection: "agents", id: "a2", expectedVersion: 0, body: {} }] })]) {
       assert.match((yield* Effect.flip(call as Effect.Effect<unknown, Error>)).message, /recovery has put the chain aside .* start the process again/)
     }
     const after = yield* openStore(options)

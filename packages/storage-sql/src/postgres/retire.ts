@@ -46,7 +46,7 @@ const maxName = 63
 
 const retire = Effect.fnUntraced(function*(options: PostgresOptions, schema: string, plan: RetirePlan): Effect.fn.Return<void, StorageOpenFault> {
   const change = { expectEmpty: true, records: [plan.genesis] }
-  const prepared = prepare(nodeCrypto, change, (yield* Entropy).bytes(partCount(change.records) * saltBytes))
+  const prepared = prepare(nodeCrypto, change, (yield* Entropy).bytes(partCount(change.records) * saltBytes), null)
   yield* openSessions({ ...options, maxConnections: 2 }).pipe(
     Effect.flatMap(({ readers }) => readers.reserve),
     Effect.flatMap((connection) => inRealTime(inTransaction(connection, "BEGIN", replace(connection, schema, plan, prepared)))),
@@ -67,6 +67,7 @@ const replace = Effect.fnUntraced(function*(connection: PgConnection, schema: st
   yield* run(`ALTER SCHEMA ${quoted(schema)} RENAME TO ${quoted(retired)}`)
   yield* runMissing(connection, schema, migrations)
   for (const sql of carry) yield* run(sql.replaceAll("retired.", () => `${quoted(retired)}.`), [plan.leave])
+  for (const sql of carrySequences) yield* run(sql.replaceAll("retired.", () => `${quoted(retired)}.`))
   const [now] = yield* run("SELECT flyball.flyball_now()::float8 AS ms")
   const { answers, rows } = admitGroup(nodeCrypto, new GroupView(), now!["ms"] as number, [prepared])
   if (Exit.isFailure(answers[0]!)) return yield* Effect.die(new Error("Record 0 of a new chain was not admitted to an empty store.", { cause: answers[0] }))
@@ -77,6 +78,12 @@ const carry = [
   "INSERT INTO flyball.documents (collection, id, version, body) SELECT collection, id, version, body FROM retired.documents WHERE collection <> ALL ($1::text[])",
   `INSERT INTO flyball.document_keys (collection, key, value, id, single)
     SELECT collection, key, value, id, single FROM retired.document_keys WHERE collection <> ALL ($1::text[])`
+]
+
+/** Sequences go on: a receiver must see that what the old store still owed is missing. */
+const carrySequences = [
+  "INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT endpoint_id, sequence FROM retired.sequences",
+  "INSERT INTO flyball.turns (endpoint_id, turn) SELECT endpoint_id, 0 FROM retired.sequences"
 ]
 
 type Rows = ReadonlyArray<{ readonly [column: string]: unknown }>

@@ -21,7 +21,7 @@ const drafts: ReadonlyArray<RecordDraft> = [
 
 const sealedHere = (head: Head | null, atMs: number, salts: Uint8Array, some = drafts) => {
   let last = head ?? { seq: -1, hash: new Uint8Array(32), atMs: 0 }
-  return prepare(nodeCrypto, { records: some }, salts).drafts.map((prepared) => last = sealPrepared(nodeCrypto, last, atMs, prepared))
+  return prepare(nodeCrypto, { records: some }, salts, null).drafts.map((prepared) => last = sealPrepared(nodeCrypto, last, atMs, prepared))
 }
 
 describe("sealing in two steps", () => {
@@ -43,7 +43,7 @@ describe("sealing in two steps", () => {
     for (const seq of [9, 10, 123_456]) {
       const head = { seq: seq - 1, hash: new Uint8Array(32).fill(7), atMs: 0 }
       const shortest = sealedHere(head, 0, new Uint8Array(0), [draft({ t: "" })])[0]!.bytes.length
-      const fits = prepare(nodeCrypto, { records: [draft({ t: "x".repeat(maxRecordBytes - shortest) })] }, new Uint8Array(0)).drafts[0]!
+      const fits = prepare(nodeCrypto, { records: [draft({ t: "x".repeat(maxRecordBytes - shortest) })] }, new Uint8Array(0), null).drafts[0]!
       assert.equal(sizeProblem(fits, seq), null)
       assert.equal(sealPrepared(nodeCrypto, head, 0, fits).bytes.length, maxRecordBytes)
       assert.match(sizeProblem(fits, seq * 10) ?? "", /at most 65536 bytes, saw 65537/)
@@ -52,7 +52,7 @@ describe("sealing in two steps", () => {
 
   it("keeps the bytes that were given, whatever the caller does with its array", () => {
     const bytes = text(4)
-    const prepared = prepare(nodeCrypto, { records: [draft({}, { name: "args", bytes })] }, new Uint8Array(32))
+    const prepared = prepare(nodeCrypto, { records: [draft({}, { name: "args", bytes })] }, new Uint8Array(32), null)
     bytes.fill(0)
     assert.deepEqual(prepared.drafts[0]!.parts[0]!.bytes, text(4))
   })

@@ -76,3 +76,6 @@ export const query = (readers: PgPool.PgPool, sql: string, params: ReadonlyArray
 
 /** Whole numbers as the text of a Postgres array. The driver infers int4 or int8 from each value; the statement's cast must decide instead. */
 export const intArray = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`
+
+/** As {@link intArray}, with nulls. */
+export const nullableInts = (values: ReadonlyArray<number | null>): string => `{${values.map((value) => value ?? "NULL").join(",")}}`

@@ -4,9 +4,11 @@
  * All bytes of a statement travel in one binary parameter, which the server cuts by arrays of offsets and lengths: the driver takes twice as long to
  * encode an array of byte strings. Whole numbers travel as the text of arrays.
  */
-import type { DocumentPut, Head } from "@flyball/core/storage"
+import type { DocumentPut } from "@flyball/core/storage"
+import type { GroupOutbox } from "./group-outbox.ts"
 import { inSchema } from "./migrations.ts"
 import type { TreeNode } from "./open-tile.ts"
+import { outboxQueries, outboxWrites } from "./outbox-writes.ts"
 import type { Query } from "./pipeline.ts"
 import type { Sealed } from "./seal.ts"
 import { intArray } from "./sessions.ts"
@@ -29,7 +31,9 @@ export interface GroupRows {
   readonly erased: Array<{ readonly seq: number; readonly name: string; readonly erasedBy: number }>
   /** Once keys whose digest goes. `upTo`: the head then, so that a key which the group takes only afterwards keeps its own. */
   readonly forgotten: Array<{ readonly scope: string; readonly key: string; readonly upTo: number }>
-  readonly deliveries: Array<{ readonly id: string; readonly eventType: string; readonly body: string; readonly head: Head }>
+  readonly outbox: GroupOutbox
+  /** The time of the group. */
+  readonly atMs: number
 }
 
 /** Bytes of one statement's parameter, at most, unless one row alone has more. The protocol ends at 1 GiB. */
@@ -57,9 +61,6 @@ const text = {
     FROM unnest($1::int8[], $2::text[], $3::int8[]) AS e(seq, name, by) WHERE p.seq = e.seq AND p.name = e.name AND p.erased_by IS NULL`,
   forget: `UPDATE flyball.once o SET digest = '' FROM unnest($1::text[], $2::text[], $3::int8[]) AS f(scope, key, up_to)
     WHERE o.scope = f.scope AND o.key = f.key AND o.seq <= f.up_to`,
-  deliveries: `INSERT INTO flyball.deliveries (id, event_type, seq, hash, body)
-    SELECT id, event_type, seq, substring($1::bytea FROM (n * 32 - 31)::int4 FOR 32), body
-    FROM unnest($2::text[], $3::text[], $4::int8[], $5::text[]) WITH ORDINALITY AS d(id, event_type, seq, body, n)`,
   head: "UPDATE flyball.head SET seq = $1::int8, hash = $2::bytea, at_ms = $3::int8"
 }
 
@@ -68,6 +69,7 @@ type Texts = typeof text
 /** Makes the function that turns rows into statements, for one schema. */
 export const writesIn = (schema: string): (rows: GroupRows) => ReadonlyArray<Query> => {
   const sql = Object.fromEntries(Object.entries(text).map(([name, query]) => [name, inSchema(query, schema)])) as Texts
+  const outbox = Object.fromEntries(Object.entries(outboxWrites).map(([name, query]) => [name, inSchema(query, schema)])) as typeof outboxWrites
   return (rows) => [
     ...chunks(rows.sealed, ({ bytes }) => bytes.length).map((sealed) => records(sql, sealed)),
     ...parts(sql, rows.sealed),
@@ -76,7 +78,7 @@ export const writesIn = (schema: string): (rows: GroupRows) => ReadonlyArray<Que
     ...documents(sql, [...rows.puts.values()]),
     ...erased(sql, rows),
     ...forgotten(sql, rows),
-    ...deliveries(sql, rows),
+    ...outboxQueries(outbox, rows.outbox, rows.atMs),
     ...head(sql, rows.sealed.at(-1))
   ]
 }
@@ -151,15 +153,6 @@ const erased = (sql: Texts, { erased: all }: GroupRows): ReadonlyArray<Query> =>
 
 const forgotten = (sql: Texts, { forgotten: all }: GroupRows): ReadonlyArray<Query> =>
   all.length === 0 ? [] : [{ sql: sql.forget, params: [all.map(({ scope }) => scope), all.map(({ key }) => key), intArray(all.map(({ upTo }) => upTo))] }]
-
-const deliveries = (sql: Texts, { deliveries: all }: GroupRows): ReadonlyArray<Query> =>
-  all.length === 0 ? [] : [{
-    sql: sql.deliveries,
-    params: [
-      Buffer.concat(all.map(({ head: { hash } }) => hash)), all.map(({ id }) => id), all.map(({ eventType }) => eventType),
-      intArray(all.map(({ head: { seq } }) => seq)), all.map(({ body }) => body)
-    ]
-  }]
 
 const head = (sql: Texts, last: Sealed | undefined): ReadonlyArray<Query> =>
   last === undefined ? [] : [{ sql: sql.head, params: [String(last.seq), last.hash, String(last.atMs)] }]

@@ -1,4 +1,5 @@
 /** One batch of ChangeSets as it travels to the storage worker: each packed by its caller's fiber, joined on the host's thread, read in the worker. */
+import type { OutboxDraft } from "@flyball/core/outbox"
 import type { Weight } from "../group-commit.ts"
 import { PackReader, PackWriter } from "./packed.ts"
 
@@ -71,7 +72,8 @@ export interface BatchedChange {
   /** `by` is the index of the draft that says so. */
   readonly erase: ReadonlyArray<{ readonly seq: number; readonly name: Name; readonly by: number }>
   readonly forget: ReadonlyArray<{ readonly scope: Name; readonly key: string }>
-  readonly deliveries: ReadonlyArray<{ readonly id: string; readonly eventType: Name; readonly body: string }>
+  /** What it asks of the outbox; null when nothing. */
+  readonly outbox: OutboxDraft | null
 }
 
 /** Joins the ChangeSets of one batch, in order. The ChangeSets are used up. */
@@ -119,9 +121,11 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     })),
     erase: times(from.u32(), () => ({ seq: from.f64(), name: from.u32(), by: from.u32() })),
     forget: times(from.u32(), () => ({ scope: from.u32(), key: from.text() })),
-    deliveries: times(from.u32(), () => ({ id: from.text(), eventType: from.u32(), body: from.text() }))
+    outbox: readOutbox(from.text())
   }))
 }
+
+const readOutbox = (text: string): OutboxDraft | null => text === "" ? null : JSON.parse(text) as OutboxDraft
 
 const readKeys = (from: PackReader, single: boolean): BatchedPut["keys"] => times(from.u32(), () => ({ name: from.u32(), value: from.text(), single }))
 

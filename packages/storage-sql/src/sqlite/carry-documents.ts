@@ -1,10 +1,10 @@
-/** Carries the documents of one SQLite store into a new one. */
+/** Carries the documents of one SQLite store into a new one, and where the sequences of its endpoints stand. */
 import { openForWriting } from "./open-database.ts"
 
 /**
  * Makes the file `fresh` with every document of `old` but those of the collections in `leave`: versions, bodies and look-up keys as they are.
  *
- * `old` is a name that SQLite opens without taking a lock.
+ * Sequences go on: a receiver must see that what the old store still owed is missing. `old` is a name that SQLite opens without taking a lock.
  */
 export const carryDocuments = (old: string, fresh: string, leave: ReadonlyArray<string>, busyTimeoutMs: number): void => {
   const { close, db } = openForWriting(fresh, busyTimeoutMs)
@@ -12,16 +12,20 @@ export const carryDocuments = (old: string, fresh: string, leave: ReadonlyArray<
     db.prepare("ATTACH ? AS old").run(old)
     db.exec("BEGIN IMMEDIATE")
     for (const statement of statements(leave.length)) db.prepare(statement).run(...leave)
+    db.exec("INSERT OR IGNORE INTO main.word (text) SELECT text FROM old.word WHERE id IN (SELECT endpoint FROM old.lane)")
+    db.exec(`INSERT INTO main.lane (endpoint, sequence, turn) SELECT ${word("endpoint")}, sequence, 0 FROM old.lane`)
     db.exec("COMMIT; DETACH old")
   } finally {
     close()
   }
 }
 
+/** The number in the new store of a word in the old one. */
+const word = (old: string): string => `(SELECT n.id FROM main.word n JOIN old.word o ON o.text = n.text WHERE o.id = ${old})`
+
 /** Words are numbered anew: the old table is mostly kinds and agents of records that stay behind. Documents keep their number, which their keys refer to. */
 const statements = (leaving: number): ReadonlyArray<string> => {
   const carried = `SELECT d.doc FROM old.document d JOIN old.word c ON c.id = d.collection WHERE c.text NOT IN (${Array.from({ length: leaving }, () => "?").join(", ")})`
-  const word = (old: string): string => `(SELECT n.id FROM main.word n JOIN old.word o ON o.text = n.text WHERE o.id = ${old})`
   return [
     `INSERT OR IGNORE INTO main.word (text) SELECT text FROM old.word WHERE id IN (SELECT collection FROM old.document WHERE doc IN (${carried}))`,
     `INSERT OR IGNORE INTO main.word (text) SELECT text FROM old.word WHERE id IN (SELECT name FROM old.document_key WHERE doc IN (${carried}))`,

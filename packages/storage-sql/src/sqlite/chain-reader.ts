@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { Head, RecordQuery } from "@flyball/core/storage"
 import { partsPerRecord } from "./layout.ts"
-import type { DeliveryRow, DocumentRow, OnceRow } from "./protocol.ts"
+import type { DocumentRow, OnceRow } from "./protocol.ts"
 import type { PartPage, PartRow, RecordPage, RecordRow } from "./rows.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
 import { Words } from "./words.ts"
@@ -140,16 +140,6 @@ export class ChainReader {
       offset += hashes.length
     }
     return joined.buffer
-  }
-
-  deliveries(after: string, limit: number): ReadonlyArray<DeliveryRow> {
-    return this.#sql("SELECT id, event_type, seq, hash, body FROM delivery WHERE id > ? ORDER BY id LIMIT ?").all(after, limit).map((row) => ({
-      id: row["id"] as string,
-      eventType: this.#words.text(row["event_type"] as number),
-      seq: row["seq"] as number,
-      hash: row["hash"] as Uint8Array,
-      body: row["body"] as string
-    }))
   }
 }
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
-import { partCount } from "@flyball/core/storage"
+import { partCount, readyOutbox } from "@flyball/core/storage"
 import { assert, describe, it } from "vitest"
 import { packBatch } from "./batch.ts"
 import { ChainReader } from "./chain-reader.ts"
@@ -14,7 +14,7 @@ const open = () => {
   migrate(db)
   const writer = new ChainWriter(db)
   const commit = (...changes: ReadonlyArray<ChangeSet>) => {
-    const { buffer, names } = packBatch(1000, changes.map((change) => prepare(change, new Uint8Array(partCount(change.records ?? []) * 32))))
+    const { buffer, names } = packBatch(1000, changes.map((change) => prepare(change, new Uint8Array(partCount(change.records ?? []) * 32), readyOutbox(change, { bytes: (n) => new Uint8Array(n) }))))
     return writer.commit(1000, buffer, names).answers
   }
   const [genesis] = commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })

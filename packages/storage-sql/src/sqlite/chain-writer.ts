@@ -4,17 +4,20 @@
  * It runs in the storage worker and is the only code that writes rows of the chain. The head lives in memory: the writer's lock says nobody else moves it.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { Conflict, Head, RecordReceipt } from "@flyball/core/storage"
+import type { ClaimRequest, Conflict, Head, RecordReceipt } from "@flyball/core/storage"
 import type { Answer } from "./answers.ts"
 import type { BatchedChange, BatchedRecord } from "./batch.ts"
 import { noName, readBatch } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
+import { Claims } from "./claims.ts"
 import type { Naming } from "./documents.ts"
 import { Documents } from "./documents.ts"
 import { partsPerRecord } from "./layout.ts"
 import { OnceKeys } from "./once-keys.ts"
+import { OutboxWriter } from "./outbox-writer.ts"
+import type { ClaimRow } from "./protocol.ts"
 import { Sealer } from "./sealer.ts"
-import { faultOf, StoreDamaged, Unwritable } from "./sqlite-fault.ts"
+import { faultOf, StoreDamaged } from "./sqlite-fault.ts"
 import { Tiles } from "./tiles.ts"
 import { Words } from "./words.ts"
 
@@ -30,6 +33,8 @@ export class ChainWriter {
   readonly #tiles: Tiles
   readonly #documents: Documents
   readonly #once: OnceKeys
+  readonly #outbox: OutboxWriter
+  readonly #claims: Claims
   readonly #records: BulkInsert
   readonly #parts: BulkInsert
   readonly #rows: ReturnType<typeof prepareRows>
@@ -43,6 +48,8 @@ export class ChainWriter {
     this.#tiles = new Tiles(db, this.#sealer)
     this.#documents = new Documents(db)
     this.#once = new OnceKeys(db)
+    this.#outbox = new OutboxWriter(db, this.#words)
+    this.#claims = new Claims(db, this.#words)
     this.#records = new BulkInsert(db, "record (seq, kind, agent, at_ms, hash, bytes)", 6)
     this.#parts = new BulkInsert(db, "part (id, name, salt, bytes)", 4)
     this.#rows = prepareRows(db)
@@ -109,18 +116,17 @@ export class ChainWriter {
     const first = (this.#head?.seq ?? -1) + 1
     const seqs = this.#once.claim(change.records, first, naming, conflicts)
     const erase = this.#findParts(change, naming, conflicts)
+    if (change.outbox !== null) conflicts.push(...this.#outbox.conflicts(change.outbox))
     if (conflicts.length > 0) {
       this.#once.undo(change.records, seqs, first, naming)
       return { _tag: "Refused", conflicts }
     }
-    // After the conflicts: an act that comes again, because its answer was lost, brings its delivery again too, and must be told of the conflict.
-    for (const { id } of change.deliveries) if (this.#rows.findDelivery.get(id) !== undefined) throw new Unwritable("A delivery has an id that is in the outbox already.")
     const records = this.#append(nowMs, change.records, seqs, naming)
     this.#documents.write(change.puts, naming)
     for (const { id, by } of erase) this.#rows.erasePart.run(records[by]!.seq, id)
     for (const { scope, key } of change.forget) this.#once.forget(naming.find(scope), key)
     const head = this.#head ?? noHead
-    for (const { id, eventType, body } of change.deliveries) this.#rows.insertDelivery.run(id, naming.intern(eventType), head.seq, head.hash, body)
+    if (change.outbox !== null) this.#outbox.write(change.outbox, records.length > 0 && records.every(({ duplicate }) => duplicate), head, this.#atMs(nowMs))
     return { _tag: "Committed", receipt: { records, head } }
   }
 
@@ -136,7 +142,7 @@ export class ChainWriter {
 
   /** Seals and inserts the drafts that have a seq of their own, and answers a receipt for every draft. */
   #append(nowMs: number, records: ReadonlyArray<BatchedRecord>, seqs: ReadonlyArray<number>, naming: Naming): ReadonlyArray<RecordReceipt> {
-    const atMs = Math.max(Math.floor(nowMs), this.#head?.atMs ?? 0)
+    const atMs = this.#atMs(nowMs)
     return records.map((record, index) => {
       const seq = seqs[index]!
       if (seq !== (this.#head?.seq ?? -1) + 1) return this.#receiptOf(seq)
@@ -156,6 +162,16 @@ export class ChainWriter {
       this.#prev = hex
       return { seq, hash, atMs, duplicate: false }
     })
+  }
+
+  /** The store's time: never before the head. */
+  #atMs(nowMs: number): number {
+    return Math.max(Math.floor(nowMs), this.#head?.atMs ?? 0)
+  }
+
+  /** Claims deliveries, in a transaction of their own. */
+  claim(request: ClaimRequest, nowMs: number): ClaimRow {
+    return this.#claims.claim(request, this.#atMs(nowMs))
   }
 
   /** Puts everything that was appended into its tables. */
@@ -192,8 +208,6 @@ const prepareRows = (db: DatabaseSync) => {
     receipt: sql("SELECT hash, at_ms FROM record WHERE seq = ?"),
     findPart: sql("SELECT id, erased_by FROM part WHERE id BETWEEN ? AND ? AND name = ?"),
     erasePart: sql("UPDATE part SET salt = NULL, bytes = NULL, erased_by = ? WHERE id = ?"),
-    findDelivery: sql("SELECT 1 FROM delivery WHERE id = ?"),
-    insertDelivery: sql("INSERT INTO delivery (id, event_type, seq, hash, body) VALUES (?, ?, ?, ?, ?)"),
     takeLease: sql(
       `INSERT INTO lease (name, holder, until_ms) VALUES (?, ?, ?)
        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms

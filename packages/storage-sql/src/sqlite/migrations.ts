@@ -53,4 +53,36 @@ CREATE INDEX document_key_doc ON document_key (doc);
 CREATE TABLE delivery (id TEXT PRIMARY KEY, event_type INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
+}, {
+  id: 2,
+  name: "outbox",
+  sql: `
+-- No released plan ever wrote a row of it.
+DROP TABLE delivery;
+
+-- What webhooks tell of. Ids are in the order of commits; data is JSON as text.
+CREATE TABLE event (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, type INTEGER NOT NULL, at_ms INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, data TEXT NOT NULL
+) STRICT;
+
+-- state: 0 pending, 1 in flight, 2 succeeded, 3 failed, 4 cancelled. Finished ones are in no index by time: a claim costs the same however many there are.
+CREATE TABLE delivery (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event INTEGER NOT NULL, endpoint INTEGER NOT NULL, sequence INTEGER NOT NULL,
+  state INTEGER NOT NULL, attempts INTEGER NOT NULL, retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL,
+  created_at_ms INTEGER NOT NULL, next_at_ms INTEGER, lease_until_ms INTEGER, finished_at_ms INTEGER, UNIQUE (endpoint, sequence)
+) STRICT;
+CREATE INDEX delivery_pending ON delivery (endpoint, retry, next_at_ms, sequence) WHERE state = 0;
+CREATE INDEX delivery_due ON delivery (next_at_ms) WHERE state = 0;
+CREATE INDEX delivery_in_flight ON delivery (endpoint) WHERE state = 1;
+CREATE INDEX delivery_leases ON delivery (lease_until_ms) WHERE state = 1;
+
+-- A row is written when it is claimed. excerpt is a JSON string: it may hold what no text can.
+CREATE TABLE attempt (
+  delivery INTEGER NOT NULL, attempt INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, status_code INTEGER, error_code TEXT, excerpt TEXT NOT NULL,
+  PRIMARY KEY (delivery, attempt)
+) STRICT, WITHOUT ROWID;
+
+-- One row for each endpoint that was ever owed anything: its last sequence, and when it was served last.
+CREATE TABLE lane (endpoint INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, turn INTEGER NOT NULL) STRICT;
+`
 }]

@@ -1,4 +1,5 @@
 /** Making a ChangeSet ready to travel, in its caller's own fiber: whatever can fail fails here, so that a bug in one cannot spoil its neighbours' batch. */
+import type { OutboxDraft } from "@flyball/core/outbox"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
 import { recordBodyText } from "@flyball/evidence"
@@ -13,15 +14,15 @@ const slackBytes = 2_048
 /**
  * Packs a ChangeSet. Nothing of it is held on to: while its commit waits, only these bytes are alive.
  *
- * - Unit: `salts` is 32 bytes for each part, in order of drafts, then of parts.
+ * - Unit: `outbox` is what it asks of the outbox, which travels as text: next to no ChangeSet asks anything. `salts` is 32 bytes for each part, in order of drafts, then of parts.
  * - Fails: throws `RecordUnwritable` where a body breaks the format.
  */
-export const prepare = (change: ChangeSet, salts: Uint8Array): PackedChange => {
-  const { expects = [], puts = [], records = [], erase = [], forget = [], deliveries = [] } = change
+export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraft | null): PackedChange => {
+  const { expects = [], puts = [], records = [], erase = [], forget = [] } = change
   const bodies = records.map((draft) => draft.bodyText ?? recordBodyText(draft.kind, draft.body))
   const documents = puts.map(({ body }) => JSON.stringify(body))
-  const payloads = deliveries.map(({ body }) => JSON.stringify(body))
-  const bytes = contentBytes(records, bodies, documents, payloads)
+  const owed = outbox === null ? "" : JSON.stringify(outbox)
+  const bytes = contentBytes(records, bodies, documents) + owed.length
   const out = new PackWriter(bytes + records.length * frameBytes + slackBytes)
   const name = namesInto(out)
   out.skip(batchHeaderBytes)
@@ -54,12 +55,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array): PackedChange => {
     name.of(scope)
     out.text(key)
   }
-  out.u32(deliveries.length)
-  deliveries.forEach(({ id, eventType }, index) => {
-    out.text(id)
-    name.of(eventType)
-    out.text(payloads[index]!)
-  })
+  out.text(owed)
   // A ChangeSet without records counts as one: it takes its share of a transaction too.
   return new PackedChange(out.finish(), name.joined(), { records: Math.max(1, records.length), bytes })
 }

@@ -1,5 +1,5 @@
 /** The messages between a host and its storage worker. Plain data, no Effect. */
-import type { Document, Head, RecordQuery, Refolded, StoredDelivery } from "@flyball/core/storage"
+import type { Attempt, ClaimRequest, Delivery, Document, Head, RecordQuery, Refolded, StoredEvent } from "@flyball/core/storage"
 import type { Fault } from "./answers.ts"
 import type { PackedBatch } from "./batch.ts"
 
@@ -29,15 +29,34 @@ export type WorkerRequest =
   | { readonly op: "once"; readonly scope: string; readonly keys: ReadonlyArray<string> }
   | { readonly op: "hashes"; readonly tileLevel: number; readonly from: number; readonly count: number }
   | { readonly op: "refold"; readonly previous: Head | null; readonly to: number }
-  | { readonly op: "deliveries"; readonly after: string; readonly limit: number }
+  | { readonly op: "claim"; readonly request: ClaimRequest; readonly nowMs: number }
+  | { readonly op: "delivery"; readonly id: string }
+  | { readonly op: "deliveriesOf"; readonly endpointId: string; readonly before: number; readonly limit: number }
+  | { readonly op: "event"; readonly id: string }
+  | { readonly op: "events"; readonly query: EventQuery }
 
 /** Whether a request that got no answer may have changed the store all the same. */
-export const isWrite = ({ op }: WorkerRequest): boolean => op === "commit" || op === "lease" || op === "releaseLease"
+export const isWrite = ({ op }: WorkerRequest): boolean => op === "commit" || op === "claim" || op === "lease" || op === "releaseLease"
 
 /** A document whose body is still JSON text: the host parses it, so that it crosses as one string. */
 export type DocumentRow = Omit<Document, "body"> & { readonly body: string }
-/** A delivery whose body is still JSON text. */
-export type DeliveryRow = Omit<StoredDelivery, "body"> & { readonly body: string }
+/** Which events to read. */
+export interface EventQuery {
+  /** From the first one on where it is empty. */
+  readonly after: string
+  readonly sinceMs: number | null
+  /** All of them where it is null. */
+  readonly types: ReadonlyArray<string> | null
+  readonly limit: number
+}
+/** An event whose data is still JSON text. */
+export type EventRow = Omit<StoredEvent, "data"> & { readonly data: string }
+/** What a claim found, with events as rows. */
+export interface ClaimRow {
+  readonly claimed: ReadonlyArray<{ readonly delivery: Delivery; readonly event: EventRow }>
+  readonly lapsed: ReadonlyArray<Delivery>
+  readonly nextAtMs: number | null
+}
 /** Whether a once key is taken. */
 export interface OnceRow {
   readonly key: string
@@ -62,7 +81,11 @@ export interface WorkerAnswers {
   readonly once: ReadonlyArray<OnceRow>
   readonly hashes: ArrayBuffer
   readonly refold: Refolded | null
-  readonly deliveries: ReadonlyArray<DeliveryRow>
+  readonly claim: ClaimRow
+  readonly delivery: { readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null
+  readonly deliveriesOf: ReadonlyArray<Delivery>
+  readonly event: EventRow | null
+  readonly events: ReadonlyArray<EventRow>
 }
 
 /** The answer to one operation. */

@@ -27,13 +27,14 @@ const genesis = (origin: string): RecordDraft => ({
 
 const using = <A, E>(use: (storage: StorageApi) => Effect.Effect<A, E>, layer = sqliteLayer({ file })) => Effect.flatMap(Storage, use).pipe(Effect.provide(Layer.fresh(layer)))
 
-/** A store with a chain, documents with keys, a once key and a delivery; answers its head. */
+/** A store with a chain, documents with keys, a once key and an endpoint that is owed an event; answers its head. */
 const filled = Effect.suspend(() => using(Effect.fnUntraced(function*(storage) {
   yield* storage.commit({ expectEmpty: true, records: [genesis("old")], puts: [{ collection: "checkpoints", id: "1", expectedVersion: 0, body: {} }] })
+  yield* storage.commit({ puts: [{ collection: "webhooks", id: "whk_1", expectedVersion: 0, body: {}, keys: { "on:agent.registered": "yes" } }] })
   yield* storage.commit({
     records: [{ kind: "capture.gap", agentId: "agt_1", body: {}, parts: [], once: { scope: "agt_1", key: "k", digest: "00".repeat(32) } }],
     puts: [{ collection: "agents", id: "a1", expectedVersion: 0, body: { name: "first" }, unique: { name: "first" }, keys: { unit: "ops" } }],
-    deliveries: [{ id: "dlv_1", eventType: "agent.registered", body: {} }]
+    events: [{ type: "agent.registered", data: {} }]
   })
   yield* storage.commit({ puts: [{ collection: "agents", id: "a1", expectedVersion: 1, body: { name: "second" }, unique: { name: "second" }, keys: { unit: "ops" } }] })
   return (yield* storage.head)!
@@ -68,13 +69,16 @@ describe("putting a SQLite file aside", () => {
       assert.deepStrictEqual(yield* storage.get("agents", "a1"), { collection: "agents", id: "a1", version: 2, body: { name: "second" } })
       assert.deepStrictEqual((yield* storage.find("agents", "unit", "ops")).map(({ id }) => id), ["a1"])
       assert.deepStrictEqual([(yield* storage.find("agents", "name", "first")).length, (yield* storage.find("agents", "name", "second")).length], [0, 1])
-      assert.deepStrictEqual([yield* storage.list("checkpoints"), yield* storage.once("agt_1", ["k"]), yield* storage.deliveries({ limit: 9 })], [[], [], []])
+      assert.deepStrictEqual([yield* storage.list("checkpoints"), yield* storage.once("agt_1", ["k"]), yield* storage.outbox.events({ limit: 9 })], [[], [], []])
+      yield* storage.commit({ events: [{ type: "agent.registered", data: {} }] })
+      const { claimed } = yield* storage.outbox.claim({ leaseMs: 1000, limit: 9, perEndpoint: 9 })
+      assert.deepStrictEqual(claimed.map(({ delivery }) => [delivery.endpointId, delivery.sequence]), [["whk_1", 2]], "a receiver sees that what the old store owed is missing")
       const twice = yield* Effect.flip(storage.commit({ puts: [{ collection: "agents", id: "a2", expectedVersion: 0, body: {}, unique: { name: "second" } }] }))
       assert.strictEqual(twice._tag, "StorageConflict", "a unique key is still one")
     }))
     const [retired] = yield* retirement().retired
     yield* using(Effect.fnUntraced(function*(storage) {
-      assert.deepStrictEqual([yield* originOf(storage), (yield* storage.head)?.seq, (yield* storage.deliveries({ limit: 9 })).length], ["old", 1, 1])
+      assert.deepStrictEqual([yield* originOf(storage), (yield* storage.head)?.seq, (yield* storage.outbox.deliveriesOf("whk_1", { limit: 9 })).length], ["old", 1, 1])
       assert.strictEqual((yield* Effect.flip(storage.commit({ puts: [] })))._tag, "StorageUnavailable")
     }), layerOf(retired!))
     assert.deepStrictEqual(readdirSync(folder).sort(), ["store.db", "store.db.lock", "store.db.retired-1"], "reading it leaves nothing beside it")

@@ -1,6 +1,6 @@
 /** Serves the requests of one host over one connection, in whatever thread it is made. Its imports are few on purpose: see `worker.ts`. */
 import type { DatabaseSync } from "node:sqlite"
-import type { Head } from "@flyball/core/storage"
+import type { ClaimRequest, Head } from "@flyball/core/storage"
 import { packAnswers } from "./answers.ts"
 import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
@@ -8,6 +8,7 @@ import { Checkpoints } from "./checkpoints.ts"
 import { inMemory } from "./layout.ts"
 import { migrations } from "./migrations.ts"
 import { cacheKib, openForReading, openForWriting, smallCacheKib } from "./open-database.ts"
+import { OutboxReader } from "./outbox-reader.ts"
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
 import { packParts, packRecords } from "./rows.ts"
@@ -21,6 +22,7 @@ export type Post = (replies: ReadonlyArray<Reply>, transfer: ReadonlyArray<Array
 interface Connection {
   readonly db: DatabaseSync
   readonly reader: ChainReader
+  readonly outbox: OutboxReader
   readonly writer: ChainWriter | null
   readonly checkpoints: Checkpoints | null
   readonly close: () => void
@@ -34,7 +36,7 @@ const cacheOf = ({ small }: OpenRequest): number => small ? smallCacheKib : cach
 const open = (request: OpenRequest): Connection => {
   if (request.role === "reader") {
     const db = openForReading(request.file, request.busyTimeoutMs, cacheOf(request))
-    return { db, reader: new ChainReader(db), writer: null, checkpoints: null, close: () => db.close() }
+    return { db, reader: new ChainReader(db), outbox: new OutboxReader(db), writer: null, checkpoints: null, close: () => db.close() }
   }
   const { db, close } = openForWriting(request.file, request.busyTimeoutMs, migrations, cacheOf(request))
   try {
@@ -50,6 +52,7 @@ const writing = (db: DatabaseSync, { file }: OpenRequest, closeDatabase: () => v
   return {
     db,
     reader: new ChainReader(db),
+    outbox: new OutboxReader(db),
     writer: new ChainWriter(db),
     checkpoints,
     close: () => {
@@ -134,8 +137,16 @@ export class RequestServer {
         return this.#okBuffer(id, this.#reader().hashes(request.tileLevel, request.from, request.count))
       case "refold":
         return this.#refold(id, request.previous, request.to)
-      case "deliveries":
-        return this.#ok(id, this.#reader().deliveries(request.after, request.limit))
+      case "claim":
+        return this.#claim(id, request.request, request.nowMs)
+      case "delivery":
+        return this.#ok(id, this.#outbox().delivery(request.id))
+      case "deliveriesOf":
+        return this.#ok(id, this.#outbox().deliveriesOf(request.endpointId, request.before, request.limit))
+      case "event":
+        return this.#ok(id, this.#outbox().event(request.id))
+      case "events":
+        return this.#ok(id, this.#outbox().events(request.query))
     }
   }
 
@@ -144,6 +155,12 @@ export class RequestServer {
     const { answers, erased } = this.#writer().commit(nowMs, buffer, names)
     if (erased) this.#connection?.checkpoints?.erased()
     this.#okBuffer(id, packAnswers(answers))
+    this.#sendReplies()
+    this.#connection?.checkpoints?.committed()
+  }
+
+  #claim(id: number, request: ClaimRequest, nowMs: number): void {
+    this.#ok(id, this.#writer().claim(request, nowMs))
     this.#sendReplies()
     this.#connection?.checkpoints?.committed()
   }
@@ -196,6 +213,10 @@ export class RequestServer {
 
   #reader(): ChainReader {
     return this.#required(this.#connection?.reader, "reading")
+  }
+
+  #outbox(): OutboxReader {
+    return this.#required(this.#connection?.outbox, "reading")
   }
 
   #ok(id: number, value: unknown): void {

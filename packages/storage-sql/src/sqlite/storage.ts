@@ -1,7 +1,7 @@
 /** The Storage port on SQLite: `node:sqlite` behind storage workers. */
-import type { ChangeSet, CommitReceipt, Document, JsonObject, ReadFault, StorageApi, StorageChoice } from "@flyball/core/storage"
+import type { ChangeSet, CommitReceipt, Document, JsonObject, ReadFault, StorageApi, StorageChoice, StoredEvent } from "@flyball/core/storage"
 import {
-  changeProblem, Entropy, isStorable, partCount, queryProblem, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable
+  changeProblem, claimProblem, Entropy, isStorable, limitProblem, partCount, queryProblem, readyOutbox, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable
 } from "@flyball/core/storage"
 import { Clock, Effect, Exit, Layer } from "effect"
 import { groupCommit } from "../group-commit.ts"
@@ -10,8 +10,9 @@ import { readAnswers } from "./answers.ts"
 import type { PackedChange } from "./batch.ts"
 import { packBatch } from "./batch.ts"
 import { inMemory } from "./layout.ts"
+import { NearDocuments } from "./near-documents.ts"
 import { prepare } from "./prepare.ts"
-import type { DocumentRow } from "./protocol.ts"
+import type { DocumentRow, EventRow } from "./protocol.ts"
 import { sqliteRetirement } from "./retire.ts"
 import { readParts, readRecords } from "./rows.ts"
 import type { SqliteOptions, Threads } from "./threads.ts"
@@ -19,6 +20,8 @@ import { call, errorOf, openThreads } from "./threads.ts"
 
 /** Most seqs that one read of parts takes. Spec: port. */
 const maxSeqs = 1000
+/** Most documents of one answer that are remembered. */
+const maxKept = 100
 /** Most records that are folded in one call. Spec: port. */
 const maxRefolded = 10_000
 
@@ -35,9 +38,29 @@ export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFa
 
 /** The port over open threads. */
 export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
-  const commit = yield* makeCommit(threads)
+  const near = new NearDocuments()
+  const commit = yield* makeCommit(threads, near)
   const read = threads.reader
-  const head = call(read, { op: "head" })
+  // Where another process writes, nothing that was read stays true; and a store without a file ends with its worker, which must be seen.
+  const alone = threads.writer !== null && threads.writer !== threads.reader
+  const head = Effect.suspend(() => {
+    if (alone && near.head !== null) return Effect.succeed(near.head)
+    const asked = near.askHead()
+    return Effect.map(call(read, { op: "head" }), (found) => {
+      if (alone) near.keepHead(asked, found)
+      return found
+    })
+  })
+  /** Answers a look-up from memory, or asks and remembers. */
+  const lookUp = (collection: string, key: string, ask: Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault>): Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault> =>
+    Effect.suspend(() => {
+      const asked = near.look(collection, key)
+      if (!("shelf" in asked)) return Effect.succeed(asked)
+      return Effect.map(ask, (rows) => {
+        if (alone && rows.length <= maxKept) near.keep(asked, rows, rows.reduce((units, { body }) => units + body.length, 0))
+        return rows
+      })
+    })
   const writing: Pick<StorageApi, "lease" | "releaseLease"> = {
     lease: (name, holder, ttlMs) =>
       Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
@@ -52,9 +75,11 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
     asOf: Effect.flatMap(head, (found) =>
       Effect.map(Clock.currentTimeMillis, (nowMs) => ({ ms: Math.max(Math.floor(nowMs), found?.atMs ?? 0), seq: found?.seq ?? -1 }))),
     get: (collection, id) =>
-      isStorable(id) ? Effect.map(call(read, { op: "get", collection, id }), (row) => row === null ? null : sharedDocument(row)) : Effect.succeed(null),
+      isStorable(id)
+        ? Effect.map(lookUp(collection, `id\0${id}`, Effect.map(call(read, { op: "get", collection, id }), (row) => row === null ? [] : [row])), ([row]) => row === undefined ? null : documentOf(row))
+        : Effect.succeed(null),
     find: (collection, key, value) =>
-      isStorable(value) ? Effect.map(call(read, { op: "find", collection, key, value }), (rows) => rows.map(documentOf)) : Effect.succeed([]),
+      isStorable(value) ? Effect.map(lookUp(collection, `key\0${key}\0${value}`, call(read, { op: "find", collection, key, value })), (rows) => rows.map(documentOf)) : Effect.succeed([]),
     list: (collection, page) =>
       Effect.map(call(read, { op: "list", collection, after: page?.after ?? "", limit: page?.limit ?? null }), (rows) => rows.map(documentOf)),
     record: (seq) => Effect.map(call(read, { op: "records", query: { from: seq, to: seq, limit: 1 } }), (page) => readRecords(page)[0] ?? null),
@@ -76,12 +101,26 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
         invariant(count > maxRefolded ? `${count} records were to be folded; the most is ${maxRefolded}.` : null)
         return call(read, { op: "refold", previous, to })
       }),
-    deliveries: (page) =>
-      Effect.suspend(() => {
-        invariant(queryProblem({ limit: page.limit }))
-        return Effect.map(call(read, { op: "deliveries", after: page.after ?? "", limit: page.limit }), (rows) =>
-          rows.map((row) => ({ ...row, body: JSON.parse(row.body) as JsonObject })))
-      })
+    outbox: {
+      claim: (request) =>
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
+          invariant(claimProblem(request))
+          return threads.writer === null ? Effect.fail(readOnly) : Effect.map(call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }), ({ claimed, ...answer }) =>
+            ({ ...answer, claimed: claimed.map(({ delivery, event }) => ({ delivery, event: eventOf(event) })) }))
+        }),
+      delivery: (id) => call(read, { op: "delivery", id }),
+      deliveriesOf: (endpointId, { before = Number.MAX_SAFE_INTEGER, limit }) =>
+        Effect.suspend(() => {
+          invariant(limitProblem(limit))
+          return call(read, { op: "deliveriesOf", endpointId, before, limit })
+        }),
+      event: (id) => Effect.map(call(read, { op: "event", id }), (row) => row === null ? null : eventOf(row)),
+      events: ({ after = "", limit, sinceMs = null, types = null }) =>
+        Effect.suspend(() => {
+          invariant(limitProblem(limit))
+          return Effect.map(call(read, { op: "events", query: { after, limit, sinceMs, types } }), (rows) => rows.map(eventOf))
+        })
+    }
   })
 })
 
@@ -93,26 +132,42 @@ const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
  *
  * Salts are drawn in order of the calls.
  */
-const makeCommit = Effect.fnUntraced(function*({ writer }: Threads) {
+const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDocuments) {
   if (writer === null) return (): Effect.Effect<CommitReceipt, ReadFault> => Effect.fail(readOnly)
   const entropy = yield* Entropy
-  const submit = yield* groupCommit<PackedChange, CommitReceipt, StorageConflict | ReadFault>({
-    weigh: ({ weight }) => weight,
+  const submit = yield* groupCommit<Submitted, CommitReceipt, StorageConflict | ReadFault>({
+    weigh: ({ change }) => change.weight,
     closed: () => closed,
     // The worker serves in order.
     maxInFlight: 2,
-    run: (changes) =>
+    run: (submitted) =>
       Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-        const batch = packBatch(nowMs, changes)
-        return Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => readAnswers(buffer).map(exitOf))
+        const batch = packBatch(nowMs, submitted.map(({ change }) => change))
+        const changed = near.changing(new Set(submitted.flatMap(({ puts }) => puts)))
+        return Effect.onExit(Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => readAnswers(buffer).map(exitOf)), (exit) =>
+          Effect.sync(() => changed(Exit.isSuccess(exit) && exit.value.every(isKnown) ? exit.value.flatMap((one) => Exit.isSuccess(one) ? [one.value] : []) : null)))
       })
   })
   return (change: ChangeSet) =>
     Effect.suspend(() => {
       invariant(changeProblem(change))
-      return submit(prepare(change, entropy.bytes(partCount(change.records ?? []) * saltBytes)))
+      const packed = prepare(change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy))
+      return submit({ change: packed, puts: (change.puts ?? []).map(({ collection }) => collection) })
     })
 })
+
+/** A ChangeSet on its way, and the collections that it puts documents of. */
+interface Submitted {
+  readonly change: PackedChange
+  readonly puts: ReadonlyArray<string>
+}
+
+/** Whether it is known what became of a ChangeSet: written, or refused. */
+const isKnown = (exit: Exit.Exit<CommitReceipt, StorageConflict | ReadFault>): boolean => {
+  if (Exit.isSuccess(exit)) return true
+  const error = Exit.findErrorOption(exit)
+  return error._tag === "Some" && error.value._tag === "StorageConflict"
+}
 
 const exitOf = (answer: Answer): Exit.Exit<CommitReceipt, StorageConflict | ReadFault> => {
   switch (answer._tag) {
@@ -130,13 +185,7 @@ const errorExit = (fault: Fault): Exit.Exit<never, ReadFault> => {
   return error instanceof StorageUnavailable || error instanceof StorageCorrupt ? Exit.fail(error) : Exit.die(error)
 }
 
-/** Those who asked in one turn were given the same row, and need not each read its text. */
-const sharedDocument = (row: DocumentRow): Document => {
-  let document = documents.get(row)
-  if (document === undefined) documents.set(row, document = documentOf(row))
-  return document
-}
-const documents = new WeakMap<DocumentRow, Document>()
+const eventOf = (row: EventRow): StoredEvent => ({ ...row, data: JSON.parse(row.data) as JsonObject })
 
 const documentOf = (row: DocumentRow): Document => ({ ...row, body: JSON.parse(row.body) as JsonObject })
 

@@ -1,13 +1,16 @@
 /** Cases on what a planner must not ask. */
 import assert from "node:assert/strict"
-import type { ChangeSet, DocumentPut, RecordDraft, StorageApi } from "@flyball/core/storage"
+import type { ChangeSet, DeliveryMove, DocumentPut, RecordDraft, StorageApi } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, dies, digest, draft, erasedDraft, onceDraft, part, put } from "./given.ts"
+import { begin, dies, digest, draft, erasedDraft, event, onceDraft, part, put } from "./given.ts"
 
 const withPut = (id: string, more: Partial<DocumentPut> = {}): ChangeSet => ({ puts: [put(id, {}, more)] })
 const withRecord = (more: Partial<RecordDraft>): ChangeSet => ({ records: [draft({}, more)] })
+
+const ended = { endedAtMs: 1, statusCode: 200, errorCode: null, responseExcerpt: "" }
+const move = (more: Partial<DeliveryMove>): DeliveryMove => ({ id: "dlv_1", from: { state: "pending", attempts: 0 }, to: { state: "cancelled" }, ...more })
 
 /** ChangeSets that no state of a store makes right. */
 const wrong: ReadonlyArray<readonly [what: string, change: ChangeSet]> = [
@@ -36,8 +39,21 @@ const wrong: ReadonlyArray<readonly [what: string, change: ChangeSet]> = [
   ["a once digest in capitals", withRecord({ once: { scope: "s", key: "k", digest: digest("A") } })],
   ["an erasure that no record says", { records: [erasedDraft(1, "result")], erase: [{ seq: 1, name: "args" }] }],
   ["an erasure twice", { records: [erasedDraft(1, "args")], erase: [{ seq: 1, name: "args" }, { seq: 1, name: "args" }] }],
-  ["two deliveries of one id", { deliveries: [{ id: "d1", eventType: "e", body: {} }, { id: "d1", eventType: "e", body: {} }] }],
-  ["a delivery's id with U+0000", { deliveries: [{ id: "d\0", eventType: "e", body: {} }] }]
+  ["a look-up key's name with a space", withPut("t1", { keys: { "my key": "a" } })],
+  ["an event's type in capitals", { events: [event({}, "Thing.made")] }],
+  ["an event's type of 61 characters", { events: [event({}, "a".repeat(61))] }],
+  ["an event's data over 64 KiB", { events: [event({ text: "\u00e9".repeat(32 * 1024) })] }],
+  ["a delivery moved twice", { moves: [move({}), move({})] }],
+  ["a delivery's id with U+0000", { moves: [move({ id: "\0" })] }],
+  ["a move of what is finished", { moves: [move({ from: { state: "succeeded", attempts: 1 } })] }],
+  ["a move with half an attempt", { moves: [move({ from: { state: "pending", attempts: 0.5 } })] }],
+  ["a next attempt at no whole millisecond", { moves: [move({ to: { state: "pending", nextAttemptAtMs: 0.5 } })] }],
+  ["an attempt that nobody began", { moves: [move({ ended })] }],
+  ["an attempt that does not end", { moves: [move({ from: { state: "in_flight", attempts: 1 } })] }],
+  ["an excerpt of 4,097 bytes", { moves: [move({ from: { state: "in_flight", attempts: 1 }, ended: { ...ended, responseExcerpt: `x${"\u00e9".repeat(2048)}` } })] }],
+  ["a status of four digits", { moves: [move({ from: { state: "in_flight", attempts: 1 }, ended: { ...ended, statusCode: 1000 } })] }],
+  ["an endpoint's id with U+0000", { cancel: [{ endpointId: "\0" }] }],
+  ["an event's id with a lone surrogate", { again: [{ eventId: "\ud800", endpointId: "whk_1" }] }]
 ]
 
 /** Bugs of planners. */

@@ -4,7 +4,7 @@ import type { ChangeSet, StorageApi } from "@flyball/core/storage"
 import { fromUtf8, readRecord, toHex } from "@flyball/evidence"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { storageCase } from "../storage-case.ts"
-import { allRecords, begin, checkChain, digest, draft, drafts, onceDraft, part, put } from "./given.ts"
+import { allRecords, begin, checkChain, digest, draft, drafts, event, onceDraft, part, put } from "./given.ts"
 
 const callers = 50
 
@@ -13,11 +13,11 @@ const together = <A, E>(make: (n: number) => Effect.Effect<A, E>, count = caller
 
 const wins = (exits: ReadonlyArray<Exit.Exit<unknown, unknown>>): ReadonlyArray<number> => exits.flatMap((exit, n) => Exit.isSuccess(exit) ? [n] : [])
 
-/** Everything one caller writes: a document, two records with a part and a once key, a delivery. */
+/** Everything one caller writes: a document, two records with a part and a once key, an event. */
 const whole = (n: number): ChangeSet => ({
   puts: [put(`mine ${n}`, { n }, { unique: { name: `mine ${n}` } })],
   records: [{ ...onceDraft(`mine ${n}`, "a", { n }), agentId: `agt_${n}`, parts: [part("args", `mine ${n}`)] }, draft({ n }, { agentId: `agt_${n}` })],
-  deliveries: [{ id: `mine ${n}`, eventType: "e", body: { n } }]
+  events: [event({ n }, "caller.wrote")]
 })
 
 /** Checks that caller `n`'s commit is there whole, or not at all; answers which. */
@@ -29,7 +29,7 @@ const wholeOrNone = Effect.fnUntraced(function*(storage: StorageApi, n: number) 
     records.length / 2,
     (yield* storage.parts(records.map(({ seq }) => seq))).length,
     (yield* storage.once("agt_1", [`mine ${n}`])).length,
-    (yield* storage.deliveries({ limit: 1000 })).filter(({ id }) => id === `mine ${n}`).length
+    (yield* storage.outbox.events({ limit: 1000 })).filter(({ data }) => data["n"] === n).length
   ]
   assert.ok(seen.every((count) => count === seen[0]) && (seen[0] === 0 || seen[0] === 1), `caller ${n} is half written: ${seen.join(" ")}`)
   return seen[0] === 1

@@ -4,7 +4,7 @@ import type { ChangeSet, Conflict, StorageApi } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, digest, draft, erasedDraft, genesis, onceDraft, part, put, refused } from "./given.ts"
+import { begin, digest, draft, endpoint, erasedDraft, event, genesis, onceDraft, part, put, refused } from "./given.ts"
 
 const scene = { collections: ["things"], once: [{ scope: "agt_1", keys: ["k1", "k2", "k3"] }] }
 
@@ -12,9 +12,9 @@ const scene = { collections: ["things"], once: [{ scope: "agt_1", keys: ["k1", "
 const furnish = Effect.fnUntraced(function*(storage: StorageApi) {
   yield* begin(storage)
   yield* storage.commit({
-    puts: [put("t1", { n: 1 }, { keys: { colour: "red" }, unique: { name: "one" } })],
+    puts: [put("t1", { n: 1 }, { keys: { colour: "red" }, unique: { name: "one" } }), endpoint("whk_1")],
     records: [{ ...onceDraft("k1", "a"), parts: [part("args", "{}"), part("result", "1")] }],
-    deliveries: [{ id: "d1", eventType: "thing.made", body: {} }]
+    events: [event()]
   })
 })
 
@@ -23,7 +23,7 @@ const cargo: ChangeSet = {
   puts: [put("t9", { n: 9 }, { keys: { colour: "red" }, unique: { name: "nine" } })],
   records: [{ ...onceDraft("k9", "9"), agentId: "agt_9", parts: [part("args", "nine")] }, erasedDraft(1, "args")],
   erase: [{ seq: 1, name: "args" }],
-  deliveries: [{ id: "d9", eventType: "thing.made", body: { n: 9 } }]
+  events: [event({ n: 9 })]
 }
 
 /** One refusal of each kind, with cargo. */
@@ -34,6 +34,8 @@ const refusals: ReadonlyArray<{ readonly kind: Conflict["_tag"]; readonly change
   { kind: "Once", change: { ...cargo, records: [...cargo.records ?? [], onceDraft("k1", "b")] } },
   { kind: "Once", change: { ...cargo, records: [...cargo.records ?? [], onceDraft("k9", "8")] } },
   { kind: "Part", change: { ...cargo, records: [...cargo.records ?? [], erasedDraft(0, "args")], erase: [...cargo.erase ?? [], { seq: 0, name: "args" }] } },
+  { kind: "Delivery", change: { ...cargo, moves: [{ id: "dlv_none", from: { state: "pending", attempts: 0 }, to: { state: "cancelled" } }] } },
+  { kind: "Event", change: { ...cargo, again: [{ eventId: "evt_none", endpointId: "whk_1" }] } },
   { kind: "NotEmpty", change: { ...cargo, expectEmpty: true, records: [genesis, ...cargo.records ?? []] } }
 ]
 
@@ -81,7 +83,10 @@ export const conflictCases = [
         genesis, onceDraft("k1", "b"), onceDraft("k2", "c"), onceDraft("k1", "a"), onceDraft("k2", "d"),
         erasedDraft(1, "missing"), erasedDraft(9, "args")
       ],
-      erase: [{ seq: 1, name: "missing" }, { seq: 9, name: "args" }]
+      erase: [{ seq: 1, name: "missing" }, { seq: 9, name: "args" }],
+      events: [event()],
+      moves: [{ id: "dlv_none", from: { state: "pending", attempts: 2 }, to: { state: "cancelled" } }],
+      again: [{ eventId: "evt_none", endpointId: "whk_1" }]
     })
     assert.deepEqual(conflicts, [
       { _tag: "NotEmpty" },
@@ -92,7 +97,9 @@ export const conflictCases = [
       { _tag: "Once", index: 1, scope: "agt_1", key: "k1", seq: 1 },
       { _tag: "Once", index: 4, scope: "agt_1", key: "k2", seq: -1 },
       { _tag: "Part", seq: 1, name: "missing", found: "missing" },
-      { _tag: "Part", seq: 9, name: "args", found: "missing" }
+      { _tag: "Part", seq: 9, name: "args", found: "missing" },
+      { _tag: "Delivery", id: "dlv_none", expected: { state: "pending", attempts: 2 }, found: null },
+      { _tag: "Event", id: "evt_none" }
     ])
   })),
   ...refusals.map(({ kind, change }, index) =>

@@ -5,7 +5,7 @@ import { fromUtf8, portableCrypto, toHex } from "@flyball/evidence"
 import { Effect, Exit } from "effect"
 import { CaseTime } from "../case-time.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, checkChain, dies, draft, genesis, put, refused } from "./given.ts"
+import { begin, checkChain, dies, draft, event, genesis, put, refused } from "./given.ts"
 
 /** Callers that open the chain at once. */
 const openers = 10
@@ -22,7 +22,7 @@ export const genesisCases = [
     assert.deepEqual(yield* storage.once("agt_1", ["k1"]), [])
     assert.deepEqual(yield* storage.once("agt_1", []), [])
     assert.deepEqual(yield* storage.find("things", "name", "one"), [])
-    assert.deepEqual(yield* storage.deliveries({ limit: 10 }), [])
+    assert.deepEqual(yield* storage.outbox.events({ limit: 10 }), [])
     assert.equal((yield* storage.hashes(0, 0, 256)).length, 0)
     assert.match(storage.backend, /^[a-z]+$/)
   })),
@@ -40,15 +40,15 @@ export const genesisCases = [
     assert.deepEqual([record.seq, record.kind, record.agentId, record.atMs], [0, "chain.genesis", null, Date.UTC(2026, 0, 2, 3, 4, 5, 678)])
     assert.deepEqual([receipt.records[0]!.seq, receipt.records[0]!.duplicate, receipt.head.seq, receipt.head.atMs], [0, false, 0, record.atMs])
   })),
-  storageCase("genesis brings documents, deliveries and further records with it", Effect.fnUntraced(function*(storage: StorageApi) {
+  storageCase("genesis brings documents, events and further records with it", Effect.fnUntraced(function*(storage: StorageApi) {
     const receipt = yield* storage.commit({
       expectEmpty: true,
       puts: [put("t1")],
       records: [genesis, draft({ n: 1 })],
-      deliveries: [{ id: "d1", eventType: "chain.opened", body: {} }]
+      events: [event({}, "chain.opened")]
     })
     assert.deepEqual(receipt.records.map(({ seq }) => seq), [0, 1])
-    assert.equal((yield* storage.deliveries({ limit: 1 }))[0]?.seq, 1)
+    assert.equal((yield* storage.outbox.events({ limit: 1 }))[0]?.seq, 1)
     assert.equal(yield* checkChain(storage), 2)
   })),
   storageCase("a chain has one genesis", Effect.fnUntraced(function*(storage: StorageApi) {

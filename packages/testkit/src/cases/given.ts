@@ -1,6 +1,7 @@
 /** The drafts that cases are made of, and the questions that many of them ask. */
 import assert from "node:assert/strict"
-import type { ChangeSet, Conflict, DocumentPut, JsonObject, PartDraft, RecordDraft, StorageApi, StoredRecord } from "@flyball/core/storage"
+import type { ChangeSet, Conflict, DocumentPut, EventDraft, JsonObject, PartDraft, RecordDraft, StorageApi, StoredRecord } from "@flyball/core/storage"
+import { WEBHOOKS } from "@flyball/core/storage"
 import { formatInstant, portableCrypto, readRecord, toHex, utf8 } from "@flyball/evidence"
 import { Cause, Effect, Exit } from "effect"
 
@@ -37,6 +38,19 @@ export const put = (id: string, body: JsonObject = {}, more: Partial<DocumentPut
   id,
   expectedVersion: 0,
   body,
+  ...more
+})
+
+/** An event about nothing much. */
+export const event = (data: JsonObject = {}, type = "thing.made"): EventDraft => ({ type, data })
+
+/** A put of a new endpoint that wants these types, unless told otherwise. */
+export const endpoint = (id: string, types: ReadonlyArray<string> = ["thing.made"], more: Partial<DocumentPut> = {}): DocumentPut => ({
+  collection: WEBHOOKS,
+  id,
+  expectedVersion: 0,
+  body: {},
+  keys: Object.fromEntries(types.map((type) => [`on:${type}`, "yes"])),
   ...more
 })
 

@@ -79,7 +79,8 @@ export const queryCases = [
     yield* begin(storage)
     for (const limit of [0, -1, 1001, 1.5, Number.NaN]) {
       yield* dies(storage.records({ limit }), `records with limit ${limit}`)
-      yield* dies(storage.deliveries({ limit }), `deliveries with limit ${limit}`)
+      yield* dies(storage.outbox.events({ limit }), `events with limit ${limit}`)
+      yield* dies(storage.outbox.deliveriesOf("whk_1", { limit }), `deliveries with limit ${limit}`)
     }
   }))
 ]

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { CaseTime } from "../case-time.ts"
 import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, checkChain, dies, draft, drafts, genesis, part, put } from "./given.ts"
+import { begin, checkChain, dies, draft, drafts, event, genesis, part, put } from "./given.ts"
 
 /** 2026-03-01. */
 const march = Date.UTC(2026, 2, 1)
@@ -106,7 +106,7 @@ export const recordCases = [
   storageCase("bytes are copied on their way in and out", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* begin(storage)
     const given = new Uint8Array([1, 2, 3])
-    const receipt = yield* storage.commit({ records: [draft({}, { parts: [{ name: "args", bytes: given }] })], deliveries: [{ id: "d1", eventType: "e", body: {} }] })
+    const receipt = yield* storage.commit({ records: [draft({}, { parts: [{ name: "args", bytes: given }] })], events: [event()] })
     given.fill(9)
     const before = yield* observe(storage, { collections: [], once: [] })
     receipt.head.hash.fill(9)
@@ -118,7 +118,7 @@ export const recordCases = [
     for (const each of yield* storage.records({ limit: 10 })) each.bytes.fill(9)
     for (const each of yield* storage.parts([1])) each.bytes?.fill(9)
     ;(yield* storage.hashes(0, 0, 2)).fill(9)
-    for (const each of yield* storage.deliveries({ limit: 1 })) each.hash.fill(9)
+    for (const each of yield* storage.outbox.events({ limit: 1 })) each.hash.fill(9)
     assert.deepEqual(yield* observe(storage, { collections: [], once: [] }), before)
     assert.equal(before.parts[0]?.bytes, "010203")
     yield* checkChain(storage)

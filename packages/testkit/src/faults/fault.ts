@@ -4,7 +4,7 @@
  * No test framework is in this folder: a wrapped port is a port, and runs wherever ports do.
  */
 import type { GuardApi, SignerRotation } from "@flyball/core"
-import { type StorageApi, StorageUnavailable } from "@flyball/core/storage"
+import { type OutboxApi, type StorageApi, StorageUnavailable } from "@flyball/core/storage"
 import { Effect } from "effect"
 
 /**
@@ -20,7 +20,7 @@ export type FaultKind = "write refused" | "write lost" | "answer lost"
 export const faultKinds: ReadonlyArray<FaultKind> = ["write refused", "write lost", "answer lost"]
 
 /** A call that can fail: a method of a port. */
-export type FaultPoint = `storage.${Exclude<keyof StorageApi, "backend">}` | `guard.${keyof GuardApi}` | "signer.sign" | `signer.${keyof SignerRotation}`
+export type FaultPoint = `storage.${Exclude<keyof StorageApi, "backend" | "outbox">}` | `storage.outbox.${keyof OutboxApi}` | `guard.${keyof GuardApi}` | "signer.sign" | `signer.${keyof SignerRotation}`
 
 /** One fault: the `call`-th call (from 1) of this method goes wrong in this way. */
 export interface Fault {

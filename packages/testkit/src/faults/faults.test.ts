@@ -66,7 +66,11 @@ describe("faults", () => {
     yield* storage.parts([0])
     yield* storage.once("a", ["b"])
     yield* storage.hashes(0, 0, 1)
-    yield* storage.deliveries({ limit: 1 })
+    yield* storage.outbox.claim({ leaseMs: 1, limit: 1, perEndpoint: 1 })
+    yield* storage.outbox.delivery("dlv_1")
+    yield* storage.outbox.deliveriesOf("whk_1", { limit: 1 })
+    yield* storage.outbox.event("evt_1")
+    yield* storage.outbox.events({ limit: 1 })
     yield* storage.lease("signer", "me", 1)
     yield* storage.releaseLease("signer", "me")
     yield* guard.read
@@ -79,7 +83,10 @@ describe("faults", () => {
     yield* current.sign(utf8("x"))
     yield* next!.sign(utf8("x"))
     yield* signer.rotation!.promote(next!.publicKey)
-    const methods = Object.keys(yield* Storage).filter((name) => name !== "backend").map((name) => `storage.${name}`)
+    const methods = [
+      ...Object.keys(yield* Storage).filter((name) => name !== "backend" && name !== "outbox").map((name) => `storage.${name}`),
+      ...Object.keys((yield* Storage).outbox).map((name) => `storage.outbox.${name}`)
+    ]
     assert.deepStrictEqual([...board.calls.keys()].sort(), [...methods, "guard.read", "guard.advance", "signer.sign", "signer.keys", "signer.prepare", "signer.promote"].sort())
     assert.deepStrictEqual([board.calls.get("guard.read"), board.calls.get("signer.sign")], [2, 3])
   }).pipe(world()))

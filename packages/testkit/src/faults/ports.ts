@@ -23,7 +23,13 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     once: (scope, keys) => around("storage.once", storage.once(scope, keys)),
     hashes: (tileLevel, from, count) => around("storage.hashes", storage.hashes(tileLevel, from, count)),
     ...(storage.refold === undefined ? {} : { refold: (previous, to) => around("storage.refold", storage.refold!(previous, to)) }),
-    deliveries: (page) => around("storage.deliveries", storage.deliveries(page)),
+    outbox: {
+      claim: (request) => around("storage.outbox.claim", storage.outbox.claim(request)),
+      delivery: (id) => around("storage.outbox.delivery", storage.outbox.delivery(id)),
+      deliveriesOf: (endpointId, page) => around("storage.outbox.deliveriesOf", storage.outbox.deliveriesOf(endpointId, page)),
+      event: (id) => around("storage.outbox.event", storage.outbox.event(id)),
+      events: (query) => around("storage.outbox.events", storage.outbox.events(query))
+    },
     lease: (name, holder, ttlMs) => around("storage.lease", storage.lease(name, holder, ttlMs)),
     releaseLease: (name, holder) => around("storage.releaseLease", storage.releaseLease(name, holder))
   })

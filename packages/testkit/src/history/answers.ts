@@ -34,7 +34,7 @@ export const questionOf = (pick: Pick, world: HistoryWorld): Question => {
   const seq = () => pick(world.length + 2)
   const collection = oneOf(pick, cast.collections)
   const text = oneOf(pick, awkwardTexts)
-  switch (pick(6)) {
+  switch (pick(7)) {
     case 0: {
       const query: RecordQuery = {
         limit: 1 + pick(8),
@@ -63,9 +63,13 @@ export const questionOf = (pick: Pick, world: HistoryWorld): Question => {
       const [tileLevel, from, count] = [pick(3), seq(), pick(300)]
       return { text: `hashes ${tileLevel} ${from} ${count}`, ask: (storage) => Effect.map(storage.hashes(tileLevel, from, count), toHex) }
     }
+    case 5: {
+      const query = { limit: 1 + pick(4), ...onceIn(pick, 2) ? { types: several(pick, 2, () => oneOf(pick, cast.events)) } : {} }
+      return { text: `events ${JSON.stringify(query)}`, ask: (storage) => Effect.map(storage.outbox.events(query), (found) => found.map(({ id, seq: at }) => [id, at])) }
+    }
     default: {
-      const page = { limit: 1 + pick(4), ...onceIn(pick, 2) ? { after: text } : {} }
-      return { text: `deliveries ${JSON.stringify(page)}`, ask: (storage) => Effect.map(storage.deliveries(page), (found) => found.map(({ id, seq: at }) => [id, at])) }
+      const page = { limit: 1 + pick(4), ...onceIn(pick, 2) ? { before: 1 + pick(9) } : {} }
+      return { text: `deliveries of ${text} ${JSON.stringify(page)}`, ask: (storage) => storage.outbox.deliveriesOf(text, page) }
     }
   }
 }

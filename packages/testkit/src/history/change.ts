@@ -1,5 +1,5 @@
 /** Random ChangeSets: mostly right, often enough wrong in each way that a store refuses. */
-import type { ChangeSet, DeliveryDraft, DocumentPut, JsonObject, RecordDraft } from "@flyball/core/storage"
+import type { ChangeSet, DocumentPut, EventDraft, JsonObject, RecordDraft } from "@flyball/core/storage"
 import { utf8 } from "@flyball/evidence"
 import type { Pick } from "./pick.ts"
 import { onceIn, oneOf, several } from "./pick.ts"
@@ -17,7 +17,7 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
     ...several(pick, 5, () => draft(pick)),
     ...erase.map(({ seq, name }): RecordDraft => ({ kind: "part.erased", body: { name, reason: "data_subject_request", seq }, parts: [], agentId: null }))
   ]
-  const deliveries = several(pick, 2, (): DeliveryDraft => ({ id: world.deliveryId(), eventType: "thing.made", body: body(pick) }))
+  const events = several(pick, 2, (): EventDraft => ({ type: oneOf(pick, cast.events), data: body(pick) }))
   return {
     ...opens ? { expectEmpty: true } : {},
     expects: several(pick, 1, () => address(pick)).map(({ collection, id }) => ({ collection, id, version: versionOf(pick, world, collection, id) })),
@@ -25,7 +25,8 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
     records,
     erase,
     forget: several(pick, 1, () => ({ scope: oneOf(pick, cast.scopes), key: cast.onceKeys[pick(cast.onceKeys.length)]! })),
-    deliveries
+    events,
+    cancel: onceIn(pick, 8) ? [{ endpointId: oneOf(pick, awkwardTexts) }] : []
   }
 }
 
@@ -38,12 +39,14 @@ const versionOf = (pick: Pick, world: HistoryWorld, collection: string, id: stri
 
 const put = (pick: Pick, world: HistoryWorld): DocumentPut => {
   const { collection, id } = address(pick)
+  // Any document may have such keys; only those of `webhooks` are owed something for them.
+  const wants = Object.fromEntries(cast.events.filter(() => onceIn(pick, 3)).map((type) => [`on:${type}`, onceIn(pick, 6) ? "no" : "yes"]))
   return {
     collection,
     id,
     expectedVersion: versionOf(pick, world, collection, id),
     body: body(pick),
-    ...onceIn(pick, 3) ? { keys: { colour: oneOf(pick, awkwardTexts), size: "s" } } : {},
+    keys: { ...wants, ...onceIn(pick, 3) ? { colour: oneOf(pick, awkwardTexts), size: "s" } : {} },
     ...onceIn(pick, 3) ? { unique: { name: oneOf(pick, awkwardTexts) } } : {}
   }
 }

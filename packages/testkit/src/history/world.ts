@@ -7,7 +7,8 @@ export const awkwardTexts = ["a", "A", "a!", "b", "\u00e9", "e\u0301", "\uffee",
 
 /** Names that a history draws from: few, so that it meets itself. */
 export const cast = {
-  collections: ["things", "others"],
+  collections: ["things", "others", "webhooks"],
+  events: ["thing.made", "thing.lost"],
   kinds: ["decision.witnessed", "decision.settled", "capture.gap"],
   agents: ["agt_1", "AGT_1", "agt_\u00e9", null],
   scopes: ["agt_1", "settle"],
@@ -25,7 +26,6 @@ export const historyScene: Scene = {
 export class HistoryWorld {
   readonly #versions = new Map<string, number>()
   readonly #parts: Array<{ readonly seq: number; readonly name: string }> = []
-  #deliveries = 0
   #head = -1
 
   get isEmpty(): boolean {
@@ -43,12 +43,6 @@ export class HistoryWorld {
 
   version(collection: string, id: string): number {
     return this.#versions.get(`${collection}\0${id}`) ?? 0
-  }
-
-  /** An id that no delivery had. */
-  deliveryId(): string {
-    const n = this.#deliveries++
-    return `${awkwardTexts[n % awkwardTexts.length]}${n}`
   }
 
   /** Takes note of a commit that was done. */

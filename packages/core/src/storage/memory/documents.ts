@@ -51,6 +51,11 @@ export class DocumentTable {
     return [...ids].sort(compareText).map((id) => this.get(collection, id)!)
   }
 
+  /** Ids of the documents with this look-up key, in order. */
+  holders(collection: string, key: string, value: string): ReadonlyArray<string> {
+    return [...this.#collections.get(collection)?.found.get(slot(key, value)) ?? []].sort(compareText)
+  }
+
   list(collection: string, after?: string, limit?: number): ReadonlyArray<Document> {
     const ids = this.#collections.get(collection)?.ids.page(after, limit) ?? []
     return ids.map((id) => this.get(collection, id)!)

@@ -1,0 +1,177 @@
+/** The outbox in memory: events, deliveries with their attempts, and what is due of each endpoint. */
+import type { Attempt, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, OutboxApi, StoredEvent } from "../outbox.ts"
+import { firstEventId, type Owed, takeTurns } from "../outbox/rules.ts"
+import type { Head, JsonObject } from "../port.ts"
+import { SortedIds } from "./sorted-ids.ts"
+
+type Event = Omit<StoredEvent, "data"> & { readonly data: string }
+
+interface Row {
+  delivery: Delivery
+  readonly attempts: Array<Attempt>
+}
+
+/** Deliveries of one endpoint. Those that are pending are in order of when they are due. */
+interface Lane {
+  readonly all: Array<Row>
+  readonly firsts: Array<Row>
+  readonly retries: Array<Row>
+  readonly inFlight: Set<Row>
+  turn: number
+}
+
+/** The tables of the outbox. What can fail was looked at before anything here is written. */
+export class OutboxTable {
+  readonly #events = new Map<string, Event>()
+  readonly #eventIds = new SortedIds()
+  readonly #rows = new Map<string, Row>()
+  readonly #lanes = new Map<string, Lane>()
+  #lastEventId: string | null = null
+  #lastTurn = 0
+
+  get lastEventId(): string | null {
+    return this.#lastEventId
+  }
+
+  hasEvent(id: string): boolean {
+    return this.#events.has(id)
+  }
+
+  stateOf(id: string): Delivery | null {
+    return this.#rows.get(id)?.delivery ?? null
+  }
+
+  lastSequence(endpointId: string): number {
+    return this.#lanes.get(endpointId)?.all.length ?? 0
+  }
+
+  move({ ended, id, to }: DeliveryMove, atMs: number): void {
+    const row = this.#rows.get(id)!
+    const open = row.attempts.at(-1)
+    if (ended !== undefined && open !== undefined) row.attempts[row.attempts.length - 1] = { ...open, ...ended }
+    const pending = to.state === "pending"
+    this.#change(row, { state: to.state, nextAttemptAtMs: pending ? to.nextAttemptAtMs : null, leaseUntilMs: null, finishedAtMs: pending ? null : atMs })
+  }
+
+  cancel(endpointId: string, atMs: number): void {
+    const lane = this.#lanes.get(endpointId)
+    for (const row of [...lane?.firsts ?? [], ...lane?.retries ?? []]) {
+      row.delivery = { ...row.delivery, state: "cancelled", nextAttemptAtMs: null, finishedAtMs: atMs }
+    }
+    lane?.firsts.splice(0)
+    lane?.retries.splice(0)
+  }
+
+  add({ deliveries, events }: Owed, head: Head, atMs: number): void {
+    for (const { data, id, type } of events) {
+      this.#events.set(id, { id, type, data, atMs, seq: head.seq, hash: head.hash.slice() })
+      this.#eventIds.add(id)
+      this.#lastEventId = id
+    }
+    for (const { endpointId, eventId, id, sequence } of deliveries) {
+      const row: Row = {
+        delivery: { id, eventId, endpointId, sequence, state: "pending", attempts: 0, createdAtMs: atMs, nextAttemptAtMs: atMs, leaseUntilMs: null, finishedAtMs: null },
+        attempts: []
+      }
+      this.#rows.set(id, row)
+      this.#lane(endpointId).all.push(row)
+      insert(this.#lane(endpointId).firsts, row)
+    }
+  }
+
+  claim({ leaseMs, limit, perEndpoint }: ClaimRequest, nowMs: number): ClaimAnswer {
+    const lapsed = [...this.#lanes.values()].flatMap(({ inFlight }) => [...inFlight]).filter(({ delivery }) => delivery.leaseUntilMs! <= nowMs)
+    const waiting = [...this.#lanes].filter(([, { firsts, retries }]) => firsts.length + retries.length > 0)
+    const lanes = waiting.map(([endpointId, { firsts, inFlight, retries, turn }]) => {
+      const room = Math.max(0, perEndpoint - inFlight.size)
+      const due = firsts.slice(0, Math.min(room, dueCount(firsts, nowMs)))
+      return { endpointId, turn, firsts: due, retries: retries.slice(0, Math.min(room - due.length, dueCount(retries, nowMs))) }
+    })
+    const { taken, turns } = takeTurns(lanes, this.#lastTurn, limit)
+    for (const row of taken) {
+      this.#change(row, { state: "in_flight", attempts: row.delivery.attempts + 1, nextAttemptAtMs: null, leaseUntilMs: nowMs + leaseMs })
+      row.attempts.push({ attempt: row.delivery.attempts, startedAtMs: nowMs, endedAtMs: null, statusCode: null, errorCode: null, responseExcerpt: "" })
+    }
+    for (const [endpointId, turn] of turns) this.#lane(endpointId).turn = turn
+    this.#lastTurn += taken.length
+    return {
+      claimed: taken.map(({ delivery }) => ({ delivery, event: this.event(delivery.eventId)! })),
+      lapsed: lapsed.map(({ delivery }) => delivery).sort((a, b) => a.leaseUntilMs! - b.leaseUntilMs! || (a.id < b.id ? -1 : 1)).slice(0, limit),
+      nextAtMs: taken.length === limit || lapsed.length > limit ? nowMs : this.#nextAtMs(nowMs, leaseMs)
+    }
+  }
+
+  delivery(id: string): { readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null {
+    const row = this.#rows.get(id)
+    return row === undefined ? null : { delivery: row.delivery, attempts: [...row.attempts] }
+  }
+
+  deliveriesOf(endpointId: string, { before, limit }: Parameters<OutboxApi["deliveriesOf"]>[1]): ReadonlyArray<Delivery> {
+    const all = this.#lanes.get(endpointId)?.all ?? []
+    const end = Math.max(0, Math.min(all.length, (before ?? all.length + 1) - 1))
+    return all.slice(Math.max(0, end - limit), end).toReversed().map(({ delivery }) => delivery)
+  }
+
+  event(id: string): StoredEvent | null {
+    const event = this.#events.get(id)
+    return event === undefined ? null : { ...event, hash: event.hash.slice(), data: JSON.parse(event.data) as JsonObject }
+  }
+
+  events({ after, limit, sinceMs, types }: Parameters<OutboxApi["events"]>[0]): ReadonlyArray<StoredEvent> {
+    const first = sinceMs === undefined ? "" : firstEventId(sinceMs)
+    return this.#eventIds.page(after ?? "", undefined)
+      .filter((id) => id >= first && this.#events.get(id)!.atMs >= (sinceMs ?? 0) && (types === undefined || types.includes(this.#events.get(id)!.type)))
+      .slice(0, limit)
+      .map((id) => this.event(id)!)
+  }
+
+  #nextAtMs(nowMs: number, leaseMs: number): number | null {
+    const times: Array<number> = []
+    for (const { firsts, inFlight, retries } of this.#lanes.values()) {
+      for (const waiting of [firsts, retries]) {
+        const due = dueCount(waiting, nowMs)
+        if (due > 0) times.push(nowMs + leaseMs)
+        if (due < waiting.length) times.push(waiting[due]!.delivery.nextAttemptAtMs!)
+      }
+      for (const { delivery } of inFlight) if (delivery.leaseUntilMs! > nowMs) times.push(delivery.leaseUntilMs!)
+    }
+    return times.length === 0 ? null : times.reduce((least, time) => Math.min(least, time))
+  }
+
+  #change(row: Row, change: Partial<Delivery>): void {
+    const lane = this.#lane(row.delivery.endpointId)
+    if (row.delivery.state === "pending") remove(waitingOf(lane, row), row)
+    lane.inFlight.delete(row)
+    row.delivery = { ...row.delivery, ...change }
+    if (row.delivery.state === "pending") insert(waitingOf(lane, row), row)
+    if (row.delivery.state === "in_flight") lane.inFlight.add(row)
+  }
+
+  #lane(endpointId: string): Lane {
+    let lane = this.#lanes.get(endpointId)
+    if (lane === undefined) this.#lanes.set(endpointId, lane = { all: [], firsts: [], retries: [], inFlight: new Set(), turn: 0 })
+    return lane
+  }
+}
+
+const waitingOf = (lane: Lane, { delivery }: Row): Array<Row> => delivery.attempts === 0 ? lane.firsts : lane.retries
+
+const insert = (waiting: Array<Row>, row: Row): void => void waiting.splice(countBefore(waiting, (other) => dueOrder(other, row) < 0), 0, row)
+
+const remove = (waiting: Array<Row>, row: Row): void => void waiting.splice(countBefore(waiting, (other) => dueOrder(other, row) < 0), 1)
+
+const dueOrder = ({ delivery: a }: Row, { delivery: b }: Row): number => a.nextAttemptAtMs! - b.nextAttemptAtMs! || a.sequence - b.sequence
+
+const dueCount = (waiting: ReadonlyArray<Row>, nowMs: number): number => countBefore(waiting, ({ delivery }) => delivery.nextAttemptAtMs! <= nowMs)
+
+/** How many come before the first that does not. */
+const countBefore = (waiting: ReadonlyArray<Row>, before: (row: Row) => boolean): number => {
+  let low = 0
+  let high = waiting.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (before(waiting[middle]!)) low = middle + 1
+    else high = middle
+  }
+  return low
+}

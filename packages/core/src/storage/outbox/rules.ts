@@ -1,0 +1,95 @@
+/**
+ * What a commit does to the outbox: the rules, pure and without Effect, the same for every backend and in whatever thread it runs.
+ *
+ * Within a ChangeSet: puts, then moves, then cancellations, then events and what is owed once more. So what an endpoint is owed depends on how the puts leave it.
+ */
+import type { Conflict } from "../faults.ts"
+import type { DeliveryMove, DeliveryState } from "../outbox.ts"
+import { deliveryId, eventIdAfter } from "./ids.ts"
+
+export { eventEntropyBytes, firstEventId } from "./ids.ts"
+export { type Lane, takeTurns, type Turns } from "./turns.ts"
+
+/** The look-up key of the endpoints that want events of this type; its value is {@link wanted}. */
+export const wantedKey = (type: string): string => `on:${type}`
+/** See {@link wantedKey}. */
+export const wanted = "yes"
+
+/** What a ChangeSet asks of the outbox, as JSON: nothing of its caller's is held on to while its commit waits. */
+export interface OutboxDraft {
+  readonly events: ReadonlyArray<{ readonly type: string; /** JSON text. */ readonly data: string; /** Hex digits. */ readonly entropy: string }>
+  readonly moves: ReadonlyArray<DeliveryMove>
+  /** Endpoints. */
+  readonly cancel: ReadonlyArray<string>
+  readonly again: ReadonlyArray<{ readonly eventId: string; readonly endpointId: string }>
+}
+
+/** What a store knows about the outbox when a ChangeSet's turn comes. */
+export interface OutboxView {
+  readonly delivery: (id: string) => { readonly state: DeliveryState; readonly attempts: number } | null
+  readonly hasEvent: (id: string) => boolean
+}
+
+/** Every move whose delivery does not stand where it should, and every event that is owed once more and is not there. */
+export const outboxConflicts = ({ again = [], moves = [] }: Partial<Pick<OutboxDraft, "moves" | "again">>, view: OutboxView): ReadonlyArray<Conflict> => [
+  ...moves.flatMap(({ from, id }): ReadonlyArray<Conflict> => {
+    const found = view.delivery(id)
+    if (found !== null && found.state === from.state && found.attempts === from.attempts) return []
+    return [{ _tag: "Delivery", id, expected: { state: from.state, attempts: from.attempts }, found: found === null ? null : { state: found.state, attempts: found.attempts } }]
+  }),
+  ...again.flatMap(({ eventId }): ReadonlyArray<Conflict> => view.hasEvent(eventId) ? [] : [{ _tag: "Event", id: eventId }])
+]
+
+/** What a store knows about who is owed what, once the puts of the ChangeSet are written. */
+export interface Debts {
+  readonly lastEventId: string | null
+  /** Active endpoints that want this type, by id ascending. */
+  readonly wanting: (type: string) => ReadonlyArray<string>
+  /** The last sequence that this endpoint was given; 0: none. */
+  readonly lastSequence: (endpointId: string) => number
+}
+
+/** An event to be stored. */
+export interface NewEvent {
+  readonly id: string
+  readonly type: string
+  /** JSON text. */
+  readonly data: string
+}
+
+/** A delivery to be stored: pending, due at once. */
+export interface NewDelivery {
+  readonly id: string
+  readonly eventId: string
+  readonly endpointId: string
+  readonly sequence: number
+}
+
+/** What a ChangeSet adds to the outbox. `sequences` are the last ones given, by endpoint. */
+export interface Owed {
+  readonly events: ReadonlyArray<NewEvent>
+  readonly deliveries: ReadonlyArray<NewDelivery>
+  readonly sequences: ReadonlyMap<string, number>
+}
+
+/** Gives events their ids, and every endpoint that wants one a delivery with its next sequence. */
+export const owe = ({ again, events: drafts }: Pick<OutboxDraft, "events" | "again">, debts: Debts, atMs: number, sha256: (bytes: Uint8Array) => Uint8Array): Owed => {
+  const events: Array<NewEvent> = []
+  const deliveries: Array<NewDelivery> = []
+  const sequences = new Map<string, number>()
+  const deliver = (eventId: string, endpointId: string): void => {
+    const sequence = (sequences.get(endpointId) ?? debts.lastSequence(endpointId)) + 1
+    sequences.set(endpointId, sequence)
+    deliveries.push({ id: deliveryId(sha256, atMs, eventId, endpointId, sequence), eventId, endpointId, sequence })
+  }
+  let last = debts.lastEventId
+  for (const { data, entropy, type } of drafts) {
+    last = eventIdAfter(last, atMs, bytesOf(entropy))
+    events.push({ id: last, type, data })
+    for (const endpointId of debts.wanting(type)) deliver(last, endpointId)
+  }
+  for (const { endpointId, eventId } of again) deliver(eventId, endpointId)
+  return { events, deliveries, sequences }
+}
+
+const bytesOf = (hex: string): Uint8Array => Uint8Array.from({ length: hex.length / 2 }, (_, n) => Number.parseInt(hex.slice(2 * n, 2 * n + 2), 16))

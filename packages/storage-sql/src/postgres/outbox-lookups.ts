@@ -1,0 +1,73 @@
+/** What a group must know about the outbox before it can be admitted: nothing, unless a ChangeSet of it asks something of the outbox. */
+import type { Result } from "@effect/sql-pg/PgConnection"
+import { wanted, wantedKey } from "@flyball/core/outbox"
+import { WEBHOOKS } from "@flyball/core/storage"
+import type { GroupView } from "./group-view.ts"
+import { states } from "./outbox-rows.ts"
+import type { PreparedChange } from "./prepare.ts"
+
+/** As statements for the schema `flyball`. Deliveries are locked: whoever claims at the same time passes them over, and one that was just claimed is waited for. */
+export const outboxText = {
+  lastEvent: "SELECT id FROM flyball.events ORDER BY id DESC LIMIT 1",
+  wanting: `SELECT k.n::int4 AS n, d.id, s.sequence::float8 AS sequence FROM unnest($1::text[]) WITH ORDINALITY AS k(key, n)
+    JOIN flyball.document_keys d ON d.collection = '${WEBHOOKS}' AND d.key = k.key AND d.value = '${wanted}' LEFT JOIN flyball.sequences s ON s.endpoint_id = d.id`,
+  sequences: "SELECT s.endpoint_id, s.sequence::float8 AS sequence FROM unnest($1::text[]) AS k(endpoint_id) JOIN flyball.sequences s ON s.endpoint_id = k.endpoint_id",
+  events: "SELECT e.id FROM unnest($1::text[]) AS k(id) JOIN flyball.events e ON e.id = k.id",
+  deliveries: `SELECT d.id, d.endpoint_id, d.state::int4 AS state, d.attempts, d.next_at_ms::float8 AS next_at_ms
+    FROM unnest($1::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id FOR UPDATE OF d`
+}
+
+interface OutboxLookup {
+  readonly sql: string
+  readonly params: ReadonlyArray<unknown>
+  readonly read: (view: GroupView, rows: Result["rows"]) => void
+}
+
+/** The questions of a group, which must all wait for the lock. */
+export const outboxLookups = (sql: typeof outboxText, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<OutboxLookup> => {
+  if (changes.every(({ outbox }) => outbox === null)) return []
+  const drafts = changes.flatMap(({ outbox }) => outbox ?? [])
+  const types = distinct(drafts.flatMap(({ events }) => events.map(({ type }) => type)))
+  const again = drafts.flatMap((draft) => draft.again)
+  const moved = distinct(drafts.flatMap(({ moves }) => moves.map(({ id }) => id)))
+  const put = types.length === 0 ? [] : changes.flatMap(({ change }) => (change.puts ?? []).flatMap(({ collection, id }) => collection === WEBHOOKS ? [id] : []))
+  const endpoints = distinct([...put, ...again.map(({ endpointId }) => endpointId)])
+  return [
+    ...types.length === 0 ? [] : [{ sql: sql.lastEvent, params: [], read: readLastEvent }, { sql: sql.wanting, params: [types.map(wantedKey)], read: readWanting(types) }],
+    ...endpoints.length === 0 ? [] : [{ sql: sql.sequences, params: [endpoints], read: readSequences }],
+    ...again.length === 0 ? [] : [{ sql: sql.events, params: [distinct(again.map(({ eventId }) => eventId))], read: readEvents }],
+    ...moved.length === 0 ? [] : [{ sql: sql.deliveries, params: [moved], read: readDeliveries }]
+  ]
+}
+
+const distinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)]
+
+type Read = OutboxLookup["read"]
+
+const readLastEvent: Read = ({ outbox }, [row]) => {
+  outbox.lastEventId = row === undefined ? null : row["id"] as string
+}
+
+const readWanting = (types: ReadonlyArray<string>): Read => ({ outbox }, rows) => {
+  for (const type of types) outbox.knowType(type)
+  for (const row of rows) {
+    outbox.knowWanting(types[(row["n"] as number) - 1]!, row["id"] as string)
+    if (row["sequence"] !== null) outbox.knowSequence(row["id"] as string, row["sequence"] as number)
+  }
+}
+
+const readSequences: Read = ({ outbox }, rows) => {
+  for (const row of rows) outbox.knowSequence(row["endpoint_id"] as string, row["sequence"] as number)
+}
+
+const readEvents: Read = ({ outbox }, rows) => {
+  for (const row of rows) outbox.knowEvent(row["id"] as string)
+}
+
+const readDeliveries: Read = ({ outbox }, rows) => {
+  for (const row of rows) {
+    outbox.knowDelivery(row["id"] as string, {
+      state: states[row["state"] as number]!, attempts: row["attempts"] as number, endpointId: row["endpoint_id"] as string, nextAttemptAtMs: row["next_at_ms"] as number | null
+    })
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Rows of documents, and the head, in the memory of the one process that writes them.
+ *
+ * The file has a single writer, and all that writes goes through here: so what was read or written last is what is so, until the next commit begins that
+ * touches it. Nothing is kept that was read while such a commit was under way. Decision 0024.
+ */
+import type { CommitReceipt, Head } from "@flyball/core/storage"
+import type { DocumentRow } from "./protocol.ts"
+
+/** Bodies' text kept, in UTF-16 units, of all collections together. Past it everything is let go. */
+const MAX_UNITS = 4_000_000
+/** What an answer takes beside its bodies, so that many answers of "nothing there" are not free. */
+const ANSWER_UNITS = 200
+
+/** One collection's answers. Each commit that touches the collection throws them all away. */
+interface Shelf {
+  readonly answers: Map<string, ReadonlyArray<DocumentRow>>
+  /** What the answers take. */
+  units: number
+  /** Commits under way that touch it. */
+  changing: number
+  /** Counts commits that were. */
+  generation: number
+}
+
+/** A look-up that was begun: what it finds may be kept if nothing touched the collection meanwhile. */
+export interface Asked {
+  readonly shelf: Shelf
+  readonly key: string
+  readonly generation: number
+}
+
+/** Answers of a store, by collection. */
+export class NearDocuments {
+  readonly #shelves = new Map<string, Shelf>()
+  readonly #mostUnits: number
+  #head: Head | null = null
+  #units = 0
+  /** Commits under way, and those that were: a head that was read while one was under way may be old by now. */
+  #committing = 0
+  #commits = 0
+
+  constructor(mostUnits = MAX_UNITS) {
+    this.#mostUnits = mostUnits
+  }
+
+  /** The head as the last commit left it; null when it must be read. A copy: bytes that were answered belong to whoever asked. */
+  get head(): Head | null {
+    return this.#committing === 0 && this.#head !== null ? { ...this.#head, hash: this.#head.hash.slice() } : null
+  }
+
+  /** Before a head is read. */
+  askHead(): number {
+    return this.#committing === 0 ? this.#commits : -1
+  }
+
+  keepHead(asked: number, head: Head | null): void {
+    if (asked === this.#commits && this.#committing === 0 && head !== null) this.#head = { ...head, hash: head.hash.slice() }
+  }
+
+  /** The answer to a look-up, or what to hand to {@link keep} with the answer. */
+  look(collection: string, key: string): ReadonlyArray<DocumentRow> | Asked {
+    const shelf = this.#shelf(collection)
+    if (shelf.changing === 0) {
+      const found = shelf.answers.get(key)
+      if (found !== undefined) return found
+    }
+    return { shelf, key, generation: shelf.changing === 0 ? shelf.generation : -1 }
+  }
+
+  /** Keeps what a look-up found, unless it may be old. `units`: how long the bodies' text is. */
+  keep({ generation, key, shelf }: Asked, found: ReadonlyArray<DocumentRow>, units: number): void {
+    if (shelf.changing > 0 || shelf.generation !== generation) return
+    const taken = units + ANSWER_UNITS
+    if (taken > this.#mostUnits) return
+    if (this.#units + taken > this.#mostUnits) for (const other of this.#shelves.values()) this.#clear(other)
+    // Who asked at the same time may have kept the same answer already; then it is counted twice until it is let go.
+    shelf.answers.set(key, found)
+    shelf.units += taken
+    this.#units += taken
+  }
+
+  /** A commit goes on its way that puts documents of these collections. Call what it returns when it has ended, with what is known of the head. */
+  changing(collections: ReadonlySet<string>): (receipts: ReadonlyArray<CommitReceipt> | null) => void {
+    const shelves = [...collections].map((collection) => this.#shelf(collection))
+    for (const shelf of shelves) {
+      shelf.changing += 1
+      shelf.generation += 1
+      this.#clear(shelf)
+    }
+    this.#committing += 1
+    return (receipts) => {
+      for (const shelf of shelves) shelf.changing -= 1
+      this.#committing -= 1
+      this.#commits += 1
+      if (receipts === null) this.#head = null
+      // Documents may be put before there is a chain: then there is a head of none.
+      else for (const { head } of receipts) if (head.seq >= (this.#head?.seq ?? 0)) this.#head = { ...head, hash: head.hash.slice() }
+    }
+  }
+
+  #shelf(collection: string): Shelf {
+    let shelf = this.#shelves.get(collection)
+    if (shelf === undefined) this.#shelves.set(collection, shelf = { answers: new Map(), units: 0, changing: 0, generation: 0 })
+    return shelf
+  }
+
+  #clear(shelf: Shelf): void {
+    shelf.answers.clear()
+    this.#units -= shelf.units
+    shelf.units = 0
+  }
+}

@@ -1,0 +1,52 @@
+/** Reads of the outbox in a SQLite store. */
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { firstEventId } from "@flyball/core/outbox"
+import type { Attempt, Delivery } from "@flyball/core/storage"
+import { attemptOf, deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
+import type { EventQuery, EventRow } from "./protocol.ts"
+import { Words } from "./words.ts"
+
+/** Reads one open database. */
+export class OutboxReader {
+  readonly #words: Words
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #db: DatabaseSync
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+    this.#words = new Words(db)
+  }
+
+  #sql(text: string): StatementSync {
+    let statement = this.#statements.get(text)
+    if (statement === undefined) this.#statements.set(text, statement = this.#db.prepare(text))
+    return statement
+  }
+
+  delivery(id: string): { readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null {
+    const row = this.#sql(`SELECT d.n, ${deliveryColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.id = ?`).get(id)
+    if (row === undefined) return null
+    const attempts = this.#sql("SELECT attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt FROM attempt WHERE delivery = ? ORDER BY attempt").all(row["n"] as number)
+    // An attempt that began between the two reads is not told of: the delivery above does not count it.
+    return { delivery: deliveryOf(row, this.#words), attempts: attempts.map(attemptOf).filter(({ attempt }) => attempt <= (row["attempts"] as number)) }
+  }
+
+  deliveriesOf(endpointId: string, before: number, limit: number): ReadonlyArray<Delivery> {
+    return this.#sql(`SELECT ${deliveryColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.endpoint = ? AND d.sequence < ? ORDER BY d.sequence DESC LIMIT ?`)
+      .all(this.#words.find(endpointId), before, limit).map((row) => deliveryOf(row, this.#words))
+  }
+
+  event(id: string): EventRow | null {
+    const row = this.#sql(`SELECT ${eventColumns} FROM event e WHERE e.id = ?`).get(id)
+    return row === undefined ? null : eventOf(row, this.#words)
+  }
+
+  events({ after, limit, sinceMs, types }: EventQuery): ReadonlyArray<EventRow> {
+    const wanted = types?.flatMap((type) => this.#words.find(type) ?? [])
+    if (wanted?.length === 0) return []
+    const ofTypes = wanted === undefined ? "" : `AND e.type IN (${wanted.map(() => "?").join(", ")})`
+    const first = sinceMs === null ? "" : firstEventId(sinceMs)
+    return this.#sql(`SELECT ${eventColumns} FROM event e WHERE e.id > ? AND e.id >= ? AND e.at_ms >= ? ${ofTypes} ORDER BY e.id LIMIT ?`)
+      .all(after, first, sinceMs ?? 0, ...wanted ?? [], limit).map((row) => eventOf(row, this.#words))
+  }
+}

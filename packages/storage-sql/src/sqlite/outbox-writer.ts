@@ -1,0 +1,79 @@
+/** The outbox in the writer: what a ChangeSet adds to it, and what moves. Claims are in `claims.ts`. */
+import { createHash } from "node:crypto"
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { type OutboxDraft, outboxConflicts, owe, wanted, wantedKey } from "@flyball/core/outbox"
+import type { Conflict, DeliveryMove, Head } from "@flyball/core/storage"
+import { states } from "./outbox-rows.ts"
+import type { Words } from "./words.ts"
+
+const webhooks = "webhooks"
+
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest()
+
+/** The tables `event`, `delivery`, `attempt` and `lane`, inside the writer's transaction. */
+export class OutboxWriter {
+  readonly #rows: ReturnType<typeof prepareRows>
+  readonly #words: Words
+
+  constructor(db: DatabaseSync, words: Words) {
+    this.#rows = prepareRows(db)
+    this.#words = words
+  }
+
+  /** What speaks against a ChangeSet. Reads only. */
+  conflicts(draft: OutboxDraft): ReadonlyArray<Conflict> {
+    return outboxConflicts(draft, {
+      delivery: (id) => {
+        const row = this.#rows.standing.get(id)
+        return row === undefined ? null : { state: states[row["state"] as number]!, attempts: row["attempts"] as number }
+      },
+      hasEvent: (id) => this.#rows.event.get(id) !== undefined
+    })
+  }
+
+  /** Writes a ChangeSet that {@link conflicts} found nothing against, once its puts are written. A `repeat` emits nothing. */
+  write(draft: OutboxDraft, repeat: boolean, head: Head, atMs: number): void {
+    for (const move of draft.moves) this.#move(move, atMs)
+    for (const endpointId of draft.cancel) this.#rows.cancel.run(atMs, this.#words.find(endpointId))
+    if (!repeat && draft.events.length + draft.again.length > 0) this.#owe(draft, head, atMs)
+  }
+
+  #move({ ended, id, to }: DeliveryMove, atMs: number): void {
+    const next = to.state === "pending" ? to.nextAttemptAtMs : null
+    const { attempts, n } = this.#rows.move.get(states.indexOf(to.state), next, next === null ? atMs : null, id) as { readonly n: number; readonly attempts: number }
+    if (ended !== undefined) this.#rows.end.run(ended.endedAtMs, ended.statusCode, ended.errorCode, JSON.stringify(ended.responseExcerpt), n, attempts)
+  }
+
+  #owe(draft: OutboxDraft, head: Head, atMs: number): void {
+    const collection = this.#words.find(webhooks)
+    const { deliveries, events, sequences } = owe(draft, {
+      lastEventId: (this.#rows.lastEvent.get()?.["id"] as string | undefined) ?? null,
+      wanting: (type) => this.#rows.wanting.all(collection, this.#words.find(wantedKey(type)), wanted).map((row) => row["id"] as string),
+      lastSequence: (endpointId) => (this.#rows.sequence.get(this.#words.find(endpointId))?.["sequence"] as number | undefined) ?? 0
+    }, atMs, sha256)
+    const numbers = new Map<string, number>()
+    for (const { data, id, type } of events) numbers.set(id, this.#rows.insertEvent.run(id, this.#words.intern(type), atMs, head.seq, head.hash, data).lastInsertRowid as number)
+    for (const { endpointId, eventId, id, sequence } of deliveries) {
+      const event = numbers.get(eventId) ?? this.#rows.event.get(eventId)!["n"] as number
+      this.#rows.insertDelivery.run(id, event, this.#words.intern(endpointId), sequence, atMs, atMs)
+    }
+    for (const [endpointId, sequence] of sequences) this.#rows.setSequence.run(this.#words.intern(endpointId), sequence)
+  }
+}
+
+const prepareRows = (db: DatabaseSync) => {
+  const sql = (text: string): StatementSync => db.prepare(text)
+  return {
+    standing: sql("SELECT state, attempts FROM delivery WHERE id = ?"),
+    event: sql("SELECT n FROM event WHERE id = ?"),
+    lastEvent: sql("SELECT id FROM event ORDER BY id DESC LIMIT 1"),
+    wanting: sql("SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? AND k.value = ? ORDER BY d.id"),
+    sequence: sql("SELECT sequence FROM lane WHERE endpoint = ?"),
+    move: sql("UPDATE delivery SET state = ?, next_at_ms = ?, lease_until_ms = NULL, finished_at_ms = ? WHERE id = ? RETURNING n, attempts"),
+    end: sql("UPDATE attempt SET ended_at_ms = ?, status_code = ?, error_code = ?, excerpt = ? WHERE delivery = ? AND attempt = ?"),
+    cancel: sql("UPDATE delivery INDEXED BY delivery_pending SET state = 4, next_at_ms = NULL, finished_at_ms = ? WHERE state = 0 AND endpoint = ?"),
+    insertEvent: sql("INSERT INTO event (id, type, at_ms, seq, hash, data) VALUES (?, ?, ?, ?, ?, ?)"),
+    insertDelivery: sql("INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms) VALUES (?, ?, ?, ?, 0, 0, ?, ?)"),
+    setSequence: sql("INSERT INTO lane (endpoint, sequence, turn) VALUES (?, ?, 0) ON CONFLICT (endpoint) DO UPDATE SET sequence = excluded.sequence")
+  }
+}
