@@ -1,0 +1,148 @@
+import { createServer, type Socket } from "node:net"
+import { type Mail, Mailer, MailFailed } from "@flyball/core"
+import { Effect, Logger } from "effect"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { testAuthority } from "../testing/certificate.ts"
+import { closed, listening } from "../testing/receiver.ts"
+import { logMailer, MailInvalid, mailProblem, openSmtpMailer, smtpMailer } from "./mailer.ts"
+import { readMailOptions } from "./settings.ts"
+import { CONVERSATION_MS, sendLetter } from "./smtp-send.ts"
+
+const mail: Mail = { to: "owner@example.org", subject: "Webhook wh_1 failed", text: "It failed.\n.\n", messageId: "mail_1" }
+const from = "flyball@example.com"
+const opened: Array<() => unknown> = []
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const close of opened.splice(0).toReversed()) await close()
+})
+
+/** A server that answers each line by a script, and keeps what it was told. */
+const scripted = async (greeting: string, answer: (line: string, socket: Socket) => string | null) => {
+  const told: Array<string> = []
+  const server = createServer((socket) => {
+    opened.push(() => socket.destroy())
+    let rest = ""
+    socket.on("error", () => undefined).on("data", (chunk) => {
+      const lines = (rest + chunk.toString("latin1")).split("\r\n")
+      rest = lines.pop()!
+      for (const line of lines) {
+        told.push(line)
+        const words = answer(line, socket)
+        if (words !== null) socket.write(words)
+      }
+    })
+    if (greeting !== "") socket.write(greeting)
+  })
+  const port = await listening(server)
+  opened.push(() => closed(server))
+  return { port, told }
+}
+const willing = () => {
+  let inLetter = false
+  return (line: string): string | null => {
+    if (inLetter && line !== ".") return null
+    inLetter = line === "DATA"
+    return line.startsWith("EHLO") ? "250-mail.example\r\n250-8BITMIME\r\n250 AUTH PLAIN\r\n" : inLetter ? "354 go on\r\n" : line === "QUIT" ? "221 bye\r\n" : "250 2.0.0 fine\r\n"
+  }
+}
+/** Willing but for the lines that this answers. */
+const but = (answer: (line: string) => string | null): (line: string) => string | null => {
+  const otherwise = willing()
+  return (line: string): string | null => answer(line) ?? otherwise(line)
+}
+const failure = (sent: Promise<void>): Promise<unknown> => sent.then(() => "sent", (error: unknown) => error)
+
+describe("a server that does not do its part", () => {
+  test("offers no STARTTLS: nothing of the letter is said", async () => {
+    const { port, told } = await scripted("220 hi\r\n", willing())
+    const problem = await failure(openSmtpMailer({ url: `smtp://me:hunter2@127.0.0.1:${port}`, from }).send(mail))
+    expect(problem).toBeInstanceOf(MailFailed)
+    expect(String(problem)).toMatch(/offers no STARTTLS/)
+    expect(told).toEqual(["EHLO example.com"])
+  })
+
+  test("says something between STARTTLS and TLS: it is not believed", async () => {
+    const { port, told } = await scripted("220 hi\r\n", (line) => line === "STARTTLS" ? "220 go\r\n250-injected\r\n250 AUTH PLAIN\r\n" : "250-mail.example\r\n250 STARTTLS\r\n")
+    expect(String(await failure(openSmtpMailer({ url: `smtp://me:hunter2@127.0.0.1:${port}`, from }).send(mail)))).toMatch(/somebody in between/)
+    expect(told).toEqual(["EHLO example.com", "STARTTLS"])
+  })
+
+  test.each([
+    ["refuses the recipient", but((line) => line.startsWith("RCPT") ? "550-5.1.1 <owner@example.org> is not here\r\n550 5.1.1 ask flyball@example.com about owner\r\n" : null), /did not take the recipient 550 5\.1\.1 <…> is not here 5\.1\.1 ask … about …$/],
+    ["refuses the sender", but((line) => line.startsWith("MAIL") ? "553 5.7.1 no\x1b[31m\r\n" : null), /did not take the sender 553 5\.7\.1 no\?\[31m$/],
+    ["refuses the letter", but((line) => line === "." ? "554 5.6.0 spam\r\n" : null), /did not take the letter 554 5\.6\.0 spam/],
+    ["speaks of something else", (line: string) => line.startsWith("EHLO") ? "HTTP/1.1 400 Bad Request\r\n" : null, /does not speak SMTP/],
+    ["hangs up", (_: string, socket: Socket): null => (socket.end(), null), /closed the connection/],
+    ["breaks off", (_: string, socket: Socket): null => (socket.resetAndDestroy(), null), /broke \(ECONNRESET\)|closed/],
+    ["never ends a reply", (_: string, socket: Socket): null => (socket.write("250-x\r\n".repeat(20_000)), null), /does not end/]
+  ] as const)("%s", async (_, answer, why) => {
+    const { port } = await scripted("220 hi\r\n", answer)
+    const problem = await failure(openSmtpMailer({ url: `smtp://127.0.0.1:${port}?starttls=never`, from }).send(mail))
+    expect(problem).toBeInstanceOf(MailFailed)
+    expect(String(problem)).toMatch(why)
+    expect(String(problem)).not.toMatch(/owner|hunter2/)
+  })
+
+  test("keeps silent: thirty seconds for everything", async () => {
+    let reached!: () => void
+    const there = new Promise<void>((resolve) => { reached = resolve })
+    const { port } = await scripted("220 hi\r\n", () => (reached(), null))
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    const sent = failure(openSmtpMailer({ url: `smtp://127.0.0.1:${port}?starttls=never`, from }).send(mail))
+    await there
+    vi.advanceTimersByTime(CONVERSATION_MS - 1)
+    expect(await Promise.race([sent, new Promise((resolve) => setImmediate(() => resolve("open")))])).toBe("open")
+    vi.advanceTimersByTime(1)
+    expect(String(await sent)).toMatch(/within 30 seconds/)
+  })
+
+  test("is not there, or is not who it should be", async () => {
+    const gone = createServer()
+    const port = await listening(gone)
+    await closed(gone)
+    expect(String(await failure(openSmtpMailer({ url: `smtp://127.0.0.1:${port}`, from }).send(mail)))).toMatch(/ECONNREFUSED/)
+    const plain = await scripted("220 hi\r\n", willing())
+    expect(String(await failure(openSmtpMailer({ url: `smtps://127.0.0.1:${plain.port}`, from, ca: testAuthority().ca }).send(mail)))).toMatch(/broke \(/)
+  })
+})
+
+describe("a letter", () => {
+  test("is taken, line by line as the protocol has it", async () => {
+    let leave!: () => void
+    const left = new Promise<void>((resolve) => { leave = resolve })
+    const { port, told } = await scripted("220-hi\r\n220 there\r\n", but((line) => line === "QUIT" ? (leave(), "221 bye\r\n") : null))
+    await openSmtpMailer({ url: `smtp://127.0.0.1:${port}?starttls=never`, from }).send(mail)
+    await left
+    expect([told.slice(0, 4), told.slice(-3)]).toEqual([["EHLO example.com", "MAIL FROM:<flyball@example.com>", "RCPT TO:<owner@example.org>", "DATA"], [Buffer.from("It failed.\r\n.\r\n").toString("base64"), ".", "QUIT"]])
+  })
+
+  test("keeps its lines that begin with a dot", async () => {
+    const { port, told } = await scripted("220 hi\r\n", willing())
+    const server = readMailOptions({ url: `smtp://127.0.0.1:${port}?starttls=never`, from })
+    if (typeof server === "string") throw new Error(server)
+    await sendLetter(server, { to: mail.to, letter: ".\r\n..\r\na.\r\n" }, new AbortController().signal)
+    expect(told.slice(4, 8)).toEqual(["..", "...", "a.", "."])
+  })
+
+  test("that cannot be written reaches no server", async () => {
+    const { port, told } = await scripted("220 hi\r\n", willing())
+    const mailer = openSmtpMailer({ url: `smtp://127.0.0.1:${port}?starttls=never`, from })
+    for (const wrong of [{ to: "a@b>\r\nRCPT TO:<x@y" }, { messageId: "x\r\nBcc: y" }]) expect(await failure(mailer.send({ ...mail, ...wrong }))).toBeInstanceOf(MailFailed)
+    expect(told).toEqual([])
+  })
+
+  test("goes to the log where no server is set, without whom it is for and what it says", async () => {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => { logged.push(`${logLevel} ${String(message)}`) })
+    await Effect.runPromise(Effect.gen(function*() {
+      yield* (yield* Mailer).send({ ...mail, subject: "Webhook wh_1\r\nfailed" })
+    }).pipe(Effect.provide([logMailer, Logger.layer([logger])])))
+    expect(logged).toEqual(["Warn A letter was not sent, since no mail server is set: Webhook wh_1 failed (mail_1)"])
+  })
+
+  test("needs settings that can be used", async () => {
+    expect(() => openSmtpMailer({ url: "http://h", from })).toThrow(MailInvalid)
+    expect((await Effect.runPromise(Effect.flip(Effect.provide(Mailer, smtpMailer({ url: "smtp://h", from: "x" })))))._tag).toBe("MailInvalid")
+    expect([mailProblem({ url: "smtp://h", from }), mailProblem({ url: "smtp://h", from: "x" })]).toEqual([null, expect.stringMatching(/letters are from/)])
+  })
+})

@@ -1,0 +1,24 @@
+/** Headers of a request, before they reach a socket. */
+
+/** What the connection itself says, or what would change how a receiver reads the request: no caller sets these. */
+const OURS = new Set([
+  "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "expect", "te", "trailer", "proxy-connection", "proxy-authorization"
+])
+
+/**
+ * What is wrong with these headers, as a sentence that shows no value; null when nothing is.
+ *
+ * - Shape: names are tokens of RFC 9110, each once whatever its case; values are printable ASCII without spaces at their ends, so no line ends.
+ */
+export const headersProblem = (headers: { readonly [name: string]: string }): string | null => {
+  const seen = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase()
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return "a header's name holds a character that a name cannot hold"
+    if (OURS.has(lower)) return `the header ${lower} is set by the connection`
+    if (seen.has(lower)) return `the header ${lower} is there twice`
+    if (!/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/.test(value)) return `the value of ${lower} holds something other than printable ASCII, or a space at an end`
+    seen.add(lower)
+  }
+  return null
+}

@@ -1,0 +1,104 @@
+/**
+ * Connections that go to vetted addresses and nowhere else.
+ *
+ * The pin is the look-up function of a request: it knows the vetted addresses and answers nothing else. An agent keeps connections under name, port and pin, so
+ * that one which was made for other addresses is never found again; and whoever is at the other end is compared with the pin once it is there.
+ */
+import * as http from "node:http"
+import * as https from "node:https"
+import { isIP, type LookupFunction, type Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { addressKey, parseAddress } from "./address.ts"
+
+/** The other end is not one of the vetted addresses. */
+export class PeerNotVetted extends Error {}
+
+/** A look-up function that holds the vetted addresses. */
+export interface Pin {
+  readonly lookup: LookupFunction
+  /** Throws {@link PeerNotVetted} unless the connected socket's other end is one of them. */
+  readonly check: (socket: Socket) => void
+}
+
+interface Pinned extends Pin {
+  readonly key: string
+}
+
+/** Unit: milliseconds. Short of what receivers close idle connections after, so that a request does not meet a connection that is being closed. */
+const IDLE_MS = 1_000
+const FREE_PER_PIN = 16
+
+const pinned = new WeakMap<LookupFunction, Pinned>()
+
+/** Pins these addresses, which were vetted. */
+export const pinTo = (addresses: ReadonlyArray<string>): Pin => {
+  const keys = new Set(addresses.map(keyOf))
+  const answer = addresses.map((address) => ({ address, family: isIP(address) }))
+  const lookup: LookupFunction = (_name, options, callback) => {
+    if (options.all === true) callback(null, [...answer])
+    else callback(null, answer[0]!.address, answer[0]!.family)
+  }
+  const check = (socket: Socket): void => {
+    if (!keys.has(keyOf(socket.remoteAddress ?? ""))) throw new PeerNotVetted("the other end is not an address that was vetted")
+  }
+  const pin = { lookup, check, key: [...keys].sort().join(",") }
+  pinned.set(lookup, pin)
+  return pin
+}
+
+const keyOf = (text: string): string => {
+  const address = parseAddress(text)
+  return address === null ? "none" : addressKey(address)
+}
+
+const pinOf = (options: http.ClientRequestArgs | undefined): Pinned => {
+  const pin = options?.lookup === undefined ? undefined : pinned.get(options.lookup)
+  if (pin === undefined) throw new TypeError("a request through this agent carries a pin")
+  return pin
+}
+
+/** Compares before anything else hears of the connection, so before a byte is written to it. */
+const checked = (socket: Duplex | null | undefined, pin: Pin): Duplex | null | undefined => {
+  const connecting = socket as Socket | null | undefined
+  connecting?.prependOnceListener("connect", () => {
+    try {
+      pin.check(connecting)
+    } catch (problem) {
+      connecting.destroy(problem as PeerNotVetted)
+    }
+  })
+  return socket
+}
+
+class PinnedHttpAgent extends http.Agent {
+  override getName(options?: http.ClientRequestArgs): string {
+    return `${super.getName(options)}|${pinOf(options).key}`
+  }
+  override createConnection(options: http.ClientRequestArgs, callback?: (error: Error | null, stream: Duplex) => void): Duplex | null | undefined {
+    return checked(super.createConnection(options, callback), pinOf(options))
+  }
+}
+
+class PinnedHttpsAgent extends https.Agent {
+  override getName(options?: https.RequestOptions): string {
+    return `${super.getName(options)}|${pinOf(options).key}`
+  }
+  override createConnection(options: https.RequestOptions, callback?: (error: Error | null, stream: Duplex) => void): Duplex | null | undefined {
+    return checked(super.createConnection(options, callback), pinOf(options))
+  }
+}
+
+/** The two agents of a sender. They read no proxy from the environment, and take no certificate that does not verify whatever the environment says. */
+export interface PinnedAgents {
+  readonly http: http.Agent
+  readonly https: https.Agent
+  readonly close: () => void
+}
+
+/** `ca`: certificates in PEM that are trusted in place of the usual ones. */
+export const pinnedAgents = (ca: string | undefined): PinnedAgents => {
+  const kept = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: FREE_PER_PIN, scheduling: "lifo" } as const
+  const plain = new PinnedHttpAgent(kept)
+  const tls = new PinnedHttpsAgent({ ...kept, rejectUnauthorized: true, minVersion: "TLSv1.2", ...(ca === undefined ? {} : { ca }) })
+  return { http: plain, https: tls, close: () => (plain.destroy(), tls.destroy()) }
+}

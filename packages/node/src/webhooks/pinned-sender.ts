@@ -1,0 +1,127 @@
+/**
+ * The sender of webhooks: pinned at the socket.
+ *
+ * At each attempt every address of the name is resolved and vetted, and the connection goes to those addresses alone; TLS and the `Host` header still speak to
+ * the name. Redirects are answers, proxies of the environment do not exist, and no connection is used again for other addresses than it was made for.
+ *
+ * - Spec: document 1 section 6. What is denied, ports and time limits are gaps: decision 0020.
+ */
+import { type Attempted, type OutgoingRequest, WebhookSender, type WebhookSenderApi } from "@flyball/core"
+import { Clock, Effect, Layer, Schema } from "effect"
+import { NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
+import { headersProblem } from "./headers.ts"
+import { pinnedAgents, type PinnedAgents, pinTo } from "./pinned-agents.ts"
+import { post, type Posted } from "./post.ts"
+import { hostResolver, type Resolve, vet } from "./resolve.ts"
+import { retryAfterMs } from "./retry-after.ts"
+import { readTarget, type UrlRules } from "./target.ts"
+
+/** How requests may leave. Everything is closed unless it is opened here. */
+export interface EgressOptions {
+  /**
+   * Denied addresses that may be reached all the same: addresses, ranges such as `10.0.0.0/8`, exact names. Link-local and metadata addresses are opened by
+   * the very address only.
+   */
+  readonly egressAllow?: ReadonlyArray<string>
+  /** Plain http too. */
+  readonly allowHttp?: boolean
+  /** The only ports that may be used. Without: 443 (80 for http), and those above 1023 but for what browsers refuse. */
+  readonly ports?: ReadonlyArray<number>
+  /** Certificates in PEM that are trusted in place of the usual ones. */
+  readonly ca?: string
+  /** How names are resolved, in place of the host's resolver. Every answer is vetted. */
+  readonly resolve?: Resolve
+}
+
+/** The settings of what may leave cannot be used: the start is refused. */
+export class EgressInvalid extends Schema.TaggedError<EgressInvalid>()("EgressInvalid", { reason: Schema.String }) {
+  override get message(): string {
+    return `What requests may leave cannot be decided: ${this.reason}.`
+  }
+}
+
+/** A sender without Effect. */
+export interface PinnedSender {
+  /** What goes wrong is an answer: it rejects only when it is aborted, which ends the connection. */
+  readonly send: (request: OutgoingRequest, signal?: AbortSignal) => Promise<Attempted>
+  readonly urlProblem: (url: string) => string | null
+  /** Closes what is open. */
+  readonly close: () => void
+}
+
+/** Unit: milliseconds for resolving, connecting, TLS, sending, and the answer's headers together. */
+const TOTAL_MS = 5_000
+
+/** The sender as a layer. Fails with `EgressInvalid`. */
+export const webhookSender = (options: EgressOptions = {}): Layer.Layer<WebhookSender, EgressInvalid> =>
+  Layer.effect(WebhookSender, Effect.gen(function*() {
+    const rules = rulesOf(options)
+    if (typeof rules === "string") return yield* new EgressInvalid({ reason: rules })
+    const agents = yield* Effect.acquireRelease(Effect.sync(() => pinnedAgents(options.ca)), ({ close }) => Effect.sync(close))
+    return senderOver(rules, agents, options.resolve ?? hostResolver())
+  }))
+
+/** The sender as a plain object. Throws `EgressInvalid`. */
+export const pinnedSender = (options: EgressOptions = {}): PinnedSender => {
+  const rules = rulesOf(options)
+  if (typeof rules === "string") throw new EgressInvalid({ reason: rules })
+  const agents = pinnedAgents(options.ca)
+  const sender = senderOver(rules, agents, options.resolve ?? hostResolver())
+  return {
+    send: (request, signal) => Effect.runPromise(sender.send(request), signal === undefined ? {} : { signal }),
+    urlProblem: sender.urlProblem,
+    close: agents.close
+  }
+}
+
+/** What is wrong with the entries of an allow list, as a sentence; null when nothing is. */
+export const egressProblem = (entries: ReadonlyArray<string>): string | null => {
+  const read = parseAllowList(entries)
+  return typeof read === "string" ? read : null
+}
+
+const rulesOf = (options: EgressOptions): UrlRules | string => {
+  const allow = options.egressAllow === undefined ? NOTHING_ALLOWED : parseAllowList(options.egressAllow)
+  if (typeof allow === "string") return allow
+  const bad = options.ports?.find((port) => !Number.isInteger(port) || port < 1 || port > 65_535)
+  if (bad !== undefined) return `a port is a whole number from 1 to 65535, and ${bad} is named`
+  return { allow, allowHttp: options.allowHttp ?? false, ports: options.ports === undefined ? null : new Set(options.ports) }
+}
+
+const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => ({
+  send: (request) => Effect.gen(function*() {
+    const startedAt = performance.now()
+    const posted = yield* Effect.promise((signal) => attempt(request, rules, agents, resolve, signal))
+    const durationMs = Math.round(performance.now() - startedAt)
+    const { errorCode, responseExcerpt, statusCode } = posted
+    return { statusCode, errorCode, durationMs, responseExcerpt, retryAfterMs: retryAfterMs(posted.retryAfter, yield* Clock.currentTimeMillis) }
+  }),
+  urlProblem: (url) => {
+    const target = readTarget(url, rules)
+    return typeof target === "string" ? target : null
+  }
+})
+
+const attempt = async (request: OutgoingRequest, rules: UrlRules, agents: PinnedAgents, resolve: Resolve, signal: AbortSignal): Promise<Posted> => {
+  const startedAt = performance.now()
+  const target = readTarget(request.url, rules)
+  // The rules may have changed since the webhook was made.
+  if (typeof target === "string" || headersProblem(request.headers) !== null) return ended("ssrf_blocked")
+  const vetted = await within(TOTAL_MS, vet(target, resolve, rules.allow), { errorCode: "timeout" as const })
+  if ("errorCode" in vetted) return ended(vetted.errorCode)
+  if (signal.aborted) return ended("connect")
+  const headersWithinMs = Math.max(TOTAL_MS - (performance.now() - startedAt), 0)
+  return await post({ target, pin: pinTo(vetted.addresses), headers: request.headers, body: request.body, headersWithinMs, signal }, agents)
+}
+
+const ended = (errorCode: Attempted["errorCode"]): Posted => ({ statusCode: null, errorCode, responseExcerpt: "", retryAfter: null })
+
+/** A name that is looked up cannot be called back; its answer is then not waited for. */
+const within = async <A, B>(ms: number, action: Promise<A>, late: B): Promise<A | B> => {
+  let timer: NodeJS.Timeout | undefined
+  try {
+    return await Promise.race([action, new Promise<B>((resolve) => { timer = setTimeout(() => resolve(late), ms) })])
+  } finally {
+    clearTimeout(timer)
+  }
+}

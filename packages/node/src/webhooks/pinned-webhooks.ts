@@ -1,0 +1,30 @@
+/** Everything that webhooks need of a Node host, for hosts that know no Effect. */
+import { literalWebhookSettings, type WebhooksChoice, webhooksChoice, WebhookSettings, type WebhookSettingsApi } from "@flyball/core"
+import { Layer } from "effect"
+import { logMailer, smtpMailer } from "../mail/mailer.ts"
+import type { MailOptions } from "../mail/settings.ts"
+import { memorySecretBox, secretBox, type SecretBoxOptions } from "../secrets/secret-box.ts"
+import { type EgressOptions, webhookSender } from "./pinned-sender.ts"
+
+/** How a host sends webhooks. */
+export interface PinnedWebhooksOptions extends EgressOptions {
+  /** Where the key is that seals secrets: a data folder, or a file. Left out, it lives in memory, and webhooks of an earlier start cannot be signed. */
+  readonly secrets?: SecretBoxOptions
+  /** The mail server; left out, letters go to the log. */
+  readonly mail?: MailOptions
+  /** Where these differ from the specification's. */
+  readonly settings?: Partial<WebhookSettingsApi>
+}
+
+/**
+ * Sender, secret box and mailer for `openGovernor({ webhooks })`.
+ *
+ * - Fails: when the governor opens, with a sentence, where the options or the key's file cannot be used.
+ */
+export const pinnedWebhooks = ({ mail, secrets, settings, ...egress }: PinnedWebhooksOptions = {}): WebhooksChoice =>
+  webhooksChoice("pinned", Layer.mergeAll(
+    webhookSender(egress),
+    secrets === undefined ? memorySecretBox : secretBox(secrets),
+    mail === undefined ? logMailer : smtpMailer(mail),
+    Layer.succeed(WebhookSettings, { ...literalWebhookSettings, ...settings })
+  ))

@@ -1,0 +1,121 @@
+/** One POST over a pinned connection: sent, answered, and read as far as is worth it. */
+import * as http from "node:http"
+import * as https from "node:https"
+import type { Socket } from "node:net"
+import type { Attempted } from "@flyball/core"
+import { EXCERPT_BYTES, excerptOf } from "./excerpt.ts"
+import { PeerNotVetted, type Pin, type PinnedAgents } from "./pinned-agents.ts"
+import type { Target } from "./target.ts"
+
+/** How a POST went. `retryAfter` as the answer has it. */
+export interface Posted {
+  readonly statusCode: number | null
+  readonly errorCode: Attempted["errorCode"]
+  readonly responseExcerpt: string
+  readonly retryAfter: string | null
+}
+
+/** What is sent. */
+export interface Post {
+  readonly target: Target
+  readonly pin: Pin
+  readonly headers: { readonly [name: string]: string }
+  readonly body: Uint8Array
+  /** Unit: milliseconds until the status and headers must be there. */
+  readonly headersWithinMs: number
+  readonly signal: AbortSignal
+}
+
+/** Unit: bytes. More of a body is not read. */
+const MAX_BODY_BYTES = 64 * 1_024
+/** Unit: milliseconds after the headers. */
+const BODY_MS = 1_000
+/** Unit: bytes of status line and headers. */
+const MAX_HEADER_BYTES = 16 * 1_024
+
+/** Never rejects. Resolves once the outcome is known and the body was read or dropped. */
+export const post = (request: Post, agents: PinnedAgents): Promise<Posted> =>
+  new Promise((resolve) => {
+    const { target } = request
+    let phase: "connect" | "tls" = "connect"
+    const sent = (target.isTls ? https : http).request({
+      method: "POST",
+      host: target.host,
+      port: target.port,
+      path: target.path,
+      headers: { ...request.headers, "content-length": request.body.length },
+      agent: target.isTls ? agents.https : agents.http,
+      lookup: request.pin.lookup,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      insecureHTTPParser: false,
+      signal: request.signal
+    })
+    const timer = setTimeout(() => fail("timeout"), request.headersWithinMs)
+    let hasStatus = false
+    const fail = (errorCode: Attempted["errorCode"], statusCode: number | null = null): void => {
+      clearTimeout(timer)
+      // Once there is a status it decides, and the connection may serve another request already.
+      if (hasStatus) return
+      resolve({ statusCode, errorCode, responseExcerpt: "", retryAfter: null })
+      sent.destroy()
+    }
+    sent.on("socket", (socket) => {
+      if (!socket.connecting) return recheck(socket, request.pin, (problem) => sent.destroy(problem))
+      socket.once("connect", () => { phase = target.isTls ? "tls" : "connect" })
+      socket.once("secureConnect", () => { phase = "connect" })
+    })
+    // A receiver that wants to speak something else has not taken the event.
+    sent.on("upgrade", (response, socket) => (socket.destroy(), fail("http_status", response.statusCode ?? null)))
+    sent.on("response", (response) => {
+      clearTimeout(timer)
+      hasStatus = true
+      const statusCode = response.statusCode ?? 0
+      const retryAfter = response.headers["retry-after"] ?? null
+      void readBody(response).then((responseExcerpt) => resolve({ statusCode, errorCode: errorOfStatus(statusCode), responseExcerpt, retryAfter }))
+    })
+    sent.on("error", (error) => fail(errorCodeOf(error, phase)))
+    sent.on("close", () => fail("connect"))
+    sent.end(request.body)
+  })
+
+/** A connection that was kept was checked when it was made, and is found only under the same pin; this is the second look. */
+const recheck = (socket: Socket, pin: Pin, refuse: (problem: Error) => void): void => {
+  try {
+    pin.check(socket)
+  } catch (problem) {
+    refuse(problem as PeerNotVetted)
+  }
+}
+
+const errorOfStatus = (status: number): Attempted["errorCode"] =>
+  status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? "redirect" : "http_status"
+
+/** `phase` is what was under way: a connection that breaks while TLS is agreed is TLS's trouble. */
+const errorCodeOf = (error: Error, phase: "connect" | "tls"): Attempted["errorCode"] => {
+  if (error instanceof PeerNotVetted) return "ssrf_blocked"
+  const code = "code" in error ? String(error.code) : ""
+  // No status was read: the answer is too large before its body begins.
+  if (code === "HPE_HEADER_OVERFLOW") return "body_too_large"
+  return phase === "tls" || code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_") ? "tls" : "connect"
+}
+
+/** The body as far as it is kept. What comes later, or beyond {@link MAX_BODY_BYTES}, is dropped with its connection: the status has decided already. */
+const readBody = (response: http.IncomingMessage): Promise<string> =>
+  new Promise((resolve) => {
+    const kept: Array<Uint8Array> = []
+    let seen = 0
+    const done = (): void => {
+      clearTimeout(timer)
+      if (!response.complete) response.destroy()
+      resolve(excerptOf(kept))
+    }
+    const timer = setTimeout(done, BODY_MS)
+    response.on("data", (chunk: Uint8Array) => {
+      if (seen < EXCERPT_BYTES) kept.push(chunk)
+      seen += chunk.length
+      if (seen > MAX_BODY_BYTES) done()
+    })
+    response.on("end", done)
+    response.on("error", done)
+    response.on("close", done)
+  })

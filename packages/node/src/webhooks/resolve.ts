@@ -1,0 +1,43 @@
+/** Names to addresses, all of them, at each attempt. */
+import { lookup } from "node:dns/promises"
+import { type AllowList, egressRefusal } from "./egress.ts"
+import type { Target } from "./target.ts"
+
+/** Every address of a name; rejects when there is none. */
+export type Resolve = (name: string) => Promise<ReadonlyArray<string>>
+
+/**
+ * The host's own resolver. Whoever asks for a name that is being looked up gets that look-up's answer: a receiver whose name server is slow holds one of the
+ * two threads that look up names, not both.
+ */
+export const hostResolver = (): Resolve => {
+  const asked = new Map<string, Promise<ReadonlyArray<string>>>()
+  return (name) => {
+    const under = asked.get(name)
+    if (under !== undefined) return under
+    const answer = lookup(name, { all: true, order: "verbatim" }).then((found) => found.map(({ address }) => address)).finally(() => asked.delete(name))
+    asked.set(name, answer)
+    return answer
+  }
+}
+
+/** The addresses that an attempt may connect to, in the resolver's order; or why it goes nowhere. */
+export type Vetted = { readonly addresses: ReadonlyArray<string> } | { readonly errorCode: "dns" | "ssrf_blocked" }
+
+/**
+ * Resolves and vets. One denied address among many refuses all: whoever answers with both a public and a private one is up to something, or the name is one
+ * that means something else inside than outside.
+ */
+export const vet = async (target: Target, resolve: Resolve, allow: AllowList): Promise<Vetted> => {
+  let addresses: ReadonlyArray<string> = [target.host]
+  if (!target.isAddress) {
+    try {
+      addresses = await resolve(target.host)
+    } catch {
+      return { errorCode: "dns" }
+    }
+  }
+  if (addresses.length === 0) return { errorCode: "dns" }
+  const name = target.isAddress ? null : target.host
+  return addresses.every((address) => egressRefusal(address, name, allow) === null) ? { addresses } : { errorCode: "ssrf_blocked" }
+}
