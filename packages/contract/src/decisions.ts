@@ -131,7 +131,9 @@ export const SettleIn = Schema.Struct({
   status: oneOf(settledStatuses),
   result: Schema.optionalKey(anyJson),
   usage: optional(Usage),
-  latency_ms: optional(integer())
+  latency_ms: optional(integer()),
+  /** What the meters of its evaluation came to, in place of what was reserved. */
+  actual: optional(list(Schema.Struct({ meter: identifier(64), amount: integer() }), 1, 16))
 })
 export type SettleIn = typeof SettleIn.Type
 

@@ -133,11 +133,14 @@ export const list = <S extends Schema.Top>(item: S, min: number, max: number) =>
  */
 export const OBJECT_LIMIT = 65_536
 
-/** A free JSON object that a state document keeps: plain, and exactly what JSON can say. */
-export const jsonObject = Schema.Record(Schema.String, Schema.Unknown).check(
+/** A free JSON object of at most so many characters: plain, and exactly what JSON can say. */
+export const jsonObjectUpTo = (limit: number) => Schema.Record(Schema.String, Schema.Unknown).check(
   check<object>((value) => isExact(value, 32), { type: "value_error", msg: "The object holds something without an exact JSON form: a number out of range, half of a surrogate pair, or more than 32 levels" }),
-  check<object>((value) => JSON.stringify(value).length <= OBJECT_LIMIT, { type: "too_long", msg: `The object's JSON text should have at most ${OBJECT_LIMIT} characters`, ctx: { max_length: OBJECT_LIMIT } })
+  check<object>((value) => JSON.stringify(value).length <= limit, { type: "too_long", msg: `The object's JSON text should have at most ${limit} characters`, ctx: { max_length: limit } })
 )
+
+/** A free JSON object that a state document keeps. */
+export const jsonObject = jsonObjectUpTo(OBJECT_LIMIT)
 
 const isExact = (value: unknown, room: number): boolean => {
   switch (typeof value) {

@@ -8,9 +8,14 @@ export const idPrefixes = {
   pack: "pck",
   user: "usr",
   evaluation: "evl",
+  envelope: "env",
+  waiver: "wvr",
   review: "rev",
   provenance: "prv",
-  model: "mdl"
+  model: "mdl",
+  webhook: "whk",
+  event: "evt",
+  delivery: "dlv"
 } as const
 
 /** A kind of id. */

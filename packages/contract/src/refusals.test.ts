@@ -62,7 +62,7 @@ describe("the endpoint table", () => {
     for (const { params } of endpoints) {
       for (const [name, param] of Object.entries(params as { readonly [name: string]: Param<unknown> })) {
         assert.isTrue(Result.isSuccess(param.decode(param.example, name)))
-        if (name !== "seq") for (const text of ["", "x", "\0", `${param.example}0`, param.example.toUpperCase()]) assert.isTrue(Result.isFailure(param.decode(text, name)), text)
+        if (name !== "seq" && name !== "version") for (const text of ["", "x", "\0", `${param.example}0`, param.example.toUpperCase()]) assert.isTrue(Result.isFailure(param.decode(text, name)), text)
       }
     }
   })
@@ -84,12 +84,16 @@ describe("the endpoint table", () => {
   })
 
   it("creates with 201 and reads with 200", () => {
-    const changes = new Set(["ingest_keys.revoke", "access_mapping.resolve_draft", ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)])
+    const changes = new Set(["bound.lint", "bound.publish", "bound.withdraw", "bound.backtest", "bound.grant_waiver", "bound.explain", "ingest_keys.revoke", "access_mapping.resolve_draft", ...["test", "revoke", "rotate_secret", "complete_rotation", "enable", "redeliver", "recover"].map((act) => `webhooks.${act}`), ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)])
     for (const { id, method, success } of endpoints) assert.strictEqual(success.status, method === "GET" || method === "PATCH" || method === "PUT" || changes.has(id) ? 200 : 201, id)
   })
 
   it("has every route of the specification's first part", () => {
     assert.deepStrictEqual(endpoints.map(({ method, path }) => `${method} ${path}`).sort(), [
+      "POST /api/v1/bound/envelopes", "GET /api/v1/bound/envelopes", "GET /api/v1/bound/envelopes/{envelope_id}", "PATCH /api/v1/bound/envelopes/{envelope_id}",
+      ...["lint", "publish", "withdraw", "backtest", "waivers", "waivers/{waiver_id}/grant"].map((act) => `POST /api/v1/bound/envelopes/{envelope_id}/${act}`),
+      ...["versions", "versions/{version}", "diff", "waivers"].map((what) => `GET /api/v1/bound/envelopes/{envelope_id}/${what}`),
+      "POST /api/v1/bound/evaluations", "GET /api/v1/bound/evaluations/{evaluation_id}", "POST /api/v1/bound/evaluations/{evaluation_id}/explain", "POST /api/v1/bound/evaluations/{evaluation_id}/void",
       "GET /api/v1/models", "POST /api/v1/models", "PATCH /api/v1/models/{model_id}", "GET /api/v1/agents/{agent_id}/provenance", "POST /api/v1/agents/{agent_id}/provenance", "GET /api/v1/register/_meta",
       "GET /api/v1/admin/entitlement-rules", "PUT /api/v1/admin/entitlement-rules", "POST /api/v1/admin/entitlement-rules/resolve-draft", "GET /api/v1/admin/ingest-keys", "GET /api/v1/agents", "GET /api/v1/agents/{agent_id}", "GET /api/v1/agents/{agent_id}/decisions",
       "GET /api/v1/agents/orphans", "PATCH /api/v1/agents/{agent_id}", "POST /api/v1/agents/{agent_id}/activate", "POST /api/v1/agents/{agent_id}/decommission",
@@ -98,7 +102,9 @@ describe("the endpoint table", () => {
       "GET /api/v1/chain/consistency", "GET /api/v1/chain/head", "GET /api/v1/chain/keys", "GET /api/v1/chain/records", "GET /api/v1/chain/records/{seq}",
       "GET /api/v1/chain/records/{seq}/proof", "GET /api/v1/chain/verify", "GET /api/v1/evidence/packs", "GET /api/v1/evidence/packs/{pack_id}", "GET /api/v1/me", "GET /healthz",
       "GET /status", "POST /api/v1/admin/ingest-keys", "POST /api/v1/admin/ingest-keys/{key_id}/revoke", "POST /api/v1/agents", "POST /api/v1/agents/{agent_id}/capture-gaps",
-      "POST /api/v1/agents/{agent_id}/decisions", "POST /api/v1/chain/erasures", "POST /api/v1/decisions/{decision_id}/settle", "POST /api/v1/evidence/packs"
+      "POST /api/v1/agents/{agent_id}/decisions", "POST /api/v1/chain/erasures", "POST /api/v1/decisions/{decision_id}/settle", "POST /api/v1/evidence/packs", "POST /api/v1/webhooks", "GET /api/v1/webhooks",
+      "GET /api/v1/webhooks/{webhook_id}", "GET /api/v1/webhooks/{webhook_id}/deliveries", "POST /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
+      ...["test", "revoke", "rotate-secret", "rotate-secret/complete", "enable", "recover"].map((act) => `POST /api/v1/webhooks/{webhook_id}/${act}`)
     ].sort())
   })
 })

@@ -179,6 +179,132 @@ export class IngestKeyNotFound extends Schema.TaggedError<IngestKeyNotFound>()("
   }
 }
 
+/** There is no such webhook, or the caller may not see it. */
+export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", { webhookId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such webhook among those that the caller may see."
+  }
+}
+
+/** The webhook is at its end. */
+export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("WebhookRevoked", { webhookId: told(Schema.String) }) {
+  override get message(): string {
+    return "The webhook is revoked, and stays so. Create another one."
+  }
+}
+
+/** Nothing is sent to this webhook. `status` says how it stands. */
+export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("WebhookNotActive", { status: told(Schema.String) }) {
+  override get message(): string {
+    return `Nothing is sent to a webhook that is ${this.status ?? "not active"}. Enable it first; a revoked one stays revoked.`
+  }
+}
+
+/** A webhook has at most two secrets that sign, and this one has two. */
+export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("RotationUnderWay", { overlapUntil: told(Schema.String) }) {
+  override get message(): string {
+    return `The last rotation is under way${this.overlapUntil === undefined ? "" : ` until ${this.overlapUntil}`}. Complete it first, or wait for its end.`
+  }
+}
+
+/** There is no such delivery of this webhook. */
+export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("DeliveryNotFound", { deliveryId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such delivery of this webhook."
+  }
+}
+
+/** The delivery is still tried by itself. `state` says how it stands. */
+export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()("DeliveryUnfinished", { state: told(Schema.String) }) {
+  override get message(): string {
+    return `The delivery is ${this.state ?? "unfinished"}: it is still tried by itself. Deliver it again when it succeeded, failed or was cancelled.`
+  }
+}
+
+/** This host cannot send, or cannot keep a secret. */
+export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>()("WebhooksUnavailable", {}) {
+  override get message(): string {
+    return "This host sends no webhooks: it was started without a sender or without a key to keep their secrets with, or its key is another one."
+  }
+}
+
+/** There is no such envelope, or the caller may not see it. */
+export class EnvelopeNotFound extends Schema.TaggedError<EnvelopeNotFound>()("EnvelopeNotFound", { envelopeId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such envelope among those that the caller may see."
+  }
+}
+
+/** The envelope has no such version. */
+export class EnvelopeVersionNotFound extends Schema.TaggedError<EnvelopeVersionNotFound>()("EnvelopeVersionNotFound", { version: told(Schema.Int) }) {
+  override get message(): string {
+    return "The envelope has no such version. List its versions; a draft is none until it is published."
+  }
+}
+
+/** There is an envelope for this agent or org unit. `envelopeId` is that one. */
+export class EnvelopeExists extends Schema.TaggedError<EnvelopeExists>()("EnvelopeExists", { envelopeId: told(Schema.NullOr(Schema.String)) }) {
+  override get message(): string {
+    return "There is an envelope for this agent or org unit. Change its draft; each has one envelope, with versions."
+  }
+}
+
+/** The envelope was changed since it was read. `revision` is the one that is there. */
+export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisionConflict>()("EnvelopeRevisionConflict", { revision: told(Schema.Int) }) {
+  override get message(): string {
+    return "The envelope was changed since it was read. Read it again and send the change with its revision."
+  }
+}
+
+/** There is neither a draft nor a version on trial. */
+export class NothingToPublish extends Schema.TaggedError<NothingToPublish>()("NothingToPublish", {}) {
+  override get message(): string {
+    return "There is nothing to publish: the envelope has neither a draft nor a version on trial. Write a draft first."
+  }
+}
+
+/** Errors were found about the draft. `findings` are all that was found. */
+export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublishable>()("EnvelopeNotPublishable", { findings: told(Schema.Array(Schema.Unknown)) }) {
+  override get message(): string {
+    return "The draft has errors, so it cannot be published. Correct what the findings of level error say."
+  }
+}
+
+/** The draft newly allows something, and whoever publishes it wrote it. `change` is what was proved, `sentence` says what is new. */
+export class SecondApproverRequired extends Schema.TaggedError<SecondApproverRequired>()("SecondApproverRequired", { change: told(Schema.String), sentence: told(Schema.String) }) {
+  override get message(): string {
+    return "This loosens what agents may do, so somebody who did not write it must do it. Ask another governor."
+  }
+}
+
+/** No version of the envelope is in force. */
+export class EnvelopeNotInForce extends Schema.TaggedError<EnvelopeNotInForce>()("EnvelopeNotInForce", {}) {
+  override get message(): string {
+    return "No version of this envelope is in force."
+  }
+}
+
+/** There is no such waiver of this envelope. */
+export class WaiverNotFound extends Schema.TaggedError<WaiverNotFound>()("WaiverNotFound", { waiverId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such waiver of this envelope."
+  }
+}
+
+/** The waiver cannot be granted any more. `status` says why. */
+export class WaiverNotOpen extends Schema.TaggedError<WaiverNotOpen>()("WaiverNotOpen", { status: told(Schema.String) }) {
+  override get message(): string {
+    return `The waiver is ${this.status ?? "not open"}, or its version is not in force any more. Ask for a new one.`
+  }
+}
+
+/** There is no such evaluation, or the caller may not see it. */
+export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()("EvaluationNotFound", { evaluationId: told(Schema.String) }) {
+  override get message(): string {
+    return "There is no such evaluation among those that the caller may see."
+  }
+}
+
 /** There is nothing at this path. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   override get message(): string {
@@ -214,12 +340,22 @@ export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
   }
 }
 
+/** The store answers, but takes no writes: what /healthz says of a full disk. */
+export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {}) {
+  override get message(): string {
+    return "The store is read but takes no writes now. Send requests to another server, or later."
+  }
+}
+
 /** Every refusal. */
 export type Refusal =
   | InvalidInput | Unauthorized | Forbidden | KeyNotAllowed | OrgUnitNotAllowed | TierOverCap | AgentNotFound | AgentNameTaken
   | InvalidTransition | TierGateUnmet | AgentVersionConflict | MappingVersionConflict | ModelNotFound | ModelTaken
   | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
-  | PackNotFound | IngestKeyNotFound | NotFound | MethodNotAllowed | UnsupportedMediaType | BodyTooLarge | Draining
+  | PackNotFound | IngestKeyNotFound | WebhookNotFound | WebhookRevoked | WebhookNotActive | RotationUnderWay | DeliveryNotFound | DeliveryUnfinished
+  | EnvelopeNotFound | EnvelopeVersionNotFound | EnvelopeExists | EnvelopeRevisionConflict | NothingToPublish | EnvelopeNotPublishable | SecondApproverRequired
+  | EnvelopeNotInForce | WaiverNotFound | WaiverNotOpen | EvaluationNotFound
+  | WebhooksUnavailable | NotFound | MethodNotAllowed | UnsupportedMediaType | BodyTooLarge | Draining | NotWriting
 
 /** The tag of a refusal. */
 export type RefusalTag = Refusal["_tag"]

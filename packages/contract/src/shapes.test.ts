@@ -32,7 +32,7 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
     usage: [null, {}, { input_tokens: 0, output_tokens: MAX, cost_micro_usd: null }], latency_ms: counts, mode: [...decisionModes, null], decided_by: [...deciders, null], writer_seq: counts,
     args: any, result: any, labels: any
   }],
-  ["SettleIn", SettleIn, { status: "ok" }, { status: settledStatuses, result: any, usage: [null, {}], latency_ms: counts }],
+  ["SettleIn", SettleIn, { status: "ok" }, { status: settledStatuses, actual: [[{ meter: "m", amount: 0 }], Array.from({ length: 16 }, () => ({ meter: "m".repeat(64), amount: MAX }))], result: any, usage: [null, {}], latency_ms: counts }],
   ["CaptureGapIn", CaptureGapIn, { from: time[0], to: time[0], count: 1, reason: "crash" }, { from: time, to: time, count: [0, MAX], reason: gapReasons }],
   ["DecisionListQuery", DecisionListQuery, {}, { limit: ["1", "1000"], before: ["0", String(MAX)], run_id: words(200), action: words(200) }],
   ["VerifyQuery", VerifyQuery, {}, { from: ["0", String(MAX)], to: ["0", String(MAX)] }],

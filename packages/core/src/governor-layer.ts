@@ -9,7 +9,10 @@ import { KeyRotation } from "./chain/rotate-key.ts"
 import type { Guard } from "./chain/guard.ts"
 import type { Signer } from "./chain/signer.ts"
 import type { StartError as ChainStartError } from "./chain/start-errors.ts"
+import { Envelopes } from "./envelopes/service.ts"
+import { envelopeTierEvidence } from "./envelopes/tier-evidence.ts"
 import { Erasure } from "./erasure/service.ts"
+import { Evaluations } from "./evaluations/service.ts"
 import { IngestKeys } from "./ingest-keys/service.ts"
 import { nudgingStorage } from "./nudging-storage.ts"
 import { Models } from "./models/service.ts"
@@ -19,6 +22,9 @@ import { Provenance } from "./provenance/service.ts"
 import { Replay } from "./replay/service.ts"
 import type { Storage } from "./storage/port.ts"
 import { Tenant, type TenantRefused } from "./tenant.ts"
+import { Waivers } from "./waivers/service.ts"
+import { OutboxBell, ringingStorage } from "./webhooks/outbox-bell.ts"
+import { Webhooks } from "./webhooks/service.ts"
 
 /** How a governor is opened. */
 export interface GovernorLayerOptions {
@@ -36,14 +42,20 @@ export interface GovernorLayerOptions {
 export type StartError = ChainStartError | TenantRefused
 
 /** Everything a governor offers. */
-export type GovernorServices = AccessMapping | Agents | Models | Provenance | Principals | IngestKeys | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant
+export type GovernorServices = AccessMapping | Agents | Models | Provenance | Principals | IngestKeys | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant | Webhooks | OutboxBell | Envelopes | Evaluations | Waivers
 
-/** All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two governors. */
+/**
+ * All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two governors.
+ *
+ * `Webhooks` takes a `WebhookSender` and a `SecretBox` where they are provided; without them it creates none. Sending is `deliveryEngine`'s, which whoever stays adds.
+ */
 export const governorLayer = (options: GovernorLayerOptions = {}): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
-  const writing = Layer.mergeAll(AccessMapping.layer, Agents.layer, Models.layer, Provenance.layer, Principals.layer, IngestKeys.layer, Capture.layer).pipe(Layer.provide(nudgingStorage))
+  const writing = Layer.mergeAll(AccessMapping.layer, Agents.layer.pipe(Layer.provide(envelopeTierEvidence)), Envelopes.layer, Evaluations.layer, Waivers.layer, Models.layer, Provenance.layer, Principals.layer, IngestKeys.layer, Capture.layer, Webhooks.layer).pipe(Layer.provide(nudgingStorage))
   return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer(options), KeyRotation.layer(options)).pipe(
     Layer.provideMerge(Tenant.layer(options)),
-    Layer.provideMerge(signing)
+    Layer.provideMerge(signing),
+    Layer.provide(ringingStorage),
+    Layer.provideMerge(OutboxBell.layer)
   )
 }

@@ -13,6 +13,8 @@ import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
 import { agentsDoor } from "./governor/agents-door.ts"
 import type { AgentsDoor } from "./governor/agents-door-types.ts"
+import { envelopesDoor, evaluationsDoor } from "./governor/bound-door.ts"
+import type { EnvelopesDoor, EvaluationInfo, EvaluationInput, ExplanationInfo } from "./governor/bound-door-types.ts"
 import { chainDoor } from "./governor/chain-door.ts"
 import { type Door, openDoor } from "./governor/door.ts"
 import { GovernorError } from "./governor/error.ts"
@@ -21,10 +23,15 @@ import type {
   CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, ErasureInfo,
   ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, RotationInfo, SettleInput, SettleReceipt, VerifyInfo
 } from "./governor/types.ts"
+import { webhooksDoor } from "./governor/webhooks-door.ts"
+import type { WebhooksDoor } from "./governor/webhooks-door-types.ts"
 import { Packs } from "./packs/service.ts"
 import { Replay } from "./replay/service.ts"
 import { layerOf, type StorageChoice } from "./storage/choice.ts"
 import { trustLayerOf, type TrustStoreChoice } from "./identity/trust-store.ts"
+import { deliveryEngine } from "./webhooks/delivery-engine.ts"
+import { mailJob } from "./webhooks/mail-job.ts"
+import { type WebhooksChoice, webhooksLayerOf } from "./webhooks/webhooks-choice.ts"
 import { isWriterId, systemHost } from "./writer.ts"
 
 /** How a governor is opened. */
@@ -39,6 +46,8 @@ export interface GovernorOptions {
   readonly tenantId?: string
   /** Whose cards count: `trustFolder(…)` of `@flyball/node`. Left out, no key is known and every signed card is rejected. */
   readonly trustStore?: TrustStoreChoice
+  /** What webhooks are sent and their secrets sealed with. Left out, none can be created, and nothing is sent. */
+  readonly webhooks?: WebhooksChoice
   /** Who the records name as their writer; `system:host` when left out. */
   readonly writer?: string
 }
@@ -46,6 +55,15 @@ export interface GovernorOptions {
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsDoor
+  /** How far agents may go alone. */
+  readonly envelopes: EnvelopesDoor
+  /** Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. */
+  evaluate(input: EvaluationInput, options?: CallOptions): Promise<EvaluationInfo>
+  evaluation(id: string, options?: CallOptions): Promise<EvaluationInfo>
+  /** What would have had to be otherwise for a less restrictive verdict. */
+  explain(id: string, options?: CallOptions): Promise<ExplanationInfo>
+  /** Who is told of what happens here. */
+  readonly webhooks: WebhooksDoor
   /** Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. */
   witness(agentId: string, decisions: DecisionInput | ReadonlyArray<DecisionInput>, options?: CallOptions): Promise<Receipts>
   /** Adds the outcome of a decision, once. */
@@ -103,8 +121,11 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
     throw new GovernorError("keys_needed", "A store that outlives the process needs keys that do too. Pass `keys`: dataFolder({ dir }) of @flyball/node, or ephemeralKeys() for a store you throw away.")
   }
   const { origin, tenantId } = options
-  return governorJobs.pipe(
-    Layer.provideMerge(governorLayer({ ...(origin === undefined ? {} : { origin }), ...(tenantId === undefined ? {} : { tenantId }) })),
+  const governor = governorLayer({ ...(origin === undefined ? {} : { origin }), ...(tenantId === undefined ? {} : { tenantId }) })
+  const working = options.webhooks === undefined
+    ? governorJobs.pipe(Layer.provideMerge(governor))
+    : Layer.mergeAll(governorJobs, deliveryEngine(), mailJob).pipe(Layer.provideMerge(governor), Layer.provide(webhooksLayerOf(options.webhooks)))
+  return working.pipe(
     Layer.provide(options.trustStore === undefined ? Layer.empty : trustLayerOf(options.trustStore)),
     Layer.provide(layerOf(options.storage)),
     Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys()))
@@ -116,6 +137,9 @@ const governorOver = (door: Door, writerId: string): Governor => {
   const { run } = door
   return {
     agents: agentsDoor(door, writer),
+    envelopes: envelopesDoor(door, writer),
+    ...evaluationsDoor(door, writer),
+    webhooks: webhooksDoor(door, writer),
     witness: (agentId, decisions, options) =>
       run(Effect.flatMap(decodeDecisions(decisions), (batch) => Capture.use((capture) => capture.witness(agentId, batch, writer))), options),
     settle: (decisionId, outcome, options) =>

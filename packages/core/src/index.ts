@@ -3,6 +3,8 @@
 // The door for hosts without Effect
 export { type Governor, type GovernorOptions, openGovernor } from "./governor.ts"
 export type { AgentsDoor } from "./governor/agents-door-types.ts"
+export type { AttemptErrorInfo, DeliveryInfo, WebhookInfo, WebhookInput, WebhooksDoor, WebhookSecretInfo, WebhookTestInfo } from "./governor/webhooks-door-types.ts"
+export type { ActOptions, DiffInfo, EnvelopeInfo, EnvelopesDoor, EnvelopeVersionInfo, EvaluationInfo, EvaluationInput, ExplanationInfo, LintInfo } from "./governor/bound-door-types.ts"
 export { GovernorError } from "./governor/error.ts"
 export type {
   AgentChange, AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, ErasureInfo,
@@ -31,8 +33,19 @@ export type { RegistrationLimits } from "./agents/plan-register.ts"
 export { Models, type ModelsApi } from "./models/service.ts"
 export { Provenance, type ProvenanceApi } from "./provenance/service.ts"
 export { Capture, type CaptureApi } from "./capture/service.ts"
+export { Envelopes, type EnvelopesApi } from "./envelopes/service.ts"
+export { serverSignalNames } from "./evaluations/rules/server-signals.ts"
+export { Evaluations, type EvaluationsApi } from "./evaluations/service.ts"
+export { type Concluded, EvaluationSteps, type EvaluationStepsApi, type KillOf } from "./evaluations/ports.ts"
+export { MAX_WAIVER_MS, Waivers, type WaiversApi } from "./waivers/service.ts"
 export { IngestKeys, type IngestKeysApi, type KeyHolder } from "./ingest-keys/service.ts"
 export { Principals, type PrincipalsApi } from "./principals/service.ts"
+export { deliveryEngine, type DeliveryEngineOptions } from "./webhooks/delivery-engine.ts"
+export { mailJob, sendDueMails } from "./webhooks/mail-job.ts"
+export { OutboxBell, type OutboxBellApi } from "./webhooks/outbox-bell.ts"
+export { Webhooks, type WebhooksApi } from "./webhooks/service.ts"
+export { type UnreadableSecret, unreadableSecret } from "./webhooks/unreadable-secret.ts"
+export { literalWebhookSettings, WebhookSettings, type WebhookSettingsApi } from "./webhooks/settings.ts"
 export { Replay, type ReplayReport } from "./replay/service.ts"
 export { defaultTenantId, Tenant, TenantRefused } from "./tenant.ts"
 export { Chain, type ChainApi } from "./chain/chain.ts"
@@ -57,8 +70,12 @@ export { type HeldKeys, Signer, type SignerApi, type SignerRotation, type Signin
 export { KeysUnreadable, OriginInvalid, OriginRefused } from "./chain/start-errors.ts"
 export { TrustStore, type TrustStoreApi, type TrustStoreChoice, trustLayerOf, trustStoreChoice, type TrustStoreLayer, TrustStoreUnreadable } from "./identity/trust-store.ts"
 export type { TrustedKey } from "./identity/rules/trusted-key.ts"
+export { type WebhooksChoice, webhooksChoice, type WebhooksLayer, webhooksLayerOf } from "./webhooks/webhooks-choice.ts"
 export { Entropy, type EntropySource } from "./entropy.ts"
 export { newId } from "./ids.ts"
+export {
+  type Attempted, type Mail, Mailer, type MailerApi, MailFailed, type OutgoingRequest, SecretBox, type SecretBoxApi, SecretUnreadable, WebhookSender, type WebhookSenderApi
+} from "./webhooks/ports.ts"
 export {
   layerOf, memoryStorage, Storage, type StorageApi, type StorageChoice, StorageConflict, StorageCorrupt, StorageUnavailable, storageChoice
 } from "./storage/index.ts"

@@ -34,10 +34,10 @@ const samples = (type: MemberType): { readonly good: ReadonlyArray<unknown>; rea
       return { good: ["args", "a_1", `a${"b".repeat(31)}`], bad: ["", "1a", "A", `a${"b".repeat(32)}`] }
     case "list": {
       const item = samples(type.of)
-      return { good: [[item.good[0]], new Array(type.max).fill(item.good[0])], bad: [[], "x", [item.bad[0]], new Array(type.max + 1).fill(item.good[0])] }
+      return { good: [[item.good[0]], new Array(type.max).fill(item.good[0])], bad: [...(type.min > 0 ? [[]] : []), "x", [item.bad[0]], new Array(type.max + 1).fill(item.good[0])] }
     }
     case "object":
-      return { good: [{}, bodyOf(type.members, true)], bad: [null, [], "x", { other: 1 }, { [type.members[0]!.name]: samples(type.members[0]!.type).bad[0] }] }
+      return { good: [bodyOf(type.members, false), bodyOf(type.members, true)], bad: [null, [], "x", { other: 1 }, { [type.members[0]!.name]: samples(type.members[0]!.type).bad[0] }] }
   }
 }
 

@@ -62,6 +62,20 @@ const usage: MemberType = {
   members: [may("cost_micro_usd", count), may("input_tokens", count), may("output_tokens", count)]
 }
 const MIB = 1_048_576
+const webhookId = must("webhook_id", id("whk_"))
+const eventTypes: MemberType = { type: "list", of: name(64), min: 1, max: 100 }
+const endpointPart = (more = ""): PartRow => part("endpoint", 16_384, `\`{description?, notify_email?, url}\`${more}`)
+const envelopeId = must("envelope_id", id("env_"))
+const authors = must("authors", { type: "list", of: { type: "writer" }, min: 1, max: 64 })
+const outcome = choice("allow", "allow_with_notice", "require_review", "deny", "halt")
+/** Where each rule failed: the axis, -1 where it holds, -2 where it can hold nowhere. Empty where the evaluation ended early. */
+const trace = must("trace", { type: "list", of: { type: "integer", min: -2, max: 255 }, min: 0, max: 1_100 })
+const layers = must("layers", { type: "list", of: { type: "object", members: [must("digest", hash), envelopeId, must("version", { type: "integer", min: 1, max: 1_000_000 })] }, min: 0, max: 15 })
+/** `amount` is there exactly where this evaluation adds to the window. */
+const meters = must("meters", { type: "list", of: { type: "object", members: [must("after", count), may("amount", count), must("id", name(64)), must("value", count), must("window", id("mtr_"))] }, min: 0, max: 48 })
+const waivers = may("waivers", { type: "list", of: id("wvr_"), min: 1, max: 64 })
+const stoppedOn = may("stopped_on", name(64))
+const envelopePart = part("envelope", 262_144, "the envelope, `envelope/1`")
 const modelBody: ReadonlyArray<BodyMember> = [
   may("hosting", choice("vendor_api", "cloud_tenant", "self_hosted")),
   must("model_id", id("mdl_")),
@@ -212,8 +226,10 @@ export const recordKinds: ReadonlyArray<KindRow> = [
     kind: "decision.settled",
     about: "The outcome of a decision that was witnessed earlier.",
     body: [
+      may("actual", { type: "list", of: { type: "object", members: [must("amount", count), must("meter", name(64))] }, min: 1, max: 16 }),
       must("agent_id", id("agt_")),
       must("decision_seq", count),
+      may("evaluation_seq", count),
       may("latency_ms", count),
       must("status", choice("ok", "error", "denied", "unknown")),
       may("usage", usage),
@@ -233,6 +249,94 @@ export const recordKinds: ReadonlyArray<KindRow> = [
       writer
     ],
     parts: []
+  },
+  {
+    kind: "evaluation.made",
+    about: "Our verdict on what an agent intends, under the envelopes in force just before this record. `shadow` is what versions on trial would have said; nobody is bound by it.",
+    body: [
+      may("action_digest", hash),
+      agentId,
+      must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
+      may("approval_id", name(200)),
+      must("as_of_ms", count),
+      must("as_of_seq", count),
+      must("client_ref", name(128)),
+      must("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
+      must("evaluation_id", id("evl_")),
+      may("latches", { type: "list", of: name(64), min: 1, max: 64 }),
+      layers,
+      must("matched_rule", name(128)),
+      meters,
+      must("mode", choice("enforced", "shadow")),
+      must("outcome", outcome),
+      may("review_id", id("rev_")),
+      may("run_id", name(200)),
+      may("shadow", { type: "object", members: [layers, must("matched_rule", name(128)), meters, must("outcome", outcome), stoppedOn, trace] }),
+      stoppedOn,
+      must("tier", tier),
+      trace,
+      waivers,
+      writer
+    ],
+    parts: [
+      part("action", 1024, "what the agent is about to do, as it calls it"),
+      part("advice", 262_144, "`{notice_ms?, obligations, retry_after_ms?, suggestion?}`; left out where there is nothing of it"),
+      part("signals", 65_536, "what the agent says of it: any JSON object")
+    ]
+  },
+  {
+    kind: "meter.voided",
+    about: "What an evaluation added to meters is taken away: its action was not taken.",
+    body: [agentId, must("evaluation_id", id("evl_")), must("evaluation_seq", count), writer],
+    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+  },
+  {
+    kind: "envelope.drafted",
+    about: "A draft was written, or written anew; `revision` counts them. With `agent_id` it is for that agent, else for the org unit in the profile.",
+    body: [may("agent_id", id("agt_")), authors, must("digest", hash), envelopeId, must("revision", count), must("version", { type: "integer", min: 1, max: 1_000_000 }), writer],
+    parts: [envelopePart, part("profile", 8192, "`{name, org_unit?}`, in the first record alone; the org unit only where there is no `agent_id`")]
+  },
+  {
+    kind: "envelope.published",
+    about: "A version is in force from here on, or on trial where `mode` is `shadow`. The digests are those of the parts. `approver` is who published what is newly allowed: none of its authors.",
+    body: [
+      may("agent_id", id("agt_")),
+      may("approver", { type: "writer" }),
+      authors,
+      must("backtest_digest", hash),
+      must("change", choice("equal", "tightening_only", "loosens", "unknown")),
+      must("diff_digest", hash),
+      must("digest", hash),
+      envelopeId,
+      must("lint_digest", hash),
+      must("mode", choice("enforced", "shadow")),
+      must("version", { type: "integer", min: 1, max: 1_000_000 }),
+      writer
+    ],
+    parts: [
+      part("backtest", MIB, "what recorded evaluations come to under this version"),
+      part("diff", MIB, "what it changes against the version before it, with examples"),
+      envelopePart,
+      part("lint", MIB, "what was found about it")
+    ]
+  },
+  {
+    kind: "envelope.withdrawn",
+    about: "Nothing is in force for whom this envelope is, and every evaluation is denied, until a version is published.",
+    body: [envelopeId, writer],
+    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+  },
+  {
+    kind: "waiver.requested",
+    about: "Somebody asks for an exception to one rule of the version in force.",
+    body: [envelopeId, must("expires_at", instant), must("rule_id", name(64)), must("version", { type: "integer", min: 1, max: 1_000_000 }), must("waiver_id", id("wvr_")), writer],
+    parts: [part("waiver", 65_536, "`{reason, unless}`")]
+  },
+  {
+    kind: "waiver.granted",
+    about: "Somebody else grants it. It holds for evaluations whose `as_of_ms` is before `expires_at`, while that version is in force.",
+    body: [envelopeId, must("expires_at", instant), must("requested_by", { type: "writer" }), must("rule_id", name(64)), must("version", { type: "integer", min: 1, max: 1_000_000 }), must("waiver_id", id("wvr_")), writer],
+    parts: [part("waiver", 65_536, "`{reason, unless}`, as in the request")]
   },
   {
     kind: "part.erased",
@@ -267,6 +371,45 @@ export const recordKinds: ReadonlyArray<KindRow> = [
     about: "Who becomes what here was set anew, all of it. `rules` is how many rules there are.",
     body: [must("rules", { type: "integer", min: 0, max: 1000 }), writer],
     parts: [part("mapping", MAX_PART_BYTES, "`{rules: [{id, match: {claim, value}, org_unit, role}], trust_canonical}`")]
+  },
+  {
+    kind: "webhook.created",
+    about: "A receiver asked to be told of events of these types.",
+    body: [must("events", eventTypes), webhookId, writer],
+    parts: [endpointPart()]
+  },
+  {
+    kind: "webhook.changed",
+    about: "What holds for a webhook from here on: `events` and `status` where they changed. After `seventh_failure` nothing is sent until it is enabled.",
+    body: [
+      must("cause", choice("owner", "seventh_failure", "secret_rotated", "enabled")),
+      may("events", eventTypes),
+      may("status", choice("active", "failed", "disabled")),
+      webhookId,
+      writer
+    ],
+    parts: [endpointPart("; left out where nothing of it changed")]
+  },
+  {
+    kind: "webhook.revoked",
+    about: "A webhook's end: nothing is sent to it any more.",
+    body: [webhookId, writer],
+    parts: []
+  },
+  {
+    kind: "delivery.finished",
+    about: "What became of an event owed to a webhook. Deliveries of `chain.checkpoint` and of `webhook.failed` have no such record. `status_code` and `error_code` are of its last attempt.",
+    body: [
+      must("attempts", { type: "integer", min: 0, max: 7 }),
+      must("delivery_id", id("dlv_")),
+      may("error_code", choice("timeout", "connect", "dns", "tls", "ssrf_blocked", "redirect", "http_status", "body_too_large", "crashed")),
+      must("event_id", id("evt_")),
+      must("event_type", name(64)),
+      must("outcome", choice("succeeded", "failed", "cancelled")),
+      may("status_code", { type: "integer", min: 100, max: 999 }),
+      webhookId
+    ],
+    parts: []
   },
   {
     kind: "principal.seen",
@@ -310,12 +453,21 @@ const checkMembers = (members: ReadonlyArray<BodyMember>, value: unknown, what: 
     }
     found++
     const { type } = member
-    if (type.type === "object") {
-      const problem = checkMembers(type.members, object[member.name], `${what}, ${member.name},`)
-      if (problem !== null) return problem
-    } else if (!isMember(type, object[member.name])) return `${what} has a ${member.name} out of its bounds.`
+    const problem = checkMember(type, object[member.name], member.name, what)
+    if (problem !== null) return problem
   }
   return found === Object.keys(object).length ? null : `${what} has a member that the catalogue does not name.`
+}
+
+const checkMember = (type: MemberType, value: unknown, name: string, what: string): string | null => {
+  if (type.type === "object") return checkMembers(type.members, value, `${what}, ${name},`)
+  if (type.type !== "list" || type.of.type !== "object") return isMember(type, value) ? null : `${what} has a ${name} out of its bounds.`
+  if (!Array.isArray(value) || value.length < type.min || value.length > type.max) return `${what} has a ${name} out of its bounds.`
+  for (const item of value) {
+    const problem = checkMember(type.of, item, name, what)
+    if (problem !== null) return problem
+  }
+  return null
 }
 
 /** Every kind that format 1's writers may come to use: a closed list that only grows. */
@@ -325,7 +477,7 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "evaluation.made envelope.drafted envelope.published envelope.withdrawn breaker.armed breaker.changed breaker.tripped breaker.released " +
   "kill.activated kill.acknowledged kill.released drill.started drill.completed drill.attested review.opened review.claimed review.resolved " +
   "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed finding.resolved drift.alarmed fairness.screened " +
-  "eval.recorded ingest_key.minted ingest_key.revoked platform_key.minted platform_key.revoked mapping.changed waiver.granted meter.voided " +
+  "eval.recorded ingest_key.minted ingest_key.revoked platform_key.minted platform_key.revoked mapping.changed waiver.requested waiver.granted meter.voided " +
   "monitor.changed workflow.changed webhook.created webhook.changed webhook.revoked delivery.finished part.erased key.rotated key.revoked " +
   "channel.checked chain.trimmed chain.sealed evidence.exported principal.seen analysis.completed analysis.failed alert.triggered alert.resolved " +
   "execution.started execution.waiting execution.decided execution.finished"

@@ -1,8 +1,10 @@
 /** One of each refusal, as it can happen: what the interface description shows. */
 import {
-  AgentNameTaken, AgentNotFound, AgentVersionConflict, BodyTooLarge, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, DecisionTooLarge, Draining, Forbidden, IngestKeyNotFound, InvalidInput,
-  InvalidTransition, KeyNotAllowed, MappingVersionConflict, MethodNotAllowed, ModelNotFound, ModelTaken, NotFound, OrgUnitNotAllowed, PackNotFound, PartErased, PartNotFound, RecordNotFound, type Refusal,
-  type RefusalTag, TierGateUnmet, TierOverCap, Unauthorized, UnsupportedMediaType
+  EnvelopeExists, EnvelopeNotFound, EnvelopeNotInForce, EnvelopeNotPublishable, EnvelopeRevisionConflict, EnvelopeVersionNotFound, EvaluationNotFound, NothingToPublish, SecondApproverRequired, WaiverNotFound, WaiverNotOpen,
+  AgentNameTaken, AgentNotFound, AgentVersionConflict, BodyTooLarge, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, DecisionTooLarge, DeliveryNotFound,
+  DeliveryUnfinished, Draining, Forbidden, IngestKeyNotFound, InvalidInput,
+  InvalidTransition, KeyNotAllowed, MappingVersionConflict, MethodNotAllowed, ModelNotFound, ModelTaken, NotFound, NotWriting, OrgUnitNotAllowed, PackNotFound, PartErased, PartNotFound, RecordNotFound, type Refusal,
+  type RefusalTag, RotationUnderWay, TierGateUnmet, TierOverCap, Unauthorized, UnsupportedMediaType, WebhookNotActive, WebhookNotFound, WebhookRevoked, WebhooksUnavailable
 } from "../refusals.ts"
 import { detailItem } from "../detail.ts"
 import { idPrefixes } from "../ids.ts"
@@ -36,9 +38,30 @@ export const refusalExamples: { readonly [T in RefusalTag]: Extract<Refusal, { r
   PartErased: new PartErased({ erasedBy: 7 }),
   PackNotFound: new PackNotFound({}),
   IngestKeyNotFound: new IngestKeyNotFound({}),
+  WebhookNotFound: new WebhookNotFound({}),
+  DeliveryNotFound: new DeliveryNotFound({}),
+  WebhookRevoked: new WebhookRevoked({}),
+  WebhookNotActive: new WebhookNotActive({ status: "failed" }),
+  RotationUnderWay: new RotationUnderWay({ overlapUntil: "2026-11-22T00:00:00.000Z" }),
+  DeliveryUnfinished: new DeliveryUnfinished({ state: "pending" }),
+  WebhooksUnavailable: new WebhooksUnavailable(),
+  EnvelopeNotFound: new EnvelopeNotFound({}),
+  EnvelopeVersionNotFound: new EnvelopeVersionNotFound({ version: 7 }),
+  EnvelopeExists: new EnvelopeExists({ envelopeId: `${idPrefixes.envelope}_${"0".repeat(26)}` }),
+  EnvelopeRevisionConflict: new EnvelopeRevisionConflict({ revision: 2 }),
+  NothingToPublish: new NothingToPublish(),
+  EnvelopeNotPublishable: new EnvelopeNotPublishable({
+    findings: [{ code: "E101", level: "error", path: null, rules: ["small_refunds"], message: "The rule small_refunds holds for no input: its conditions exclude each other. Correct them or remove it.", example: null, volume: null, share: null, history_count: null }]
+  }),
+  SecondApproverRequired: new SecondApproverRequired({ change: "loosens", sentence: "Newly allowed: 12.50 % of the inputs." }),
+  EnvelopeNotInForce: new EnvelopeNotInForce(),
+  WaiverNotFound: new WaiverNotFound({}),
+  WaiverNotOpen: new WaiverNotOpen({ status: "expired" }),
+  EvaluationNotFound: new EvaluationNotFound({}),
   NotFound: new NotFound(),
   MethodNotAllowed: new MethodNotAllowed({ allow: ["GET", "HEAD", "OPTIONS"] }),
   UnsupportedMediaType: new UnsupportedMediaType(),
   BodyTooLarge: new BodyTooLarge({ limitBytes: BODY_LIMIT_BYTES }),
-  Draining: new Draining()
+  Draining: new Draining(),
+  NotWriting: new NotWriting()
 }

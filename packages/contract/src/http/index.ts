@@ -1,6 +1,7 @@
 /** What `@flyball/contract/http` promises: the table of endpoints, who may call them, and the status of every refusal. */
 import { accessMapping } from "./access-mapping.ts"
 import { agents } from "./agents.ts"
+import { bound } from "./bound.ts"
 import { chain } from "./chain.ts"
 import { decisions } from "./decisions.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
@@ -8,13 +9,14 @@ import { evidence } from "./evidence.ts"
 import { ingestKeys } from "./ingest-keys.ts"
 import { models } from "./models.ts"
 import { system } from "./system.ts"
+import { webhooks } from "./webhooks.ts"
 
 export { access, type AccessRow, type Caller, refusalFor } from "./access.ts"
 export { type AnyEndpoint, type Body, endpoint, type Endpoint, generalRefusals, json, LINES_MEDIA, media, type Method, type Param, type Params, type ParamValues, type Query, refusalsOf, type Success } from "./endpoint.ts"
 export { PACK_MEDIA } from "./evidence.ts"
 export { refusalExamples } from "./examples.ts"
 export { faultTags, internalError, type Problem, problemOf, problems } from "./problems.ts"
-export { accessMapping, agents, chain, decisions, evidence, ingestKeys, models, system }
+export { accessMapping, agents, bound, chain, decisions, evidence, ingestKeys, models, system, webhooks }
 
 /** Every endpoint, in the order in which a reader meets them. */
-export const endpoints: ReadonlyArray<AnyEndpoint> = [system, agents, models, decisions, chain, evidence, ingestKeys, accessMapping].flatMap((group) => Object.values(group))
+export const endpoints: ReadonlyArray<AnyEndpoint> = [system, agents, models, decisions, bound, chain, evidence, ingestKeys, accessMapping, webhooks].flatMap((group) => Object.values(group))

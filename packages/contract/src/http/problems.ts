@@ -1,5 +1,6 @@
 /** The HTTP status of every refusal and fault, and their bodies. The one such table. Spec: api.md, Conventions; style section 5. */
 import { Schema } from "effect"
+import { EnvelopeFinding } from "../envelopes.ts"
 import { codeOf, type Refusal, type RefusalTag } from "../refusals.ts"
 
 /** A member beside `detail` and `code`. */
@@ -31,6 +32,24 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   PartNotFound: { status: 404 },
   PackNotFound: { status: 404 },
   IngestKeyNotFound: { status: 404 },
+  WebhookNotFound: { status: 404 },
+  DeliveryNotFound: { status: 404 },
+  WebhookRevoked: { status: 409 },
+  WebhookNotActive: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
+  RotationUnderWay: { status: 409, members: { overlap_until: { schema: text, of: ({ overlapUntil }) => overlapUntil ?? null } } },
+  DeliveryUnfinished: { status: 409, members: { state: { schema: text, of: ({ state }) => state ?? null } } },
+  WebhooksUnavailable: { status: 503 },
+  EnvelopeNotFound: { status: 404 },
+  EnvelopeVersionNotFound: { status: 404 },
+  EvaluationNotFound: { status: 404 },
+  WaiverNotFound: { status: 404 },
+  EnvelopeExists: { status: 409, members: { envelope_id: { schema: text, of: ({ envelopeId }) => envelopeId ?? null } } },
+  EnvelopeRevisionConflict: { status: 409, members: { revision: { schema: count, of: ({ revision }) => revision ?? null } } },
+  NothingToPublish: { status: 409 },
+  EnvelopeNotPublishable: { status: 409, members: { findings: { schema: Schema.Array(EnvelopeFinding), of: ({ findings }) => findings ?? [] } } },
+  SecondApproverRequired: { status: 409, members: { change: { schema: text, of: ({ change }) => change ?? null }, sentence: { schema: text, of: ({ sentence }) => sentence ?? null } } },
+  EnvelopeNotInForce: { status: 409 },
+  WaiverNotOpen: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   NotFound: { status: 404 },
   MethodNotAllowed: { status: 405, headers: ({ allow }) => ({ allow: allow.join(", ") }) },
   AgentNameTaken: { status: 409, members: { agent_id: { schema: text, of: ({ agentId }) => agentId ?? null } } },
@@ -47,7 +66,8 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   DecisionTooLarge: { status: 413, members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } } },
   UnsupportedMediaType: { status: 415 },
   InvalidInput: { status: 422 },
-  Draining: { status: 503, headers: () => ({ "retry-after": "1" }) }
+  Draining: { status: 503, headers: () => ({ "retry-after": "1" }) },
+  NotWriting: { status: 503, headers: () => ({ "retry-after": "5" }) }
 }
 
 /** What a caller is told of a failing world: never the reason, which may name hosts and files. */

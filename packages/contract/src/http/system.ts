@@ -5,10 +5,10 @@ import { HealthOut, StatusOut } from "../system.ts"
 import { access } from "./access.ts"
 import { endpoint, json } from "./endpoint.ts"
 
-/** GET /healthz: 503 while the store does not answer, or the server drains. */
+/** GET /healthz: 503 while the store does not answer or takes no writes, or the server drains. */
 export const healthz = endpoint({
   id: "system.healthz", method: "GET", path: "/healthz", summary: "Whether the store answers.",
-  access: access.public, success: json(200, HealthOut), refusals: ["Draining"]
+  access: access.public, success: json(200, HealthOut), refusals: ["Draining", "NotWriting"]
 })
 
 /** GET /status: never touches the database. */

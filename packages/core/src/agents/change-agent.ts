@@ -2,6 +2,7 @@
 import { InvalidTransition } from "@flyball/contract"
 import { Result } from "effect"
 import { present } from "../present.ts"
+import type { EventDraft } from "../storage/outbox.ts"
 import type { ChangeSet, JsonObject, JsonValue, PartDraft } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { AGENTS, type StoredAgent } from "./document.ts"
@@ -23,8 +24,8 @@ export interface AgentRecord {
   readonly writer: Writer
 }
 
-/** The plan that makes `next` of an agent and records it. */
-export const changeAgent = (stored: StoredAgent, next: AgentDocument, record: AgentRecord): AgentPlan => ({
+/** The plan that makes `next` of an agent, records it and tells of it. */
+export const changeAgent = (stored: StoredAgent, next: AgentDocument, record: AgentRecord, events: ReadonlyArray<EventDraft> = []): AgentPlan => ({
   agent: next,
   change: {
     puts: [{ collection: AGENTS, id: stored.id, expectedVersion: stored.version, body: next, unique: agentUnique(next), keys: agentKeys(next) }],
@@ -33,7 +34,8 @@ export const changeAgent = (stored: StoredAgent, next: AgentDocument, record: Ag
       agentId: stored.id,
       body: present({ ...record.body, agent_id: stored.id, writer: record.writer.id }) as JsonObject,
       parts: record.parts ?? []
-    }]
+    }],
+    events
   }
 })
 

@@ -2,12 +2,14 @@
 import { type DisownIn, InvalidTransition, type OwnershipTransfer } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
+import type { EventDraft } from "../storage/outbox.ts"
+import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
 import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
 import { ownerPart, reasonPart } from "./parts.ts"
 import { noOwner } from "./rules/document.ts"
-import { hasOwner } from "./rules/owner.ts"
+import { hasOwner, orphanSuspendAtMs } from "./rules/owner.ts"
 
 /**
  * Decides what giving an agent another owner would change. An agent that was suspended for want of one stays suspended: a person activates it.
@@ -18,7 +20,9 @@ import { hasOwner } from "./rules/owner.ts"
 export const planTransferOwnership = (stored: StoredAgent, input: OwnershipTransfer, writer: Writer): Result.Result<AgentPlan, InvalidTransition> =>
   Result.map(allowed(stored, "transfer-ownership"), () => {
     const owner = { ownerName: input.owner_name, ownerEmail: input.owner_email }
-    return changeAgent(stored, { ...without(stored.body, "orphanedAtMs"), ...owner }, { kind: "agent.owner_transferred", parts: ownerPart(owner), writer })
+    return changeAgent(stored, { ...without(stored.body, "orphanedAtMs"), ...owner }, { kind: "agent.owner_transferred", parts: ownerPart(owner), writer }, [
+      event("agent.owner_transferred", { agent_id: stored.id, writer: writer.id })
+    ])
   })
 
 /**
@@ -33,5 +37,9 @@ export const planDisown = (stored: StoredAgent, input: DisownIn, writer: Writer,
     hasOwner(stored.body)
       ? Result.succeed(changeAgent(stored, { ...stored.body, ...noOwner, orphanedAtMs: nowMs }, {
         kind: "agent.orphaned", body: { since: formatInstant(nowMs) }, parts: reasonPart(input.reason), writer
-      }))
+      }, [agentOrphaned(stored.id, nowMs, writer)]))
       : Result.fail(new InvalidTransition({ status: "orphaned", act: "disown" })))
+
+/** The event of an agent that has no owner since `nowMs`, whoever took it away. */
+export const agentOrphaned = (agentId: string, nowMs: number, writer: Writer): EventDraft =>
+  event("agent.orphaned", { agent_id: agentId, orphaned_since: formatInstant(nowMs), suspend_at: formatInstant(orphanSuspendAtMs(nowMs)), writer: writer.id })

@@ -4,6 +4,7 @@ import { formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { present } from "../present.ts"
 import type { ChangeSet, JsonObject } from "../storage/port.ts"
+import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
 import { AGENTS } from "./document.ts"
 import { ownerPart, profilePart } from "./parts.ts"
@@ -53,7 +54,8 @@ export const planRegister = (command: RegisterCommand): Result.Result<RegisterPl
     agent,
     change: {
       puts: [{ collection: AGENTS, id: agentId, expectedVersion: 0, body: agent, unique: agentUnique(agent), keys: agentKeys(agent) }],
-      records: [agentRegistered(agentId, agent, command.writer)]
+      records: [agentRegistered(agentId, agent, command.writer)],
+      events: [event("agent.registered", { agent_id: agentId, autonomy_tier: agent.autonomyTier, risk_class: input.risk_class ?? "unclassified", writer: command.writer.id })]
     }
   })
 }

@@ -3,6 +3,8 @@ import { InvalidTransition, TierGateUnmet } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { idAtMs } from "../id-time.ts"
+import type { EventDraft } from "../storage/outbox.ts"
+import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
 import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
@@ -21,7 +23,9 @@ export const planActivate = (stored: StoredAgent, writer: Writer, met: ReadonlyS
   Result.gen(function*() {
     const status = yield* allowed(stored, "activate")
     yield* gate(stored.body.autonomyTier, met)
-    return changeAgent(stored, { ...without(stored.body, "suspendedReason"), status }, { kind: "agent.activated", writer })
+    return changeAgent(stored, { ...without(stored.body, "suspendedReason"), status }, { kind: "agent.activated", writer }, [
+      event("agent.activated", { agent_id: stored.id, autonomy_tier: stored.body.autonomyTier, writer: writer.id })
+    ])
   })
 
 /** Whether a tier's conditions are met, as a refusal that names those that are not. */
@@ -46,7 +50,14 @@ export interface SuspendCommand {
  */
 export const planSuspend = (stored: StoredAgent, { cause, reason, writer }: SuspendCommand): Result.Result<AgentPlan, InvalidTransition> =>
   Result.map(allowed(stored, "suspend"), (status) =>
-    changeAgent(stored, { ...stored.body, status, suspendedReason: cause }, { kind: "agent.suspended", body: { reason: cause }, parts: reasonPart(reason), writer }))
+    changeAgent(stored, { ...stored.body, status, suspendedReason: cause }, { kind: "agent.suspended", body: { reason: cause }, parts: reasonPart(reason), writer }, [
+      event("agent.suspended", { agent_id: stored.id, reason: cause, writer: writer.id }),
+      ...(cause === "recert_overdue" ? recertOverdue(stored, writer) : [])
+    ]))
+
+/** Told beside the suspension, for those who only want to know what has to be looked at again. */
+const recertOverdue = ({ body: { recertDueAtMs }, id }: StoredAgent, writer: Writer): ReadonlyArray<EventDraft> =>
+  recertDueAtMs === null ? [] : [event("agent.recert_overdue", { agent_id: id, recert_due_at: formatInstant(recertDueAtMs), writer: writer.id })]
 
 /**
  * Decides the suspension that time alone asks for.
@@ -73,4 +84,4 @@ export const planDecommission = (stored: StoredAgent, writer: Writer, nowMs: num
   Result.map(allowed(stored, "decommission"), (status) =>
     changeAgent(stored, { ...without(stored.body, "suspendedReason"), status, decommissionedAtMs: nowMs }, {
       kind: "agent.decommissioned", body: { decommissioned_at: formatInstant(nowMs) }, writer
-    }))
+    }, [event("agent.decommissioned", { agent_id: stored.id, decommissioned_at: formatInstant(nowMs), writer: writer.id })]))

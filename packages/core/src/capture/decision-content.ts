@@ -104,7 +104,8 @@ const bytesOf = (parts: ReadonlyArray<PartDraft>, name: string): Uint8Array | nu
 
 /** The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form. */
 export const settlementContent = (crypto: Crypto, settle: SettleIn): Result.Result<Content, ContentProblem> => {
-  const body = present({ latency_ms: settle.latency_ms, status: settle.status, usage: usageOf(settle.usage) }) as JsonObject
+  const actual = settle.actual?.map(({ amount, meter }) => ({ amount, meter }))
+  const body = present({ actual, latency_ms: settle.latency_ms, status: settle.status, usage: usageOf(settle.usage) }) as JsonObject
   const parts: Array<PartDraft> = []
   const problem = addPart(parts, "result", settle.result, new TextBytes())
   return problem === null ? Result.succeed({ body, parts, digest: contentDigest(crypto, JSON.stringify(body), parts) }) : Result.fail(problem)

@@ -2,6 +2,7 @@
 import { type CaptureGapIn, detailItem, InvalidInput } from "@flyball/contract"
 import { Result } from "effect"
 import type { ChangeSet } from "../storage/port.ts"
+import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
 
 /**
@@ -19,5 +20,6 @@ export const planGap = (agentId: string, gap: CaptureGapIn, writer: Writer): Res
           agentId,
           body: { agent_id: agentId, count: gap.count, from: gap.from, reason: gap.reason, to: gap.to, writer: writer.id },
           parts: []
-        }]
+        }],
+        events: [event("capture.gap", { agent_id: agentId, count: gap.count, from: gap.from, to: gap.to, reason: gap.reason, writer: writer.id })]
       })

@@ -14,7 +14,7 @@ describe("settling", () => {
     const made = record({ status: "error", latency_ms: 12, usage: { output_tokens: 3 }, result: { why: "x" } })
     assert.deepStrictEqual(made.body, { agent_id: "agt_1", decision_seq: 4, latency_ms: 12, status: "error", usage: { output_tokens: 3 }, writer: "key_1" })
     assert.deepStrictEqual(made.parts.map((part) => [part.name, fromUtf8(part.bytes)]), [["result", '{"why":"x"}']])
-    assert.isUndefined(Result.getOrThrow(plan({ status: "ok" })).puts)
+    assert.deepStrictEqual(Result.getOrThrow(plan({ status: "ok" })).puts, [])
   })
 
   it("happens once a decision, whoever settles", () => {

@@ -2,6 +2,7 @@
 import type { DecisionTooLarge, InvalidInput, SettleIn } from "@flyball/contract"
 import type { Crypto } from "@flyball/evidence"
 import { Result } from "effect"
+import type { SettledMeters } from "../evaluations/meter-changes.ts"
 import type { ChangeSet } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { settlementContent } from "./decision-content.ts"
@@ -17,6 +18,8 @@ export interface SettleCommand {
   readonly agentId: string
   readonly settle: SettleIn
   readonly writer: Writer
+  /** What it does to meters; left out where it says nothing of them. */
+  readonly meters?: SettledMeters
 }
 
 /**
@@ -29,10 +32,11 @@ export const planSettle = (crypto: Crypto, command: SettleCommand): Result.Resul
   settlementContent(crypto, command.settle).pipe(
     Result.mapError((problem) => contentRefusal([[0, problem]])),
     Result.map((content) => ({
+      puts: command.meters?.puts ?? [],
       records: [{
         kind: "decision.settled",
         agentId: command.agentId,
-        body: { ...content.body, agent_id: command.agentId, decision_seq: command.decisionSeq, writer: command.writer.id },
+        body: { ...content.body, agent_id: command.agentId, decision_seq: command.decisionSeq, ...(command.meters === undefined ? {} : { evaluation_seq: command.meters.evaluationSeq }), writer: command.writer.id },
         parts: content.parts,
         once: { scope: SETTLE_SCOPE, key: command.decisionId, digest: content.digest }
       }]

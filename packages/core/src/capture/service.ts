@@ -3,11 +3,14 @@ import type {
   CaptureGapIn, CaptureGapOut, DecisionIn, DecisionListQuery, DecisionOut, DecisionTooLarge, InvalidInput, ReceiptsOut, SettleIn, SettleOut
 } from "@flyball/contract"
 import { AgentNotFound, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, isId } from "@flyball/contract"
+import { readRecord } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { AGENTS, storedAgent, type StoredAgent } from "../agents/document.ts"
 import { Chain } from "../chain/chain.ts"
 import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
+import { inForceReader } from "../envelopes/in-force.ts"
+import { settleMeters } from "../evaluations/meter-changes.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
 import type { StorageConflict } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
@@ -39,6 +42,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     const storage = yield* Storage
     const { originTag } = yield* Chain
     const crypto = yield* EvidenceCrypto
+    const inForce = inForceReader(storage)
     const findDecision = decisionFinder(storage, originTag)
     const listDecisions = decisionLister(storage, originTag)
 
@@ -47,6 +51,14 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
       if (document === null) return yield* new AgentNotFound({ agentId })
       const agent = storedAgent(document)
       return covers(scope, agent.body.orgUnit) ? agent : yield* new AgentNotFound({ agentId })
+    })
+
+    /** The evaluation that a decision says it was made under. */
+    const evaluationOf = Effect.fnUntraced(function*(seq: number): Effect.fn.Return<string | null, ReadFault> {
+      const record = yield* storage.record(seq)
+      const read = record === null ? null : readRecord(record.bytes)
+      const id = read !== null && read.ok ? read.record.body["evaluation_id"] : null
+      return typeof id === "string" ? id : null
     })
 
     const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
@@ -66,7 +78,9 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         const found = yield* findDecision(decisionId)
         if (found === null) return yield* new DecisionNotFound({ decisionId })
         yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
-        const change = yield* Effect.fromResult(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer }))
+        const { actual = null } = settle
+        const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, found.agentId, yield* evaluationOf(found.seq), actual) }
+        const change = yield* Effect.fromResult(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters }))
         const receipt = yield* storage.commit(change).pipe(
           Effect.mapError((fault) => (reusedIndexes(fault).length > 0 ? new DecisionAlreadySettled({ decisionId }) : fault))
         )

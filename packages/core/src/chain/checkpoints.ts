@@ -1,8 +1,10 @@
 /** Checkpoints as documents: every one by its size, and the last one under a fixed name. Not governed: the replay checker ignores them. */
-import { Effect } from "effect"
+import { formatInstant } from "@flyball/evidence"
+import { Clock, Effect } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
 import type { StorageUnavailable } from "../storage/faults.ts"
 import type { Document, ReadFault, StorageApi } from "../storage/port.ts"
+import { event } from "../webhooks/event.ts"
 
 /** A signed tree head. */
 export interface Checkpoint {
@@ -38,7 +40,11 @@ export const firstCovering = (storage: StorageApi, seq: number): Effect.Effect<C
     return checkpoint !== null && checkpoint.size > seq ? checkpoint : null
   })
 
-/** Stores a checkpoint. Another process may have stored a later one meanwhile: then `latest` stays. */
+/**
+ * Stores a checkpoint, and tells of it once, whoever stores it. Another process may have stored a later one meanwhile: then `latest` stays.
+ *
+ * It writes no record, and neither do the deliveries of its event: a checkpoint never makes another one due.
+ */
 export const storeCheckpoint = (storage: StorageApi, checkpoint: Checkpoint): Effect.Effect<void, ReadFault | StorageUnavailable> =>
   commitPlanned(Effect.gen(function*() {
     const latest = yield* storage.get(CHECKPOINTS, LATEST)
@@ -49,7 +55,9 @@ export const storeCheckpoint = (storage: StorageApi, checkpoint: Checkpoint): Ef
       ...(same === null ? [{ collection: CHECKPOINTS, id: checkpointId(checkpoint.size), expectedVersion: 0, body }] : []),
       ...(isLater ? [{ collection: CHECKPOINTS, id: LATEST, expectedVersion: latest?.version ?? 0, body }] : [])
     ]
-    if (puts.length > 0) yield* storage.commit({ puts })
+    const signedAt = formatInstant(yield* Clock.currentTimeMillis)
+    const events = same === null ? [event("chain.checkpoint", { tree_size: checkpoint.size, root_hash: `sha256:${checkpoint.rootHex}`, signed_at: signedAt, note: checkpoint.note })] : []
+    if (puts.length > 0) yield* storage.commit({ puts, events })
   }))
 
 const readDocument = (document: Document | null): Checkpoint | null => {

@@ -2,6 +2,7 @@
 import { decisionId, type RecordView } from "@flyball/evidence"
 import { Effect } from "effect"
 import { SETTLE_SCOPE } from "../capture/plan-settle.ts"
+import { EVALUATION_SCOPE } from "../evaluations/rules/evaluation-id.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
 
 /** A once key. */
@@ -17,6 +18,7 @@ export interface OnceKey {
  */
 export const onceKeyOf = (storage: StorageApi, originTag: Uint8Array, { body, kind }: RecordView): Effect.Effect<OnceKey | null, ReadFault> => {
   if (kind === "decision.witnessed") return Effect.succeed({ scope: String(body["agent_id"]), key: String(body["client_ref"]) })
+  if (kind === "evaluation.made") return Effect.succeed({ scope: EVALUATION_SCOPE, key: String(body["evaluation_id"]) })
   if (kind !== "decision.settled") return Effect.succeed(null)
   const seq = Number(body["decision_seq"])
   return Effect.map(storage.record(seq), (decision) => decision === null ? null : { scope: SETTLE_SCOPE, key: decisionId(decision.atMs, seq, originTag) })

@@ -43,6 +43,7 @@ export const planErasure = (command: ErasureIn, target: ErasureTarget, writer: W
       // Under its target's agent, so that whoever reads or exports that agent's records sees why a part is not there.
       agentId: record.agentId
     }, ...(scrubbed === null || scrubbed.record === null ? [] : [scrubbed.record])],
+    events: scrubbed?.events ?? [],
     erase: [{ seq, name }],
     forget: once === null ? [] : [once]
   })

@@ -4,14 +4,21 @@ import { emptyMapping } from "../access-mapping/rules/document.ts"
 import { ACCESS_MAPPING, MAPPING_ID } from "../access-mapping/rules/fold.ts"
 import { AGENTS, storedAgent } from "../agents/document.ts"
 import { erasedIdentity, erasedProfile, noOwner } from "../agents/rules/document.ts"
+import { agentOrphaned } from "../agents/plan-ownership.ts"
 import { hasOwner } from "../agents/rules/owner.ts"
 import { agentKeys, agentUnique } from "../agents/rules/look-up.ts"
+import { ENVELOPE_VERSIONS, type EnvelopeDocument, ENVELOPES, versionId } from "../envelopes/life/rules/document.ts"
+import { putEnvelope, storedEnvelope } from "../envelopes/stored-envelope.ts"
 import { INGEST_KEYS } from "../ingest-keys/document.ts"
 import { erasedKeyProfile } from "../ingest-keys/rules/document.ts"
 import { erasedProvenance } from "../provenance/rules/document.ts"
 import { PROVENANCE } from "../provenance/rules/fold.ts"
 import { PRINCIPALS } from "../principals/plan-seen.ts"
+import type { EventDraft } from "../storage/outbox.ts"
 import type { Document, DocumentPut, JsonObject, RecordDraft } from "../storage/port.ts"
+import { putWebhook, storedWebhook, webhookRevoked } from "../webhooks/plan-webhook.ts"
+import { WAIVERS } from "../waivers/rules/document.ts"
+import { erasedEndpoint } from "../webhooks/rules/document.ts"
 
 /** A document that holds what a part said, and how it looks without. */
 export interface Scrub {
@@ -20,14 +27,19 @@ export interface Scrub {
   readonly idMember: string | null
   /** Kinds of records that tell the same members anew: what an earlier one of them said is in no document any more. */
   readonly toldBy: ReadonlyArray<string>
+  /** Where its id is not one member: what it is. */
+  readonly documentId?: (body: { readonly [member: string]: unknown }) => string
+  /** Where a document says by itself whether this record told what it holds now. */
+  readonly isTold?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
   /** Unit: `nowMs` in milliseconds since 1970 UTC. */
   readonly without: (document: Document, nowMs: number) => Scrubbed
 }
 
-/** A document without what was erased, and the record of what follows from that; null where nothing does. */
+/** A document without what was erased, and the record and event of what follows from that; null and none where nothing does. */
 export interface Scrubbed {
   readonly put: DocumentPut
   readonly record: RecordDraft | null
+  readonly events?: ReadonlyArray<EventDraft>
 }
 
 /** The document that holds the content of this part of this kind of record; null when no document does. */
@@ -41,7 +53,7 @@ const profileKinds = ["agent.registered", "agent.updated"]
 const ownerKinds = ["agent.registered", "agent.owner_transferred", "agent.orphaned"]
 
 /** The id of the document that a record's part went into. */
-export const documentIdOf = ({ idMember }: Scrub, body: { readonly [member: string]: unknown }): string => (idMember === null ? MAPPING_ID : String(body[idMember]))
+export const documentIdOf = ({ documentId, idMember }: Scrub, body: { readonly [member: string]: unknown }): string => documentId !== undefined ? documentId(body) : (idMember === null ? MAPPING_ID : String(body[idMember]))
 
 const agentProfile: Scrub = {
   collection: AGENTS,
@@ -49,6 +61,9 @@ const agentProfile: Scrub = {
   toldBy: profileKinds,
   without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedProfile(document.id) }), record: null })
 }
+
+/** The rule that takes an erased owner away. */
+const ERASED_OWNER = { id: "policy:erased_owner" }
 
 /** An agent whose owner nobody can name any more is an orphan, and its week begins. */
 const agentOwner: Scrub = {
@@ -60,7 +75,8 @@ const agentOwner: Scrub = {
     if (document.body["status"] === "decommissioned" || !hasOwner(storedAgent(document).body)) return { put: putAgent(document, body), record: null }
     return {
       put: putAgent(document, { ...body, orphanedAtMs: nowMs }),
-      record: { kind: "agent.orphaned", agentId: document.id, body: { agent_id: document.id, since: formatInstant(nowMs), writer: "policy:erased_owner" }, parts: [] }
+      record: { kind: "agent.orphaned", agentId: document.id, body: { agent_id: document.id, since: formatInstant(nowMs), writer: ERASED_OWNER.id }, parts: [] },
+      events: [agentOrphaned(document.id, nowMs, ERASED_OWNER)]
     }
   }
 }
@@ -74,7 +90,57 @@ const agentIdentity: Scrub = {
   without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }), record: null })
 }
 
+/** The rule that ends a webhook whose address nobody knows any more. What is still owed to it is not sent, for want of an address. */
+const ERASED_ENDPOINT = { id: "policy:erased_endpoint" }
+
+const webhookEndpoint: Scrub = {
+  collection: "webhooks",
+  idMember: "webhook_id",
+  toldBy: ["webhook.created", "webhook.changed"],
+  without: (document) => {
+    const { body, id, version } = storedWebhook(document)
+    const revoked = { ...body, ...erasedEndpoint, status: "revoked", cause: "owner" } as const
+    return { put: putWebhook(id, version, revoked), record: body.status === "revoked" ? null : webhookRevoked(id, ERASED_ENDPOINT) }
+  }
+}
+
+/** An envelope whose draft or name was erased stays where it is in force. */
+const envelopeOf = (isTold: NonNullable<Scrub["isTold"]>, without: (body: EnvelopeDocument, id: string) => EnvelopeDocument): Scrub => ({
+  collection: ENVELOPES,
+  idMember: "envelope_id",
+  toldBy: ["envelope.drafted"],
+  isTold,
+  without: (document) => ({ put: putEnvelope(document.id, document.version, without(storedEnvelope(document).body, document.id)), record: null })
+})
+
+const waiver: Scrub = {
+  collection: WAIVERS,
+  idMember: "waiver_id",
+  toldBy: ["waiver.requested", "waiver.granted"],
+  isTold: (document, body) => (document.body["status"] === "granted") === ("requested_by" in body),
+  // Without what it excepts it excepts nothing.
+  without: (document) => ({ put: { ...putOf(document, { ...document.body, unless: null, reason: null }), keys: { envelope_id: String(document.body["envelopeId"]) } }, record: null })
+}
+
 const scrubs: { readonly [part: string]: Scrub } = {
+  "envelope.drafted/envelope": envelopeOf(
+    (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
+    (envelope) => ({ ...envelope, draft: envelope.draft === null ? null : { ...envelope.draft, envelope: null } })
+  ),
+  "envelope.drafted/profile": envelopeOf(() => true, (envelope, id) => ({ ...envelope, name: id, orgUnit: null })),
+  "envelope.published/envelope": {
+    collection: ENVELOPE_VERSIONS,
+    idMember: "envelope_id",
+    toldBy: ["envelope.published"],
+    documentId: (body) => versionId(String(body["envelope_id"]), Number(body["version"])),
+    isTold: () => true,
+    // Nothing can be decided under it any more, so everything is denied.
+    without: (document) => ({ put: { ...putOf(document, { ...document.body, envelope: null }), keys: { envelope_id: String(document.body["envelopeId"]) } }, record: null })
+  },
+  "waiver.requested/waiver": waiver,
+  "waiver.granted/waiver": waiver,
+  "webhook.created/endpoint": webhookEndpoint,
+  "webhook.changed/endpoint": webhookEndpoint,
   "agent.registered/profile": agentProfile,
   "agent.updated/profile": agentProfile,
   "agent.registered/owner": agentOwner,

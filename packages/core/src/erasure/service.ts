@@ -29,7 +29,7 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
       const scrub = scrubOf(record.kind, name)
       if (scrub === null) return null
       const document = yield* storage.get(scrub.collection, documentIdOf(scrub, record.body))
-      return document === null ? null : { scrub, document, current: yield* isCurrent(storage, record, name, scrub) }
+      return document === null ? null : { scrub, document, current: scrub.isTold === undefined ? yield* isCurrent(storage, record, name, scrub) : scrub.isTold(document, record.body) }
     })
 
     const erase: ErasureApi["erase"] = Effect.fnUntraced(function*(command, writer) {

@@ -1,7 +1,7 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
-  AgentCreate, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, IdentityIn, InvalidInput,
-  OwnershipTransfer, PackRequest, ProofQuery, quickDecisions, RecertifyIn, RecordsQuery, SettleIn, SuspendIn, VerifyQuery
+  AgentCreate, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DeliveriesQuery, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, IdentityIn, InvalidInput,
+  OwnershipTransfer, PackRequest, ProofQuery, quickDecisions, RecertifyIn, RecordsQuery, RecoverIn, RotateSecretIn, SettleIn, SuspendIn, VerifyQuery, WebhookCreate
 } from "@flyball/contract"
 import { Effect, Result } from "effect"
 import { withoutUndefined } from "./plain-input.ts"
@@ -28,11 +28,18 @@ export const decodeGap = decode(CaptureGapIn)
 export const decodeErasure = decode(ErasureIn)
 /** A request for a pack. */
 export const decodePack = decode(PackRequest)
+/** A webhook to be created. */
+export const decodeWebhook = decode(WebhookCreate)
+/** How long an old secret stays. */
+export const decodeRotate = decode(RotateSecretIn)
+/** Since when a webhook missed something. */
+export const decodeRecover = decode(RecoverIn)
 
 const batch = decode(DecisionBatchIn)
 const agentFilter = decode(AgentListQuery)
 const decisionFilter = decode(DecisionListQuery)
 const recordFilter = decode(RecordsQuery)
+const deliveryFilter = decode(DeliveriesQuery)
 const range = decode(VerifyQuery)
 const proof = decode(ProofQuery)
 
@@ -49,7 +56,7 @@ export const decodeDecisions = (input: unknown): Effect.Effect<ReadonlyArray<Dec
   })
 
 /** A filter is a query: its numbers travel as text. */
-const query = <A>(decoder: Decoder<A>) => (input: object): Effect.Effect<A, InvalidInput> =>
+export const query = <A>(decoder: Decoder<A>) => (input: object): Effect.Effect<A, InvalidInput> =>
   Effect.suspend(() => {
     const members = Object.entries(input).filter(([, value]) => value !== undefined)
     return answer(decoder(Object.fromEntries(members.map(([name, value]) => [name, typeof value === "number" ? String(value) : value])), "query"))
@@ -61,6 +68,8 @@ export const decodeAgentFilter = query(agentFilter)
 export const decodeDecisionFilter = query(decisionFilter)
 /** Which records. */
 export const decodeRecordFilter = query(recordFilter)
+/** Which deliveries. */
+export const decodeDeliveries = query(deliveryFilter)
 /** A stretch of the chain. */
 export const decodeRange = query(range)
 

@@ -6,7 +6,9 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import type { ReplayReport } from "../replay/service.ts"
+import type * as Bound from "./bound-door-types.ts"
 import type * as Plain from "./types.ts"
+import type * as Hooks from "./webhooks-door-types.ts"
 
 /** Compiles only where every `From` is a `To`. */
 const fits = <From extends To, To>(): From | To | undefined => undefined
@@ -26,6 +28,8 @@ describe("the plain types of the governor", () => {
     fits<Plain.GapInput, Contract.CaptureGapIn>()
     fits<Plain.ErasureInput, Contract.ErasureIn>()
     fits<Plain.PackInput, Contract.PackRequest>()
+    fits<Omit<Hooks.WebhookInput, "events">, Omit<Contract.WebhookCreate, "events">>()
+    fits<keyof Contract.WebhookCreate, keyof Hooks.WebhookInput>()
     fits<Plain.AgentFilter, Contract.AgentListQuery>()
     fits<Plain.DecisionFilter, Contract.DecisionListQuery>()
     fits<Plain.RecordFilter, Contract.RecordsQuery>()
@@ -43,6 +47,14 @@ describe("the plain types of the governor", () => {
     fits<Contract.Orphan, Plain.OrphanInfo>()
     fits<Contract.IdentityVerdict, Plain.IdentityInfo>()
     fits<Plain.IdentityInfo, Contract.IdentityVerdict>()
+    fits<Bound.EvaluationInput, Contract.EvaluationIn>()
+    fits<keyof Contract.EvaluationIn, keyof Bound.EvaluationInput>()
+    fits<Contract.Evaluation, Bound.EvaluationInfo>()
+    fits<Contract.ExplanationOut, Bound.ExplanationInfo>()
+    fits<Contract.EnvelopeOut, Bound.EnvelopeInfo>()
+    fits<Contract.EnvelopeVersionOut, Bound.EnvelopeVersionInfo>()
+    fits<Contract.LintOut, Bound.LintInfo>()
+    fits<Contract.DiffOut, Bound.DiffInfo>()
     fits<Contract.ReceiptsOut, Plain.Receipts>()
     fits<Plain.Receipts, Contract.ReceiptsOut>()
     fits<Contract.DecisionOut, Plain.DecisionInfo>()
@@ -55,6 +67,11 @@ describe("the plain types of the governor", () => {
     fits<Contract.ConsistencyOut, Plain.ConsistencyInfo>()
     fits<Contract.KeysOut["keys"][number], Plain.KeyInfo>()
     fits<Contract.ErasureOut, Plain.ErasureInfo>()
+    fits<Contract.WebhookOut, Hooks.WebhookInfo>()
+    fits<Hooks.WebhookInfo, Contract.WebhookOut>()
+    fits<Contract.WebhookTestOut, Hooks.WebhookTestInfo>()
+    fits<Contract.DeliveryOut, Hooks.DeliveryInfo>()
+    fits<Hooks.DeliveryInfo, Contract.DeliveryOut>()
     fits<Omit<ReplayReport, "agents">, Omit<Plain.CheckInfo, "agents">>()
   })
 
@@ -69,8 +86,10 @@ describe("the plain types of the governor", () => {
       const imports = async (file: string): Promise<ReadonlyArray<string>> =>
         [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)].map((match) => match[1]!).sort()
       const folder = await declarationsOf(out)
-      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/agents-door-types.ts", "./governor/types.ts", "./identity/trust-store.ts", "./storage/choice.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/agents-door-types.ts", "./governor/bound-door-types.ts", "./governor/types.ts", "./governor/webhooks-door-types.ts", "./identity/trust-store.ts", "./storage/choice.ts", "./webhooks/webhooks-choice.ts"])
       assert.deepStrictEqual(await imports(join(folder, "governor/agents-door-types.d.ts")), ["./types.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor/webhooks-door-types.d.ts")), ["./types.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor/bound-door-types.d.ts")), ["./types.ts"])
       assert.deepStrictEqual(await imports(join(folder, "governor/types.d.ts")), [])
       assert.deepStrictEqual(await imports(join(folder, "governor/error.d.ts")), [])
     } finally {

@@ -167,6 +167,8 @@ export interface SettleInput {
   readonly result?: unknown
   readonly usage?: UsageInput | null
   readonly latency_ms?: number | null
+  /** What the meters of its evaluation came to, in place of what was reserved. */
+  readonly actual?: ReadonlyArray<{ readonly meter: string; readonly amount: number }> | null
 }
 
 /** Where an outcome landed. */

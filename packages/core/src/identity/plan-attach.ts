@@ -5,7 +5,9 @@ import { AGENTS, type StoredAgent } from "../agents/document.ts"
 import type { AgentDocument } from "../agents/rules/document.ts"
 import { present } from "../present.ts"
 import type { ChangeSet, PartDraft } from "../storage/port.ts"
+import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
+import type { CardAlg } from "./rules/read-card.ts"
 import { type IdentitySource, sourceWord } from "./rules/sources.ts"
 import type { CardVerdict, ReasonCode } from "./rules/verdict.ts"
 
@@ -14,7 +16,7 @@ export interface Attested {
   readonly verdict: "verified" | "declared" | "rejected"
   readonly reason: ReasonCode
   readonly source: IdentitySource
-  readonly alg: string | null
+  readonly alg: CardAlg | null
   readonly keyId: string | null
   /** SHA-256 of the card's bytes, in hex. */
   readonly cardDigest: string | null
@@ -69,9 +71,19 @@ export const planAttach = (stored: StoredAgent, attested: Attested, writer: Writ
     },
     parts: [...identityPart(attested), ...claimPart(attested)],
     writer
-  })
+  }, [event("agent.identity_attested", {
+    agent_id: stored.id,
+    verdict: attested.verdict,
+    reason_code: attested.reason,
+    source: attested.source,
+    alg: attested.alg,
+    key_id: attested.keyId,
+    card_digest: attested.cardDigest === null ? null : `sha256:${attested.cardDigest}`,
+    checked_at: formatInstant(nowMs),
+    writer: writer.id
+  })])
   // Nothing of the agent changed, so its version stays; but the name that was compared must still be its name.
-  return identity === null ? { agent, change: { expects: [{ collection: AGENTS, id: stored.id, version: stored.version }], records: change.records! } } : { agent, change }
+  return identity === null ? { agent, change: { expects: [{ collection: AGENTS, id: stored.id, version: stored.version }], records: change.records!, events: change.events! } } : { agent, change }
 }
 
 /** The part `identity`. Its source is there only where the body has no word for it. */

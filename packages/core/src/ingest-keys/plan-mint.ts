@@ -4,6 +4,7 @@ import { canonicalBytes, formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { present } from "../present.ts"
 import type { AsOf, ChangeSet, JsonObject } from "../storage/port.ts"
+import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
 import { INGEST_KEYS } from "./document.ts"
 import type { IngestKeyDocument } from "./rules/document.ts"
@@ -61,7 +62,14 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
           writer: command.writer.id
         }) as JsonObject,
         parts: [{ name: "profile", bytes: canonicalBytes({ name: key.name, org_unit: key.orgUnit, prefix: key.prefix }) }]
-      }]
+      }],
+      events: [event("key.minted", {
+        key_id: keyId,
+        kind: "ingest",
+        max_autonomy_tier: key.maxAutonomyTier,
+        expires_at: expiresAtMs === null ? null : formatInstant(expiresAtMs),
+        writer: command.writer.id
+      })]
     }
   })
 }
@@ -92,5 +100,6 @@ export const planRevoke = ({ key, keyId, version, writer }: RevokeCommand): Chan
       body: { key_id: keyId, writer: writer.id },
       parts: [],
       once: { scope: REVOKE_SCOPE, key: keyId, digest: key.digest }
-    }]
+    }],
+    events: [event("key.revoked", { key_id: keyId, kind: "ingest", writer: writer.id })]
   }

@@ -13,6 +13,7 @@ import { newId } from "../ids.ts"
 import { covers, coversAll, everyUnit, type Scope } from "../scope.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
+import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
 import { buildPack } from "./build-pack.ts"
 import { askedScope, askedWithin, packBody, type PackDocument, PACKS, type PackSpec, storedPack } from "./document.ts"
@@ -102,7 +103,8 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
             body: { digest, pack_id: id, pack_kind: pack.kind, tree_size: pack.treeSize, writer: writer.id },
             parts: [],
             agentId: null
-          }]
+          }],
+          events: [event("evidence.exported", { pack_id: id, kind: pack.kind, tree_size: pack.treeSize, digest: `sha256:${digest}`, writer: writer.id })]
         })
         yield* checkpointer.nudge(["evidence.exported"])
       }))

@@ -16,13 +16,14 @@ interface PageParts {
   readonly differences: ReadonlyArray<Difference>
 }
 
-/** Reads the records from..to and hands each to `fold`, in order. Memory holds one page. */
+/** Reads the records from..to and hands each to `fold`, in order, with the parts that the fold reads or with all. Memory holds one page. */
 export const readRecords = Effect.fnUntraced(function*(
   storage: StorageApi,
   crypto: Crypto,
   range: { readonly from: number; readonly to: number },
   fold: (record: ReplayRecord) => void,
-  report: (difference: Difference) => void
+  report: (difference: Difference) => void,
+  which: "what the fold reads" | "every part" = "what the fold reads"
 ): Effect.fn.Return<void, ReadFault> {
   for (let from = range.from; from <= range.to;) {
     const page = yield* storage.records({ from, to: range.to, limit: PAGE })
@@ -35,15 +36,15 @@ export const readRecords = Effect.fnUntraced(function*(
       const difference = catalogueDifference(read.record)
       if (difference !== null) report(difference)
     }
-    const { contents, differences } = yield* partsOf(storage, crypto, views)
+    const { contents, differences } = yield* partsOf(storage, crypto, views, which === "every part" ? () => true : ({ kind }) => kindsWithParts.has(kind))
     differences.forEach(report)
     for (const view of views) fold({ seq: view.seq, kind: view.kind, body: view.body, parts: contents.get(view.seq) ?? new Map() })
     from = page.at(-1)!.seq + 1
   }
 })
 
-const partsOf = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, views: ReadonlyArray<RecordView>): Effect.fn.Return<PageParts, ReadFault> {
-  const wanted = views.filter((view) => kindsWithParts.has(view.kind) && view.parts.length > 0)
+const partsOf = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, views: ReadonlyArray<RecordView>, picks: (view: RecordView) => boolean): Effect.fn.Return<PageParts, ReadFault> {
+  const wanted = views.filter((view) => view.parts.length > 0 && picks(view))
   const contents = new Map(wanted.map((view) => [view.seq, new Map<string, PartContent>()]))
   const differences: Array<Difference> = []
   if (wanted.length === 0) return { contents, differences }

@@ -41,7 +41,11 @@ export interface Mail {
 }
 
 /** A letter could not be handed over. The reason holds no password. */
-export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { reason: Schema.String }) {}
+export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { reason: Schema.String }) {
+  override get message(): string {
+    return this.reason
+  }
+}
 
 /** Hands letters over to a mail server; without one, to the log. */
 export interface MailerApi {
@@ -52,7 +56,11 @@ export interface MailerApi {
 export class Mailer extends Context.Service<Mailer, MailerApi>()("flyball/core/Mailer") {}
 
 /** What was sealed does not open: another key, another owner, or changed bytes. */
-export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", { reason: Schema.String }) {}
+export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", { reason: Schema.String }) {
+  override get message(): string {
+    return this.reason
+  }
+}
 
 /** Seals secrets for the store. `boundTo` names the owner (a webhook's id): what is sealed for one does not open for another. */
 export interface SecretBoxApi {

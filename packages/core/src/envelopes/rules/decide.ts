@@ -120,8 +120,8 @@ const concluded = (ready: Ready, verdict: Verdict, failedOn: ReadonlyArray<numbe
     failedOn,
     meters,
     obligations: ready.obliging.length === 0 ? none : obligationsOf(ready, severity, failedOn),
-    noticeMs: severity === ALLOW_WITH_NOTICE ? strictest(ready, severity, failedOn, (one) => one.noticeMs, Math.min) ?? DEFAULT_NOTICE_MS : null,
-    retryAfterMs: severity === DENY ? strictest(ready, severity, failedOn, (one) => one.retryAfterMs, Math.max) : null,
+    noticeMs: severity === ALLOW_WITH_NOTICE ? strictest(ready, severity, failedOn, noticeOf, Math.min) ?? DEFAULT_NOTICE_MS : null,
+    retryAfterMs: severity === DENY && ready.timed.length > 0 ? strictest(ready, severity, failedOn, retryAfterOf, Math.max) : null,
     suggestion: isFull ? null : rule?.suggestion ?? null,
     approved
   }
@@ -130,6 +130,9 @@ const concluded = (ready: Ready, verdict: Verdict, failedOn: ReadonlyArray<numbe
 /** Of what may still run, everything that any rule that holds asks for; of what will not, what the rules ask for that say so. */
 const obligationsOf = ({ obliging, rules, table }: Ready, severity: number, failedOn: ReadonlyArray<number>) =>
   mergeObligations(obliging.flatMap((place) => (failedOn[place] === HOLDS && (severity < DENY || table.severities[place] === severity) ? rules[place]!.obligations : [])))
+
+const noticeOf = (rule: Rule): number | null => rule.noticeMs
+const retryAfterOf = (rule: Rule): number | null => rule.retryAfterMs
 
 const strictest = ({ rules, table, timed }: Ready, severity: number, failedOn: ReadonlyArray<number>, of: (rule: Rule) => number | null, pick: (a: number, b: number) => number): number | null => {
   let found: number | null = null

@@ -17,11 +17,14 @@ export interface SignalProblem {
 /** How to decode the signals of a combination. */
 export interface Decoder {
   readonly steps: ReadonlyArray<Step>
+  readonly caller: CallerSteps
+  /** Of the server and latches. */
+  readonly others: ReadonlyArray<Step>
   readonly derived: ReadonlyArray<DerivedStep>
-  readonly hasLatches: boolean
 }
 
 interface Step {
+  readonly place: number
   readonly name: string
   readonly type: SignalType
   readonly source: SignalSource
@@ -30,6 +33,14 @@ interface Step {
   readonly indices: ReadonlyMap<string, number> | null
   /** The point of an absent value; null where there must be one. */
   readonly absent: number | null
+}
+
+interface CallerSteps {
+  readonly byName: ReadonlyMap<string, Step>
+  readonly optional: ReadonlyArray<Step>
+  readonly required: number
+  /** The names in the order in which they came last: an agent's come in the same one each time, and comparing costs less than looking up. */
+  readonly lastOrder: Array<Step>
 }
 
 interface DerivedStep extends Derived {
@@ -43,53 +54,91 @@ export interface Values {
 }
 
 /** Prepares the decoding of a combination. */
-export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder => ({
-  steps: signals.map((signal, i) => {
+export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder => {
+  const steps = signals.map((signal, place): Step => {
     const indices = signal.values === null ? null : new Map(signal.values.map((value, index) => [value, index]))
     const onMissing = signal.onMissing
     const counted = typeof onMissing === "string" ? indices!.get(onMissing) ?? null : onMissing === null ? null : Number(onMissing)
-    return { name: signal.name, type: signal.type, source: signal.source, min: signal.min, max: signal.max, indices, absent: signal.optional ? leastPoint(compiled.axes[i]!) : counted }
-  }),
-  derived: derived.map((one) => ({ ...one, places: one.args.map((arg) => signals.findIndex((signal) => signal.name === arg)), scratch: [] })),
-  hasLatches: signals.some((signal) => signal.source === "latch")
-})
+    return { place, name: signal.name, type: signal.type, source: signal.source, min: signal.min, max: signal.max, indices, absent: signal.optional ? leastPoint(compiled.axes[place]!) : counted }
+  })
+  const callers = steps.filter((step) => step.source === "caller")
+  const optional = callers.filter((step) => step.absent !== null)
+  return {
+    steps,
+    caller: { byName: new Map(callers.map((step) => [step.name, step])), optional, required: callers.length - optional.length, lastOrder: [...callers] },
+    others: steps.filter((step) => step.source !== "caller"),
+    derived: derived.map((one) => ({ ...one, places: one.args.map((arg) => signals.findIndex((signal) => signal.name === arg)), scratch: [] }))
+  }
+}
 
 /** Writes the points of all signals and derived signals; answers what is wrong first, in the order of the axes. `latches` is null outside any run. */
 export const decode = (decoder: Decoder, caller: unknown, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): SignalProblem | null => {
   if (typeof caller !== "object" || caller === null || Array.isArray(caller)) return { rule: "@invalid_signal", signal: null }
   const sent = caller as Values
-  const { derived, steps } = decoder
-  let used = 0
-  for (let i = 0; i < steps.length; i++) {
-    const step = steps[i]!
-    if (step.source === "latch") {
-      if (latches === null) return { rule: "@missing_signal", signal: step.name }
-      point[i] = latches.has(step.name) ? 1 : 0
-      continue
-    }
-    const isCallers = step.source === "caller"
-    const value = isCallers ? sent[step.name] : server[step.name]
-    if (value === undefined) {
-      if (step.absent === null) return { rule: "@missing_signal", signal: step.name }
-      point[i] = step.absent
-      continue
-    }
-    if (isCallers) used++
-    // By the type of what was sent: three comparisons settle nearly every signal.
-    if (typeof value === "number" && step.type === "int") {
-      if (!(Number.isSafeInteger(value) && value >= step.min && value <= step.max)) return { rule: "@invalid_signal", signal: step.name }
-      point[i] = value
-    } else if (typeof value === "string" && step.indices !== null) {
-      const index = step.indices.get(value)
-      if (index === undefined) return { rule: "@invalid_signal", signal: step.name }
-      point[i] = index
-    } else if (typeof value === "boolean" && step.type === "bool") point[i] = value ? 1 : 0
-    else return { rule: "@invalid_signal", signal: step.name }
+  const { derived, others, steps } = decoder
+  let isGood = takeSent(decoder.caller, sent, point)
+  for (let i = 0; i < others.length && isGood; i++) isGood = problemOf(others[i]!, sent, server, latches, point) === null
+  if (!isGood) {
+    const problem = firstProblem(steps, sent, server, latches, point)
+    if (problem !== null) return problem
   }
-  let count = 0
-  for (const _ in sent) count++
-  if (count !== used && unknownNames(steps, sent).length > 0) return { rule: "@invalid_signal", signal: intruder(steps, sent) }
   for (let i = 0; i < derived.length; i++) point[steps.length + i] = deriveAt(derived[i]!, steps, point)
+  return null
+}
+
+/** Goes once through what was sent, in its own order. Whether that is all there is to say: if not, `firstProblem` says it in the order of the axes. */
+const takeSent = ({ byName, lastOrder, optional, required }: CallerSteps, sent: Values, point: Float64Array): boolean => {
+  for (let i = 0; i < optional.length; i++) point[optional[i]!.place] = optional[i]!.absent!
+  let count = 0
+  let needed = 0
+  for (const name in sent) {
+    let step: Step | undefined = lastOrder[count]
+    if (step === undefined || step.name !== name) {
+      step = byName.get(name)
+      if (step === undefined) return false
+      lastOrder[count] = step
+    }
+    if (!take(step, sent[name], point)) return false
+    if (step.absent === null) needed++
+    count++
+  }
+  return needed === required
+}
+
+/** Writes the point of a value, if it is one of the signal's. */
+const take = (step: Step, value: unknown, point: Float64Array): boolean => {
+  if (step.type === "int") {
+    if (typeof value !== "number" || !(value >= step.min && value <= step.max) || Math.floor(value) !== value) return false
+    point[step.place] = value
+  } else if (step.type === "enum") {
+    const index = typeof value === "string" ? step.indices!.get(value) : undefined
+    if (index === undefined) return false
+    point[step.place] = index
+  } else if (value === true) point[step.place] = 1
+  else if (value === false) point[step.place] = 0
+  else return false
+  return true
+}
+
+const firstProblem = (steps: ReadonlyArray<Step>, sent: Values, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): SignalProblem | null => {
+  for (const step of steps) {
+    const problem = problemOf(step, sent, server, latches, point)
+    if (problem !== null) return problem
+  }
+  return unknownNames(steps, sent).length > 0 ? { rule: "@invalid_signal", signal: intruder(steps, sent) } : null
+}
+
+const problemOf = (step: Step, sent: Values, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): SignalProblem | null => {
+  const { absent, name, place, source } = step
+  if (source === "latch") {
+    if (latches === null) return { rule: "@missing_signal", signal: name }
+    point[place] = latches.has(name) ? 1 : 0
+    return null
+  }
+  const value = source === "caller" ? sent[name] : server[name]
+  if (value !== undefined) return take(step, value, point) ? null : { rule: "@invalid_signal", signal: name }
+  if (absent === null) return { rule: "@missing_signal", signal: name }
+  point[place] = absent
   return null
 }
 

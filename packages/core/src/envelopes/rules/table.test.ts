@@ -29,7 +29,7 @@ const admits = (axes: ReadonlyArray<Axis>, box: Box, point: Float64Array, before
 })
 
 describe("the table", () => {
-  for (const [axisCount, ruleCount, most] of [[3, 20, 1], [12, 40, 1], [30, 70, 1], [12, 40, 4], [MAX_AXES, 90, 3], [5, 0, 1]] as const) {
+  for (const [axisCount, ruleCount, most] of [[0, 6, 1], [3, 20, 1], [4, 300, 1], [12, 40, 1], [30, 70, 1], [12, 40, 4], [MAX_AXES, 90, 3], [5, 0, 1]] as const) {
     it(`says of ${ruleCount} rules of up to ${most} boxes on ${axisCount} axes what their boxes say`, () => {
       const below = numbersFrom(axisCount * 1_000 + most)
       const axes = Array.from({ length: axisCount }, (_, i) => axisOf(i))

@@ -1,17 +1,20 @@
 /** Folds records, in order, into the documents they say there are. */
 import { foldMappingChanged } from "../../access-mapping/rules/fold.ts"
 import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../../agents/rules/fold.ts"
+import { envelopeKindsWithParts, foldEnvelopeBegun, foldEnvelopeDrafted, foldEnvelopePublished, foldEnvelopeWithdrawn, foldVersion } from "../../envelopes/life/rules/fold.ts"
 import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../../ingest-keys/rules/fold.ts"
 import { foldModel, MODELS } from "../../models/rules/fold.ts"
 import { foldProvenanceAdded } from "../../provenance/rules/fold.ts"
 import { foldPrincipalSeen } from "../../principals/rules/fold.ts"
+import { foldWaiver, waiverKindsWithParts } from "../../waivers/rules/fold.ts"
+import { foldWebhookChanged, foldWebhookCreated, foldWebhookRevoked } from "../../webhooks/rules/fold.ts"
 import type { Difference, ExpectedDocument, ReplayRecord } from "./types.ts"
 
 /** Collections whose documents follow from records alone. All others are working state, and no business of replay. */
-export const governedCollections = ["access_mapping", "agents", "ingest_keys", "models", "principals", "provenance"] as const
+export const governedCollections = ["access_mapping", "agents", "envelope_versions", "envelopes", "ingest_keys", "models", "principals", "provenance", "waivers", "webhooks"] as const
 
 /** Kinds whose parts the fold reads. */
-export const kindsWithParts: ReadonlySet<string> = new Set([...agentKindsWithParts, "ingest_key.minted", "mapping.changed", "principal.seen", "agent.provenance_added"])
+export const kindsWithParts: ReadonlySet<string> = new Set([...agentKindsWithParts, ...envelopeKindsWithParts, ...waiverKindsWithParts, "ingest_key.minted", "mapping.changed", "principal.seen", "agent.provenance_added", "webhook.created", "webhook.changed"])
 
 /** What an agent's records amount to. */
 export interface AgentCounts {
@@ -57,6 +60,25 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return add(state, foldProvenanceAdded(record), record)
     case "principal.seen":
       return add(state, foldPrincipalSeen(record), record)
+    case "envelope.drafted":
+      return collectionOf(state, "envelopes").has(String(record.body["envelope_id"]))
+        ? change(state, "envelopes", String(record.body["envelope_id"]), record, foldEnvelopeDrafted)
+        : add(state, foldEnvelopeBegun(record), record)
+    case "envelope.published":
+      add(state, foldVersion(record), record)
+      return change(state, "envelopes", String(record.body["envelope_id"]), record, foldEnvelopePublished)
+    case "envelope.withdrawn":
+      return change(state, "envelopes", String(record.body["envelope_id"]), record, foldEnvelopeWithdrawn)
+    case "waiver.requested":
+      return add(state, foldWaiver(record), record)
+    case "waiver.granted":
+      return change(state, "waivers", String(record.body["waiver_id"]), record, () => foldWaiver(record))
+    case "webhook.created":
+      return add(state, foldWebhookCreated(record), record)
+    case "webhook.changed":
+      return change(state, "webhooks", String(record.body["webhook_id"]), record, foldWebhookChanged)
+    case "webhook.revoked":
+      return change(state, "webhooks", String(record.body["webhook_id"]), record, foldWebhookRevoked)
     case "decision.witnessed":
       checkStatus(state, record)
       return count(state, record, "witnessed")

@@ -1,0 +1,202 @@
+/** Autonomy envelopes as they travel. Spec: api.md "bounded autonomy"; the language itself is `envelope/1` in core. */
+import { Schema } from "effect"
+import { id, identifier, instant, integer, integerParam, jsonObjectUpTo, list, oneOf, optional, orgUnit, text } from "./fields.ts"
+
+/** Outcomes of an evaluation, least restrictive first. */
+export const evaluationOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+/** How an envelope stands. `draft`: none of its versions was ever in force. */
+export const envelopeStatuses = ["draft", "published", "withdrawn"] as const
+/** How a version stands. `shadow`: on trial. */
+export const versionStatuses = ["published", "shadow", "superseded", "withdrawn"] as const
+/** Whether a version binds agents or is on trial. */
+export const envelopeModes = ["enforced", "shadow"] as const
+/** What a version changes against the one before it. */
+export const envelopeChanges = ["equal", "tightening_only", "loosens", "unknown"] as const
+/** How a waiver stands. */
+export const waiverStatuses = ["requested", "granted", "expired"] as const
+/** How grave a finding is. */
+export const lintLevels = ["error", "warning", "info"] as const
+/** What a backtest says of meters: as they were, or as this version would have made them. */
+export const backtestMeters = ["recorded", "counterfactual"] as const
+
+/**
+ * Characters of an envelope's JSON text.
+ *
+ * - Unit: UTF-16 units, as many as bytes are let into a record.
+ */
+export const ENVELOPE_LIMIT = 262_144
+
+const envelopeJson = jsonObjectUpTo(ENVELOPE_LIMIT)
+const free = Schema.Record(Schema.String, Schema.Unknown)
+const nullText = Schema.NullOr(Schema.String)
+const nullInt = Schema.NullOr(Schema.Int)
+
+/** Body of POST /bound/envelopes: an envelope for one agent, or for an org unit. */
+export const EnvelopeCreate = Schema.Struct({
+  name: text(1, 200),
+  agent_id: optional(id("agent")),
+  org_unit: optional(orgUnit),
+  envelope: envelopeJson
+})
+export type EnvelopeCreate = typeof EnvelopeCreate.Type
+
+/** Body of PATCH /bound/envelopes/{envelope_id}: what the draft says from here on. Another `revision` there than `if_revision` is refused. */
+export const EnvelopeUpdate = Schema.Struct({ envelope: envelopeJson, if_revision: optional(integer()) })
+export type EnvelopeUpdate = typeof EnvelopeUpdate.Type
+
+/** What would be published. `authors` wrote it; none of them can approve what it newly allows. */
+export const DraftOut = Schema.Struct({ version: Schema.Int, digest: Schema.String, authors: Schema.Array(Schema.String), envelope: free })
+export type DraftOut = typeof DraftOut.Type
+
+/** An envelope. `revision` counts its changes. Texts are null once their part was erased. */
+export const EnvelopeOut = Schema.Struct({
+  id: Schema.String,
+  name: nullText,
+  agent_id: nullText,
+  org_unit: nullText,
+  status: oneOf(envelopeStatuses),
+  live_version: nullInt,
+  shadow_version: nullInt,
+  draft: Schema.NullOr(DraftOut),
+  revision: Schema.Int,
+  created_at: instant
+})
+export type EnvelopeOut = typeof EnvelopeOut.Type
+
+/** Query of GET /bound/envelopes. */
+export const EnvelopeListQuery = Schema.Struct({ agent_id: Schema.optionalKey(id("agent")), limit: Schema.optionalKey(integerParam(1, 1_000)), after: Schema.optionalKey(id("envelope")) })
+export type EnvelopeListQuery = typeof EnvelopeListQuery.Type
+
+/** A version, which never changes; only its status does. Digests are `sha256:<hex>`. `envelope` is null once it was erased. */
+export const EnvelopeVersionOut = Schema.Struct({
+  envelope_id: Schema.String,
+  version: Schema.Int,
+  digest: Schema.String,
+  mode: oneOf(envelopeModes),
+  status: oneOf(versionStatuses),
+  change: oneOf(envelopeChanges),
+  authors: Schema.Array(Schema.String),
+  published_by: Schema.String,
+  lint_digest: Schema.String,
+  diff_digest: Schema.String,
+  backtest_digest: Schema.String,
+  envelope: Schema.NullOr(free)
+})
+export type EnvelopeVersionOut = typeof EnvelopeVersionOut.Type
+
+/** One finding. `path` is a JSON pointer into the envelope; `example` an input that shows it. */
+export const EnvelopeFinding = Schema.Struct({
+  code: Schema.String,
+  level: oneOf(lintLevels),
+  path: nullText,
+  rules: Schema.Array(Schema.String),
+  message: Schema.String,
+  example: Schema.NullOr(free),
+  volume: nullText,
+  share: nullText,
+  history_count: nullInt
+})
+export type EnvelopeFinding = typeof EnvelopeFinding.Type
+
+const openQuestion = Schema.Struct({ code: Schema.String, rules: Schema.Array(Schema.String), reason: Schema.String })
+
+/** Body of POST …/lint: another text in place of the draft, if there is one. */
+export const LintIn = Schema.Struct({ envelope: optional(envelopeJson), acknowledge_partial: optional(list(identifier(8), 0, 32)) })
+export type LintIn = typeof LintIn.Type
+
+/** Answer of POST …/lint. `proved`: codes that are certainly not there where no finding names them. */
+export const LintOut = Schema.Struct({
+  publishable: Schema.Boolean,
+  complete: Schema.Boolean,
+  findings: Schema.Array(EnvelopeFinding),
+  proved: Schema.Array(Schema.String),
+  open: Schema.Array(openQuestion),
+  not_checked: Schema.Array(openQuestion),
+  domain: nullText,
+  decides: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
+  table: nullText,
+  sentences: Schema.Array(Schema.String)
+})
+export type LintOut = typeof LintOut.Type
+
+/** What one kind of change is. Volumes are decimal digits. */
+export const TransitionOut = Schema.Struct({
+  from: oneOf(evaluationOutcomes),
+  to: oneOf(evaluationOutcomes),
+  direction: oneOf(["loosens", "tightens"]),
+  volume: nullText,
+  share: nullText,
+  example: free,
+  decided_by: Schema.Struct({ from: Schema.String, to: Schema.String }),
+  history_count: nullInt
+})
+
+/** Query of GET …/diff. `from` 0 is before the first version; `to` 0, or left out, is the draft. */
+export const DiffQuery = Schema.Struct({ from: Schema.optionalKey(integerParam()), to: Schema.optionalKey(integerParam()) })
+export type DiffQuery = typeof DiffQuery.Type
+
+/** What one version changes against another. */
+export const DiffOut = Schema.Struct({
+  from: Schema.Int,
+  to: Schema.Int,
+  change: oneOf(envelopeChanges),
+  complete: Schema.Boolean,
+  domain: nullText,
+  notes: Schema.Array(Schema.String),
+  transitions: Schema.Array(TransitionOut),
+  history_total: nullInt,
+  sentence: Schema.String
+})
+export type DiffOut = typeof DiffOut.Type
+
+/** Body of POST …/backtest. */
+export const BacktestIn = Schema.Struct({ from_seq: optional(integer()), to_seq: optional(integer()), meters: optional(oneOf(backtestMeters)) })
+export type BacktestIn = typeof BacktestIn.Type
+
+const classes = ["unchanged", "newly_allowed", "newly_reviewed", "newly_denied", "newly_halted"] as const
+
+/** What recorded evaluations would have come to under a draft. It is read-only, and authorises nothing. `not_replayable` counts by reason. */
+export const BacktestOut = Schema.Struct({
+  from_seq: Schema.Int,
+  to_seq: Schema.Int,
+  meters: oneOf(backtestMeters),
+  total: Schema.Int,
+  classes: Schema.Struct(Object.fromEntries(classes.map((name) => [name, Schema.Int])) as { readonly [C in (typeof classes)[number]]: typeof Schema.Int }),
+  not_replayable: Schema.Record(Schema.String, Schema.Int),
+  transitions: Schema.Array(Schema.Struct({ from: oneOf(evaluationOutcomes), to: oneOf(evaluationOutcomes), count: Schema.Int, evaluation_ids: Schema.Array(Schema.String) })),
+  from_at: Schema.NullOr(instant),
+  to_at: Schema.NullOr(instant)
+})
+export type BacktestOut = typeof BacktestOut.Type
+
+/** Body of POST …/publish. `enforced` takes the draft, or the version on trial where there is no draft. */
+export const PublishIn = Schema.Struct({ mode: optional(oneOf(envelopeModes)), acknowledge_partial: optional(list(identifier(8), 0, 32)) })
+export type PublishIn = typeof PublishIn.Type
+
+/** Body of POST …/withdraw. */
+export const WithdrawIn = Schema.Struct({ reason: optional(text(1, 2_000)) })
+export type WithdrawIn = typeof WithdrawIn.Type
+
+/** Body of POST …/waivers: an exception to one rule of the version in force, for a time. */
+export const WaiverCreate = Schema.Struct({
+  rule_id: identifier(64),
+  unless: list(Schema.Unknown, 1, 64),
+  expires_at: instant,
+  reason: text(1, 2_000)
+})
+export type WaiverCreate = typeof WaiverCreate.Type
+
+/** A waiver. It holds while it is granted, before `expires_at`, and while its version is in force. */
+export const WaiverOut = Schema.Struct({
+  id: Schema.String,
+  envelope_id: Schema.String,
+  version: Schema.Int,
+  rule_id: Schema.String,
+  status: oneOf(waiverStatuses),
+  unless: Schema.NullOr(Schema.Array(Schema.Unknown)),
+  reason: nullText,
+  requested_by: Schema.String,
+  granted_by: nullText,
+  expires_at: instant
+})
+export type WaiverOut = typeof WaiverOut.Type

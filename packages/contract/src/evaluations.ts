@@ -1,0 +1,112 @@
+/** Evaluations as they travel. Spec: document 1 section 2, Evaluation record; api.md "bounded autonomy". */
+import { Schema } from "effect"
+import { deciders } from "./decisions.ts"
+import { envelopeModes, evaluationOutcomes } from "./envelopes.ts"
+import { check, id, identifier, instant, oneOf, optional, patterned, text } from "./fields.ts"
+
+/**
+ * How long an agent may act on a verdict.
+ *
+ * - Unit: milliseconds; the longest that a kill status may be old.
+ */
+export const VERDICT_VALID_MS = 15_000
+
+/** Bytes of an evaluation's signals. Envelopes declare at most 64 of 128 characters each. */
+export const SIGNALS_LIMIT_BYTES = 65_536
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Any JSON object. What is wrong with it is a verdict, not an error: unknown signals are denied, and on record. */
+const signals = Schema.Unknown.check(check<unknown>(isObject, { type: "value_error", msg: "Input should be an object: the signals by name" }))
+
+/** Body of POST /bound/evaluations. The same content under the same `client_ref` gets the first answer again. */
+export const EvaluationIn = Schema.Struct({
+  agent_id: id("agent"),
+  client_ref: identifier(128),
+  signals,
+  action: optional(identifier(200)),
+  action_digest: optional(patterned(/^sha256:[0-9a-f]{64}$/, 71)),
+  run_id: optional(identifier(200)),
+  approval_id: optional(identifier(200))
+})
+export type EvaluationIn = typeof EvaluationIn.Type
+
+/** One step of a trace. `failed_on` is what a rule failed on; null where it holds nowhere, or where there is nothing to say. */
+export const TraceEntryOut = Schema.Struct({
+  step: Schema.String,
+  id: Schema.String,
+  result: oneOf(["hit", "miss", "error"]),
+  outcome: Schema.NullOr(oneOf(evaluationOutcomes)),
+  failed_on: Schema.NullOr(Schema.String)
+})
+
+/** A meter as an evaluation found it, and as it would be after the action. */
+export const MeterOut = Schema.Struct({ id: Schema.String, value: Schema.Int, after: Schema.Int, as_of_seq: Schema.Int, reserved: Schema.Boolean })
+
+/** An envelope that took part. */
+export const LayerOut = Schema.Struct({ envelope_id: Schema.String, version: Schema.Int, digest: Schema.String })
+
+/** What versions on trial would have said. Nobody is bound by it. */
+export const ShadowOut = Schema.Struct({ outcome: oneOf(evaluationOutcomes), matched_rule: Schema.String, layers: Schema.Array(LayerOut) })
+
+/**
+ * An evaluation. `signals` is what was sent; null once it was erased. `envelope_*` is the innermost envelope in force, null where there was none.
+ * `valid_ms`: how long from `created_at` an agent may act on it.
+ */
+export const Evaluation = Schema.Struct({
+  id: Schema.String,
+  agent_id: Schema.String,
+  envelope_id: Schema.NullOr(Schema.String),
+  envelope_version: Schema.NullOr(Schema.Int),
+  client_ref: Schema.String,
+  signals: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
+  outcome: oneOf(evaluationOutcomes),
+  matched_rule: Schema.String,
+  trace: Schema.Array(TraceEntryOut),
+  created_at: instant,
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  obligations: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),
+  notice_ms: Schema.NullOr(Schema.Int),
+  retry_after_ms: Schema.NullOr(Schema.Int),
+  suggestion: Schema.NullOr(Schema.String),
+  review_id: Schema.NullOr(Schema.String),
+  valid_ms: Schema.Int,
+  mode: oneOf(envelopeModes),
+  decided_by: oneOf(deciders),
+  action: Schema.NullOr(Schema.String),
+  action_digest: Schema.NullOr(Schema.String),
+  run_id: Schema.NullOr(Schema.String),
+  approval_id: Schema.NullOr(Schema.String),
+  tier: Schema.String,
+  agent_status: Schema.String,
+  as_of_ms: Schema.Int,
+  as_of_seq: Schema.Int,
+  meters: Schema.Array(MeterOut),
+  layers: Schema.Array(LayerOut),
+  waivers: Schema.Array(Schema.String),
+  shadow: Schema.NullOr(ShadowOut)
+})
+export type Evaluation = typeof Evaluation.Type
+
+/** One thing that would have to be otherwise: a stretch of numbers, or a value; null: absent. */
+export const ChangeOut = Schema.Struct({ signal: Schema.String, source: Schema.String, from: Schema.Unknown, to: Schema.Unknown })
+
+/** Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why there is none. */
+export const ExplanationOut = Schema.Struct({
+  evaluation_id: Schema.String,
+  outcome: oneOf(evaluationOutcomes),
+  matched_rule: Schema.String,
+  rule_reason: Schema.NullOr(Schema.String),
+  nearest: Schema.NullOr(Schema.Struct({ outcome: oneOf(evaluationOutcomes), changes: Schema.Array(ChangeOut), held: Schema.Array(Schema.String), sentence: Schema.String })),
+  reason: Schema.NullOr(oneOf(["least_restrictive", "no_cell", "none", "partial", "withheld"]))
+})
+export type ExplanationOut = typeof ExplanationOut.Type
+
+/** Body of POST /bound/evaluations/{evaluation_id}/void. */
+export const VoidIn = Schema.Struct({ reason: optional(text(1, 2_000)) })
+export type VoidIn = typeof VoidIn.Type
+
+/** Where the note of a voided evaluation landed. */
+export const VoidOut = Schema.Struct({ evaluation_id: Schema.String, seq: Schema.Int, record_hash: Schema.String, duplicate: Schema.Boolean })
+export type VoidOut = typeof VoidOut.Type

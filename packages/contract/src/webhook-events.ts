@@ -1,0 +1,134 @@
+/**
+ * The catalogue of events that webhooks are told of: for each a sentence, and the shape of its `data`.
+ *
+ * It holds only what something emits. To add one: its entry here, and `event(…)` returned by the plan that causes it. `data` holds ids, words of closed
+ * lists, numbers, times and digests, never what a person or a caller wrote: an event cannot be erased from. Where the text is, `resource` says.
+ *
+ * Spec: document 1 section 6; api.md "Events to webhooks". The envelope is document 2's, section 2.
+ */
+import { Schema } from "effect"
+import { autonomyTiers, riskClasses } from "./agents.ts"
+import { gapReasons } from "./decisions.ts"
+import { envelopeChanges, envelopeModes } from "./envelopes.ts"
+import { id, identifier, instant, integer, oneOf, patterned } from "./fields.ts"
+import { identityReasons, identityVerdicts } from "./identity.ts"
+import { packKinds } from "./packs.ts"
+
+/** Why an agent is suspended. */
+export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "breaker", "kill"] as const
+
+/** Where an identity comes from; `other` is a text of the caller's own. */
+export const identitySources = ["signed_card", "a2a_signed_card", "spiffe", "entra_agent_id", "okta_agent", "oidc_workload", "aws_agent_registry", "did", "other"] as const
+
+const tail = "[0-9a-hjkmnp-tv-z]{26}"
+/** Who caused it: an ingest key, a person's pseudonym, or a rule of this service. */
+const writer = patterned(new RegExp(`^((key|usr)_${tail}|(system|policy|breaker):[a-z0-9_-]{1,64})$`), 80)
+const digest = patterned(/^sha256:[0-9a-f]{64}$/, 71)
+/** Path of the thing itself, under the address of the server. */
+const path = patterned(/^\/(api\/)?v1\/[a-z0-9_/-]+$/, 200)
+/** A checkpoint with its signatures: chain-format section 4. */
+const note = patterned(/^[!-~]+\n\d+\n[A-Za-z0-9+/]{43}=\n\n(\u2014 [!-~]+ [A-Za-z0-9+/]+=*\n)+$/, 16_384)
+const agentId = id("agent")
+const keyKind = oneOf(["ingest"])
+/** A rule of an envelope, or a reserved name. */
+const ruleName = patterned(/^(@[a-z_]+(:[a-z0-9_]+)?|[a-z][a-z0-9_]{0,63})$/, 128)
+
+/** An entry. `resource` is a path in which the facts stand for the names in braces. */
+const entry = <const F extends Schema.Struct.Fields>(about: string, resource: string, facts: F) =>
+  ({ about, resource, facts: Schema.Struct(facts), data: Schema.Struct({ ...facts, resource: path }) })
+
+const AGENT = "/api/v1/agents/{agent_id}"
+const INGEST_KEYS = "/api/v1/admin/ingest-keys"
+const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
+
+/** The events, by type. Members are always present; what is absent is null. */
+export const webhookEvents = {
+  "agent.registered": entry("An agent was registered, as a draft.", AGENT, {
+    agent_id: agentId, autonomy_tier: oneOf(autonomyTiers), risk_class: oneOf(riskClasses), writer
+  }),
+  "agent.activated": entry("An agent may act by itself, as far as its tier and envelope go.", AGENT, {
+    agent_id: agentId, autonomy_tier: oneOf(autonomyTiers), writer
+  }),
+  "agent.suspended": entry("An agent may not act until it is activated again.", AGENT, {
+    agent_id: agentId, reason: oneOf(suspensionCauses), writer
+  }),
+  "agent.recert_overdue": entry("The date by which somebody had to look at an agent again is past. It comes with `agent.suspended`.", AGENT, {
+    agent_id: agentId, recert_due_at: instant, writer
+  }),
+  "agent.decommissioned": entry("An agent is at its end.", AGENT, {
+    agent_id: agentId, decommissioned_at: instant, writer
+  }),
+  "agent.owner_transferred": entry("Another person answers for an agent.", AGENT, {
+    agent_id: agentId, writer
+  }),
+  "agent.orphaned": entry("Nobody answers for an agent any more: it is suspended at `suspend_at` unless somebody does until then.", AGENT, {
+    agent_id: agentId, orphaned_since: instant, suspend_at: instant, writer
+  }),
+  "agent.identity_attested": entry("An agent's signed card was looked at, or an identity was declared for it.", AGENT, {
+    agent_id: agentId,
+    verdict: oneOf(identityVerdicts),
+    reason_code: oneOf(identityReasons),
+    source: oneOf(identitySources),
+    alg: Schema.NullOr(oneOf(["EdDSA", "ES256"])),
+    key_id: Schema.NullOr(identifier(200)),
+    card_digest: Schema.NullOr(digest),
+    checked_at: instant,
+    writer
+  }),
+  "key.minted": entry("A key was made.", INGEST_KEYS, {
+    key_id: id("ingestKey"), kind: keyKind, max_autonomy_tier: oneOf(autonomyTiers), expires_at: Schema.NullOr(instant), writer
+  }),
+  "key.revoked": entry("A key counts no more.", INGEST_KEYS, {
+    key_id: id("ingestKey"), kind: keyKind, writer
+  }),
+  "chain.checkpoint": entry("The head of the chain was signed. `note` is the checkpoint, which the chain's public key verifies.", "/api/v1/chain/checkpoint", {
+    tree_size: integer(1), root_hash: digest, signed_at: instant, note
+  }),
+  "capture.gap": entry("Decisions of an agent are missing from the chain, and whoever captures them says so.", AGENT, {
+    agent_id: agentId, count: integer(), from: instant, to: instant, reason: oneOf(gapReasons), writer
+  }),
+  "envelope.published": entry("A version of an envelope is in force, or on trial where `mode` is `shadow`. `change` says whether it only tightens.", "/api/v1/bound/envelopes/{envelope_id}", {
+    envelope_id: id("envelope"), version: integer(1), digest, agent_id: Schema.NullOr(agentId), mode: oneOf(envelopeModes), change: oneOf(envelopeChanges), writer
+  }),
+  "evaluation.denied": entry("An agent asked for leave and did not get it: the outcome is `deny` or `halt`.", "/api/v1/bound/evaluations/{evaluation_id}", {
+    evaluation_id: id("evaluation"), agent_id: agentId, outcome: oneOf(["deny", "halt"]), matched_rule: ruleName,
+    envelope_id: Schema.NullOr(id("envelope")), envelope_version: Schema.NullOr(integer(1)), writer
+  }),
+  "evidence.exported": entry("An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.", "/api/v1/evidence/packs/{pack_id}", {
+    pack_id: id("pack"), kind: oneOf(packKinds), tree_size: integer(1), digest, writer
+  }),
+  "webhook.test": entry("Somebody tries out a webhook. Nothing happened.", DELIVERIES, {
+    webhook_id: id("webhook")
+  }),
+  "webhook.failed": entry("Another webhook was given up after seven attempts at one delivery: nothing is sent to it until it is enabled.", DELIVERIES, {
+    webhook_id: id("webhook"), delivery_id: id("delivery"), event_id: id("event"), event_type: identifier(64), failed_at: instant
+  })
+}
+
+/** A type of event. */
+export type EventType = keyof typeof webhookEvents
+
+/** What whoever emits an event says of it; the rest of its data follows. */
+export type EventFacts<T extends EventType> = (typeof webhookEvents)[T]["facts"]["Type"]
+
+/** The `data` of an event. */
+export type EventData<T extends EventType> = (typeof webhookEvents)[T]["data"]["Type"]
+
+/** The types, in the order of the catalogue. */
+export const eventTypes: ReadonlyArray<EventType> = Object.keys(webhookEvents) as ReadonlyArray<EventType>
+
+/** Whether a text is the type of an event in the catalogue. */
+export const isEventType = (text: string): text is EventType => Object.hasOwn(webhookEvents, text)
+
+/** The path of what an event is about. */
+export const eventResource = (type: EventType, facts: { readonly [name: string]: unknown }): string =>
+  webhookEvents[type].resource.replace(/\{(\w+)\}/g, (_, name: string) => String(facts[name]))
+
+/** The head of the chain after the commit that the event comes from: an anchor for whoever keeps it. `checkpoint` is null but in events of `chain.checkpoint`. */
+export const EventChain = Schema.Struct({
+  seq: integer(), record_hash: digest, checkpoint: Schema.NullOr(Schema.Struct({ tree_size: integer(1), root_hash: digest }))
+})
+
+/** What is sent: the envelope, with the data of this type. */
+export const eventEnvelope = <T extends EventType>(type: T) =>
+  Schema.Struct({ id: id("event"), type: Schema.Literal(type), created_at: instant, data: webhookEvents[type].data, chain: EventChain })

@@ -1,0 +1,102 @@
+/** Webhooks and their deliveries as they travel. Spec: document 1 section 6, document 2 sections 2 and 6; api.md "agents and registry", `/webhooks`. */
+import { Schema } from "effect"
+import { email, instant, integer, integerParam, list, oneOf, optional, text } from "./fields.ts"
+import { eventTypes } from "./webhook-events.ts"
+
+/** Where a webhook stands. */
+export const webhookStatuses = ["active", "failed", "disabled", "revoked"] as const
+/** What brought a webhook to its status. */
+export const webhookCauses = ["owner", "seventh_failure", "secret_rotated", "enabled"] as const
+/** Where a delivery stands. */
+export const deliveryStates = ["pending", "in_flight", "succeeded", "failed", "cancelled"] as const
+/** What went wrong with an attempt. */
+export const attemptErrors = ["timeout", "connect", "dns", "tls", "ssrf_blocked", "redirect", "http_status", "body_too_large", "crashed"] as const
+
+/**
+ * How long an old secret may go on signing beside the new one.
+ *
+ * - Unit: hours.
+ */
+export const MAX_OVERLAP_HOURS = 72
+
+/** Body of POST /webhooks. Whoever fails is written to at `notify_email`; left out, at the creator's own address. */
+export const WebhookCreate = Schema.Struct({
+  url: text(1, 2048),
+  events: list(oneOf(eventTypes), 1, 100),
+  description: optional(text(0, 2000)),
+  notify_email: optional(email)
+})
+export type WebhookCreate = typeof WebhookCreate.Type
+
+/** A webhook without its secret. `secret_overlap_until` is when a rotated secret stops signing; null when there is only one. */
+export const WebhookOut = Schema.Struct({
+  id: Schema.String,
+  url: Schema.NullOr(Schema.String),
+  events: Schema.Array(Schema.String),
+  description: Schema.NullOr(Schema.String),
+  notify_email: Schema.NullOr(Schema.String),
+  status: oneOf(webhookStatuses),
+  cause: Schema.NullOr(oneOf(webhookCauses)),
+  created_by: Schema.String,
+  created_at: instant,
+  revoked_at: Schema.NullOr(instant),
+  secret_overlap_until: Schema.NullOr(instant)
+})
+export type WebhookOut = typeof WebhookOut.Type
+
+/** Answer of the creation, and of a rotation: the only times that `secret` is shown. */
+export const WebhookWithSecret = Schema.Struct({ ...WebhookOut.fields, secret: Schema.String })
+export type WebhookWithSecret = typeof WebhookWithSecret.Type
+
+/** Body of POST /webhooks/{webhook_id}/rotate-secret. Default 24 hours; 0 ends the old secret at once. */
+export const RotateSecretIn = Schema.Struct({ overlap_hours: optional(integer(0, MAX_OVERLAP_HOURS)) })
+export type RotateSecretIn = typeof RotateSecretIn.Type
+
+/** Answer of POST /webhooks/{webhook_id}/test. `error` is null when it was delivered. */
+export const WebhookTestOut = Schema.Struct({
+  delivered: Schema.Boolean,
+  status_code: Schema.NullOr(Schema.Int),
+  duration_ms: Schema.Int,
+  error: Schema.NullOr(oneOf(attemptErrors)),
+  event_id: Schema.String
+})
+export type WebhookTestOut = typeof WebhookTestOut.Type
+
+/** An attempt of a delivery. `ended_at` is null while it is under way. */
+export const AttemptOut = Schema.Struct({
+  attempt: Schema.Int,
+  started_at: instant,
+  ended_at: Schema.NullOr(instant),
+  duration_ms: Schema.NullOr(Schema.Int),
+  status_code: Schema.NullOr(Schema.Int),
+  error: Schema.NullOr(oneOf(attemptErrors)),
+  response_excerpt: Schema.String
+})
+export type AttemptOut = typeof AttemptOut.Type
+
+/** An event owed to a webhook, with every attempt so far. `sequence` counts the webhook's deliveries without a gap. */
+export const DeliveryOut = Schema.Struct({
+  id: Schema.String,
+  webhook_id: Schema.String,
+  event_id: Schema.String,
+  event_type: Schema.String,
+  sequence: Schema.Int,
+  state: oneOf(deliveryStates),
+  created_at: instant,
+  next_attempt_at: Schema.NullOr(instant),
+  finished_at: Schema.NullOr(instant),
+  attempts: Schema.Array(AttemptOut)
+})
+export type DeliveryOut = typeof DeliveryOut.Type
+
+/** Query of GET /webhooks/{webhook_id}/deliveries: newest first, `before` a sequence. */
+export const DeliveriesQuery = Schema.Struct({ before: Schema.optionalKey(integerParam(1)), limit: Schema.optionalKey(integerParam(1, 1000)) })
+export type DeliveriesQuery = typeof DeliveriesQuery.Type
+
+/** Body of POST /webhooks/{webhook_id}/recover. With `dry_run` it only counts. */
+export const RecoverIn = Schema.Struct({ since: instant, dry_run: optional(Schema.Boolean) })
+export type RecoverIn = typeof RecoverIn.Type
+
+/** How many events are, or with `dry_run` would be, owed once more. `has_more`: as many as one call takes; call again for the rest. */
+export const RecoverOut = Schema.Struct({ count: Schema.Int, dry_run: Schema.Boolean, has_more: Schema.Boolean })
+export type RecoverOut = typeof RecoverOut.Type

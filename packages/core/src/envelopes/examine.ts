@@ -1,0 +1,140 @@
+/** Everything that is found out about an envelope before it is published. Pure, given what surrounds it. */
+import type { BacktestOut, DiffOut, EnvelopeFinding, LintOut } from "@flyball/contract"
+import { formatInstant } from "@flyball/evidence"
+import type { Layer } from "../evaluations/rules/layers.ts"
+import { serverSignalNames } from "../evaluations/rules/server-signals.ts"
+import type { History } from "./history.ts"
+import { backtest, type BacktestReport } from "./rules/analysis/backtest.ts"
+import { type LintCode, lintCodes } from "./rules/analysis/codes.ts"
+import { diff } from "./rules/analysis/diff.ts"
+import type { DiffReport } from "./rules/analysis/diff-report.ts"
+import { lint } from "./rules/analysis/lint.ts"
+import type { LintFinding, LintReport } from "./rules/analysis/lint-report.ts"
+import { recordedInputs } from "./rules/analysis/recorded-inputs.ts"
+import { decisionTable, tableAsMarkdown } from "./rules/analysis/render/table.ts"
+import { envelopeSentences } from "./rules/analysis/render/sentence.ts"
+import { unitsOf } from "./rules/analysis/render/names.ts"
+import { compile, type Combination } from "./rules/compile.ts"
+import type { Compiled } from "./rules/compiled.ts"
+import type { Envelope } from "./rules/envelope.ts"
+import type { Finding } from "./rules/findings.ts"
+import { readEnvelope } from "./rules/read-envelope.ts"
+import { withTierFloor } from "./rules/tier-floor.ts"
+
+/** What surrounds an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's. */
+export interface Surroundings {
+  readonly outer: ReadonlyArray<Layer>
+  readonly inner: ReadonlyArray<Layer>
+  /** The highest tier of the agents it is for. */
+  readonly tier: number
+}
+
+/** An envelope that was read and fits: alone with its outer layers, and under the tier floor too. Null where it does not. */
+export interface Fitted {
+  readonly envelope: Envelope
+  /** With its outer layers, and the tier floor under all of them: what decides. */
+  readonly floored: Combination
+}
+
+/** What reading and fitting found. Every finding is an error. */
+export interface Reading {
+  readonly fitted: Fitted | null
+  readonly findings: ReadonlyArray<Finding>
+}
+
+/** Reads an envelope and fits it into its surroundings. */
+export const fit = (json: unknown, { inner, outer }: Surroundings): Reading => {
+  const { envelope, findings } = readEnvelope(json)
+  if (envelope === null) return { fitted: null, findings }
+  const around = outer.flatMap((layer) => layer.envelope ?? [])
+  const floored = compile(withTierFloor([...around, envelope]))
+  const misfits = inner.flatMap((layer) => {
+    if (layer.envelope === null) return []
+    return compile(withTierFloor([envelope, layer.envelope])).findings.map((one) => ({ ...one, message: `With the envelope ${layer.envelopeId} of an agent of this org unit: ${one.message}` }))
+  })
+  const all = [...findings, ...unknownToServer(envelope), ...floored.findings, ...misfits]
+  return { fitted: floored.combination === null ? null : { envelope, floored: floored.combination }, findings: all }
+}
+
+/** Signals that the service is asked to say and cannot: each evaluation would be denied. */
+const unknownToServer = ({ signals }: Envelope): ReadonlyArray<Finding> => signals.flatMap(({ name, source }) =>
+  source !== "server" || serverSignalNames.includes(name) ? [] : [{ code: "E100" as const, path: `/signals/${name}`, message: `There is no server signal called ${name}. It can be ${serverSignalNames.join(", ")}.` }])
+
+/** What lint says, in all. */
+export interface Linted {
+  readonly out: LintOut
+  readonly publishable: boolean
+}
+
+/** Lints what was read. Codes in `acknowledged` may stay open. */
+export const lintRead = ({ findings, fitted }: Reading, surroundings: Surroundings, history: History | null, acknowledged: ReadonlyArray<string>): Linted => {
+  const ownFindings = findings.map(readingOut)
+  if (fitted === null) {
+    return { publishable: false, out: { publishable: false, complete: false, findings: ownFindings, proved: [], open: [], not_checked: [], domain: null, decides: null, table: null, sentences: [] } }
+  }
+  const report = lint(fitted.floored.compiled, {
+    envelope: fitted.envelope,
+    ...(history === null || history.evaluations.length === 0 ? {} : { history: { inputs: recordedInputs(history.evaluations, fitted.floored), days: daysOf(history) } }),
+    safety: { tier: surroundings.tier, breakerArmed: "not_built", drillCurrent: "not_built" }
+  }, { acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
+  const all = [...ownFindings, ...report.findings.map(findingOut)]
+  const publishable = !all.some(({ level }) => level === "error")
+  return { publishable, out: lintOut(report, all, publishable, fitted.envelope) }
+}
+
+const lintOut = (report: LintReport, findings: ReadonlyArray<EnvelopeFinding>, publishable: boolean, envelope: Envelope): LintOut => ({
+  publishable,
+  complete: report.complete,
+  findings,
+  proved: report.proved,
+  open: report.open.map(({ code, reason, rules }) => ({ code, rules, reason })),
+  not_checked: report.notChecked.map(({ code, reason, rules }) => ({ code, rules, reason })),
+  domain: report.domain,
+  decides: report.decides,
+  table: tableAsMarkdown(decisionTable(envelope)),
+  sentences: envelopeSentences(envelope).split("\n").filter((line) => line !== "")
+})
+
+const readingOut = ({ code, message, path }: Finding): EnvelopeFinding => ({ code, level: "error", path, rules: [], message, example: null, volume: null, share: null, history_count: null })
+
+const findingOut = ({ code, example, historyCount, level, message, rules, share, volume }: LintFinding): EnvelopeFinding =>
+  ({ code, level, path: null, rules, message, example, volume, share, history_count: historyCount })
+
+/** Compares what binds now with what would. `from` null: before it, everything is denied. */
+export const compare = (from: Compiled | null, to: Fitted, history: History | null): DiffReport => {
+  const inputs = history === null ? null : recordedInputs(history.evaluations, to.floored)
+  return diff(from, to.floored.compiled, { ...(inputs === null ? {} : { history: inputs }), units: unitsOf(to.envelope) })
+}
+
+/** A diff as the interface shows it; numbers of versions, 0 for the draft or for nothing. */
+export const diffOut = (from: number, to: number, report: DiffReport): DiffOut => ({
+  from, to, change: report.change, complete: report.complete, domain: report.domain, notes: report.notes, history_total: report.historyTotal, sentence: report.sentence,
+  transitions: report.transitions.map(({ decidedBy, direction, example, from, historyCount, share, to, volume }) =>
+    ({ from, to, direction, volume, share, example, decided_by: decidedBy, history_count: historyCount }))
+})
+
+/** Runs history through an envelope. */
+export const test = ({ floored }: Fitted, history: History, meters: BacktestReport["meters"]): BacktestOut => {
+  const report = backtest(history.events, floored, { meters, fromGenesis: history.fromGenesis })
+  return {
+    from_seq: history.fromSeq,
+    to_seq: history.toSeq,
+    meters: report.meters,
+    total: report.total,
+    classes: report.classes,
+    not_replayable: report.notReplayable,
+    transitions: report.transitions.map(({ count, evaluationIds, from, to }) => ({ from, to, count, evaluation_ids: evaluationIds })),
+    from_at: report.fromAtMs === null ? null : formatInstant(report.fromAtMs),
+    to_at: report.toAtMs === null ? null : formatInstant(report.toAtMs)
+  }
+}
+
+/** Days that a history spans. */
+const daysOf = ({ evaluations }: History): number => (evaluations.at(-1)!.atMs - evaluations[0]!.atMs) / 86_400_000
+
+/** What a binding says without its waivers: a version that makes an exception permanent loosens, also while the exception holds for a time. */
+export const compiledOf = (layers: ReadonlyArray<Layer>): Compiled | null => {
+  const envelopes = layers.flatMap(({ envelope }) => envelope ?? [])
+  return layers.length === 0 || envelopes.length < layers.length ? null : compile(withTierFloor(envelopes)).combination?.compiled ?? null
+}
+

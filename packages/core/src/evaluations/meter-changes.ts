@@ -1,0 +1,62 @@
+/** Changes of what an evaluation added to meters: settled with what it came to, or voided. */
+import { detailItem, InvalidInput } from "@flyball/contract"
+import { Effect } from "effect"
+import type { InForceReader } from "../envelopes/in-force.ts"
+import { StorageCorrupt } from "../storage/faults.ts"
+import type { DocumentPut, StorageApi } from "../storage/port.ts"
+import type { EvaluationRecord } from "./evaluation-out.ts"
+import { findEvaluation } from "./find-evaluation.ts"
+import { METERS, windowPut } from "./meter-keeper.ts"
+import { reservationsOf } from "./rules/fold-meters.ts"
+import { readSide } from "./rules/recorded-side.ts"
+
+/** What settling a decision does to meters. */
+export interface SettledMeters {
+  readonly evaluationSeq: number
+  readonly puts: ReadonlyArray<DocumentPut>
+}
+
+/** What a meter came to, as a caller says it. */
+export type Actual = ReadonlyArray<{ readonly meter: string; readonly amount: number }>
+
+/** The puts that make every evaluation of these windows see the change, or conflict with it. */
+export const touchWindows = Effect.fnUntraced(function*(storage: StorageApi, windows: Iterable<string>) {
+  const puts: Array<DocumentPut> = []
+  for (const window of new Set(windows)) {
+    const document = yield* storage.get(METERS, window)
+    if (document === null) return yield* new StorageCorrupt({ reason: `the window ${window} of a meter has no document` })
+    puts.push(windowPut(window, document.version, String(document.body["key"])))
+  }
+  return puts
+})
+
+/**
+ * What settling with these amounts changes.
+ *
+ * - Fails: `InvalidInput` where the decision names no evaluation of this agent, where that one added nothing to such a meter, and for an amount that the meter cannot have.
+ */
+export const settleMeters = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, agentId: string, evaluationId: string | null, actual: Actual) {
+  const evaluation = evaluationId === null ? null : yield* findEvaluation(storage, evaluationId)
+  if (evaluation === null || evaluation.body["agent_id"] !== agentId) return yield* refused("The decision names no evaluation of this agent, so there is nothing to settle", null)
+  const reserved = reservationsOf(evaluation.body)
+  const most = yield* greatest(inForce, evaluation)
+  for (const [place, { amount, meter }] of actual.entries()) {
+    if (actual.findIndex((one) => one.meter === meter) < place) return yield* refused("A meter is settled once", meter)
+    if (!reserved.some((one) => one.meter === meter)) return yield* refused("The evaluation added nothing to such a meter", meter)
+    if (amount > (most.get(meter) ?? Number.MAX_SAFE_INTEGER)) return yield* refused(`This meter takes amounts up to ${most.get(meter)}`, amount)
+  }
+  const windows = reserved.flatMap(({ meter, window }) => (actual.some((one) => meter === one.meter || meter === `shadow:${one.meter}`) ? [window] : []))
+  return { evaluationSeq: evaluation.seq, puts: yield* touchWindows(storage, windows) } satisfies SettledMeters
+})
+
+/** The greatest amount of each meter, as the envelopes of the evaluation declare it. Where they are gone nothing bounds it but the record. */
+const greatest = Effect.fnUntraced(function*(inForce: InForceReader, { body }: EvaluationRecord) {
+  const found = new Map<string, number>()
+  for (const { envelopeId, version } of readSide(body).layers) {
+    const layer = yield* inForce.layer(envelopeId, version, [])
+    for (const { id, max, maxCount } of layer?.envelope?.meters ?? []) found.set(id, Math.max(found.get(id) ?? 0, max / maxCount))
+  }
+  return found
+})
+
+const refused = (message: string, input: unknown) => Effect.fail(new InvalidInput({ detail: [detailItem(["body", "actual"], "value_error", message, input)] }))

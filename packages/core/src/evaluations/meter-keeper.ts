@@ -1,0 +1,124 @@
+/**
+ * What this process knows of meters: the book of windows, folded from records as far as they go, and a small document for each meter and key.
+ *
+ * The document is what makes two evaluations of one key meet: whoever adds to a window puts it, whoever only looks expects it. Spec: design section 3, one clock per verdict; decision 0025.
+ */
+import { portableCrypto, readRecord, toHex, utf8 } from "@flyball/evidence"
+import { Effect } from "effect"
+import { newId } from "../ids.ts"
+import { StorageCorrupt, type StorageConflict } from "../storage/faults.ts"
+import type { AsOf, DocumentPut, ReadFault, RecordReceipt, StorageApi } from "../storage/port.ts"
+import type { JsonMap } from "../replay/rules/types.ts"
+import { foldMeters, meterKinds } from "./rules/fold-meters.ts"
+import { WindowBook } from "./rules/window-book.ts"
+
+/** Collection of the documents of meters and keys. Working state: the records tell of windows, not of keys. */
+export const METERS = "meters"
+
+/** Records read at a time while catching up. */
+const PAGE = 1_000
+/** A record's own time may lie this much before that of its evaluation, where a clock stepped back. Unit: milliseconds. */
+const CLOCK_STEP_MS = 60_000
+/** Keys whose documents are remembered. */
+const MAX_KEYS = 100_000
+/** Evaluations folded between two times that what is past is let go of. */
+const SWEEP_EVERY = 10_000
+
+/** The document of a meter and key, as it was read or written last. */
+interface Known {
+  readonly window: string
+  version: number
+}
+
+/** What one window's document is and how it will be. */
+export const windowPut = (window: string, expectedVersion: number, key: string): DocumentPut => ({ collection: METERS, id: window, expectedVersion, body: { key }, unique: { key } })
+
+/** The look-up key of a meter and key. `owner` is the envelope it belongs to; it is drawn at random, so that the key tells nothing to who does not have it. */
+export const meterKey = (trial: boolean, owner: string, meter: string, key: string): string => toHex(portableCrypto.sha256(utf8(`flyball/v1 meter\0${trial ? "shadow" : "live"}\0${owner}\0${meter}\0${key}`)))
+
+/** Keeps them. For one caller at a time. */
+export const meterKeeper = (storage: StorageApi) => {
+  const known = new Map<string, Known>()
+  let book = new WindowBook()
+  let folded = -1
+  let horizonMs = 0
+  let sinceSweep = 0
+
+  /** The first record that a window of this length may still hold. */
+  const firstWithin = Effect.fnUntraced(function*({ ms, seq }: AsOf, reachMs: number): Effect.fn.Return<number, ReadFault> {
+    let low = 0
+    for (let high = seq + 1; low < high;) {
+      const middle = (low + high) >>> 1
+      const record = yield* storage.record(middle)
+      if (record === null) return yield* new StorageCorrupt({ reason: `record ${middle} is missing below the head at ${seq}` })
+      if (record.atMs <= ms - reachMs - CLOCK_STEP_MS) low = middle + 1
+      else high = middle
+    }
+    return low
+  })
+
+  return {
+    /** Folds what was recorded since, and from further back where a window reaches further than any before. */
+    catchUp: Effect.fnUntraced(function*(asOf: AsOf, reachMs: number) {
+      if (reachMs > horizonMs) {
+        folded = (yield* firstWithin(asOf, reachMs)) - 1
+        horizonMs = reachMs
+        book = new WindowBook()
+      }
+      while (folded < asOf.seq) {
+        const page = yield* storage.records({ kinds: meterKinds, from: folded + 1, limit: PAGE })
+        for (const record of page) {
+          const read = readRecord(record.bytes)
+          if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${record.seq} cannot be read (${read.code})` })
+          foldMeters(book, { seq: record.seq, kind: record.kind, body: read.record.body as JsonMap })
+        }
+        folded = page.length < PAGE ? Math.max(asOf.seq, page.at(-1)?.seq ?? 0) : page.at(-1)!.seq
+        sinceSweep += page.length
+      }
+      if (sinceSweep > SWEEP_EVERY) {
+        sinceSweep = 0
+        book.forget(asOf.ms - horizonMs - CLOCK_STEP_MS)
+      }
+    }),
+    /** Folds what this process committed itself, where nobody wrote in between; else the next look finds it. */
+    committed: (records: ReadonlyArray<{ readonly kind: string; readonly body: JsonMap }>, receipts: ReadonlyArray<RecordReceipt>): void => {
+      if (receipts.some(({ duplicate, seq }, place) => duplicate || seq !== folded + 1 + place)) return
+      records.forEach((record, place) => foldMeters(book, { ...record, seq: receipts[place]!.seq }))
+      folded += receipts.length
+      sinceSweep += receipts.length
+    },
+    /** Looks up the documents of these keys; answers whether any was not known before. A key without one gets a window of its own, which its first commit makes. */
+    learn: Effect.fnUntraced(function*(keys: ReadonlySet<string>) {
+      let isNew = false
+      if (known.size > MAX_KEYS) known.clear()
+      for (const key of keys) {
+        if (known.has(key)) continue
+        isNew = true
+        const [document] = yield* storage.find(METERS, "key", key)
+        known.set(key, document === undefined ? { window: yield* newId("mtr"), version: 0 } : { window: document.id, version: document.version })
+      }
+      return isNew
+    }),
+    of: (key: string): Known | undefined => known.get(key),
+    window: (window: string, windowMs: number, atMs: number) => book.state(window, windowMs, atMs),
+    latestMs: (window: string): number => book.latestMs(window),
+    /** Forgets what a conflict proved wrong. */
+    doubt: ({ conflicts }: StorageConflict): void => {
+      for (const conflict of conflicts) {
+        if (conflict._tag === "Unique" && conflict.collection === METERS) known.delete(conflict.value)
+        if (conflict._tag !== "Version" || conflict.collection !== METERS) continue
+        for (const [key, { window }] of known) if (window === conflict.id) known.delete(key)
+      }
+    },
+    /** Takes down that these keys' documents were put. */
+    put: (keys: Iterable<string>): void => {
+      for (const key of keys) {
+        const one = known.get(key)
+        if (one !== undefined) one.version++
+      }
+    }
+  }
+}
+
+/** What this process knows of meters. */
+export type MeterKeeper = ReturnType<typeof meterKeeper>

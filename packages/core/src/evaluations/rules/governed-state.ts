@@ -1,0 +1,190 @@
+/** What the records before an evaluation say of agents, envelopes and waivers: the state it was made in. A fold, as replay's is, that also knows what it cannot know. */
+import type { AgentDocument } from "../../agents/rules/document.ts"
+import { erasedProfile } from "../../agents/rules/document.ts"
+import { agentFolds, foldAgentRegistered } from "../../agents/rules/fold.ts"
+import { readEnvelope } from "../../envelopes/rules/read-envelope.ts"
+import { envelopeDigest } from "../../envelopes/rules/digest.ts"
+import type { Envelope } from "../../envelopes/rules/envelope.ts"
+import { readWaiver } from "../../envelopes/rules/waive.ts"
+import { partMembers } from "../../replay/rules/part-json.ts"
+import type { ExpectedDocument, PartContent, ReplayRecord } from "../../replay/rules/types.ts"
+import { foldWaiver } from "../../waivers/rules/fold.ts"
+import type { WaiverDocument } from "../../waivers/rules/document.ts"
+import type { Layer } from "./layers.ts"
+
+/** A published version. `content` is null where its part is not shown; `gone` once a record says that it was erased, from when on nothing was decided under it. */
+export interface KnownVersion {
+  readonly envelopeId: string
+  readonly version: number
+  readonly digest: string
+  readonly content: Envelope | "not an envelope" | null
+  readonly gone: boolean
+}
+
+interface KnownEnvelope {
+  readonly id: string
+  readonly agentId: string | null
+  /** Undefined where the part is not shown. */
+  readonly orgUnit: string | null | undefined
+  live: number | null
+  shadow: number | null
+  withdrawn: boolean
+}
+
+/** An agent as the records tell it. */
+export interface KnownAgent {
+  readonly document: ExpectedDocument
+  /** Seq of the record that told its profile last. */
+  readonly profileSeq: number
+}
+
+/** Agents whose bounds are remembered. */
+const MAX_KEPT = 10_000
+
+/** What is in force for an agent. Null: that cannot be told, because who belongs to which org unit is not shown. */
+export type InForce = { readonly live: ReadonlyArray<Layer>; readonly shadow: ReadonlyArray<Layer> | null } | null
+
+/** The state. */
+export class GovernedState {
+  readonly agents = new Map<string, KnownAgent>()
+  readonly #envelopes = new Map<string, KnownEnvelope>()
+  readonly #versions = new Map<string, KnownVersion>()
+  readonly #versionAt = new Map<number, string>()
+  readonly #waivers = new Map<string, ReadonlyArray<{ readonly id: string; readonly waiver: WaiverDocument; readonly seq: number }>>()
+  readonly #sha256: (bytes: Uint8Array) => Uint8Array
+  /** What is in force for an agent at any time, until another record is folded. */
+  readonly #inForce = new Map<string, InForce>()
+
+  constructor(sha256: (bytes: Uint8Array) => Uint8Array) {
+    this.#sha256 = sha256
+  }
+
+  /** The version that was published under this number; null where no record here tells of it. */
+  version(envelopeId: string, version: number): KnownVersion | null {
+    return this.#versions.get(`${envelopeId} ${version}`) ?? null
+  }
+
+  /** Whether an envelope has this version in force, or on trial. */
+  isInForce(envelopeId: string, version: number, trial: boolean): boolean {
+    const known = this.#envelopes.get(envelopeId)
+    return known !== undefined && !known.withdrawn && (known.live === version || (trial && known.shadow === version))
+  }
+
+  /** What binds an agent at a time. The same object as long as it is the same. */
+  inForce(agentId: string, atMs: number): InForce {
+    const known = this.#inForce.get(agentId)
+    if (known !== undefined) return known
+    const found = this.#inForceAt(agentId, atMs)
+    // Waivers end by themselves.
+    const isLasting = found === null || ![...found.live, ...found.shadow ?? []].some(({ envelopeId }) => this.#waivers.has(envelopeId))
+    if (this.#inForce.size >= MAX_KEPT) this.#inForce.clear()
+    if (isLasting) this.#inForce.set(agentId, found)
+    return found
+  }
+
+  #inForceAt(agentId: string, atMs: number): InForce {
+    const document = this.agents.get(agentId)?.document
+    if (document === undefined || document.unknown.includes("orgUnit")) return null
+    const orgUnit = document.body["orgUnit"]
+    if (typeof orgUnit !== "string") return { live: [], shadow: null }
+    const own: Array<KnownEnvelope> = []
+    const unit: Array<KnownEnvelope> = []
+    for (const envelope of this.#envelopes.values()) {
+      if (envelope.agentId === agentId) own.push(envelope)
+      else if (envelope.agentId === null && envelope.orgUnit === orgUnit) unit.push(envelope)
+      else if (envelope.agentId === null && envelope.orgUnit === undefined && (envelope.live !== null || envelope.shadow !== null)) return null
+    }
+    const all = [...unit, ...own]
+    if (all.some(({ withdrawn }) => withdrawn)) return { live: [], shadow: null }
+    const live = all.flatMap((envelope) => (envelope.live === null ? [] : [this.layer(envelope.id, envelope.live, atMs)]))
+    const shadow = all.some((envelope) => envelope.shadow !== null)
+      ? all.flatMap((envelope) => (envelope.shadow === null && envelope.live === null ? [] : [this.layer(envelope.id, envelope.shadow ?? envelope.live!, atMs)]))
+      : null
+    return { live, shadow }
+  }
+
+  /** A version as a layer, with the waivers that hold at a time. */
+  layer(envelopeId: string, version: number, atMs: number): Layer {
+    const known = this.version(envelopeId, version)
+    const envelope = known === null || known.gone || known.content === null || known.content === "not an envelope" ? null : known.content
+    const waivers = (this.#waivers.get(envelopeId) ?? []).filter(({ waiver }) => waiver.status === "granted" && waiver.version === version && waiver.expiresAtMs > atMs)
+    return {
+      envelopeId, version, digest: known?.digest ?? "", envelope,
+      waivers: waivers.map(({ id, waiver }) => ({ id, waiver: envelope === null || waiver.unless === null ? null : readWaiver(envelope, waiver.ruleId, waiver.unless).waiver }))
+    }
+  }
+
+  /** Whether what a waiver excepts is not shown here. */
+  isWithheld(waiverId: string): boolean {
+    for (const all of this.#waivers.values()) for (const { id, waiver } of all) if (id === waiverId) return waiver.unless === null
+    return true
+  }
+
+  /** Adds one record, in order. Records of other kinds change nothing. */
+  fold(record: ReplayRecord): void {
+    this.#inForce.clear()
+    const { body, kind, seq } = record
+    if (kind.startsWith("agent.")) return this.#foldAgent(record)
+    if (kind === "part.erased") return this.#foldErased(Number(body["seq"]), String(body["name"]))
+    if (kind.startsWith("waiver.")) return this.#foldWaiver(record)
+    const id = String(body["envelope_id"])
+    const known = this.#envelopes.get(id)
+    if (kind === "envelope.drafted" && known === undefined) {
+      const profile = partMembers(record.parts.get("profile"))
+      const agentId = typeof body["agent_id"] === "string" ? body["agent_id"] : null
+      const orgUnit = profile.state === "known" && typeof profile.members["org_unit"] === "string" ? profile.members["org_unit"] : undefined
+      this.#envelopes.set(id, { id, agentId, orgUnit: agentId === null ? orgUnit : null, live: null, shadow: null, withdrawn: false })
+    } else if (kind === "envelope.published") {
+      const version = Number(body["version"])
+      this.#versions.set(`${id} ${version}`, { envelopeId: id, version, digest: String(body["digest"]), content: this.#content(record), gone: false })
+      this.#versionAt.set(seq, `${id} ${version}`)
+      // In a range of records the draft may lie before it.
+      const envelope = known ?? { id, agentId: typeof body["agent_id"] === "string" ? body["agent_id"] : null, orgUnit: undefined, live: null, shadow: null, withdrawn: false }
+      this.#envelopes.set(id, body["mode"] === "shadow" ? { ...envelope, shadow: version } : { ...envelope, live: version, shadow: null, withdrawn: false })
+    } else if (kind === "envelope.withdrawn" && known !== undefined) this.#envelopes.set(id, { ...known, withdrawn: known.live !== null, shadow: null })
+  }
+
+  #content({ body, parts }: ReplayRecord): KnownVersion["content"] {
+    const part = partMembers(parts.get("envelope"))
+    if (part.state !== "known") return part.state === "unreadable" ? "not an envelope" : null
+    if (envelopeDigest(part.members, this.#sha256) !== body["digest"]) return "not an envelope"
+    return readEnvelope(part.members).envelope ?? "not an envelope"
+  }
+
+  #foldAgent(record: ReplayRecord): void {
+    const id = String(record.body["agent_id"])
+    // What is erased now was there when the records after it were written: until the record of the erasure it is unknown, not empty.
+    const told: ReplayRecord = { ...record, parts: new Map([...record.parts].map(([name, part]): readonly [string, PartContent] => [name, part.state === "erased" ? { state: "withheld" } : part])) }
+    const known = this.agents.get(id)
+    const profileSeq = record.parts.has("profile") ? record.seq : known?.profileSeq ?? -1
+    if (record.kind === "agent.registered") this.agents.set(id, { document: foldAgentRegistered(told), profileSeq })
+    const next = agentFolds.get(record.kind)
+    if (known !== undefined && next !== undefined) this.agents.set(id, { document: next(known.document, told), profileSeq })
+  }
+
+  #foldErased(seq: number, name: string): void {
+    const key = this.#versionAt.get(seq)
+    const version = key === undefined || name !== "envelope" ? undefined : this.#versions.get(key)
+    if (version !== undefined) this.#versions.set(key!, { ...version, gone: true })
+    if (name === "waiver") {
+      for (const [id, all] of this.#waivers) this.#waivers.set(id, all.map((one) => (one.seq === seq ? { ...one, waiver: { ...one.waiver, unless: null } } : one)))
+    }
+    if (name !== "profile") return
+    for (const [id, { document, profileSeq }] of this.agents) {
+      if (profileSeq !== seq) continue
+      const profile = erasedProfile(id)
+      this.agents.set(id, { profileSeq, document: { ...document, body: { ...document.body, ...profile }, unknown: document.unknown.filter((member) => !(member in profile)) } })
+    }
+  }
+
+  #foldWaiver(record: ReplayRecord): void {
+    const { body, id } = foldWaiver(record)
+    const waiver = body as unknown as WaiverDocument
+    const others = (this.#waivers.get(waiver.envelopeId) ?? []).filter((one) => one.id !== id)
+    this.#waivers.set(waiver.envelopeId, [...others, { id, waiver, seq: record.seq }].sort((a, b) => (a.id < b.id ? -1 : 1)))
+  }
+}
+
+/** The document of an agent. Where only the presence of an owner is known, that counts: who it is decides nothing. */
+export const agentOf = ({ document: { body, unknown } }: KnownAgent): AgentDocument =>
+  ({ ...body, ...(unknown.includes("ownerName") ? { ownerName: "" } : {}) }) as unknown as AgentDocument

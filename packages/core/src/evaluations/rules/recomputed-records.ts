@@ -1,0 +1,8 @@
+/** What recomputation reads of a chain; whoever feeds it may leave out the rest. */
+
+/** Whether records of a kind are taken at all; those of others need not be given. */
+export const isRecomputed = (kind: string): boolean =>
+  kind === "evaluation.made" || kind === "decision.settled" || kind === "meter.voided" || kind === "part.erased" || kind.startsWith("agent.") || kind.startsWith("envelope.") || kind.startsWith("waiver.")
+
+/** Parts that are looked into; others need not be given. */
+export const recomputedParts: ReadonlySet<string> = new Set(["envelope", "owner", "profile", "signals", "waiver"])

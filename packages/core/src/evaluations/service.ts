@@ -1,0 +1,117 @@
+/** Evaluations: may this agent do what it intends? Spec: document 1 section 4, `/bound/evaluations`; api.md "bounded autonomy"; `envelope/1`. */
+import { type AgentNotFound, type ClientRefReused, type Evaluation, type EvaluationIn, EvaluationNotFound, type ExplanationOut, type InvalidInput, type VoidIn, type VoidOut } from "@flyball/contract"
+import { canonicalBytes } from "@flyball/evidence"
+import { Context, Effect, Layer } from "effect"
+import { readAgent } from "../agents/read-agent.ts"
+import { reasonPart } from "../agents/parts.ts"
+import { recordHash } from "../capture/receipts.ts"
+import { contentDigest } from "../capture/content-digest.ts"
+import { Chain } from "../chain/chain.ts"
+import { EvidenceCrypto } from "../chain/crypto.ts"
+import { commitPlanned } from "../commit-planned.ts"
+import { inForceReader } from "../envelopes/in-force.ts"
+import { everyUnit, type Scope } from "../scope.ts"
+import { type ReadFault, Storage } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { makeAsked } from "./asking.ts"
+import { evaluateBatch, type Evaluated, type Request } from "./evaluate-batch.ts"
+import { type EvaluationRecord, evaluationOut } from "./evaluation-out.ts"
+import { evaluationQueue } from "./evaluation-queue.ts"
+import { explainEvaluation } from "./explain-evaluation.ts"
+import { findEvaluation, readEvaluation } from "./find-evaluation.ts"
+import { readRun } from "./latch-runs.ts"
+import { touchWindows } from "./meter-changes.ts"
+import { meterKeeper } from "./meter-keeper.ts"
+import { EvaluationSteps } from "./ports.ts"
+import { reservationsOf } from "./rules/fold-meters.ts"
+import { bind, type Binding, hasLatches } from "./rules/layers.ts"
+import { readSide } from "./rules/recorded-side.ts"
+
+/** The once scope of voids: an evaluation is voided once, whoever does it. */
+const VOID_SCOPE = "void"
+
+/** Evaluations. What lies outside `scope` is answered as if it were not there. */
+export interface EvaluationsApi {
+  /** Decides and records, before it answers. The same content under the same `client_ref` gets the first answer again; other content is refused. */
+  readonly evaluate: (input: EvaluationIn, writer: Writer, scope?: Scope) => Effect.Effect<Evaluation, AgentNotFound | ClientRefReused | InvalidInput | ReadFault>
+  readonly get: (id: string, scope?: Scope) => Effect.Effect<Evaluation, EvaluationNotFound | ReadFault>
+  /** The nearest less restrictive verdict: what would have had to be otherwise. */
+  readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
+  /** Takes away what it added to meters: its action was not taken. */
+  readonly void: (id: string, input: VoidIn, writer: Writer, scope?: Scope) => Effect.Effect<VoidOut, EvaluationNotFound | ReadFault>
+}
+
+/** Evaluations. */
+export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()("flyball/core/Evaluations") {
+  static readonly layer: Layer.Layer<Evaluations, never, Storage | Chain> = Layer.effect(Evaluations, Effect.gen(function*() {
+    const storage = yield* Storage
+    const crypto = yield* EvidenceCrypto
+    const steps = yield* EvaluationSteps
+    const { originTag } = yield* Chain
+    const inForce = inForceReader(storage)
+    const evaluating = { storage, inForce, keeper: meterKeeper(storage), steps, isInLine: false }
+    const queued = (yield* evaluationQueue)({ ...evaluating, isInLine: true })
+
+    /** The layers that a record names, as they were. */
+    const bindingOf = Effect.fnUntraced(function*({ body }: EvaluationRecord): Effect.fn.Return<Binding | null, ReadFault> {
+      const waivers = (body["waivers"] ?? []) as ReadonlyArray<string>
+      const layers = []
+      for (const { envelopeId, version } of readSide(body).layers) {
+        const layer = yield* inForce.layer(envelopeId, version, waivers)
+        if (layer === null) return null
+        layers.push(layer)
+      }
+      return bind(layers)
+    })
+
+    const shown = Effect.fnUntraced(function*(record: EvaluationRecord) {
+      return evaluationOut(record, (yield* bindingOf(record))?.ready?.combination ?? null)
+    })
+
+    const answer = Effect.fnUntraced(function*(evaluated: Evaluated) {
+      if (evaluated.kind === "refused") return yield* evaluated.refusal
+      if (evaluated.kind === "line") return yield* Effect.die(new Error("the line sent an evaluation back into the line"))
+      if (evaluated.kind === "again" || evaluated.receipt.duplicate) return yield* shown(yield* readEvaluation(storage, evaluated.kind === "again" ? evaluated.seq : evaluated.receipt.seq))
+      const { inForce: { live }, plan: { record }, receipt: { atMs, hash, seq } } = evaluated
+      return evaluationOut({ seq, hash, atMs, body: record.body, parts: new Map(record.parts.map(({ bytes, name }) => [name, bytes])) }, live.ready?.combination ?? null)
+    })
+
+    const inScope = Effect.fnUntraced(function*(id: string, scope: Scope) {
+      const record = yield* findEvaluation(storage, id)
+      if (record === null) return yield* new EvaluationNotFound({ evaluationId: id })
+      const agent = yield* readAgent(storage, String(record.body["agent_id"]), scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new EvaluationNotFound({ evaluationId: id }))))
+      return { agent, record }
+    })
+
+    return Evaluations.of({
+      evaluate: Effect.fnUntraced(function*(input, writer, scope = everyUnit) {
+        const request: Request = { asked: yield* Effect.fromResult(makeAsked(crypto, originTag, input, writer)), scope }
+        const [alone] = yield* evaluateBatch(evaluating, [request])
+        // Only what meters or latches make depend on what was evaluated before waits in line.
+        return yield* answer(alone!.kind === "line" ? yield* queued(request) : alone!)
+      }),
+      get: Effect.fnUntraced(function*(id, scope = everyUnit) {
+        return yield* shown((yield* inScope(id, scope)).record)
+      }),
+      explain: Effect.fnUntraced(function*(id, scope = everyUnit) {
+        const { agent, record } = yield* inScope(id, scope)
+        const ready = (yield* bindingOf(record))?.ready ?? null
+        const runId = record.body["run_id"]
+        const run = hasLatches(ready) && typeof runId === "string" ? yield* readRun(storage, agent.id, runId) : null
+        return explainEvaluation(record, ready, agent, run?.set ?? new Set())
+      }),
+      void: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+        const { agent, record } = yield* inScope(id, scope)
+        const puts = yield* touchWindows(storage, reservationsOf(record.body).map(({ window }) => window))
+        const digest = contentDigest(crypto, canonicalText({ evaluation_id: id }), [])
+        const { records: [receipt] } = yield* storage.commit({
+          puts,
+          records: [{ kind: "meter.voided", agentId: agent.id, body: { agent_id: agent.id, evaluation_id: id, evaluation_seq: record.seq, writer: writer.id }, parts: reasonPart(reason), once: { scope: VOID_SCOPE, key: id, digest } }]
+        })
+        return { evaluation_id: id, seq: receipt!.seq, record_hash: recordHash(receipt!.hash), duplicate: receipt!.duplicate }
+      }))
+    })
+  }))
+}
+
+const canonicalText = (value: unknown): string => new TextDecoder().decode(canonicalBytes(value))

@@ -1,0 +1,128 @@
+/** What a host without Effect does with envelopes and evaluations: the shapes of the interface as plain TypeScript. */
+import type { CallOptions } from "./types.ts"
+
+/** What an evaluation can come to, least restrictive first. */
+export type Outcome = "allow" | "allow_with_notice" | "require_review" | "deny" | "halt"
+
+/** A JSON object. */
+export type JsonObjectInput = { readonly [name: string]: unknown }
+
+/** What an agent asks leave for. */
+export interface EvaluationInput {
+  readonly agent_id: string
+  /** Your own name for this request, unique per agent: the same content again gets the first answer, other content is refused. */
+  readonly client_ref: string
+  /** By name, as the envelope declares them. Unknown ones are denied. */
+  readonly signals: unknown
+  readonly action?: string | null
+  /** `sha256:<hex>` of the action's arguments: a review is bound to it. */
+  readonly action_digest?: string | null
+  readonly run_id?: string | null
+  readonly approval_id?: string | null
+}
+
+/** The verdict, and all that led to it. It may be acted on for `valid_ms`. */
+export interface EvaluationInfo {
+  readonly id: string
+  readonly agent_id: string
+  readonly envelope_id: string | null
+  readonly envelope_version: number | null
+  readonly client_ref: string
+  readonly signals: JsonObjectInput | null
+  readonly outcome: Outcome
+  readonly matched_rule: string
+  readonly trace: ReadonlyArray<{ readonly step: string; readonly id: string; readonly result: "hit" | "miss" | "error"; readonly outcome: Outcome | null; readonly failed_on: string | null }>
+  readonly created_at: string
+  readonly seq: number
+  readonly record_hash: string
+  readonly obligations: ReadonlyArray<JsonObjectInput>
+  readonly notice_ms: number | null
+  readonly retry_after_ms: number | null
+  readonly suggestion: string | null
+  readonly review_id: string | null
+  readonly valid_ms: number
+  readonly mode: "enforced" | "shadow"
+  readonly tier: string
+  readonly agent_status: string
+  readonly meters: ReadonlyArray<{ readonly id: string; readonly value: number; readonly after: number; readonly as_of_seq: number; readonly reserved: boolean }>
+  readonly shadow: { readonly outcome: Outcome; readonly matched_rule: string } | null
+}
+
+/** What would have had to be otherwise. */
+export interface ExplanationInfo {
+  readonly evaluation_id: string
+  readonly outcome: Outcome
+  readonly matched_rule: string
+  readonly rule_reason: string | null
+  readonly nearest: { readonly outcome: Outcome; readonly changes: ReadonlyArray<{ readonly signal: string; readonly source: string; readonly from: unknown; readonly to: unknown }>; readonly held: ReadonlyArray<string>; readonly sentence: string } | null
+  readonly reason: string | null
+}
+
+/** An envelope. `revision` counts its changes. */
+export interface EnvelopeInfo {
+  readonly id: string
+  readonly name: string | null
+  readonly agent_id: string | null
+  readonly org_unit: string | null
+  readonly status: "draft" | "published" | "withdrawn"
+  readonly live_version: number | null
+  readonly shadow_version: number | null
+  readonly draft: { readonly version: number; readonly digest: string; readonly authors: ReadonlyArray<string>; readonly envelope: JsonObjectInput } | null
+  readonly revision: number
+  readonly created_at: string
+}
+
+/** A published version. */
+export interface EnvelopeVersionInfo {
+  readonly envelope_id: string
+  readonly version: number
+  readonly digest: string
+  readonly mode: "enforced" | "shadow"
+  readonly status: "published" | "shadow" | "superseded" | "withdrawn"
+  readonly change: "equal" | "tightening_only" | "loosens" | "unknown"
+  readonly authors: ReadonlyArray<string>
+  readonly published_by: string
+  readonly envelope: JsonObjectInput | null
+}
+
+/** What lint found. `proved`: codes that are certainly not there where no finding names them. */
+export interface LintInfo {
+  readonly publishable: boolean
+  readonly complete: boolean
+  readonly findings: ReadonlyArray<{ readonly code: string; readonly level: "error" | "warning" | "info"; readonly path: string | null; readonly rules: ReadonlyArray<string>; readonly message: string; readonly example: JsonObjectInput | null }>
+  readonly proved: ReadonlyArray<string>
+  readonly sentences: ReadonlyArray<string>
+}
+
+/** What one version changes against another. */
+export interface DiffInfo {
+  readonly from: number
+  readonly to: number
+  readonly change: "equal" | "tightening_only" | "loosens" | "unknown"
+  readonly sentence: string
+  readonly transitions: ReadonlyArray<{ readonly from: Outcome; readonly to: Outcome; readonly direction: "loosens" | "tightens"; readonly share: string | null; readonly example: JsonObjectInput; readonly history_count: number | null }>
+}
+
+/** Who does it. Envelopes need two people, so a host says which of them calls; left out, it is the governor's own writer. */
+export interface ActOptions extends CallOptions {
+  /** `usr_…`, `key_…` or `system:<name>`. */
+  readonly writer?: string
+}
+
+/** Envelopes: how far agents may go alone. */
+export interface EnvelopesDoor {
+  /** Begins an envelope for one agent or one org unit, as a draft. */
+  create(input: { readonly name: string; readonly agent_id?: string | null; readonly org_unit?: string | null; readonly envelope: JsonObjectInput }, options?: ActOptions): Promise<EnvelopeInfo>
+  update(id: string, change: { readonly envelope: JsonObjectInput; readonly if_revision?: number | null }, options?: ActOptions): Promise<EnvelopeInfo>
+  get(id: string, options?: CallOptions): Promise<EnvelopeInfo>
+  list(options?: CallOptions): Promise<ReadonlyArray<EnvelopeInfo>>
+  /** Everything that is wrong or odd about the draft, or about another text in its place. */
+  lint(id: string, instead?: { readonly envelope?: JsonObjectInput | null }, options?: CallOptions): Promise<LintInfo>
+  /** Puts the draft in force, or on trial. What it newly allows needs a writer who is none of its authors: else `second_approver_required`. */
+  publish(id: string, how?: { readonly mode?: "enforced" | "shadow" | null }, options?: ActOptions): Promise<EnvelopeVersionInfo>
+  /** Nothing is in force any more, and everything is denied. */
+  withdraw(id: string, why?: { readonly reason?: string | null }, options?: ActOptions): Promise<EnvelopeInfo>
+  versions(id: string, options?: CallOptions): Promise<ReadonlyArray<EnvelopeVersionInfo>>
+  /** `from` 0 is before the first version, `to` 0 the draft; left out, the version in force against the draft. */
+  diff(id: string, versions?: { readonly from?: number; readonly to?: number }, options?: CallOptions): Promise<DiffInfo>
+}

@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Storage } from "../storage/port.ts"
+import { mailJob, sendDueMails } from "./mail-job.ts"
+import { MAIL_PAUSE_MS, MAIL_TRIES, newMail } from "./mails.ts"
+import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
+
+const letter = { to: "ada@example.org", subject: "Webhook has failed", text: "Dear Ada" }
+const put = (id: string) => Storage.use((storage) => storage.commit({ puts: [newMail(id, letter, 0)] }))
+const stored = (id: string) => Storage.use((storage) => Effect.map(storage.get("mails", id), (document) => document?.body))
+const forgotten = { to: null, subject: null, text: null }
+
+describe("waiting letters", () => {
+  it.effect("are handed over once, and then forgotten but for their id", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      yield* put("mail_1")
+      assert.strictEqual(yield* sendDueMails, 1)
+      assert.strictEqual(yield* sendDueMails, 0)
+      assert.deepStrictEqual(there.mails, [{ ...letter, messageId: "mail_1" }])
+      assert.deepInclude(yield* stored("mail_1"), { state: "sent", tries: 1, ...forgotten })
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("are tried at most once a minute and seven times", () => {
+    const there = outside()
+    there.takesMail = false
+    return Effect.gen(function*() {
+      yield* put("mail_1")
+      for (let tried = 1; tried < MAIL_TRIES; tried++) {
+        assert.strictEqual(yield* sendDueMails, 0)
+        yield* sendDueMails
+        assert.deepInclude(yield* stored("mail_1"), { state: "pending", tries: tried, to: "ada@example.org" })
+        yield* TestClock.adjust(MAIL_PAUSE_MS)
+      }
+      yield* sendDueMails
+      assert.deepInclude(yield* stored("mail_1"), { state: "failed", tries: MAIL_TRIES, ...forgotten })
+      there.takesMail = true
+      yield* TestClock.adjust(MAIL_PAUSE_MS)
+      assert.strictEqual(yield* sendDueMails, 0)
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("go at once when they are written here, and by one process of two", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      yield* Layer.build(Layer.fresh(mailJob))
+      yield* Layer.build(Layer.fresh(mailJob))
+      yield* settle
+      yield* put("mail_1")
+      yield* settle
+      assert.lengthOf(there.mails, 1)
+      there.takesMail = false
+      yield* put("mail_2")
+      yield* settle
+      there.takesMail = true
+      yield* TestClock.adjust(2 * MAIL_PAUSE_MS)
+      yield* settle
+      assert.deepStrictEqual(there.mails.map(({ messageId }) => messageId), ["mail_1", "mail_2"])
+    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
+  })
+})

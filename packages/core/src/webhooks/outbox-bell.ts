@@ -1,0 +1,50 @@
+/** Tells those who send that a commit gave them something to send. In this process only: what other processes commit is found by looking. */
+import { Context, Effect, Layer } from "effect"
+import { type ChangeSet, Storage } from "../storage/port.ts"
+import { MAILS } from "./mails.ts"
+
+/** What is there to be sent. */
+export type Waiting = "deliveries" | "mails"
+
+/** The bell. */
+export interface OutboxBellApi {
+  readonly ring: (what: Waiting) => void
+  /** Calls `heard` at each ring for this until the answer is called. `heard` must be quick and not throw. */
+  readonly listen: (what: Waiting, heard: () => void) => () => void
+}
+
+/** The bell of a governor. */
+export class OutboxBell extends Context.Service<OutboxBell, OutboxBellApi>()("flyball/core/OutboxBell") {
+  static readonly layer: Layer.Layer<OutboxBell> = Layer.sync(OutboxBell, () => {
+    const listeners: { readonly [W in Waiting]: Set<() => void> } = { deliveries: new Set(), mails: new Set() }
+    return OutboxBell.of({
+      ring: (what) => listeners[what].forEach((heard) => heard()),
+      listen: (what, heard) => {
+        listeners[what].add(heard)
+        return () => void listeners[what].delete(heard)
+      }
+    })
+  })
+}
+
+/** The store underneath, whose commits ring the bell when they leave something to send. */
+export const ringingStorage: Layer.Layer<Storage, never, Storage | OutboxBell> = Layer.effect(Storage, Effect.gen(function*() {
+  const storage = yield* Storage
+  const bell = yield* OutboxBell
+  return Storage.of({
+    ...storage,
+    // Nothing of the ChangeSet is held on to: see `nudgingStorage`.
+    commit: (change) => {
+      const left = leftBy(change)
+      return left.length === 0 ? storage.commit(change) : Effect.tap(storage.commit(change), () => Effect.sync(() => left.forEach(bell.ring)))
+    }
+  })
+}))
+
+const nothing: ReadonlyArray<Waiting> = []
+
+const leftBy = ({ again, events, puts }: ChangeSet): ReadonlyArray<Waiting> => {
+  const deliveries = (events !== undefined && events.length > 0) || (again !== undefined && again.length > 0)
+  const mails = puts !== undefined && puts.some(({ collection }) => collection === MAILS)
+  return deliveries || mails ? [...(deliveries ? ["deliveries" as const] : []), ...(mails ? ["mails" as const] : [])] : nothing
+}

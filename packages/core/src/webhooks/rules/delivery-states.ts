@@ -1,0 +1,52 @@
+/**
+ * Where a delivery can stand, and what leads from where to where. The one such table.
+ *
+ * Spec: document 2 section 6 names no states; decision 0019.
+ */
+import type { Sha256 } from "./hmac.ts"
+import { type FailedAttempt, nextAttemptAtMs, type ScheduleSettings } from "./schedule.ts"
+
+/** Where a delivery stands. */
+export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"
+
+/** What happens to a delivery. */
+export type DeliveryAct = "claim" | "succeed" | "retry" | "fail" | "cancel"
+
+/** The table. Three states are ends: nothing leads out of them. */
+export const deliveryTransitions: { readonly [act in DeliveryAct]: { readonly from: ReadonlyArray<DeliveryState>; readonly to: DeliveryState } } = {
+  claim: { from: ["pending"], to: "in_flight" },
+  succeed: { from: ["in_flight"], to: "succeeded" },
+  retry: { from: ["in_flight"], to: "pending" },
+  fail: { from: ["in_flight"], to: "failed" },
+  cancel: { from: ["pending", "in_flight"], to: "cancelled" }
+}
+
+/** The state after an act; null when the act is not taken in this state. */
+export const deliveryAfter = (act: DeliveryAct, state: DeliveryState): DeliveryState | null => {
+  const { from, to } = deliveryTransitions[act]
+  return from.includes(state) ? to : null
+}
+
+/** How an attempt ended. */
+export interface EndedAttempt extends FailedAttempt {
+  /** Null when the receiver answered 2xx in time. */
+  readonly errorCode: string | null
+}
+
+/** What becomes of a delivery whose attempt ended. */
+export type AfterAttempt =
+  | { readonly act: "succeed" | "fail" | "cancel" }
+  | { readonly act: "retry"; readonly nextAttemptAtMs: number }
+
+/**
+ * What becomes of a delivery after an attempt. Every failure is retried, whatever its status, until the attempts are used up; nothing is retried for an endpoint that is not active.
+ *
+ * - Fails: never.
+ * - Spec: document 2 section 6; decision 0019.
+ */
+export const afterAttempt = (ended: EndedAttempt, endpointActive: boolean, settings: ScheduleSettings, sha256: Sha256): AfterAttempt => {
+  if (ended.errorCode === null) return { act: "succeed" }
+  const dueMs = nextAttemptAtMs(ended, settings, sha256)
+  if (dueMs === null) return { act: "fail" }
+  return endpointActive ? { act: "retry", nextAttemptAtMs: dueMs } : { act: "cancel" }
+}

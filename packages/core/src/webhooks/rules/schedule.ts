@@ -1,0 +1,70 @@
+/**
+ * When a delivery is tried again. Pure: the same delivery, attempt and times give the same instant everywhere.
+ *
+ * Spec: document 2 section 6 ("attempt 1 immediate, 2 after 1 minute, …, 7 after 24 hours"); decision 0019 says from when each delay counts.
+ */
+import { utf8 } from "@flyball/evidence"
+import type { Sha256 } from "./hmac.ts"
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** How long attempt 1, 2, … 7 waits. Unit: milliseconds. */
+export const delaysMs: ReadonlyArray<number> = [0, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 8 * HOUR_MS, 24 * HOUR_MS]
+
+/** Attempts that a delivery has. One that crashed counts: it may have reached the receiver. */
+export const MAX_ATTEMPTS = delaysMs.length
+
+/** The largest share by which an attempt may be put off at random. */
+export const MAX_JITTER = 0.1
+
+/** How the delays are counted. */
+export interface ScheduleSettings {
+  /** `previous_attempt`: from its end, which is what the specification means. `first_attempt`: from its beginning; an attempt that is late already is due at once. */
+  readonly base: "previous_attempt" | "first_attempt"
+  /** Only ever adds: from nothing up to this share of the delay. 0 to 0.1. */
+  readonly jitter: number
+}
+
+/** The specification's instants, exactly. */
+export const exactSchedule: ScheduleSettings = { base: "previous_attempt", jitter: 0 }
+
+/** An attempt that failed. Times in milliseconds since 1970 UTC. */
+export interface FailedAttempt {
+  readonly deliveryId: string
+  /** 1 for the first. */
+  readonly attempt: number
+  readonly firstStartedAtMs: number
+  readonly endedAtMs: number
+  readonly statusCode: number | null
+  /** What the receiver asked for; heard with 429 and 503 only. */
+  readonly retryAfterMs: number | null
+}
+
+/**
+ * When the next attempt is due; null when there is none, because this was the last.
+ *
+ * - Unit: milliseconds since 1970 UTC. Never earlier than the schedule, and never more than one delay later.
+ * - Fails: never. A jitter out of bounds is brought within them.
+ * - Spec: document 2 section 6; decision 0019.
+ */
+export const nextAttemptAtMs = (failed: FailedAttempt, settings: ScheduleSettings, sha256: Sha256): number | null => {
+  const delayMs = delaysMs[failed.attempt]
+  if (delayMs === undefined) return null
+  const dueMs = settings.base === "first_attempt" ? Math.max(failed.endedAtMs, failed.firstStartedAtMs + delayMs) : failed.endedAtMs + delayMs
+  const jitter = Math.min(Math.max(settings.jitter, 0), MAX_JITTER)
+  const putOffMs = jitter === 0 ? 0 : Math.floor(delayMs * jitter * fraction(failed.deliveryId, failed.attempt + 1, sha256))
+  const askedMs = obeys(failed.statusCode) && failed.retryAfterMs !== null ? Math.min(failed.endedAtMs + failed.retryAfterMs, dueMs + delayMs) : 0
+  return Math.max(dueMs + putOffMs, askedMs)
+}
+
+const obeys = (statusCode: number | null): boolean => statusCode === 429 || statusCode === 503
+
+/** 48 bits of SHA-256 over delivery and attempt, as a number from 0 to below 1: every process computes the same. */
+const fraction = (deliveryId: string, attempt: number, sha256: Sha256): number => {
+  const hash = sha256(utf8(`${deliveryId}.${attempt}`))
+  let value = 0
+  for (let i = 0; i < 6; i++) value = value * 256 + hash[i]!
+  return value / 2 ** 48
+}

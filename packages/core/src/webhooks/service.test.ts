@@ -1,0 +1,274 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { WebhookCreate } from "@flyball/contract"
+import { formatInstant, fromUtf8, portableCrypto } from "@flyball/evidence"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Erasure } from "../erasure/service.ts"
+import { Replay } from "../replay/service.ts"
+import { Storage, type StorageApi } from "../storage/port.ts"
+import { governorWorld } from "../testing/governor-world.ts"
+import { systemHost } from "../writer.ts"
+import { deliveryEngine } from "./delivery-engine.ts"
+import { verifyDelivery, verifyPlatformSignature } from "./rules/verify.ts"
+import { Webhooks, type WebhooksApi } from "./service.ts"
+import { answered, governorWithWebhooks, happened, outside, settle, wait, webhookWorld } from "./testing/webhook-world.ts"
+
+const { sha256 } = portableCrypto
+const DAY_MS = 86_400_000
+const created = (more: Partial<WebhookCreate> = {}) =>
+  Webhooks.use((webhooks) => webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"], ...more }, systemHost))
+const hooks = <A, E>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) => Webhooks.use(use)
+const tagOf = <A, E extends { readonly _tag: string }>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) => Effect.map(Effect.flip(hooks(use)), ({ _tag }) => _tag)
+const bodiesOf = (kind: string) =>
+  Storage.use((storage) => Effect.map(storage.records({ kinds: [kind], limit: 100 }), (records) => records.map(({ bytes }) => JSON.parse(fromUtf8(bytes)!).body)))
+const replays = Effect.tap(Replay.use(({ check }) => check), (report) => Effect.sync(() => assert.deepStrictEqual(report.differences, [])))
+const engine = deliveryEngine({ pollMs: 30 * DAY_MS })
+const NOBODY = `whk_${"0".repeat(26)}`
+
+describe("webhooks", () => {
+  it.effect("show their secret once, and are recorded without address and secret", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const { secret, ...shown } = yield* created({ description: "Ada's receiver", notify_email: "ada@example.org", events: ["agent.registered", "key.minted", "agent.registered"] })
+      assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+      assert.deepStrictEqual(shown, {
+        id: shown.id, url: "https://hooks.example/in", events: ["agent.registered", "key.minted"], description: "Ada's receiver", notify_email: "ada@example.org", status: "active", cause: null,
+        created_by: "system:host", created_at: formatInstant(0), revoked_at: null, secret_overlap_until: null
+      })
+      assert.deepStrictEqual([yield* hooks(({ list }) => list), yield* hooks(({ get }) => get(shown.id))], [[shown], shown])
+      assert.deepStrictEqual(yield* bodiesOf("webhook.created"), [{ events: ["agent.registered", "key.minted"], webhook_id: shown.id, writer: "system:host" }])
+      const storage = yield* Storage
+      const records = yield* storage.records({ limit: 100 })
+      const parts = yield* storage.parts(records.map(({ seq }) => seq))
+      const kept = [...records.map(({ bytes }) => bytes), ...parts.flatMap(({ bytes }) => bytes ?? [])].map((bytes) => fromUtf8(bytes))
+      const documents = [yield* storage.get("webhooks", shown.id), yield* storage.get("webhook_secrets", shown.id)]
+      assert.notInclude(JSON.stringify([kept, documents]), secret.slice(8, 40))
+      assert.isFalse(records.some(({ bytes }) => fromUtf8(bytes)!.includes("hooks.example")))
+      yield* replays
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("write to whom the input names, else the creator, else the host's address", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const input = { url: "https://hooks.example/in", events: ["agent.registered"] } as const
+      const emails = yield* hooks((webhooks) => Effect.all([
+        webhooks.create({ ...input, notify_email: "a@example.org" }, systemHost, "b@example.org"), webhooks.create(input, systemHost, "b@example.org"), webhooks.create(input, systemHost)
+      ]))
+      assert.deepStrictEqual(emails.map(({ notify_email }) => notify_email), ["a@example.org", "b@example.org", "alerts@example.org"])
+    }).pipe(Effect.provide(webhookWorld(there, { alertEmail: "alerts@example.org" })))
+  })
+
+  it.effect("refuse a URL that may not be sent to, and keep nothing of it", () => Effect.gen(function*() {
+    for (const url of ["ftp://a.example/", "https://ada@a.example/", "https://a.example/#x", "https://10.0.0.1/"]) {
+      const refusal = yield* Effect.flip(created({ url }))
+      assert.strictEqual(refusal._tag, "InvalidInput")
+      assert.deepInclude((refusal as { readonly detail: ReadonlyArray<object> }).detail[0]!, { loc: ["body", "url"], type: "value_error", input: url })
+    }
+    assert.deepStrictEqual(yield* hooks(({ list }) => list), [])
+  }).pipe(Effect.provide(webhookWorld(outside()))))
+
+  it.effect("can be ended but not made where nothing can be sent", () => Effect.gen(function*() {
+    assert.strictEqual((yield* Effect.flip(created()))._tag, "WebhooksUnavailable")
+    assert.deepStrictEqual(yield* hooks(({ list }) => list), [])
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("are not found by another id", () => Effect.gen(function*() {
+    for (const id of [NOBODY, "nonsense"]) {
+      assert.strictEqual(yield* tagOf(({ get }) => get(id)), "WebhookNotFound")
+      assert.strictEqual(yield* tagOf(({ revoke }) => revoke(id, systemHost)), "WebhookNotFound")
+      assert.strictEqual(yield* tagOf(({ test }) => test(id)), "WebhookNotFound")
+      assert.strictEqual(yield* tagOf(({ deliveries }) => deliveries(id)), "WebhookNotFound")
+    }
+  }).pipe(Effect.provide(webhookWorld(outside()))))
+
+  it.effect("are revoked once: what is owed is cancelled, the secret deleted, nothing sent", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      yield* happened()
+      yield* TestClock.setTime(5_000)
+      const revoked = yield* hooks(({ revoke }) => revoke(id, systemHost))
+      assert.deepInclude(revoked, { status: "revoked", revoked_at: formatInstant(5_000) })
+      yield* TestClock.setTime(9_000)
+      assert.deepStrictEqual(yield* hooks(({ revoke }) => revoke(id, systemHost)), revoked)
+      assert.lengthOf(yield* bodiesOf("webhook.revoked"), 1)
+      assert.deepStrictEqual((yield* Storage.use((storage) => storage.get("webhook_secrets", id)))?.body, { key_id: "test" })
+      yield* happened()
+      yield* Effect.scoped(Effect.andThen(Layer.build(engine), settle))
+      assert.deepStrictEqual([there.arrived, (yield* hooks(({ deliveries }) => deliveries(id))).map(({ state }) => state)], [[], ["cancelled"]])
+      for (const tag of yield* Effect.all([
+        tagOf(({ enable }) => enable(id, systemHost)), tagOf(({ disable }) => disable(id, systemHost)), tagOf(({ rotateSecret }) => rotateSecret(id, {}, systemHost)),
+        tagOf(({ completeRotation }) => completeRotation(id, systemHost)), tagOf(({ test }) => test(id))
+      ])) assert.strictEqual(tag, "WebhookRevoked")
+      yield* replays
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("are disabled and enabled, each time with a record that says who did it", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      const ada = { id: `usr_${"1".repeat(26)}` }
+      assert.deepInclude(yield* hooks(({ disable }) => disable(id, ada)), { status: "disabled", cause: "owner" })
+      yield* hooks(({ disable }) => disable(id, ada))
+      yield* happened()
+      assert.deepStrictEqual(yield* hooks(({ deliveries }) => deliveries(id)), [])
+      assert.deepInclude(yield* hooks(({ enable }) => enable(id, ada)), { status: "active", cause: "enabled" })
+      yield* hooks(({ enable }) => enable(id, ada))
+      assert.deepStrictEqual(yield* bodiesOf("webhook.changed"), [
+        { cause: "owner", status: "disabled", webhook_id: id, writer: ada.id }, { cause: "enabled", status: "active", webhook_id: id, writer: ada.id }
+      ])
+      yield* happened()
+      assert.lengthOf(yield* hooks(({ deliveries }) => deliveries(id)), 1)
+      yield* replays
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("rotate their secret: both are accepted until the overlap ends, the header with room for one keeps the old one", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const { id, secret: old } = yield* created()
+      const rotated = yield* hooks(({ rotateSecret }) => rotateSecret(id, { overlap_hours: 2 }, systemHost))
+      assert.notStrictEqual(rotated.secret, old)
+      assert.strictEqual(rotated.secret_overlap_until, formatInstant(2 * 3_600_000))
+      assert.strictEqual(yield* tagOf(({ rotateSecret }) => rotateSecret(id, {}, systemHost)), "RotationUnderWay")
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* Layer.build(engine)
+        for (const atMs of [0, 2 * 3_600_000 - 1, 2 * 3_600_000]) {
+          yield* TestClock.setTime(atMs)
+          yield* happened()
+          yield* settle
+        }
+      }))
+      const accepted = there.arrived.map((one) => [old, rotated.secret].map((secret) => verifyDelivery(secret, one, one.atMs, sha256) === null))
+      const single = there.arrived.map((one) => [old, rotated.secret].map((secret) => verifyPlatformSignature(secret, one, sha256) === null))
+      assert.deepStrictEqual(accepted, [[true, true], [true, true], [false, true]])
+      assert.deepStrictEqual(single, [[true, false], [true, false], [false, true]])
+      assert.deepInclude(yield* hooks(({ rotateSecret }) => rotateSecret(id, { overlap_hours: 0 }, systemHost)), { secret_overlap_until: null })
+      yield* replays
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("complete a rotation before its time, for a sender that had the keys at hand too", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const { id, secret: old } = yield* created()
+      yield* Layer.build(engine)
+      const { secret } = yield* hooks(({ rotateSecret }) => rotateSecret(id, {}, systemHost))
+      yield* happened()
+      yield* settle
+      assert.deepInclude(yield* hooks(({ completeRotation }) => completeRotation(id, systemHost)), { secret_overlap_until: null })
+      yield* hooks(({ completeRotation }) => completeRotation(id, systemHost))
+      yield* happened()
+      yield* settle
+      assert.deepStrictEqual(there.arrived.map((one) => [old, secret].map((each) => verifyDelivery(each, one, one.atMs, sha256) === null)), [[true, true], [false, true]])
+      assert.deepStrictEqual((yield* bodiesOf("webhook.changed")).map(({ cause }) => cause), ["secret_rotated", "secret_rotated"])
+    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("send a test at once, to a webhook that is not active too, and keep nothing of it", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const { id, secret } = yield* created()
+      yield* hooks(({ disable }) => disable(id, systemHost))
+      const out = yield* hooks(({ test }) => test(id))
+      const [sent] = there.arrived
+      const envelope = JSON.parse(fromUtf8(sent!.body)!)
+      assert.deepStrictEqual(out, { delivered: true, status_code: 204, duration_ms: 0, error: null, event_id: envelope.id })
+      assert.deepInclude(envelope, { type: "webhook.test", created_at: formatInstant(0) })
+      assert.strictEqual(envelope.chain.seq, (yield* Storage.use(({ head }) => head))!.seq)
+      assert.isNull(verifyDelivery(secret, sent!, 0, sha256))
+      there.answer = () => Effect.succeed(answered(500))
+      assert.deepInclude(yield* hooks(({ test }) => test(id)), { delivered: false, status_code: 500, error: "http_status" })
+      assert.deepStrictEqual([yield* hooks(({ deliveries }) => deliveries(id)), (yield* hooks(({ get }) => get(id))).status], [[], "disabled"])
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("deliver a finished delivery again: a new one, with the same event id", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      const other = yield* created({ url: "https://hooks.example/other" })
+      yield* happened()
+      const [first] = yield* hooks(({ deliveries }) => deliveries(id))
+      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, first!.id)), "DeliveryUnfinished")
+      yield* Layer.build(engine)
+      yield* settle
+      const again = yield* hooks(({ redeliver }) => redeliver(id, first!.id))
+      assert.deepInclude(again, { event_id: first!.event_id, sequence: 2, state: "pending", event_type: "agent.registered", attempts: [] })
+      assert.notStrictEqual(again.id, first!.id)
+      yield* settle
+      const sent = there.arrived.filter(({ url }) => url.endsWith("/in"))
+      assert.deepStrictEqual(sent.map(({ headers }) => headers["webhook-id"]), [first!.event_id, first!.event_id])
+      assert.deepStrictEqual(sent[0]!.body, sent[1]!.body)
+      for (const wrong of ["nonsense", `dlv_${"0".repeat(26)}`]) assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, wrong)), "DeliveryNotFound")
+      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(other.id, first!.id)), "DeliveryNotFound")
+      yield* hooks(({ disable }) => disable(id, systemHost))
+      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, first!.id)), "WebhookNotActive")
+    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("recover what they missed, once, and only what they want", () => {
+    const there = outside()
+    /** Lets another have its turn between what is read and what is committed. */
+    const halting = (storage: StorageApi): StorageApi => ({ ...storage, outbox: { ...storage.outbox, events: (query) => Effect.tap(storage.outbox.events(query), () => Effect.yieldNow) } })
+    return Effect.gen(function*() {
+      yield* happened()
+      yield* TestClock.setTime(1_000)
+      const { id } = yield* created()
+      yield* Layer.build(engine)
+      yield* happened()
+      yield* settle
+      yield* hooks(({ disable }) => disable(id, systemHost))
+      yield* TestClock.setTime(2_000)
+      for (const type of ["agent.registered", "agent.suspended", "agent.registered"]) yield* happened(type)
+      const since = formatInstant(0)
+      assert.strictEqual(yield* tagOf(({ recover }) => recover(id, { since })), "WebhookNotActive")
+      yield* hooks(({ enable }) => enable(id, systemHost))
+      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since, dry_run: true })), { count: 2, dry_run: true, has_more: false })
+      assert.lengthOf(yield* hooks(({ deliveries }) => deliveries(id)), 1)
+      const both = yield* hooks(({ recover }) => Effect.all([recover(id, { since }), recover(id, { since })], { concurrency: 2 }))
+      assert.strictEqual(both.reduce((sum, { count }) => sum + count, 0), 2)
+      yield* settle
+      assert.deepStrictEqual(there.arrived.map(({ headers }) => headers["webhook-sequence"]), ["1", "2", "3"])
+      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since })), { count: 0, dry_run: false, has_more: false })
+    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there, {}, halting)))
+  })
+
+  it.effect("recover no more than 14 days", () => Effect.gen(function*() {
+    const { id } = yield* created()
+    yield* TestClock.setTime(15 * DAY_MS)
+    assert.strictEqual(yield* tagOf(({ recover }) => recover(id, { since: formatInstant(DAY_MS - 1) })), "InvalidInput")
+    assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(DAY_MS) })), { count: 0 })
+  }).pipe(Effect.provide(webhookWorld(outside()))))
+
+  it.effect("recover what failed, after the receiver is well again", () => {
+    const there = outside()
+    there.answer = () => Effect.succeed(answered(500))
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      yield* Layer.build(engine)
+      yield* happened()
+      yield* wait(40 * 3_600_000)
+      assert.strictEqual((yield* hooks(({ get }) => get(id))).status, "failed")
+      there.answer = outside().answer
+      yield* hooks(({ enable }) => enable(id, systemHost))
+      assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(0) })), { count: 1 })
+      yield* settle
+      assert.deepStrictEqual((yield* hooks(({ deliveries }) => deliveries(id))).map(({ attempts, state }) => [state, attempts.length]), [["succeeded", 1], ["failed", 7]])
+    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("end when their address is erased", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      const { id } = yield* created({ notify_email: "ada@example.org" })
+      const [record] = yield* Storage.use((storage) => storage.records({ kinds: ["webhook.created"], limit: 1 }))
+      yield* Erasure.use(({ erase }) => erase({ seq: record!.seq, name: "endpoint", reason: "subject_request" }, systemHost))
+      assert.deepInclude(yield* hooks(({ get }) => get(id)), { url: null, description: null, notify_email: null, status: "revoked" })
+      assert.deepStrictEqual(yield* bodiesOf("webhook.revoked"), [{ webhook_id: id, writer: "policy:erased_endpoint" }])
+      yield* replays
+    }).pipe(Effect.provide(governorWithWebhooks(there)))
+  })
+})

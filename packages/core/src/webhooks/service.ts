@@ -1,0 +1,203 @@
+/** Webhooks: who is told of what. Spec: document 1 sections 4 and 6, document 2 sections 2, 4 and 6; api "agents and registry", `/webhooks`; decision 0019. */
+import {
+  type DeliveriesQuery, DeliveryNotFound, type DeliveryOut, DeliveryUnfinished, detailItem, InvalidInput, isId, type RecoverIn, type RecoverOut, type RotateSecretIn, type RotationUnderWay, type WebhookCreate,
+  WebhookNotActive, WebhookNotFound, type WebhookOut, WebhookRevoked, WebhooksUnavailable, type WebhookTestOut, type WebhookWithSecret
+} from "@flyball/contract"
+import { formatInstant, parseInstant } from "@flyball/evidence"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { EvidenceCrypto } from "../chain/crypto.ts"
+import { commitPlanned } from "../commit-planned.ts"
+import { Entropy } from "../entropy.ts"
+import { newId } from "../ids.ts"
+import { StorageCorrupt } from "../storage/faults.ts"
+import { WEBHOOKS } from "../storage/outbox.ts"
+import { type Document, type ReadFault, Storage } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
+import { planCompleteRotation, planCreate, planDisable, planEnable, planRevoke, planRotate, REVOKE_SCOPE, storedWebhook, type StoredWebhook, webhookOut } from "./plan-webhook.ts"
+import { SecretBox, WebhookSender } from "./ports.ts"
+import { RECOVER_MS, recoverMissed } from "./recover-missed.ts"
+import { endpointAfter } from "./rules/endpoint-states.ts"
+import { SECRET_BYTES, secretText } from "./rules/secret.ts"
+import { urlFormProblem } from "./rules/url.ts"
+import { openSecrets, overlapUntilMs, sealSecret, storedSecret, WEBHOOK_SECRETS } from "./secrets.ts"
+import { sendTest } from "./send-test.ts"
+import { showDeliveries } from "./show-deliveries.ts"
+import { WebhookSettings } from "./settings.ts"
+
+/** The webhooks. Every change of one is a record. */
+export interface WebhooksApi {
+  /** The answer holds the secret, this once. Who is written to when it fails: the input's address, else `creatorEmail`, else the host's. */
+  readonly create: (input: WebhookCreate, writer: Writer, creatorEmail?: string | null) => Effect.Effect<WebhookWithSecret, InvalidInput | WebhooksUnavailable | ReadFault>
+  /** Oldest first, revoked ones too. */
+  readonly list: Effect.Effect<ReadonlyArray<WebhookOut>, ReadFault>
+  readonly get: (id: string) => Effect.Effect<WebhookOut, WebhookNotFound | ReadFault>
+  /** Cancels what is owed to it and deletes its secret. Revoking one that is revoked answers it as it is. */
+  readonly revoke: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | ReadFault>
+  /** From `failed` or `disabled`; one that is active is answered as it is. */
+  readonly enable: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
+  /** Has nothing sent to an active webhook until it is enabled, and cancels what is owed to it. */
+  readonly disable: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
+  /** The answer holds the new secret, this once. */
+  readonly rotateSecret: (id: string, input: RotateSecretIn, writer: Writer) => Effect.Effect<WebhookWithSecret, WebhookNotFound | WebhookRevoked | RotationUnderWay | WebhooksUnavailable | ReadFault>
+  /** Ends the old secret now. */
+  readonly completeRotation: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
+  /** Newest first. */
+  readonly deliveries: (id: string, query?: DeliveriesQuery) => Effect.Effect<ReadonlyArray<DeliveryOut>, WebhookNotFound | ReadFault>
+  /** Owes the event of a finished delivery once more: a new delivery, the same event id. */
+  readonly redeliver: (id: string, deliveryId: string) => Effect.Effect<DeliveryOut, WebhookNotFound | WebhookNotActive | DeliveryNotFound | DeliveryUnfinished | ReadFault>
+  readonly recover: (id: string, input: RecoverIn) => Effect.Effect<RecoverOut, WebhookNotFound | WebhookNotActive | InvalidInput | ReadFault>
+  /** One attempt at once, whatever comes of it. */
+  readonly test: (id: string) => Effect.Effect<WebhookTestOut, WebhookNotFound | WebhookRevoked | WebhooksUnavailable | ReadFault>
+}
+
+/** Hours of a rotation's overlap where nobody says. */
+const OVERLAP_HOURS = 24
+const HOUR_MS = 3_600_000
+/** Webhooks read at a time while listing. */
+const PAGE = 500
+/** Deliveries shown where nobody says how many: each takes two reads. */
+const SHOWN = 100
+
+/** The webhooks. Without a sender and a secret box they can be listed and ended, and nothing more. */
+export class Webhooks extends Context.Service<Webhooks, WebhooksApi>()("flyball/core/Webhooks") {
+  static readonly layer: Layer.Layer<Webhooks, never, Storage> = Layer.effect(Webhooks, Effect.suspend(() => make))
+}
+
+const make = Effect.gen(function*() {
+  const storage = yield* Storage
+  const crypto = yield* EvidenceCrypto
+  const entropy = yield* Entropy
+  const settings = yield* WebhookSettings
+  const sender = Option.getOrNull(yield* Effect.serviceOption(WebhookSender))
+  const box = Option.getOrNull(yield* Effect.serviceOption(SecretBox))
+
+  const read = (id: string): Effect.Effect<StoredWebhook, WebhookNotFound | ReadFault> =>
+    isId("webhook", id)
+      ? Effect.flatMap(storage.get(WEBHOOKS, id), (document) => document === null ? Effect.fail(new WebhookNotFound({ webhookId: id })) : Effect.succeed(storedWebhook(document)))
+      : Effect.fail(new WebhookNotFound({ webhookId: id }))
+
+  const readSecret = (id: string): Effect.Effect<Document, ReadFault> =>
+    Effect.flatMap(storage.get(WEBHOOK_SECRETS, id), (document) => document === null ? Effect.fail(new StorageCorrupt({ reason: `webhook ${id} has no secret document` })) : Effect.succeed(document))
+
+  /** As they are shown. */
+  const shown = Effect.fnUntraced(function*(webhooks: ReadonlyArray<StoredWebhook>) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const revocations = yield* storage.once(REVOKE_SCOPE, webhooks.filter(({ body }) => body.status === "revoked").map(({ id }) => id))
+    const seqs = new Map(revocations.map(({ key, seq }) => [key, seq]))
+    return yield* Effect.forEach(webhooks, Effect.fnUntraced(function*({ body, id }) {
+      const seq = seqs.get(id)
+      const revokedAtMs = seq === undefined ? null : (yield* storage.record(seq))?.atMs ?? null
+      const secret = body.status === "revoked" ? null : yield* storage.get(WEBHOOK_SECRETS, id)
+      return webhookOut(id, body, { revokedAtMs, overlapUntilMs: overlapUntilMs(secret === null ? null : storedSecret(secret), nowMs) })
+    }), { concurrency: 8 })
+  })
+  const get = (id: string): Effect.Effect<WebhookOut, WebhookNotFound | ReadFault> =>
+    Effect.flatMap(read(id), (webhook) => Effect.map(shown([webhook]), ([one]) => one!))
+
+  const freshSecret = Effect.fnUntraced(function*(webhookId: string) {
+    if (box === null) return yield* new WebhooksUnavailable()
+    const secret = secretText(entropy.bytes(SECRET_BYTES))
+    return { secret, sealed: yield* sealSecret(box, webhookId, secret), keyId: box.keyId }
+  })
+
+  return Webhooks.of({
+    create: (input, writer, creatorEmail = null) => commitPlanned(Effect.gen(function*() {
+      if (sender === null) return yield* new WebhooksUnavailable()
+      const problem = urlFormProblem(input.url, true) ?? sender.urlProblem(input.url)
+      if (problem !== null) return yield* new InvalidInput({ detail: [detailItem(["body", "url"], "value_error", problem, input.url)] })
+      const webhookId = yield* newId("whk")
+      const { keyId, sealed, secret } = yield* freshSecret(webhookId)
+      const { change, webhook } = planCreate({ webhookId, input, defaultNotifyEmail: creatorEmail ?? settings.alertEmail, secret: { sealed, key_id: keyId }, writer })
+      yield* storage.commit(change)
+      return { ...webhookOut(webhookId, webhook, { revokedAtMs: null, overlapUntilMs: null }), secret }
+    })),
+
+    list: Effect.gen(function*() {
+      const found: Array<WebhookOut> = []
+      for (let after: string | undefined; ;) {
+        const page = yield* storage.list(WEBHOOKS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+        found.push(...(yield* shown(page.map(storedWebhook))))
+        if (page.length < PAGE) return found
+        after = page.at(-1)!.id
+      }
+    }),
+
+    get,
+
+    revoke: (id, writer) => commitPlanned(Effect.gen(function*() {
+      const change = planRevoke(yield* read(id), yield* storage.get(WEBHOOK_SECRETS, id), writer)
+      if (change !== null) yield* storage.commit(change)
+      return yield* get(id)
+    })),
+
+    enable: (id, writer) => commitPlanned(Effect.gen(function*() {
+      const change = yield* Effect.fromResult(planEnable(yield* read(id), writer))
+      if (change !== null) yield* storage.commit(change)
+      return yield* get(id)
+    })),
+
+    disable: (id, writer) => commitPlanned(Effect.gen(function*() {
+      const change = yield* Effect.fromResult(planDisable(yield* read(id), writer))
+      if (change !== null) yield* storage.commit(change)
+      return yield* get(id)
+    })),
+
+    rotateSecret: (id, input, writer) => commitPlanned(Effect.gen(function*() {
+      const webhook = yield* read(id)
+      const secret = yield* readSecret(id)
+      const fresh = yield* freshSecret(id)
+      // A secret that does not open any more, since its key is lost, cannot sign beside the new one.
+      const opens = box !== null && (yield* Effect.isSuccess(openSecrets(box, crypto, id, storedSecret(secret))))
+      const overlapMs = opens ? (input.overlap_hours ?? OVERLAP_HOURS) * HOUR_MS : 0
+      yield* storage.commit(yield* Effect.fromResult(planRotate({ webhook, secret, sealed: fresh.sealed, keyId: fresh.keyId, overlapMs, writer }, yield* Clock.currentTimeMillis)))
+      return { ...(yield* get(id)), secret: fresh.secret }
+    })),
+
+    completeRotation: (id, writer) => commitPlanned(Effect.gen(function*() {
+      const change = yield* Effect.fromResult(planCompleteRotation(yield* read(id), yield* readSecret(id), yield* Clock.currentTimeMillis, writer))
+      if (change !== null) yield* storage.commit(change)
+      return yield* get(id)
+    })),
+
+    deliveries: Effect.fnUntraced(function*(id, { before, limit } = {}) {
+      yield* read(id)
+      const page = { limit: limit ?? SHOWN, ...(before === undefined ? {} : { before }) }
+      return yield* showDeliveries(storage, yield* storage.outbox.deliveriesOf(id, page))
+    }),
+
+    redeliver: (id, deliveryId) => commitPlanned(Effect.gen(function*() {
+      const { body, version } = yield* read(id)
+      const found = isId("delivery", deliveryId) ? yield* storage.outbox.delivery(deliveryId) : null
+      if (found === null || found.delivery.endpointId !== id) return yield* new DeliveryNotFound({ deliveryId })
+      if (endpointAfter("redeliver", body.status) === null) return yield* new WebhookNotActive({ status: body.status })
+      const { eventId, state } = found.delivery
+      if (state === "pending" || state === "in_flight") return yield* new DeliveryUnfinished({ state })
+      yield* storage.commit({ expects: [{ collection: WEBHOOKS, id, version }], again: [{ eventId, endpointId: id }] })
+      const newest = (yield* storage.outbox.deliveriesOf(id, { limit: PAGE })).find((one) => one.eventId === eventId)
+      return (yield* showDeliveries(storage, [newest ?? found.delivery]))[0]!
+    })),
+
+    recover: (id, { dry_run: dryRun, since }) => commitPlanned(Effect.gen(function*() {
+      const webhook = yield* read(id)
+      const sinceMs = parseInstant(since)!
+      const nowMs = yield* Clock.currentTimeMillis
+      if (sinceMs < nowMs - RECOVER_MS) {
+        const earliest = `Expected a time from ${formatInstant(nowMs - RECOVER_MS)} on, 14 days ago`
+        return yield* new InvalidInput({ detail: [detailItem(["body", "since"], "value_error", earliest, since)] })
+      }
+      if (endpointAfter("recover", webhook.body.status) === null) return yield* new WebhookNotActive({ status: webhook.body.status })
+      const { count, hasMore } = yield* recoverMissed(storage, webhook, sinceMs, dryRun === true)
+      return { count, dry_run: dryRun === true, has_more: hasMore }
+    })),
+
+    test: Effect.fnUntraced(function*(id) {
+      const { body } = yield* read(id)
+      if (endpointAfter("test", body.status) === null || body.url === null) return yield* new WebhookRevoked({ webhookId: id })
+      const secret = yield* readSecret(id)
+      const head = yield* storage.head
+      if (sender === null || box === null || head === null) return yield* new WebhooksUnavailable()
+      const keys = yield* Effect.catchTag(openSecrets(box, crypto, id, storedSecret(secret)), "SecretUnreadable", () => Effect.fail(new WebhooksUnavailable()))
+      return yield* sendTest({ webhookId: id, url: body.url, keys, head }, sender, settings, crypto)
+    })
+  })
+})

@@ -1,0 +1,19 @@
+/** What a governor sends webhooks with, as an opaque value: hosts without Effect pass it on and never look inside. */
+import type { Layer } from "effect"
+import type { Mailer, SecretBox, WebhookSender } from "./ports.ts"
+
+/** What such a layer provides. It may provide `WebhookSettings` too. */
+export type WebhooksLayer = Layer.Layer<WebhookSender | SecretBox | Mailer, unknown>
+
+/** Sender, mailer and secret box, chosen but not opened yet. */
+export interface WebhooksChoice {
+  /** `pinned` …: for messages, never to branch on. */
+  readonly webhooksKind: string
+  readonly layer: unknown
+}
+
+/** Makes a choice from a layer. For people who write a sender of their own. */
+export const webhooksChoice = (webhooksKind: string, layer: WebhooksLayer): WebhooksChoice => ({ webhooksKind, layer })
+
+/** The layer inside a choice. */
+export const webhooksLayerOf = (choice: WebhooksChoice): WebhooksLayer => choice.layer as WebhooksLayer
