@@ -18,7 +18,7 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 const bin = (name: string): string => path(`../node_modules/.bin/${name}`)
 
 const environmentOf = (folder: string): NodeJS.ProcessEnv =>
-  ({ ...process.env, FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_PORT: "0", FLYBALL_LOG_LEVEL: "silent" })
+  ({ ...process.env, FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_LOG_LEVEL: "silent" })
 
 /** Milliseconds until a command has ended. */
 const ended = (command: string, args: ReadonlyArray<string>, environment = process.env): Promise<number> =>

@@ -8,7 +8,9 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   http: () => import("./http.ts"),
   proof: () => import("./proof.ts"),
   eventloop: () => import("./eventloop.ts"),
-  coldstart: () => import("./coldstart.ts")
+  coldstart: () => import("./coldstart.ts"),
+  webhooks: () => import("./webhooks.ts"),
+  envelopes: () => import("./envelopes.ts")
 }
 
 const json = process.argv.includes("--json")

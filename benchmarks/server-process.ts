@@ -34,7 +34,7 @@ export const start = async (args: ReadonlyArray<string>, environment: { readonly
 
 /** `flyball serve` on a new SQLite file, with an administrator's token, an ingest key and an agent. */
 export const startFlyball = async (folder: string) => {
-  const environment = { FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_PORT: "0", FLYBALL_LOG_LEVEL: "silent" }
+  const environment = { FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_LOG_LEVEL: "silent" }
   const main = file("../apps/server/src/main.ts")
   const server = await start([main, "serve"], environment)
   const call = async (path: string, token: string, body: unknown): Promise<any> => {
