@@ -12,6 +12,7 @@ export interface Command {
   readonly require: "full" | "range" | "any"
   readonly maxAgeMs: number | null
   readonly threads: number | null
+  readonly replay: boolean
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -31,14 +32,14 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   const [pack, ...more] = positionals
   if (pack === undefined) throw new UsageError("Name the pack to verify: flyball-verify PACK --vkey V. See --help.")
   if (more.length > 0) throw new UsageError("One pack is verified at a time; --compare PACK2 names a second one to compare it with.")
-  const { compare = null, json = false, policy = null, quiet = false, require = "any", vkey = [] } = values
+  const { compare = null, json = false, policy = null, quiet = false, replay = false, require = "any", vkey = [] } = values
   if (require !== "full" && require !== "range" && require !== "any") throw new UsageError("--require takes full, range or any.")
   const maxAge = values["max-age"]
   const maxAgeMs = maxAge === undefined ? null : parseDuration(maxAge)
   if (maxAge !== undefined && maxAgeMs === null) throw new UsageError("--max-age takes a number and a unit: 90s, 15m, 24h, 7d.")
   const threads = values.threads === undefined ? null : Number(values.threads)
   if (threads !== null && !(/^[0-9]+$/.test(values.threads!) && threads >= 1 && threads <= MAX_THREADS)) throw new UsageError(`--threads takes a number from 1 to ${MAX_THREADS}.`)
-  return { pack, vkeys: vkey, policy, trustedCheckpoint: values["trusted-checkpoint"] ?? null, compare, require, maxAgeMs, threads, json, quiet }
+  return { pack, vkeys: vkey, policy, trustedCheckpoint: values["trusted-checkpoint"] ?? null, compare, require, maxAgeMs, threads, replay, json, quiet }
 }
 
 /** Each thread takes some 25 MB. */
@@ -57,6 +58,7 @@ const parse = (args: ReadonlyArray<string>) => {
         "max-age": { type: "string" },
         "policy": { type: "string" },
         "quiet": { type: "boolean" },
+        "replay": { type: "boolean" },
         "require": { type: "string" },
         "threads": { type: "string" },
         "trusted-checkpoint": { type: "string" },

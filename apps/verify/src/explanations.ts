@@ -9,6 +9,9 @@ export const resultText: { readonly [status in ExitStatus]: string } = {
   3: "NOT READABLE. This file, or something in it, cannot be read as this format asks. Do not rely on it."
 }
 
+/** The result where the pack is sound, and an evaluation in it is not. */
+export const unfaithfulText = "BAD. The pack is as its signer sealed it, but what was sealed says verdicts that its own rules do not say. Do not rely on them."
+
 /** One sentence per verdict. */
 export const verdictText: {
   readonly integrity: { readonly [value in Integrity]: string }

@@ -1,7 +1,9 @@
 /** The report in plain sentences, for the person who has to decide something. */
 import type { Finding, Previous, Report } from "@flyball/evidence"
 import { brokenLinkText } from "./broken-link.ts"
-import { findingText, resultText, verdictText } from "./explanations.ts"
+import { findingText, resultText, unfaithfulText, verdictText } from "./explanations.ts"
+import type { Replayed } from "./replay/replay-report.ts"
+import { replayCounts, replayEntries } from "./replay/replay-text.ts"
 
 /** Two contradicting checkpoints, printed whole: together they are the evidence. */
 export interface SplitView {
@@ -9,21 +11,23 @@ export interface SplitView {
 }
 
 /** The text of a report. */
-export const humanReport = (report: Report, splitView: SplitView | null = null, previous: Previous | null = null): string => {
+export const humanReport = (report: Report, splitView: SplitView | null = null, previous: Previous | null = null, replayed: Replayed | null = null): string => {
   const { counts, exit, verdicts } = report
   const sections = [
     [...about(report), ...previous === null ? [] : entry("Follows", follows(previous))],
-    entry("Result", resultText[exit]),
+    entry("Result", exit === 1 && replayed !== null && replayed.packExit !== 1 ? unfaithfulText : resultText[exit]),
     (["integrity", "authenticity", "completeness", "anchoring"] as const).flatMap((name) =>
       verdict(name, verdicts[name], (verdictText[name] as { readonly [value: string]: string })[verdicts[name]]!)
     ),
     report.checkpoint === null ? [] : entry("Contents", [
       count(counts.records, "record"), `${count(counts.parts_disclosed, "part")} disclosed`, `${counts.parts_withheld} withheld`, `${counts.parts_erased} erased`
     ].join(", ") + "."),
+    replayed === null || replayed.replay === null ? [] : entry("Evaluations", replayCounts(replayed.replay)),
     splitView === null ? [] : ["The two checkpoints that contradict each other:", ...splitView.notes.flatMap((note) => ["", ...note.trimEnd().split("\n").map((line) => `    ${line}`)])],
     findings(report),
+    ...replayed === null || replayed.replay === null ? [] : replayEntries(replayed.replay).map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),
     report.not_checked.length === 0 ? [] : ["Not checked, ignored or missing", ...report.not_checked.flatMap((sentence) => wrap(sentence, "  - ", "    "))],
-    ["What this says", ...wrap(report.statement, "  ", "  ")]
+    ["What this says", ...wrap(report.statement, "  ", "  "), ...replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  ")]
   ]
   return `${sections.filter((lines) => lines.length > 0).map((lines) => lines.join("\n")).join("\n\n")}\n\nExit status ${exit}\n`
 }

@@ -47,7 +47,7 @@ describe("the JSON report", () => {
     const { out, status } = await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--json")
     expect(status).toBe(0)
     const report = JSON.parse(out) as Record<string, object>
-    expect(Object.keys(report)).toEqual(["file", "format", "origin", "tree_size", "verdicts", "findings", "counts", "keys", "not_checked", "statement", "previous"])
+    expect(Object.keys(report)).toEqual(["file", "format", "origin", "tree_size", "verdicts", "findings", "counts", "keys", "not_checked", "statement", "previous", "replay"])
     expect(Object.keys(report["verdicts"]!)).toEqual(["integrity", "authenticity", "completeness", "anchoring"])
     expect(report["counts"]).toEqual({ records: 3, parts_disclosed: 0, parts_withheld: 1, parts_erased: 1, ignored_signatures: 0 })
     expect(report["keys"]).toEqual([{ key_id: "512011be", name: "flyball.example/acme/prod", role: "log", pinned: true }])
@@ -101,6 +101,28 @@ describe("the exit status", () => {
   it("is all that --quiet leaves", async () => {
     expect(await call(pack("valid-full-5.evp"), "--vkey", vkey, "--quiet")).toEqual({ status: 0, out: "", err: "" })
     expect(await call(pack("invalid-cut.evp"), "--quiet")).toEqual({ status: 3, out: "", err: "" })
+  })
+})
+
+describe("a replay", () => {
+  const replayed = async (file: string) => {
+    const { out, status } = await call(pack(file), "--vkey", vkey, "--replay", "--json")
+    const { not_checked: [first], replay } = JSON.parse(out) as { readonly not_checked: ReadonlyArray<string>; readonly replay: object | null }
+    return { first, replay, status }
+  }
+
+  it("of a pack without evaluations says that there was none", async () => {
+    const { replay, status } = await replayed("valid-full-5.evp")
+    expect(status).toBe(0)
+    expect(replay).toMatchObject({ evaluations: 0, verdicts: {}, mismatches: [], withheld: [], statement: "This pack holds no evaluation, so there was none to make again." })
+    const { out } = await call(pack("valid-full-12.evp.gz"), "--vkey", vkey, "--replay")
+    expect(out).toContain("Evaluations     none.\n")
+  })
+
+  it("is not made of a selection, nor of a pack that is itself not in order", async () => {
+    expect(await replayed("valid-sparse-12-3.evp")).toMatchObject({ status: 2, replay: null, first: expect.stringContaining("needs a full or range pack") })
+    expect(await replayed("invalid-record-changed.evp")).toMatchObject({ status: 1, replay: null, first: expect.stringContaining("not what the pack claims") })
+    expect((await replayed("invalid-truncated.evp")).status).toBe(0)
   })
 })
 

@@ -13,6 +13,7 @@ import { humanReport } from "./human-report.ts"
 import { jsonReport } from "./json-report.ts"
 import { previousChain } from "./previous-chain.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
+import { type Replayed, withReplay } from "./replay/replay-report.ts"
 
 /** What the command needs of the world. */
 export interface World {
@@ -30,10 +31,10 @@ const NO_VERDICT = 4
 export const run = async (args: ReadonlyArray<string>, world: World): Promise<number> => {
   try {
     const command = readArguments(args)
-    const { report, splitView } = await verify(command, world)
+    const { replayed, report, splitView } = await verifyAndReplay(command, world)
     const previous = report.verdicts.integrity === "ok" && (command.json || !command.quiet) ? await previousChain(command.pack) : null
-    if (command.json) await world.out(jsonReport(report, previous))
-    else if (!command.quiet) await world.out(humanReport(report, splitView, previous))
+    if (command.json) await world.out(jsonReport(report, previous, replayed?.replay ?? null))
+    else if (!command.quiet) await world.out(humanReport(report, splitView, previous, replayed))
     return report.exit
   } catch (cause) {
     const sentence = explain(cause)
@@ -43,7 +44,34 @@ export const run = async (args: ReadonlyArray<string>, world: World): Promise<nu
   }
 }
 
-const verify = async (command: Command, world: World): Promise<{ readonly report: Report; readonly splitView: SplitView | null }> => {
+interface Verified {
+  readonly report: Report
+  readonly splitView: SplitView | null
+}
+
+/** Replay reads the file again, after it was checked: it must be the same file then. */
+const verifyAndReplay = async (command: Command, world: World): Promise<Verified & { readonly replayed: Replayed | null }> => {
+  if (!command.replay) return { ...await verify(command, world), replayed: null }
+  const before = await identityOf(command.pack)
+  const { report, splitView } = await verify(command, world)
+  const why = whyNotReplayed(report)
+  // Loaded where it is asked for: nobody else waits for it.
+  const replay = why === null ? await (await import("./replay/replay-pack.ts")).replayPack(command.pack, report.header!.from) : null
+  if (await identityOf(command.pack) !== before) throw new PackFileUnusable("The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy.")
+  return { report: withReplay(report, replay, why), splitView, replayed: { replay, packExit: report.exit } }
+}
+
+const whyNotReplayed = ({ header, verdicts }: Report): string | null => {
+  if (header === null || verdicts.integrity !== "ok") return "Evaluations were not made again: the records are not what the pack claims."
+  return header.kind === "sparse" ? "Evaluations were not made again: that needs a full or range pack, since each depends on the records before it." : null
+}
+
+const identityOf = async (path: string): Promise<string> => {
+  const { ctimeNs, dev, ino, mtimeNs, size } = await stat(path, { bigint: true })
+  return [dev, ino, size, mtimeNs, ctimeNs].join()
+}
+
+const verify = async (command: Command, world: World): Promise<Verified> => {
   const [policy, trustedCheckpoint] = await Promise.all([readGiven(command.policy, "policy"), readGiven(command.trustedCheckpoint, "trusted checkpoint")])
   const watched = world.isTerminal && !command.quiet && (await sizeOf(command.pack)) >= PROGRESS_FROM_BYTES
   const progress = watched ? progressLine(world.err, world.nowMs) : null

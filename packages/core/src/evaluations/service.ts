@@ -86,6 +86,8 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
     return Evaluations.of({
       evaluate: Effect.fnUntraced(function*(input, writer, scope = everyUnit) {
         const request: Request = { asked: yield* Effect.fromResult(makeAsked(crypto, originTag, input, writer)), scope }
+        // Here too, because what was evaluated before, or is asked twice at once, is answered without looking at its agent.
+        if (scope.orgUnits !== "*") yield* readAgent(storage, input.agent_id, scope)
         const [alone] = yield* evaluateBatch(evaluating, [request])
         // Only what meters or latches make depend on what was evaluated before waits in line.
         return yield* answer(alone!.kind === "line" ? yield* queued(request) : alone!)

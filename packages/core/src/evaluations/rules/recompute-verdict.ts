@@ -1,5 +1,6 @@
 /** What recomputation says of a recorded evaluation. Spec: envelopes.md 3.8; decision 0026. */
-import type { RecordedMeter } from "./recorded-side.ts"
+import type { LayerRef } from "./layers.ts"
+import type { RecordedMeter, RecordedSide } from "./recorded-side.ts"
 
 /** Verdicts on a recorded evaluation. `withheld`: what would be needed is not shown, and what is shown agrees. */
 export const recomputeVerdicts = [
@@ -35,3 +36,7 @@ export const differingMeter = (recorded: ReadonlyArray<RecordedMeter>, again: Re
   }
   return null
 }
+
+/** Whether a side names other versions than these. */
+export const differs = (side: RecordedSide | null, layers: ReadonlyArray<LayerRef> | null): boolean =>
+  side === null || layers === null ? (side === null) !== (layers === null) : side.layers.length !== layers.length || side.layers.some(({ envelopeId, version }, place) => layers[place]!.envelopeId !== envelopeId || layers[place]!.version !== version)

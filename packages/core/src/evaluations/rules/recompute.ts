@@ -11,7 +11,7 @@ import { foldMeters } from "./fold-meters.ts"
 import { agentOf, GovernedState, type InForce, type KnownAgent } from "./governed-state.ts"
 import { bind, type Binding, hasLatches, type Layer } from "./layers.ts"
 import { isRecomputed } from "./recomputed-records.ts"
-import { differingMeter, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
+import { differingMeter, differs, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough, readSide, type RecordedSide, recordedSide } from "./recorded-side.ts"
 import { serverSignals } from "./server-signals.ts"
 import { signalsOf } from "./signals-part.ts"
@@ -235,7 +235,7 @@ export class Recomputation {
     if (recorded.matchedRule !== again.matchedRule) return problem("rule_mismatch", `The rule is ${again.matchedRule}; the record says ${recorded.matchedRule}.`)
     const unlike = again.meters.findIndex(({ amount }, place) => amount !== recorded.meters[place]?.amount)
     if (unlike >= 0) return problem("meter_mismatch", `What the action adds to the meter ${again.meters[unlike]!.id} is told wrong.`)
-    if (recorded.stoppedOn !== again.stoppedOn || recorded.trace.join() !== again.trace.join()) return problem("trace_mismatch", "Other rules held or failed than the record says.")
+    if (recorded.stoppedOn !== again.stoppedOn || recorded.trace.length !== again.trace.length || recorded.trace.some((failed, place) => failed !== again.trace[place])) return problem("trace_mismatch", "Other rules held or failed than the record says.")
     return null
   }
 
@@ -287,10 +287,6 @@ interface Told {
   readonly madeMs: number
   readonly server: ReturnType<typeof serverSignals>
 }
-
-/** Whether a side names other versions than these. */
-const differs = (side: RecordedSide | null, layers: ReadonlyArray<Layer> | null): boolean =>
-  side === null || layers === null ? (side === null) !== (layers === null) : side.layers.length !== layers.length || side.layers.some(({ envelopeId, version }, place) => layers[place]!.envelopeId !== envelopeId || layers[place]!.version !== version)
 
 /** Latches belong to one run of one agent. */
 const runOf = (body: JsonMap): string => `${String(body["agent_id"])} ${String(body["run_id"] ?? "")}`

@@ -1,0 +1,85 @@
+/** What came of making a pack's evaluations again, and what it does to the report on the pack. */
+import type { ExitStatus, Report } from "@flyball/evidence"
+import type { Recomputed, RecomputeVerdict } from "@flyball/core/recompute"
+
+/** Members in snake_case are the JSON that `--json` prints. */
+export interface ReplayReport {
+  readonly evaluations: number
+  /** How many evaluations have each verdict; those that none has are left out. */
+  readonly verdicts: { readonly [verdict in RecomputeVerdict]?: number }
+  /** The first {@link MAX_LISTED} that do not follow from their envelopes, by seq. */
+  readonly mismatches: ReadonlyArray<ListedEvaluation>
+  /** The first {@link MAX_LISTED} that could not be made again, by seq. */
+  readonly withheld: ReadonlyArray<ListedEvaluation>
+  /** Records that are not as the catalogue describes their kind, and so changed nothing here. */
+  readonly unreadable_records: number
+  readonly statement: string
+}
+
+/** A replay that was asked for; null where it could not be made. `packExit` is what the pack itself is worth. */
+export interface Replayed {
+  readonly replay: ReplayReport | null
+  readonly packExit: ExitStatus
+}
+
+/** One evaluation. `reason` says what comes of it and what the record says; it never shows a signal. */
+export interface ListedEvaluation {
+  readonly seq: number
+  readonly verdict: RecomputeVerdict
+  readonly evaluation_id: string
+  readonly agent_id: string
+  readonly reason: string
+}
+
+/** Evaluations that a report lists of either kind; the rest are counted. */
+export const MAX_LISTED = 20
+
+/** Collects verdicts while records stream by. */
+export class ReplayCount {
+  readonly #counts = new Map<RecomputeVerdict, number>()
+  readonly #mismatches: Array<ListedEvaluation> = []
+  readonly #withheld: Array<ListedEvaluation> = []
+
+  add({ agentId, evaluationId, reason, seq, verdict }: Recomputed): void {
+    this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1)
+    if (verdict === "ok") return
+    const list = verdict === "withheld" ? this.#withheld : this.#mismatches
+    if (list.length < MAX_LISTED) list.push({ seq, verdict, evaluation_id: evaluationId, agent_id: agentId, reason: reason ?? "" })
+  }
+
+  report(unreadable: number): ReplayReport {
+    const counts = [...this.#counts]
+    const evaluations = counts.reduce((sum, [, count]) => sum + count, 0)
+    const rest = { evaluations, verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld, unreadable_records: unreadable }
+    return { ...rest, statement: statementOf(rest) }
+  }
+}
+
+/** How many evaluations do not follow from their envelopes. */
+export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "evaluations" | "verdicts">): number => evaluations - (verdicts.ok ?? 0) - (verdicts.withheld ?? 0)
+
+/** The report on a pack whose evaluations were made again, or could not be: then `why` says it. */
+export const withReplay = (report: Report, replay: ReplayReport | null, why: string | null): Report => {
+  if (replay === null) return { ...report, not_checked: [...why === null ? [] : [why], ...report.not_checked], exit: worst(report.exit, 2) }
+  const open = [
+    ...(replay.verdicts.withheld ?? 0) === 0 ? [] : [`${plural(replay.verdicts.withheld!, "evaluation")} could not be made again, since what that needs is not in this pack. Ask for a full pack that discloses it.`],
+    ...replay.unreadable_records === 0 || replay.evaluations === 0 ? [] : [`${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: left out where evaluations were made again.`]
+  ]
+  return { ...report, not_checked: [...open, ...report.not_checked], exit: worst(report.exit, mismatchCount(replay) > 0 ? 1 : open.length > 0 ? 2 : 0) }
+}
+
+/** Spec: format 1 section 6, "the order of precedence is 4, 3, 1, 2, 0". */
+const worst = (a: ExitStatus, b: ExitStatus): ExitStatus => ([3, 1, 2, 0] as const).find((status) => status === a || status === b)!
+
+const statementOf = (replay: Pick<ReplayReport, "evaluations" | "mismatches" | "verdicts">): string => {
+  const { evaluations, verdicts } = replay
+  const wrong = mismatchCount(replay)
+  const first = replay.mismatches[0]
+  if (first !== undefined) return `${wrong === 1 ? "One recorded evaluation does" : `${wrong} recorded evaluations do`} not follow from the records before ${wrong === 1 ? "it" : "them"} (${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): whoever sealed this chain sealed something that its own rules do not say.`
+  if (evaluations === 0) return "This pack holds no evaluation, so there was none to make again."
+  const good = verdicts.ok ?? 0
+  const made = good === evaluations ? "Every recorded evaluation follows" : `${good} of ${evaluations} recorded evaluations follow`
+  return `${made} from the envelopes in force and the records before it; that the signals were true, that the agent asked before it acted, and that it did as it was told, is not proved by this.`
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

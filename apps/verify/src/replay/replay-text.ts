@@ -1,0 +1,38 @@
+/** A replay in plain sentences. */
+import type { RecomputeVerdict } from "@flyball/core/recompute"
+import { type ListedEvaluation, mismatchCount, type ReplayReport } from "./replay-report.ts"
+
+/** One sentence per verdict. */
+export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
+  ok: "It follows from its rules.",
+  envelope_unknown: "It names an envelope that was not published as it says.",
+  envelope_not_in_force: "It was not decided under what was in force.",
+  signal_invalid: "Its signals were taken for right where they are wrong, or the other way round.",
+  tier_mismatch: "The agent had another tier or status.",
+  meter_mismatch: "A meter held something else.",
+  rule_mismatch: "Another rule decides.",
+  outcome_mismatch: "The outcome is another one.",
+  trace_mismatch: "How it was decided is told wrong.",
+  withheld: "It could not be made again."
+}
+
+/** How many evaluations there are, by verdict. */
+export const replayCounts = ({ evaluations, verdicts }: ReplayReport): string => {
+  if (evaluations === 0) return "none."
+  const counts = (Object.keys(replayText) as ReadonlyArray<RecomputeVerdict>).flatMap((verdict) => verdicts[verdict] === undefined ? [] : [`${verdicts[verdict]} ${verdict}`])
+  return `${evaluations} made again: ${counts.join(", ")}.`
+}
+
+/** The lists below the findings. */
+export const replayEntries = (replay: ReplayReport): ReadonlyArray<{ readonly title: string; readonly items: ReadonlyArray<string> }> => {
+  const wrong = mismatchCount(replay)
+  const open = replay.verdicts.withheld ?? 0
+  return [
+    ...wrong === 0 ? [] : [{ title: `Evaluations that do not follow from their rules: ${wrong}${listed(replay.mismatches, wrong)}`, items: replay.mismatches.map(item) }],
+    ...open === 0 ? [] : [{ title: `Evaluations that could not be made again: ${open}${listed(replay.withheld, open)}`, items: replay.withheld.map(item) }]
+  ]
+}
+
+const listed = (list: ReadonlyArray<ListedEvaluation>, all: number): string => list.length < all ? `, the first ${list.length} of them here` : ""
+
+const item = ({ agent_id, evaluation_id, reason, seq, verdict }: ListedEvaluation): string => `Record ${seq}: ${replayText[verdict]} ${reason} (${verdict}, ${evaluation_id} of ${agent_id})`

@@ -1,0 +1,56 @@
+/** Packs of random histories: all of an honest one replays, and whatever is left out of it, nothing in it is called wrong. */
+import { Evaluations } from "@flyball/core"
+import { memoryStorage, type StorageChoice } from "@flyball/core/storage"
+import { nodeCrypto } from "@flyball/evidence/node"
+import { sqliteStorage } from "@flyball/storage-sql"
+import { openPack, sealPack } from "@flyball/testkit"
+import { Effect } from "effect"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { type Act, begin, evaluators, type Lived, live } from "../evaluations/governed-history.ts"
+import { exported, inBoundedWorld } from "./bounded-world.ts"
+import { replayed } from "./replayed.ts"
+
+const seed = 20_261_122
+/** Histories for each store; each is exported and verified several times. */
+const histories = { memory: 12, SQLite: 5 }
+const stores: ReadonlyArray<readonly [keyof typeof histories, () => StorageChoice]> = [["memory", () => memoryStorage()], ["SQLite", () => sqliteStorage({ file: ":memory:" })]]
+
+const act: fc.Arbitrary<Act> = fc.record({ what: fc.nat(1_000), a: fc.nat(63), b: fc.nat(63), c: fc.nat(63) })
+const groups = fc.array(fc.array(act, { minLength: 1, maxLength: 8, size: "max" }), { minLength: 10, maxLength: 25, size: "max" })
+
+const lives = (history: ReadonlyArray<ReadonlyArray<Act>>, choice: StorageChoice, cut: number) => {
+  const lived: Lived = { agents: [], evaluationIds: [], verdicts: new Map() }
+  return inBoundedWorld(Effect.gen(function*() {
+    yield* begin(2, lived)
+    yield* live(history, [yield* Evaluations, ...(yield* evaluators(1))], lived)
+    const full = yield* exported({ kind: "full" })
+    const size = openPack(full.pack).records.length
+    return { full, range: yield* exported({ kind: "range", from: cut % size, to: size - 1 }), made: new Set(lived.evaluationIds).size }
+  }), choice)
+}
+
+describe.each(stores)("on %s", (name, open) => {
+  it("every evaluation replays, and of what is withheld nothing is called wrong", { timeout: 300_000 }, async () => {
+    let withheld = 0
+    let provedInPart = 0
+    await fc.assert(fc.asyncProperty(groups, fc.nat(), fc.nat({ max: 40 }), async (history, hide, cut) => {
+      const { full, made, range } = await lives(history, open(), cut)
+      const whole = await replayed(full.pack, full.vkey)
+      expect(whole.replay).toMatchObject({ evaluations: made, verdicts: made === 0 ? {} : { ok: made }, unreadable_records: 0 })
+      expect(whole.status).toBe(0)
+
+      const pack = openPack(full.pack)
+      let part = 0
+      const shut = pack.records.map((record) => ({ ...record, parts: record.parts.map((one) => ({ ...one, disclosed: (part++ * 7 + hide) % 5 === 0 ? null : one.disclosed })) }))
+      const resealed = await sealPack(nodeCrypto, { ...pack, records: shut }, new Uint8Array(32).fill(9))
+      for (const some of [await replayed(resealed.pack, resealed.vkey), await replayed(range.pack, range.vkey)]) {
+        expect(some.replay!.mismatches).toEqual([])
+        withheld += some.replay!.verdicts.withheld ?? 0
+        provedInPart += some.replay!.verdicts.ok ?? 0
+      }
+    }), { numRuns: histories[name], seed, endOnFailure: true })
+    expect(withheld).toBeGreaterThan(50)
+    expect(provedInPart).toBeGreaterThan(50)
+  })
+})
