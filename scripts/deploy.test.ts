@@ -65,7 +65,7 @@ describe("the image", () => {
     const joined = [...readFileSync(join(folder, "out", "LICENSES.txt"), "utf8").matchAll(/^(\S+ \d\S+) \((\S+)\)$/gm)].map(([, name, licence]) => `${name} ${licence}`)
     assert.deepEqual([...text("NOTICE").matchAll(/^  (\S+ \d\S+) +(\S+) +Copyright/gm)].map(([, name, licence]) => `${name} ${licence}`), joined)
 
-    const environment = { PATH: dirname(process.execPath), FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_PORT: "0" }
+    const environment = { PATH: dirname(process.execPath), FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0" }
     const start = [...list(one(image, "ENTRYPOINT")), ...list(one(image, "CMD"))].map((word) => word.replace("/opt/flyball", join(folder, "out")))
     const refused = spawnSync(process.execPath, start.slice(1), { encoding: "utf8", env: { ...environment, FLYBALL_HOST: "0.0.0.0" } })
     assert.match(refused.stderr, /no OIDC issuer is configured/)

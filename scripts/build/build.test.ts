@@ -29,7 +29,7 @@ let compiled = 0
 globalThis.Function = new Proxy(Function, { apply: (target, self, args) => { compiled++; return Reflect.apply(target, self, args) } })
 process.on("exit", () => writeSync(2, "COMPILED " + compiled + "\\n"))`)}`
 
-const environment = (data = "data") => ({ PATH: process.env["PATH"], FLYBALL_DATA_DIR: join(root, data), FLYBALL_PORT: "0", FLYBALL_LOG_LEVEL: "silent" })
+const environment = (data = "data") => ({ PATH: process.env["PATH"], FLYBALL_DATA_DIR: join(root, data), FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_LOG_LEVEL: "silent" })
 const launcher = (name: string): string => join(root, "apps", name === "flyball" ? "server" : "verify", "bin", name)
 const run = (name: "flyball" | "flyball-verify", ...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(launcher(name), args, { cwd: root, encoding: "utf8", env: { ...environment(), NODE_OPTIONS: `--import=${listing}` } })

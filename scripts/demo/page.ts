@@ -1,9 +1,10 @@
 /** The demo's page: plain sentences from the figures. */
+import { boundLines } from "./bounds.ts"
 import type { Figures } from "./story.ts"
 
 /** Writes the page. The same figures give the same text. */
 export const pageOf = (figures: Figures): string => {
-  const { erased, full, governed, sparse, tampered } = figures
+  const { erased, full, governed, sparse, tampered, told } = figures
   const broken = tampered.findings.find((finding) => finding.code === "E_PREV")
   return [
     "What Flyball just did",
@@ -12,6 +13,9 @@ export const pageOf = (figures: Figures): string => {
     `It registered ${figures.agents.length} agents and sealed all ${figures.decisions} of their real decisions into one chain:`,
     ...figures.agents.map((agent) => `  - ${agent.name}: ${agent.decisions} decisions`),
     `The first agent's decisions were then sent a second time. All ${figures.again} were recognised, none was recorded twice.`,
+    "",
+    `A key was minted, and a webhook that had asked for ${told.event} was told. Its receiver answered ${told.answers.join(", ")}: it was away twice, and took the event at attempt ${told.answers.length},`,
+    `six simulated minutes later. ${told.believed} requests, ${told.ids} event id, and the npm library standardwebhooks makes the same signature for each; the delivery ${told.state}.`,
     "",
     `${governed.card.agent} showed a card signed by a key that the server trusts: ${governed.card.verdict}. The same card with another signature: ${governed.card.forged}.`,
     `${governed.transferred.owner} answers for it now, and it was activated. ${governed.orphan.agent} has no owner, so it was not (${governed.orphan.refused}).`,
@@ -34,6 +38,8 @@ export const pageOf = (figures: Figures): string => {
       ? "  but it did not name the record"
       : `  record ${broken.seq} was sealed after another record ${broken.seq - 1} than the one in the pack: record ${broken.seq - 1} was changed`,
     `  findings: ${tampered.findings.map((finding) => finding.seq === null ? finding.code : `${finding.code} at record ${finding.seq}`).join(", ")}`,
+    "",
+    ...boundLines(figures.bounded),
     "",
     "At last the server's own store was recomputed and compared with its records (flyball check): no difference.",
     ""

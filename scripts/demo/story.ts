@@ -2,15 +2,19 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { readTraceLine } from "../../apps/server/src/cli/import-trace/trace.ts"
+import { bound, type Bounded } from "./bounds.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
 import { startServer, verify } from "./server.ts"
+import { tell, type Told } from "./told.ts"
 
 /** What the page is written from. None of it depends on the day, the machine or the random keys. */
 export interface Figures {
   readonly agents: ReadonlyArray<{ readonly name: string; readonly decisions: number }>
   readonly decisions: number
   readonly again: number
+  readonly told: Told
   readonly governed: Governed
+  readonly bounded: Bounded
   readonly records: number
   readonly erased: { readonly seq: number; readonly name: string }
   readonly full: Verified
@@ -80,6 +84,10 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     const repeated = await server.call("POST", `/api/v1/agents/${firstAgent!.id}/decisions`, key, { decisions: byAgent.get(firstAgent!.name) })
     const again = repeated.json.receipts.filter((receipt: { duplicate: boolean }) => receipt.duplicate).length
 
+    say("Telling a webhook whose receiver is away, while minutes pass …")
+    const { told, server: toldServer } = await tell(folder, server, admin)
+    server = toldServer
+
     say("Checking a signed card, handing an agent over, and letting a week pass for another …")
     const { governed, server: later } = await govern(folder, server, admin, voucher, [agents[0]!, agents[1]!])
     server = later
@@ -111,13 +119,21 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     writeFileSync(tamperedFile, changeOneByte(readFileSync(fullFile), changedSeq))
     const tampered = await verified(tamperedFile, vkey)
     const head = await server.call("GET", "/api/v1/chain/head", admin)
+
+    say("Bounding an agent, evaluating its tool calls, and making every verdict again …")
+    const retail = agents.find(({ name }) => name.includes("retail"))!
+    const calls = byAgent.get(retail.name)!.filter((decision) => (decision as { readonly kind: string }).kind === "tool_call")
+      .map((decision) => decision as { readonly action: string; readonly args: unknown; readonly client_ref: string }).map(({ action, args, client_ref }) => ({ action, args, ref: client_ref }))
+    const bounded = await bound({ agent: retail, calls, folder, key, server, vkey }, exportPack)
     const check = await server.flyball("check")
     expectStatus("flyball check", check.status, 0)
     return {
       agents: agents.map(({ decisions, name }) => ({ name, decisions })),
       decisions: agents.reduce((sum, agent) => sum + agent.decisions, 0),
       again,
+      told,
       governed,
+      bounded,
       records: head.json.tree_size,
       erased,
       full,

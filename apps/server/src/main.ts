@@ -21,6 +21,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   migrate: () => import("./cli/migrate.ts"),
   recover: () => import("./cli/recover.ts"),
   mapping: () => import("./cli/mapping.ts"),
+  envelope: () => import("./cli/envelope.ts"),
   config: () => import("./cli/config.ts")
 }
 

@@ -114,6 +114,8 @@ const running = async ({ dataDir, prefix, seed, variables }: FullDiskWorld, act:
   }
 }
 
+const health = (server: ServerProcess): Promise<Answer | null> => askOnce(server.url, "", "GET", "/healthz")
+
 /** Fills the disk of the store, once for each of `rooms`. */
 export const fullStore = ({ rooms, ...world }: FullDiskWorld & { readonly rooms: ReadonlyArray<number> }): Promise<FullDisk> =>
   running(world, async ({ agentId, callers, server, witnesses: { book, refusals } }) => {
@@ -122,12 +124,14 @@ export const fullStore = ({ rooms, ...world }: FullDiskWorld & { readonly rooms:
       const before = refusals.length
       await world.take(server.pid, leaveBytes)
       await until(() => refusals.length >= before + REFUSALS, "the disk is full, and nothing is refused")
-      for (const path of ["/healthz", "/api/v1/chain/head", "/api/v1/chain/verify", `/api/v1/agents/${agentId}/decisions`]) {
+      await until(async () => (await health(server))?.status === 503, "/healthz does not say that nothing can be written")
+      for (const path of ["/status", "/api/v1/chain/head", "/api/v1/chain/verify", `/api/v1/agents/${agentId}/decisions`]) {
         const read = await askOnce(server.url, callers.token, "GET", path)
         assert.equal(read?.status, 200, `GET ${path} on a full disk: ${JSON.stringify(read)}`)
       }
       await world.giveBack(server.pid)
       await goesOn({ book, callers, server })
+      await until(async () => (await health(server))?.status === 200, "/healthz does not take notice that writing works again")
     }
   })
 

@@ -40,7 +40,7 @@ export interface ServerProcess {
 
 const start = (args: ReadonlyArray<string>, variables: Variables, prefix: ReadonlyArray<string>): { readonly child: ChildProcess; readonly ended: Promise<Ended>; readonly err: () => string } => {
   const [command, ...rest] = [...prefix, process.execPath, program, ...args]
-  const child = spawn(command!, rest, { env: { ...environment, FLYBALL_PORT: "0", ...variables }, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(command!, rest, { env: { ...environment, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", ...variables }, stdio: ["ignore", "pipe", "pipe"] })
   let [out, err] = ["", ""]
   child.stdout!.setEncoding("utf8").on("data", (text: string) => (out += text))
   child.stderr!.setEncoding("utf8").on("data", (text: string) => (err += text))

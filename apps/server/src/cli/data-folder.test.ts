@@ -69,7 +69,7 @@ describe("a data folder that cannot be right", () => {
     }
     const other = await me.flyball(["serve"], { ...store, FLYBALL_DATA_DIR: "elsewhere" })
     assert.strictEqual(other.status, 1)
-    assert.match(other.err, /^flyball: a new chain's signing key was made in \S+elsewhere\.\nflyball serve: The keys belong to flyball\.local\/\w+, but the store holds the chain of flyball\.example\/acme\. [^\n]+\n$/)
+    assert.match(other.err, /^flyball: a new chain's signing key was made in \S+elsewhere\.\nflyball: a new key for webhooks' secrets was made in \S+elsewhere\.\nflyball serve: The keys belong to flyball\.local\/\w+, but the store holds the chain of flyball\.example\/acme\. [^\n]+\n$/)
     assert.include(await refusal(["check"], { ...store, FLYBALL_DATA_DIR: "elsewhere" }), "The keys belong to flyball.local/")
     assert.include(await refusal(["serve"], { FLYBALL_TENANT_ID: "other" }), "This store belongs to the tenant default, but other was asked for")
     const key = me.path(".flyball", "signing.key")

@@ -55,7 +55,7 @@ Reads only, records nothing; works beside a running server.`
   backup: {
     line: "flyball backup --out DIR",
     does: "the store and its guard, beside a running server",
-    text: "Copies the store as it is at one moment, with the signing guard that fits it, into the new folder DIR, and checks the copy.\nThe signing key is not in it. Writes only DIR; works beside a running server."
+    text: "Copies the store as it is at one moment, with the signing guard that fits it, into the new folder DIR, and checks the copy.\nThe keys are not in it. Writes only DIR; works beside a running server."
   },
   restore: {
     line: "flyball restore --from DIR [--guard]",
@@ -85,6 +85,13 @@ Stopped anywhere, it is finished by running it again. On SQLite the server must 
 claim is roles, groups or user_ids; role is admin, governor, operator, reviewer or auditor; org_unit * is every one.
 For the first administrator, and for when nobody is one any more; administrators use PUT /api/v1/admin/entitlement-rules.
 set: on SQLite the server must be stopped; on Postgres running servers go by it from the next request on.`
+  },
+  envelope: {
+    line: "flyball envelope export --to cedar|cel FILE",
+    does: "an envelope as a policy for Cedar or CEL",
+    text: `Prints the rules of the envelope in FILE (envelope/1, as JSON) as policies of Cedar or one expression of CEL. One way, and a copy: what is enforced here is the envelope.
+Outcome and rule are the same for all values in their domains; the comments say how to read them and what to give. Meters, latches and derived signals become attributes that whoever asks computes; the tier floor and other layers are not in it.
+What the language cannot say is refused: for CEL obligations, times and suggestions of rules. Reads only FILE (- for standard input).`
   },
   config: {
     line: "flyball config",

@@ -1,6 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { untilStopped } from "./serve.ts"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
 
 let me: Operator
@@ -47,6 +48,32 @@ describe("flyball serve", () => {
     const [{ err, status }] = await Promise.all([server.stop("SIGINT"), server.stop("SIGINT"), server.stop("SIGTERM")])
     assert.strictEqual(status, 0)
     assert.deepInclude(logOf(err).at(-1), { message: "stopped", signedRecords: 1 })
+  })
+
+  it("after SIGTERM goes on for a while and says so at /healthz, and ends at once when it is asked again", async () => {
+    const server = await me.serve({ FLYBALL_DRAIN_MS: "120000" })
+    const ended = server.stop("SIGTERM")
+    const health = async (): Promise<number> => (await fetch(`${server.url}/healthz`)).status
+    while (await health() === 200);
+    // Each on a connection of its own: the server ends them all now.
+    assert.deepStrictEqual([await health(), (await server.call("POST", "/api/v1/agents", { name: "late", org_unit: "support" })).status], [503, 201])
+    let over = false
+    void ended.then(() => (over = true))
+    // Signals within a second are one wish, so it is asked until it goes.
+    const asking = setInterval(() => over || void server.stop("SIGTERM"), 100)
+    const { status } = await ended
+    clearInterval(asking)
+    assert.strictEqual(status, 143)
+    assert.strictEqual((await me.flyball(["check"])).status, 0)
+  })
+
+  it.each<[NodeJS.Signals, number, ReadonlyArray<string>]>([
+    ["SIGTERM", 5_000, ["drain", "wait 5000", "close"]], ["SIGTERM", 0, ["drain", "close"]], ["SIGINT", 5_000, ["drain", "close"]]
+  ])("on %s with %i ms to drain does: %s", async (signal, drainMs, expected) => {
+    const done: Array<string> = []
+    const server = { drain: () => void done.push("drain"), close: async () => void done.push("close") }
+    await untilStopped(server, { asked: Promise.resolve(signal) }, () => undefined, drainMs, async (ms) => done.push(`wait ${ms}`))
+    assert.deepStrictEqual(done, [...expected])
   })
 
   it("starts again after it was killed, with everything it had acknowledged", async () => {

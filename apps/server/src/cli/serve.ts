@@ -1,9 +1,11 @@
 /** `flyball serve`: the HTTP server until SIGTERM or SIGINT. */
 import { Checkpointer } from "@flyball/core"
 import { Effect } from "effect"
+import { setTimeout } from "node:timers/promises"
 import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
 import { isLoopback } from "../host/loopback.ts"
 import { type Log, makeLog, requestLog } from "../host/log.ts"
+import { inNetworks } from "../host/network.ts"
 import { type HostRuntime, openHost } from "../host/open-host.ts"
 import type { TokenVerifier } from "../http/authenticate.ts"
 import { type FlyballServer, makeServer } from "../http/server.ts"
@@ -12,7 +14,7 @@ import { readArguments } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 import { version } from "./help.ts"
-import { stopSignal } from "./stop-signal.ts"
+import { type StopSignal, stopSignal } from "./stop-signal.ts"
 
 /** Prints one line with the address when ready; exit status 0 after a clean shutdown with everything signed. */
 export const run = command("serve", async (args) => {
@@ -30,23 +32,34 @@ export const run = command("serve", async (args) => {
     const verifier = await issuerOf(settings)
     const { bootstrapAdmin } = settings
     const bootstrap = bootstrapAdmin === null ? null : { id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const
-    const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, metricsToken: settings.metricsToken, log: requestLog(log, () => performance.now()) })
+    const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, metricsToken: settings.metricsToken, trustedProxy: trustedBy(settings), log: requestLog(log, () => performance.now()) })
     const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.oidcIssuer === null && settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
     console.log(`flyball ${version} is ready at ${url}`)
-    await untilStopped(server, stop, log)
+    await untilStopped(server, stop, log, settings.drainMs)
     return await signLast(runtime, log)
   } finally {
     await runtime.dispose()
   }
 })
 
-/** Serves until it is asked to stop, and then finishes what is under way. */
-export const untilStopped = async (server: FlyballServer, stop: ReturnType<typeof stopSignal>, log: Log): Promise<void> => {
-  log("info", "stopping", { signal: await stop.asked })
+/**
+ * Serves until it is asked to stop, and then finishes what is under way.
+ *
+ * After SIGTERM requests are taken for another `drainMs`, while /healthz sends the balancer elsewhere: whoever closed at once would refuse what the balancer
+ * sends before it has asked again. SIGINT comes from a person, who has no balancer.
+ */
+export const untilStopped = async (server: Pick<FlyballServer, "drain" | "close">, { asked }: Pick<StopSignal, "asked">, log: Log, drainMs: number, wait: (ms: number) => Promise<unknown> = setTimeout): Promise<void> => {
+  const signal = await asked
+  const drains = signal === "SIGTERM" ? drainMs : 0
+  log("info", "stopping", { signal, drainMs: drains })
   server.drain()
+  if (drains > 0) await wait(drains)
   await server.close()
 }
+
+/** Tells proxies from others. */
+export const trustedBy = ({ trustedProxies }: Settings): ((address: string) => boolean) | null => trustedProxies === null ? null : inNetworks(trustedProxies)
 
 /** Who vouches for people: the organisation's issuer, or on a loopback address the server itself. */
 const issuerOf = async (settings: Settings): Promise<TokenVerifier> => {

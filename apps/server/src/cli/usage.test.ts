@@ -52,6 +52,9 @@ describe("how the command is called", () => {
     [["mapping"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
     [["mapping", "set"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
     [["mapping", "set", "none.json"], "flyball mapping: none.json cannot be read: it is not there (ENOENT). flyball mapping --help says how."],
+    [["envelope"], "flyball envelope: it takes export --to cedar|cel FILE. flyball envelope --help says how."],
+    [["envelope", "export", "--to", "rego", "x.json"], "flyball envelope: --to should be one of cedar, cel. flyball envelope --help says how."],
+    [["envelope", "export", "--to", "cel", "none.json"], "flyball envelope: none.json cannot be read: it is not there (ENOENT). flyball envelope --help says how."],
     [["import"], "flyball import: name at least one FILE.ndjson or FILE.ndjson.gz, or - for standard input. flyball import --help says how."],
     [["import", "none.ndjson"], "flyball import: none.ndjson cannot be read: it is not there (ENOENT). flyball import --help says how."],
     [["import", "."], "flyball import: . is not a file. flyball import --help says how."]

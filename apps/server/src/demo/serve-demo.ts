@@ -6,7 +6,7 @@ import type { KnownCaller } from "../http/caller.ts"
 import { exitStatus } from "../cli/command.ts"
 import { settingsOfProcess } from "../cli/environment.ts"
 import { version } from "../cli/help.ts"
-import { listenProblem, untilStopped } from "../cli/serve.ts"
+import { listenProblem, trustedBy, untilStopped } from "../cli/serve.ts"
 import { stopSignal } from "../cli/stop-signal.ts"
 import { fillDemo } from "./content.ts"
 
@@ -21,11 +21,11 @@ export const serveDemo = async (): Promise<number> => {
   const runtime = await openHost(settings, { readOnly: false, jobs: true, log })
   try {
     await fillDemo(runtime)
-    const server = makeServer({ context: await runtime.context(), verifier: null, visitor, version, log: requestLog(log, () => performance.now()) })
+    const server = makeServer({ context: await runtime.context(), verifier: null, visitor, version, trustedProxy: trustedBy(settings), log: requestLog(log, () => performance.now()) })
     const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.logLevel !== "silent") process.stderr.write("flyball: DEMO. Everybody who reaches this address reads all of it; nobody can write, and nothing is kept.\n")
     console.log(`flyball ${version} is ready at ${url}`)
-    await untilStopped(server, stop, log)
+    await untilStopped(server, stop, log, settings.drainMs)
     return exitStatus.ok
   } finally {
     await runtime.dispose()

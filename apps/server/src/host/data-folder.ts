@@ -1,6 +1,6 @@
 /** The data folder as the commands meet it: made before it is used, named when a new one was made, required by those that only read. */
 import { accessSync, constants, existsSync, statSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import type { Settings } from "../settings/read.ts"
 import { fileProblem } from "./file-problem.ts"
 import { makeFolder } from "./make-folder.ts"
@@ -32,14 +32,16 @@ export const requireDataFolder = ({ dataDir }: Pick<Settings, "dataDir">): void 
  *
  * Who runs a command in the wrong folder would otherwise pin or use a key that nothing else knows.
  */
-export const tellingOfNew = async <A>({ dataDir }: Pick<Settings, "dataDir">, file: typeof SIGNING_KEY | typeof DEV_ISSUER_KEY, open: () => Promise<A>): Promise<A> => {
-  const path = join(dataDir, file)
+export const tellingOfNew = <A>({ dataDir }: Pick<Settings, "dataDir">, file: KeyFile, open: () => Promise<A>): Promise<A> => tellingOfNewFile(join(dataDir, file), file, open)
+
+/** The same of a file that may be elsewhere. */
+export const tellingOfNewFile = async <A>(path: string, file: KeyFile, open: () => Promise<A>): Promise<A> => {
   const wasThere = existsSync(path)
   try {
     return await open()
   } finally {
     // Also when it fails: a key that does not fit the store is often one that was made a moment ago.
-    if (!wasThere && existsSync(path)) console.error(`flyball: ${news[file]} was made in ${resolve(dataDir)}.`)
+    if (!wasThere && existsSync(path)) console.error(`flyball: ${news[file]} was made in ${dirname(resolve(path))}.`)
   }
 }
 
@@ -47,5 +49,10 @@ export const tellingOfNew = async <A>({ dataDir }: Pick<Settings, "dataDir">, fi
 export const SIGNING_KEY = "signing.key"
 /** The development issuer's key. */
 export const DEV_ISSUER_KEY = "dev-issuer.jwk"
+/** The key that seals webhooks' secrets, as `@flyball/node` names it. */
+export const SECRETS_KEY = "secrets.key"
 
-const news = { [SIGNING_KEY]: "a new chain's signing key", [DEV_ISSUER_KEY]: "a new development issuer's key" }
+/** A key's file that is made where there is none. */
+export type KeyFile = typeof SIGNING_KEY | typeof DEV_ISSUER_KEY | typeof SECRETS_KEY
+
+const news: { readonly [F in KeyFile]: string } = { [SIGNING_KEY]: "a new chain's signing key", [DEV_ISSUER_KEY]: "a new development issuer's key", [SECRETS_KEY]: "a new key for webhooks' secrets" }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import type { RequestLog } from "../http/log.ts"
 import { requestLog } from "./log.ts"
 
-const request = (status: number, problem: string | null): RequestLog => ({ requestId: "r", method: "POST", route: "/x", status, durationMs: 1.25, caller: "user", problem })
+const request = (status: number, problem: string | null): RequestLog => ({ requestId: "r", method: "POST", route: "/x", status, durationMs: 1.25, caller: "user", client: "192.0.2.1", problem })
 
 describe("the log of requests", () => {
   it("tells the same fault of the world as an error once a minute, and how often it came between", () => {

@@ -4,11 +4,16 @@ import { ephemeralKeys, governorJobs, governorLayer, type GovernorServices, type
 import { dataFolder, trustFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
+import { version } from "../cli/help.ts"
 import type { Settings } from "../settings/read.ts"
-import { makeDataFolder, requireDataFolder, SIGNING_KEY, tellingOfNew } from "./data-folder.ts"
+import { tracedGuard, tracedStorage } from "../telemetry/traced-ports.ts"
+import { tracingLayer } from "../telemetry/tracing.ts"
+import { makeDataFolder, requireDataFolder, SECRETS_KEY, SIGNING_KEY, tellingOfNew, tellingOfNewFile } from "./data-folder.ts"
 import { effectLog } from "./effect-log.ts"
 import type { Log } from "./log.ts"
 import { prepareStoreFile } from "./store-file.ts"
+import { secretsKeyPath, webhookJobs, webhookPorts } from "./webhooks.ts"
+import { watchedStorage } from "./write-health.ts"
 
 /** What runs Effects of the governor. Dispose of it to sign a last checkpoint and let go of the store. */
 export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Storage, unknown>
@@ -38,18 +43,29 @@ export const openHost = async (settings: Settings, { chain, jobs, log, readOnly,
   const retired = chain === undefined ? null : await retiredStore(settings, chain)
   const options = { ...(settings.tenantId === null ? {} : { tenantId: settings.tenantId }), readOnly }
   const trust = settings.trustStore === null || readOnly ? Layer.empty : trustLayerOf(trustFolder({ dir: settings.trustStore }))
-  const layer = (jobs === true ? governorJobs : Layer.empty).pipe(
-    Layer.provideMerge(governorLayer(retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true })),
-    Layer.provideMerge(layerOf(retired ?? storageOf(settings, readOnly, small))),
-    Layer.provide(keysLayerOf(keysOf(settings))),
+  const store = layerOf(retired ?? storageOf(settings, readOnly, small))
+  const keys = keysLayerOf(keysOf(settings))
+  const stays = jobs === true
+  const governor = governorLayer(retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true })
+  const working = stays ? Layer.mergeAll(governorJobs, webhookJobs(settings)).pipe(Layer.provideMerge(governor), Layer.provide(webhookPorts(settings))) : governor
+  const layer = working.pipe(
+    Layer.provideMerge(stays ? watchedStorage.pipe(Layer.provideMerge(tracedStorage), Layer.provideMerge(store)) : store),
+    Layer.provide(stays ? tracedGuard.pipe(Layer.provideMerge(keys)) : keys),
     Layer.provide(trust),
+    // Behind all that makes spans, so that it closes after the last of them.
+    Layer.provideMerge(stays ? spansOf(settings) : Layer.empty),
     Layer.provideMerge(effectLog(log))
   )
   const runtime: HostRuntime = ManagedRuntime.make(layer)
   const open = () => runtime.context().catch((cause: unknown) => Promise.reject(inOurWords(settings, cause)))
-  await (inMemory ? open() : tellingOfNew(settings, SIGNING_KEY, open))
+  const openTelling = () => tellingOfNew(settings, SIGNING_KEY, open)
+  await (inMemory ? open() : stays ? tellingOfNewFile(secretsKeyPath(settings), SECRETS_KEY, openTelling) : openTelling())
   return runtime
 }
+
+/** Spans, where a collector is configured. */
+const spansOf = ({ otelServiceName: serviceName, otlpEndpoint: endpoint, otlpHeaders, tracesSampler: sampler, tracesSamplerArg: ratio }: Settings): Layer.Layer<never> =>
+  endpoint === null ? Layer.empty : tracingLayer({ endpoint, headers: otlpHeaders ?? {}, serviceName, sampler, ratio, version })
 
 /** The store of a chain that was put aside. */
 const retiredStore = async (settings: Settings, chain: string): Promise<StorageChoice> => {

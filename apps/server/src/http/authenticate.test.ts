@@ -55,13 +55,21 @@ describe("people", () => {
     const { ask } = world({ roles: ["auditor", "governor", "reviewer", "king"] })
     const caller = await ask("Bearer a.b")
     assert.deepInclude(caller, { _tag: "Success" })
-    assert.deepStrictEqual(caller._tag === "Success" && caller.success, { kind: "user", issuer: "i", subject: "ann", role: "governor", orgUnits: ["claims"], name: null })
+    assert.deepStrictEqual(caller._tag === "Success" && caller.success, { kind: "user", issuer: "i", subject: "ann", role: "governor", orgUnits: ["claims"], name: null, email: null })
   })
 
   it("are of the org unit that is stored, however their issuer writes its accents", async () => {
     const { ask } = world({ roles: ["auditor"], orgUnit: "cafe\u0301" })
     const caller = await ask("Bearer a.b")
     assert.deepInclude(caller._tag === "Success" ? caller.success : {}, { orgUnits: ["caf\u00e9"] })
+  })
+
+  it("have the address that their issuer vouches for, and else none", async () => {
+    const email = async (claims: Partial<PersonClaims>) => {
+      const caller = await world({ roles: ["admin"], ...claims }).ask("Bearer a.b")
+      return caller._tag === "Success" && caller.success.kind === "user" ? caller.success.email : caller
+    }
+    assert.deepStrictEqual([await email({ email: "ann@example.org" }), await email({ email: null }), await email({})], ["ann@example.org", null, null])
   })
 
   it("without a role of ours are forbidden, not unknown", async () => {

@@ -9,6 +9,8 @@ import { IssuerUnavailable } from "./issuer-unavailable.ts"
 export interface PersonClaims {
   readonly subject: string
   readonly name: string | null
+  /** Only where the issuer says that it is theirs. */
+  readonly email?: string | null
   readonly roles: ReadonlyArray<string>
   readonly groups: ReadonlyArray<string>
   /** What `user_ids` of a rule matches. */
@@ -78,7 +80,7 @@ const person = Effect.fnUntraced(function*(token: string, { bootstrap, verifier 
   const mapping = { rules: unset && bootstrap !== null ? [bootstrap] : stored.rules, trustCanonical: stored.trustCanonical || verifier.trustsCanonical }
   const { orgUnits, roles } = resolveClaims(mapping, normalised(claims), claims.orgUnit?.normalize("NFC") ?? "*")
   if (roles[0] === undefined) return yield* new Forbidden({ need: "a role, and the access mapping gives this person none" })
-  return { kind: "user", issuer: verifier.issuer, subject: claims.subject, role: roles[0], orgUnits, name: claims.name } as const
+  return { kind: "user", issuer: verifier.issuer, subject: claims.subject, role: roles[0], orgUnits, name: claims.name, email: claims.email ?? null } as const
 })
 
 /** In NFC, as rules and org units are stored: they are compared by bytes. */

@@ -23,7 +23,7 @@ const seen = ({ json, status }: Got): ReadonlyArray<unknown> =>
 const everything = async (): Promise<ReadonlyArray<unknown>> => {
   const read = async (path: string) => (await world.send("GET", path, { token: world.admin })).json
   const { checkpoint: _, ...head } = await read("/api/v1/chain/head")
-  return [head, (await read("/api/v1/agents")).length, (await read("/api/v1/evidence/packs")).length, (await read("/api/v1/admin/ingest-keys")).length]
+  return [head, (await read("/api/v1/agents")).length, (await read("/api/v1/evidence/packs")).length, (await read("/api/v1/admin/ingest-keys")).length, (await read("/api/v1/webhooks")).length]
 }
 
 /** Sends what `bad` makes of good requests, and holds that nothing was written and only listed refusals came. */
@@ -198,6 +198,18 @@ const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
   "ingest_keys.mint": [
     ["name", missing, "missing"], ["name", "", "string_too_short"], ...badText("name", 200), ["org_unit", missing, "missing"], ...badText("org_unit", 100), ["org_unit", "*", "value_error"],
     ...badWord("max_autonomy_tier"), ...badTime("expires_at"), ["expires_at", "2001-01-01T00:00:00Z", "value_error"]
+  ],
+  "webhooks.create": [
+    ["url", missing, "missing"], ["url", null, "string_type"], ["url", "", "string_too_short"], ...badText("url", 2_048), ["url", "hooks.example.org", "value_error"], ["url", "ftp://hooks.example.org/", "value_error"],
+    ["url", "http://hooks.example.org/", "value_error"], ["url", "https://ann:secret@hooks.example.org/", "value_error"], ["url", "https://hooks.example.org/#part", "value_error"], ["url", "https://127.0.0.1/", "value_error"],
+    ["url", "https://0x7f.1/", "value_error"], ["url", "https://[::1]/", "value_error"], ["url", "https://169.254.169.254/latest/meta-data", "value_error"], ["url", "https://hooks.example.org:22/", "value_error"],
+    ["events", missing, "missing"], ["events", null, "list_type"], ["events", "agent.suspended", "list_type"], ["events", [], "too_short"], ["events", ["agent.exploded"], "enum", "events.0"],
+    ["events", [1], "enum", "events.0"], ["events", Array(101).fill("agent.suspended"), "too_long"], ...badText("description", 2_000), ["notify_email", "nobody", "value_error"],
+    ["notify_email", "a@b\r\nBcc: c@d", "value_error"], ["secret", "whsec_x", "extra_forbidden"], ["status", "active", "extra_forbidden"]
+  ],
+  "webhooks.rotate_secret": [...badInteger("overlap_hours"), ["overlap_hours", 73, "less_than_equal"], ["secret", "whsec_x", "extra_forbidden"]],
+  "webhooks.recover": [
+    ["since", missing, "missing"], ["since", null, "string_type"], ...badTime("since"), ["since", "2001-01-01T00:00:00Z", "value_error"], ["dry_run", "yes", "bool_type"], ["dry_run", 1, "bool_type"]
   ]
 }
 
@@ -277,6 +289,12 @@ describe("paths and queries", () => {
     ["/api/v1/chain/verify?from=2&to=1", [422, "value_error", "query.from"]],
     ["/api/v1/evidence/packs/pck_00000000000000000000000000", [404, "pack_not_found"]],
     ["/api/v1/evidence/packs/x", [404, "pack_not_found"]],
+    ["/api/v1/webhooks/whk_00000000000000000000000000", [404, "webhook_not_found"]],
+    ["/api/v1/webhooks/x", [404, "webhook_not_found"]],
+    ["/api/v1/webhooks/whk_00000000000000000000000000/deliveries", [404, "webhook_not_found"]],
+    ["/api/v1/webhooks/whk_00000000000000000000000000/deliveries?limit=0", [422, "greater_than_equal", "query.limit"]],
+    ["/api/v1/webhooks/whk_00000000000000000000000000/deliveries?limit=1001", [422, "less_than_equal", "query.limit"]],
+    ["/api/v1/webhooks/whk_00000000000000000000000000/deliveries?before=0", [422, "greater_than_equal", "query.before"]],
     ["/api/v1/nothing", [404, "not_found"]],
     ["/", [404, "not_found"]],
     [`/${"a/".repeat(100)}`, [404, "not_found"]]
@@ -303,6 +321,9 @@ describe("paths and queries", () => {
     assert.deepStrictEqual(seen(await post("/api/v1/decisions/x/settle", { status: "ok" })), [404, "decision_not_found"])
     assert.deepStrictEqual(seen(await post("/api/v1/decisions/dec_00000000000000000000000000/settle", { status: "ok" })), [404, "decision_not_found"])
     assert.deepStrictEqual(seen(await post("/api/v1/admin/ingest-keys/x/revoke", {})), [404, "ingest_key_not_found"])
+    for (const act of ["test", "revoke", "rotate-secret", "rotate-secret/complete", "enable", `deliveries/dlv_${"0".repeat(26)}/redeliver`]) {
+      assert.deepStrictEqual(seen(await post(`/api/v1/webhooks/whk_${"0".repeat(26)}/${act}`, {})), [404, "webhook_not_found"], act)
+    }
     assert.deepStrictEqual(seen(await post("/api/v1/agents/x/decisions", { client_ref: "a", action: "b" })), [404, "agent_not_found"])
     assert.deepStrictEqual(seen(await post("/api/v1/evidence/packs", { kind: "sparse", agent_id: "agt_00000000000000000000000000" })), [404, "agent_not_found"])
     assert.deepStrictEqual(seen(await post("/api/v1/chain/erasures", { seq: 1_000_000, name: "args", reason: "security" })), [404, "record_not_found"])

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 /** A caller that carries an ingest key, a person's session, or nothing. */
 export type KnownCaller =
   | { readonly kind: "key"; readonly writer: Writer; readonly orgUnit: string; readonly maxTier: RegistrationLimits["maxTier"] }
-  | { readonly kind: "user"; readonly issuer: string; readonly subject: string; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string>; readonly name: string | null; readonly readOnly?: boolean }
+  | { readonly kind: "user"; readonly issuer: string; readonly subject: string; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string>; readonly name: string | null; readonly email?: string | null; readonly readOnly?: boolean }
   | { readonly kind: "anonymous" }
 
 /** How far the caller sees. Nobody sees nothing. */
@@ -16,6 +16,9 @@ export const scopeOf = (caller: KnownCaller): Scope => ({ orgUnits: caller.kind 
 /** The caller as access rows know it; null for nobody. */
 export const accessCaller = (caller: KnownCaller): Caller | null =>
   caller.kind === "anonymous" ? null : caller.kind === "key" ? { kind: "key", orgUnit: caller.orgUnit } : { kind: "user", role: caller.role, orgUnits: caller.orgUnits }
+
+/** The address that the issuer says is this person's; null where it says none. */
+export const emailOf = (caller: KnownCaller): string | null => caller.kind === "user" ? caller.email ?? null : null
 
 /** What the caller may register: a key up to its tier, a person bound to a unit any tier of it; null for no bound. */
 export const limitsOf = (caller: KnownCaller): RegistrationLimits | null => {

@@ -1,9 +1,15 @@
 /** A server in process over a store in memory, with a caller of every kind: what the HTTP tests stand on. */
 import { type Role, roles } from "@flyball/contract"
-import { ephemeralKeys, governorLayer, IngestKeys, keysLayerOf, layerOf, memoryStorage, Storage, type StorageChoice, systemHost } from "@flyball/core"
+import {
+  type Attempted, ephemeralKeys, governorLayer, type GovernorServices, IngestKeys, keysLayerOf, layerOf, type Mailer, memoryStorage, type SecretBox, Storage, type StorageChoice, systemHost, type WebhooksLayer,
+  WebhookSender
+} from "@flyball/core"
+import { logMailer, memorySecretBox, pinnedSender } from "@flyball/node"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { DEV_AUDIENCE, DEV_ISSUER, type DevIssuer, devIssuer } from "../dev-issuer.ts"
+import { watchedStorage } from "../host/write-health.ts"
+import { tracedGuard, tracedStorage } from "../telemetry/traced-ports.ts"
 import type { RequestLog } from "./log.ts"
 import { makeServer, type ServerOptions } from "./server.ts"
 
@@ -30,11 +36,39 @@ export interface Sending {
   readonly headers?: { readonly [name: string]: string }
 }
 
+/** Receivers that take everything, at addresses of the right form. Nothing leaves this process. */
+const takingAll: WebhooksLayer = Layer.mergeAll(
+  Layer.succeed(WebhookSender, {
+    send: () => Effect.succeed<Attempted>({ statusCode: 204, errorCode: null, durationMs: 1, responseExcerpt: "", retryAfterMs: null }),
+    urlProblem: pinnedSender().urlProblem
+  }),
+  memorySecretBox,
+  logMailer
+)
+
+/** What a world may be opened with. */
+export interface WorldOptions {
+  readonly storage?: StorageChoice
+  readonly trust?: Layer.Layer<never>
+  readonly spans?: Layer.Layer<never>
+  readonly server?: Partial<ServerOptions>
+  /** What webhooks are sent with. Nothing is sent by itself unless `jobs` has the engine. */
+  readonly webhooks?: WebhooksLayer
+  readonly jobs?: Layer.Layer<never, never, GovernorServices | Storage | WebhookSender | SecretBox | Mailer>
+  /** Stands under everything: a clock. */
+  readonly under?: Layer.Layer<never>
+}
+
 /** Opens a server on a free port of the loopback address. */
-export const openWorld = async (options: { readonly storage?: StorageChoice; readonly trust?: Layer.Layer<never>; readonly server?: Partial<ServerOptions> } = {}) => {
-  const runtime = ManagedRuntime.make(governorLayer({ origin: "flyball.test/http" }).pipe(
+export const openWorld = async (options: WorldOptions = {}) => {
+  const runtime = ManagedRuntime.make((options.jobs ?? Layer.empty).pipe(
+    Layer.provideMerge(governorLayer({ origin: "flyball.test/http" })),
+    Layer.provide(options.webhooks ?? takingAll),
     Layer.provide(options.trust ?? Layer.empty),
-    Layer.provideMerge(Layer.mergeAll(layerOf(options.storage ?? memoryStorage()), keysLayerOf(ephemeralKeys())))
+    Layer.provideMerge(watchedStorage.pipe(Layer.provideMerge(tracedStorage), Layer.provideMerge(layerOf(options.storage ?? memoryStorage())))),
+    Layer.provideMerge(tracedGuard.pipe(Layer.provideMerge(keysLayerOf(ephemeralKeys())))),
+    Layer.provideMerge(options.spans ?? Layer.empty),
+    Layer.provideMerge(options.under ?? Layer.empty)
   ))
   const context = await runtime.context()
   const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })

@@ -1,4 +1,4 @@
-/** What the server says of a request once it is over. No path, query, header or body: those can hold secrets and people's data. */
+/** What the server says of a request once it is over. No path, query, header (but for the address that a trusted proxy tells) or body: those can hold secrets and people's data. */
 
 /** One finished request. */
 export interface RequestLog {
@@ -11,6 +11,10 @@ export interface RequestLog {
   readonly durationMs: number
   /** `key_…` for ingest keys, `user` for people, null for nobody. */
   readonly caller: string | null
+  /** The client's address, past proxies that are trusted; null when it was gone already. */
+  readonly client: string | null
+  /** The trace that it belongs to, where spans are made. */
+  readonly traceId?: string
   /** Of answers 500 and 503: what happened, for the operator. */
   readonly problem: string | null
 }

@@ -1,9 +1,10 @@
 /** The server as a thing on a socket: ids, methods, limits, time, faults, going away. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
-import { Chain, Packs, Storage, StorageCorrupt, StorageUnavailable } from "@flyball/core"
-import { Context, Deferred, Effect } from "effect"
+import { Chain, layerOf, memoryStorage, Packs, Storage, storageChoice, StorageCorrupt, StorageUnavailable } from "@flyball/core"
+import { Context, Deferred, Effect, Layer } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
+import { inNetworks, readNetworks } from "../host/network.ts"
 import { openWorld, type World } from "./http-world.ts"
 import { makeServer, type ServerTimes } from "./server.ts"
 import { rawConnection } from "./raw-client.ts"
@@ -205,6 +206,21 @@ describe("faults and defects", () => {
     assert.strictEqual((await get("/healthz")).status, 503)
     assert.strictEqual((await get("/status")).status, 200)
   })
+
+  it("healthz is 503 while the store takes no writes, though it is read, and 200 once one was taken", async () => {
+    let full = false
+    const disk = storageChoice("memory", Layer.effect(Storage, Effect.map(Storage, (storage) => Storage.of({
+      ...storage, commit: (change) => full ? Effect.fail(new StorageUnavailable({ reason: "the disk is full", wrote: "no" })) : storage.commit(change)
+    }))).pipe(Layer.provide(layerOf(memoryStorage()))))
+    const { key, send } = await opened({ storage: disk })
+    const register = async (name: string): Promise<number> => (await send("POST", "/api/v1/agents", { token: key, json: { name } })).status
+    full = true
+    assert.deepStrictEqual([await register("a"), (await send("GET", "/api/v1/agents", { token: key })).status], [503, 200])
+    const health = await send("GET", "/healthz")
+    assert.deepStrictEqual([health.status, health.json.code, health.headers.get("retry-after")], [503, "not_writing", "5"])
+    full = false
+    assert.deepStrictEqual([await register("a"), (await send("GET", "/healthz")).status], [201, 200])
+  })
 })
 
 describe("callers that go away", () => {
@@ -379,6 +395,19 @@ describe("going away", () => {
     assert.strictEqual((await send("GET", "/status")).headers.get("connection"), "close")
   })
 
+  it("takes new connections until it closes, and ends those that were open before with their next answer", async () => {
+    const { port, server } = await opened()
+    const request = "GET /status HTTP/1.1\r\nhost: x\r\n\r\n"
+    const before = await rawConnection(port, request)
+    assert.match(await before.until((text) => text.includes("live")), /connection: keep-alive/i)
+    server.drain()
+    before.socket.write(request)
+    const [answers, late] = [await before.ended(), await (await rawConnection(port, request)).ended()]
+    assert.strictEqual(answers.match(/200 OK/g)?.length, 2)
+    assert.match(answers.slice(answers.lastIndexOf("HTTP/1.1")), /connection: close/i)
+    assert.match(late, /200 OK[^]*connection: close/i)
+  })
+
   it("finishes what is under way, then refuses connections", async () => {
     const world = await opened()
     const begun = Deferred.makeUnsafe<void>()
@@ -428,6 +457,17 @@ describe("the log", () => {
     ])
     const text = JSON.stringify(log)
     for (const secret of [admin, key, otherKey, revokedKey, "hunter2", "private name"]) assert.notInclude(text, secret)
+  })
+
+  it("names the client past proxies that are trusted, and the socket's other end otherwise", async () => {
+    const world = await opened({ server: { trustedProxy: inNetworks(readNetworks("127.0.0.1, 10.0.0.0/8")!) } })
+    const clients = async ({ log, send }: World): Promise<ReadonlyArray<string | null>> => {
+      log.length = 0
+      for (const headers of [{}, { "x-forwarded-for": "203.0.113.9, 192.0.2.1, 10.0.0.2" }, { forwarded: "for=\"[2001:db8::7]:80\"" }, { "x-forwarded-for": "no address" }]) await send("GET", "/status", { headers })
+      return log.map(({ client }) => client)
+    }
+    assert.deepStrictEqual(await clients(world), ["127.0.0.1", "192.0.2.1", "2001:db8::7", "127.0.0.1"])
+    assert.deepStrictEqual(await clients(await opened()), ["127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1"])
   })
 
   it("responses are not to be cached or guessed at", async () => {

@@ -3,13 +3,17 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { BATCH_LIMIT_BYTES } from "@flyball/contract"
 import { endpoints, internalError, type Problem, problemOf } from "@flyball/contract/http"
-import { Cause, type Context, Effect, Exit } from "effect"
+import { Cause, Context, Effect, Exit } from "effect"
 import type { Access, TokenVerifier } from "./authenticate.ts"
 import type { Services } from "./call.ts"
 import { badRequestText, hostMissing } from "./bad-request.ts"
 import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
 import { handlers } from "./handlers/all.ts"
 import { httpCounts } from "../metrics/http-counts.ts"
+import { requestSpan } from "../telemetry/request-span.ts"
+import { readTraceparent } from "../telemetry/trace-context.ts"
+import { CurrentSpan, type OpenSpan, Tracing, type TracingApi } from "../telemetry/tracing.ts"
+import { clientAddress } from "./client-address.ts"
 import type { LogRequest } from "./log.ts"
 import { pages } from "./pages.ts"
 import { discardRest } from "./read-body.ts"
@@ -53,6 +57,8 @@ export interface ServerOptions {
   /** Opens the metrics to those who are not on this host. */
   readonly metricsToken?: string | null
   readonly log?: LogRequest
+  /** Whether this is the address of a proxy whose word on the client's address counts; null or left out: nobody's does. */
+  readonly trustedProxy?: ((address: string) => boolean) | null
   readonly times?: Partial<ServerTimes>
 }
 
@@ -85,6 +91,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     // Node would answer these itself, in another form than everything else here.
     requireHostHeader: false
   })
+  const tracing = Context.get(options.context, Tracing)
   const answering = new WeakMap<Socket, Answering>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     answering.set(request.socket, { request, response })
@@ -95,7 +102,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     if (draining) response.shouldKeepAlive = false
     // A connection that was in use when the server began to go would stay open until its idle time is over.
     response.once("finish", () => draining && request.socket.end())
-    serveRequest(dispatcher, options, times, request, response)
+    serveRequest(dispatcher, options, tracing, times, request, response)
   }
   server.on("request", serve)
   // The body is asked for only after the caller was admitted: see readBody.
@@ -150,14 +157,17 @@ interface Answering {
   readonly response: ServerResponse
 }
 
-const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, { stallMs }: ServerTimes, request: IncomingMessage, response: ServerResponse): void => {
+const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, tracing: TracingApi | null, { stallMs }: ServerTimes, request: IncomingMessage, response: ServerResponse): void => {
   const id = requestId(request.headers["x-request-id"])
   const startedMs = performance.now()
+  // Now, because a socket that is gone has no address any more.
+  const client = options.log === undefined ? null : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, options.trustedProxy ?? null)
+  const span = requestSpanOf(tracing, request)
   const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
   response.setHeader("x-request-id", id)
   const bodiless = request.method === "HEAD"
   const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) => writeAnswer(response, status, answer, { bodiless, stallMs }))
-  const fiber = Effect.runForkWith(options.context)(answered)
+  const fiber = Effect.runForkWith(options.context)(span === null ? answered : Effect.provideService(answered, CurrentSpan, span))
   const onClose = (): void => {
     if (!response.writableFinished) fiber.interruptUnsafe()
   }
@@ -173,15 +183,27 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, { stallMs 
       status: response.headersSent && (response.writableFinished || !response.destroyed) ? response.statusCode : 0,
       durationMs: performance.now() - startedMs
     }
-    dispatcher.server.counts.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code: problem?.code ?? null })
+    const route = progress.endpoint?.path ?? null
+    const code = problem?.code ?? null
+    dispatcher.server.counts.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code })
+    span?.end(requestSpan({ ...finished, requestId: id, route, code, failed: problem !== null && problem.logged !== null }))
     options.log?.({
       ...finished,
       requestId: id,
-      route: progress.endpoint?.path ?? null,
+      route,
+      client,
+      ...(span === null ? {} : { traceId: span.traceId }),
       caller: progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
       problem: problem?.logged ?? null
     })
   })
+}
+
+/** The span of a request, in the trace that its caller names; null where no spans are made. */
+const requestSpanOf = (tracing: TracingApi | null, { headers }: IncomingMessage): OpenSpan | null => {
+  if (tracing === null) return null
+  const parent = readTraceparent(headers["traceparent"])
+  return tracing.start("server", parent, parent !== null)
 }
 
 /** What a failed request is answered, and what the log says of it. Interruption means that the caller is gone. */

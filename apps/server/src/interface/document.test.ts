@@ -1,5 +1,6 @@
 /** The interface description against the table of endpoints, and against the rules of OpenAPI 3.1. Spec: document 1 sections 7 to 9. */
-import { type RefusalTag } from "@flyball/contract"
+import { readFileSync } from "node:fs"
+import { eventTypes, type RefusalTag } from "@flyball/contract"
 import { access, type AnyEndpoint, endpoint, endpoints, faultTags, internalError, json, type Problem, problemOf, problems, refusalExamples, refusalsOf } from "@flyball/contract/http"
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
@@ -90,6 +91,16 @@ describe("the interface description", () => {
     }
   })
 
+  it("has the events of the catalogue, each with its envelope", () => {
+    assert.deepStrictEqual(Object.keys(description.webhooks), [...eventTypes])
+    for (const [type, { post }] of Object.entries(description.webhooks)) {
+      const sent = readFileSync(new URL(`../../../../fixtures/webhooks/${type}.json`, import.meta.url), "utf8")
+      const schema = post.requestBody.content["application/json"]!.schema
+      fits(schema, JSON.parse(sent))
+      assert.throws(() => fits(schema, { ...JSON.parse(sent), type: "another.type" }))
+    }
+  })
+
   it("names the specification's shapes as it does", () => {
     for (const name of ["AgentOut", "AgentCreate", "AgentUpdate", "IdentityIn", "OwnershipTransfer", "ProvenanceCreate", "ProvenanceOut", "HTTPValidationError"]) assert.property(schemas, name)
   })
@@ -107,9 +118,11 @@ describe("what goes in", () => {
     const integers = Object.entries(description.paths).flatMap(([path, methods]) => Object.values(methods).flatMap(({ parameters }) => parameters.filter(({ schema }) => schema["type"] === "integer").map(({ name, schema }) => `${path} ${name} ${String(schema["minimum"])}..${String(schema["maximum"])}`)))
     const most = Number.MAX_SAFE_INTEGER
     assert.deepStrictEqual([...new Set(integers)].sort(), [
-      "/api/v1/agents limit 1..1000", "/api/v1/agents/{agent_id}/decisions limit 1..1000", `/api/v1/agents/{agent_id}/decisions before 0..${most}`, `/api/v1/chain/verify from 0..${most}`, `/api/v1/chain/verify to 0..${most}`,
+      "/api/v1/agents limit 1..1000", "/api/v1/agents/{agent_id}/decisions limit 1..1000", `/api/v1/agents/{agent_id}/decisions before 0..${most}`, "/api/v1/bound/envelopes limit 1..1000", `/api/v1/bound/envelopes/{envelope_id}/diff from 0..${most}`,
+      `/api/v1/bound/envelopes/{envelope_id}/diff to 0..${most}`, "/api/v1/bound/envelopes/{envelope_id}/versions/{version} version 1..1000000", `/api/v1/chain/verify from 0..${most}`, `/api/v1/chain/verify to 0..${most}`,
       `/api/v1/chain/records from 0..${most}`, "/api/v1/chain/records limit 1..1000", `/api/v1/chain/records/{seq} seq 0..${most}`, `/api/v1/chain/records/{seq}/proof seq 0..${most}`,
-      `/api/v1/chain/records/{seq}/proof tree_size 1..${most}`, `/api/v1/chain/consistency from 0..${most}`, `/api/v1/chain/consistency to 0..${most}`
+      `/api/v1/chain/records/{seq}/proof tree_size 1..${most}`, `/api/v1/chain/consistency from 0..${most}`, `/api/v1/chain/consistency to 0..${most}`,
+      "/api/v1/webhooks/{webhook_id}/deliveries limit 1..1000", `/api/v1/webhooks/{webhook_id}/deliveries before 1..${most}`
     ].sort())
   })
 

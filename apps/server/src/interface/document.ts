@@ -6,12 +6,14 @@ import { type Components, components } from "./components.ts"
 import { mayBeLeftOut } from "./json-schema.ts"
 import type { OpenApi, Operation, Parameter, Response } from "./open-api.ts"
 import { headers, problemResponses, requestIdHeader } from "./problem-responses.ts"
+import { webhooksOf } from "./webhooks.ts"
 
 /** The version of the description, which is not the program's. Spec: document 1 section 9. */
 export const INTERFACE_VERSION = "0.1.0"
 
 /** What the groups of endpoints are about, in the words of the page. */
 const groups: { readonly [group: string]: string } = {
+  bound: "Bounded autonomy: envelopes, waivers, and evaluations of what agents intend.",
   system: "Liveness, and who is calling.",
   agents: "The registry of agents.",
   models: "The models that agents use.",
@@ -19,7 +21,8 @@ const groups: { readonly [group: string]: string } = {
   chain: "The tamper-evident chain.",
   evidence: "Evidence packs.",
   ingest_keys: "The keys that agents carry.",
-  access_mapping: "Which people may do what."
+  access_mapping: "Which people may do what.",
+  webhooks: "Who is told of what happens, and how each telling went."
 }
 
 const about = [
@@ -54,6 +57,7 @@ export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints)
       responses: { [endpoint.success.status]: successOf(endpoint, shapes), ...problemResponses(endpoint, shapes, (tag) => membersOf(tag, shapes), responses) }
     }
   }
+  const webhooks = webhooksOf(shapes)
   const used = [...new Set(of.map(groupOf))]
   return {
     openapi: "3.1.0",
@@ -62,6 +66,7 @@ export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints)
     tags: used.map((name) => ({ name, description: groups[name] ?? name })),
     security: [{ bearer: [] }],
     paths,
+    webhooks,
     components: {
       schemas: shapes.schemas(),
       responses: Object.fromEntries([...responses].sort(([a], [b]) => a < b ? -1 : 1)),

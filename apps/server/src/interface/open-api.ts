@@ -41,6 +41,14 @@ export interface Operation {
   readonly responses: { readonly [status: string]: Response | Reference }
 }
 
+/** One event: a request that the server makes. */
+export interface Webhook {
+  readonly summary: string
+  readonly security: ReadonlyArray<never>
+  readonly requestBody: { readonly required: true; readonly content: { readonly [media: string]: { readonly schema: JsonSchema } } }
+  readonly responses: { readonly [status: string]: { readonly description: string } }
+}
+
 /** The document. */
 export interface OpenApi {
   readonly openapi: "3.1.0"
@@ -49,6 +57,7 @@ export interface OpenApi {
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly security: ReadonlyArray<{ readonly [scheme: string]: ReadonlyArray<string> }>
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
+  readonly webhooks: { readonly [type: string]: { readonly post: Webhook } }
   readonly components: {
     readonly schemas: { readonly [name: string]: JsonSchema }
     readonly responses: { readonly [name: string]: Response }

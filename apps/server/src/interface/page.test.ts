@@ -1,3 +1,4 @@
+import { eventTypes } from "@flyball/contract"
 import { endpoints } from "@flyball/contract/http"
 import { assert, describe, it } from "vitest"
 import { interfaceDescription, operationIdOf } from "./document.ts"
@@ -20,6 +21,7 @@ describe("the page", () => {
       assert.include(html, escaped(endpoint.path))
       assert.include(html, withCode(endpoint.summary))
     }
+    for (const type of eventTypes) assert.include(ids, `event-${type}`)
     for (const name of Object.keys(description.components.schemas)) assert.isTrue(ids.includes(`shape-${name}`) || ids.includes(`refusal-${name}`), name)
     assert.deepStrictEqual(attributes("href").filter((href) => !(href === "/openapi.json" || ids.includes(href.slice(1)))), [])
   })

@@ -53,6 +53,8 @@ export const page = (of: OpenApi): string => {
 <body>
 <nav aria-label="Contents">
 ${groups.map(({ name, placed }) => `<a href="#group-${escaped(name)}">${escaped(heading(name))}</a>\n<ul>${placed.map((one) => `<li><a href="#${escaped(one.operation.operationId)}">${escaped(one.method)} ${escaped(one.path)}</a></li>`).join("\n")}</ul>`).join("\n")}
+<a href="#events">Events</a>
+<ul>${Object.keys(of.webhooks).map((type) => `<li><a href="#event-${escaped(type)}">${escaped(type)}</a></li>`).join("\n")}</ul>
 <a href="#refusals">Refusals</a>
 <ul></ul>
 <a href="#shapes">Shapes</a>
@@ -64,6 +66,9 @@ ${groups.map(({ name, placed }) => `<a href="#group-${escaped(name)}">${escaped(
 ${paragraphs(description)}
 ${Object.values(of.components.securitySchemes).map((scheme) => paragraphs(scheme.description)).join("\n")}
 ${groups.map(({ description, name, placed }) => `<section><h2 id="group-${escaped(name)}">${escaped(heading(name))}</h2>\n${paragraphs(description)}\n${placed.map((one) => operationOf(of, one)).join("\n")}</section>`).join("\n")}
+<section><h2 id="events">Events</h2>
+<p>What the server sends to webhooks.</p>
+${Object.entries(of.webhooks).map(([type, { post }]) => `<h3 id="event-${escaped(type)}"><code>${escaped(type)}</code></h3>\n<p>${withCode(post.summary)}</p>\n${membersTable(post.requestBody.content["application/json"]!.schema)}`).join("\n")}</section>
 <section><h2 id="refusals">Refusals</h2>
 ${table(["code", "members", "says"], [...problems].sort().map((name) => refusalRow(name, of.components.schemas[name]!)))}</section>
 <section><h2 id="shapes">Shapes</h2>

@@ -81,6 +81,7 @@ const personOf = (payload: JWTPayload, { groupsClaim, rolesClaim }: OidcOptions)
   return {
     subject,
     name: claimText(payload["name"]) ?? claimText(payload["preferred_username"]),
+    email: address,
     roles: claimList(payload, rolesClaim),
     groups: claimList(payload, groupsClaim),
     userIds: address === null ? [subject] : [subject, address],

@@ -5,7 +5,11 @@
  */
 
 import type { MappingClaim } from "@flyball/contract"
+import { egressProblem, mailProblem } from "@flyball/node"
+import { type Network, readNetworks } from "../host/network.ts"
 import { isIssuerUrl } from "../oidc/issuer-url.ts"
+import { samplers } from "../telemetry/sampler.ts"
+import { isCollector, readOtlpHeaders } from "./otel.ts"
 
 /** What reading one value gives. */
 export type Parsed<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly expected: string }
@@ -74,6 +78,34 @@ const parseBootstrap = (text: string): Parsed<{ readonly claim: MappingClaim; re
   return claim === undefined || value === undefined ? no("<claim>:<value>, with a claim of roles, groups or user_ids") : ok({ claim: claim as MappingClaim, value })
 }
 
+const parseNetworks = (text: string): Parsed<ReadonlyArray<Network>> => {
+  const networks = readNetworks(text)
+  return networks === null ? no("addresses and networks with commas between, such as 10.0.0.0/8,192.0.2.7,::1") : ok(networks)
+}
+
+const parseOtlpHeaders = (text: string): Parsed<{ readonly [name: string]: string }> => {
+  const headers = readOtlpHeaders(text)
+  return headers === null ? no("<name>=<value> with commas between, values in percent encoding, and no header that frames a request") : ok(headers)
+}
+
+const parseEgressAllow = (text: string): Parsed<ReadonlyArray<string>> => {
+  const entries = text.split(",").map((entry) => entry.trim())
+  const problem = egressProblem(entries)
+  return problem === null ? ok(entries) : no(`addresses, networks and exact names with commas between, such as 10.1.0.0/16,hooks.internal (${problem})`)
+}
+
+const parseSmtpUrl = (url: string): Parsed<string> => {
+  const problem = mailProblem({ url, from: "flyball@localhost.example" })
+  return problem === null ? ok(url) : no(`smtp://user:password@host:port or smtps://… (${problem})`)
+}
+
+const parseMailFrom = (from: string): Parsed<string> =>
+  mailProblem({ url: "smtp://localhost", from }) === null ? ok(from) : no("an address such as flyball@example.com or Flyball <flyball@example.com>")
+
+const ADDRESS = /^[^\s@<>,;"\\\p{Cc}]{1,64}@[^\s@<>,;"\\\p{Cc}]{1,190}$/u
+
+const parseRatio = (text: string): Parsed<number> => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text) ? ok(Number(text)) : no("a share from 0 to 1, such as 0.1")
+
 const setting = <A>(row: Omit<Setting<A>, "secret" | "show"> & Partial<Pick<Setting<A>, "secret" | "show">>): Setting<A> => ({ secret: false, show: plain, ...row })
 
 /** The table. Adding a setting is adding a row. */
@@ -93,7 +125,7 @@ export const settingsTable = {
   }),
   dataDir: setting({
     name: "FLYBALL_DATA_DIR", fallback: "./.flyball", parse: text(/^[^\0]{1,4096}$/, "a path"),
-    meaning: "Folder of the signing key, the signing guard and the development issuer's key. Back it up with the database."
+    meaning: "Folder of the signing key, the signing guard, the key of webhooks' secrets and the development issuer's key. Back it up with the database."
   }),
   oidcIssuer: setting({
     name: "FLYBALL_OIDC_ISSUER", fallback: null, parse: (value) => isIssuerUrl(value) ? ok(value) : no("an https address without user, password or #, exactly as the issuer's tokens name it (http on this host)"),
@@ -123,6 +155,54 @@ export const settingsTable = {
   metricsToken: setting({
     name: "FLYBALL_METRICS_TOKEN", fallback: null, parse: text(/^[A-Za-z0-9._~+/-]{16,256}=*$/, "16 to 256 letters, digits and . _ ~ + / -"), secret: true, show: () => "****",
     meaning: "Bearer token that opens `/metrics` to callers from elsewhere. Without it only this host reads them."
+  }),
+  trustedProxies: setting({
+    name: "FLYBALL_TRUSTED_PROXIES", fallback: null, parse: parseNetworks,
+    meaning: "Addresses and networks of proxies, with commas between, whose `X-Forwarded-For` or `Forwarded` says the client's address for the log. Without it nobody's does."
+  }),
+  drainMs: setting({
+    name: "FLYBALL_DRAIN_MS", fallback: "5000", parse: integer(0, 120_000),
+    meaning: "After SIGTERM, how long requests are still taken while `/healthz` answers 503, so that a balancer finds out. Milliseconds. After SIGINT there is no wait."
+  }),
+  otlpEndpoint: setting({
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT", fallback: null, parse: (value) => isCollector(value) ? ok(value) : no("an http or https address without user, password, ? or #, such as http://127.0.0.1:4318"),
+    meaning: "An OpenTelemetry collector that takes OTLP/HTTP with JSON; spans go to its `/v1/traces`. Without it there are no spans."
+  }),
+  otlpHeaders: setting({
+    name: "OTEL_EXPORTER_OTLP_HEADERS", fallback: null, parse: parseOtlpHeaders, secret: true, show: () => "****",
+    meaning: "Headers for the collector, `<name>=<value>` with commas between."
+  }),
+  otelServiceName: setting({ name: "OTEL_SERVICE_NAME", fallback: "flyball", parse: text(/^\P{Cc}{1,255}$/u, "1 to 255 characters, no control characters"), meaning: "`service.name` of the spans." }),
+  tracesSampler: setting({
+    name: "OTEL_TRACES_SAMPLER", fallback: "parentbased_always_on", parse: literal(...samplers),
+    meaning: `Which traces are kept: ${samplers.map((name) => `\`${name}\``).join(", ")}.`
+  }),
+  tracesSamplerArg: setting({ name: "OTEL_TRACES_SAMPLER_ARG", fallback: "1", parse: parseRatio, meaning: "The share of traces that the samplers with `traceidratio` keep, 0 to 1." }),
+  egressAllow: setting({
+    name: "FLYBALL_EGRESS_ALLOW", fallback: null, parse: parseEgressAllow,
+    meaning: "Addresses, networks and exact names inside your network that webhooks may reach, with commas between. Without it none: webhooks go to public addresses only."
+  }),
+  egressHttp: setting({ name: "FLYBALL_EGRESS_HTTP", fallback: "0", parse: literal("0", "1"), meaning: "`1` lets webhooks have plain http addresses too." }),
+  secretsKeyFile: setting({
+    name: "FLYBALL_SECRETS_KEY_FILE", fallback: null, parse: text(/^[^\0]{1,4096}$/, "a path"),
+    meaning: "File of the key that seals webhooks' secrets in the store, the same for all processes of one store. Default: `<data folder>/secrets.key`, made at the first start."
+  }),
+  secretsLost: setting({
+    name: "FLYBALL_SECRETS_LOST", fallback: "0", parse: literal("0", "1"),
+    meaning: "`1` starts although the key of webhooks' secrets is lost: each webhook then needs a new secret (`rotate-secret`), and nothing is sent to it before."
+  }),
+  alertEmail: setting({
+    name: "FLYBALL_ALERT_EMAIL", fallback: null, parse: text(ADDRESS, "an e-mail address"),
+    meaning: "Who is written to when a webhook fails that names nobody."
+  }),
+  smtpUrl: setting({
+    name: "FLYBALL_SMTP_URL", fallback: null, parse: parseSmtpUrl, secret: true, show: () => "****",
+    meaning: "The mail server: `smtp://user:password@host:587` (STARTTLS), `smtps://…`. Without it letters go to the log."
+  }),
+  mailFrom: setting({ name: "FLYBALL_MAIL_FROM", fallback: "flyball@localhost", parse: parseMailFrom, meaning: "Who letters are from." }),
+  signatureHeader: setting({
+    name: "FLYBALL_WEBHOOK_SIGNATURE_HEADER", fallback: "X-Platform-Signature", parse: text(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, "the name of a header"),
+    meaning: "Name of the webhooks' header with `sha256=<hex>`."
   }),
   logLevel: setting({ name: "FLYBALL_LOG_LEVEL", fallback: "info", parse: literal("info", "warn", "error", "silent"), meaning: "What goes to the log on standard error: `info`, `warn`, `error` or `silent`." })
 } as const satisfies { readonly [field: string]: Setting<unknown> }

@@ -21,6 +21,14 @@ import type { Finding } from "./rules/findings.ts"
 import { readEnvelope } from "./rules/read-envelope.ts"
 import { withTierFloor } from "./rules/tier-floor.ts"
 
+/**
+ * How far a question that is asked of the service is followed: it is answered in the host's own thread, which serves agents meanwhile. Twenty rules take a hundred nodes;
+ * dense ones that take more are answered in part, and say so (E110).
+ *
+ * - Unit: nodes of the diagram, states of all searches.
+ */
+const HOST_BUDGETS = { budget: 10_000, searchBudget: 10_000 }
+
 /** What surrounds an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's. */
 export interface Surroundings {
   readonly outer: ReadonlyArray<Layer>
@@ -76,7 +84,7 @@ export const lintRead = ({ findings, fitted }: Reading, surroundings: Surroundin
     envelope: fitted.envelope,
     ...(history === null || history.evaluations.length === 0 ? {} : { history: { inputs: recordedInputs(history.evaluations, fitted.floored), days: daysOf(history) } }),
     safety: { tier: surroundings.tier, breakerArmed: "not_built", drillCurrent: "not_built" }
-  }, { acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
+  }, { ...HOST_BUDGETS, acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
   const all = [...ownFindings, ...report.findings.map(findingOut)]
   const publishable = !all.some(({ level }) => level === "error")
   return { publishable, out: lintOut(report, all, publishable, fitted.envelope) }
@@ -103,7 +111,7 @@ const findingOut = ({ code, example, historyCount, level, message, rules, share,
 /** Compares what binds now with what would. `from` null: before it, everything is denied. */
 export const compare = (from: Compiled | null, to: Fitted, history: History | null): DiffReport => {
   const inputs = history === null ? null : recordedInputs(history.evaluations, to.floored)
-  return diff(from, to.floored.compiled, { ...(inputs === null ? {} : { history: inputs }), units: unitsOf(to.envelope) })
+  return diff(from, to.floored.compiled, { ...HOST_BUDGETS, ...(inputs === null ? {} : { history: inputs }), units: unitsOf(to.envelope) })
 }
 
 /** A diff as the interface shows it; numbers of versions, 0 for the draft or for nothing. */

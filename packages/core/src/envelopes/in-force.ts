@@ -72,8 +72,9 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
     } satisfies Version
   })
 
-  const targetOf = Effect.fnUntraced(function*(key: string): Effect.fn.Return<Target, ReadFault> {
-    const known = targets.get(key)
+  /** `kept`: the map of the epoch that the caller expects. Who reads slowly must not fill that of a later one. */
+  const targetOf = Effect.fnUntraced(function*(kept: Map<string, Target>, key: string): Effect.fn.Return<Target, ReadFault> {
+    const known = kept.get(key)
     if (known !== undefined) return known
     const [document] = yield* storage.find(ENVELOPES, "target", key)
     const envelope = document?.body as EnvelopeDocument | undefined
@@ -82,8 +83,8 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
       shadow: envelope.shadow === null || envelope.withdrawn ? null : yield* read(document!.id, envelope.shadow),
       withdrawn: envelope.withdrawn
     }
-    if (targets.size >= MAX_KEPT) targets = new Map()
-    targets.set(key, target)
+    if (kept.size >= MAX_KEPT) kept.clear()
+    kept.set(key, target)
     return target
   })
 
@@ -106,7 +107,7 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
       targets = new Map()
       bindings = new Map()
     }
-    return { ...EPOCH, version }
+    return { expected: { ...EPOCH, version }, kept: targets }
   })
 
   return {
@@ -114,14 +115,14 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
       epoch = -1
     },
     liveOf: Effect.fnUntraced(function*(target, atMs) {
-      yield* freshly
-      const { live } = yield* targetOf(target)
+      const { kept } = yield* freshly
+      const { live } = yield* targetOf(kept, target)
       return live === null ? null : layerAt(live, atMs)
     }),
     of: Effect.fnUntraced(function*(agentId, orgUnit, atMs) {
-      const expected = yield* freshly
+      const { expected, kept } = yield* freshly
       if (orgUnit === null) return { live: unbound, shadow: null, expects: [expected] }
-      const both = [yield* targetOf(unitTarget(orgUnit)), yield* targetOf(agentTarget(agentId))]
+      const both = [yield* targetOf(kept, unitTarget(orgUnit)), yield* targetOf(kept, agentTarget(agentId))]
       if (both.some(({ withdrawn }) => withdrawn)) return { live: unbound, shadow: null, expects: [expected] }
       const live = both.flatMap(({ live }) => live ?? [])
       const shadow = both.some(({ shadow }) => shadow !== null) ? both.flatMap(({ live, shadow }) => shadow ?? live ?? []) : null

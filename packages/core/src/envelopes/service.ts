@@ -19,6 +19,7 @@ import { type History, readHistory } from "./history.ts"
 import { inForceReader } from "./in-force.ts"
 import { agentTarget, ENVELOPE_VERSIONS, ENVELOPES, unitTarget, type VersionDocument, versionId } from "./life/rules/document.ts"
 import { type Draft, planBegin, planDraft, planPublish, planWithdraw } from "./plan-life.ts"
+import { beyondOutcomes } from "./rules/analysis/beyond-outcomes.ts"
 import { publicationFindings } from "./rules/analysis/publication.ts"
 import { envelopeDigest } from "./rules/digest.ts"
 import { envelopeOut, nextEpoch, readStoredEnvelope, storedEnvelope, type StoredEnvelope, unitOf, versionOut } from "./stored-envelope.ts"
@@ -179,7 +180,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const history = yield* historyOf(stored)
         const { out: lint, publishable } = lintRead(reading, surroundings, history, input.acknowledge_partial ?? [])
         if (!publishable || reading.fitted === null) return yield* new EnvelopeNotPublishable({ findings: lint.findings })
-        const report = compare(yield* before(stored, surroundings), reading.fitted, history)
+        const own = stored.body.withdrawn || stored.body.live === null ? null : yield* inForce.layer(id, stored.body.live, [])
+        const report = beyondOutcomes(compare(yield* before(stored, surroundings), reading.fitted, history), own?.envelope ?? null, reading.fitted.envelope)
         const secondApprover = !candidate.authors.includes(writer.id)
         // The backtest is run here, so only the second person can be missing. A trial binds nobody, so anybody may begin one.
         if (mode === "enforced" && publicationFindings(report, { secondApprover, backtest: true }).length > 0) return yield* new SecondApproverRequired({ change: report.change, sentence: report.sentence })

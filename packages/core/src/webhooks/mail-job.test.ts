@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { Storage } from "../storage/port.ts"
 import { mailJob, sendDueMails } from "./mail-job.ts"
 import { MAIL_PAUSE_MS, MAIL_TRIES, newMail } from "./mails.ts"
+import { Mailer } from "./ports.ts"
 import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
 
 const letter = { to: "ada@example.org", subject: "Webhook has failed", text: "Dear Ada" }
@@ -39,6 +40,29 @@ describe("waiting letters", () => {
       there.takesMail = true
       yield* TestClock.adjust(MAIL_PAUSE_MS)
       assert.strictEqual(yield* sendDueMails, 0)
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("are not held up by one that breaks the mailer", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      yield* put("mail_1")
+      yield* put("mail_2")
+      const mailer = yield* Mailer
+      const breaking: typeof mailer.send = (mail) => mail.messageId === "mail_1" ? Effect.die(new Error("broken")) : mailer.send(mail)
+      assert.strictEqual(yield* Effect.provideService(sendDueMails, Mailer, { send: breaking }), 1)
+      assert.deepInclude(yield* stored("mail_1"), { state: "pending", tries: 1 })
+    }).pipe(Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("are begun for a minute at most, so that the lease outlasts the last one", () => {
+    const there = outside()
+    return Effect.gen(function*() {
+      for (const n of [1, 2, 3, 4]) yield* put(`mail_${n}`)
+      const mailer = yield* Mailer
+      const slow: typeof mailer.send = (mail) => Effect.andThen(TestClock.adjust(30_000), mailer.send(mail))
+      assert.strictEqual(yield* Effect.provideService(sendDueMails, Mailer, { send: slow }), 2)
+      assert.strictEqual(yield* sendDueMails, 2)
     }).pipe(Effect.provide(webhookWorld(there)))
   })
 

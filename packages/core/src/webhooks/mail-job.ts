@@ -10,23 +10,29 @@ import { Mailer } from "./ports.ts"
 
 /** A process that died is replaced after this. Unit: milliseconds. Longer than any mail server keeps one waiting. */
 const LEASE_MS = 120_000
+/** No letter is begun later than this in one look: its end must come before the lease's, or another process sends the same letters. Unit: milliseconds. */
+const LOOK_MS = LEASE_MS / 2
 const LEASE = "mail_clock"
 
 /**
- * Tries every letter that is due, and answers how many were handed over.
+ * Tries the letters that are due, for a minute at most, and answers how many were handed over.
  *
  * A crash between the handing over and the commit has the letter handed over again, under the same message id: better twice than never.
  */
 export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = Effect.gen(function*() {
   const storage = yield* Storage
   const mailer = yield* Mailer
+  const untilMs = (yield* Clock.currentTimeMillis) + LOOK_MS
   let sent = 0
   for (const { body, id } of yield* storage.find(MAILS, WAITING.key, WAITING.value)) {
+    if ((yield* Clock.currentTimeMillis) >= untilMs) return sent
     const { messageId, nextTryAtMs, subject, text, to } = storedMail({ collection: MAILS, id, version: 0, body })
     if (nextTryAtMs > (yield* Clock.currentTimeMillis) || to === null || subject === null || text === null) continue
     const handedOver = yield* mailer.send({ to, subject, text, messageId }).pipe(
       Effect.as(true),
-      Effect.catchTag("MailFailed", ({ reason }) => Effect.as(Effect.logWarning(`Letter ${messageId} was not handed over: ${reason}.`), false))
+      Effect.catchTag("MailFailed", ({ reason }) => Effect.as(Effect.logWarning(`Letter ${messageId} was not handed over: ${reason}.`), false)),
+      // A letter that breaks the mailer must not keep those behind it waiting for ever.
+      Effect.catchDefect((defect) => Effect.as(Effect.logError(`The mailer failed inside at letter ${messageId}; the try counts.`, defect), false))
     )
     if (handedOver) sent += 1
     yield* commitPlanned(Effect.gen(function*() {

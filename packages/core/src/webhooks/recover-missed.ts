@@ -41,7 +41,10 @@ export const recoverMissed = Effect.fnUntraced(function*(
   dryRun: boolean
 ): Effect.fn.Return<Recovery, ReadFault | StorageConflict> {
   const marker = yield* storage.get(RECOVERIES, webhook.id)
-  const { hasMore, ids } = yield* missed(storage, webhook, Math.max(sinceMs, idAtMs(webhook.id)))
+  const { hasMore, ids: found, newest } = yield* missed(storage, webhook, Math.max(sinceMs, idAtMs(webhook.id)))
+  // What happened while it was read has a delivery of its own already.
+  const since = yield* owedSince(storage, webhook.id, 0, newest)
+  const ids = found.filter((eventId) => !since.has(eventId))
   if (dryRun) return { count: ids.length, hasMore }
   for (let from = 0, version = marker?.version ?? 0; from < ids.length; from += PACE, version += 1) {
     yield* storage.commit({
@@ -54,27 +57,28 @@ export const recoverMissed = Effect.fnUntraced(function*(
 })
 
 const missed = Effect.fnUntraced(function*(storage: StorageApi, { body, id }: StoredWebhook, sinceMs: number) {
+  const newest = (yield* storage.outbox.deliveriesOf(id, { limit: 1 }))[0]?.sequence ?? 0
   const owed = yield* owedSince(storage, id, sinceMs)
   const ids: Array<string> = []
   for (let after: string | undefined; ;) {
     const page = yield* storage.outbox.events({ sinceMs, types: body.events, limit: PAGE, ...(after === undefined ? {} : { after }) })
     for (const event of page) {
       if (owed.has(event.id) || (event.type === "webhook.failed" && event.data["webhook_id"] === id)) continue
-      if (ids.length === MAX_RECOVERED) return { ids, hasMore: true }
+      if (ids.length === MAX_RECOVERED) return { ids, newest, hasMore: true }
       ids.push(event.id)
     }
-    if (page.length < PAGE) return { ids, hasMore: false }
+    if (page.length < PAGE) return { ids, newest, hasMore: false }
     after = page.at(-1)!.id
   }
 })
 
-/** Events since then that were delivered to a webhook, or still will be by themselves. */
-const owedSince = Effect.fnUntraced(function*(storage: StorageApi, webhookId: string, sinceMs: number) {
+/** Events since then, and of deliveries behind the sequence `after`, that were delivered to a webhook, or still will be by themselves. */
+const owedSince = Effect.fnUntraced(function*(storage: StorageApi, webhookId: string, sinceMs: number, after = 0) {
   const owed = new Set<string>()
   for (let before: number | undefined; ;) {
     const page = yield* storage.outbox.deliveriesOf(webhookId, before === undefined ? { limit: PAGE } : { before, limit: PAGE })
-    for (const { createdAtMs, eventId, state } of page) {
-      if (createdAtMs < sinceMs) return owed
+    for (const { createdAtMs, eventId, sequence, state } of page) {
+      if (createdAtMs < sinceMs || sequence <= after) return owed
       if (state === "succeeded" || state === "pending" || state === "in_flight") owed.add(eventId)
     }
     if (page.length < PAGE) return owed

@@ -38,7 +38,7 @@ export const putSecret = (webhookId: string, version: number, body: SecretDocume
 /**
  * Opens the secrets of a webhook and makes their keys ready.
  *
- * - Fails: `SecretUnreadable` when there is none, when it was sealed by another key, or when its bytes were changed.
+ * - Fails: `SecretUnreadable` when there is no current one, when it was sealed by another key, or when its bytes were changed. An old one that does not open does not sign.
  */
 export const openSecrets = Effect.fnUntraced(function*(
   box: SecretBoxApi,
@@ -55,5 +55,8 @@ export const openSecrets = Effect.fnUntraced(function*(
     })
   }
   const current = yield* keysOf(sealed)
-  return { current, old: old === undefined || untilMs === undefined ? null : { keys: yield* keysOf(old), untilMs } }
+  if (old === undefined || untilMs === undefined) return { current, old: null }
+  // The old one stays behind after its overlap, and the key that sealed it may be gone by then: that must not silence the current one.
+  const keys = yield* Effect.catchTag(keysOf(old), "SecretUnreadable", () => Effect.succeed(null))
+  return { current, old: keys === null ? null : { keys, untilMs } }
 })

@@ -36,7 +36,7 @@ export class Targets {
   }
 
   /**
-   * The receivers of these webhooks, as the store has them now. One that cannot be sent to is left out: no webhook, its address erased, or its secret does not open.
+   * The receivers of these webhooks, as the store has them now. One that is not to be sent to is left out: no webhook, not active, its address erased, or its secret does not open.
    *
    * - Cost: one read for each webhook; a second one, and the opening, only when it changed.
    */
@@ -51,6 +51,8 @@ export class Targets {
     return Effect.flatMap(this.#storage.get(WEBHOOKS, id), (document) => {
       if (document === null) return Effect.succeed(null)
       const { body, version } = storedWebhook(document)
+      // Ended between the claim and its sending: whoever ended it was told that nothing more is sent.
+      if (body.status !== "active") return Effect.succeed(null)
       const known = this.#known.get(id)
       if (known !== undefined && known.version === version) return Effect.succeed(known)
       return body.url === null ? Effect.succeed(null) : this.#open(id, version, body.url)

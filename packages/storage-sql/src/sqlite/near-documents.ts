@@ -71,7 +71,8 @@ export class NearDocuments {
   /** Keeps what a look-up found, unless it may be old. `units`: how long the bodies' text is. */
   keep({ generation, key, shelf }: Asked, found: ReadonlyArray<DocumentRow>, units: number): void {
     if (shelf.changing > 0 || shelf.generation !== generation) return
-    const taken = units + ANSWER_UNITS
+    // What was asked for is kept too, and may be as long as its caller likes.
+    const taken = units + key.length + ANSWER_UNITS
     if (taken > this.#mostUnits) return
     if (this.#units + taken > this.#mostUnits) for (const other of this.#shelves.values()) this.#clear(other)
     // Who asked at the same time may have kept the same answer already; then it is counted twice until it is let go.

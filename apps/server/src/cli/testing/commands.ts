@@ -57,7 +57,7 @@ export const operator = (): Operator => {
   const running = new Set<{ readonly child: ChildProcess; readonly ended: Promise<Finished> }>()
 
   const start = (file: string, args: ReadonlyArray<string>, variables: Variables, input: string | Uint8Array = "") => {
-    const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: { ...bareEnvironment, FLYBALL_PORT: "0", ...variables }, stdio: ["pipe", "pipe", "pipe"] })
+    const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: { ...bareEnvironment, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", ...variables }, stdio: ["pipe", "pipe", "pipe"] })
     // A command that does not read what it is given may be gone before it is all sent.
     child.stdin.on("error", () => undefined).end(input)
     const seen = { out: "", err: "" }

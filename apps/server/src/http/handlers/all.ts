@@ -1,8 +1,9 @@
 /** All handlers by the id of their endpoint. */
-import { accessMapping, agents, chain, decisions, evidence, ingestKeys, models, system } from "@flyball/contract/http"
+import { accessMapping, agents, bound, chain, decisions, evidence, ingestKeys, models, system, webhooks } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../call.ts"
 import { accessMappingHandlers } from "./access-mapping.ts"
 import { agentsHandlers } from "./agents.ts"
+import { boundHandlers } from "./bound.ts"
 import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
 import { evidenceHandlers } from "./evidence.ts"
@@ -11,6 +12,7 @@ import { modelsHandlers } from "./models.ts"
 import { pages } from "../pages.ts"
 import { pagesHandlers } from "./pages.ts"
 import { systemHandlers } from "./system.ts"
+import { webhooksHandlers } from "./webhooks.ts"
 
 const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(group: Group, handlers: HandlersOf<Group>): ReadonlyArray<readonly [string, AnyHandler]> =>
   Object.keys(group).map((name) => [group[name]!.id, handlers[name] as unknown as AnyHandler])
@@ -21,9 +23,11 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(agents, agentsHandlers),
   ...byId(models, modelsHandlers),
   ...byId(decisions, decisionsHandlers),
+  ...byId(bound, boundHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(ingestKeys, ingestKeysHandlers),
   ...byId(accessMapping, accessMappingHandlers),
+  ...byId(webhooks, webhooksHandlers),
   ...byId(pages, pagesHandlers)
 ])

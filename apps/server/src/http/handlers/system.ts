@@ -1,8 +1,9 @@
 /** Liveness, and who is calling. */
-import { Draining, type MeOut } from "@flyball/contract"
+import { Draining, type MeOut, NotWriting } from "@flyball/contract"
 import type { system } from "@flyball/contract/http"
 import { Storage, StorageUnavailable, Tenant } from "@flyball/core"
 import { Effect } from "effect"
+import { WriteHealth } from "../../host/write-health.ts"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { metaOut } from "../meta.ts"
@@ -20,6 +21,7 @@ export const systemHandlers: HandlersOf<typeof system> = {
       duration: HEALTH_TIMEOUT,
       orElse: () => Effect.fail(new StorageUnavailable({ reason: "the store did not answer in time", wrote: "no" }))
     }))
+    if ((yield* WriteHealth)?.writes() === false) return yield* new NotWriting()
     return json({ status: "ok" })
   }),
   status: ({ server }) => Effect.succeed(json({ status: "live", version: server.version })),

@@ -1,0 +1,69 @@
+import { copyFileSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { operator, type Operator } from "./testing/commands.ts"
+
+let me: Operator
+beforeEach(() => {
+  me = operator()
+})
+afterEach(() => me.leave())
+
+const body = { url: "https://hooks.example.org/flyball", events: ["agent.suspended"] }
+
+/** A store with two webhooks, one revoked, whose key is in `vault`. */
+const storeWithWebhooks = async (): Promise<{ readonly kept: string; readonly key: string }> => {
+  const server = await me.serve()
+  const [kept, gone] = [await server.call("POST", "/api/v1/webhooks", body), await server.call("POST", "/api/v1/webhooks", body)]
+  assert.deepEqual([kept.status, gone.status], [201, 201])
+  const [id, revoked] = [(await kept.json() as { id: string }).id, (await gone.json() as { id: string }).id]
+  assert.strictEqual((await server.call("POST", `/api/v1/webhooks/${revoked}/revoke`)).status, 200)
+  const { err, status } = await server.stop("SIGTERM")
+  const key = me.path(".flyball", "secrets.key")
+  assert.strictEqual(status, 0)
+  assert.include(err, `flyball: a new key for webhooks' secrets was made in ${realpathSync(me.path(".flyball"))}.\n`)
+  assert.strictEqual(statSync(key).mode & 0o077, 0)
+  copyFileSync(key, me.path("vault"))
+  return { kept: id, key }
+}
+
+describe("the key that seals webhooks' secrets", () => {
+  it("must be the one that the store's webhooks were sealed with: another does not start", async () => {
+    const { kept, key } = await storeWithWebhooks()
+    rmSync(key)
+    for (const _ of [1, 2]) {
+      const { err, out, status } = await me.flyball(["serve"])
+      assert.deepEqual([status, out], [1, ""])
+      assert.include(err, `flyball serve: the secret of webhook ${kept} does not open with the key in ${realpathSync(me.path(".flyball"))}/secrets.key: it was sealed with the key `)
+      assert.include(err, "Bring the right secrets.key back from your vault. If it is lost, set FLYBALL_SECRETS_LOST=1, start, and give each webhook a new secret (rotate-secret).\n")
+    }
+    // Commands that send nothing need no such key.
+    assert.strictEqual((await me.flyball(["check"])).status, 0)
+
+    copyFileSync(me.path("vault"), key)
+    const again = await me.serve()
+    assert.strictEqual((await again.stop("SIGTERM")).status, 0)
+  })
+
+  it("may be lost: then each webhook has a new secret, without an overlap", async () => {
+    const { kept, key } = await storeWithWebhooks()
+    rmSync(key)
+    const server = await me.serve({ FLYBALL_SECRETS_LOST: "1" })
+    const before = await server.call("POST", `/api/v1/webhooks/${kept}/test`)
+    assert.deepEqual([before.status, (await before.json() as { code: string }).code], [503, "webhooks_unavailable"])
+    const rotated = await server.call("POST", `/api/v1/webhooks/${kept}/rotate-secret`)
+    assert.deepInclude(await rotated.json(), { secret_overlap_until: null })
+    assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    const again = await me.serve()
+    assert.strictEqual((await again.stop("SIGTERM")).status, 0)
+  })
+
+  it("may be a file elsewhere, and is not made in the data folder then", async () => {
+    const server = await me.serve({ FLYBALL_SECRETS_KEY_FILE: me.path("mounted") })
+    assert.strictEqual((await server.call("POST", "/api/v1/webhooks", body)).status, 201)
+    const { err, status } = await server.stop("SIGTERM")
+    assert.strictEqual(status, 0)
+    assert.include(err, `flyball: a new key for webhooks' secrets was made in ${realpathSync(me.folder)}.\n`)
+    assert.notInclude(readdirSync(me.path(".flyball")), "secrets.key")
+    assert.strictEqual((await me.flyball(["serve"])).status, 1, "with the data folder's own")
+  })
+})

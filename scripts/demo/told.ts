@@ -1,0 +1,89 @@
+/** The demo's chapter on webhooks: a receiver that is away for two attempts, minutes that pass at once, and a library of somebody else that checks each signature. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Webhook } from "standardwebhooks"
+import { sendLater } from "./minutes-later.ts"
+import { type RunningServer, startServer } from "./server.ts"
+
+/** What came of it. */
+export interface Told {
+  readonly event: string
+  /** What each attempt was answered. */
+  readonly answers: ReadonlyArray<number>
+  /** Attempts whose signature the library makes too. */
+  readonly believed: number
+  readonly ids: number
+  readonly state: string
+}
+
+interface Arrived {
+  readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
+  readonly body: string
+}
+
+const MINUTE_MS = 60_000
+/** The schedule's: what passes before the second attempt, and before the third. */
+const LATER_MS = [MINUTE_MS, 6 * MINUTE_MS]
+
+/** Has a webhook told of a new key, and answers a server that goes on. */
+export const tell = async (folder: string, server: RunningServer, admin: string): Promise<{ readonly told: Told; readonly server: RunningServer }> => {
+  const receiver = await startReceiver([503, 503, 204])
+  try {
+    const act = async (path: string, body: unknown) => {
+      const { bytes, json, status } = await server.call("POST", `/api/v1/${path}`, admin, body)
+      if (status >= 300) throw new Error(`${path} answered ${status}: ${new TextDecoder().decode(bytes).slice(0, 500)}`)
+      return json
+    }
+    const event = "key.minted"
+    const { id, secret } = await act("webhooks", { url: receiver.url, events: [event] })
+    await act("admin/ingest-keys", { name: "another key", org_unit: "support" })
+    await receiver.arrival(1)
+    await server.stop()
+    for (const [index, laterMs] of LATER_MS.entries()) await sendLater(folder, laterMs, () => receiver.arrival(index + 2))
+    const again = await startServer(folder)
+    const [delivery] = (await again.call("GET", `/api/v1/webhooks/${id}/deliveries`, admin)).json
+    const told: Told = {
+      event,
+      answers: delivery.attempts.map((attempt: { readonly status_code: number }) => attempt.status_code),
+      believed: receiver.arrived.filter((one) => isBelieved(one, secret)).length,
+      ids: new Set(receiver.arrived.map(({ headers }) => headers["webhook-id"])).size,
+      state: delivery.state
+    }
+    return { told, server: again }
+  } finally {
+    await receiver.close()
+  }
+}
+
+/** The library's `verify` would refuse a time to come, so it is asked to sign the same instead. */
+const isBelieved = ({ body, headers }: Arrived, secret: string): boolean => {
+  const at = new Date(Number(headers["webhook-timestamp"]) * 1_000)
+  return new Webhook(secret).sign(String(headers["webhook-id"]), at, body) === headers["webhook-signature"]
+}
+
+const startReceiver = async (answers: ReadonlyArray<number>) => {
+  const arrived: Array<Arrived> = []
+  const waiting: Array<{ readonly count: number; readonly resolve: () => void }> = []
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
+      arrived.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
+      response.writeHead(answers[arrived.length - 1] ?? 204).end()
+      for (const { count, resolve } of waiting) if (arrived.length >= count) resolve()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/flyball`,
+    arrived,
+    /** Resolves when so many have come. */
+    arrival: (count: number) => new Promise<void>((resolve) => {
+      if (arrived.length >= count) resolve()
+      else waiting.push({ count, resolve })
+    }),
+    close: () => new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  }
+}
