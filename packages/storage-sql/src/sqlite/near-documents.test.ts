@@ -58,6 +58,9 @@ describe("documents in memory", () => {
     expect([holds(near, "agents", "a"), holds(near, "models", "b")]).toEqual([false, true])
     near.keep(asked(near, "models", "c"), [document("c")], 2_000)
     expect([holds(near, "models", "b"), holds(near, "models", "c")]).toEqual([true, false])
+    // A long question counts like a long answer.
+    near.keep(asked(near, "models", "d".repeat(1_000)), [], 0)
+    expect(holds(near, "models", "d".repeat(1_000))).toBe(false)
     // What commits let go counts no more.
     for (let round = 0; round < 10; round++) {
       near.keep(asked(near, "agents", "a"), [document("a")], 50)
