@@ -8,7 +8,7 @@ import { Mailer } from "./ports.ts"
 import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
 
 const letter = { to: "ada@example.org", subject: "Webhook has failed", text: "Dear Ada" }
-const put = (id: string) => Storage.use((storage) => storage.commit({ puts: [newMail(id, letter, 0)] }))
+const put = (id: string) => Storage.use((storage) => storage.commit({ puts: [newMail(id, "whk_00000000000000000000000000", letter, 0)] }))
 const stored = (id: string) => Storage.use((storage) => Effect.map(storage.get("mails", id), (document) => document?.body))
 const forgotten = { to: null, subject: null, text: null }
 

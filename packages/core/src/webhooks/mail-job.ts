@@ -4,8 +4,10 @@ import { Cause, Clock, Effect, Layer, Queue } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
 import { Entropy } from "../entropy.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
-import { MAIL_PAUSE_MS, MAILS, storedMail, triedMail, WAITING } from "./mails.ts"
+import { WEBHOOKS } from "../storage/outbox.ts"
+import { forgottenMail, MAIL_PAUSE_MS, MAILS, storedMail, triedMail, WAITING } from "./mails.ts"
 import { OutboxBell } from "./outbox-bell.ts"
+import { storedWebhook } from "./plan-webhook.ts"
 import { Mailer } from "./ports.ts"
 
 /** A process that died is replaced after this. Unit: milliseconds. Longer than any mail server keeps one waiting. */
@@ -26,7 +28,15 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
   let sent = 0
   for (const { body, id } of yield* storage.find(MAILS, WAITING.key, WAITING.value)) {
     if ((yield* Clock.currentTimeMillis) >= untilMs) return sent
-    const { messageId, nextTryAtMs, subject, text, to } = storedMail({ collection: MAILS, id, version: 0, body })
+    const { messageId, nextTryAtMs, subject, text, to, webhookId } = storedMail({ collection: MAILS, id, version: 0, body })
+    const webhook = yield* storage.get(WEBHOOKS, webhookId)
+    if (webhook !== null && storedWebhook(webhook).body.url === null) {
+      yield* commitPlanned(Effect.gen(function*() {
+        const document = yield* storage.get(MAILS, id)
+        if (document !== null) yield* storage.commit({ puts: [forgottenMail(document)] })
+      }))
+      continue
+    }
     if (nextTryAtMs > (yield* Clock.currentTimeMillis) || to === null || subject === null || text === null) continue
     const handedOver = yield* mailer.send({ to, subject, text, messageId }).pipe(
       Effect.as(true),

@@ -21,6 +21,8 @@ export type MailDocument = {
   readonly tries: number
   readonly nextTryAtMs: number
   readonly messageId: string
+  /** The webhook that it is about: once its endpoint is erased, the letter is forgotten unsent. */
+  readonly webhookId: string
   readonly to: string | null
   readonly subject: string | null
   readonly text: string | null
@@ -30,13 +32,17 @@ export type MailDocument = {
 export const WAITING = { key: "waiting", value: "yes" } as const
 
 /** Puts a new letter into the outbox. The same `id` twice is a conflict: one cause, one letter. */
-export const newMail = (id: string, letter: Omit<Mail, "messageId">, nowMs: number): DocumentPut => {
-  const body: MailDocument = { state: "pending", tries: 0, nextTryAtMs: nowMs, messageId: id, ...letter }
+export const newMail = (id: string, webhookId: string, letter: Omit<Mail, "messageId">, nowMs: number): DocumentPut => {
+  const body: MailDocument = { state: "pending", tries: 0, nextTryAtMs: nowMs, messageId: id, webhookId, ...letter }
   return { collection: MAILS, id, expectedVersion: 0, body, keys: { [WAITING.key]: WAITING.value } }
 }
 
 /** The letter in a document; only this folder writes there. */
 export const storedMail = (document: Document): MailDocument => document.body as MailDocument
+
+/** The letter, without what it says and to whom. */
+export const forgottenMail = (document: Document): DocumentPut =>
+  ({ collection: MAILS, id: document.id, expectedVersion: document.version, body: { ...storedMail(document), state: "failed", to: null, subject: null, text: null } })
 
 /** The letter after a try. */
 export const triedMail = (document: Document, handedOver: boolean, nowMs: number): DocumentPut => {

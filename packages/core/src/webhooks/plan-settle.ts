@@ -128,7 +128,7 @@ const giveUp = (webhook: StoredWebhook, last: Ended, { alertEmail }: WebhookSett
   const { puts, records } = changeStatus(webhook, "failed", "seventh_failure", SEVENTH_FAILURE)
   const to = webhook.body.notifyEmail ?? alertEmail
   return {
-    puts: to === null ? puts : [...puts, newMail(`mail_${last.delivery.id}`, { to, ...letterOf(webhook, last) }, last.endedAtMs)],
+    puts: to === null ? puts : [...puts, newMail(`mail_${last.delivery.id}`, webhook.id, { to, ...letterOf(webhook, last) }, last.endedAtMs)],
     records,
     event: event("webhook.failed", {
       webhook_id: webhook.id,
