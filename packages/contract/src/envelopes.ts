@@ -169,8 +169,8 @@ export const BacktestOut = Schema.Struct({
 })
 export type BacktestOut = typeof BacktestOut.Type
 
-/** Body of POST …/publish. `enforced` takes the draft, or the version on trial where there is no draft. */
-export const PublishIn = Schema.Struct({ mode: optional(oneOf(envelopeModes)), acknowledge_partial: optional(list(identifier(8), 0, 32)) })
+/** Body of POST …/publish: with `if_revision` only the text that was read there. `enforced` takes the draft, or the version on trial where there is no draft. */
+export const PublishIn = Schema.Struct({ mode: optional(oneOf(envelopeModes)), if_revision: optional(integer()), acknowledge_partial: optional(list(identifier(8), 0, 32)) })
 export type PublishIn = typeof PublishIn.Type
 
 /** Body of POST …/withdraw. */

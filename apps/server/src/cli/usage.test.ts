@@ -39,7 +39,7 @@ describe("how the command is called", () => {
     [["export", "--out", "a.evp"], "flyball export: --kind is missing; it is full, range or sparse. flyball export --help says how."],
     [["export", "--kind", "range", "--from", "x", "--out", "a.evp"], 'flyball export: --from should be a whole number, and is "x". flyball export --help says how.'],
     [["export", "--kind", "sparse", "--agent", "bot", "--out", "a.evp"], "flyball export: --agent should be an agent's id, agt_ and 26 characters; GET /api/v1/agents lists them. flyball export --help says how."],
-    [["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"], 'flyball export: --disclose takes all, none or names of parts (args, authority, claim, identity, labels, mapping, owner, previous, profile, reason, result), and got "all". flyball export --help says how.'],
+    [["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"], 'flyball export: --disclose takes all, none or names of parts (action, advice, args, authority, backtest, claim, diff, endpoint, envelope, identity, labels, lint, mapping, owner, previous, profile, reason, result, signals, waiver), and got "all". flyball export --help says how.'],
     [["export", "--kind", "full", "--out", "none/a.evp"], "is not there; make it first. flyball export --help says how."],
     [["backup"], "flyball backup: --out DIR is missing. flyball backup --help says how."],
     [["backup", "--out", "none/b"], "is not there; make it first. flyball backup --help says how."],

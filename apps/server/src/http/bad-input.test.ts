@@ -125,6 +125,7 @@ const badTime = (member: string): ReadonlyArray<Bad> => [
   [member, 1, "string_type"], [member, "yesterday", "datetime_parsing"], [member, "2026-01-01", "datetime_parsing"], [member, "2026-01-01T00:00:00", "datetime_parsing"],
   [member, "2026-02-29T00:00:00Z", "datetime_parsing"], [member, "2026-01-01T24:00:00Z", "datetime_parsing"], [member, "2026-12-31T23:59:60Z", "datetime_parsing"]
 ]
+const badEnvelope = (member: string): ReadonlyArray<Bad> => [[member, [], "dict_type"], [member, "x", "dict_type"], [member, { rules: "x".repeat(270_000) }, "too_long"]]
 const badWord = (member: string): ReadonlyArray<Bad> => [[member, "no such word", "enum"], [member, 1, "enum"]]
 const missing = Symbol("left out")
 
@@ -199,6 +200,25 @@ const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["name", missing, "missing"], ["name", "", "string_too_short"], ...badText("name", 200), ["org_unit", missing, "missing"], ...badText("org_unit", 100), ["org_unit", "*", "value_error"],
     ...badWord("max_autonomy_tier"), ...badTime("expires_at"), ["expires_at", "2001-01-01T00:00:00Z", "value_error"]
   ],
+  "bound.create_envelope": [
+    ["name", missing, "missing"], ["name", "", "string_too_short"], ...badText("name", 200), ["agent_id", "x", "string_pattern_mismatch"], ...badText("org_unit", 100),
+    ["envelope", missing, "missing"], ...badEnvelope("envelope"), ["status", "published", "extra_forbidden"]
+  ],
+  "bound.update_envelope": [["envelope", missing, "missing"], ...badEnvelope("envelope"), ...badInteger("if_revision"), ["name", "another", "extra_forbidden"], ["agent_id", "x", "extra_forbidden"]],
+  "bound.lint": [...badEnvelope("envelope"), ["acknowledge_partial", "E110", "list_type"], ["acknowledge_partial", ["a b"], "string_pattern_mismatch", "acknowledge_partial.0"], ["acknowledge_partial", Array(33).fill("a"), "too_long"]],
+  "bound.publish": [...badWord("mode"), ...badInteger("if_revision"), ["acknowledge_partial", [1], "string_type", "acknowledge_partial.0"], ["envelope", {}, "extra_forbidden"], ["second_approver", "x", "extra_forbidden"]],
+  "bound.withdraw": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
+  "bound.backtest": [...badInteger("from_seq"), ...badInteger("to_seq"), ...badWord("meters")],
+  "bound.request_waiver": [
+    ["rule_id", missing, "missing"], ...badIdentifier("rule_id", 64), ["unless", missing, "missing"], ["unless", [], "too_short"], ["unless", {}, "list_type"], ["unless", Array(65).fill({}), "too_long"],
+    ["expires_at", missing, "missing"], ...badTime("expires_at"), ["reason", missing, "missing"], ["reason", "", "string_too_short"], ...badText("reason", 2_000)
+  ],
+  "bound.evaluate": [
+    ["agent_id", missing, "missing"], ["agent_id", "x", "string_pattern_mismatch"], ["client_ref", missing, "missing"], ...badIdentifier("client_ref", 128), ["signals", missing, "missing"],
+    ["signals", [], "value_error"], ["signals", null, "value_error"], ["signals", "x", "value_error"], ...badIdentifier("action", 200), ["action_digest", "sha256:x", "string_pattern_mismatch"],
+    ...badIdentifier("run_id", 200), ...badIdentifier("approval_id", 200), ["mode", "shadow", "extra_forbidden"], ["outcome", "allow", "extra_forbidden"], ["tier", "L4", "extra_forbidden"]
+  ],
+  "bound.void_evaluation": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
   "webhooks.create": [
     ["url", missing, "missing"], ["url", null, "string_type"], ["url", "", "string_too_short"], ...badText("url", 2_048), ["url", "hooks.example.org", "value_error"], ["url", "ftp://hooks.example.org/", "value_error"],
     ["url", "http://hooks.example.org/", "value_error"], ["url", "https://ann:secret@hooks.example.org/", "value_error"], ["url", "https://hooks.example.org/#part", "value_error"], ["url", "https://127.0.0.1/", "value_error"],

@@ -51,7 +51,7 @@ export const bound = {
   publish: endpoint({
     id: "bound.publish", method: "POST", path: `${AT}/publish`, summary: "Puts the draft in force, or on trial. What it newly allows needs a governor who did not write it.",
     access: access.govern, params: envelope, body: optionalBody(PublishIn), success: json(200, EnvelopeVersionOut),
-    refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "NothingToPublish", "SecondApproverRequired"]
+    refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "EnvelopeRevisionConflict", "NothingToPublish", "SecondApproverRequired"]
   }),
   withdraw: endpoint({
     id: "bound.withdraw", method: "POST", path: `${AT}/withdraw`, summary: "Takes the envelope out of force: every evaluation it would bind is denied until a version is published.",

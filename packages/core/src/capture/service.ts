@@ -79,7 +79,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         if (found === null) return yield* new DecisionNotFound({ decisionId })
         yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
         const { actual = null } = settle
-        const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, found.agentId, yield* evaluationOf(found.seq), actual) }
+        const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, found.agentId, decisionId, yield* evaluationOf(found.seq), actual) }
         const change = yield* Effect.fromResult(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters }))
         const receipt = yield* storage.commit(change).pipe(
           Effect.mapError((fault) => (reusedIndexes(fault).length > 0 ? new DecisionAlreadySettled({ decisionId }) : fault))

@@ -22,12 +22,16 @@ import { readEnvelope } from "./rules/read-envelope.ts"
 import { withTierFloor } from "./rules/tier-floor.ts"
 
 /**
- * How far a question that is asked of the service is followed: it is answered in the host's own thread, which serves agents meanwhile. Twenty rules take a hundred nodes;
- * dense ones that take more are answered in part, and say so (E110).
+ * How far a question that is asked of the service is followed: it is answered in the host's own thread, which serves agents meanwhile. Twenty rules take a hundred nodes. What a
+ * node costs grows with the square of the boxes, so where there are many fewer nodes are looked at; what is left open is said (E110).
  *
  * - Unit: nodes of the diagram, states of all searches.
  */
-const HOST_BUDGETS = { budget: 10_000, searchBudget: 10_000 }
+const hostBudgets = (...versions: ReadonlyArray<Compiled | null>): { readonly budget: number; readonly searchBudget: number } => {
+  const boxes = Math.max(1, ...versions.map((version) => version === null ? 0 : version.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)))
+  const budget = Math.max(1, Math.min(10_000, Math.floor(4_000_000 / (boxes * boxes))))
+  return { budget, searchBudget: budget }
+}
 
 /** What surrounds an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's. */
 export interface Surroundings {
@@ -84,7 +88,7 @@ export const lintRead = ({ findings, fitted }: Reading, surroundings: Surroundin
     envelope: fitted.envelope,
     ...(history === null || history.evaluations.length === 0 ? {} : { history: { inputs: recordedInputs(history.evaluations, fitted.floored), days: daysOf(history) } }),
     safety: { tier: surroundings.tier, breakerArmed: "not_built", drillCurrent: "not_built" }
-  }, { ...HOST_BUDGETS, acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
+  }, { ...hostBudgets(fitted.floored.compiled), acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
   const all = [...ownFindings, ...report.findings.map(findingOut)]
   const publishable = !all.some(({ level }) => level === "error")
   return { publishable, out: lintOut(report, all, publishable, fitted.envelope) }
@@ -111,7 +115,7 @@ const findingOut = ({ code, example, historyCount, level, message, rules, share,
 /** Compares what binds now with what would. `from` null: before it, everything is denied. */
 export const compare = (from: Compiled | null, to: Fitted, history: History | null): DiffReport => {
   const inputs = history === null ? null : recordedInputs(history.evaluations, to.floored)
-  return diff(from, to.floored.compiled, { ...HOST_BUDGETS, ...(inputs === null ? {} : { history: inputs }), units: unitsOf(to.envelope) })
+  return diff(from, to.floored.compiled, { ...hostBudgets(from, to.floored.compiled), ...(inputs === null ? {} : { history: inputs }), units: unitsOf(to.envelope) })
 }
 
 /** A diff as the interface shows it; numbers of versions, 0 for the draft or for nothing. */

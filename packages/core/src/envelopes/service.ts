@@ -37,7 +37,7 @@ export interface EnvelopesApi {
   readonly lint: (id: string, input: LintIn, scope?: Scope) => Effect.Effect<LintOut, EnvelopeNotFound | NothingToPublish | ReadFault>
   /** Puts the draft in force, or on trial, if it has no errors and whoever does it may. The backtest is run and kept. */
   readonly publish: (id: string, input: PublishIn, writer: Writer, scope?: Scope) =>
-    Effect.Effect<EnvelopeVersionOut, EnvelopeNotFound | EnvelopeNotPublishable | NothingToPublish | SecondApproverRequired | ReadFault>
+    Effect.Effect<EnvelopeVersionOut, EnvelopeRevisionConflict | EnvelopeNotFound | EnvelopeNotPublishable | NothingToPublish | SecondApproverRequired | ReadFault>
   readonly withdraw: (id: string, input: WithdrawIn, writer: Writer, scope?: Scope) => Effect.Effect<EnvelopeOut, EnvelopeNotFound | EnvelopeNotInForce | ReadFault>
   /** Oldest first. */
   readonly versions: (id: string, scope?: Scope) => Effect.Effect<ReadonlyArray<EnvelopeVersionOut>, EnvelopeNotFound | ReadFault>
@@ -174,6 +174,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         // Read first: whoever changes what is in force from here on makes the commit conflict.
         const epoch = yield* nextEpoch(storage)
         const stored = yield* readStoredEnvelope(storage, id, scope)
+        // Whoever read one text must not approve another.
+        if (input.if_revision !== undefined && input.if_revision !== null && input.if_revision !== stored.version) return yield* new EnvelopeRevisionConflict({ revision: stored.version })
         const candidate = yield* candidateOf(stored, mode)
         const surroundings = yield* surroundingsOf(stored)
         const reading = fit(candidate.json, surroundings)
@@ -215,7 +217,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         if (since > 0) yield* versionDocument(id, since)
         const layer = since === 0 ? null : yield* inForce.layer(id, since, [])
         const earlier = since === 0 ? compiledOf(stored.body.withdrawn ? [] : surroundings.outer) : compiledOf([...surroundings.outer, ...(layer === null ? [] : [layer])])
-        return diffOut(since, to, compare(earlier, yield* fitted(json, surroundings), yield* historyOf(stored)))
+        const later = yield* fitted(json, surroundings)
+        return diffOut(since, to, beyondOutcomes(compare(earlier, later, yield* historyOf(stored)), layer?.envelope ?? null, later.envelope))
       }),
       backtest: Effect.fnUntraced(function*(id, input, scope = everyUnit) {
         const stored = yield* readStoredEnvelope(storage, id, scope)

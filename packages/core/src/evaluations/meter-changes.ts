@@ -10,6 +10,20 @@ import { METERS, windowPut } from "./meter-keeper.ts"
 import { reservationsOf } from "./rules/fold-meters.ts"
 import { readSide } from "./rules/recorded-side.ts"
 
+/**
+ * How an evaluation ended for its meters, by its id: settled by one decision, or voided. Whatever comes second is refused, or one reservation
+ * would be given back as often as somebody says so. Not governed: the records say it too.
+ */
+export const EVALUATION_ENDS = "evaluation_ends"
+
+/** The put that ends an evaluation; null where it ended in just this way before. Fails with a sentence where it ended otherwise. */
+export const endOf = Effect.fnUntraced(function*(storage: StorageApi, evaluationId: string, how: string) {
+  const ended = yield* storage.get(EVALUATION_ENDS, evaluationId)
+  if (ended === null) return { collection: EVALUATION_ENDS, id: evaluationId, expectedVersion: 0, body: { how } } satisfies DocumentPut
+  if (ended.body["how"] === how) return null
+  return yield* Effect.fail(ended.body["how"] === "void" ? "The evaluation is void, and its meters are free of it" as const : "Another decision has settled this evaluation already: what it came to stays counted" as const)
+})
+
 /** What settling a decision does to meters. */
 export interface SettledMeters {
   readonly evaluationSeq: number
@@ -33,11 +47,11 @@ export const touchWindows = Effect.fnUntraced(function*(storage: StorageApi, win
 /**
  * What settling with these amounts changes.
  *
- * - Fails: `InvalidInput` where the decision names no evaluation of this agent, where that one added nothing to such a meter, and for an amount that the meter cannot have.
+ * - Fails: `InvalidInput` where the decision names no evaluation of this agent, where that one added nothing to such a meter, is void or was settled by another decision, and for an amount that the meter cannot have.
  */
-export const settleMeters = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, agentId: string, evaluationId: string | null, actual: Actual) {
+export const settleMeters = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, agentId: string, decisionId: string, evaluationId: string | null, actual: Actual) {
   const evaluation = evaluationId === null ? null : yield* findEvaluation(storage, evaluationId)
-  if (evaluation === null || evaluation.body["agent_id"] !== agentId) return yield* refused("The decision names no evaluation of this agent, so there is nothing to settle", null)
+  if (evaluationId === null || evaluation === null || evaluation.body["agent_id"] !== agentId) return yield* refused("The decision names no evaluation of this agent, so there is nothing to settle", null)
   const reserved = reservationsOf(evaluation.body)
   const most = yield* greatest(inForce, evaluation)
   for (const [place, { amount, meter }] of actual.entries()) {
@@ -46,7 +60,8 @@ export const settleMeters = Effect.fnUntraced(function*(storage: StorageApi, inF
     if (amount > (most.get(meter) ?? Number.MAX_SAFE_INTEGER)) return yield* refused(`This meter takes amounts up to ${most.get(meter)}`, amount)
   }
   const windows = reserved.flatMap(({ meter, window }) => (actual.some((one) => meter === one.meter || meter === `shadow:${one.meter}`) ? [window] : []))
-  return { evaluationSeq: evaluation.seq, puts: yield* touchWindows(storage, windows) } satisfies SettledMeters
+  const end = yield* endOf(storage, evaluationId, decisionId).pipe(Effect.catchIf((fault) => typeof fault === "string", (sentence) => refused(sentence, null)))
+  return { evaluationSeq: evaluation.seq, puts: [...(yield* touchWindows(storage, windows)), ...(end === null ? [] : [end])] } satisfies SettledMeters
 })
 
 /** The greatest amount of each meter, as the envelopes of the evaluation declare it. Where they are gone nothing bounds it but the record. */

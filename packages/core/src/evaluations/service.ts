@@ -1,5 +1,5 @@
 /** Evaluations: may this agent do what it intends? Spec: document 1 section 4, `/bound/evaluations`; api.md "bounded autonomy"; `envelope/1`. */
-import { type AgentNotFound, type ClientRefReused, type Evaluation, type EvaluationIn, EvaluationNotFound, type ExplanationOut, type InvalidInput, type VoidIn, type VoidOut } from "@flyball/contract"
+import { type AgentNotFound, type ClientRefReused, detailItem, type Evaluation, type EvaluationIn, EvaluationNotFound, type ExplanationOut, InvalidInput, type VoidIn, type VoidOut } from "@flyball/contract"
 import { canonicalBytes } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../agents/read-agent.ts"
@@ -20,7 +20,7 @@ import { evaluationQueue } from "./evaluation-queue.ts"
 import { explainEvaluation } from "./explain-evaluation.ts"
 import { findEvaluation, readEvaluation } from "./find-evaluation.ts"
 import { readRun } from "./latch-runs.ts"
-import { touchWindows } from "./meter-changes.ts"
+import { endOf, touchWindows } from "./meter-changes.ts"
 import { meterKeeper } from "./meter-keeper.ts"
 import { EvaluationSteps } from "./ports.ts"
 import { reservationsOf } from "./rules/fold-meters.ts"
@@ -37,8 +37,8 @@ export interface EvaluationsApi {
   readonly get: (id: string, scope?: Scope) => Effect.Effect<Evaluation, EvaluationNotFound | ReadFault>
   /** The nearest less restrictive verdict: what would have had to be otherwise. */
   readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
-  /** Takes away what it added to meters: its action was not taken. */
-  readonly void: (id: string, input: VoidIn, writer: Writer, scope?: Scope) => Effect.Effect<VoidOut, EvaluationNotFound | ReadFault>
+  /** Takes away what it added to meters: its action was not taken. Refused once a decision has said what it came to. */
+  readonly void: (id: string, input: VoidIn, writer: Writer, scope?: Scope) => Effect.Effect<VoidOut, EvaluationNotFound | InvalidInput | ReadFault>
 }
 
 /** Evaluations. */
@@ -105,9 +105,12 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
       void: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
         const { agent, record } = yield* inScope(id, scope)
         const puts = yield* touchWindows(storage, reservationsOf(record.body).map(({ window }) => window))
+        const end = yield* endOf(storage, id, "void").pipe(
+          Effect.catchIf((fault) => typeof fault === "string", (sentence) => Effect.fail(new InvalidInput({ detail: [detailItem(["path", "evaluation_id"], "value_error", sentence, id)] })))
+        )
         const digest = contentDigest(crypto, canonicalText({ evaluation_id: id }), [])
         const { records: [receipt] } = yield* storage.commit({
-          puts,
+          puts: end === null ? puts : [...puts, end],
           records: [{ kind: "meter.voided", agentId: agent.id, body: { agent_id: agent.id, evaluation_id: id, evaluation_seq: record.seq, writer: writer.id }, parts: reasonPart(reason), once: { scope: VOID_SCOPE, key: id, digest } }]
         })
         return { evaluation_id: id, seq: receipt!.seq, record_hash: recordHash(receipt!.hash), duplicate: receipt!.duplicate }
