@@ -24,9 +24,10 @@ describe("a token of the organisation's issuer", () => {
       await issuer.addKey(alg, alg)
       const claims = { name: "Ann", roles: ["boss"], groups: "a b", email: "ann@example.org", email_verified: true, org_unit: "x" }
       const fresh = verifier()
-      assert.deepStrictEqual(await fresh.verify(await issuer.sign(alg, NOW, claims), NOW), { subject: "ann", name: "Ann", roles: ["boss"], groups: ["a", "b"], userIds: ["ann", "ann@example.org"], orgUnit: null })
+      assert.deepStrictEqual(await fresh.verify(await issuer.sign(alg, NOW, claims), NOW), { subject: "ann", name: "Ann", email: "ann@example.org", roles: ["boss"], groups: ["a", "b"], userIds: ["ann", "ann@example.org"], orgUnit: null })
     }
     const unverified = await verify(await issuer.sign("one", NOW, { email: "boss@example.org", aud: ["x", "flyball"] }), NOW)
+    assert.isNull(unverified?.email)
     assert.deepStrictEqual(unverified?.userIds, ["ann"], "an address that nobody verified is anybody's")
   })
 
