@@ -10,7 +10,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   eventloop: () => import("./eventloop.ts"),
   coldstart: () => import("./coldstart.ts"),
   webhooks: () => import("./webhooks.ts"),
-  envelopes: () => import("./envelopes.ts")
+  envelopes: () => import("./envelopes.ts"),
+  evaluations: () => import("./evaluations.ts")
 }
 
 const json = process.argv.includes("--json")

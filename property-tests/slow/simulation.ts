@@ -23,7 +23,7 @@ const one = async (seed: number): Promise<boolean> => {
   console.log(JSON.stringify(optionsOfSeed(seed), null, 2))
   const result = await simulate(seed, { seen: (line) => console.log(line) })
   console.log([...result.answers].map(([what, times]) => `${what} ${times}`).join(", "))
-  console.log(`${result.records} records, ${result.faults} faults, ${result.restarts} restarts, ${result.steps} steps, digest ${result.digest}`)
+  console.log(`${result.records} records, ${result.faults} faults, ${result.restarts} restarts, ${result.requests} requests of webhooks, ${result.steps} steps, digest ${result.digest}`)
   if (result.problems.length > 0) console.log(failureText(result))
   return result.problems.length === 0
 }
@@ -44,6 +44,6 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
     if (++done % PROGRESS === 0) console.log(`${done} seeds, ${failed} failed, ${seconds()} s`)
   })
   console.log([...totals.answers].sort(([a], [b]) => a < b ? -1 : 1).map(([what, times]) => `${what} ${times}`).join(", "))
-  console.log(`${totals.seeds} seeds (from ${from}, ${processes} processes): ${failed} failed; ${totals.acknowledged} answers, ${totals.records} records, ${totals.faults} faults, ${totals.restarts} restarts; ${seconds()} s`)
+  console.log(`${totals.seeds} seeds (from ${from}, ${processes} processes): ${failed} failed; ${totals.acknowledged} answers, ${totals.records} records, ${totals.faults} faults, ${totals.restarts} restarts, ${totals.requests} requests of webhooks (${totals.retries} of them retries); ${seconds()} s`)
   return failed === 0
 }

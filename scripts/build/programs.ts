@@ -20,11 +20,13 @@ export const programs: ReadonlyArray<Program> = [
       main: "apps/server/src/main.ts",
       worker: "packages/storage-sql/src/sqlite/worker.ts",
       "vacuum-worker": "packages/storage-sql/src/copy/vacuum-worker.ts",
+      "examiner-worker": "packages/node/src/examiner/examiner-worker.ts",
       "check-worker": checkWorker
     },
     copies: {
       "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql",
       "migrations/0002-outbox.sql": "packages/storage-sql/src/postgres/migrations/0002-outbox.sql",
+      "migrations/0003-deliveries-by-event.sql": "packages/storage-sql/src/postgres/migrations/0003-deliveries-by-event.sql",
       "demo/starter.ndjson": "fixtures/traces/starter.ndjson"
     }
   },

@@ -41,12 +41,12 @@ export const floors: ReadonlyArray<Floor> = [
   },
   {
     folder: "packages/node/",
-    may: ["@flyball/core", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "jose", ...stableEffect, "node:*"],
+    may: ["@flyball/core", "@flyball/core/examination", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "jose", ...stableEffect, "node:*"],
     touchesTheWorld: false
   },
   {
     folder: "packages/testkit/",
-    may: ["@flyball/core", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg/*", ...stableEffect, "node:*"],
+    may: ["@flyball/core", "@flyball/core/recompute", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg/*", ...stableEffect, "node:*"],
     touchesTheWorld: true
   },
   { folder: "apps/verify/", may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/core/recompute", "@flyball/core/replay", "node:*"], touchesTheWorld: true },

@@ -10,7 +10,7 @@ export const resultText: { readonly [status in ExitStatus]: string } = {
 }
 
 /** The result where the pack is sound, and an evaluation in it is not. */
-export const unfaithfulText = "BAD. The pack is as its signer sealed it, but what was sealed says verdicts that its own rules do not say. Do not rely on them."
+export const unfaithfulText = "BAD. The pack is as its signer sealed it, but what was sealed breaks its own rules: a verdict, a version or a waiver is not what they say. Do not rely on it."
 
 /** One sentence per verdict. */
 export const verdictText: {

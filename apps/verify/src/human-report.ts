@@ -2,6 +2,7 @@
 import type { Finding, Previous, Report } from "@flyball/evidence"
 import { brokenLinkText } from "./broken-link.ts"
 import { findingText, resultText, unfaithfulText, verdictText } from "./explanations.ts"
+import { actCounts } from "./replay/four-eyes-report.ts"
 import type { Replayed } from "./replay/replay-report.ts"
 import { replayCounts, replayEntries } from "./replay/replay-text.ts"
 
@@ -22,7 +23,7 @@ export const humanReport = (report: Report, splitView: SplitView | null = null, 
     report.checkpoint === null ? [] : entry("Contents", [
       count(counts.records, "record"), `${count(counts.parts_disclosed, "part")} disclosed`, `${counts.parts_withheld} withheld`, `${counts.parts_erased} erased`
     ].join(", ") + "."),
-    replayed === null || replayed.replay === null ? [] : entry("Evaluations", replayCounts(replayed.replay)),
+    replayed === null || replayed.replay === null ? [] : [...entry("Evaluations", replayCounts(replayed.replay)), ...entry("Four eyes", actCounts(replayed.replay.four_eyes))],
     splitView === null ? [] : ["The two checkpoints that contradict each other:", ...splitView.notes.flatMap((note) => ["", ...note.trimEnd().split("\n").map((line) => `    ${line}`)])],
     findings(report),
     ...replayed === null || replayed.replay === null ? [] : replayEntries(replayed.replay).map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),

@@ -3,11 +3,11 @@ import { equalBytes, fromBase64, fromHex, fromUtf8, LineReader, MAX_LINE_BYTES, 
 import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
 
 /**
- * The chain that the pack's chain follows; null when it follows none, or the pack does not show it.
+ * The chain that the pack's chain follows; null when it follows none, or the pack does not hold record 0. `hidden`: it follows one, and the pack does not show which.
  *
  * To be asked of a pack whose integrity is `ok`. It reads to record 0, and only where that names such a part on to the disclosed parts.
  */
-export const previousChain = async (path: string): Promise<Previous | null> => {
+export const followedChain = async (path: string): Promise<Previous | "hidden" | null> => {
   await using source = await fileSource(path)
   let commitment: Uint8Array | null = null
   for await (const line of linesOf(packContent(source, await detectCompression(source)))) {
@@ -17,9 +17,15 @@ export const previousChain = async (path: string): Promise<Previous | null> => {
       const named = read.ok && read.record.seq === 0 ? read.record.parts.find(({ name }) => name === PREVIOUS) : undefined
       if (named === undefined) return null
       commitment = fromHex(named.c)
-    } else if (line[0] === DISCLOSED || line[0] === ERASED || line[0] === LAST) return disclosed(line, commitment)
+    } else if (line[0] === DISCLOSED || line[0] === ERASED || line[0] === LAST) return disclosed(line, commitment) ?? "hidden"
   }
-  return null
+  return commitment === null ? null : "hidden"
+}
+
+/** The same for a report: what the pack shows. */
+export const previousChain = async (path: string): Promise<Previous | null> => {
+  const followed = await followedChain(path)
+  return followed === "hidden" ? null : followed
 }
 
 /** The part, where this is its line: it is the first of all parts, by record and by name. */

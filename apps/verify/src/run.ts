@@ -13,7 +13,7 @@ import { humanReport } from "./human-report.ts"
 import { jsonReport } from "./json-report.ts"
 import { previousChain } from "./previous-chain.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
-import { type Replayed, withReplay } from "./replay/replay-report.ts"
+import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-report.ts"
 
 /** What the command needs of the world. */
 export interface World {
@@ -52,18 +52,28 @@ interface Verified {
 /** Replay reads the file again, after it was checked: it must be the same file then. */
 const verifyAndReplay = async (command: Command, world: World): Promise<Verified & { readonly replayed: Replayed | null }> => {
   if (!command.replay) return { ...await verify(command, world), replayed: null }
-  const before = await identityOf(command.pack)
+  const files = [command.pack, ...command.previous]
+  const before = await Promise.all(files.map(identityOf))
   const { report, splitView } = await verify(command, world)
-  const why = whyNotReplayed(report)
-  // Loaded where it is asked for: nobody else waits for it.
-  const replay = why === null ? await (await import("./replay/replay-pack.ts")).replayPack(command.pack, report.header!.from) : null
-  if (await identityOf(command.pack) !== before) throw new PackFileUnusable("The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy.")
+  const { replay, why } = await replayed(command, report)
+  const after = await Promise.all(files.map(identityOf))
+  if (after.some((identity, place) => identity !== before[place])) throw new PackFileUnusable("The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy.")
   return { report: withReplay(report, replay, why), splitView, replayed: { replay, packExit: report.exit } }
 }
 
-const whyNotReplayed = ({ header, verdicts }: Report): string | null => {
+/** Loaded where it is asked for: nobody else waits for it. */
+const replayed = async ({ pack, previous, threads }: Command, report: Report): Promise<{ readonly replay: ReplayReport | null; readonly why: string | null }> => {
+  const why = whyNotReplayed(report, previous)
+  if (why !== null) return { replay: null, why }
+  const [{ earlierPacks }, { replayPack }] = await Promise.all([import("./replay/earlier-packs.ts"), import("./replay/replay-pack.ts")])
+  const earlier = report.header!.from > 0 ? { packs: [], missing: null } : await earlierPacks(pack, previous, threads)
+  return typeof earlier === "string" ? { replay: null, why: earlier } : { replay: await replayPack(pack, report.origin!, report.header!.from, earlier), why: null }
+}
+
+const whyNotReplayed = ({ header, verdicts }: Report, previous: ReadonlyArray<string>): string | null => {
   if (header === null || verdicts.integrity !== "ok") return "Evaluations were not made again: the records are not what the pack claims."
-  return header.kind === "sparse" ? "Evaluations were not made again: that needs a full or range pack, since each depends on the records before it." : null
+  if (header.kind === "sparse") return "Evaluations were not made again: that needs a full or range pack, since each depends on the records before it."
+  return previous.length > 0 && header.from > 0 ? "Evaluations were not made again: --previous joins a chain to one that begins at record 0, and this pack begins later." : null
 }
 
 const identityOf = async (path: string): Promise<string> => {

@@ -16,7 +16,7 @@ export const MetaOut = Schema.Struct({
   enums: Schema.Record(Schema.String, words),
   limits: Schema.Record(Schema.String, Schema.Int),
   record_kinds: words,
-  /** Kinds of events that webhooks can have. */
+  /** Kinds of events that webhooks can ask for. */
   event_kinds: words
 })
 export type MetaOut = typeof MetaOut.Type

@@ -84,7 +84,7 @@ describe("the endpoint table", () => {
   })
 
   it("creates with 201 and reads with 200", () => {
-    const changes = new Set(["bound.lint", "bound.publish", "bound.withdraw", "bound.backtest", "bound.grant_waiver", "bound.explain", "ingest_keys.revoke", "access_mapping.resolve_draft", ...["test", "revoke", "rotate_secret", "complete_rotation", "enable", "redeliver", "recover"].map((act) => `webhooks.${act}`), ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)])
+    const changes = new Set(["bound.lint", "bound.publish", "bound.withdraw", "bound.backtest", "bound.grant_waiver", "bound.explain", "ingest_keys.revoke", "access_mapping.resolve_draft", ...["test", "revoke", "rotate_secret", "complete_rotation", "disable", "enable", "redeliver", "recover"].map((act) => `webhooks.${act}`), ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)])
     for (const { id, method, success } of endpoints) assert.strictEqual(success.status, method === "GET" || method === "PATCH" || method === "PUT" || changes.has(id) ? 200 : 201, id)
   })
 
@@ -104,7 +104,7 @@ describe("the endpoint table", () => {
       "GET /status", "POST /api/v1/admin/ingest-keys", "POST /api/v1/admin/ingest-keys/{key_id}/revoke", "POST /api/v1/agents", "POST /api/v1/agents/{agent_id}/capture-gaps",
       "POST /api/v1/agents/{agent_id}/decisions", "POST /api/v1/chain/erasures", "POST /api/v1/decisions/{decision_id}/settle", "POST /api/v1/evidence/packs", "POST /api/v1/webhooks", "GET /api/v1/webhooks",
       "GET /api/v1/webhooks/{webhook_id}", "GET /api/v1/webhooks/{webhook_id}/deliveries", "POST /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
-      ...["test", "revoke", "rotate-secret", "rotate-secret/complete", "enable", "recover"].map((act) => `POST /api/v1/webhooks/{webhook_id}/${act}`)
+      ...["test", "revoke", "rotate-secret", "rotate-secret/complete", "disable", "enable", "recover"].map((act) => `POST /api/v1/webhooks/{webhook_id}/${act}`)
     ].sort())
   })
 })

@@ -137,6 +137,13 @@ export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySe
   }
 }
 
+/** An ingest key said less of a meter than its evaluation reserved. `reserved` is what it may say at least. */
+export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>()("SettleBelowReserved", { meter: told(Schema.String), reserved: told(Schema.Int) }) {
+  override get message(): string {
+    return "An ingest key may settle a meter at what its evaluation reserved, or above. What was reserved too much is given back by a person: settle it in a session, or void the evaluation."
+  }
+}
+
 /** `args`, `result` or `labels` of these decisions are over their limit. */
 export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("DecisionTooLarge", { indexes: told(Schema.Array(Schema.Int)), limitBytes: told(Schema.Int) }) {
   override get message(): string {
@@ -214,10 +221,10 @@ export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("De
   }
 }
 
-/** The delivery is still tried by itself. `state` says how it stands. */
+/** An attempt at the delivery is under way. `state` says how it stands. */
 export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()("DeliveryUnfinished", { state: told(Schema.String) }) {
   override get message(): string {
-    return `The delivery is ${this.state ?? "unfinished"}: it is still tried by itself. Deliver it again when it succeeded, failed or was cancelled.`
+    return `The delivery is ${this.state ?? "unfinished"}: an attempt is under way. Look how it went in a few seconds, and deliver it again then.`
   }
 }
 
@@ -305,6 +312,13 @@ export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()
   }
 }
 
+/** The evaluation added nothing to any meter. */
+export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingToVoid", {}) {
+  override get message(): string {
+    return "The evaluation added nothing to any meter, so there is nothing to take away."
+  }
+}
+
 /** There is nothing at this path. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   override get message(): string {
@@ -351,10 +365,10 @@ export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {
 export type Refusal =
   | InvalidInput | Unauthorized | Forbidden | KeyNotAllowed | OrgUnitNotAllowed | TierOverCap | AgentNotFound | AgentNameTaken
   | InvalidTransition | TierGateUnmet | AgentVersionConflict | MappingVersionConflict | ModelNotFound | ModelTaken
-  | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
+  | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | SettleBelowReserved | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
   | PackNotFound | IngestKeyNotFound | WebhookNotFound | WebhookRevoked | WebhookNotActive | RotationUnderWay | DeliveryNotFound | DeliveryUnfinished
   | EnvelopeNotFound | EnvelopeVersionNotFound | EnvelopeExists | EnvelopeRevisionConflict | NothingToPublish | EnvelopeNotPublishable | SecondApproverRequired
-  | EnvelopeNotInForce | WaiverNotFound | WaiverNotOpen | EvaluationNotFound
+  | EnvelopeNotInForce | WaiverNotFound | WaiverNotOpen | EvaluationNotFound | NothingToVoid
   | WebhooksUnavailable | NotFound | MethodNotAllowed | UnsupportedMediaType | BodyTooLarge | Draining | NotWriting
 
 /** The tag of a refusal. */

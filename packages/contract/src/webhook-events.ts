@@ -20,6 +20,14 @@ export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "br
 /** Where an identity comes from; `other` is a text of the caller's own. */
 export const identitySources = ["signed_card", "a2a_signed_card", "spiffe", "entra_agent_id", "okta_agent", "oidc_workload", "aws_agent_registry", "did", "other"] as const
 
+/** What is not in order in a chain: what a check can find in a record or in the whole, a guard outside the store that says otherwise, a store that is not as it is written. */
+export const chainProblems = [
+  "E_NONCANONICAL", "E_LIMIT", "E_VERSION", "E_SEQ", "E_PREV", "E_TIME", "E_ORIGIN", "E_ROOT", "E_CHECKPOINT_SIG", "E_COUNT", "E_PART_MISMATCH", "E_PART_UNEXPLAINED", "E_HASH", "E_COLUMN", "E_TILE",
+  "E_GUARD", "E_STORE"
+] as const
+/** One of {@link chainProblems}. */
+export type ChainProblem = (typeof chainProblems)[number]
+
 const tail = "[0-9a-hjkmnp-tv-z]{26}"
 /** Who caused it: an ingest key, a person's pseudonym, or a rule of this service. */
 const writer = patterned(new RegExp(`^((key|usr)_${tail}|(system|policy|breaker):[a-z0-9_-]{1,64})$`), 80)
@@ -84,6 +92,9 @@ export const webhookEvents = {
   "chain.checkpoint": entry("The head of the chain was signed. `note` is the checkpoint, which the chain's public key verifies.", "/api/v1/chain/checkpoint", {
     tree_size: integer(1), root_hash: digest, signed_at: instant, note
   }),
+  "chain.verify_failed": entry("The chain is not in order: somebody's check found it, or the look before a signature, which is not made then. Told once for each finding.", "/api/v1/chain/verify", {
+    code: oneOf(chainProblems), first_bad_seq: Schema.NullOr(integer()), found_by: oneOf(["signing", "check"])
+  }),
   "capture.gap": entry("Decisions of an agent are missing from the chain, and whoever captures them says so.", AGENT, {
     agent_id: agentId, count: integer(), from: instant, to: instant, reason: oneOf(gapReasons), writer
   }),
@@ -116,6 +127,9 @@ export type EventData<T extends EventType> = (typeof webhookEvents)[T]["data"]["
 
 /** The types, in the order of the catalogue. */
 export const eventTypes: ReadonlyArray<EventType> = Object.keys(webhookEvents) as ReadonlyArray<EventType>
+
+/** The types that a webhook can ask for. A test goes to the webhook that is tested, whatever it asked for, and to no other. */
+export const subscribableTypes: ReadonlyArray<EventType> = eventTypes.filter((type) => type !== "webhook.test")
 
 /** Whether a text is the type of an event in the catalogue. */
 export const isEventType = (text: string): text is EventType => Object.hasOwn(webhookEvents, text)

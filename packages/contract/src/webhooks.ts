@@ -1,7 +1,7 @@
 /** Webhooks and their deliveries as they travel. Spec: document 1 section 6, document 2 sections 2 and 6; api.md "agents and registry", `/webhooks`. */
 import { Schema } from "effect"
 import { email, instant, integer, integerParam, list, oneOf, optional, text } from "./fields.ts"
-import { eventTypes } from "./webhook-events.ts"
+import { subscribableTypes } from "./webhook-events.ts"
 
 /** Where a webhook stands. */
 export const webhookStatuses = ["active", "failed", "disabled", "revoked"] as const
@@ -22,7 +22,7 @@ export const MAX_OVERLAP_HOURS = 72
 /** Body of POST /webhooks. Whoever fails is written to at `notify_email`; left out, at the creator's own address. */
 export const WebhookCreate = Schema.Struct({
   url: text(1, 2048),
-  events: list(oneOf(eventTypes), 1, 100),
+  events: list(oneOf(subscribableTypes), 1, 100),
   description: optional(text(0, 2000)),
   notify_email: optional(email)
 })

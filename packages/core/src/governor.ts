@@ -13,8 +13,8 @@ import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
 import { agentsDoor } from "./governor/agents-door.ts"
 import type { AgentsDoor } from "./governor/agents-door-types.ts"
-import { envelopesDoor, evaluationsDoor } from "./governor/bound-door.ts"
-import type { EnvelopesDoor, EvaluationInfo, EvaluationInput, ExplanationInfo } from "./governor/bound-door-types.ts"
+import { envelopesDoor, evaluationsDoor, waiversDoor } from "./governor/bound-door.ts"
+import type { ActOptions, EnvelopesDoor, EvaluationInfo, EvaluationInput, ExplanationInfo, VoidInfo, WaiversDoor } from "./governor/bound-door-types.ts"
 import { chainDoor } from "./governor/chain-door.ts"
 import { type Door, openDoor } from "./governor/door.ts"
 import { GovernorError } from "./governor/error.ts"
@@ -57,14 +57,18 @@ export interface Governor extends AsyncDisposable {
   readonly agents: AgentsDoor
   /** How far agents may go alone. */
   readonly envelopes: EnvelopesDoor
-  /** Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. */
+  /** Exceptions to one rule, for a time. */
+  readonly waivers: WaiversDoor
+  /** Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. The input counts as it is at the call. */
   evaluate(input: EvaluationInput, options?: CallOptions): Promise<EvaluationInfo>
   evaluation(id: string, options?: CallOptions): Promise<EvaluationInfo>
   /** What would have had to be otherwise for a less restrictive verdict. */
   explain(id: string, options?: CallOptions): Promise<ExplanationInfo>
+  /** Says that what was evaluated was not done: meters get back what they reserved for it. Once, and not after it was settled. */
+  voidEvaluation(id: string, why?: { readonly reason?: string | null }, options?: ActOptions): Promise<VoidInfo>
   /** Who is told of what happens here. */
   readonly webhooks: WebhooksDoor
-  /** Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. */
+  /** Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. One counts as it is at the call; a list is not to be changed before the promise settles. */
   witness(agentId: string, decisions: DecisionInput | ReadonlyArray<DecisionInput>, options?: CallOptions): Promise<Receipts>
   /** Adds the outcome of a decision, once. */
   settle(decisionId: string, outcome: SettleInput, options?: CallOptions): Promise<SettleReceipt>
@@ -138,6 +142,7 @@ const governorOver = (door: Door, writerId: string): Governor => {
   return {
     agents: agentsDoor(door, writer),
     envelopes: envelopesDoor(door, writer),
+    waivers: waiversDoor(door, writer),
     ...evaluationsDoor(door, writer),
     webhooks: webhooksDoor(door, writer),
     witness: (agentId, decisions, options) =>
@@ -151,12 +156,14 @@ const governorOver = (door: Door, writerId: string): Governor => {
     chain: chainDoor(door),
     erase: (target, options) =>
       run(Effect.flatMap(decoded(decodeErasure, target), (erasure) => Erasure.use((service) => service.erase(erasure, writer))), options),
-    exportPack: (request, options) =>
-      door.stream(() => run(Effect.gen(function*() {
+    exportPack: (request, options) => {
+      const asked = decoded(decodePack, request)
+      return door.stream(() => run(Effect.gen(function*() {
         const packs = yield* Packs
-        const pack = yield* packs.request(yield* decoded(decodePack, request), writer)
+        const pack = yield* packs.request(yield* asked, writer)
         return yield* packs.build(pack.id, writer)
-      }), options)),
+      }), options))
+    },
     checkpointNow: (options) =>
       run(Checkpointer.use(({ now }) => Effect.map(now, ({ note, rootHex, size }) => ({ size, root_hash: `sha256:${rootHex}`, note }))), options),
     check: (options) =>

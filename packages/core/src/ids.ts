@@ -13,12 +13,10 @@ const idBytes = 16
  * - Unit: `prefix` is without the underscore.
  * - Fails: never.
  */
-export const newId = Effect.fnUntraced(function*(prefix: string) {
-  const nowMs = yield* Clock.currentTimeMillis
-  const entropy = yield* Entropy
-  const bytes = new Uint8Array(idBytes)
-  new DataView(bytes.buffer).setUint32(0, Math.floor(nowMs / 0x1_0000))
-  new DataView(bytes.buffer).setUint16(4, nowMs % 0x1_0000)
-  bytes.set(entropy.bytes(idBytes - timeBytes), timeBytes)
-  return encodeId(`${prefix}_`, bytes)
-})
+export const newId = (prefix: string): Effect.Effect<string> =>
+  Effect.withFiberSucceed((fiber) => {
+    const bytes = new Uint8Array(idBytes)
+    bytes.set(fiber.getRef(Entropy).bytes(idBytes - timeBytes), timeBytes)
+    for (let at = timeBytes - 1, rest = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()); at >= 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256
+    return encodeId(`${prefix}_`, bytes)
+  })

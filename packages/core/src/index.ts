@@ -4,7 +4,7 @@
 export { type Governor, type GovernorOptions, openGovernor } from "./governor.ts"
 export type { AgentsDoor } from "./governor/agents-door-types.ts"
 export type { AttemptErrorInfo, DeliveryInfo, WebhookInfo, WebhookInput, WebhooksDoor, WebhookSecretInfo, WebhookTestInfo } from "./governor/webhooks-door-types.ts"
-export type { ActOptions, DiffInfo, EnvelopeInfo, EnvelopesDoor, EnvelopeVersionInfo, EvaluationInfo, EvaluationInput, ExplanationInfo, LintInfo } from "./governor/bound-door-types.ts"
+export type { ActOptions, BacktestInfo, DiffInfo, EnvelopeInfo, EnvelopesDoor, EnvelopeVersionInfo, EvaluationInfo, EvaluationInput, ExplanationInfo, LintInfo, VoidInfo, WaiverInfo, WaiversDoor } from "./governor/bound-door-types.ts"
 export { GovernorError } from "./governor/error.ts"
 export type {
   AgentChange, AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, ErasureInfo,
@@ -34,6 +34,8 @@ export { Models, type ModelsApi } from "./models/service.ts"
 export { Provenance, type ProvenanceApi } from "./provenance/service.ts"
 export { Capture, type CaptureApi } from "./capture/service.ts"
 export { Envelopes, type EnvelopesApi } from "./envelopes/service.ts"
+export { TrustsCanonicalRoles } from "./access-mapping/trusts-canonical-roles.ts"
+export { Examiner, type ExaminerApi } from "./envelopes/examination/examiner.ts"
 export { serverSignalNames } from "./evaluations/rules/server-signals.ts"
 export { Evaluations, type EvaluationsApi } from "./evaluations/service.ts"
 export { type Concluded, EvaluationSteps, type EvaluationStepsApi, type KillOf } from "./evaluations/ports.ts"

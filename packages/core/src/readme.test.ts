@@ -5,23 +5,25 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 
 const here = import.meta.dirname
-const block = (readme: string, language: string): string => {
-  const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1]
-  assert.isString(found, `README.md is expected to have a ${language} block`)
-  return found!
+/** Each example and what it says that it prints. */
+const examples = async (): Promise<ReadonlyArray<readonly [code: string, prints: string]>> => {
+  const readme = await readFile(join(here, "../README.md"), "utf8")
+  return [...readme.matchAll(/```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/g)].map(([, code, prints]) => [code!, prints!])
 }
 
 describe("the README", () => {
-  it("shows an example that runs in a process of its own and prints what it says", async () => {
-    const readme = await readFile(join(here, "../README.md"), "utf8")
+  it("has an example of capture, and one of envelopes", async () => assert.lengthOf(await examples(), 2))
+
+  it.each([0, 1])("shows example %i, which runs in a process of its own and prints what it says", async (place) => {
+    const [code, prints] = (await examples())[place]!
     // Inside the package, so that its imports resolve as a host's would.
     const folder = await mkdtemp(join(here, "../.readme-example-"))
     try {
       const file = join(folder, "example.ts")
-      await writeFile(file, block(readme, "ts"))
+      await writeFile(file, code)
       const { stderr, stdout } = await promisify(execFile)(process.execPath, [file])
       assert.strictEqual(stderr, "")
-      assert.strictEqual(stdout, block(readme, "text"))
+      assert.strictEqual(stdout, prints)
     } finally {
       await rm(folder, { recursive: true })
     }

@@ -26,9 +26,10 @@ export { MAX_RECORD_BYTES, NO_RECORD, RECORD_VERSION } from "./record/record.ts"
 export { RecordScanner } from "./record/scan.ts"
 
 // Kinds of records
-export type { BodyMember, KindRow, PartRow } from "./kinds.ts"
-export { allRecordKinds, checkBody, kindRow, MAX_PARTS, recordKinds } from "./kinds.ts"
-export type { MemberType } from "./kinds-members.ts"
+export { allRecordKinds, kindRow, MAX_PARTS, recordKinds } from "./kinds/catalogue.ts"
+export { checkBody } from "./kinds/check-body.ts"
+export type { MemberType } from "./kinds/members.ts"
+export type { BodyMember, KindRow, PartRow } from "./kinds/row.ts"
 
 // The chain before a recovered one
 export type { Previous } from "./previous.ts"

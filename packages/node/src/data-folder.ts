@@ -5,6 +5,7 @@ import { nodeCrypto } from "@flyball/evidence/node"
 import { Context, Effect, Layer } from "effect"
 import { resolve } from "node:path"
 import { codeOf } from "./atomic-file.ts"
+import { examinerThread } from "./examiner/examiner-layer.ts"
 import { FolderProblem } from "./folder-problem.ts"
 import { makeNextKey, promoteNextKey, readKeys } from "./key-files.ts"
 import { type DataFolderOptions, openFolder } from "./open-folder.ts"
@@ -12,7 +13,7 @@ import type { PrivateKey } from "./private-key.ts"
 import { renameOrigin } from "./rename-origin.ts"
 
 /**
- * Keys and guard in a folder of this host, made at the first start.
+ * Keys and guard in a folder of this host, made at the first start; and a thread for what is asked about envelopes.
  *
  * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`; while a rotation goes on, `signing.key.next-<key id>`. The README says what each is and what losing it costs.
  * - Fails, when a governor opens: `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
@@ -20,7 +21,7 @@ import { renameOrigin } from "./rename-origin.ts"
 export const dataFolder = (options: DataFolderOptions): KeysChoice => {
   // Where it is now: the process may move to another folder.
   const dir = resolve(options.dir)
-  return keysChoice("files", Layer.effectContext(Effect.map(opened(options), ({ guard, key }) =>
+  return keysChoice("files", Layer.merge(examinerThread, Layer.effectContext(Effect.map(opened(options), ({ guard, key }) =>
     Context.make(Signer, {
       ...signingKey(key),
       origin: key.origin,
@@ -39,7 +40,7 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
         advance: (from, to) => running(options.dir, "signing guard", () => guard.advance(from, to))
       }),
       Context.add(EvidenceCrypto, nodeCrypto)
-    ))))
+    )))))
 }
 
 /**

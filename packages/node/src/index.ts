@@ -1,6 +1,7 @@
 /** What `@flyball/node` promises. Everything not listed may change tomorrow. */
 export { createFile } from "./atomic-file.ts"
 export { dataFolder, dataFolderVkey } from "./data-folder.ts"
+export { examinerThread } from "./examiner/examiner-layer.ts"
 export { logMailer, MailInvalid, mailProblem, openSmtpMailer, type PlainMailer, smtpMailer } from "./mail/mailer.ts"
 export type { MailOptions } from "./mail/settings.ts"
 export { memorySecretBox, openSecretBox, type PlainSecretBox, rotateSecretsKey, secretBox, type SecretBoxOptions } from "./secrets/secret-box.ts"

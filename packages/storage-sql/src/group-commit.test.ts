@@ -1,7 +1,7 @@
+import { turnTasks } from "@flyball/core/storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { groupCommit } from "./group-commit.ts"
-import { turnTasks } from "./turns.ts"
 
 /** A backend that records its batches and is held back until it is let go. */
 const backend = Effect.gen(function*() {

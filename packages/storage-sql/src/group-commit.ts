@@ -4,9 +4,9 @@
  * One batch is in flight at a time, and the next one gathers meanwhile. Once that is full it may follow at once: it gains nothing by waiting, and a
  * backend that takes it needs not stand idle until its host has a moment. Spec: design section 3.
  */
+import { inTurn } from "@flyball/core/storage"
 import type { Scope } from "effect"
 import { Effect, Exit, Fiber } from "effect"
-import { inTurn } from "./turns.ts"
 
 /** Records in one batch, at most, unless one item alone has more. It keeps a transaction near 10 ms. */
 export const batchRecords = 500

@@ -4,6 +4,7 @@ import { claimCases } from "./cases/claims.ts"
 import { concurrencyCases } from "./cases/concurrency.ts"
 import { conflictCases } from "./cases/conflicts.ts"
 import { documentCases } from "./cases/documents.ts"
+import { forgetCases } from "./cases/forget.ts"
 import { genesisCases } from "./cases/genesis.ts"
 import { hashCases } from "./cases/hashes.ts"
 import { keyCases } from "./cases/keys.ts"
@@ -27,6 +28,7 @@ export const storageCases: ReadonlyArray<StorageCase> = [
   ...onceCases,
   ...outboxCases,
   ...claimCases,
+  ...forgetCases,
   ...leaseCases,
   ...hashCases,
   ...concurrencyCases,

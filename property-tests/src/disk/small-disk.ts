@@ -12,9 +12,9 @@ export interface SmallDisk {
   readonly folder: string
   /** Put before a command, this lets it see the disk. */
   readonly prefix: ReadonlyArray<string>
-  /** Takes all space but this much, in a file that stands in the way until `giveBack`. Unit: bytes. */
+  /** Takes all space but this much, until `giveBack`. Unit: bytes. */
   readonly fill: (leaveBytes: number) => void
-  /** Frees what `fill` took. */
+  /** Makes as much room as there was at first, beside what is on it. */
   readonly giveBack: () => void
   /** Copies everything on it to a folder that everybody sees. Nobody may write meanwhile. */
   readonly copyTo: (folder: string) => void
@@ -33,9 +33,17 @@ const keep = "mount -t tmpfs -o size=\"$2\",mode=0777 flyball \"$1\" && echo mou
 export const canHaveSmallDisk = (): boolean =>
   process.platform === "linux" && spawnSync(outside[0]!, [...outside.slice(1), "sh", "-c", "mount -t tmpfs -o size=64k flyball /tmp && command -v nsenter"], { stdio: "ignore" }).status === 0
 
-/** Others may write meanwhile: with nothing to be left, dd goes on until it fails, which is what is wanted. Unit of df: 4 KiB. */
-const fill = `free=$(df --output=avail --block-size=4096 "$1" | tail -1)
-if [ "$2" = 0 ]; then dd if=/dev/zero of="$1/ballast" bs=4k 2>/dev/null || true; else dd if=/dev/zero of="$1/ballast" bs=4k count=$((free - $2)) 2>/dev/null; fi`
+/**
+ * The disk itself is made smaller and larger, whatever was written by then: with a ballast on a disk of one size a quick server would fill it before its turn.
+ * It cannot be made smaller than what is on it, and others may write meanwhile: then again. Unit of df: 4 KiB.
+ */
+const resize = `for try in $(seq 100); do
+  used=$(df --output=used --block-size=4096 "$1" | tail -1)
+  mount -o remount,size=$(( (used + $2) * 4096 )) "$1" 2>/dev/null && exit 0
+done
+mount -o remount,size=$(( (used + $2) * 4096 )) "$1"`
+
+const pages = (bytes: number): string => String(Math.floor(bytes / 4_096))
 
 /** Makes a disk of so many bytes at `folder`. Rejects where {@link canHaveSmallDisk} is false. */
 export const smallDisk = async (folder: string, bytes: number): Promise<SmallDisk> => {
@@ -54,8 +62,8 @@ export const smallDisk = async (folder: string, bytes: number): Promise<SmallDis
   return {
     folder,
     prefix,
-    fill: (leaveBytes) => run(fill, String(Math.floor(leaveBytes / 4_096))),
-    giveBack: () => run("rm -f \"$1/ballast\""),
+    fill: (leaveBytes) => run(resize, pages(leaveBytes)),
+    giveBack: () => run(resize, pages(bytes)),
     copyTo: (target) => run("cp -a \"$1/.\" \"$2\"", target),
     close: () => {
       keeper.stdin!.end()

@@ -21,8 +21,8 @@ export interface Space {
   readonly close: () => Promise<void>
 }
 
-/** Room on a small disk. Unit: bytes. */
-const DISK_BYTES = 40 * 1024 * 1024
+/** Room on a small disk while it is not full: more than a quick server writes between two times that it is. It costs only what is written. Unit: bytes. */
+const DISK_BYTES = 256 * 1024 * 1024
 
 /** A small disk. Only where `canHaveSmallDisk` says so. */
 export const diskSpace = async (folder: string): Promise<Space> => {

@@ -1,5 +1,6 @@
 /** Random envelopes over one small vocabulary, and random inputs for them. */
 import fc from "fast-check"
+import { readEnvelope } from "../../../packages/core/src/envelopes/rules/read-envelope.ts"
 
 /** JSON of an envelope. */
 export type EnvelopeJson = { readonly [name: string]: unknown; readonly rules: ReadonlyArray<{ readonly [name: string]: unknown }> }
@@ -83,3 +84,70 @@ export const inputs = fc.record({
   spent: fc.integer({ min: 0, max: 40 })
 })
 export type Inputs = typeof inputs extends fc.Arbitrary<infer A> ? A : never
+
+/** Ways to say what a missing value is: it is an error, it is absent, it counts as one of these. */
+const absences = (...values: ReadonlyArray<string | number | boolean>): fc.Arbitrary<object> => fc.constantFrom<object>({}, { optional: true }, ...values.map((on_missing) => ({ on_missing })))
+/** Most layers say what the others say, or few would fit. */
+const mostly = <A>(usual: A, others: fc.Arbitrary<A>): fc.Arbitrary<A> => fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others })
+const { amount, due, level, limit, paid, tier, tool, urgent } = declarations.signals
+
+/** Declarations of one layer: domains, absence and now and then the source are its own; it may lack some. */
+const layerDeclarations = fc.record({
+  tool: mostly<object>({}, fc.record({ values: fc.shuffledSubarray([...tools, "wire.send"], { minLength: 1 }), absence: absences() }).map(({ absence, values }) => ({ values, ...absence }))),
+  level: mostly<object>({}, fc.constantFrom({ optional: false }, { optional: false, on_missing: "internal" })),
+  amount: mostly<object>({}, fc.record({ min: fc.integer({ min: -6, max: 0 }), max: fc.integer({ min: 1, max: 20 }), absence: absences(0, 1), source: fc.constantFrom("caller", "caller", "caller", "server") }).map(({ absence, ...rest }) => ({ ...rest, ...absence }))),
+  limit: mostly<object>({}, fc.constantFrom({ optional: false }, { optional: false, on_missing: 0 }, { max: 9 }, { min: -1, max: 1 })),
+  paid: mostly<object>({}, fc.record({ min: fc.constantFrom(0, 0, 0, 1, -2), max: fc.integer({ min: 2, max: 10 }), absence: absences(1, 2) }).map(({ absence, ...rest }) => ({ ...rest, ...absence }))),
+  due: mostly<object>({}, fc.record({ max: fc.integer({ min: 1, max: 8 }), absence: absences(0, 1) }).map(({ absence, ...rest }) => ({ ...rest, ...absence }))),
+  urgent: mostly<object>({}, fc.constantFrom({ on_missing: true }, { on_missing: undefined }, { on_missing: undefined, optional: true })),
+  lacks: mostly<ReadonlyArray<string>>([], fc.subarray(["level", "limit", "due", "urgent", "share", "left", "times", "spend"])),
+  filter: mostly<object>({}, fc.constant({ where: { tool: ["mail.send"] } }))
+}).map(({ filter, lacks, ...own }) => {
+  const kept = <A extends object>(all: A): object => Object.fromEntries(Object.entries(all).filter(([name]) => !lacks.includes(name)))
+  const signals = {
+    tool: { ...tool, ...own.tool }, level: { ...level, ...own.level }, amount: { ...amount, ...own.amount }, limit: { ...limit, ...own.limit },
+    paid: { ...paid, ...own.paid }, due: { ...due, ...own.due }, urgent: { ...urgent, ...own.urgent }, tier
+  }
+  const { effects: _, derived, meters, ...rest } = declarations
+  return JSON.parse(JSON.stringify({ ...rest, signals: kept(signals), derived: kept(derived), meters: kept({ spend: { ...meters.spend, ...filter } }), effects: Object.fromEntries(signals.tool.values.map((name) => [name, "read"])) })) as object
+})
+
+/** Whatever is found fault with in an envelope's own words is left out of it: rules, meters, derived signals. */
+export const mended = (json: EnvelopeJson): EnvelopeJson => {
+  const { envelope, findings } = readEnvelope(json)
+  if (envelope !== null) return json
+  const faults = findings.map(({ path }) => path.split("/").slice(1, 3))
+  if (!faults.some(([of]) => of === "rules" || of === "meters" || of === "derived")) throw new Error(JSON.stringify(findings))
+  const without = (member: string): object => Object.fromEntries(Object.entries((json[member] ?? {}) as object).filter(([name]) => !faults.some(([of, which]) => of === member && which === name)))
+  return mended({ ...json, derived: without("derived"), meters: without("meters"), rules: json.rules.filter((_, i) => !faults.some(([of, which]) => of === "rules" && which === String(i))) })
+}
+
+/** An envelope whose declarations differ a little from those of others made so. Most permit everything but for a few rules, or defaults would hide what the rules say. */
+export const layerJson: fc.Arbitrary<EnvelopeJson> = fc.record({ own: layerDeclarations, some: fc.array(ruleJson, { maxLength: 3 }), permits: fc.constantFrom(true, true, true, false), caps: fc.boolean(), outcome: fc.constantFrom("deny", "require_review") })
+  .map(({ caps, outcome, own, permits, some }) => {
+    const { paid } = (own as { readonly signals: { readonly paid: { readonly max: number } } }).signals
+    const all = [...(permits ? [{ outcome: "allow", when: [] }] : []), ...(caps ? [{ outcome: "require_review", when: [{ signal: "share", eq: paid.max * 10_000 }] }] : []), ...some]
+    return mended({ ...own, rules: all.map((rule, i) => ({ id: `r${i}`, ...rule })), default: { outcome } })
+  })
+
+const signalNames = ["tool", "level", "amount", "limit", "paid", "due", "urgent"]
+
+/** Nearly always a value that every layer has, or most inputs would be refused by one of them. */
+const within = (core: readonly [number, number], usual: readonly [number, number], all: readonly [number, number]): fc.Arbitrary<number> =>
+  fc.oneof(...([[8, core], [2, usual], [1, all]] as const).map(([weight, [min, max]]) => ({ weight, arbitrary: fc.integer({ min, max }) })))
+
+/** Values in and around the domains of such layers; any may be missing. */
+export const layerInputs = fc.record({
+  tool: fc.constantFrom(...tools, ...tools, ...tools, "wire.send"),
+  level: fc.constantFrom(...levels),
+  amount: within([0, 1], [-3, 12], [-7, 21]),
+  limit: within([-1, 1], [-5, 5], [-6, 10]),
+  paid: within([1, 2], [0, 6], [-3, 11]),
+  due: within([0, 1], [0, 4], [0, 9]),
+  urgent: fc.boolean(),
+  missing: fc.oneof({ weight: 3, arbitrary: fc.constant<ReadonlyArray<string>>([]) }, { weight: 2, arbitrary: fc.constantFrom(...signalNames).map((name) => [name]) }, { weight: 1, arbitrary: fc.subarray(signalNames) }),
+  tier: fc.integer({ min: 0, max: 4 }),
+  spent: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 48 }) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 100 }) }),
+  count: fc.integer({ min: 0, max: 8 })
+})
+export type LayerInputs = typeof layerInputs extends fc.Arbitrary<infer A> ? A : never

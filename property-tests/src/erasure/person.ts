@@ -1,5 +1,7 @@
-/** A person's data on its way through a server: everywhere a caller can put a text, and the calls that take it back. */
+/** A person's data on its way through a server: everywhere a caller can put a text. */
 import type { RunningServer } from "../../../apps/server/src/cli/testing/commands.ts"
+import { scatterEnvelopes } from "./scatter-envelopes.ts"
+import { scatterWebhooks } from "./scatter-webhooks.ts"
 
 /** A caller with a token, so that many calls need one. */
 export type Call = (method: string, path: string, body?: unknown) => Promise<{ readonly status: number; readonly text: string }>
@@ -12,64 +14,86 @@ export const callerOf = (server: RunningServer, token: string): Call => async (m
   return { status: response.status, text: await response.text() }
 }
 
+/** Calls, and expects this status. Answers the JSON, null where there is none. */
+export const expecting = (call: Call) => async <A>(method: string, path: string, body: unknown, status: number): Promise<A> => {
+  const answer = await call(method, path, body)
+  if (answer.status !== status) throw new Error(`Expected ${status} of ${method} ${path}, saw ${answer.status}: ${answer.text.slice(0, 500)}`)
+  return (answer.text.startsWith("{") || answer.text.startsWith("[") ? JSON.parse(answer.text) : null) as A
+}
+
+/** Who scatters: the person, and somebody else who approves what the person wrote. */
+export interface Callers {
+  readonly person: Call
+  readonly other: Call
+}
+
+/** What is scattered: a text, and what of it may stand where only plain ASCII may. Whoever looks for the second finds the first too. */
+export interface Marker {
+  readonly text: string
+  readonly plain: string
+}
+
 /**
- * Puts `marker` wherever a text may go: an agent's texts, decisions alone and in a batch, small and over many pages, an outcome, requests that are refused, a repeated
- * key with other content, look-ups, and packs that disclose it. Answers the seq of every record that holds it.
+ * Puts the marker wherever a text may go: agents, keys, the mapping, what agents are made of, envelopes and what is done under them, webhooks that fail, decisions alone and in a
+ * batch, small and over many pages, outcomes, requests that are refused, look-ups, and packs that disclose it. `failing`: the address of a receiver that takes nothing.
  */
-export const scatter = async (call: Call, marker: string): Promise<ReadonlyArray<number>> => {
-  const post = async (path: string, body: unknown, status: number): Promise<unknown> => {
-    const answer = await call("POST", path, body)
-    if (answer.status !== status) throw new Error(`Expected ${status} of ${path}, saw ${answer.status}: ${answer.text.slice(0, 300)}`)
-    return answer.text.startsWith("{") ? JSON.parse(answer.text) : null
-  }
-  const large = `${"before ".repeat(10_000)}${marker}${" behind".repeat(10_000)}`
-  const agent = await post("/agents", {
-    name: `bot of ${marker}`, description: marker, owner_name: marker, owner_email: "a@example.com", org_unit: "support", purpose: large.slice(68_500, 71_500), labels: { [marker]: marker }
-  }, 201) as { readonly id: string }
-  const identity = await post(`/agents/${agent.id}/identity`, { declared_source: marker, declared_ref: `of ${marker}` }, 201) as { readonly seq: number }
-  const claimed = await post(`/agents/${agent.id}/identity`, { signed_card: a2aCard(marker) }, 201) as { readonly seq: number }
-  const decisions = `/agents/${agent.id}/decisions`
-  const whole = { action: "look", status: "ok", args: { text: marker, [marker]: [marker] }, result: large, labels: { about: marker } }
-  const one = await post(decisions, { ...whole, client_ref: "a/0" }, 201) as Receipts
-  const many = await post(decisions, { decisions: Array.from({ length: 2 }, (_, n) => ({ ...whole, args: `${n} ${marker}`, client_ref: `b/${n}` })) }, 201) as Receipts
-  const settled = await post(`/decisions/${one.receipts[0]!.decision_id}/settle`, { status: "ok", result: { said: large } }, 201) as { readonly seq: number }
-  await post(decisions, { ...whole, client_ref: "c/0", kind: marker }, 422)
-  await post(decisions, { ...whole, client_ref: "c/1", [marker]: marker }, 422)
-  await post(decisions, { ...whole, client_ref: "a/0", args: `other ${marker}` }, 409)
-  await post(decisions, { client_ref: "a/0", decisions: marker }, 422)
-  await call("GET", `/agents?name=${encodeURIComponent(marker)}`)
-  await call("GET", `/agents/${encodeURIComponent(marker)}`)
-  const pack = await post("/evidence/packs", { kind: "full", disclose: "all" }, 201) as { readonly id: string }
+export const scatter = async (callers: Callers, marker: Marker, failing: string): Promise<void> => {
+  const { person: call } = callers
+  const done = expecting(call)
+  await scatterAccess(callers, marker)
+  // First, so that it is told of everything that follows.
+  const giveUp = await scatterWebhooks(call, marker, failing)
+  await scatterAgents(call, marker)
+  await scatterEnvelopes(callers, marker)
+  await giveUp()
+  await call("GET", `/agents?name=${encodeURIComponent(marker.text)}`)
+  await call("GET", `/agents/${encodeURIComponent(marker.text)}`)
+  const pack = await done<{ readonly id: string }>("POST", "/evidence/packs", { kind: "full", disclose: "all" }, 201)
   const download = await call("GET", `/evidence/packs/${pack.id}`)
-  if (!download.text.includes(Buffer.from(marker).toString("base64").slice(0, 8)) && !download.text.includes(marker)) throw new Error("The pack was to disclose the text.")
-  return [await seqOfAgent(call), identity.seq, claimed.seq, ...one.receipts.map(({ seq }) => seq), ...many.receipts.map(({ seq }) => seq), settled.seq]
+  if (!download.text.includes(Buffer.from(marker.text).toString("base64").slice(0, 8)) && !download.text.includes(marker.text)) throw new Error("The pack was to disclose the text.")
+}
+
+/** Keys and who becomes what here. */
+const scatterAccess = async ({ person }: Callers, { text }: Marker): Promise<void> => {
+  const done = expecting(person)
+  await done("POST", "/admin/ingest-keys", { name: text, org_unit: "support" }, 201)
+  const rules = [{ match: { claim: "groups", value: text }, role: "admin", org_unit: "*" }]
+  await done("PUT", "/admin/entitlement-rules", { rules, trust_canonical: true }, 200)
+  await done("POST", "/admin/entitlement-rules/resolve-draft", { rules, groups: [text] }, 200)
+}
+
+/** Agents, what people say of them, and what they do. */
+const scatterAgents = async (call: Call, { text }: Marker): Promise<void> => {
+  const done = expecting(call)
+  const large = `${"before ".repeat(10_000)}${text}${" behind".repeat(10_000)}`
+  const agent = await done<{ readonly id: string }>("POST", "/agents", {
+    name: `bot of ${text}`, description: text, owner_name: text, owner_email: "a@example.com", org_unit: "support", purpose: large.slice(68_500, 71_500), labels: { [text]: text }
+  }, 201)
+  const at = `/agents/${agent.id}`
+  await done("POST", `${at}/identity`, { declared_source: text, declared_ref: `of ${text}` }, 201)
+  await done("POST", `${at}/identity`, { signed_card: a2aCard(text) }, 201)
+  await done("POST", `${at}/provenance`, { kind: "prompt", name: text, version: text, uri: `https://example.com/${text}`, supplier: text, sbom_ref: text }, 201)
+  await done("PATCH", at, { purpose: `other ${text}`, labels: { [text]: text } }, 200)
+  await done("POST", `${at}/transfer-ownership`, { owner_name: `heir ${text}`, owner_email: "b@example.com" }, 200)
+  await done("POST", `${at}/activate`, undefined, 200)
+  await done("POST", `${at}/suspend`, { reason: text }, 200)
+  const whole = { action: "look", status: "ok", args: { text, [text]: [text] }, result: large, labels: { about: text } }
+  const one = await done<Receipts>("POST", `${at}/decisions`, { ...whole, client_ref: "a/0" }, 201)
+  await done("POST", `${at}/decisions`, { decisions: Array.from({ length: 2 }, (_, n) => ({ ...whole, args: `${n} ${text}`, client_ref: `b/${n}` })) }, 201)
+  await done("POST", `/decisions/${one.receipts[0]!.decision_id}/settle`, { status: "ok", result: { said: large } }, 201)
+  await done("POST", `${at}/decisions`, { ...whole, client_ref: "c/0", kind: text }, 422)
+  await done("POST", `${at}/decisions`, { ...whole, client_ref: "c/1", [text]: text }, 422)
+  await done("POST", `${at}/decisions`, { ...whole, client_ref: "a/0", args: `other ${text}` }, 409)
+  await done("POST", `${at}/decisions`, { client_ref: "a/0", decisions: text }, 422)
+  await done("POST", `${at}/disown`, { reason: text }, 200)
 }
 
 /** A card by a key that nobody here knows, and which is called after the person. */
-const a2aCard = (marker: string): { readonly card: string } => {
-  const header = Buffer.from(JSON.stringify({ alg: "EdDSA", kid: marker })).toString("base64url")
-  return { card: Buffer.from(JSON.stringify({ name: marker, signatures: [{ protected: header, signature: "AAAA" }] })).toString("base64") }
+const a2aCard = (text: string): { readonly card: string } => {
+  const header = Buffer.from(JSON.stringify({ alg: "EdDSA", kid: text })).toString("base64url")
+  return { card: Buffer.from(JSON.stringify({ name: text, signatures: [{ protected: header, signature: "AAAA" }] })).toString("base64") }
 }
 
 interface Receipts {
-  readonly receipts: ReadonlyArray<{ readonly seq: number; readonly decision_id: string }>
-}
-
-const seqOfAgent = async (call: Call): Promise<number> => {
-  const { text } = await call("GET", "/chain/records?kind=agent.registered&limit=10")
-  return (JSON.parse(text) as ReadonlyArray<{ readonly seq: number }>).at(-1)!.seq
-}
-
-/** Erases every part of these records. */
-export const eraseAll = async (call: Call, seqs: ReadonlyArray<number>): Promise<number> => {
-  let erased = 0
-  for (const seq of seqs) {
-    const { text } = await call("GET", `/chain/records/${seq}`)
-    for (const { name } of (JSON.parse(text) as { readonly parts: ReadonlyArray<{ readonly name: string }> }).parts) {
-      const answer = await call("POST", "/chain/erasures", { seq, name, reason: "subject_request" })
-      if (answer.status !== 201) throw new Error(`Expected 201 of the erasure of ${name} of record ${seq}, saw ${answer.status}: ${answer.text.slice(0, 300)}`)
-      erased += 1
-    }
-  }
-  return erased
+  readonly receipts: ReadonlyArray<{ readonly decision_id: string }>
 }

@@ -8,7 +8,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Act, ask, begin, CAP, evaluatedAgain, evaluators, type Lived, live } from "./governed-history.ts"
+import { type Act, ask, begin, CAP, evaluatedAgain, evaluators, type Lived, live, liveWithErasures } from "./governed-history.ts"
 
 /** The same histories every time: a difference that was found once is found again. It is not made smaller: that would open a governor for each try. */
 const seed = 20_261_122
@@ -63,6 +63,32 @@ describe.each(stores)("on %s", (name, open) => {
     }), { numRuns: histories[name], seed, endOnFailure: true })
     // Histories in which nothing happened would prove nothing.
     if (name === "memory") expect([...seen]).toEqual(expect.arrayContaining(["@invalid_signal", "@missing_signal", "@no_envelope", "@suspended", "@tier_floor", "cap", "odd", "look"]))
+  })
+
+  it("what was erased makes evaluations withheld, and none of them ok or wrong", { timeout: 300_000 }, async () => {
+    const erased = new Map<string, number>()
+    let proved = 0
+    await fc.assert(fc.asyncProperty(groups, fc.array(fc.nat(), { minLength: 3, maxLength: 12, size: "max" }), async (history, picks) => {
+      const lived = nothingLived()
+      await within(open(), Effect.gen(function*() {
+        yield* begin(2, lived)
+        const gone = yield* liveWithErasures(history, picks, [yield* Evaluations, ...(yield* evaluators(1))], lived)
+        const again = yield* evaluatedAgain
+        expect(again.length).toBe(new Set(lived.evaluationIds).size)
+        expect(again.filter(({ verdict }) => verdict !== "ok" && verdict !== "withheld")).toEqual([])
+        const hidden = new Set(gone.map(({ seq }) => seq))
+        const bare = again.filter(({ seq }) => hidden.has(seq))
+        expect(bare.filter(({ verdict }) => verdict === "ok")).toEqual([])
+        // Without any erasure all are ok: what is withheld is so because of what was erased.
+        if (gone.length === 0) expect(again.every(({ verdict }) => verdict === "ok")).toBe(true)
+        expect((yield* Replay.use((replay) => replay.check)).differences).toEqual([])
+        for (const { name } of gone) erased.set(name, (erased.get(name) ?? 0) + 1)
+        proved += again.filter(({ verdict }) => verdict === "ok").length
+      }))
+    }), { numRuns: histories[name], seed, endOnFailure: true })
+    if (name !== "memory") return
+    expect([...erased.keys()].sort()).toEqual(["advice", "envelope", "profile", "signals", "waiver"])
+    expect(proved).toBeGreaterThan(50)
   })
 
   it("two evaluators never let more through than the cap, however many ask at once", { timeout: 120_000 }, async () => {

@@ -1,6 +1,6 @@
 /** Random histories of governed agents: asked, settled, voided, published anew, suspended, with several processes' worth of evaluators over one store. */
 import type { EvaluationIn } from "@flyball/contract"
-import { Agents, Capture, type Chain, Envelopes, Evaluations, Waivers } from "@flyball/core"
+import { Agents, Capture, type Chain, Envelopes, Erasure, Evaluations, Waivers } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -89,7 +89,8 @@ export const live = (groups: ReadonlyArray<ReadonlyArray<Act>>, askers: Readonly
 
 let refs = 0
 
-const doing = ({ a, b, c, what }: Act, askers: ReadonlyArray<Asker>, lived: Lived): Doing => {
+/** Does one act; histories of other things deal it too. */
+export const doing = ({ a, b, c, what }: Act, askers: ReadonlyArray<Asker>, lived: Lived): Doing => {
   const { agentId, envelopeId } = lived.agents[a % lived.agents.length]!
   const asker = askers[b % askers.length]!
   switch (what % 40) {
@@ -119,7 +120,8 @@ const doing = ({ a, b, c, what }: Act, askers: ReadonlyArray<Asker>, lived: Live
         const capture = yield* Capture
         const made = yield* ask(asker, lived, { agent_id: agentId, client_ref: `p${refs++}`, signals: { tool: "pay", amount: 10 + c }, run_id: "r0" })
         const { receipts: [receipt] } = yield* capture.witness(agentId, [{ client_ref: `d${refs++}`, kind: "tool_call", action: "pay", status: "ok", evaluation_id: made.id }], host)
-        yield* capture.settle(receipt!.decision_id, { status: "ok", actual: [{ meter: "spent", amount: c }] }, host)
+        // What came to less is for a person to say.
+        yield* capture.settle(receipt!.decision_id, { status: "ok", actual: [{ meter: "spent", amount: c % 2 === 0 ? c : 10 + c * 2 }] }, c % 2 === 0 ? ann : host)
       })
     default:
       return ask(asker, lived, {
@@ -129,6 +131,36 @@ const doing = ({ a, b, c, what }: Act, askers: ReadonlyArray<Asker>, lived: Live
       })
   }
 }
+
+/** A part that a history erased. */
+export interface ErasedPart {
+  readonly seq: number
+  readonly name: string
+}
+
+/** Kinds whose parts are erased here, and the parts: what evaluations are made of. */
+const erasable: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["evaluation.made", ["advice", "signals"]], ["envelope.drafted", ["envelope", "profile"]], ["envelope.published", ["envelope"]], ["waiver.requested", ["waiver"]], ["waiver.granted", ["waiver"]]
+])
+
+/** Lives the groups, and after some of them erases a part of a record that there is by then. Answers the parts that are gone. */
+export const liveWithErasures = (groups: ReadonlyArray<ReadonlyArray<Act>>, erasures: ReadonlyArray<number>, askers: ReadonlyArray<Asker>, lived: Lived) => Effect.gen(function*() {
+  const storage = yield* Storage
+  const erasure = yield* Erasure
+  const gone: Array<ErasedPart> = []
+  for (const [place, group] of groups.entries()) {
+    yield* live([group], askers, lived)
+    const pick = erasures[place]
+    if (pick === undefined) continue
+    const records = yield* storage.records({ kinds: [...erasable.keys()], from: 0, limit: 1_000 })
+    const record = records[pick % records.length]!
+    for (const name of erasable.get(record.kind)!) {
+      const exit = yield* Effect.exit(erasure.erase({ seq: record.seq, name, reason: "subject_request" }, ann))
+      if (exit._tag === "Success") gone.push({ seq: record.seq, name })
+    }
+  }
+  return gone
+})
 
 /** Evaluates everything again, out of the records alone. */
 export const evaluatedAgain = Effect.gen(function*() {

@@ -32,7 +32,7 @@ export const boundedLife = Effect.gen(function*() {
   yield* refund(5_000)
   const first = yield* refund(2_000)
   const { receipts: [receipt] } = yield* Capture.use((capture) => capture.witness(agentId, [{ client_ref: "d-1", kind: "tool_call", action: "refund", status: "intended", evaluation_id: first.id }], host))
-  yield* Capture.use((capture) => capture.settle(receipt!.decision_id, { status: "ok", actual: [{ meter: "spent", amount: 1_500 }] }, host))
+  yield* Capture.use((capture) => capture.settle(receipt!.decision_id, { status: "ok", actual: [{ meter: "spent", amount: 1_500 }] }, ben))
   const second = yield* refund(2_000)
   yield* refund(2_000)
   yield* evaluations.void(second.id, { reason: "The order was cancelled." }, ben)

@@ -9,11 +9,11 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Act, begin, evaluators, type Lived, live } from "../evaluations/governed-history.ts"
 import { exported, inBoundedWorld } from "./bounded-world.ts"
-import { replayed } from "./replayed.ts"
+import { replayedForProgram } from "./replayed.ts"
 
 const seed = 20_261_122
-/** Histories for each store; each is exported and verified several times. */
-const histories = { memory: 12, SQLite: 5 }
+/** Histories for each store, each a test of its own: a governor is opened, three packs are verified, and how long all of them take together depends on who else is at work. */
+const histories = { memory: 8, SQLite: 4 }
 const stores: ReadonlyArray<readonly [keyof typeof histories, () => StorageChoice]> = [["memory", () => memoryStorage()], ["SQLite", () => sqliteStorage({ file: ":memory:" })]]
 
 const act: fc.Arbitrary<Act> = fc.record({ what: fc.nat(1_000), a: fc.nat(63), b: fc.nat(63), c: fc.nat(63) })
@@ -31,26 +31,31 @@ const lives = (history: ReadonlyArray<ReadonlyArray<Act>>, choice: StorageChoice
 }
 
 describe.each(stores)("on %s", (name, open) => {
-  it("every evaluation replays, and of what is withheld nothing is called wrong", { timeout: 300_000 }, async () => {
-    let withheld = 0
-    let provedInPart = 0
-    await fc.assert(fc.asyncProperty(groups, fc.nat(), fc.nat({ max: 40 }), async (history, hide, cut) => {
+  let withheld = 0
+  let provedInPart = 0
+
+  it.each(fc.sample(fc.tuple(groups, fc.nat(), fc.nat({ max: 40 })), { numRuns: histories[name], seed }).map((one, place) => [place, one] as const))(
+    "history %i: every evaluation replays, and of what is withheld nothing is called wrong", { timeout: 120_000 }, async (_, [history, hide, cut]) => {
       const { full, made, range } = await lives(history, open(), cut)
-      const whole = await replayed(full.pack, full.vkey)
-      expect(whole.replay).toMatchObject({ evaluations: made, verdicts: made === 0 ? {} : { ok: made }, unreadable_records: 0 })
+      const whole = await replayedForProgram(full.pack, full.vkey)
+      expect([...whole.replay!.mismatches, ...whole.replay!.withheld, ...whole.replay!.four_eyes.mismatches, ...whole.replay!.four_eyes.withheld]).toEqual([])
+      expect(whole.replay).toMatchObject({ evaluations: made, verdicts: made === 0 ? {} : { ok: made }, late: { count: 0 }, unreadable_records: 0 })
       expect(whole.status).toBe(0)
 
       const pack = openPack(full.pack)
       let part = 0
       const shut = pack.records.map((record) => ({ ...record, parts: record.parts.map((one) => ({ ...one, disclosed: (part++ * 7 + hide) % 5 === 0 ? null : one.disclosed })) }))
       const resealed = await sealPack(nodeCrypto, { ...pack, records: shut }, new Uint8Array(32).fill(9))
-      for (const some of [await replayed(resealed.pack, resealed.vkey), await replayed(range.pack, range.vkey)]) {
-        expect(some.replay!.mismatches).toEqual([])
+      for (const some of [await replayedForProgram(resealed.pack, resealed.vkey), await replayedForProgram(range.pack, range.vkey)]) {
+        expect([...some.replay!.mismatches, ...some.replay!.four_eyes.mismatches]).toEqual([])
         withheld += some.replay!.verdicts.withheld ?? 0
         provedInPart += some.replay!.verdicts.ok ?? 0
       }
-    }), { numRuns: histories[name], seed, endOnFailure: true })
+    }
+  )
+
+  it("and enough was withheld, and proved in part, to say so", () => {
     expect(withheld).toBeGreaterThan(50)
-    expect(provedInPart).toBeGreaterThan(50)
+    expect(provedInPart).toBeGreaterThan(20)
   })
 })

@@ -1,38 +1,12 @@
-/** Random lives of a whole governor: agents and what is done to them, people, keys, models, the mapping, decisions, outcomes, erasures, some of them at once. */
+/** Random lives of a whole governor: agents and what is done to them, people, keys, models, the mapping, envelopes, webhooks, decisions, outcomes, erasures, some of them at once. */
 import { AccessMapping, Agents, Capture, Erasure, type GovernorServices, IngestKeys, Models, Principals, Provenance, suspendDue, systemHost, TierEvidence } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
+import { recordKinds } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-
-/** One act; every number is a choice out of what there is when it happens. */
-export interface Act {
-  readonly what: number
-  readonly a: number
-  readonly b: number
-  readonly c: number
-}
-
-/** What happened: counted by the history itself, to be held against what replay counts. */
-export interface Lived {
-  readonly agentIds: Array<string>
-  readonly decisionIds: Array<string>
-  readonly keyIds: Array<string>
-  readonly modelIds: Array<string>
-  readonly witnessed: Map<string, number>
-  readonly settled: Map<string, number>
-  /** Erasures that were done. */
-  erased: number
-  /** How often each refusal was the answer. */
-  readonly refusals: Map<string, number>
-}
-
-/** Nothing yet. */
-export const nothingLived = (): Lived =>
-  ({ agentIds: [], decisionIds: [], keyIds: [], modelIds: [], witnessed: new Map(), settled: new Map(), erased: 0, refusals: new Map() })
-
-type Doing = Effect.Effect<unknown, { readonly _tag: string }, GovernorServices | Storage>
-
-const chosen = <A>(from: ReadonlyArray<A>, choice: number): A | undefined => from[choice % Math.max(1, from.length)]
+import { bound, governed, takenBack } from "./live-envelopes.ts"
+import { hook, minded } from "./live-webhooks.ts"
+import { type Act, chosen, type Doing, type Lived } from "./lived.ts"
 
 const units = ["ops", "sales", "Zürich"]
 
@@ -133,18 +107,37 @@ const revoke = ({ a }: Act, lived: Lived): Doing => {
 
 const seen = ({ a, b }: Act): Doing => Principals.use((principals) => principals.writerFor(`https://id${b % 2}.example`, `subject ${a}`))
 
-const partNames = ["profile", "owner", "identity", "mapping", "reason", "args", "labels", "result", "authority"]
+const kindsWithParts = recordKinds.filter(({ kind, parts }) => parts.length > 0 && kind !== "part.erased")
 
-/** Erases a part of any record, whether it has one of that name or not. */
+/** Erases a part of any record, whether it has one of that name or not; every other time of a kind that was chosen first. */
 const erase = ({ a, b, c }: Act, lived: Lived): Doing =>
   Effect.gen(function*() {
-    const head = yield* Storage.use((storage) => storage.head)
-    const seq = (a * 64 + b) % ((head?.seq ?? 0) + 1)
-    const parts = yield* Storage.use((storage) => storage.parts([seq]))
-    const name = c % 4 === 0 ? chosen(partNames, b)! : chosen(parts, b)?.name ?? chosen(partNames, c)!
+    const storage = yield* Storage
+    const row = chosen(kindsWithParts, a * 3 + c)!
+    const ofKind = b % 2 === 0 ? [] : yield* storage.records({ kinds: [row.kind], from: 0, limit: 100 })
+    const seq = chosen(ofKind, b >> 1)?.seq ?? (a * 64 + b) % (((yield* storage.head)?.seq ?? 0) + 1)
+    const parts = yield* storage.parts([seq])
+    const name = c % 8 === 0 ? chosen(row.parts, b)!.name : chosen(parts, c)?.name ?? chosen(row.parts, c)!.name
     yield* Erasure.use((erasure) => erasure.erase({ seq, name, reason: "subject_request" }, systemHost))
     lived.erased += 1
   })
+
+/** Erases one part of each kind and name that there is. Answers which, as `<kind>/<name>`. */
+export const eraseOneOfEach = (choice: number) => Effect.gen(function*() {
+  const storage = yield* Storage
+  const erased: Array<string> = []
+  for (const { kind, parts } of kindsWithParts) {
+    const seqs = (yield* storage.records({ kinds: [kind], order: "desc", limit: 100 })).map(({ seq }) => seq)
+    const there = seqs.length === 0 ? [] : (yield* storage.parts(seqs)).filter(({ erasedBy }) => erasedBy === null)
+    for (const { name } of parts) {
+      const part = chosen(there.filter((one) => one.name === name), choice)
+      if (part === undefined) continue
+      yield* Erasure.use((erasure) => erasure.erase({ seq: part.seq, name, reason: "subject_request" }, systemHost))
+      erased.push(`${kind}/${name}`)
+    }
+  }
+  return erased
+})
 
 const gap = ({ a, c }: Act, lived: Lived): Doing => {
   const agentId = chosen(lived.agentIds, a)
@@ -154,7 +147,10 @@ const gap = ({ a, c }: Act, lived: Lived): Doing => {
 
 const pass = ({ a, b }: Act): Doing => TestClock.adjust(a * 977 + b)
 
-const acts = [register, register, govern, govern, govern, govern, govern, govern, piece, model, map, look, witness, witness, witness, settle, settle, mint, revoke, seen, erase, erase, erase, erase, gap, pass] as const
+const acts = [
+  register, register, govern, govern, govern, govern, govern, govern, piece, model, map, look, witness, witness, witness, settle, settle, mint, revoke, seen, erase, erase, erase, erase, gap, pass,
+  bound, bound, governed, governed, governed, governed, takenBack, takenBack, hook, minded, minded, minded, minded
+] as const
 
 /** What an act may be answered with; a fault is none of it. */
 const faults = ["StorageUnavailable", "StorageCorrupt"]
@@ -164,6 +160,7 @@ export const live = (groups: ReadonlyArray<ReadonlyArray<Act>>, lived: Lived): E
   Effect.forEach(groups, (group) =>
     Effect.forEach(group, (act) =>
       acts[act.what % acts.length]!(act, lived).pipe(Effect.catch((error) => {
-        if (faults.includes(error._tag)) return Effect.die(error)
-        return Effect.sync(() => lived.refusals.set(error._tag, (lived.refusals.get(error._tag) ?? 0) + 1))
+        const tag = (error as { readonly _tag: string })._tag
+        if (faults.includes(tag)) return Effect.die(error)
+        return Effect.sync(() => lived.refusals.set(tag, (lived.refusals.get(tag) ?? 0) + 1))
       })), { concurrency: "unbounded", discard: true }), { discard: true })

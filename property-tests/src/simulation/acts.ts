@@ -2,16 +2,16 @@
 import { Agents, Capture, Checkpointer, Erasure, IngestKeys, Packs, Principals, systemHost } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"
-import { ask, type Client } from "./client.ts"
+import { type Act, ask, type Client, unexpected } from "./client.ts"
+import { governedActs } from "./governed-acts.ts"
 import { lineOf, type WitnessLine } from "./ledger.ts"
+import { webhookActs } from "./webhook-acts.ts"
 
 /** Collection of the announcements: documents that come with an event, for the outbox. No record tells of them. */
 export const ANNOUNCEMENTS = "announcements"
 
 /** The type of the events that come with announcements; nothing else tells of it. */
 export const ANNOUNCED = "simulation.announced"
-
-type Act = (client: Client, turn: number) => Effect.Effect<void>
 
 /** Agents, few enough that clients meet. */
 const NAMES = 3
@@ -34,9 +34,6 @@ const registerAs = Effect.fnUntraced(function*(client: Client, name: string) {
   ledger.agents.set(name, answer.value.agent.id)
   return answer.value.agent.id
 })
-
-const unexpected = (client: Client, what: string, tag: string): Effect.Effect<null> =>
-  Effect.sync(() => client.ledger.problem(`${what}: ${client.name} was refused with ${tag}, which nothing it did explains`))
 
 const register: Act = (client) => Effect.asVoid(registerAs(client, `agent ${client.pick(NAMES)}`))
 
@@ -197,11 +194,15 @@ const announce: Act = Effect.fnUntraced(function*(client, turn) {
   if (answer !== null) line.acknowledged += 1
 })
 
+const plainActs = { witness, settle, erase, register, gap, mint, revoke, meet, sign, export: exportPack, announce } satisfies { readonly [name: string]: Act }
+
 /** All acts by name. */
-export const acts = { witness, settle, erase, register, gap, mint, revoke, meet, sign, export: exportPack, announce } satisfies { readonly [name: string]: Act }
+export const acts = { ...plainActs, ...webhookActs, ...governedActs }
 
 /** The name of an act. */
 export type ActName = keyof typeof acts
 
-/** Names of all acts. */
-export const actNames = Object.keys(acts) as ReadonlyArray<ActName>
+/** Names of the acts that older seeds choose from; those about webhooks and governed agents are chosen after everything else. */
+export const actNames = Object.keys(plainActs) as ReadonlyArray<ActName>
+export const webhookActNames = Object.keys(webhookActs) as ReadonlyArray<ActName>
+export const governedActNames = Object.keys(governedActs) as ReadonlyArray<ActName>

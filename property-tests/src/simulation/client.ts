@@ -26,6 +26,13 @@ export interface Client {
   readonly note: (text: string) => void
 }
 
+/** What a client does in one turn. */
+export type Act = (client: Client, turn: number) => Effect.Effect<void>
+
+/** Notes a refusal that nothing a client did explains. */
+export const unexpected = (client: Client, what: string, tag: string): Effect.Effect<null> =>
+  Effect.sync(() => client.ledger.problem(`${what}: ${client.name} was refused with ${tag}, which nothing it did explains`))
+
 /** Failures that are not answers: the question is put again. */
 type Fault = { readonly _tag: "StorageUnavailable" } | { readonly _tag: "StorageCorrupt" }
 

@@ -32,15 +32,19 @@ export interface Hop {
   readonly turn: () => void
 }
 
-/** The ports as a host reaches them, for as long as it is `alive`. */
-export const hopping = ({ guard, signer, storage }: Ports, { board, busy, callMs, clock, note, pick, stallsPerMille, turn }: Hop, alive: () => boolean): Ports => {
-  /** Time on the way; for ever when the host ends meanwhile. Half of the calls are as quick as they can be. */
-  const way = Effect.suspend(() => {
+/** Time on the way; for ever when the host ends meanwhile. Half of the calls are as quick as they can be. */
+export const wayOf = ({ callMs, pick, stallsPerMille }: Hop, alive: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => {
     const most = callMs()
     const stalls = stallsPerMille()
     if (stalls > 0 && pick(1_000) < stalls) return Effect.sleep(pick(STALL_MS))
     return most === 0 || pick(2) === 0 ? Effect.yieldNow : Effect.sleep(1 + pick(most))
   }).pipe(Effect.andThen(Effect.suspend(() => alive() ? Effect.void : Effect.never)))
+
+/** The ports as a host reaches them, for as long as it is `alive`. */
+export const hopping = ({ guard, signer, storage }: Ports, hop: Hop, alive: () => boolean): Ports => {
+  const { board, busy, clock, note, turn } = hop
+  const way = wayOf(hop, alive)
   const around: Around = (point, call) =>
     Effect.gen(function*() {
       yield* way

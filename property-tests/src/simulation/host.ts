@@ -4,17 +4,25 @@
  * Killed means: nothing of it happens any more. A call that was on its way to a port has not arrived, an answer on its way back is not heard,
  * no finalizer runs.
  */
-import { Guard, governorLayer, type GovernorServices, Signer, type StartError } from "@flyball/core"
+import { deliveryEngine, type DeliveryEngineOptions, Guard, governorJobs, governorLayer, type GovernorServices, Signer, type StartError, type WebhookSettingsApi } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import type { Ended } from "./client.ts"
-import { hopping, type Hop, type Ports } from "./hop.ts"
+import { hopping, type Hop, type Ports, wayOf } from "./hop.ts"
+import { outsideLayer, type Receivers } from "./receivers.ts"
 
 /** The chain's name in simulations. */
 export const ORIGIN = "flyball.example/simulation"
 
 /** How often a host that stops looks whether everything was answered. */
 const LOOK_MS = 20
+
+/** What a host that sends webhooks has beside its ports. */
+export interface Sending {
+  readonly receivers: Receivers
+  readonly engine?: DeliveryEngineOptions
+  readonly settings?: Partial<WebhookSettingsApi>
+}
 
 /** One life of a host. */
 export class Host {
@@ -35,10 +43,16 @@ export class Host {
     return this.#serves
   }
 
-  /** Opens the governor over ports that this life reaches by `hop`. Null when it was killed before. */
-  open(ports: Ports, hop: Hop): Effect.Effect<Ended<void, StartError>> {
-    const { guard, signer, storage } = hopping(ports, hop, () => this.#alive)
-    const layer = governorLayer({ origin: ORIGIN }).pipe(
+  /** Opens the governor over ports that this life reaches by `hop`. Null when it was killed before. With `sending` it has a server's jobs and sends webhooks. */
+  open(ports: Ports, hop: Hop, sending: Sending | null = null): Effect.Effect<Ended<void, StartError>> {
+    const alive = (): boolean => this.#alive
+    const { guard, signer, storage } = hopping(ports, hop, alive)
+    const governor = governorLayer({ origin: ORIGIN })
+    const working = sending === null ? governor : Layer.mergeAll(governorJobs, deliveryEngine(sending.engine)).pipe(
+      Layer.provideMerge(governor),
+      Layer.provide(outsideLayer(sending.receivers, wayOf(hop, alive), sending.settings))
+    )
+    const layer = working.pipe(
       Layer.provideMerge(Layer.succeed(Storage, storage)),
       Layer.provide(Layer.mergeAll(Layer.succeed(Guard, guard), Layer.succeed(Signer, signer)))
     )

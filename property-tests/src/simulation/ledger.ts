@@ -29,7 +29,7 @@ export class Ledger {
   /** Acknowledged agents, id by name. */
   readonly agents = new Map<string, string>()
   readonly witnessed = new Map<string, WitnessLine>()
-  /** By decision id: every outcome that somebody sent, and the seq and hash that were acknowledged. */
+  /** By decision id: every outcome that somebody sent (a status, or a status with what it came to), and the seq and hash that were acknowledged. */
   readonly settled = new Map<string, { readonly outcomes: Set<string>; receipt: { readonly seq: number; readonly hash: string } | null; fresh: number }>()
   /** By `seq name`: whether somebody was told that it is erased. */
   readonly erased = new Map<string, { acknowledged: boolean }>()
@@ -42,6 +42,20 @@ export class Ledger {
   /** Announcements that were acknowledged, and those that were tried. */
   readonly announced = new Map<string, TriedLine>()
   readonly packs: Array<PackLine> = []
+  /** By the webhook's address, which is one for each act. */
+  readonly webhooks = new Map<string, TriedLine>()
+  /** Webhooks that somebody was told of. */
+  readonly webhookIds: Array<string> = []
+  /** Deliveries that somebody wanted tried at once: for these the schedule does not hold. */
+  readonly hurried = new Set<string>()
+  /** By `webhook event`: how often somebody wanted it sent again. */
+  readonly owedAgain = new Map<string, TriedLine>()
+  /** By webhook: how often somebody wanted what was missed. */
+  readonly recoveries = new Map<string, TriedLine>()
+  /** By reference: what was asked, and what was answered first. */
+  readonly evaluated = new Map<string, { readonly amount: number; receipt: { readonly id: string; readonly seq: number; readonly outcome: string; readonly meters: ReadonlyArray<unknown> } | null }>()
+  /** Evaluations that some decision may have said the end of. */
+  readonly cameTo = new Set<string>()
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
   /** The highest seq that anybody was told of. */

@@ -1,6 +1,6 @@
 /** What the seed of a simulation decides: how many hosts, how wrong their clocks, what breaks, what people do. */
 import { type FaultPoint, type Pick, pickOf, seededSource } from "@flyball/testkit"
-import { type ActName, actNames } from "./acts.ts"
+import { type ActName, actNames, governedActNames, webhookActNames } from "./acts.ts"
 
 /** Options of one run. All of them follow from the seed. */
 export interface SimulationOptions {
@@ -35,6 +35,10 @@ export interface SimulationOptions {
   readonly leasesLie: boolean
   /** Calls of a thousand that hang on their way, up to several times the life of a lease: whoever sent them has long been taken for dead. */
   readonly stallsPerMille: number
+  /** Whether hosts send webhooks, and clients have some. */
+  readonly webhooks: boolean
+  /** Mean time between two times that the store's clock leaps ahead, up to a day: that far ahead the next attempt at a delivery is; 0: it does not. */
+  readonly leapEveryMs: number
 }
 
 const minute = 60_000
@@ -46,14 +50,31 @@ const points: ReadonlyArray<FaultPoint> = [
   "storage.records", "storage.record", "storage.find", "storage.list", "storage.parts", "storage.once", "storage.hashes", "storage.asOf"
 ]
 
+/** Points that hosts which send webhooks have beside these. */
+const outboxPoints: ReadonlyArray<FaultPoint> = ["storage.outbox.claim", "storage.outbox.delivery", "storage.outbox.deliveriesOf", "storage.outbox.event", "storage.outbox.missed", "storage.outbox.forget"]
+
 /** The options of a seed. */
 export const optionsOfSeed = (seed: number): SimulationOptions => chooseOptions(seed, pickOf(seededSource(`options ${seed}`)))
+
+/** The same run without webhooks and governed agents, which cost most of its time: for what has nothing to do with them. */
+export const lightly = (options: SimulationOptions): SimulationOptions => ({
+  ...options,
+  webhooks: false,
+  leapEveryMs: 0,
+  faultPoints: options.faultPoints.filter((point) => !outboxPoints.includes(point)),
+  acts: options.acts.filter((act) => actNames.includes(act))
+})
+
+/** Hosts that evaluate for one agent under a cap, all at once, and nothing that takes it back. */
+export const crowded = (options: SimulationOptions): SimulationOptions => ({
+  ...lightly(options), hosts: 3, clients: 5, actsPerClient: 15, thinkMs: 0, callMs: 30, faultsPerMille: 0, stallsPerMille: 0, outageEveryMs: 0, restartEveryMs: 0, skewMs: 0, stepEveryMs: 0, acts: ["govern", "evaluate", "evaluate", "evaluate"]
+})
 
 const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
   const one = <A>(...values: readonly [A, ...ReadonlyArray<A>]): A => values[pick(values.length)]!
   const some = <A>(values: ReadonlyArray<A>, oneIn: number): ReadonlyArray<A> => [...new Set(values.filter(() => pick(oneIn) === 0))]
   const everything = pick(4) === 0
-  return {
+  const plain: Omit<SimulationOptions, "webhooks" | "leapEveryMs"> = {
     seed,
     hosts: 1 + pick(4),
     clients: 1 + pick(5),
@@ -73,5 +94,14 @@ const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
     // Chosen last: what was added later must not change what older seeds chose.
     leasesLie: pick(4) === 0,
     stallsPerMille: one(0, 0, 10, 60)
+  }
+  const webhooks = pick(2) === 0
+  const governed = pick(2) === 0
+  return {
+    ...plain,
+    webhooks,
+    leapEveryMs: webhooks ? one(0, 3_000, 15_000) : 0,
+    faultPoints: webhooks ? [...plain.faultPoints, ...(everything ? outboxPoints : some(outboxPoints, 2))] : plain.faultPoints,
+    acts: [...plain.acts, ...(webhooks ? webhookActNames : []), ...(governed ? governedActNames : [])]
   }
 }

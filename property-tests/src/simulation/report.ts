@@ -16,6 +16,8 @@ export class Totals {
   records = 0
   faults = 0
   restarts = 0
+  requests = 0
+  retries = 0
   readonly answers = new Map<string, number>()
 
   /** Adds one run. */
@@ -24,6 +26,8 @@ export class Totals {
     this.records += result.records
     this.faults += result.faults
     this.restarts += result.restarts
+    this.requests += result.requests
+    this.retries += result.retries
     for (const [what, times] of result.answers) this.answers.set(what, (this.answers.get(what) ?? 0) + times)
   }
 

@@ -11,7 +11,9 @@ import type { Call, Client } from "./client.ts"
 import type { Hop, Ports } from "./hop.ts"
 import { Host, ORIGIN } from "./host.ts"
 import { Ledger } from "./ledger.ts"
+import { leaping, sendingAll, SEND_MS } from "./leaps.ts"
 import { optionsOfSeed, type SimulationOptions } from "./options.ts"
+import { Receivers } from "./receivers.ts"
 import { VirtualTime } from "./virtual-time.ts"
 import { contextIn, openPorts } from "./world.ts"
 
@@ -25,6 +27,9 @@ export interface SimulationResult {
   readonly records: number
   readonly faults: number
   readonly restarts: number
+  /** What reached receivers of webhooks, and how much of it was not a first attempt. */
+  readonly requests: number
+  readonly retries: number
   readonly steps: number
   readonly answers: ReadonlyMap<string, number>
 }
@@ -35,6 +40,8 @@ export interface SimulationSettings {
   readonly seen?: (line: string) => void
   /** Puts something else in the place of the ports: tests of the checkers break them. */
   readonly ports?: (real: Ports) => Ports
+  /** Changes what the seed chose. */
+  readonly options?: (chosen: SimulationOptions) => SimulationOptions
 }
 
 /** Far more than any run takes: one that is not over by then goes round in a circle. */
@@ -50,7 +57,8 @@ const START_AGAIN_MS = 300
 
 /** Runs the simulation of a seed. Same seed, same run. */
 export const simulate = async (seed: number, settings: SimulationSettings = {}): Promise<SimulationResult> => {
-  const options = optionsOfSeed(seed)
+  const { options: changed = (chosen) => chosen } = settings
+  const options = changed(optionsOfSeed(seed))
   const run = new Run(options, settings)
   const problems = await run.go()
   return run.result(problems)
@@ -68,7 +76,10 @@ class Run {
   readonly #skews: Array<number>
   readonly #cutOff: Array<boolean>
   readonly #break: (real: Ports) => Ports
+  readonly #receivers: Receivers
   #storeSkew = 0
+  /** What it leapt ahead: unlike its other steps this is not taken back. */
+  #storeAheadMs = 0
   #calm = false
   #restarts = 0
   #records = 0
@@ -78,6 +89,7 @@ class Run {
     this.#options = options
     this.#pick = pickOf(seededSource(`choices ${options.seed}`))
     this.#time = new VirtualTime(this.#pick, seen)
+    this.#receivers = new Receivers(this.#pick, () => this.#calm)
     this.#hosts = Array.from({ length: options.hosts }, () => null)
     this.#skews = Array.from({ length: options.hosts }, () => this.#skew())
     this.#cutOff = Array.from({ length: options.hosts }, () => false)
@@ -92,7 +104,7 @@ class Run {
   /** Runs it to its end; answers what is wrong. */
   async go(): Promise<ReadonlyArray<string>> {
     const ports = await openPorts(memoryStorage({ crypto: nodeCrypto }), `${this.#options.seed} ports`, this.#log, Scope.makeUnsafe(), this.#break)
-    const world = { ports, origin: ORIGIN, signed: this.#log.entries, ledger: this.#ledger }
+    const world = { ports, origin: ORIGIN, signed: this.#log.entries, ledger: this.#ledger, arrived: this.#receivers.arrived }
     const context = this.#context("world")
     try {
       await this.#time.until(Effect.runForkWith(context)(this.#trouble(ports)), MOST_STEPS)
@@ -111,6 +123,7 @@ class Run {
   result(problems: ReadonlyArray<string>): SimulationResult {
     return {
       options: this.#options, problems, digest: this.#time.digest, records: this.#records, faults: this.#board.struck.length, restarts: this.#restarts,
+      requests: this.#receivers.arrived.length, retries: this.#receivers.arrived.filter(({ attempt }) => attempt > 1).length,
       steps: this.#time.steps, answers: this.#ledger.answers
     }
   }
@@ -131,6 +144,7 @@ class Run {
       yield* Effect.forEach(this.#hosts, (_, index) => Effect.forkDetach(this.#supervise(ports, index)), { discard: true })
       yield* Effect.forkDetach(this.#clocks)
       yield* Effect.forkDetach(this.#outages)
+      yield* Effect.forkDetach(leaping({ pick: this.#pick, everyMs: this.#options.leapEveryMs, isCalm: () => this.#calm, leap: this.#leap }))
       yield* Effect.forkDetach(Effect.andThen(Effect.sleep(TROUBLE_MS), this.#settle))
       const lives = Array.from({ length: clients }, (_, index) => this.#live(this.#client(index), actsPerClient))
       yield* Effect.all(lives, { concurrency: "unbounded", discard: true }).pipe(Effect.timeoutOrElse({
@@ -151,11 +165,15 @@ class Run {
   #quiet(ports: Ports): Effect.Effect<void> {
     return Effect.gen({ self: this }, function*() {
       while (this.#hosts.some((host) => host?.serves !== true)) yield* Effect.sleep(START_AGAIN_MS)
-      yield* Effect.sleep(CALM_MS)
+      // What webhooks are owed is recorded in the calm as well.
+      if (this.#options.webhooks) yield* Effect.sleep(CALM_MS)
       const head = yield* Effect.orDie(ports.storage.head)
+      yield* Effect.sleep(CALM_MS)
       const held = yield* Effect.orDie(ports.guard.read)
       if ((held?.size ?? 0) <= (head?.seq ?? -1)) this.#ledger.problems.push(`signing: ${CALM_MS / 1_000} s of calm, and of ${(head?.seq ?? -1) + 1} records ${held?.size ?? 0} are signed for`)
+      if (this.#options.webhooks) yield* sendingAll(ports.storage, this.#leap)
       yield* Effect.forEach(this.#hosts, (host) => host?.stop() ?? Effect.void, { discard: true })
+      yield* this.#sendLast(ports)
     })
   }
 
@@ -171,7 +189,7 @@ class Run {
         const end = mortal ? Effect.sleep(1 + this.#pick(2 * restartEveryMs)) : Effect.never
         // A kill may come while it still opens; an orderly stop comes when it serves.
         if (killed) yield* Effect.forkDetach(Effect.andThen(end, Effect.sync(() => this.#calm ? undefined : host.kill())))
-        const opened = yield* host.open(ports, this.#hop(index))
+        const opened = yield* host.open(ports, this.#hop(index), this.#options.webhooks ? { receivers: this.#receivers } : null)
         this.#time.note(`host ${index} life ${life}: ${opened === null ? "killed while it opened" : opened._tag}`)
         if (opened !== null && Exit.isFailure(opened)) {
           const reason = opened.cause.reasons.find((one) => one._tag === "Fail")?.error
@@ -201,7 +219,7 @@ class Run {
       stallsPerMille: () => this.#calm ? 0 : this.#options.stallsPerMille,
       board: this.#board,
       busy: (calls) => this.#time.wait(calls),
-      clock: this.#time.clock(() => this.#storeSkew),
+      clock: this.#time.clock(() => this.#storeSkew + this.#storeAheadMs),
       note: (text) => this.#time.note(`host ${index} ${text}`),
       turn: () => {
         this.#current = index
@@ -221,6 +239,24 @@ class Run {
       this.#time.note(`clock ${index} steps`)
     }
   })
+
+  readonly #leap = (leapMs: number): void => {
+    this.#storeAheadMs += leapMs
+    this.#time.note(`the store's clock leaps ${leapMs}`)
+  }
+
+  /** Hosts that stop sign once more, and that is told of: whoever comes next sends it. */
+  #sendLast(ports: Ports): Effect.Effect<void> {
+    if (!this.#options.webhooks) return Effect.void
+    return Effect.gen({ self: this }, function*() {
+      const last = new Host(this.#context("last host"))
+      const opened = yield* last.open(ports, this.#hop(0), { receivers: this.#receivers })
+      if (opened !== null && Exit.isFailure(opened)) this.#ledger.problems.push(`start: ${String(opened.cause)}`)
+      yield* Effect.sleep(SEND_MS)
+      yield* sendingAll(ports.storage, this.#leap)
+      last.kill()
+    })
+  }
 
   /** Times when a host cannot reach its ports. */
   readonly #outages: Effect.Effect<void> = Effect.gen({ self: this }, function*() {

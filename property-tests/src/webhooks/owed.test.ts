@@ -127,7 +127,8 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
         if (hook === undefined || delivery === undefined) return
         const taken = yield* Effect.isSuccess(webhooks.redeliver(hook.id, delivery.id))
         if (taken) assert.isNotNull(endpointAfter("redeliver", hook.status))
-        if (taken) hook.again += 1
+        // One that waits is made due, and nothing more is owed.
+        if (taken && delivery.state !== "pending") hook.again += 1
         return
       }
       case "recover": {

@@ -59,7 +59,7 @@ describe.each([["SQLite", 0], ["Postgres", 1]])("a backup on %s", patience, (nam
       assert.match(err, /^Backed up \d+ records to backup-\d-\d; the last checkpoint in it covers \d+\. The copy was opened and checked\. .*vault\.\n$/)
       const manifest = manifestOf(out)
       assert.isAtLeast(manifest.tree.size, before + 2, "what was acknowledged before it began is in it")
-      assert.deepEqual([manifest.backend, manifest.schema], [name.toLowerCase(), 2])
+      assert.deepEqual([manifest.backend, manifest.schema], [name.toLowerCase(), 3])
       assert.isAtLeast(manifest.guard!.size, manifest.checkpoint!.size)
       assert.isAtMost(manifest.guard!.size, manifest.tree.size)
       assert.deepEqual(readdirSync(me.path(out)).sort(), ["guard", "manifest.json", "origin", "store.db", "vkey"])

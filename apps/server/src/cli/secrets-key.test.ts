@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs"
+import { copyFileSync, existsSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { operator, type Operator } from "./testing/commands.ts"
 
@@ -33,9 +33,15 @@ describe("the key that seals webhooks' secrets", () => {
     for (const _ of [1, 2]) {
       const { err, out, status } = await me.flyball(["serve"])
       assert.deepEqual([status, out], [1, ""])
-      assert.include(err, `flyball serve: the secret of webhook ${kept} does not open with the key in ${realpathSync(me.path(".flyball"))}/secrets.key: it was sealed with the key `)
+      assert.include(err, `flyball serve: the secret of webhook ${kept} does not open with the key in ${realpathSync(me.path(".flyball"))}/secrets.key: there is no such file. `)
+      assert.notInclude(err, "was made")
+      assert.isFalse(existsSync(key), "a wrong key in its place would look like the right one")
       assert.include(err, "Bring the right secrets.key back from your vault. If it is lost, set FLYBALL_SECRETS_LOST=1, start, and give each webhook a new secret (rotate-secret).\n")
     }
+    writeFileSync(key, `${Buffer.alloc(32, 7).toString("base64")}\n`, { mode: 0o600 })
+    const another = await me.flyball(["serve"])
+    assert.strictEqual(another.status, 1)
+    assert.include(another.err, "/secrets.key: it was sealed with the key ")
     // Commands that send nothing need no such key.
     assert.strictEqual((await me.flyball(["check"])).status, 0)
 

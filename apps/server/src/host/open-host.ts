@@ -1,7 +1,8 @@
 /** The governor of this process: store, keys and services, as the settings say. */
+import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { ephemeralKeys, governorJobs, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, retiredChainsBeside, type Storage, type StorageChoice, trustLayerOf, TrustStoreUnreadable } from "@flyball/core"
-import { dataFolder, trustFolder } from "@flyball/node"
+import { ephemeralKeys, governorJobs, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, retiredChainsBeside, type Storage, type StorageChoice, trustLayerOf, TrustsCanonicalRoles, TrustStoreUnreadable } from "@flyball/core"
+import { dataFolder, examinerThread, trustFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { version } from "../cli/help.ts"
@@ -12,7 +13,8 @@ import { makeDataFolder, requireDataFolder, SECRETS_KEY, SIGNING_KEY, tellingOfN
 import { effectLog } from "./effect-log.ts"
 import type { Log } from "./log.ts"
 import { prepareStoreFile } from "./store-file.ts"
-import { secretsKeyPath, webhookJobs, webhookPorts } from "./webhooks.ts"
+import { bringRetiredAlong } from "./retired-stores.ts"
+import { requireSecretsKey, secretsKeyPath, webhookJobs, webhookPorts } from "./webhooks.ts"
 import { watchedStorage } from "./write-health.ts"
 
 /** What runs Effects of the governor. Dispose of it to sign a last checkpoint and let go of the store. */
@@ -46,12 +48,19 @@ export const openHost = async (settings: Settings, { chain, jobs, log, readOnly,
   const store = layerOf(retired ?? storageOf(settings, readOnly, small))
   const keys = keysLayerOf(keysOf(settings))
   const stays = jobs === true
+  if (stays && !inMemory && (settings.database.kind === "postgres" || existsSync(settings.database.file))) await requireSecretsKey(settings, storageOf(settings, true))
+  // On SQLite nobody else may write once the store is open; on Postgres it is asked for only once it is there.
+  if (stays && settings.database.kind === "sqlite") await bringRetiredAlong(settings, log)
   const governor = governorLayer(retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true })
   const working = stays ? Layer.mergeAll(governorJobs, webhookJobs(settings)).pipe(Layer.provideMerge(governor), Layer.provide(webhookPorts(settings))) : governor
   const layer = working.pipe(
     Layer.provideMerge(stays ? watchedStorage.pipe(Layer.provideMerge(tracedStorage), Layer.provideMerge(store)) : store),
     Layer.provide(stays ? tracedGuard.pipe(Layer.provideMerge(keys)) : keys),
     Layer.provide(trust),
+    // The issuer for development vouches for every role.
+    Layer.provide(Layer.succeed(TrustsCanonicalRoles, settings.oidcIssuer === null)),
+    // A data folder brings it too; a store in memory has none.
+    Layer.provide(stays ? examinerThread : Layer.empty),
     // Behind all that makes spans, so that it closes after the last of them.
     Layer.provideMerge(stays ? spansOf(settings) : Layer.empty),
     Layer.provideMerge(effectLog(log))
@@ -60,6 +69,7 @@ export const openHost = async (settings: Settings, { chain, jobs, log, readOnly,
   const open = () => runtime.context().catch((cause: unknown) => Promise.reject(inOurWords(settings, cause)))
   const openTelling = () => tellingOfNew(settings, SIGNING_KEY, open)
   await (inMemory ? open() : stays ? tellingOfNewFile(secretsKeyPath(settings), SECRETS_KEY, openTelling) : openTelling())
+  if (stays && settings.database.kind === "postgres") await bringRetiredAlong(settings, log)
   return runtime
 }
 

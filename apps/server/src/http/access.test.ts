@@ -10,86 +10,88 @@ import { goodRequests } from "./http-requests.ts"
 import { openWorld, OTHER_UNIT, UNIT, type World } from "./http-world.ts"
 
 /** Callers whose token opens something, in the order of the table's columns. */
-const callers = ["key", "otherKey", "auditor", "reviewer", "operator", "governor", "admin", "unitAuditor", "otherAdmin"] as const
+const callers = ["key", "otherKey", "auditor", "reviewer", "operator", "governor", "admin", "unitAuditor", "otherAdmin", "otherReviewer", "otherOperator", "otherGovernor"] as const
 type Caller = (typeof callers)[number]
 
 /**
- * Columns: key of the agent's org unit, key of another unit, the five roles with org unit *, an auditor of the agent's unit, an admin of another unit.
+ * Columns: key of the agent's org unit, key of another unit, the five roles with org unit *, an auditor of the agent's unit; an admin, a reviewer, an operator
+ * and a governor of another unit.
  * A 403 of a key is `key_not_allowed`, of a person `forbidden`.
  */
 const table: { readonly [id: string]: ReadonlyArray<number> } = {
-  "system.healthz": [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "system.status": [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "system.me": [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "agents.create": [201, 201, 403, 403, 403, 403, 201, 403, 201],
-  "agents.list": [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "agents.get": [200, 404, 200, 200, 200, 200, 200, 200, 404],
-  "system.meta": [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "models.list": [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "models.create": [403, 403, 403, 403, 403, 201, 201, 403, 201],
-  "models.update": [403, 403, 403, 403, 403, 200, 200, 403, 200],
-  "agents.add_provenance": [403, 403, 403, 403, 403, 201, 201, 403, 404],
-  "agents.provenance": [403, 403, 200, 200, 200, 200, 200, 200, 404],
-  "agents.orphans": [403, 403, 200, 200, 200, 200, 200, 200, 200],
-  "agents.update": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "agents.activate": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "agents.suspend": [403, 403, 403, 403, 200, 200, 200, 403, 404],
-  "agents.decommission": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "agents.recertify": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "agents.transfer_ownership": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "agents.disown": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "agents.attach_identity": [201, 404, 403, 403, 403, 403, 201, 403, 404],
-  "decisions.witness": [201, 404, 403, 403, 403, 403, 201, 403, 404],
-  "decisions.list": [200, 404, 200, 200, 200, 200, 200, 200, 404],
-  "decisions.settle": [201, 404, 403, 403, 403, 403, 201, 403, 404],
-  "decisions.gap": [201, 404, 403, 403, 403, 403, 201, 403, 404],
-  "bound.create_envelope": [403, 403, 403, 403, 403, 201, 201, 403, 404],
-  "bound.envelopes": [403, 403, 200, 200, 200, 200, 200, 200, 200],
-  "bound.envelope": [403, 403, 200, 200, 200, 200, 200, 200, 404],
-  "bound.update_envelope": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "bound.lint": [403, 403, 200, 200, 200, 200, 200, 200, 404],
-  "bound.publish": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "bound.withdraw": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "bound.backtest": [403, 403, 200, 200, 200, 200, 200, 200, 404],
-  "bound.versions": [403, 403, 200, 200, 200, 200, 200, 200, 404],
-  "bound.version": [403, 403, 200, 200, 200, 200, 200, 200, 404],
-  "bound.diff": [403, 403, 200, 200, 200, 200, 200, 200, 404],
-  "bound.request_waiver": [403, 403, 403, 403, 403, 201, 201, 403, 404],
-  "bound.waivers": [403, 403, 200, 200, 200, 200, 200, 200, 404],
-  "bound.grant_waiver": [403, 403, 403, 403, 403, 200, 200, 403, 404],
-  "bound.evaluate": [201, 404, 403, 403, 403, 403, 201, 403, 404],
-  "bound.evaluation": [200, 404, 200, 200, 200, 200, 200, 200, 404],
-  "bound.explain": [200, 404, 200, 200, 200, 200, 200, 200, 404],
-  "bound.void_evaluation": [403, 403, 403, 403, 201, 201, 201, 403, 404],
-  "chain.head": [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "chain.verify": [403, 403, 200, 200, 200, 200, 200, 403, 403],
-  "chain.records": [403, 403, 200, 200, 200, 200, 200, 403, 403],
-  "chain.record": [403, 403, 200, 200, 200, 200, 200, 403, 403],
-  "chain.proof": [403, 403, 200, 200, 200, 200, 200, 403, 403],
-  "chain.consistency": [403, 403, 200, 200, 200, 200, 200, 403, 403],
-  "chain.checkpoint": [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "chain.keys": [403, 403, 200, 200, 200, 200, 200, 200, 200],
-  "chain.erase": [403, 403, 403, 403, 403, 403, 201, 403, 403],
-  "evidence.create": [403, 403, 201, 201, 201, 201, 201, 201, 201],
-  "evidence.list": [403, 403, 200, 200, 200, 200, 200, 200, 200],
-  "evidence.download": [403, 403, 200, 200, 200, 200, 200, 404, 404],
-  "access_mapping.get": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "access_mapping.set": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "access_mapping.resolve_draft": [403, 403, 403, 403, 403, 403, 200, 403, 200],
-  "ingest_keys.mint": [403, 403, 403, 403, 403, 403, 201, 403, 201],
-  "ingest_keys.list": [403, 403, 403, 403, 403, 403, 200, 403, 200],
-  "ingest_keys.revoke": [403, 403, 403, 403, 403, 403, 200, 403, 404],
-  "webhooks.create": [403, 403, 403, 403, 403, 403, 201, 403, 403],
-  "webhooks.list": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.get": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.test": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.revoke": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.rotate_secret": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.complete_rotation": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.enable": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.deliveries": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.redeliver": [403, 403, 403, 403, 403, 403, 200, 403, 403],
-  "webhooks.recover": [403, 403, 403, 403, 403, 403, 200, 403, 403]
+  "system.healthz": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "system.status": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "system.me": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "agents.create": [201, 201, 403, 403, 403, 403, 201, 403, 201, 403, 403, 403],
+  "agents.list": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "agents.get": [200, 404, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "system.meta": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "models.list": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "models.create": [403, 403, 403, 403, 403, 201, 201, 403, 201, 403, 403, 201],
+  "models.update": [403, 403, 403, 403, 403, 200, 200, 403, 200, 403, 403, 200],
+  "agents.add_provenance": [403, 403, 403, 403, 403, 201, 201, 403, 404, 403, 403, 404],
+  "agents.provenance": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "agents.orphans": [403, 403, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "agents.update": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "agents.activate": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "agents.suspend": [403, 403, 403, 403, 200, 200, 200, 403, 404, 403, 404, 404],
+  "agents.decommission": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "agents.recertify": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "agents.transfer_ownership": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "agents.disown": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "agents.attach_identity": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
+  "decisions.witness": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
+  "decisions.list": [200, 404, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "decisions.settle": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
+  "decisions.gap": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
+  "bound.create_envelope": [403, 403, 403, 403, 403, 201, 201, 403, 404, 403, 403, 404],
+  "bound.envelopes": [403, 403, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "bound.envelope": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.update_envelope": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "bound.lint": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.publish": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "bound.withdraw": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "bound.backtest": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.versions": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.version": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.diff": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.request_waiver": [403, 403, 403, 403, 403, 201, 201, 403, 404, 403, 403, 404],
+  "bound.waivers": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.grant_waiver": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
+  "bound.evaluate": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
+  "bound.evaluation": [200, 404, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.explain": [200, 404, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
+  "bound.void_evaluation": [403, 403, 403, 403, 201, 201, 201, 403, 404, 403, 404, 404],
+  "chain.head": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "chain.verify": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
+  "chain.records": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
+  "chain.record": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
+  "chain.proof": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
+  "chain.consistency": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
+  "chain.checkpoint": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "chain.keys": [403, 403, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "chain.erase": [403, 403, 403, 403, 403, 403, 201, 403, 403, 403, 403, 403],
+  "evidence.create": [403, 403, 201, 201, 201, 201, 201, 201, 201, 201, 201, 201],
+  "evidence.list": [403, 403, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  "evidence.download": [403, 403, 200, 200, 200, 200, 200, 404, 404, 404, 404, 404],
+  "access_mapping.get": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "access_mapping.set": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "access_mapping.resolve_draft": [403, 403, 403, 403, 403, 403, 200, 403, 200, 403, 403, 403],
+  "ingest_keys.mint": [403, 403, 403, 403, 403, 403, 201, 403, 201, 403, 403, 403],
+  "ingest_keys.list": [403, 403, 403, 403, 403, 403, 200, 403, 200, 403, 403, 403],
+  "ingest_keys.revoke": [403, 403, 403, 403, 403, 403, 200, 403, 404, 403, 403, 403],
+  "webhooks.create": [403, 403, 403, 403, 403, 403, 201, 403, 403, 403, 403, 403],
+  "webhooks.list": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.get": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.test": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.revoke": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.rotate_secret": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.complete_rotation": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.disable": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.enable": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.deliveries": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.redeliver": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
+  "webhooks.recover": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403]
 }
 
 let world: World
@@ -104,12 +106,15 @@ beforeAll(async () => {
     otherKey: world.otherKey,
     ...world.tokens,
     unitAuditor: await world.token("auditor", UNIT),
-    otherAdmin: await world.token("admin", OTHER_UNIT)
+    otherAdmin: await world.token("admin", OTHER_UNIT),
+    otherReviewer: await world.token("reviewer", OTHER_UNIT),
+    otherOperator: await world.token("operator", OTHER_UNIT),
+    otherGovernor: await world.token("governor", OTHER_UNIT)
   }
 })
 afterAll(() => world.close())
 
-const unitOf = (caller: Caller): string => caller === "key" || caller === "unitAuditor" ? UNIT : caller === "otherKey" || caller === "otherAdmin" ? OTHER_UNIT : "*"
+const unitOf = (caller: Caller): string => caller === "key" || caller === "unitAuditor" ? UNIT : caller.startsWith("other") ? OTHER_UNIT : "*"
 
 describe("who may call", () => {
   it("has a line for every endpoint", () => {
@@ -206,6 +211,19 @@ describe("org units", () => {
     assert.deepStrictEqual([full.status, full.json.code], [403, "forbidden"])
     const agents = await world.send("GET", "/api/v1/agents", { token })
     assert.isTrue(agents.json.every((agent: { org_unit: string }) => agent.org_unit === OTHER_UNIT))
+  })
+
+  it("bound what people of another unit are shown in lists, whatever their role", async () => {
+    const owned = await world.register("in no other unit's list", UNIT)
+    const lists = ["/agents", "/agents/orphans", "/bound/envelopes", "/evidence/packs"]
+    const idsFor = async (path: string, token: string): Promise<ReadonlyArray<string>> => (await world.send("GET", `/api/v1${path}`, { token })).json.map(({ id }: { readonly id: string }) => id)
+    for (const path of lists) {
+      const mine = await idsFor(path, await world.token("governor", UNIT))
+      const theirs = await Promise.all((["otherAdmin", "otherReviewer", "otherOperator", "otherGovernor"] as const).map((caller) => idsFor(path, tokens[caller])))
+      if (path !== "/evidence/packs") assert.isAbove(mine.length, 0, path)
+      for (const seen of theirs) assert.deepStrictEqual(seen.filter((id) => mine.includes(id)), [], path)
+    }
+    assert.include(await idsFor("/agents", await world.token("governor", UNIT)), owned)
   })
 
   it("a key registers up to its tier", async () => {

@@ -223,7 +223,7 @@ const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["url", missing, "missing"], ["url", null, "string_type"], ["url", "", "string_too_short"], ...badText("url", 2_048), ["url", "hooks.example.org", "value_error"], ["url", "ftp://hooks.example.org/", "value_error"],
     ["url", "http://hooks.example.org/", "value_error"], ["url", "https://ann:secret@hooks.example.org/", "value_error"], ["url", "https://hooks.example.org/#part", "value_error"], ["url", "https://127.0.0.1/", "value_error"],
     ["url", "https://0x7f.1/", "value_error"], ["url", "https://[::1]/", "value_error"], ["url", "https://169.254.169.254/latest/meta-data", "value_error"], ["url", "https://hooks.example.org:22/", "value_error"],
-    ["events", missing, "missing"], ["events", null, "list_type"], ["events", "agent.suspended", "list_type"], ["events", [], "too_short"], ["events", ["agent.exploded"], "enum", "events.0"],
+    ["events", missing, "missing"], ["events", null, "list_type"], ["events", "agent.suspended", "list_type"], ["events", [], "too_short"], ["events", ["agent.exploded"], "enum", "events.0"], ["events", ["agent.suspended", "webhook.test"], "enum", "events.1"],
     ["events", [1], "enum", "events.0"], ["events", Array(101).fill("agent.suspended"), "too_long"], ...badText("description", 2_000), ["notify_email", "nobody", "value_error"],
     ["notify_email", "a@b\r\nBcc: c@d", "value_error"], ["secret", "whsec_x", "extra_forbidden"], ["status", "active", "extra_forbidden"]
   ],

@@ -14,7 +14,7 @@ import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./call.ts"
 import { accessCaller, type KnownCaller } from "./caller.ts"
 import { decodeBody, decodeParams, decodeQuery } from "./decode-call.ts"
 import { onlyAuthorization } from "./only-authorization.ts"
-import { readBody } from "./read-body.ts"
+import { bringsBody, readBody } from "./read-body.ts"
 import type { Route } from "./router.ts"
 
 /** What a dispatcher works with. */
@@ -55,7 +55,7 @@ export const dispatch = Effect.fnUntraced(function*(
   const call = {
     params: yield* Effect.fromResult(decodeParams(endpoint, route.values)),
     query: yield* Effect.fromResult(decodeQuery(endpoint, query)),
-    body: yield* Effect.fromResult(decodeBody(endpoint, yield* readBody(request, response, endpoint.body ?? noBody))),
+    body: yield* Effect.fromResult(decodeBody(endpoint, bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined)),
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),
     request,

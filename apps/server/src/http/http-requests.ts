@@ -54,6 +54,21 @@ export const goodRequests = async (world: World) => {
   const askedWaiver = async (envelopeId: string): Promise<string> => (await as(author, "POST", `/bound/envelopes/${envelopeId}/waivers`, waiver)).id
   let shared: Promise<string> | null = null
   const evaluated = async (): Promise<string> => (await as(world.admin, "POST", "/bound/evaluations", { agent_id: agent, client_ref: fresh(), signals: {} })).id
+  let spender: Promise<string> | null = null
+  const spending = async (): Promise<string> => {
+    const id = await world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" })
+    const metered = { ...envelope, meters: { asked: { op: "count", window_ms: 60_000, key: ["agent_id"] } }, rules: [...envelope.rules, { id: "often", outcome: "deny", when: [{ meter: "asked", after_gt: 1_000 }] }] }
+    const { id: envelopeId } = await as(author, "POST", "/bound/envelopes", { name: fresh(), agent_id: id, envelope: metered })
+    await as(approver, "POST", `/bound/envelopes/${envelopeId}/publish`)
+    await as(author, "PATCH", `/agents/${id}`, { autonomy_tier: "L2" })
+    await as(author, "POST", `/agents/${id}/activate`)
+    return id
+  }
+  /** An evaluation that let something through, and added it to a meter. */
+  const counted = async (): Promise<string> => {
+    const id = await (spender ??= spending())
+    return (await as(world.admin, "POST", "/bound/evaluations", { agent_id: id, client_ref: fresh(), signals: { tool: "pay", amount: 3 } })).id
+  }
 
   const webhook = async (): Promise<string> =>
     (await as(world.admin, "POST", "/webhooks", { url: "https://hooks.example.org/flyball", events: ["agent.decommissioned"] })).id
@@ -108,7 +123,7 @@ export const goodRequests = async (world: World) => {
       envelope_id: () => own.has(endpoint.id) ? envelopeInForce() : shared ??= envelopeInForce(),
       version: () => "1",
       waiver_id: () => askedWaiver(path.split("/")[5]!),
-      evaluation_id: evaluated,
+      evaluation_id: () => endpoint.id === "bound.void_evaluation" ? counted() : evaluated(),
       seq: () => "1",
       pack_id: () => pack,
       model_id: async () => (await world.send("POST", "/api/v1/models", { token: world.admin, json: { provider: "openai", name: fresh() } })).json.id,

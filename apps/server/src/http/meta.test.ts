@@ -1,4 +1,4 @@
-import { eventTypes, webhookEvents } from "@flyball/contract"
+import { subscribableTypes, webhookEvents } from "@flyball/contract"
 import { allRecordKinds } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
 import { metaOut } from "./meta.ts"
@@ -7,8 +7,8 @@ describe("what the service tells of itself", () => {
   const meta = metaOut("1.2.3", "acme")
 
   it("has the events of the catalogue: what a webhook may ask for", () => {
-    assert.deepStrictEqual(meta.event_kinds, eventTypes)
-    assert.sameMembers([...meta.event_kinds], Object.keys(webhookEvents))
+    assert.deepStrictEqual(meta.event_kinds, subscribableTypes)
+    assert.sameMembers([...meta.event_kinds, "webhook.test"], Object.keys(webhookEvents))
   })
 
   it("has only kinds of records that the format names", () => {

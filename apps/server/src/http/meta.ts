@@ -1,7 +1,7 @@
 /** What GET /register/_meta tells: the tables of the contract and of core, as they are. */
 import {
-  agentStatuses, autonomyTiers, BATCH_LIMIT_BYTES, ENVELOPE_LIMIT, envelopeModes, envelopeStatuses, evaluationOutcomes, SIGNALS_LIMIT_BYTES, VERDICT_VALID_MS, BODY_LIMIT_BYTES, CLAIM_LIMIT, deciders, decisionKinds, decisionModes, decisionStatuses, erasureReasons, eventTypes, gapReasons, mappingClaims, MAX_BATCH,
-  MAX_MAPPING_RULES, MAX_PAGE, type MetaOut, modelHostings, modelStatuses, PART_LIMIT_BYTES, provenanceKinds, riskClasses, roles
+  agentStatuses, autonomyTiers, BATCH_LIMIT_BYTES, ENVELOPE_LIMIT, envelopeModes, envelopeStatuses, evaluationOutcomes, SIGNALS_LIMIT_BYTES, VERDICT_VALID_MS, BODY_LIMIT_BYTES, CLAIM_LIMIT, deciders, decisionKinds, decisionModes, decisionStatuses, erasureReasons, gapReasons, mappingClaims, MAX_BATCH,
+  MAX_MAPPING_RULES, MAX_PAGE, type MetaOut, modelHostings, modelStatuses, PART_LIMIT_BYTES, provenanceKinds, riskClasses, roles, subscribableTypes
 } from "@flyball/contract"
 import { conditionsOf, MAX_WAIVER_MS, ORPHAN_GRACE_MS, serverSignalNames, transitions } from "@flyball/core"
 import { recordKinds } from "@flyball/evidence"
@@ -48,5 +48,5 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     waiver_ms: MAX_WAIVER_MS
   },
   record_kinds: recordKinds.map(({ kind }) => kind),
-  event_kinds: eventTypes
+  event_kinds: subscribableTypes
 })

@@ -16,27 +16,28 @@ export const isJson = ({ headers }: IncomingMessage): boolean =>
   JSON_TYPE.test(headers["content-type"] ?? "") && (headers["content-encoding"] ?? "identity").toLowerCase() === "identity"
 
 /**
- * The JSON value of a request's body; undefined when there is none.
+ * The JSON value of the body that a request {@link bringsBody}; undefined when it is empty.
  *
  * - Fails: `UnsupportedMediaType` and `BodyTooLarge` before anything is kept; `InvalidInput` with `json_invalid` at `body`.
  */
-export const readBody = Effect.fnUntraced(function*(
+export const readBody = (
   request: IncomingMessage,
   response: ServerResponse,
-  body: Pick<Body<unknown>, "limitBytes" | "keepRaw">
-): Effect.fn.Return<unknown, UnsupportedMediaType | BodyTooLarge | InvalidInput> {
-  if (!bringsBody(request)) return undefined
-  if (!isJson(request)) return yield* new UnsupportedMediaType()
-  const { limitBytes } = body
-  if (Number(request.headers["content-length"] ?? 0) > limitBytes) return yield* new BodyTooLarge({ limitBytes })
+  { keepRaw, limitBytes }: Pick<Body<unknown>, "limitBytes" | "keepRaw">
+): Effect.Effect<unknown, UnsupportedMediaType | BodyTooLarge | InvalidInput> => {
+  if (!isJson(request)) return Effect.fail(new UnsupportedMediaType())
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) return Effect.fail(new BodyTooLarge({ limitBytes }))
   if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue()
-  const bytes = yield* collect(request, limitBytes)
-  if (bytes.length === 0) return undefined
-  const read = readJson(bytes, body.keepRaw === null ? {} : { keepRaw: body.keepRaw })
-  if (read.ok) return read.value
-  const { offset, reason } = read
-  return yield* new InvalidInput({ detail: [detailItem(["body"], "json_invalid", `The body is not JSON that can be read: ${says[reason]}`, null, { reason, offset })] })
-})
+  return Effect.flatMap(collect(request, limitBytes), (bytes) => {
+    if (bytes.length === 0) return noValue
+    const read = readJson(bytes, keepRaw === null ? {} : { keepRaw })
+    if (read.ok) return Effect.succeed(read.value)
+    const { offset, reason } = read
+    return Effect.fail(new InvalidInput({ detail: [detailItem(["body"], "json_invalid", `The body is not JSON that can be read: ${says[reason]}`, null, { reason, offset })] }))
+  })
+}
+
+const noValue = Effect.succeed(undefined)
 
 const says = {
   size: "it is too large",

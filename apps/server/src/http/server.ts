@@ -96,12 +96,9 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     answering.set(request.socket, { request, response })
     if (request.httpVersion === "1.1" && request.headers.host === undefined) {
-      response.setHeader("x-request-id", requestId(request.headers["x-request-id"]))
-      return writeProblem(response, hostMissing, request.method === "HEAD")
+      return writeProblem(response, hostMissing, { requestId: requestId(request.headers["x-request-id"]), bodiless: request.method === "HEAD" })
     }
     if (draining) response.shouldKeepAlive = false
-    // A connection that was in use when the server began to go would stay open until its idle time is over.
-    response.once("finish", () => draining && request.socket.end())
     serveRequest(dispatcher, options, tracing, times, request, response)
   }
   server.on("request", serve)
@@ -164,18 +161,19 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, tracing: T
   const client = options.log === undefined ? null : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, options.trustedProxy ?? null)
   const span = requestSpanOf(tracing, request)
   const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
-  response.setHeader("x-request-id", id)
-  const bodiless = request.method === "HEAD"
-  const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) => writeAnswer(response, status, answer, { bodiless, stallMs }))
+  const writing = { requestId: id, bodiless: request.method === "HEAD", stallMs }
+  const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) => writeAnswer(response, status, answer, writing))
   const fiber = Effect.runForkWith(options.context)(span === null ? answered : Effect.provideService(answered, CurrentSpan, span))
   const onClose = (): void => {
     if (!response.writableFinished) fiber.interruptUnsafe()
+    // A connection that was in use when the server began to go would stay open until its idle time is over.
+    else if (dispatcher.server.draining()) request.socket.end()
   }
-  response.once("close", onClose)
-  response.on("error", () => {})
+  response.on("close", onClose)
+  response.on("error", ignored)
   fiber.addObserver((exit) => {
     const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id)
-    if (problem !== null && !response.headersSent && !response.destroyed) writeProblem(response, problem.shown, bodiless)
+    if (problem !== null && !response.headersSent && !response.destroyed) writeProblem(response, problem.shown, writing)
     else if (problem !== null) response.destroy()
     discardRest(request, DISCARD_BYTES)
     const finished = {
@@ -198,6 +196,8 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, tracing: T
     })
   })
 }
+
+const ignored = (): void => undefined
 
 /** The span of a request, in the trace that its caller names; null where no spans are made. */
 const requestSpanOf = (tracing: TracingApi | null, { headers }: IncomingMessage): OpenSpan | null => {

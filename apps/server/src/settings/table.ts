@@ -204,5 +204,9 @@ export const settingsTable = {
     name: "FLYBALL_WEBHOOK_SIGNATURE_HEADER", fallback: "X-Platform-Signature", parse: text(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, "the name of a header"),
     meaning: "Name of the webhooks' header with `sha256=<hex>`."
   }),
+  webhookKeepDays: setting({
+    name: "FLYBALL_WEBHOOK_KEEP_DAYS", fallback: "30", parse: integer(15, 3_650),
+    meaning: "Days after which finished deliveries of webhooks and their events are forgotten, 15 to 3650. Records are kept whatever this says."
+  }),
   logLevel: setting({ name: "FLYBALL_LOG_LEVEL", fallback: "info", parse: literal("info", "warn", "error", "silent"), meaning: "What goes to the log on standard error: `info`, `warn`, `error` or `silent`." })
 } as const satisfies { readonly [field: string]: Setting<unknown> }

@@ -1,5 +1,6 @@
 /** The parts that a pack discloses, from a reading of their own: they stand behind all records, in the same order. */
 import { fromBase64, LineReader, MAX_LINE_BYTES } from "@flyball/evidence"
+import { KnownNames } from "./known-names.ts"
 
 /** A place among parts: by record, then by name. Names are ASCII. */
 export interface PartPlace {
@@ -18,6 +19,7 @@ export class DisclosedParts {
   name = ""
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #reader = new LineReader(null, MAX_LINE_BYTES)
+  readonly #names = new KnownNames()
   /** Index of the salt in the line at hand. */
   #salt = 0
 
@@ -90,7 +92,7 @@ export class DisclosedParts {
     const name = at + 1
     const end = bytes.indexOf(SPACE, name)
     this.seq = seq
-    this.name = latin1.decode(bytes.subarray(name, end))
+    this.name = this.#names.at(bytes, name, end)
     this.#salt = end + 1
   }
 }

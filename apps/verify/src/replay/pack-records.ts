@@ -2,6 +2,7 @@
 import { type JsonObject, LineReader, MAX_LINE_BYTES, RecordScanner } from "@flyball/evidence"
 import type { PartContent, ReplayRecord } from "@flyball/core/recompute"
 import { DisclosedParts } from "./disclosed-parts.ts"
+import { KnownNames } from "./known-names.ts"
 
 /** Which records are wanted, and which of their parts; the others are passed over as bytes. */
 export interface Wanted {
@@ -20,22 +21,35 @@ export const readPackRecords = async (content: () => AsyncIterable<Uint8Array>, 
   const disclosed = new DisclosedParts(content())
   const reader = new LineReader(null, MAX_LINE_BYTES)
   const scanner = new RecordScanner()
-  const kinds = new Map<string, boolean>()
+  const kinds = new KnownNames()
+  const names = new KnownNames()
+  const wants = new Map<string, boolean>()
 
   const isWanted = (kind: string): boolean => {
-    const known = kinds.get(kind)
+    const known = wants.get(kind)
     if (known !== undefined) return known
     // Kinds are few, but a hostile pack could name a new one in each record.
-    if (kinds.size >= MAX_KINDS) kinds.clear()
+    if (wants.size >= MAX_KINDS) wants.clear()
     const answer = wanted.kind(kind)
-    kinds.set(kind, answer)
+    wants.set(kind, answer)
     return answer
   }
-  const partsOf = async (names: ReadonlyArray<string>, seq: number): Promise<ReadonlyMap<string, PartContent>> => {
+  const put = (parts: Map<string, PartContent>, name: string, isDisclosed: boolean): void => {
+    parts.set(name, isDisclosed ? { state: "present", bytes: disclosed.bytes() } : withheld)
+  }
+  /** The parts from the first one on that lies behind what has been read. */
+  const readOn = async (parts: Map<string, PartContent>, all: ReadonlyArray<string>, place: number, first: Promise<boolean>, seq: number): Promise<ReadonlyMap<string, PartContent>> => {
+    put(parts, all[place]!, await first)
+    for (const name of all.slice(place + 1)) put(parts, name, wanted.part(name) && await disclosed.seek({ seq, name }))
+    return parts
+  }
+  /** A promise only where more of the pack must be read. */
+  const partsOf = (all: ReadonlyArray<string>, seq: number): ReadonlyMap<string, PartContent> | Promise<ReadonlyMap<string, PartContent>> => {
     const parts = new Map<string, PartContent>()
-    for (const name of names) {
+    for (const [place, name] of all.entries()) {
       const found = wanted.part(name) ? disclosed.seek({ seq, name }) : false
-      parts.set(name, (typeof found === "boolean" ? found : await found) ? { state: "present", bytes: disclosed.bytes() } : withheld)
+      if (typeof found !== "boolean") return readOn(parts, all, place, found, seq)
+      put(parts, name, found)
     }
     return parts
   }
@@ -47,12 +61,14 @@ export const readPackRecords = async (content: () => AsyncIterable<Uint8Array>, 
         const tag = reader.bytes[reader.start]
         if (tag === AFTER_RECORDS) return
         if (tag !== RECORD || scanner.scan(reader.bytes, reader.start + 2, reader.end) !== null) continue
-        const kind = scanner.kind()
+        const kind = kinds.at(reader.bytes, scanner.kindStart, scanner.kindEnd)
         if (!isWanted(kind)) continue
         const { atMs, seq } = scanner
         const body: JsonObject = scanner.body()
-        const names = scanner.partCount === 0 ? [] : scanner.parts().map(({ name }) => name)
-        take({ seq, kind, body, parts: names.length === 0 ? noParts : await partsOf(names, seq) }, atMs)
+        const { count, names: places } = scanner.partList
+        const all = Array.from({ length: count }, (_, i) => names.at(reader.bytes, places[2 * i]!, places[2 * i + 1]!))
+        const parts = count === 0 ? noParts : partsOf(all, seq)
+        take({ seq, kind, body, parts: parts instanceof Promise ? await parts : parts }, atMs)
       }
     }
   } finally {

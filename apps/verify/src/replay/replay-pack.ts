@@ -1,26 +1,40 @@
 /** Makes every evaluation of a checked pack again. */
-import { isRecomputed, longestWindowMs, Recomputation, recomputedParts } from "@flyball/core/recompute"
+import { isRecomputed, LATE_MS, longestWindowMs, Recomputation, recomputedParts } from "@flyball/core/recompute"
 import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
 import { DisclosedParts } from "./disclosed-parts.ts"
+import type { Earlier } from "./earlier-packs.ts"
+import { FourEyes, fourEyesParts } from "./four-eyes.ts"
 import { readPackRecords } from "./pack-records.ts"
 import { ReplayCount, type ReplayReport } from "./replay-report.ts"
 
 /**
- * Replays a full or range pack that begins at `from`. To be asked of a pack whose integrity is `ok`.
+ * Replays a full or range pack that begins at `from`, after the chains before it. To be asked of packs whose integrity is `ok`.
  *
- * Reads the pack twice more: once for how far back meters look, so that what lies farther back can be let go of, and once to evaluate.
+ * Reads each pack twice more: once for how far back meters look, so that what lies farther back can be let go of, and once to evaluate.
  */
-export const replayPack = async (path: string, from: number): Promise<ReplayReport> => {
+export const replayPack = async (path: string, origin: string, from: number, { missing, packs }: Earlier): Promise<ReplayReport> => {
+  const all = [...packs, { path, before: 0 }]
+  let longest = 0
+  for (const one of all) longest = Math.max(longest, await withContent(one.path, (content) => longestWindowOf(content())))
+  const again = new Recomputation({ fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256, longestWindowMs: longest, origin })
+  const people = new FourEyes({ fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256 })
+  const count = new ReplayCount(LATE_MS)
+  for (const one of all) {
+    await withContent(one.path, (content) => readPackRecords(content, { kind: isRecomputed, part: (name) => recomputedParts.has(name) || fourEyesParts.has(name) }, (record, atMs) => {
+      const judged = again.take(record, atMs, one.before)
+      const done = people.take(record, one.before)
+      // What was evaluated in a chain before this one is for a replay of that chain's own pack to judge.
+      if (judged !== null && one.before === 0) count.add(judged)
+      if (done !== null && one.before === 0) count.addAct(done)
+    }))
+  }
+  return count.report(again.unreadable, missing)
+}
+
+const withContent = async <A>(path: string, use: (content: () => AsyncIterable<Uint8Array>) => Promise<A>): Promise<A> => {
   await using source = await fileSource(path)
   const compression = await detectCompression(source)
-  const content = () => packContent(source, compression)
-  const again = new Recomputation({ fromGenesis: from === 0, sha256: nodeCrypto.sha256, longestWindowMs: await longestWindowOf(content()) })
-  const count = new ReplayCount()
-  await readPackRecords(content, { kind: isRecomputed, part: (name) => recomputedParts.has(name) }, (record, atMs) => {
-    const one = again.take(record, atMs)
-    if (one !== null) count.add(one)
-  })
-  return count.report(again.unreadable)
+  return await use(() => packContent(source, compression))
 }
 
 /** The longest window of the envelopes that a pack discloses. Under others nothing can be made again. Unit: milliseconds. */

@@ -6,8 +6,8 @@ import { MAX_LISTED, ReplayCount, withReplay } from "./replay-report.ts"
 import { replayCounts, replayEntries, replayText } from "./replay-text.ts"
 
 const counted = (verdicts: ReadonlyArray<RecomputeVerdict>, unreadable = 0) => {
-  const count = new ReplayCount()
-  verdicts.forEach((verdict, seq) => count.add({ seq, verdict, evaluationId: `evl_${seq}`, agentId: "agt_1", reason: verdict === "ok" ? null : `Because of ${seq}.` }))
+  const count = new ReplayCount(300_000)
+  verdicts.forEach((verdict, seq) => count.add({ seq, verdict, evaluationId: `evl_${seq}`, agentId: "agt_1", reason: verdict === "ok" ? null : `Because of ${seq}.`, isLate: false }))
   return count.report(unreadable)
 }
 
@@ -35,6 +35,15 @@ describe("the lists", () => {
     expect(wrong!.items[0]).toBe("Record 30: The agent had another tier or status. Because of 30. (tier_mismatch, evl_30 of agt_1)")
     expect(open!.title).toContain("could not be made again: 30")
     expect(many.statement).toMatch(/^25 recorded evaluations do not follow .* \(the first: tier_mismatch at record 30\)/)
+  })
+
+  it("name what was made long before it was recorded, which is open and not wrong", () => {
+    const count = new ReplayCount(300_000)
+    for (let seq = 0; seq < 30; seq++) count.add({ seq, verdict: "ok", evaluationId: `evl_${seq}`, agentId: "agt_1", reason: null, isLate: seq % 2 === 1 })
+    const late = count.report(0)
+    expect([late.late.count, late.late.seqs]).toEqual([15, [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29]])
+    expect(replayEntries(late)).toEqual([{ title: "Evaluations made long before they were recorded: 15", items: [expect.stringMatching(/^Records 1, 3, .*: more than 5 minutes /)] }])
+    expect(withReplay({ ...unreadable, exit: 0 }, late, null)).toMatchObject({ exit: 2, not_checked: [expect.stringMatching(/^15 evaluations name times more than 5 minutes before their records\./), ...unreadable.not_checked] })
   })
 
   it("have a sentence for every verdict there is", () => expect(Object.keys(replayText).sort()).toEqual([...recomputeVerdicts].sort()))

@@ -1,6 +1,8 @@
 /** What came of making a pack's evaluations again, and what it does to the report on the pack. */
 import type { ExitStatus, Report } from "@flyball/evidence"
 import type { Recomputed, RecomputeVerdict } from "@flyball/core/recompute"
+import type { Act } from "./act.ts"
+import { ActCount, actStatement, type FourEyesReport, wrongActs } from "./four-eyes-report.ts"
 
 /** Members in snake_case are the JSON that `--json` prints. */
 export interface ReplayReport {
@@ -11,8 +13,13 @@ export interface ReplayReport {
   readonly mismatches: ReadonlyArray<ListedEvaluation>
   /** The first {@link MAX_LISTED} that could not be made again, by seq. */
   readonly withheld: ReadonlyArray<ListedEvaluation>
+  /** Evaluations that name a time long before that of their record: how many, and the first {@link MAX_LISTED} seqs. */
+  readonly late: { readonly count: number; readonly seqs: ReadonlyArray<number>; readonly beyond_ms: number }
   /** Records that are not as the catalogue describes their kind, and so changed nothing here. */
   readonly unreadable_records: number
+  /** Why the records before the first one here are not known, where the chain follows another one; null otherwise. */
+  readonly previous_missing: string | null
+  readonly four_eyes: FourEyesReport
   readonly statement: string
 }
 
@@ -39,18 +46,32 @@ export class ReplayCount {
   readonly #counts = new Map<RecomputeVerdict, number>()
   readonly #mismatches: Array<ListedEvaluation> = []
   readonly #withheld: Array<ListedEvaluation> = []
+  readonly #late: Array<number> = []
+  readonly #lateMs: number
+  #lateCount = 0
+  readonly #acts = new ActCount()
 
-  add({ agentId, evaluationId, reason, seq, verdict }: Recomputed): void {
+  /** `lateMs`: how long before its record an evaluation is late. */
+  constructor(lateMs: number) {
+    this.#lateMs = lateMs
+  }
+
+  add({ agentId, evaluationId, isLate, reason, seq, verdict }: Recomputed): void {
     this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1)
+    if (isLate && ++this.#lateCount <= MAX_LISTED) this.#late.push(seq)
     if (verdict === "ok") return
     const list = verdict === "withheld" ? this.#withheld : this.#mismatches
     if (list.length < MAX_LISTED) list.push({ seq, verdict, evaluation_id: evaluationId, agent_id: agentId, reason: reason ?? "" })
   }
 
-  report(unreadable: number): ReplayReport {
+  addAct(act: Act): void {
+    this.#acts.add(act)
+  }
+
+  report(unreadable: number, missing: string | null = null): ReplayReport {
     const counts = [...this.#counts]
     const evaluations = counts.reduce((sum, [, count]) => sum + count, 0)
-    const rest = { evaluations, verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld, unreadable_records: unreadable }
+    const rest = { evaluations, verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld, late: { count: this.#lateCount, seqs: this.#late, beyond_ms: this.#lateMs }, unreadable_records: unreadable, previous_missing: missing, four_eyes: this.#acts.report() }
     return { ...rest, statement: statementOf(rest) }
   }
 }
@@ -62,16 +83,24 @@ export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "eva
 export const withReplay = (report: Report, replay: ReplayReport | null, why: string | null): Report => {
   if (replay === null) return { ...report, not_checked: [...why === null ? [] : [why], ...report.not_checked], exit: worst(report.exit, 2) }
   const open = [
+    ...replay.previous_missing === null || replay.evaluations === 0 ? [] : [replay.previous_missing],
     ...(replay.verdicts.withheld ?? 0) === 0 ? [] : [`${plural(replay.verdicts.withheld!, "evaluation")} could not be made again, since what that needs is not in this pack. Ask for a full pack that discloses it.`],
-    ...replay.unreadable_records === 0 || replay.evaluations === 0 ? [] : [`${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: left out where evaluations were made again.`]
+    ...(replay.four_eyes.verdicts.withheld ?? 0) === 0 ? [] : [`Whether two people did what takes two is not known of ${plural(replay.four_eyes.verdicts.withheld!, "act")} (drafts, publications and grants of waivers), since what that needs is not in this pack.`],
+    ...replay.late.count === 0 ? [] : [`${plural(replay.late.count, "evaluation")} ${replay.late.count === 1 ? "names a time" : "name times"} more than ${replay.late.beyond_ms / 60_000} minutes before ${replay.late.count === 1 ? "its record" : "their records"}. A host that slept makes such; so does who wants a waiver or a status that had ended. Ask the operator.`],
+    ...replay.unreadable_records === 0 || replay.evaluations + replay.four_eyes.acts === 0 ? [] : [`${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: left out where evaluations were made again.`]
   ]
-  return { ...report, not_checked: [...open, ...report.not_checked], exit: worst(report.exit, mismatchCount(replay) > 0 ? 1 : open.length > 0 ? 2 : 0) }
+  return { ...report, not_checked: [...open, ...report.not_checked], exit: worst(report.exit, mismatchCount(replay) + wrongActs(replay.four_eyes) > 0 ? 1 : open.length > 0 ? 2 : 0) }
 }
 
 /** Spec: format 1 section 6, "the order of precedence is 4, 3, 1, 2, 0". */
 const worst = (a: ExitStatus, b: ExitStatus): ExitStatus => ([3, 1, 2, 0] as const).find((status) => status === a || status === b)!
 
-const statementOf = (replay: Pick<ReplayReport, "evaluations" | "mismatches" | "verdicts">): string => {
+const statementOf = (replay: Pick<ReplayReport, "evaluations" | "four_eyes" | "mismatches" | "verdicts">): string => {
+  const people = actStatement(replay.four_eyes)
+  return people === null ? evaluationsStatement(replay) : `${people} ${evaluationsStatement(replay)}`
+}
+
+const evaluationsStatement = (replay: Pick<ReplayReport, "evaluations" | "mismatches" | "verdicts">): string => {
   const { evaluations, verdicts } = replay
   const wrong = mismatchCount(replay)
   const first = replay.mismatches[0]

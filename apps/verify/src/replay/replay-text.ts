@@ -1,5 +1,6 @@
 /** A replay in plain sentences. */
 import type { RecomputeVerdict } from "@flyball/core/recompute"
+import { actEntries } from "./four-eyes-report.ts"
 import { type ListedEvaluation, mismatchCount, type ReplayReport } from "./replay-report.ts"
 
 /** One sentence per verdict. */
@@ -13,6 +14,8 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   rule_mismatch: "Another rule decides.",
   outcome_mismatch: "The outcome is another one.",
   trace_mismatch: "How it was decided is told wrong.",
+  advice_mismatch: "What it asks of the agent does not follow from it.",
+  id_mismatch: "Its id is not the one that derives from what was asked.",
   withheld: "It could not be made again."
 }
 
@@ -29,7 +32,9 @@ export const replayEntries = (replay: ReplayReport): ReadonlyArray<{ readonly ti
   const open = replay.verdicts.withheld ?? 0
   return [
     ...wrong === 0 ? [] : [{ title: `Evaluations that do not follow from their rules: ${wrong}${listed(replay.mismatches, wrong)}`, items: replay.mismatches.map(item) }],
-    ...open === 0 ? [] : [{ title: `Evaluations that could not be made again: ${open}${listed(replay.withheld, open)}`, items: replay.withheld.map(item) }]
+    ...replay.late.count === 0 ? [] : [{ title: `Evaluations made long before they were recorded: ${replay.late.count}${replay.late.seqs.length < replay.late.count ? `, the first ${replay.late.seqs.length} of them here` : ""}`, items: [`Records ${replay.late.seqs.join(", ")}: more than ${replay.late.beyond_ms / 60_000} minutes lie between the time that the evaluation names and that of its record.`] }],
+    ...open === 0 ? [] : [{ title: `Evaluations that could not be made again: ${open}${listed(replay.withheld, open)}`, items: replay.withheld.map(item) }],
+    ...actEntries(replay.four_eyes)
   ]
 }
 

@@ -100,6 +100,6 @@ export const bound = {
   }),
   voidEvaluation: endpoint({
     id: "bound.void_evaluation", method: "POST", path: `${EVALUATION}/void`, summary: "Takes away what an evaluation added to meters: its action was not taken.",
-    access: access.operate, params: evaluation, body: optionalBody(VoidIn), success: json(201, VoidOut), refusals: ["EvaluationNotFound"]
+    access: access.operate, params: evaluation, body: optionalBody(VoidIn), success: json(201, VoidOut), refusals: ["EvaluationNotFound", "NothingToVoid"]
   })
 } as const

@@ -1,6 +1,6 @@
 /** One of each refusal, as it can happen: what the interface description shows. */
 import {
-  EnvelopeExists, EnvelopeNotFound, EnvelopeNotInForce, EnvelopeNotPublishable, EnvelopeRevisionConflict, EnvelopeVersionNotFound, EvaluationNotFound, NothingToPublish, SecondApproverRequired, WaiverNotFound, WaiverNotOpen,
+  EnvelopeExists, EnvelopeNotFound, EnvelopeNotInForce, EnvelopeNotPublishable, EnvelopeRevisionConflict, EnvelopeVersionNotFound, EvaluationNotFound, NothingToPublish, NothingToVoid, SecondApproverRequired, SettleBelowReserved, WaiverNotFound, WaiverNotOpen,
   AgentNameTaken, AgentNotFound, AgentVersionConflict, BodyTooLarge, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, DecisionTooLarge, DeliveryNotFound,
   DeliveryUnfinished, Draining, Forbidden, IngestKeyNotFound, InvalidInput,
   InvalidTransition, KeyNotAllowed, MappingVersionConflict, MethodNotAllowed, ModelNotFound, ModelTaken, NotFound, NotWriting, OrgUnitNotAllowed, PackNotFound, PartErased, PartNotFound, RecordNotFound, type Refusal,
@@ -32,6 +32,7 @@ export const refusalExamples: { readonly [T in RefusalTag]: Extract<Refusal, { r
   DecisionNotFound: new DecisionNotFound({}),
   ClientRefReused: new ClientRefReused({ indexes: [0] }),
   DecisionAlreadySettled: new DecisionAlreadySettled({}),
+  SettleBelowReserved: new SettleBelowReserved({ meter: "spend_24h", reserved: 2_000 }),
   DecisionTooLarge: new DecisionTooLarge({ indexes: [0] }),
   RecordNotFound: new RecordNotFound({}),
   PartNotFound: new PartNotFound({}),
@@ -43,7 +44,7 @@ export const refusalExamples: { readonly [T in RefusalTag]: Extract<Refusal, { r
   WebhookRevoked: new WebhookRevoked({}),
   WebhookNotActive: new WebhookNotActive({ status: "failed" }),
   RotationUnderWay: new RotationUnderWay({ overlapUntil: "2026-11-22T00:00:00.000Z" }),
-  DeliveryUnfinished: new DeliveryUnfinished({ state: "pending" }),
+  DeliveryUnfinished: new DeliveryUnfinished({ state: "in_flight" }),
   WebhooksUnavailable: new WebhooksUnavailable(),
   EnvelopeNotFound: new EnvelopeNotFound({}),
   EnvelopeVersionNotFound: new EnvelopeVersionNotFound({ version: 7 }),
@@ -58,6 +59,7 @@ export const refusalExamples: { readonly [T in RefusalTag]: Extract<Refusal, { r
   WaiverNotFound: new WaiverNotFound({}),
   WaiverNotOpen: new WaiverNotOpen({ status: "expired" }),
   EvaluationNotFound: new EvaluationNotFound({}),
+  NothingToVoid: new NothingToVoid(),
   NotFound: new NotFound(),
   MethodNotAllowed: new MethodNotAllowed({ allow: ["GET", "HEAD", "OPTIONS"] }),
   UnsupportedMediaType: new UnsupportedMediaType(),

@@ -42,6 +42,10 @@ export const webhooks = {
     id: "webhooks.complete_rotation", method: "POST", path: `${AT}/rotate-secret/complete`, summary: "Ends the old secret before its overlap does.",
     access: access.administerAll, params: webhook, success: json(200, WebhookOut), refusals: ["WebhookNotFound", "WebhookRevoked"]
   }),
+  disable: endpoint({
+    id: "webhooks.disable", method: "POST", path: `${AT}/disable`, summary: "Has nothing sent to a webhook until it is enabled: what is still owed to it is cancelled.",
+    access: access.administerAll, params: webhook, success: json(200, WebhookOut), refusals: ["WebhookNotFound", "WebhookRevoked"]
+  }),
   enable: endpoint({
     id: "webhooks.enable", method: "POST", path: `${AT}/enable`, summary: "Has a failed or disabled webhook sent to again, from the next event on.",
     access: access.administerAll, params: webhook, success: json(200, WebhookOut), refusals: ["WebhookNotFound", "WebhookRevoked"]
@@ -51,7 +55,7 @@ export const webhooks = {
     access: access.administerAll, params: webhook, query: queryOf(DeliveriesQuery), success: json(200, Schema.Array(DeliveryOut)), refusals: ["WebhookNotFound"]
   }),
   redeliver: endpoint({
-    id: "webhooks.redeliver", method: "POST", path: `${AT}/deliveries/{delivery_id}/redeliver`, summary: "Owes the event of a finished delivery once more, under the same event id.",
+    id: "webhooks.redeliver", method: "POST", path: `${AT}/deliveries/{delivery_id}/redeliver`, summary: "Has a waiting delivery tried at once, as the next of its attempts; owes the event of a finished one once more, under the same event id.",
     access: access.administerAll, params: delivery, success: json(200, DeliveryOut), refusals: ["DeliveryNotFound", "DeliveryUnfinished", "WebhookNotActive", "WebhookNotFound"]
   }),
   recover: endpoint({

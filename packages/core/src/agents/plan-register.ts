@@ -2,7 +2,6 @@
 import { type AgentCreate, detailItem, InvalidInput, isId, OrgUnitNotAllowed, TierOverCap } from "@flyball/contract"
 import { formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
-import { present } from "../present.ts"
 import type { ChangeSet, JsonObject } from "../storage/port.ts"
 import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
@@ -82,12 +81,11 @@ const newAgent = (input: AgentCreate, orgUnit: string, autonomyTier: AutonomyTie
 const agentRegistered = (agentId: string, agent: AgentDocument, writer: Writer) => ({
   kind: "agent.registered",
   agentId,
-  body: present({
-    agent_id: agentId,
-    autonomy_tier: agent.autonomyTier,
-    recert_due_at: agent.recertDueAtMs === null ? null : formatInstant(agent.recertDueAtMs),
-    risk_class: agent.riskClass,
-    writer: writer.id
-  }) as JsonObject,
+  body: registrationBody(agentId, agent, writer),
   parts: [...ownerPart(agent), profilePart(agent)]
 })
+
+const registrationBody = (agentId: string, { autonomyTier, recertDueAtMs, riskClass }: AgentDocument, writer: Writer): JsonObject =>
+  recertDueAtMs === null
+    ? { agent_id: agentId, autonomy_tier: autonomyTier, risk_class: riskClass, writer: writer.id }
+    : { agent_id: agentId, autonomy_tier: autonomyTier, recert_due_at: formatInstant(recertDueAtMs), risk_class: riskClass, writer: writer.id }

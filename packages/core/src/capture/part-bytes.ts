@@ -18,7 +18,8 @@ export type PartProblem =
  * `texts` encodes; pass the same one for the parts of one act.
  */
 export const partBytes = (value: unknown, texts = new TextBytes()): Result.Result<Uint8Array, PartProblem> => {
-  if (value instanceof RawJson) return bounded(value.bytes)
+  // Rare, and its bytes may be the caller's: what is committed to must not change under us.
+  if (value instanceof RawJson) return Result.map(bounded(value.bytes), (bytes) => bytes.slice())
   try {
     return bounded(texts.of(canonicalize(value, MAX_DEPTH)))
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Capture: witness, settle, note gaps, list. Spec: document 1 section 4; design section 3 (capture is one ChangeSet, all or nothing). */
 import type {
-  CaptureGapIn, CaptureGapOut, DecisionIn, DecisionListQuery, DecisionOut, DecisionTooLarge, InvalidInput, ReceiptsOut, SettleIn, SettleOut
+  CaptureGapIn, CaptureGapOut, DecisionIn, DecisionListQuery, DecisionOut, DecisionTooLarge, InvalidInput, ReceiptsOut, SettleBelowReserved, SettleIn, SettleOut
 } from "@flyball/contract"
 import { AgentNotFound, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, isId } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
@@ -27,9 +27,9 @@ export interface CaptureApi {
   /** Witnesses 1 to 1,000 decisions. The same `client_ref` with the same content answers the first receipt. */
   readonly witness: (agentId: string, decisions: ReadonlyArray<DecisionIn>, writer: Writer, scope?: Scope) =>
     Effect.Effect<ReceiptsOut, AgentNotFound | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault>
-  /** Adds the outcome of a decision, once. */
+  /** Adds the outcome of a decision, once. An ingest key says of meters at least what its evaluation reserved: less is for a person or the host to say. */
   readonly settle: (decisionId: string, settle: SettleIn, writer: Writer, scope?: Scope) =>
-    Effect.Effect<SettleOut, DecisionNotFound | DecisionAlreadySettled | DecisionTooLarge | InvalidInput | ReadFault>
+    Effect.Effect<SettleOut, DecisionNotFound | DecisionAlreadySettled | DecisionTooLarge | InvalidInput | SettleBelowReserved | ReadFault>
   /** Notes that decisions were made and not witnessed. */
   readonly gap: (agentId: string, gap: CaptureGapIn, writer: Writer, scope?: Scope) => Effect.Effect<CaptureGapOut, AgentNotFound | InvalidInput | ReadFault>
   /** Newest first, with the outcome where there is one. */
@@ -73,13 +73,15 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         Effect.map((receipt) => receiptsOut(originTag, decisions, receipt))
       ))
 
-    const settle: CaptureApi["settle"] = (decisionId, settle, writer, scope = everyUnit) =>
-      commitPlanned(Effect.gen(function*() {
+    const settle: CaptureApi["settle"] = (decisionId, given, writer, scope = everyUnit) => Effect.suspend(() => {
+      // Read once: what is checked of the meters is what is recorded.
+      const settle: SettleIn = { ...given, actual: given.actual?.map(({ amount, meter }) => ({ amount, meter })) ?? null }
+      return commitPlanned(Effect.gen(function*() {
         const found = yield* findDecision(decisionId)
         if (found === null) return yield* new DecisionNotFound({ decisionId })
         yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
         const { actual = null } = settle
-        const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, found.agentId, decisionId, yield* evaluationOf(found.seq), actual) }
+        const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, { agentId: found.agentId, decisionId, evaluationId: yield* evaluationOf(found.seq), writer }, actual) }
         const change = yield* Effect.fromResult(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters }))
         const receipt = yield* storage.commit(change).pipe(
           Effect.mapError((fault) => (reusedIndexes(fault).length > 0 ? new DecisionAlreadySettled({ decisionId }) : fault))
@@ -87,6 +89,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         const [record] = receipt.records
         return { decision_id: decisionId, seq: record!.seq, record_hash: recordHash(record!.hash), duplicate: record!.duplicate }
       }))
+    })
 
     const gap: CaptureApi["gap"] = (agentId, gap, writer, scope = everyUnit) =>
       commitPlanned(Effect.gen(function*() {

@@ -5,6 +5,7 @@ import { consistencyProof, parseVkey, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { type Head, type ReadFault, Storage, type StoredRecord } from "../storage/port.ts"
+import { raiseAlarm } from "./alarm.ts"
 import { type KeySince, readChainKeys } from "./chain-keys.ts"
 import { latestCheckpoint } from "./checkpoints.ts"
 import { EvidenceCrypto } from "./crypto.ts"
@@ -81,6 +82,8 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
     if (first > to) return yield* outside("query", "from", first, `a record at or before ${to}`)
     const named = (yield* readChainKeys(storage, crypto)).keys
     const { checked, checkpoint, findings } = yield* verifyRange(storage, crypto, { origin: opened.origin, keys: named }, first, to)
+    const [found] = findings.listed
+    if (found !== undefined && options.readOnly !== true) yield* raiseAlarm(storage, { code: found.code, seq: found.seq, foundBy: "check" })
     return {
       ok: findings.none,
       checked,

@@ -70,7 +70,7 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
       const checked: CheckedRecord = checkRecord(crypto, stored, previous)
       const finding = checked.findings[0]
       if (finding !== undefined) {
-        return yield* new StorageCorrupt({ reason: `record ${finding.seq} is not in order (${finding.code}); nothing was signed for it. Run a check` })
+        return yield* new StorageCorrupt({ reason: `record ${finding.seq} is not in order (${finding.code}); nothing was signed for it. Run a check`, cause: { code: finding.code, seq: finding.seq } })
       }
       folder.pushLeaf(checked.next.hash)
       previous = checked.next
@@ -79,7 +79,7 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
   const root = folder.root(size, left)!
   // The tiles are what proofs are made of: they must say the same.
   if (!equalBytes(root, yield* tree.rootAt(size))) {
-    return yield* new StorageCorrupt({ reason: `the stored tree hashes do not fold to the root of the records at size ${size}; nothing was signed. Run a check` })
+    return yield* new StorageCorrupt({ reason: `the stored tree hashes do not fold to the root of the records at size ${size}; nothing was signed. Run a check`, cause: { code: "E_TILE", seq: null } })
   }
   return root
 })

@@ -13,6 +13,7 @@ import { Effect } from "effect"
 import { MAX_ATTEMPTS } from "../commit-planned.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
+import { alarmOfSigning } from "./alarm.ts"
 import { chainKeys, signingKeys, vkeysToSign } from "./chain-keys.ts"
 import { type Checkpoint, latestCheckpoint, storeCheckpoint } from "./checkpoints.ts"
 import type { GuardApi, SignedState } from "./guard.ts"
@@ -46,7 +47,7 @@ export const signHead = (parts: SigningParts): Effect.Effect<Checkpoint, ReadFau
     }
     return yield* new StorageUnavailable({ reason: `other processes moved the signing guard ${MAX_ATTEMPTS} times in a row`, wrote: "no" })
   }).pipe(Effect.catchTag(["GuardBehindStore", "GuardRefused", "GuardDisagrees", "StoreBehindGuard"], (refusal) =>
-    Effect.fail(new StorageCorrupt({ reason: `nothing can be signed. ${refusal.message}`, cause: refusal }))))
+    Effect.fail(new StorageCorrupt({ reason: `nothing can be signed. ${refusal.message}`, cause: refusal }))), Effect.tapError((fault) => alarmOfSigning(parts.storage, fault)))
 
 /** One attempt; null when another holder moved the guard meanwhile. */
 const attemptOnce = Effect.fnUntraced(function*({ crypto, guard, origin, signer, storage }: SigningParts) {

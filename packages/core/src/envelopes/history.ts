@@ -20,6 +20,9 @@ export const HISTORY_LIMIT = 5_000
 
 const PAGE = 500
 
+/** Records that are read before others get their turn: some milliseconds of work. */
+const PER_TURN = 100
+
 /** Which evaluations. `agentIds` null: every agent's. */
 export interface HistoryQuery {
   readonly agentIds: ReadonlySet<string> | null
@@ -58,12 +61,13 @@ export const readHistory = Effect.fnUntraced(function*(storage: StorageApi, inFo
     if (page.length < PAGE || count === HISTORY_LIMIT) break
     to = page.at(-1)!.seq - 1
   }
-  const events = yield* eventsOf(storage, inForce, found.toReversed())
+  const inOrder = found.toReversed()
+  const events = yield* eventsOf(storage, inForce, inOrder)
   return {
     events,
     evaluations: events.flatMap((one) => (one.kind === "evaluation" ? [one.evaluation] : [])),
-    fromSeq: found[0]?.record.seq ?? query.fromSeq,
-    toSeq: found.at(-1)?.record.seq ?? Math.max(query.fromSeq, query.toSeq),
+    fromSeq: inOrder[0]?.record.seq ?? query.fromSeq,
+    toSeq: inOrder.at(-1)?.record.seq ?? Math.max(query.fromSeq, query.toSeq),
     fromGenesis: isWhole
   }
 })
@@ -76,7 +80,9 @@ const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InFor
   const latches = new Map<string, Set<string>>()
   const idOf = new Map<number, string>()
   const events: Array<RecordedEvent> = []
+  let read = 0
   for (const { body, record } of found) {
+    if (++read % PER_TURN === 0) yield* Effect.yieldNow
     if (record.kind === "meter.voided") events.push({ kind: "voided", evaluationId: String(body["evaluation_id"]) })
     else if (record.kind === "decision.settled") {
       const evaluationId = idOf.get(Number(body["evaluation_seq"]))

@@ -1,5 +1,5 @@
 /** Plans what is done to an envelope in its life: draft, publish, withdraw. Pure. */
-import { EnvelopeNotInForce } from "@flyball/contract"
+import { detailItem, EnvelopeNotInForce, InvalidInput } from "@flyball/contract"
 import { canonicalBytes, type Crypto, toHex } from "@flyball/evidence"
 import { Result } from "effect"
 import { reasonPart } from "../agents/parts.ts"
@@ -24,7 +24,7 @@ export interface Draft {
   readonly digest: string
 }
 
-/** Writers of one draft that are remembered; whoever comes after takes the place of the newest. A crowd is not four eyes either way. */
+/** Writers of one draft. All of them are remembered, since none of them may be the second person who publishes it: there is no room for one more who would be forgotten. */
 const MAX_AUTHORS = 64
 
 /** Decides what beginning an envelope would change. That its target has none yet is checked by the commit. */
@@ -34,12 +34,22 @@ export const planBegin = (id: string, start: Pick<EnvelopeDocument, "agentId" | 
   return drafted({ id, version: 0, body: empty }, draft, writer, 1, [profile])
 }
 
-/** Decides what writing the draft anew would change. What is in force stays. */
-export const planDraft = (stored: StoredEnvelope, draft: Draft, writer: Writer): EnvelopePlan => drafted(stored, draft, writer, stored.version + 1, [])
+/**
+ * Decides what writing the draft anew would change. What is in force stays.
+ *
+ * - Fails: `InvalidInput` when 64 others have written on the draft.
+ */
+export const planDraft = (stored: StoredEnvelope, draft: Draft, writer: Writer): Result.Result<EnvelopePlan, InvalidInput> => {
+  const authors: ReadonlyArray<string> = stored.body.draft?.authors ?? []
+  if (authors.length >= MAX_AUTHORS && !authors.includes(writer.id)) {
+    return Result.fail(new InvalidInput({ detail: [detailItem(["body", "envelope"], "value_error", `Expected at most ${MAX_AUTHORS} writers of one draft`)] }))
+  }
+  return Result.succeed(drafted(stored, draft, writer, stored.version + 1, []))
+}
 
 const drafted = ({ body, id, version }: StoredEnvelope, { digest, json }: Draft, writer: Writer, revision: number, parts: ReadonlyArray<PartDraft>): EnvelopePlan => {
   const before = (body.draft?.authors ?? []).filter((author) => author !== writer.id)
-  const draft: DraftDocument = { revision, version: body.latest + 1, digest, authors: [...before.slice(0, MAX_AUTHORS - 1), writer.id], envelope: json }
+  const draft: DraftDocument = { revision, version: body.latest + 1, digest, authors: [...before, writer.id], envelope: json }
   const envelope = { ...body, draft }
   return {
     envelope,
@@ -66,7 +76,7 @@ export interface Publication {
 }
 
 /** Decides what publishing would change. The gate was passed: see `gate.ts`. */
-export const planPublish = (crypto: Crypto, { body, id, version }: StoredEnvelope, publication: Publication, writer: Writer, epoch: DocumentPut): EnvelopePlan => {
+export const planPublish = (crypto: Crypto, { body, id, version }: StoredEnvelope, publication: Publication, writer: Writer, epoch: DocumentPut): EnvelopePlan & { readonly published: VersionDocument } => {
   const { backtest, candidate, change, diff, lint, mode } = publication
   const number = body.latest + 1
   const parts = [["backtest", backtest], ["diff", diff], ["envelope", candidate.json], ["lint", lint]].map(([name, value]): PartDraft => ({ name: name as string, bytes: canonicalBytes(value) }))
@@ -78,6 +88,7 @@ export const planPublish = (crypto: Crypto, { body, id, version }: StoredEnvelop
   const envelope: EnvelopeDocument = { ...body, latest: number, draft: null, ...(mode === "shadow" ? { shadow: number } : { live: number, shadow: null, withdrawn: false }) }
   return {
     envelope,
+    published,
     change: {
       puts: [
         putEnvelope(id, version, envelope),

@@ -53,6 +53,19 @@ describe("an envelope", () => {
     yield* sound
   }).pipe(Effect.provide(governorWorld())))
 
+  it.effect("has a draft that forgets none of its authors: the 65th is refused, and the first may not publish it", () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const agent = yield* registered("bot")
+    const { id } = yield* envelopes.create({ name: "Refunds", agent_id: agent.id, envelope: refunds() }, ann)
+    const writers = Array.from({ length: 63 }, (_, i) => ({ id: `system:author-${i}` }))
+    for (const writer of writers) yield* envelopes.update(id, { envelope: refunds() }, writer)
+    assert.strictEqual(yield* tag(envelopes.update(id, { envelope: refunds() }, ben)), "InvalidInput")
+    yield* envelopes.update(id, { envelope: refunds() }, writers[0]!)
+    for (const author of [ann, writers[62]!]) assert.strictEqual(yield* tag(envelopes.publish(id, {}, author)), "SecondApproverRequired")
+    assert.strictEqual((yield* envelopes.publish(id, {}, ben)).authors.length, 64)
+    yield* sound
+  }).pipe(Effect.provide(governorWorld())))
+
   it.effect("with errors is not published, and says what they are", () => Effect.gen(function*() {
     const envelopes = yield* Envelopes
     const agent = yield* registered("bot")
@@ -171,6 +184,8 @@ describe("an envelope", () => {
     assert.deepStrictEqual((yield* envelopes.get(envelopeId)).draft?.envelope, {})
     yield* erase(yield* lastOf("envelope.published"), "envelope")
     assert.isNull((yield* envelopes.version(envelopeId, 1)).envelope)
+    const refused = yield* Effect.flip(envelopes.diff(envelopeId, { from: 0, to: 1 }))
+    assert.deepStrictEqual(refused._tag === "InvalidInput" ? refused.detail.map(({ loc, msg }) => [loc, msg]) : refused, [[["query", "to"], "Expected a version whose text is still there; that of version 1 was erased"]])
     assert.deepStrictEqual(yield* outcome(agentId, { tool: "search" }), ["deny", "@no_envelope"])
     assert.deepStrictEqual((yield* Replay.use(({ check }) => check)).differences, [])
     assert.deepStrictEqual((yield* recomputed).map(({ verdict }) => verdict), ["withheld", "ok"])

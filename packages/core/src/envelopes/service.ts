@@ -5,6 +5,7 @@ import {
 } from "@flyball/contract"
 import { NotCanonical } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
+import { TrustsCanonicalRoles } from "../access-mapping/trusts-canonical-roles.ts"
 import { AGENTS, storedAgent } from "../agents/document.ts"
 import { readAgent } from "../agents/read-agent.ts"
 import { EvidenceCrypto } from "../chain/crypto.ts"
@@ -14,12 +15,15 @@ import type { JsonMap } from "../replay/rules/types.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
 import { type JsonObject, type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
-import { compare, compiledOf, diffOut, fit, type Fitted, lintRead, type Surroundings, test } from "./examine.ts"
-import { type History, readHistory } from "./history.ts"
+import { diffOut } from "./examination/examine.ts"
+import { Examiner } from "./examination/examiner.ts"
+import { historyJson, type HistoryJson } from "./examination/history-json.ts"
+import type { LayerText, Surroundings } from "./examination/questions.ts"
+import { readHistory } from "./history.ts"
 import { inForceReader } from "./in-force.ts"
+import { lintSurroundings } from "./lint-surroundings.ts"
 import { agentTarget, ENVELOPE_VERSIONS, ENVELOPES, unitTarget, type VersionDocument, versionId } from "./life/rules/document.ts"
 import { type Draft, planBegin, planDraft, planPublish, planWithdraw } from "./plan-life.ts"
-import { beyondOutcomes } from "./rules/analysis/beyond-outcomes.ts"
 import { publicationFindings } from "./rules/analysis/publication.ts"
 import { envelopeDigest } from "./rules/digest.ts"
 import { envelopeOut, nextEpoch, readStoredEnvelope, storedEnvelope, type StoredEnvelope, unitOf, versionOut } from "./stored-envelope.ts"
@@ -42,8 +46,8 @@ export interface EnvelopesApi {
   /** Oldest first. */
   readonly versions: (id: string, scope?: Scope) => Effect.Effect<ReadonlyArray<EnvelopeVersionOut>, EnvelopeNotFound | ReadFault>
   readonly version: (id: string, version: number, scope?: Scope) => Effect.Effect<EnvelopeVersionOut, EnvelopeNotFound | EnvelopeVersionNotFound | ReadFault>
-  /** What one version changes against another. */
-  readonly diff: (id: string, query: DiffQuery, scope?: Scope) => Effect.Effect<DiffOut, EnvelopeNotFound | EnvelopeNotPublishable | EnvelopeVersionNotFound | NothingToPublish | ReadFault>
+  /** What one version changes against another. A version whose text was erased changes nothing that could be told. */
+  readonly diff: (id: string, query: DiffQuery, scope?: Scope) => Effect.Effect<DiffOut, EnvelopeNotFound | EnvelopeNotPublishable | EnvelopeVersionNotFound | InvalidInput | NothingToPublish | ReadFault>
   /** What recorded evaluations would come to under the draft. */
   readonly backtest: (id: string, input: BacktestIn, scope?: Scope) => Effect.Effect<BacktestOut, EnvelopeNotFound | EnvelopeNotPublishable | NothingToPublish | ReadFault>
 }
@@ -56,6 +60,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
   static readonly layer: Layer.Layer<Envelopes, never, Storage> = Layer.effect(Envelopes, Effect.gen(function*() {
     const storage = yield* Storage
     const crypto = yield* EvidenceCrypto
+    const examiner = yield* Examiner
+    const trustsCanonical = yield* TrustsCanonicalRoles
     const inForce = inForceReader(storage)
 
     const draftOf = (json: { readonly [name: string]: unknown }): Effect.Effect<Draft, InvalidInput> => Effect.suspend(() => {
@@ -80,31 +86,44 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       return orgUnit === null ? [] : (yield* storage.find(AGENTS, "org_unit", orgUnit)).map(storedAgent)
     })
 
+    /** A published version, by its text. */
+    const textOf = Effect.fnUntraced(function*(envelopeId: string, version: number): Effect.fn.Return<LayerText, ReadFault> {
+      const document = yield* storage.get(ENVELOPE_VERSIONS, versionId(envelopeId, version))
+      return { envelopeId, envelope: document === null ? null : (document.body as VersionDocument).envelope }
+    })
+
+    /** What a target has in force. */
+    const liveOf = Effect.fnUntraced(function*(target: string): Effect.fn.Return<ReadonlyArray<LayerText>, ReadFault> {
+      const [found] = yield* storage.find(ENVELOPES, "target", target)
+      if (found === undefined) return []
+      const { body, id } = storedEnvelope(found)
+      return body.live === null || body.withdrawn ? [] : [yield* textOf(id, body.live)]
+    })
+
     const surroundingsOf = Effect.fnUntraced(function*(stored: StoredEnvelope): Effect.fn.Return<Surroundings, ReadFault> {
       const agents = yield* agentsOf(stored)
       const tier = Math.max(0, ...agents.map(({ body }) => Number(body.autonomyTier.slice(1))))
-      const { ms } = yield* storage.asOf
+      const told = yield* lintSurroundings(storage, agents, trustsCanonical)
       if (stored.body.agentId !== null) {
         const orgUnit = agents[0]?.body.orgUnit ?? null
-        const unit = orgUnit === null ? null : yield* inForce.liveOf(unitTarget(orgUnit), ms)
-        return { outer: unit === null ? [] : [unit], inner: [], tier }
+        return { outer: orgUnit === null ? [] : yield* liveOf(unitTarget(orgUnit)), inner: [], tier, ...told }
       }
-      const inner = []
-      for (const { id } of agents) inner.push((yield* inForce.liveOf(agentTarget(id), ms)) ?? [])
-      return { outer: [], inner: inner.flat(), tier }
+      const inner: Array<LayerText> = []
+      for (const { id } of agents) inner.push(...(yield* liveOf(agentTarget(id))))
+      return { outer: [], inner, tier, ...told }
     })
 
-    /** What binds those it is for now, itself included. Null: nothing, and everything is denied. */
-    const before = Effect.fnUntraced(function*(stored: StoredEnvelope, { outer }: Surroundings) {
-      if (stored.body.withdrawn) return null
-      const own = stored.body.live === null ? null : yield* inForce.layer(stored.id, stored.body.live, [])
-      return compiledOf([...outer, ...(own === null ? [] : [own])])
+    /** What binds those it is for now, itself included; with another version of it in its place where one is named. */
+    const before = Effect.fnUntraced(function*({ body, id }: StoredEnvelope, { outer }: Surroundings, version = body.withdrawn ? null : body.live) {
+      const own = version === null ? null : yield* textOf(id, version)
+      const layers = body.withdrawn && own === null ? [] : [...outer, ...(own === null ? [] : [own])]
+      return { layers, own: own === null ? null : own.envelope }
     })
 
-    const historyOf = Effect.fnUntraced(function*(stored: StoredEnvelope, range: Pick<BacktestIn, "from_seq" | "to_seq"> = {}): Effect.fn.Return<History, ReadFault> {
+    const historyOf = Effect.fnUntraced(function*(stored: StoredEnvelope, range: Pick<BacktestIn, "from_seq" | "to_seq"> = {}): Effect.fn.Return<HistoryJson, ReadFault> {
       const agentIds = new Set((yield* agentsOf(stored)).map(({ id }) => id))
       const { seq } = yield* storage.asOf
-      return yield* readHistory(storage, inForce, { agentIds, fromSeq: range.from_seq ?? 0, toSeq: Math.min(range.to_seq ?? seq, seq) })
+      return historyJson(yield* readHistory(storage, inForce, { agentIds, fromSeq: range.from_seq ?? 0, toSeq: Math.min(range.to_seq ?? seq, seq) }))
     })
 
     const versionDocument = Effect.fnUntraced(function*(id: string, version: number) {
@@ -118,12 +137,6 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       const trial = mode === "enforced" && body.shadow !== null ? (yield* storage.get(ENVELOPE_VERSIONS, versionId(id, body.shadow)))?.body as VersionDocument | undefined : undefined
       return trial === undefined || trial.envelope === null ? yield* new NothingToPublish() : { json: trial.envelope, digest: trial.digest, authors: trial.authors }
     })
-
-    /** An envelope's JSON made ready, or all that is wrong with it. */
-    const fitted = (json: unknown, surroundings: Surroundings): Effect.Effect<Fitted, EnvelopeNotPublishable> => {
-      const reading = fit(json, surroundings)
-      return reading.fitted === null ? Effect.fail(new EnvelopeNotPublishable({ findings: lintRead(reading, surroundings, null, []).out.findings })) : Effect.succeed(reading.fitted)
-    }
 
     return Envelopes.of({
       create: (input, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
@@ -144,7 +157,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const stored = yield* readStoredEnvelope(storage, id, scope)
         const { if_revision = null } = input
         if (if_revision !== null && if_revision !== stored.version) return yield* new EnvelopeRevisionConflict({ revision: stored.version })
-        const { change, envelope } = planDraft(stored, yield* draftOf(input.envelope), writer)
+        const { change, envelope } = yield* Effect.fromResult(planDraft(stored, yield* draftOf(input.envelope), writer))
         yield* storage.commit(change)
         return envelopeOut({ id, version: stored.version + 1, body: envelope })
       })),
@@ -166,8 +179,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       lint: Effect.fnUntraced(function*(id, input, scope = everyUnit) {
         const stored = yield* readStoredEnvelope(storage, id, scope)
         const json = input.envelope ?? (yield* candidateOf(stored, "enforced")).json
-        const surroundings = yield* surroundingsOf(stored)
-        return lintRead(fit(json, surroundings), surroundings, yield* historyOf(stored), input.acknowledge_partial ?? []).out
+        return yield* examiner.ask("lint", { json, surroundings: yield* surroundingsOf(stored), history: yield* historyOf(stored), acknowledged: input.acknowledge_partial ?? [] })
       }),
       publish: (id, input, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
         const mode = input.mode ?? "enforced"
@@ -178,21 +190,18 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         if (input.if_revision !== undefined && input.if_revision !== null && input.if_revision !== stored.version) return yield* new EnvelopeRevisionConflict({ revision: stored.version })
         const candidate = yield* candidateOf(stored, mode)
         const surroundings = yield* surroundingsOf(stored)
-        const reading = fit(candidate.json, surroundings)
-        const history = yield* historyOf(stored)
-        const { out: lint, publishable } = lintRead(reading, surroundings, history, input.acknowledge_partial ?? [])
-        if (!publishable || reading.fitted === null) return yield* new EnvelopeNotPublishable({ findings: lint.findings })
-        const own = stored.body.withdrawn || stored.body.live === null ? null : yield* inForce.layer(id, stored.body.live, [])
-        const report = beyondOutcomes(compare(yield* before(stored, surroundings), reading.fitted, history), own?.envelope ?? null, reading.fitted.envelope)
+        const { found, lint } = yield* examiner.ask("publish", { json: candidate.json, surroundings, history: yield* historyOf(stored), acknowledged: input.acknowledge_partial ?? [], before: yield* before(stored, surroundings) })
+        if (found === null) return yield* new EnvelopeNotPublishable({ findings: lint.findings })
+        const { backtest, report } = found
         const secondApprover = !candidate.authors.includes(writer.id)
         // The backtest is run here, so only the second person can be missing. A trial binds nobody, so anybody may begin one.
         if (mode === "enforced" && publicationFindings(report, { secondApprover, backtest: true }).length > 0) return yield* new SecondApproverRequired({ change: report.change, sentence: report.sentence })
-        const { change, envelope } = planPublish(crypto, stored, {
-          candidate, mode, change: report.change, lint: lint as unknown as JsonObject, backtest: test(reading.fitted, history, "recorded") as unknown as JsonObject,
+        const { change, envelope, published } = planPublish(crypto, stored, {
+          candidate, mode, change: report.change, lint: lint as unknown as JsonObject, backtest: backtest as unknown as JsonObject,
           diff: diffOut(stored.body.withdrawn ? 0 : stored.body.live ?? 0, stored.body.latest + 1, report) as unknown as JsonObject
         }, writer, epoch)
         yield* storage.commit(change)
-        return versionOut(envelope, yield* Effect.orDie(versionDocument(id, envelope.latest)))
+        return versionOut(envelope, published)
       })),
       withdraw: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
         const epoch = yield* nextEpoch(storage)
@@ -213,17 +222,17 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const stored = yield* readStoredEnvelope(storage, id, scope)
         const surroundings = yield* surroundingsOf(stored)
         const json = to === 0 ? (yield* candidateOf(stored, "enforced")).json : (yield* versionDocument(id, to)).envelope
+        if (json === null) return yield* new InvalidInput({ detail: [detailItem(["query", "to"], "value_error", `Expected a version whose text is still there; that of version ${to} was erased`, String(to))] })
         const since = from ?? (stored.body.withdrawn ? 0 : stored.body.live ?? 0)
         if (since > 0) yield* versionDocument(id, since)
-        const layer = since === 0 ? null : yield* inForce.layer(id, since, [])
-        const earlier = since === 0 ? compiledOf(stored.body.withdrawn ? [] : surroundings.outer) : compiledOf([...surroundings.outer, ...(layer === null ? [] : [layer])])
-        const later = yield* fitted(json, surroundings)
-        return diffOut(since, to, beyondOutcomes(compare(earlier, later, yield* historyOf(stored)), layer?.envelope ?? null, later.envelope))
+        const answer = yield* examiner.ask("diff", { json, surroundings, history: yield* historyOf(stored), before: yield* before(stored, surroundings, since === 0 ? null : since) })
+        return "unfit" in answer ? yield* new EnvelopeNotPublishable({ findings: answer.unfit }) : diffOut(since, to, answer.report)
       }),
       backtest: Effect.fnUntraced(function*(id, input, scope = everyUnit) {
         const stored = yield* readStoredEnvelope(storage, id, scope)
-        const ready = yield* fitted((yield* candidateOf(stored, "enforced")).json, yield* surroundingsOf(stored))
-        return test(ready, yield* historyOf(stored, input), input.meters ?? "recorded")
+        const { json } = yield* candidateOf(stored, "enforced")
+        const answer = yield* examiner.ask("backtest", { json, surroundings: yield* surroundingsOf(stored), history: yield* historyOf(stored, input), meters: input.meters ?? "recorded" })
+        return "unfit" in answer ? yield* new EnvelopeNotPublishable({ findings: answer.unfit }) : answer.backtest
       })
     })
   }))

@@ -2,7 +2,7 @@
 import { type ErasureIn, PartErased, PartNotFound } from "@flyball/contract"
 import { canonicalBytes, PREVIOUS } from "@flyball/evidence"
 import { Result } from "effect"
-import type { ChangeSet, Document, StoredPart, StoredRecord } from "../storage/port.ts"
+import type { ChangeSet, Document, DocumentPut, StoredPart, StoredRecord } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import type { OnceKey } from "./once-key.ts"
 import type { Scrub } from "./scrub.ts"
@@ -12,8 +12,8 @@ export interface ErasureTarget {
   readonly record: StoredRecord
   /** Null when the record has no such part. */
   readonly part: StoredPart | null
-  /** The document made of the part, and how it is scrubbed; null when there is none. `current`: no later record told the same anew. */
-  readonly held: { readonly scrub: Scrub; readonly document: Document; readonly current: boolean } | null
+  /** The document made of the part, and how it is scrubbed; null when there is none. `beside`: what is left of others that go with it. `current`: no later record told the same anew. */
+  readonly held: { readonly scrub: Scrub; readonly document: Document; readonly beside: ReadonlyArray<DocumentPut>; readonly current: boolean } | null
   /** The once key whose digest was made over the part; null when there is none. */
   readonly once: OnceKey | null
 }
@@ -35,7 +35,7 @@ export const planErasure = (command: ErasureIn, target: ErasureTarget, writer: W
   return Result.succeed({
     // What was told anew is not touched, but must be what it was when that was found out.
     expects: held === null || held.current ? [] : [{ collection: held.document.collection, id: held.document.id, version: held.document.version }],
-    puts: scrubbed === null ? [] : [scrubbed.put],
+    puts: scrubbed === null ? [] : [scrubbed.put, ...held?.beside ?? []],
     records: [{
       kind: "part.erased",
       body: { name, reason, seq },
@@ -43,6 +43,7 @@ export const planErasure = (command: ErasureIn, target: ErasureTarget, writer: W
       // Under its target's agent, so that whoever reads or exports that agent's records sees why a part is not there.
       agentId: record.agentId
     }, ...(scrubbed === null || scrubbed.record === null ? [] : [scrubbed.record])],
+    cancel: scrubbed?.cancel ?? [],
     events: scrubbed?.events ?? [],
     erase: [{ seq, name }],
     forget: once === null ? [] : [once]

@@ -16,9 +16,11 @@ import { PROVENANCE } from "../provenance/rules/fold.ts"
 import { PRINCIPALS } from "../principals/plan-seen.ts"
 import type { EventDraft } from "../storage/outbox.ts"
 import type { Document, DocumentPut, JsonObject, RecordDraft } from "../storage/port.ts"
+import { forgottenMail, MAILS, storedMail, WAITING } from "../webhooks/mails.ts"
 import { putWebhook, storedWebhook, webhookRevoked } from "../webhooks/plan-webhook.ts"
 import { WAIVERS } from "../waivers/rules/document.ts"
 import { erasedEndpoint } from "../webhooks/rules/document.ts"
+import { forgottenSecret, storedSecret, WEBHOOK_SECRETS } from "../webhooks/secrets.ts"
 
 /** A document that holds what a part said, and how it looks without. */
 export interface Scrub {
@@ -33,6 +35,16 @@ export interface Scrub {
   readonly isTold?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
   /** Unit: `nowMs` in milliseconds since 1970 UTC. */
   readonly without: (document: Document, nowMs: number) => Scrubbed
+  /** Other documents that go with it. */
+  readonly beside?: ReadonlyArray<Beside>
+}
+
+/** Documents of another collection that hold the same: the one under the same id, or those with a look-up key. */
+export interface Beside {
+  readonly collection: string
+  readonly lookUp?: { readonly key: string; readonly value: string }
+  /** What is left of it; null where nothing has to go. `of`: the document that it goes with. */
+  readonly without: (document: Document, of: Document) => DocumentPut | null
 }
 
 /** A document without what was erased, and the record and event of what follows from that; null and none where nothing does. */
@@ -40,6 +52,8 @@ export interface Scrubbed {
   readonly put: DocumentPut
   readonly record: RecordDraft | null
   readonly events?: ReadonlyArray<EventDraft>
+  /** Whose pending deliveries end with it. */
+  readonly cancel?: ReadonlyArray<{ readonly endpointId: string }>
 }
 
 /** The document that holds the content of this part of this kind of record; null when no document does. */
@@ -90,7 +104,7 @@ const agentIdentity: Scrub = {
   without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }), record: null })
 }
 
-/** The rule that ends a webhook whose address nobody knows any more. What is still owed to it is not sent, for want of an address. */
+/** The rule that ends a webhook whose address nobody knows any more, as whoever revokes it would: what is owed is cancelled, the secret deleted. */
 const ERASED_ENDPOINT = { id: "policy:erased_endpoint" }
 
 const webhookEndpoint: Scrub = {
@@ -100,8 +114,13 @@ const webhookEndpoint: Scrub = {
   without: (document) => {
     const { body, id, version } = storedWebhook(document)
     const revoked = { ...body, ...erasedEndpoint, status: "revoked", cause: "owner" } as const
-    return { put: putWebhook(id, version, revoked), record: body.status === "revoked" ? null : webhookRevoked(id, ERASED_ENDPOINT) }
-  }
+    return { put: putWebhook(id, version, revoked), record: body.status === "revoked" ? null : webhookRevoked(id, ERASED_ENDPOINT), cancel: [{ endpointId: id }] }
+  },
+  beside: [
+    { collection: WEBHOOK_SECRETS, without: (document) => storedSecret(document).sealed === undefined ? null : forgottenSecret(document) },
+    // A letter about it that waits says where it leads, and to whom the letter goes.
+    { collection: MAILS, lookUp: WAITING, without: (document, { id }) => storedMail(document).webhookId === id ? forgottenMail(document) : null }
+  ]
 }
 
 /** An envelope whose draft or name was erased stays where it is in force. */

@@ -6,11 +6,11 @@ import { Chain } from "../chain/chain.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
-import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
+import { type Document, type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { onceKeyOf } from "./once-key.ts"
 import { planErasure } from "./plan-erasure.ts"
-import { documentIdOf, type Scrub, scrubOf } from "./scrub.ts"
+import { type Beside, documentIdOf, type Scrub, scrubOf } from "./scrub.ts"
 
 /** Erasure. */
 export interface ErasureApi {
@@ -29,7 +29,9 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
       const scrub = scrubOf(record.kind, name)
       if (scrub === null) return null
       const document = yield* storage.get(scrub.collection, documentIdOf(scrub, record.body))
-      return document === null ? null : { scrub, document, current: scrub.isTold === undefined ? yield* isCurrent(storage, record, name, scrub) : scrub.isTold(document, record.body) }
+      if (document === null) return null
+      const beside = yield* Effect.forEach(scrub.beside ?? [], (one) => Effect.map(besideOf(storage, one, document.id), (found) => found.flatMap((other) => one.without(other, document) ?? [])))
+      return { scrub, document, beside: beside.flat(), current: scrub.isTold === undefined ? yield* isCurrent(storage, record, name, scrub) : scrub.isTold(document, record.body) }
     })
 
     const erase: ErasureApi["erase"] = Effect.fnUntraced(function*(command, writer) {
@@ -51,6 +53,9 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
     return Erasure.of({ erase })
   }))
 }
+
+const besideOf = (storage: StorageApi, { collection, lookUp }: Beside, id: string): Effect.Effect<ReadonlyArray<Document>, ReadFault> =>
+  lookUp === undefined ? Effect.map(storage.get(collection, id), (found) => found === null ? [] : [found]) : storage.find(collection, lookUp.key, lookUp.value)
 
 /** Newest records looked at in one read; an agent that was updated oftener since costs another. */
 const LOOK = 100

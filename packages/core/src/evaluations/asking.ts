@@ -1,29 +1,35 @@
 /** What an agent asks, made ready to be decided on. */
 import { detailItem, type EvaluationIn, InvalidInput, SIGNALS_LIMIT_BYTES } from "@flyball/contract"
-import { type Crypto, RawJson } from "@flyball/evidence"
+import type { Crypto } from "@flyball/evidence"
 import { Result } from "effect"
 import { partBytes } from "../capture/part-bytes.ts"
 import type { Writer } from "../writer.ts"
-import { askedDigest, type Asked } from "./plan-evaluation.ts"
+import { askedDigest, type Asked, type AskedInput } from "./plan-evaluation.ts"
 import { evaluationId } from "./rules/evaluation-id.ts"
+import { signalsOf } from "./rules/signals-part.ts"
 
 /**
  * Makes the part, the id and the digest of what is asked.
  *
+ * Every member is read once, here, and what is decided on is read back from the bytes of the part: whatever a caller does to its object while the call waits,
+ * record and verdict speak of the same. Whoever evaluates again reads the same bytes in the same way.
+ *
  * - Fails: `InvalidInput` for signals that JSON cannot say, or that are too large.
  */
-export const makeAsked = (crypto: Crypto, originTag: Uint8Array, input: EvaluationIn, writer: Writer): Result.Result<Asked, InvalidInput> =>
-  partBytes(input.signals).pipe(
+export const makeAsked = (crypto: Crypto, originTag: Uint8Array, { action = null, action_digest = null, agent_id, approval_id = null, client_ref, run_id = null, signals }: EvaluationIn, { id }: Writer): Result.Result<Asked, InvalidInput> => {
+  const input: AskedInput = { action, action_digest, agent_id, approval_id, client_ref, run_id }
+  return partBytes(signals).pipe(
     Result.mapError((problem) => invalid(problem._tag === "NotCanonical" ? problem.message : tooLarge)),
     Result.flatMap((signalsPart) => signalsPart.length > SIGNALS_LIMIT_BYTES ? Result.fail(invalid(tooLarge)) : Result.succeed({
-      evaluationId: evaluationId(originTag, input.agent_id, input.client_ref, (bytes) => crypto.sha256(bytes)),
+      evaluationId: evaluationId(originTag, agent_id, client_ref, (bytes) => crypto.sha256(bytes)),
       input,
-      signals: input.signals instanceof RawJson ? null : input.signals,
+      signals: signalsOf(signalsPart),
       signalsPart,
       digest: askedDigest(crypto, input, signalsPart),
-      writer
+      writer: { id }
     }))
   )
+}
 
 const tooLarge = `Signals may have ${SIGNALS_LIMIT_BYTES} bytes as JSON`
 

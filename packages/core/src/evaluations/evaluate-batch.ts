@@ -15,7 +15,7 @@ import { type StorageConflict, StorageUnavailable } from "../storage/faults.ts"
 import type { AsOf, ChangeSet, DocumentPut, ReadFault, RecordDraft, RecordReceipt, StorageApi } from "../storage/port.ts"
 import type { EvaluationStepsApi } from "./ports.ts"
 import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
-import { meterKey, type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
+import { type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
 import { type Asked, type EvaluationPlan, innermost, planEvaluation, type Windows } from "./plan-evaluation.ts"
 import { EVALUATION_SCOPE } from "./rules/evaluation-id.ts"
 import { hasLatches, longestWindowMs } from "./rules/layers.ts"
@@ -73,14 +73,18 @@ const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyAr
   const answers = new Map<Request, Evaluated>()
   const fresh = yield* notYetMade(storage, requests, answers)
   const asOf = yield* storage.asOf
-  const prepared = yield* prepareAll(with_, fresh, asOf, answers)
-  const reach = Math.max(0, ...prepared.flatMap(({ inForce }) => [longestWindowMs(inForce.live), inForce.shadow === null ? 0 : longestWindowMs(inForce.shadow)]))
-  const isAlone = prepared.some(({ inForce }) => isMetered(inForce))
+  const all = yield* prepareAll(with_, fresh, asOf, answers)
+  const reach = Math.max(0, ...all.flatMap(({ inForce }) => [longestWindowMs(inForce.live), inForce.shadow === null ? 0 : longestWindowMs(inForce.shadow)]))
+  const isAlone = all.some(({ inForce }) => isMetered(inForce))
   if (isAlone && !with_.isInLine) return requests.map(() => ({ kind: "line" }))
   if (isAlone) yield* keeper.catchUp(asOf, reach)
-  const keys = keysOf(prepared, asOf)
+  const keys = keysOf(keeper, all, asOf)
   // A window whose document was read only now may have been added to before: what the book lacks is folded, what comes after conflicts.
-  if (yield* keeper.learn(keys)) yield* keeper.catchUp(yield* storage.asOf, reach)
+  const isNew = yield* keeper.learn(keys)
+  if (isNew) yield* keeper.catchUp(yield* storage.asOf, reach)
+  // And what another process made since it was looked for is in that window: planned anew it would be counted twice by those after it, though the store drops its record.
+  const left = isNew ? new Set(yield* notYetMade(storage, all.map(({ request }) => request), answers)) : null
+  const prepared = left === null ? all : all.filter(({ request }) => left.has(request))
   const atMs = Math.max(asOf.ms, ...[...keys].map((key) => keeper.latestMs(keeper.of(key)!.window)))
   const planned = planAll(with_, yield* asOfThen(with_, prepared, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
   const change = changeOf(keeper, planned, keys)
@@ -100,17 +104,18 @@ const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyAr
 
 /** Leaves out what was evaluated before, and what stands twice among these. */
 const notYetMade = Effect.fnUntraced(function*(storage: StorageApi, requests: ReadonlyArray<Request>, answers: Map<Request, Evaluated>) {
-  const reused = { kind: "refused", refusal: new ClientRefReused({ indexes: [0] }) } as const
+  // Made where it is needed: an error takes down its stack, which costs as much as deciding.
+  const reused = (): Evaluated => ({ kind: "refused", refusal: new ClientRefReused({ indexes: [0] }) })
   const first = new Map<string, Request>()
   for (const request of requests) {
     const other = first.get(request.asked.evaluationId)
     if (other === undefined) first.set(request.asked.evaluationId, request)
-    else if (other.asked.digest !== request.asked.digest) answers.set(request, reused)
+    else if (other.asked.digest !== request.asked.digest) answers.set(request, reused())
   }
   const made = new Map((yield* storage.once(EVALUATION_SCOPE, [...first.keys()])).map((one) => [one.key, one]))
   return [...first.values()].filter((request) => {
     const before = made.get(request.asked.evaluationId)
-    if (before !== undefined) answers.set(request, before.digest === null || before.digest === request.asked.digest ? { kind: "again", seq: before.seq } : reused)
+    if (before !== undefined) answers.set(request, before.digest === null || before.digest === request.asked.digest ? { kind: "again", seq: before.seq } : reused())
     return before === undefined
   })
 })
@@ -144,10 +149,10 @@ const standingOf = ({ agent, approval, inForce, kill, run }: Prepared, asOf: AsO
   ({ agent, asOf, inForce, kill: kill.state, approved: approval.approved, latches: run?.set ?? noSet })
 
 /** Which meters and keys these evaluations look at: what they say on empty windows does not change that. */
-const keysOf = (prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlySet<string> => {
+const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlySet<string> => {
   const keys = new Set<string>()
   const windowOf: Windows["windowOf"] = (trial, owner, meter, key) => {
-    const name = meterKey(trial, owner, meter, key)
+    const name = keeper.keyOf(trial, owner, meter, key)
     keys.add(name)
     return name
   }
@@ -170,7 +175,7 @@ interface Planned {
 const planAll = ({ keeper, steps }: Evaluating, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlyArray<Planned> => {
   const added = new Map<string, { value: number; count: number }>()
   const windows: Windows = {
-    windowOf: (trial, owner, meter, key) => keeper.of(meterKey(trial, owner, meter, key))!.window,
+    windowOf: (trial, owner, meter, key) => keeper.of(keeper.keyOf(trial, owner, meter, key))!.window,
     state: (window, windowMs) => {
       const { count, value } = keeper.window(window, windowMs, asOf.ms)
       const more = added.get(window)
@@ -183,7 +188,7 @@ const planAll = ({ keeper, steps }: Evaluating, prepared: ReadonlyArray<Prepared
       const more = added.get(window) ?? { value: 0, count: 0 }
       added.set(window, { value: more.value + amount, count: more.count + 1 })
     }
-    if (one.run !== null) addLatches(one.run, plan.latches)
+    if (one.run !== null) addLatches(one.run, one.request.asked.evaluationId, plan.latches)
     return followed(steps, one, plan)
   })
 }
@@ -204,7 +209,12 @@ const changeOf = (keeper: MeterKeeper, planned: ReadonlyArray<Planned>, keys: Re
   const put: Array<string> = []
   const puts: Array<DocumentPut> = []
   const expects = new Map<string, { readonly collection: string; readonly id: string; readonly version: number }>()
-  const expect = (one: { readonly collection: string; readonly id: string; readonly version: number }): void => void expects.set(`${one.collection} ${one.id}`, one)
+  // Two requests may have read one document at two times. The older version is expected: what was planned on it conflicts, and is planned anew.
+  const expect = (one: { readonly collection: string; readonly id: string; readonly version: number }): void => {
+    const key = `${one.collection} ${one.id}`
+    const other = expects.get(key)
+    if (other === undefined || one.version < other.version) expects.set(key, one)
+  }
   for (const key of keys) {
     const { version, window } = keeper.of(key)!
     if (version > 0 && !added.has(window)) expect({ collection: METERS, id: window, version })

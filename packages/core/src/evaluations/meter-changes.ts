@@ -1,13 +1,14 @@
 /** Changes of what an evaluation added to meters: settled with what it came to, or voided. */
-import { detailItem, InvalidInput } from "@flyball/contract"
+import { detailItem, InvalidInput, SettleBelowReserved } from "@flyball/contract"
 import { Effect } from "effect"
 import type { InForceReader } from "../envelopes/in-force.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
 import type { DocumentPut, StorageApi } from "../storage/port.ts"
+import type { Writer } from "../writer.ts"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 import { findEvaluation } from "./find-evaluation.ts"
 import { METERS, windowPut } from "./meter-keeper.ts"
-import { reservationsOf } from "./rules/fold-meters.ts"
+import { mayGiveBack, reservationsOf } from "./rules/fold-meters.ts"
 import { readSide } from "./rules/recorded-side.ts"
 
 /**
@@ -30,6 +31,14 @@ export interface SettledMeters {
   readonly puts: ReadonlyArray<DocumentPut>
 }
 
+/** A decision to be settled, the evaluation that it names, and who settles it. */
+export interface Settling {
+  readonly agentId: string
+  readonly decisionId: string
+  readonly evaluationId: string | null
+  readonly writer: Writer
+}
+
 /** What a meter came to, as a caller says it. */
 export type Actual = ReadonlyArray<{ readonly meter: string; readonly amount: number }>
 
@@ -47,17 +56,20 @@ export const touchWindows = Effect.fnUntraced(function*(storage: StorageApi, win
 /**
  * What settling with these amounts changes.
  *
- * - Fails: `InvalidInput` where the decision names no evaluation of this agent, where that one added nothing to such a meter, is void or was settled by another decision, and for an amount that the meter cannot have.
+ * - Fails: `InvalidInput` where the decision names no evaluation of this agent, where that one added nothing to such a meter, is void or was settled by another decision, and for an amount that the meter cannot have;
+ *   `SettleBelowReserved` where a key says less than was reserved: it could spend without end.
  */
-export const settleMeters = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, agentId: string, decisionId: string, evaluationId: string | null, actual: Actual) {
+export const settleMeters = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, { agentId, decisionId, evaluationId, writer }: Settling, actual: Actual) {
   const evaluation = evaluationId === null ? null : yield* findEvaluation(storage, evaluationId)
   if (evaluationId === null || evaluation === null || evaluation.body["agent_id"] !== agentId) return yield* refused("The decision names no evaluation of this agent, so there is nothing to settle", null)
   const reserved = reservationsOf(evaluation.body)
   const most = yield* greatest(inForce, evaluation)
   for (const [place, { amount, meter }] of actual.entries()) {
     if (actual.findIndex((one) => one.meter === meter) < place) return yield* refused("A meter is settled once", meter)
-    if (!reserved.some((one) => one.meter === meter)) return yield* refused("The evaluation added nothing to such a meter", meter)
+    const reservation = reserved.find((one) => one.meter === meter)
+    if (reservation === undefined) return yield* refused("The evaluation added nothing to such a meter", meter)
     if (amount > (most.get(meter) ?? Number.MAX_SAFE_INTEGER)) return yield* refused(`This meter takes amounts up to ${most.get(meter)}`, amount)
+    if (amount < reservation.amount && !mayGiveBack(writer.id)) return yield* new SettleBelowReserved({ meter, reserved: reservation.amount })
   }
   const windows = reserved.flatMap(({ meter, window }) => (actual.some((one) => meter === one.meter || meter === `shadow:${one.meter}`) ? [window] : []))
   const end = yield* endOf(storage, evaluationId, decisionId).pipe(Effect.catchIf((fault) => typeof fault === "string", (sentence) => refused(sentence, null)))

@@ -3,22 +3,20 @@
  *
  * The document is what makes two evaluations of one key meet: whoever adds to a window puts it, whoever only looks expects it. Spec: design section 3, one clock per verdict; decision 0025.
  */
-import { portableCrypto, readRecord, toHex, utf8 } from "@flyball/evidence"
+import { portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { newId } from "../ids.ts"
-import { StorageCorrupt, type StorageConflict } from "../storage/faults.ts"
-import type { AsOf, DocumentPut, ReadFault, RecordReceipt, StorageApi } from "../storage/port.ts"
+import type { StorageConflict } from "../storage/faults.ts"
+import type { AsOf, DocumentPut, RecordReceipt, StorageApi } from "../storage/port.ts"
 import type { JsonMap } from "../replay/rules/types.ts"
-import { foldMeters, meterKinds } from "./rules/fold-meters.ts"
+import type { FoldCarried } from "./carried-meters.ts"
+import { CLOCK_STEP_MS, firstWithin, foldPage } from "./fold-records.ts"
+import { foldMeters } from "./rules/fold-meters.ts"
 import { WindowBook } from "./rules/window-book.ts"
 
 /** Collection of the documents of meters and keys. Working state: the records tell of windows, not of keys. */
 export const METERS = "meters"
 
-/** Records read at a time while catching up. */
-const PAGE = 1_000
-/** A record's own time may lie this much before that of its evaluation, where a clock stepped back. Unit: milliseconds. */
-const CLOCK_STEP_MS = 60_000
 /** Keys whose documents are remembered. */
 const MAX_KEYS = 100_000
 /** Evaluations folded between two times that what is past is let go of. */
@@ -36,44 +34,32 @@ export const windowPut = (window: string, expectedVersion: number, key: string):
 /** The look-up key of a meter and key. `owner` is the envelope it belongs to; it is drawn at random, so that the key tells nothing to who does not have it. */
 export const meterKey = (trial: boolean, owner: string, meter: string, key: string): string => toHex(portableCrypto.sha256(utf8(`flyball/v1 meter\0${trial ? "shadow" : "live"}\0${owner}\0${meter}\0${key}`)))
 
-/** Keeps them. For one caller at a time. */
-export const meterKeeper = (storage: StorageApi) => {
+/** Keeps them. For one caller at a time. `carried` folds what the chains before this one gave. */
+export const meterKeeper = (storage: StorageApi, carried: FoldCarried) => {
   const known = new Map<string, Known>()
+  /** Keys by what they are made of: each evaluation names its own twice. */
+  const keys = new Map<string, string>()
   let book = new WindowBook()
   let folded = -1
   let horizonMs = 0
   let sinceSweep = 0
 
-  /** The first record that a window of this length may still hold. */
-  const firstWithin = Effect.fnUntraced(function*({ ms, seq }: AsOf, reachMs: number): Effect.fn.Return<number, ReadFault> {
-    let low = 0
-    for (let high = seq + 1; low < high;) {
-      const middle = (low + high) >>> 1
-      const record = yield* storage.record(middle)
-      if (record === null) return yield* new StorageCorrupt({ reason: `record ${middle} is missing below the head at ${seq}` })
-      if (record.atMs <= ms - reachMs - CLOCK_STEP_MS) low = middle + 1
-      else high = middle
-    }
-    return low
-  })
-
   return {
     /** Folds what was recorded since, and from further back where a window reaches further than any before. */
     catchUp: Effect.fnUntraced(function*(asOf: AsOf, reachMs: number) {
       if (reachMs > horizonMs) {
-        folded = (yield* firstWithin(asOf, reachMs)) - 1
+        const first = yield* firstWithin(storage, asOf, reachMs)
+        const begun = new WindowBook()
+        // Only a window that holds record 0 reaches past it.
+        if (first === 0) yield* carried(begun, asOf, reachMs)
+        folded = first - 1
         horizonMs = reachMs
-        book = new WindowBook()
+        book = begun
       }
       while (folded < asOf.seq) {
-        const page = yield* storage.records({ kinds: meterKinds, from: folded + 1, limit: PAGE })
-        for (const record of page) {
-          const read = readRecord(record.bytes)
-          if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${record.seq} cannot be read (${read.code})` })
-          foldMeters(book, { seq: record.seq, kind: record.kind, body: read.record.body as JsonMap })
-        }
-        folded = page.length < PAGE ? Math.max(asOf.seq, page.at(-1)?.seq ?? 0) : page.at(-1)!.seq
-        sinceSweep += page.length
+        const more = yield* foldPage(storage, book, folded + 1, asOf.seq)
+        folded = more.folded
+        sinceSweep += more.count
       }
       if (sinceSweep > SWEEP_EVERY) {
         sinceSweep = 0
@@ -99,6 +85,15 @@ export const meterKeeper = (storage: StorageApi) => {
       }
       return isNew
     }),
+    keyOf: (trial: boolean, owner: string, meter: string, key: string): string => {
+      const parts = `${trial ? "shadow" : "live"}\0${owner}\0${meter}\0${key}`
+      const made = keys.get(parts)
+      if (made !== undefined) return made
+      if (keys.size >= MAX_KEYS) keys.clear()
+      const digest = meterKey(trial, owner, meter, key)
+      keys.set(parts, digest)
+      return digest
+    },
     of: (key: string): Known | undefined => known.get(key),
     window: (window: string, windowMs: number, atMs: number) => book.state(window, windowMs, atMs),
     latestMs: (window: string): number => book.latestMs(window),

@@ -7,25 +7,27 @@ import type { InForce } from "../envelopes/in-force.ts"
 import { type Action, decide, type KillState } from "../envelopes/rules/decide.ts"
 import type { Decision } from "../envelopes/rules/decision.ts"
 import type { WindowState } from "../envelopes/rules/meter-reading.ts"
-import { obligationJson } from "../envelopes/rules/obligations.ts"
 import { present } from "../present.ts"
 import type { EventDraft } from "../storage/outbox.ts"
 import type { AsOf, JsonObject, PartDraft, RecordDraft } from "../storage/port.ts"
 import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
 import { EVALUATION_SCOPE } from "./rules/evaluation-id.ts"
-import { type Binding, type LayerRef } from "./rules/layers.ts"
-import { latchesOf } from "./rules/recompute.ts"
+import { adviceOf } from "./rules/advice.ts"
+import { type Binding, latchesOf, type LayerRef } from "./rules/layers.ts"
 import { type RecordedSide, recordedSide, sideBody } from "./rules/recorded-side.ts"
 import { serverSignals } from "./rules/server-signals.ts"
 import { isActive } from "./rules/standing.ts"
 import type { Reservation } from "./rules/window-book.ts"
 
-/** What an agent asks, made ready once: the value that is decided on, the bytes that are kept, and the digest of all of it. */
+/** What an agent asks, but for its signals. */
+export type AskedInput = Required<Omit<EvaluationIn, "signals">>
+
+/** What an agent asks, made ready once: the value that is decided on, the bytes that are kept, and the digest of all of it. Nothing in it is the caller's own object. */
 export interface Asked {
   readonly evaluationId: string
-  readonly input: EvaluationIn
-  /** Null where it has no exact form. */
+  readonly input: AskedInput
+  /** What the part says; null where it has no exact form. */
   readonly signals: unknown
   readonly signalsPart: Uint8Array
   readonly digest: string
@@ -59,7 +61,7 @@ export interface EvaluationPlan {
 }
 
 /** The digest of what was asked: the same again gets the first answer, other content under the same reference is refused. */
-export const askedDigest = (crypto: Crypto, input: EvaluationIn, signalsPart: Uint8Array): string => {
+export const askedDigest = (crypto: Crypto, input: AskedInput, signalsPart: Uint8Array): string => {
   const { action, action_digest, agent_id, approval_id, client_ref, run_id } = input
   return contentDigest(crypto, JSON.stringify(present({ action, action_digest, agent_id, approval_id, client_ref, run_id })), [{ name: "signals", bytes: signalsPart }])
 }
@@ -130,11 +132,11 @@ const waiversOf = ({ layers }: Binding): ReadonlyArray<string> | null => {
   return ids.length === 0 ? null : ids
 }
 
-const partsOf = ({ input, signalsPart }: Asked, { noticeMs, obligations, retryAfterMs, suggestion }: Decision): ReadonlyArray<PartDraft> => {
-  const hasAdvice = obligations.length > 0 || noticeMs !== null || retryAfterMs !== null || suggestion !== null
+const partsOf = ({ input, signalsPart }: Asked, decision: Decision): ReadonlyArray<PartDraft> => {
+  const advice = adviceOf(decision)
   return [
     ...(input.action === undefined || input.action === null ? [] : [{ name: "action", bytes: canonicalBytes(input.action) }]),
-    ...(hasAdvice ? [{ name: "advice", bytes: canonicalBytes(present({ notice_ms: noticeMs, obligations: obligations.map(obligationJson), retry_after_ms: retryAfterMs, suggestion })) }] : []),
+    ...(advice === null ? [] : [{ name: "advice", bytes: advice }]),
     { name: "signals", bytes: signalsPart }
   ]
 }

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { AGENTS } from "../agents/document.ts"
 import { Agents } from "../agents/service.ts"
 import { Capture } from "../capture/service.ts"
 import { Envelopes } from "../envelopes/service.ts"
 import { Replay } from "../replay/service.ts"
-import { Storage } from "../storage/port.ts"
+import { Storage, type StorageApi } from "../storage/port.ts"
 import { governorWorld, registered } from "../testing/governor-world.ts"
 import { Evaluations } from "./service.ts"
 import { ann, ask, ben, governedAgent, key, recomputed, refunds } from "./testing/refunds.ts"
@@ -49,6 +50,30 @@ describe("evaluating", () => {
     assert.deepStrictEqual(through.map(({ meters: [meter] }) => meter!.after).sort((a, b) => a - b), Array.from({ length: 33 }, (_, place) => (place + 1) * 300))
     yield* sound
   }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("makes anew what a batch planned on two readings of one agent", () => {
+    let then: Effect.Effect<unknown, unknown> = Effect.void
+    let between: Effect.Effect<unknown, unknown> = Effect.void
+    const once = (effect: Effect.Effect<unknown, unknown>) => Effect.andThen(Effect.sync(() => (between = Effect.void)), Effect.orDie(effect))
+    const wrap = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      get: (collection, id) => Effect.tap(storage.get(collection, id), () => (collection === AGENTS ? once(between) : Effect.void)),
+      // While this one commits, the others gather; the agent changes between the first two readings for them.
+      commit: (change) => change.records?.[0]?.kind !== "evaluation.made" ? storage.commit(change) : Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 20 }), Effect.tap(storage.commit(change), () => {
+        between = then
+        then = Effect.void
+        return Effect.void
+      }))
+    })
+    return Effect.gen(function*() {
+      const agents = yield* Agents
+      const { agentId } = yield* governedAgent()
+      then = agents.suspend(agentId, {}, ben)
+      const answers = yield* Effect.all(Array.from({ length: 4 }, () => ask(agentId, { tool: "refund", amount: 1 })), { concurrency: "unbounded" })
+      assert.deepStrictEqual(answers.map(({ matched_rule }) => matched_rule), ["@tier_floor", "@suspended", "@suspended", "@suspended"])
+      yield* sound
+    }).pipe(Effect.provide(governorWorld(wrap)))
+  })
 
   it.effect("answers the first again under the same reference, and refuses other content", () => Effect.gen(function*() {
     const evaluations = yield* Evaluations
@@ -125,7 +150,7 @@ describe("evaluating", () => {
     const witness = (client_ref: string, evaluation_id: string | null) =>
       Effect.map(capture.witness(agentId, [{ client_ref, kind: "tool_call", action: "refund", status: "intended", evaluation_id }], key), ({ receipts: [receipt] }) => receipt!.decision_id)
     const decision = yield* witness("d1", made.id)
-    const settle = (id: string, actual: ReadonlyArray<{ readonly meter: string; readonly amount: number }>) => capture.settle(id, { status: "ok", actual }, key)
+    const settle = (id: string, actual: ReadonlyArray<{ readonly meter: string; readonly amount: number }>) => capture.settle(id, { status: "ok", actual }, ben)
     for (const wrong of [[{ meter: "other", amount: 1 }], [{ meter: "spent", amount: 100_001 }], [{ meter: "spent", amount: 1 }, { meter: "spent", amount: 2 }]]) assert.strictEqual(yield* tag(settle(decision, wrong)), "InvalidInput")
     assert.strictEqual(yield* tag(settle(yield* witness("d2", null), [{ meter: "spent", amount: 1 }])), "InvalidInput")
     const { seq } = yield* settle(decision, [{ meter: "spent", amount: 1_234 }])
@@ -139,6 +164,67 @@ describe("evaluating", () => {
     assert.strictEqual(yield* tag(settle(yield* witness("d4", undone.id), [{ meter: "spent", amount: 7 }])), "InvalidInput")
     assert.deepInclude((yield* ask(agentId, { tool: "refund", amount: 1 })).meters[0], { value: 1_234, after: 1_235 })
     yield* sound
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("lets no ingest key give back what was reserved, and lets it say more", () => Effect.gen(function*() {
+    const capture = yield* Capture
+    const evaluations = yield* Evaluations
+    const { agentId } = yield* governedAgent({ ...refunds(), meters: { ...refunds()["meters"] as object, times: { op: "count", where: { tool: ["refund"] }, window_ms: 86_400_000, key: ["agent_id"] } } })
+    let through = 0
+    for (let n = 0; n < 8; n++) {
+      const made = yield* ask(agentId, { tool: "refund", amount: 2_000 })
+      if (made.outcome === "deny") {
+        // Nothing was added, so nothing is taken away, and no record says that it was.
+        const seq = yield* headSeq
+        assert.strictEqual(yield* tag(evaluations.void(made.id, {}, ben)), "NothingToVoid")
+        assert.strictEqual(yield* headSeq, seq)
+        continue
+      }
+      through += 2_000
+      const { receipts: [receipt] } = yield* capture.witness(agentId, [{ client_ref: `d${n}`, kind: "tool_call", action: "refund", status: "intended", evaluation_id: made.id }], key)
+      const settle = (meter: string, amount: number, status: "ok" | "error") => capture.settle(receipt!.decision_id, { status, actual: [{ meter, amount }] }, key)
+      const seq = yield* headSeq
+      for (const status of ["ok", "error"] as const) {
+        assert.deepInclude(yield* Effect.flip(settle("spent", 1_999, status)), { _tag: "SettleBelowReserved", meter: "spent", reserved: 2_000 })
+        assert.strictEqual(yield* tag(settle("times", 0, status)), "SettleBelowReserved")
+      }
+      assert.strictEqual(yield* tag(evaluations.void(made.id, {}, key)), "InvalidInput")
+      assert.strictEqual(yield* headSeq, seq)
+      yield* settle("spent", n === 0 ? 2_500 : 2_000, "ok")
+    }
+    assert.strictEqual(through, 8_000)
+    assert.deepInclude((yield* ask(agentId, { tool: "refund", amount: 1 })).meters[0], { value: 8_500, after: 8_501 })
+    yield* sound
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("records and checks the settlement as it was when asked, whatever the caller does to it", () => Effect.gen(function*() {
+    const capture = yield* Capture
+    const { agentId } = yield* governedAgent()
+    const made = yield* ask(agentId, { tool: "refund", amount: 2_000 })
+    const { receipts: [receipt] } = yield* capture.witness(agentId, [{ client_ref: "d", kind: "tool_call", action: "refund", status: "intended", evaluation_id: made.id }], key)
+    let reads = 0
+    const actual = [{ meter: "spent", get amount() {
+      return reads++ === 0 ? 2_000 : 0
+    } }]
+    yield* capture.settle(receipt!.decision_id, { status: "ok", actual }, key)
+    assert.deepInclude((yield* ask(agentId, { tool: "refund", amount: 1 })).meters[0], { value: 2_000 })
+    yield* sound
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("explains by the latches as they were, whatever its run has set since", () => Effect.gen(function*() {
+    const evaluations = yield* Evaluations
+    const { rules, signals, ...rest } = refunds() as { readonly rules: ReadonlyArray<object>; readonly signals: object }
+    const { agentId } = yield* governedAgent({
+      ...rest,
+      signals: { ...signals, untrusted: { type: "bool", source: "caller", on_missing: false }, tainted: { type: "bool", source: "latch", set_by: "untrusted" } },
+      rules: [...rules, { id: "tainted", outcome: "deny", when: [{ signal: "tainted", is: true }] }]
+    })
+    const ask2 = (more: object) => ask(agentId, { tool: "refund", amount: 5_000, ...more }, { run_id: "a" })
+    const [before, sets, after] = [yield* ask2({}), yield* ask2({ untrusted: true }), yield* ask2({ untrusted: true })]
+    assert.deepStrictEqual([before, sets, after].map(({ matched_rule }) => matched_rule), ["large", "large", "tainted"])
+    const reasons = yield* Effect.forEach([before, sets, after], ({ id }) => Effect.map(evaluations.explain(id), ({ reason }) => reason))
+    // What is tainted is denied, whatever else were otherwise.
+    assert.deepStrictEqual(reasons, [null, null, "none"])
   }).pipe(Effect.provide(governorWorld())))
 
   it.effect("remembers in a run what a latch was set by, and asks for the run", () => Effect.gen(function*() {

@@ -1,5 +1,5 @@
 /** Evaluations: may this agent do what it intends? Spec: document 1 section 4, `/bound/evaluations`; api.md "bounded autonomy"; `envelope/1`. */
-import { type AgentNotFound, type ClientRefReused, detailItem, type Evaluation, type EvaluationIn, EvaluationNotFound, type ExplanationOut, InvalidInput, type VoidIn, type VoidOut } from "@flyball/contract"
+import { type AgentNotFound, type ClientRefReused, detailItem, type Evaluation, type EvaluationIn, EvaluationNotFound, type ExplanationOut, InvalidInput, NothingToVoid, type VoidIn, type VoidOut } from "@flyball/contract"
 import { canonicalBytes } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../agents/read-agent.ts"
@@ -12,23 +12,28 @@ import { commitPlanned } from "../commit-planned.ts"
 import { inForceReader } from "../envelopes/in-force.ts"
 import { everyUnit, type Scope } from "../scope.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
+import { RetiredStores } from "../storage/retirement.ts"
 import type { Writer } from "../writer.ts"
 import { makeAsked } from "./asking.ts"
-import { evaluateBatch, type Evaluated, type Request } from "./evaluate-batch.ts"
+import { foldCarried } from "./carried-meters.ts"
+import { evaluateBatch, type Evaluated, isMetered, type Request } from "./evaluate-batch.ts"
 import { type EvaluationRecord, evaluationOut } from "./evaluation-out.ts"
 import { evaluationQueue } from "./evaluation-queue.ts"
 import { explainEvaluation } from "./explain-evaluation.ts"
 import { findEvaluation, readEvaluation } from "./find-evaluation.ts"
-import { readRun } from "./latch-runs.ts"
+import { readRun, setBefore } from "./latch-runs.ts"
 import { endOf, touchWindows } from "./meter-changes.ts"
 import { meterKeeper } from "./meter-keeper.ts"
 import { EvaluationSteps } from "./ports.ts"
-import { reservationsOf } from "./rules/fold-meters.ts"
+import { mayGiveBack, reservationsOf } from "./rules/fold-meters.ts"
 import { bind, type Binding, hasLatches } from "./rules/layers.ts"
 import { readSide } from "./rules/recorded-side.ts"
 
 /** The once scope of voids: an evaluation is voided once, whoever does it. */
 const VOID_SCOPE = "void"
+
+/** Agents that are remembered as metered; past it all are let go of. */
+const MAX_METERED = 100_000
 
 /** Evaluations. What lies outside `scope` is answered as if it were not there. */
 export interface EvaluationsApi {
@@ -37,8 +42,8 @@ export interface EvaluationsApi {
   readonly get: (id: string, scope?: Scope) => Effect.Effect<Evaluation, EvaluationNotFound | ReadFault>
   /** The nearest less restrictive verdict: what would have had to be otherwise. */
   readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
-  /** Takes away what it added to meters: its action was not taken. Refused once a decision has said what it came to. */
-  readonly void: (id: string, input: VoidIn, writer: Writer, scope?: Scope) => Effect.Effect<VoidOut, EvaluationNotFound | InvalidInput | ReadFault>
+  /** Takes away what it added to meters: its action was not taken. Refused once a decision has said what it came to, where there is nothing to take away, and to ingest keys. */
+  readonly void: (id: string, input: VoidIn, writer: Writer, scope?: Scope) => Effect.Effect<VoidOut, EvaluationNotFound | InvalidInput | NothingToVoid | ReadFault>
 }
 
 /** Evaluations. */
@@ -49,7 +54,9 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
     const steps = yield* EvaluationSteps
     const { originTag } = yield* Chain
     const inForce = inForceReader(storage)
-    const evaluating = { storage, inForce, keeper: meterKeeper(storage), steps, isInLine: false }
+    const evaluating = { storage, inForce, keeper: meterKeeper(storage, foldCarried(storage, crypto, yield* RetiredStores)), steps, isInLine: false }
+    /** Agents whose last evaluation had to wait in line: the next one need not find that out by reading everything. */
+    const metered = new Set<string>()
     const queued = (yield* evaluationQueue)({ ...evaluating, isInLine: true })
 
     /** The layers that a record names, as they were. */
@@ -87,10 +94,18 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
       evaluate: Effect.fnUntraced(function*(input, writer, scope = everyUnit) {
         const request: Request = { asked: yield* Effect.fromResult(makeAsked(crypto, originTag, input, writer)), scope }
         // Here too, because what was evaluated before, or is asked twice at once, is answered without looking at its agent.
-        if (scope.orgUnits !== "*") yield* readAgent(storage, input.agent_id, scope)
-        const [alone] = yield* evaluateBatch(evaluating, [request])
-        // Only what meters or latches make depend on what was evaluated before waits in line.
-        return yield* answer(alone!.kind === "line" ? yield* queued(request) : alone!)
+        const { agent_id: agentId } = request.asked.input
+        if (scope.orgUnits !== "*") yield* readAgent(storage, agentId, scope)
+        // Only what meters or latches make depend on what was evaluated before waits in line. The line answers others as well: an old guess costs a wait and nothing else.
+        const [alone] = metered.has(agentId) ? [] : yield* evaluateBatch(evaluating, [request])
+        if (alone !== undefined && alone.kind !== "line") return yield* answer(alone)
+        const inLine = yield* queued(request)
+        if (inLine.kind === "made" && !isMetered(inLine.inForce)) metered.delete(agentId)
+        else if (alone !== undefined) {
+          if (metered.size >= MAX_METERED) metered.clear()
+          metered.add(agentId)
+        }
+        return yield* answer(inLine)
       }),
       get: Effect.fnUntraced(function*(id, scope = everyUnit) {
         return yield* shown((yield* inScope(id, scope)).record)
@@ -100,11 +115,14 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         const ready = (yield* bindingOf(record))?.ready ?? null
         const runId = record.body["run_id"]
         const run = hasLatches(ready) && typeof runId === "string" ? yield* readRun(storage, agent.id, runId) : null
-        return explainEvaluation(record, ready, agent, run?.set ?? new Set())
+        return explainEvaluation(record, ready, agent, run === null ? new Set() : yield* setBefore(storage, run, record.seq))
       }),
       void: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+        if (!mayGiveBack(writer.id)) return yield* new InvalidInput({ detail: [detailItem(["writer"], "value_error", "An ingest key voids nothing: an agent that could would spend without end", writer.id)] })
         const { agent, record } = yield* inScope(id, scope)
-        const puts = yield* touchWindows(storage, reservationsOf(record.body).map(({ window }) => window))
+        const reservations = reservationsOf(record.body)
+        if (reservations.length === 0) return yield* new NothingToVoid()
+        const puts = yield* touchWindows(storage, reservations.map(({ window }) => window))
         const end = yield* endOf(storage, id, "void").pipe(
           Effect.catchIf((fault) => typeof fault === "string", (sentence) => Effect.fail(new InvalidInput({ detail: [detailItem(["path", "evaluation_id"], "value_error", sentence, id)] })))
         )

@@ -103,6 +103,41 @@ export interface DiffInfo {
   readonly transitions: ReadonlyArray<{ readonly from: Outcome; readonly to: Outcome; readonly direction: "loosens" | "tightens"; readonly share: string | null; readonly example: JsonObjectInput; readonly history_count: number | null }>
 }
 
+/** What recorded evaluations would have come to under a draft. It authorises nothing; `not_replayable` counts by reason. */
+export interface BacktestInfo {
+  readonly from_seq: number
+  readonly to_seq: number
+  readonly meters: "recorded" | "counterfactual"
+  readonly total: number
+  readonly classes: { readonly [Class in "unchanged" | "newly_allowed" | "newly_reviewed" | "newly_denied" | "newly_halted"]: number }
+  readonly not_replayable: { readonly [reason: string]: number }
+  readonly transitions: ReadonlyArray<{ readonly from: Outcome; readonly to: Outcome; readonly count: number; readonly evaluation_ids: ReadonlyArray<string> }>
+  readonly from_at: string | null
+  readonly to_at: string | null
+}
+
+/** An exception to one rule, for a time. `unless` and `reason` are null once their part was erased. */
+export interface WaiverInfo {
+  readonly id: string
+  readonly envelope_id: string
+  readonly version: number
+  readonly rule_id: string
+  readonly status: "requested" | "granted" | "expired"
+  readonly unless: ReadonlyArray<unknown> | null
+  readonly reason: string | null
+  readonly requested_by: string
+  readonly granted_by: string | null
+  readonly expires_at: string
+}
+
+/** Where the note of a voided evaluation landed. */
+export interface VoidInfo {
+  readonly evaluation_id: string
+  readonly seq: number
+  readonly record_hash: string
+  readonly duplicate: boolean
+}
+
 /** Who does it. Envelopes need two people, so a host says which of them calls; left out, it is the governor's own writer. */
 export interface ActOptions extends CallOptions {
   /** `usr_…`, `key_…` or `system:<name>`. */
@@ -115,14 +150,37 @@ export interface EnvelopesDoor {
   create(input: { readonly name: string; readonly agent_id?: string | null; readonly org_unit?: string | null; readonly envelope: JsonObjectInput }, options?: ActOptions): Promise<EnvelopeInfo>
   update(id: string, change: { readonly envelope: JsonObjectInput; readonly if_revision?: number | null }, options?: ActOptions): Promise<EnvelopeInfo>
   get(id: string, options?: CallOptions): Promise<EnvelopeInfo>
-  list(options?: CallOptions): Promise<ReadonlyArray<EnvelopeInfo>>
-  /** Everything that is wrong or odd about the draft, or about another text in its place. */
-  lint(id: string, instead?: { readonly envelope?: JsonObjectInput | null }, options?: CallOptions): Promise<LintInfo>
+  /** Oldest first; all of them where no `limit` is given. `after`: the last one seen. */
+  list(filter?: { readonly agent_id?: string; readonly limit?: number; readonly after?: string }, options?: CallOptions): Promise<ReadonlyArray<EnvelopeInfo>>
+  /** Everything that is wrong or odd about the draft, or about another text in its place. Codes that are acknowledged may stay open. */
+  lint(id: string, instead?: { readonly envelope?: JsonObjectInput | null; readonly acknowledge_partial?: ReadonlyArray<string> | null }, options?: CallOptions): Promise<LintInfo>
+  /** What recorded evaluations would have come to under the draft; with meters as recorded, or filled by what the draft lets through. */
+  backtest(id: string, over?: { readonly from_seq?: number | null; readonly to_seq?: number | null; readonly meters?: "recorded" | "counterfactual" | null }, options?: CallOptions): Promise<BacktestInfo>
   /** Puts the draft in force, or on trial. What it newly allows needs a writer who is none of its authors: else `second_approver_required`. */
-  publish(id: string, how?: { readonly mode?: "enforced" | "shadow" | null }, options?: ActOptions): Promise<EnvelopeVersionInfo>
+  publish(
+    id: string,
+    how?: { readonly mode?: "enforced" | "shadow" | null; readonly if_revision?: number | null; readonly acknowledge_partial?: ReadonlyArray<string> | null },
+    options?: ActOptions
+  ): Promise<EnvelopeVersionInfo>
   /** Nothing is in force any more, and everything is denied. */
   withdraw(id: string, why?: { readonly reason?: string | null }, options?: ActOptions): Promise<EnvelopeInfo>
+  /** Oldest first. */
   versions(id: string, options?: CallOptions): Promise<ReadonlyArray<EnvelopeVersionInfo>>
+  version(id: string, version: number, options?: CallOptions): Promise<EnvelopeVersionInfo>
   /** `from` 0 is before the first version, `to` 0 the draft; left out, the version in force against the draft. */
   diff(id: string, versions?: { readonly from?: number; readonly to?: number }, options?: CallOptions): Promise<DiffInfo>
+}
+
+/** Waivers: exceptions to one rule of the version in force, for 90 days at most, by two people. */
+export interface WaiversDoor {
+  /** Asks for one. `unless` is a list of conditions, as in a rule. */
+  request(
+    envelopeId: string,
+    input: { readonly rule_id: string; readonly unless: ReadonlyArray<unknown>; readonly expires_at: string; readonly reason: string },
+    options?: ActOptions
+  ): Promise<WaiverInfo>
+  /** Grants one that another writer asked for: else `second_approver_required`. It holds from then on. */
+  grant(envelopeId: string, waiverId: string, options?: ActOptions): Promise<WaiverInfo>
+  /** Oldest first. */
+  list(envelopeId: string, options?: CallOptions): Promise<ReadonlyArray<WaiverInfo>>
 }

@@ -1,21 +1,28 @@
-/** Envelopes and evaluations through the plain door. */
-import { decode, DiffQuery, EnvelopeCreate, EnvelopeUpdate, EvaluationIn, LintIn, PublishIn, WithdrawIn } from "@flyball/contract"
+/** Envelopes, waivers and evaluations through the plain door. */
+import { BacktestIn, decode, DiffQuery, EnvelopeCreate, EnvelopeListQuery, EnvelopeUpdate, EvaluationIn, LintIn, PublishIn, VoidIn, WaiverCreate, WithdrawIn } from "@flyball/contract"
 import { Effect } from "effect"
 import { Envelopes } from "../envelopes/service.ts"
 import { Evaluations } from "../evaluations/service.ts"
+import type { GovernorServices } from "../governor-layer.ts"
+import { Waivers } from "../waivers/service.ts"
 import { isWriterId, type Writer } from "../writer.ts"
-import type { ActOptions, EnvelopesDoor } from "./bound-door-types.ts"
+import type { ActOptions, EnvelopesDoor, WaiversDoor } from "./bound-door-types.ts"
 import type { Door } from "./door.ts"
+import type { CallOptions } from "./types.ts"
 import { GovernorError } from "./error.ts"
 import { decoded, query } from "./input.ts"
 
 const decodeCreate = decode(EnvelopeCreate)
 const decodeUpdate = decode(EnvelopeUpdate)
+const decodeList = query(decode(EnvelopeListQuery))
 const decodeLint = decode(LintIn)
+const decodeBacktest = decode(BacktestIn)
 const decodePublish = decode(PublishIn)
 const decodeWithdraw = decode(WithdrawIn)
 const decodeDiff = query(decode(DiffQuery))
+const decodeWaiver = decode(WaiverCreate)
 const decodeEvaluation = decode(EvaluationIn)
+const decodeVoid = decode(VoidIn)
 
 /** The writer that a call names, or the governor's own. */
 const writerOf = (own: Writer, { writer }: ActOptions = {}): Writer => {
@@ -24,22 +31,41 @@ const writerOf = (own: Writer, { writer }: ActOptions = {}): Writer => {
   return { id: writer }
 }
 
+/** Runs what somebody does, in the name of whom the call says. */
+const acting = ({ run }: Door, own: Writer) => async <A>(act: (writer: Writer) => Effect.Effect<A, unknown, GovernorServices>, options?: ActOptions): Promise<A> => run(act(writerOf(own, options)), options)
+
 /** Envelopes over a door. */
-export const envelopesDoor = ({ run }: Door, own: Writer): EnvelopesDoor => ({
-  create: async (input, options) => run(Effect.flatMap(decoded(decodeCreate, input), (read) => Envelopes.use((envelopes) => envelopes.create(read, writerOf(own, options)))), options),
-  update: async (id, change, options) => run(Effect.flatMap(decoded(decodeUpdate, change), (read) => Envelopes.use((envelopes) => envelopes.update(id, read, writerOf(own, options)))), options),
+export const envelopesDoor = (door: Door, own: Writer): EnvelopesDoor => envelopesOver(door, acting(door, own))
+
+const envelopesOver = ({ run }: Door, act: ReturnType<typeof acting>): EnvelopesDoor => ({
+  create: (input, options) => act((writer) => Effect.flatMap(decoded(decodeCreate, input), (read) => Envelopes.use((envelopes) => envelopes.create(read, writer))), options),
+  update: (id, change, options) => act((writer) => Effect.flatMap(decoded(decodeUpdate, change), (read) => Envelopes.use((envelopes) => envelopes.update(id, read, writer))), options),
   get: (id, options) => run(Envelopes.use((envelopes) => envelopes.get(id)), options),
-  list: (options) => run(Envelopes.use((envelopes) => envelopes.list({})), options),
+  list: (filter = {}, options) => run(Effect.flatMap(decodeList(filter), (read) => Envelopes.use((envelopes) => envelopes.list(read))), options),
   lint: (id, instead = {}, options) => run(Effect.flatMap(decoded(decodeLint, instead), (read) => Envelopes.use((envelopes) => envelopes.lint(id, read))), options),
-  publish: async (id, how = {}, options) => run(Effect.flatMap(decoded(decodePublish, how), (read) => Envelopes.use((envelopes) => envelopes.publish(id, read, writerOf(own, options)))), options),
-  withdraw: async (id, why = {}, options) => run(Effect.flatMap(decoded(decodeWithdraw, why), (read) => Envelopes.use((envelopes) => envelopes.withdraw(id, read, writerOf(own, options)))), options),
+  backtest: (id, over = {}, options) => run(Effect.flatMap(decoded(decodeBacktest, over), (read) => Envelopes.use((envelopes) => envelopes.backtest(id, read))), options),
+  publish: (id, how = {}, options) => act((writer) => Effect.flatMap(decoded(decodePublish, how), (read) => Envelopes.use((envelopes) => envelopes.publish(id, read, writer))), options),
+  withdraw: (id, why = {}, options) => act((writer) => Effect.flatMap(decoded(decodeWithdraw, why), (read) => Envelopes.use((envelopes) => envelopes.withdraw(id, read, writer))), options),
   versions: (id, options) => run(Envelopes.use((envelopes) => envelopes.versions(id)), options),
+  version: (id, version, options) => run(Envelopes.use((envelopes) => envelopes.version(id, version)), options),
   diff: (id, versions = {}, options) => run(Effect.flatMap(decodeDiff(versions), (read) => Envelopes.use((envelopes) => envelopes.diff(id, read))), options)
 })
 
-/** Evaluations over a door. */
-export const evaluationsDoor = ({ run }: Door, writer: Writer) => ({
-  evaluate: (input: unknown, options?: ActOptions) => run(Effect.flatMap(decoded(decodeEvaluation, input), (read) => Evaluations.use((evaluations) => evaluations.evaluate(read, writer))), options),
-  evaluation: (id: string, options?: ActOptions) => run(Evaluations.use((evaluations) => evaluations.get(id)), options),
-  explain: (id: string, options?: ActOptions) => run(Evaluations.use((evaluations) => evaluations.explain(id)), options)
+/** Waivers over a door. */
+export const waiversDoor = (door: Door, own: Writer): WaiversDoor => waiversOver(door, acting(door, own))
+
+const waiversOver = ({ run }: Door, act: ReturnType<typeof acting>): WaiversDoor => ({
+  request: (envelopeId, input, options) => act((writer) => Effect.flatMap(decoded(decodeWaiver, input), (read) => Waivers.use((waivers) => waivers.request(envelopeId, read, writer))), options),
+  grant: (envelopeId, waiverId, options) => act((writer) => Waivers.use((waivers) => waivers.grant(envelopeId, waiverId, writer)), options),
+  list: (envelopeId, options) => run(Waivers.use((waivers) => waivers.list(envelopeId)), options)
+})
+
+/** Evaluations over a door. Whoever asks is the governor's own writer; voiding is a person's act. */
+export const evaluationsDoor = (door: Door, own: Writer) => evaluationsOver(door, own, acting(door, own))
+
+const evaluationsOver = ({ run }: Door, own: Writer, act: ReturnType<typeof acting>) => ({
+  evaluate: (input: unknown, options?: CallOptions) => run(Effect.flatMap(decoded(decodeEvaluation, input), (read) => Evaluations.use((evaluations) => evaluations.evaluate(read, own))), options),
+  evaluation: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.get(id)), options),
+  explain: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.explain(id)), options),
+  voidEvaluation: (id: string, why: unknown = {}, options?: ActOptions) => act((writer) => Effect.flatMap(decoded(decodeVoid, why), (read) => Evaluations.use((evaluations) => evaluations.void(id, read, writer))), options)
 })

@@ -2,6 +2,7 @@
 import { Effect, type ManagedRuntime } from "effect"
 import { Chain } from "../chain/chain.ts"
 import type { GovernorServices } from "../governor-layer.ts"
+import { inTurn, isTurnFree } from "../turns.ts"
 import { aborted, closed, governorError, valueOrThrow } from "./answer.ts"
 import { GovernorError } from "./error.ts"
 import type { CallOptions } from "./types.ts"
@@ -32,9 +33,17 @@ export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorSe
   const run: Door["run"] = async (effect, options = {}) => {
     if (closing !== null) throw closed()
     // An aborted signal does not stop an effect that needs no turn of the loop to finish.
-    if (options.signal?.aborted === true) throw aborted()
+    const refuseAborted = (): void => {
+      if (options.signal?.aborted === true) throw aborted()
+    }
+    refuseAborted()
     underWay++
     try {
+      // A host that works off a list, or was held up, makes hundreds of calls in a row.
+      if (!isTurnFree()) {
+        await new Promise<void>(inTurn)
+        refuseAborted()
+      }
       return valueOrThrow(await runExit(effect, options.signal === undefined ? {} : { signal: options.signal }))
     } finally {
       if (--underWay === 0) whenIdle()

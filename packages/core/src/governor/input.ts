@@ -4,7 +4,7 @@ import {
   OwnershipTransfer, PackRequest, ProofQuery, quickDecisions, RecertifyIn, RecordsQuery, RecoverIn, RotateSecretIn, SettleIn, SuspendIn, VerifyQuery, WebhookCreate
 } from "@flyball/contract"
 import { Effect, Result } from "effect"
-import { withoutUndefined } from "./plain-input.ts"
+import { takenDown, withoutUndefined } from "./plain-input.ts"
 
 /** An agent to register. */
 export const decodeAgent = decode(AgentCreate)
@@ -43,17 +43,30 @@ const deliveryFilter = decode(DeliveriesQuery)
 const range = decode(VerifyQuery)
 const proof = decode(ProofQuery)
 
-/** Decodes a body. Members that are undefined count as absent. */
+/** Decodes a body, which is taken down at the call: the effect may run in a later turn, and read it long after. Members that are undefined count as absent. */
 export const decoded = <A>(decoder: Decoder<A>, input: unknown): Effect.Effect<A, InvalidInput> =>
-  Effect.suspend(() => answer(decoder(withoutUndefined(input), "body")))
+  taking(() => takenDown(input), (plain) => answer(decoder(plain, "body")))
 
-/** One decision or many, as the batch they are. Only what is unusual is put before the shape, which in this door is interpreted and slow. */
+/**
+ * One decision or many, as the batch they are. Only what is unusual is put before the shape, which in this door is interpreted and slow.
+ *
+ * One is taken down at the call. A list is not: a copy of a thousand decisions would stop the host as long as the call's turn may be. Its caller leaves it alone until the promise settles.
+ */
 export const decodeDecisions = (input: unknown): Effect.Effect<ReadonlyArray<DecisionIn>, InvalidInput> =>
-  Effect.suspend(() => {
-    const plain = withoutUndefined({ decisions: Array.isArray(input) ? input : [input] }) as { readonly decisions: unknown }
-    const quick = quickDecisions(plain.decisions)
-    return quick === null ? Effect.map(answer(batch(plain, "body")), ({ decisions }) => decisions) : Effect.succeed(quick)
-  })
+  Array.isArray(input)
+    ? Effect.suspend(() => read(withoutUndefined({ decisions: input }) as { readonly decisions: unknown }))
+    : taking(() => ({ decisions: [takenDown(input)] }), read)
+
+const read = (plain: { readonly decisions: unknown }): Effect.Effect<ReadonlyArray<DecisionIn>, InvalidInput> => {
+  const quick = quickDecisions(plain.decisions)
+  return quick === null ? Effect.map(answer(batch(plain, "body")), ({ decisions }) => decisions) : Effect.succeed(quick)
+}
+
+/** Takes something down now, and goes on with it when the effect runs. A getter that throws ends the effect and not the call. */
+const taking = <P, A>(take: () => P, goOn: (taken: P) => Effect.Effect<A, InvalidInput>): Effect.Effect<A, InvalidInput> => {
+  const taken = Result.try(take)
+  return Result.isFailure(taken) ? Effect.die(taken.failure) : Effect.suspend(() => goOn(taken.success))
+}
 
 /** A filter is a query: its numbers travel as text. */
 export const query = <A>(decoder: Decoder<A>) => (input: object): Effect.Effect<A, InvalidInput> =>

@@ -4,6 +4,13 @@
 const MAX_DEPTH = 64
 
 /**
+ * A copy of what a caller hands in, as it is now, without members that are `undefined`: what the caller does to its object afterwards is not seen.
+ *
+ * What is neither a list nor a plain object stays itself, and is refused further on.
+ */
+export const takenDown = (value: unknown): unknown => without(value, MAX_DEPTH)
+
+/**
  * Leaves out members that are `undefined`, as `JSON.stringify` does, and changes nothing else.
  *
  * A host writes `{ run_id: run?.id }` and means "if there is one". Dates, NaN and the like stay, and are refused further on: turning them into something

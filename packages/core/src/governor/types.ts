@@ -167,7 +167,7 @@ export interface SettleInput {
   readonly result?: unknown
   readonly usage?: UsageInput | null
   readonly latency_ms?: number | null
-  /** What the meters of its evaluation came to, in place of what was reserved. */
+  /** What the meters of its evaluation came to, in place of what was reserved. A writer `key_…` may not say less (`settle_below_reserved`). */
   readonly actual?: ReadonlyArray<{ readonly meter: string; readonly amount: number }> | null
 }
 

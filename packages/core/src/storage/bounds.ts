@@ -3,7 +3,7 @@
  *
  * What a record may hold is checked when it is sealed (`RecordUnwritable`): a defect for its own caller only.
  */
-import type { ClaimRequest, DeliveryMove } from "./outbox.ts"
+import type { ClaimRequest, DeliveryMove, ForgetRequest } from "./outbox.ts"
 import type { ChangeSet, RecordDraft, RecordQuery } from "./port.ts"
 import { isStorable } from "./text.ts"
 
@@ -48,6 +48,10 @@ export const claimProblem = ({ leaseMs, limit, perEndpoint }: ClaimRequest): str
   return limitProblem(limit) ?? limitProblem(perEndpoint)
 }
 
+/** Says what is wrong with what is to be forgotten; null when nothing is. */
+export const forgetRequestProblem = ({ beforeMs, limit }: ForgetRequest): string | null =>
+  Number.isSafeInteger(beforeMs) && beforeMs >= 0 ? limitProblem(limit) : `What is over is forgotten from before a whole number of milliseconds since 1970, not ${beforeMs}.`
+
 const putsProblem = (change: ChangeSet): string | null => {
   const seen = new Set<string>()
   for (const { collection, id, version } of change.expects ?? []) {
@@ -60,13 +64,19 @@ const putsProblem = (change: ChangeSet): string | null => {
     const address = `${put.collection}\0${put.id}`
     if (seen.has(address)) return `A ChangeSet puts a document of ${put.collection} twice; put it once, as it is at the end.`
     seen.add(address)
-    for (const [key, value] of [...Object.entries(put.keys ?? {}), ...Object.entries(put.unique ?? {})]) {
-      if (!keyPattern.test(key)) return `A look-up key of ${put.collection} has a name that does not match ${keyPattern.source}.`
-      if (!isStorable(value)) return `The value of look-up key ${key} of ${put.collection} is not text that a store can hold.`
-    }
-    for (const key of Object.keys(put.unique ?? {})) {
-      if (put.keys !== undefined && Object.hasOwn(put.keys, key)) return `Look-up key ${key} of ${put.collection} is both unique and not.`
-    }
+    const problemOfKeys = keysProblem(put.collection, put.keys) ?? keysProblem(put.collection, put.unique)
+    if (problemOfKeys !== null) return problemOfKeys
+    if (put.keys === undefined || put.unique === undefined) continue
+    for (const key of Object.keys(put.unique)) if (Object.hasOwn(put.keys, key)) return `Look-up key ${key} of ${put.collection} is both unique and not.`
+  }
+  return null
+}
+
+const keysProblem = (collection: string, keys: { readonly [key: string]: string } | undefined): string | null => {
+  if (keys === undefined) return null
+  for (const key of Object.keys(keys)) {
+    if (!keyPattern.test(key)) return `A look-up key of ${collection} has a name that does not match ${keyPattern.source}.`
+    if (!isStorable(keys[key]!)) return `The value of look-up key ${key} of ${collection} is not text that a store can hold.`
   }
   return null
 }
@@ -129,7 +139,9 @@ const outboxProblem = ({ again, cancel, events, moves }: ChangeSet): string | nu
   if (events === undefined && moves === undefined && cancel === undefined && again === undefined) return null
   for (const { data, type } of events ?? []) {
     if (!typePattern.test(type)) return `An event's type does not match ${typePattern.source}.`
-    const bytes = textBytes(JSON.stringify(data))
+    const text = JSON.stringify(data)
+    // A unit of a text has up to three bytes: only a long text need be counted.
+    const bytes = text.length * 3 > maxEventBytes ? textBytes(text) : 0
     if (bytes > maxEventBytes) return `The data of an event ${type} has ${bytes} bytes; the most is ${maxEventBytes}. Send ids, and let the receiver ask.`
   }
   const moved = new Set<string>()

@@ -6,14 +6,15 @@ export { layerOf, retirementOf, storageChoice } from "./choice.ts"
 export { type Retirement, type RetirePlan, RetiredStores } from "./retirement.ts"
 export type { Admission, Fate, StoreView } from "./admit.ts"
 export { admit, erasures, isRepeat, receiptOf } from "./admit.ts"
-export { changeProblem, claimProblem, limitProblem, maxPartBytes, maxParts, maxRows, queryProblem } from "./bounds.ts"
+export { changeProblem, claimProblem, forgetRequestProblem, limitProblem, maxPartBytes, maxParts, maxRows, queryProblem } from "./bounds.ts"
 export type { Conflict } from "./faults.ts"
 export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
 export { memoryStorage } from "./memory.ts"
 export type {
-  Attempt, AttemptError, Claimed, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, DeliveryState, EventDraft, OutboxApi, OutboxChange, StoredEvent
+  Attempt, AttemptError, Claimed, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, DeliveryState, EventDraft, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, OutboxChange,
+  StoredEvent
 } from "./outbox.ts"
-export { WEBHOOKS } from "./outbox.ts"
+export { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "./outbox.ts"
 export { readyOutbox } from "./outbox/ready.ts"
 export type {
   AsOf, ChangeSet, CommitReceipt, Document, DocumentPut, Head, JsonObject, JsonValue, Once, PartDraft, ReadFault, RecordDraft,
@@ -23,3 +24,4 @@ export { Storage } from "./port.ts"
 export type { SealedPart, SealedRecord } from "./seal.ts"
 export { emptyHead, partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
 export { compareText, isStorable, maxTextBytes } from "./text.ts"
+export { inTurn, turnTasks } from "../turns.ts"

@@ -10,7 +10,7 @@ import { Clock, Effect, Layer } from "effect"
 import type { EntropySource } from "../entropy.ts"
 import { Entropy } from "../entropy.ts"
 import { admit, erasures, isRepeat, receiptOf } from "./admit.ts"
-import { changeProblem, claimProblem, limitProblem, maxRows, queryProblem } from "./bounds.ts"
+import { changeProblem, claimProblem, forgetRequestProblem, limitProblem, maxRows, queryProblem } from "./bounds.ts"
 import type { StorageChoice } from "./choice.ts"
 import { storageChoice } from "./choice.ts"
 import { StorageConflict } from "./faults.ts"
@@ -111,7 +111,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     outbox: {
       claim: (request) => Effect.map(asOfMs, (nowMs) => {
         invariant(claimProblem(request))
-        return outbox.claim(request, nowMs)
+        return outbox.claim(request, nowMs, (endpointId) => documents.get(WEBHOOKS, endpointId)?.version ?? 0)
       }),
       delivery: (id) => Effect.sync(() => outbox.delivery(id)),
       deliveriesOf: (endpointId, page) => Effect.sync(() => {
@@ -122,6 +122,14 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
       events: (query) => Effect.sync(() => {
         invariant(limitProblem(query.limit))
         return outbox.events(query)
+      }),
+      missed: (query) => Effect.sync(() => {
+        invariant(limitProblem(query.limit))
+        return outbox.missed(query)
+      }),
+      forget: (request) => Effect.sync(() => {
+        invariant(forgetRequestProblem(request))
+        return outbox.forget(request)
       })
     },
     lease: (name, holder, ttlMs) => Effect.map(Clock.currentTimeMillis, (nowMs) => leases.take(name, holder, nowMs, ttlMs)),

@@ -9,6 +9,13 @@ import type { JsonObject, ReadFault } from "./port.ts"
 /** The collection of webhook endpoints. Storage reads two look-up keys of its documents: `on:<event type>` with value `yes` marks an active endpoint that wants the type. */
 export const WEBHOOKS = "webhooks"
 
+/**
+ * How far apart the sequences of an endpoint lie in a chain and in the one that a recovery begins after it: the new one goes on behind the next multiple.
+ *
+ * Nobody knows what was sent from the records that are lost, and a number must not come twice with two events. Far more than one chain ever owes an endpoint, and room for 9,000 recoveries below what a number holds. Decision 0010.
+ */
+export const SEQUENCES_OF_A_CHAIN = 1_000_000_000_000
+
 /** Something that happened. Storage gives it an id, its time and the head of its commit, and owes it to every endpoint with the look-up key `on:<type>`. */
 export interface EventDraft {
   readonly type: string
@@ -36,7 +43,7 @@ export interface Delivery {
   readonly id: string
   readonly eventId: string
   readonly endpointId: string
-  /** 1, 2, 3 … for each endpoint without a gap, assigned in the commit: a receiver that misses one knows it. */
+  /** 1, 2, 3 … for each endpoint without a gap, assigned in the commit: a receiver that misses one knows it. After a recovery behind the next multiple of {@link SEQUENCES_OF_A_CHAIN}. */
   readonly sequence: number
   readonly state: DeliveryState
   /** Attempts begun, counted when they are claimed. */
@@ -96,6 +103,8 @@ export interface ClaimRequest {
 export interface Claimed {
   readonly delivery: Delivery
   readonly event: StoredEvent
+  /** Of the endpoint's document, as it stands once the claim is durable: whoever knows that version needs not read it. 0 when there is none. */
+  readonly version: number
 }
 
 /** What a claim found. */
@@ -111,6 +120,40 @@ export interface ClaimAnswer {
   readonly nextAtMs: number | null
 }
 
+/** Which events one missed are looked for. */
+export interface MissedQuery {
+  readonly endpointId: string
+  readonly types: ReadonlyArray<string>
+  readonly sinceMs: number
+  /** An event's id, exclusive. */
+  readonly after?: string
+  /** Events looked at, whatever is found; a store may count those of other types. 1 to 1,000. */
+  readonly limit: number
+}
+
+/** What a look at so many rows came to. `next` is where the next look goes on; null at the end. */
+export interface MissedPage {
+  readonly events: ReadonlyArray<StoredEvent>
+  readonly next: string | null
+}
+
+/** What is deleted for good. */
+export interface ForgetRequest {
+  /** Deliveries that finished before `beforeMs`, with their attempts; or events from before then of which no delivery is left. */
+  readonly what: "deliveries" | "events"
+  readonly beforeMs: number
+  /** The id of what was looked at last, exclusive. */
+  readonly after?: string
+  /** Rows looked at, whatever is deleted. 1 to 1,000. */
+  readonly limit: number
+}
+
+/** How many were deleted, and where the next look goes on; null at the end. */
+export interface ForgetAnswer {
+  readonly count: number
+  readonly next: string | null
+}
+
 /** The outbox of a store. */
 export interface OutboxApi {
   /** Durable before it answers. One whose answer is lost has claimed all the same, until its lease ends. Time is storage's, as in `asOf`. */
@@ -121,4 +164,11 @@ export interface OutboxApi {
   readonly event: (id: string) => Effect.Effect<StoredEvent | null, ReadFault>
   /** Events since then of these types, oldest first, `after` an event's id, exclusive. Ids are in the order of commits. `limit` 1 to 1,000. */
   readonly events: (query: { readonly sinceMs?: number; readonly types?: ReadonlyArray<string>; readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<StoredEvent>, ReadFault>
+  /** Events since then of these types, oldest first, of which no delivery to this endpoint succeeded, waits or is under way. */
+  readonly missed: (query: MissedQuery) => Effect.Effect<MissedPage, ReadFault>
+  /**
+   * Deletes what is over, oldest first, for good and durably. Nothing that waits or is under way is touched, nor an event that something left refers to; the newest event
+   * stays, since the id of the next follows it, and so do the endpoints' sequences. Sending it twice does no harm.
+   */
+  readonly forget: (request: ForgetRequest) => Effect.Effect<ForgetAnswer, ReadFault>
 }

@@ -7,12 +7,15 @@ import { keysLayerOf } from "../chain/keys.ts"
 import { governorLayer, type GovernorServices, type StartError } from "../governor-layer.ts"
 import { layerOf } from "../storage/choice.ts"
 import { memoryStorage } from "../storage/memory.ts"
-import type { Storage } from "../storage/port.ts"
+import { Storage, type StorageApi } from "../storage/port.ts"
 import { systemHost } from "../writer.ts"
 
-/** A new governor over a new, empty store, with the store beside it. */
-export const governorWorld = (): Layer.Layer<GovernorServices | Storage, StartError> =>
-  governorLayer({ origin: "flyball.example/test" }).pipe(Layer.provideMerge(layerOf(memoryStorage())), Layer.provide(keysLayerOf(ephemeralKeys())))
+/** A new governor over a new, empty store, with the store beside it; `wrap` may stand between the two. */
+export const governorWorld = (wrap = (storage: StorageApi): StorageApi => storage): Layer.Layer<GovernorServices | Storage, StartError> =>
+  governorLayer({ origin: "flyball.example/test" }).pipe(
+    Layer.provideMerge(Layer.effect(Storage, Effect.map(Storage, wrap)).pipe(Layer.provide(layerOf(memoryStorage())))),
+    Layer.provide(keysLayerOf(ephemeralKeys()))
+  )
 
 /** An agent of this name and org unit. */
 export const registered = (name: string, orgUnit = "ops"): Effect.Effect<Agent, unknown, Agents> =>

@@ -83,16 +83,21 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
   }
 
   /** When the first attempt of a delivery began; only some settings ask. */
-  const firstStart = ({ attempts, id, leaseUntilMs }: Delivery): Effect.Effect<number, ReadFault> =>
-    attempts === 1 || (settings.schedule.base === "previous_attempt" && settings.endpointFailure === "any_delivery")
+  const knowsFirstStart = ({ attempts }: Delivery): boolean => attempts === 1 || (settings.schedule.base === "previous_attempt" && settings.endpointFailure === "any_delivery")
+  const firstStart = (delivery: Delivery): Effect.Effect<number, ReadFault> => {
+    const { id, leaseUntilMs } = delivery
+    return knowsFirstStart(delivery)
       ? Effect.succeed(leaseUntilMs! - leaseMs)
       : Effect.map(storage.outbox.delivery(id), (found) => found?.attempts[0]?.startedAtMs ?? leaseUntilMs! - leaseMs)
+  }
 
   const launch = Effect.fnUntraced(function*(claimed: ReadonlyArray<Claimed>, claimedNanos: bigint) {
     for (const { delivery } of claimed) held.add(delivery.id)
     // A store that is away for a moment must not cost attempts that were counted already.
-    const receivers = yield* waitsAMoment(targets.of(new Set(claimed.map(({ delivery }) => delivery.endpointId))))
-    const firstStarts = yield* waitsAMoment(Effect.forEach(claimed, ({ delivery }) => firstStart(delivery)))
+    const isAsked = !claimed.every(({ delivery }) => knowsFirstStart(delivery))
+    const firstStarts = isAsked ? yield* waitsAMoment(Effect.forEach(claimed, ({ delivery }) => firstStart(delivery))) : claimed.map(({ delivery }) => delivery.leaseUntilMs! - leaseMs)
+    // What the claim told of its webhooks counts only while nothing was waited for since: one that was ended meanwhile is sent nothing.
+    const receivers = yield* waitsAMoment(targets.of(new Map(claimed.map(({ delivery, version }) => [delivery.endpointId, isAsked ? null : version]))))
     const bodies = new Map<string, Uint8Array>()
     for (const [index, one] of claimed.entries()) {
       const { delivery, event } = one

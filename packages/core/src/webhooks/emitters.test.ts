@@ -9,6 +9,7 @@ import { TestClock } from "effect/testing"
 import { suspendDue } from "../agents/clock.ts"
 import { Agents } from "../agents/service.ts"
 import { Capture } from "../capture/service.ts"
+import { raiseAlarm } from "../chain/alarm.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { storeCheckpoint } from "../chain/checkpoints.ts"
 import { Envelopes } from "../envelopes/service.ts"
@@ -76,6 +77,8 @@ const emitters: { readonly [T in EventType]: Act } = {
   "key.minted": minted,
   "key.revoked": Effect.flatMap(minted, ({ id }) => IngestKeys.use((keys) => keys.revoke(id, writer))),
   "chain.checkpoint": Effect.andThen(courier, Checkpointer.use(({ now }) => now)),
+  // What finds it is tested where it is (chain/alarm.test.ts): a store that changes its records is no part of this world.
+  "chain.verify_failed": Effect.flatMap(Effect.andThen(courier, Storage), (storage) => raiseAlarm(storage, { code: "E_HASH", seq: 1, foundBy: "signing" })),
   "capture.gap": Effect.flatMap(active, ({ id }) =>
     Capture.use((capture) => capture.gap(id, { from: "2026-11-21T02:00:00.000Z", to: "2026-11-21T02:30:00.000Z", count: 12, reason: "server_unreachable" }, writer))),
   "envelope.published": governed,

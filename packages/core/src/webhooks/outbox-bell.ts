@@ -43,8 +43,10 @@ export const ringingStorage: Layer.Layer<Storage, never, Storage | OutboxBell> =
 
 const nothing: ReadonlyArray<Waiting> = []
 
-const leftBy = ({ again, events, puts }: ChangeSet): ReadonlyArray<Waiting> => {
+const leftBy = ({ again, events, moves, puts }: ChangeSet): ReadonlyArray<Waiting> => {
   const deliveries = (events !== undefined && events.length > 0) || (again !== undefined && again.length > 0)
+    // One that waited is due now. What an attempt sends back to wait is due later, and the engine that did it knows when.
+    || (moves !== undefined && moves.some(({ from }) => from.state === "pending"))
   const mails = puts !== undefined && puts.some(({ collection }) => collection === MAILS)
   return deliveries || mails ? [...(deliveries ? ["deliveries" as const] : []), ...(mails ? ["mails" as const] : [])] : nothing
 }

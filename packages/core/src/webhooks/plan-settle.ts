@@ -40,8 +40,8 @@ export interface SettleContext {
 /** The rule that gives a webhook up. */
 const SEVENTH_FAILURE = { id: "policy:seventh_failure" }
 
-/** Types whose deliveries leave no record: the record would make the next checkpoint due, or tell of what the chain tells already. */
-const unrecorded: ReadonlySet<string> = new Set<EventType>(["chain.checkpoint", "webhook.failed"])
+/** Types whose deliveries leave no record: it would make the next checkpoint due, tell of what the chain tells already, or be appended to a chain that is not in order. */
+const unrecorded: ReadonlySet<string> = new Set<EventType>(["chain.checkpoint", "chain.verify_failed", "webhook.failed"])
 
 /**
  * What a batch of ended attempts changes: one move for each, a record for each that finished, and for a webhook that is given up its status, the end of what is owed to it,

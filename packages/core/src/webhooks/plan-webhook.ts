@@ -9,7 +9,7 @@ import { WEBHOOKS } from "../storage/outbox.ts"
 import type { Writer } from "../writer.ts"
 import { type ChangeCause, type WebhookDocument, webhookKeys } from "./rules/document.ts"
 import { endpointAfter, type EndpointStatus } from "./rules/endpoint-states.ts"
-import { overlapUntilMs, putSecret, type SecretDocument, storedSecret } from "./secrets.ts"
+import { forgottenSecret, overlapUntilMs, putSecret, type SecretDocument, storedSecret } from "./secrets.ts"
 
 /** A webhook as it was read. */
 export interface StoredWebhook {
@@ -77,7 +77,7 @@ export const planRevoke = ({ body, id, version }: StoredWebhook, secret: Documen
   const status = endpointAfter("revoke", body.status)
   if (status === null) return null
   return {
-    puts: [putWebhook(id, version, { ...body, status, cause: "owner" }), ...(secret === null ? [] : [putSecret(id, secret.version, { key_id: storedSecret(secret).key_id })])],
+    puts: [putWebhook(id, version, { ...body, status, cause: "owner" }), ...(secret === null ? [] : [forgottenSecret(secret)])],
     records: [webhookRevoked(id, writer)],
     cancel: [{ endpointId: id }]
   }

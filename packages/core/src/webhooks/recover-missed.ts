@@ -1,9 +1,9 @@
-/** Owes a webhook once more what it missed. Spec: api "agents and registry", `/webhooks/{id}/recover`; decision 0019. */
+/** Owes a webhook once more what it missed. Spec: api "agents and registry", `/webhooks/{id}/recover`; decisions 0019 and 0030. */
 import { Effect } from "effect"
+import { commitPlanned } from "../commit-planned.ts"
 import { idAtMs } from "../id-time.ts"
-import type { StorageConflict } from "../storage/faults.ts"
 import { WEBHOOKS } from "../storage/outbox.ts"
-import type { ReadFault, StorageApi } from "../storage/port.ts"
+import type { Document, DocumentPut, ReadFault, StorageApi } from "../storage/port.ts"
 import type { StoredWebhook } from "./plan-webhook.ts"
 
 /**
@@ -16,15 +16,30 @@ export const RECOVER_MS = 14 * 24 * 3_600_000
 /** Events that one call takes; more are told of, and taken by the next call. */
 export const MAX_RECOVERED = 10_000
 
-/** Events owed in one commit: others commit between two of them, and the cap for each receiver paces the sending. */
+/** Events looked at, and at most owed, in one commit: others commit between two of them, and no more than these are held at a time. */
 const PACE = 500
-const PAGE = 1_000
 
-/** Collection of what serialises recoveries: two at once would owe the same event twice. */
-const RECOVERIES = "webhook_recoveries"
+/** Collection of what serialises those who owe again: two at once would owe the same event twice. */
+export const RECOVERIES = "webhook_recoveries"
+
+/** The put that whoever owes an event of a webhook again commits with it. `marker` is the document as it was before he looked at what is owed. */
+export const markRecovery = (webhookId: string, marker: Document | null, sinceMs: number): DocumentPut =>
+  ({ collection: RECOVERIES, id: webhookId, expectedVersion: marker?.version ?? 0, body: { since_ms: sinceMs } })
+
+/** What to recover. */
+export interface Recovery<E> {
+  readonly webhookId: string
+  /** Read before each commit, which then expects it as it was. Fails where nothing may be owed to it. */
+  readonly webhook: Effect.Effect<StoredWebhook, E | ReadFault>
+  readonly sinceMs: number
+  /** What happens later has a delivery of its own. */
+  readonly untilMs: number
+  /** Only counts. */
+  readonly dryRun: boolean
+}
 
 /** What a recovery came to. */
-export interface Recovery {
+export interface Recovered {
   readonly count: number
   readonly hasMore: boolean
 }
@@ -32,56 +47,34 @@ export interface Recovery {
 /**
  * Events since then that the webhook wants, and of which no delivery to it succeeded, waits or is under way. None from before it was made, and none that tells of its own failure.
  *
- * With `dryRun` they are only counted.
+ * It goes page by page. Where it stops in the middle, what it owed is owed, and the next call goes on behind that.
  */
-export const recoverMissed = Effect.fnUntraced(function*(
-  storage: StorageApi,
-  webhook: StoredWebhook,
-  sinceMs: number,
-  dryRun: boolean
-): Effect.fn.Return<Recovery, ReadFault | StorageConflict> {
-  const marker = yield* storage.get(RECOVERIES, webhook.id)
-  const { hasMore, ids: found, newest } = yield* missed(storage, webhook, Math.max(sinceMs, idAtMs(webhook.id)))
-  // What happened while it was read has a delivery of its own already.
-  const since = yield* owedSince(storage, webhook.id, 0, newest)
-  const ids = found.filter((eventId) => !since.has(eventId))
-  if (dryRun) return { count: ids.length, hasMore }
-  for (let from = 0, version = marker?.version ?? 0; from < ids.length; from += PACE, version += 1) {
+export const recoverMissed = Effect.fnUntraced(function*<E>(storage: StorageApi, recovery: Recovery<E>): Effect.fn.Return<Recovered, E | ReadFault> {
+  const { untilMs } = recovery
+  let count = 0
+  for (let after: string | undefined; ;) {
+    const page = yield* commitPlanned(recoverPage(storage, recovery, after, MAX_RECOVERED - count))
+    count += page.count
+    if (page.isFull) return { count, hasMore: true }
+    if (page.next === null || idAtMs(page.next) > untilMs) return { count, hasMore: false }
+    after = page.next
+  }
+})
+
+/** What is missed is read behind the marker: whoever owes some of it meanwhile moves the marker, and then it is read again. */
+const recoverPage = Effect.fnUntraced(function*<E>(storage: StorageApi, { dryRun, sinceMs, webhook: reading, webhookId }: Recovery<E>, after: string | undefined, room: number) {
+  const webhook = yield* reading
+  const marker = yield* storage.get(RECOVERIES, webhookId)
+  const query = { endpointId: webhookId, types: webhook.body.events, sinceMs: Math.max(sinceMs, idAtMs(webhookId)), limit: PACE }
+  const { events, next } = yield* storage.outbox.missed(after === undefined ? query : { ...query, after })
+  const missed = events.filter(({ data, type }) => type !== "webhook.failed" || data["webhook_id"] !== webhookId)
+  const owed = missed.slice(0, room)
+  if (owed.length > 0 && !dryRun) {
     yield* storage.commit({
-      expects: [{ collection: WEBHOOKS, id: webhook.id, version: webhook.version }],
-      puts: [{ collection: RECOVERIES, id: webhook.id, expectedVersion: version, body: { since_ms: sinceMs } }],
-      again: ids.slice(from, from + PACE).map((eventId) => ({ eventId, endpointId: webhook.id }))
+      expects: [{ collection: WEBHOOKS, id: webhookId, version: webhook.version }],
+      puts: [markRecovery(webhookId, marker, sinceMs)],
+      again: owed.map(({ id }) => ({ eventId: id, endpointId: webhookId }))
     })
   }
-  return { count: ids.length, hasMore }
-})
-
-const missed = Effect.fnUntraced(function*(storage: StorageApi, { body, id }: StoredWebhook, sinceMs: number) {
-  const newest = (yield* storage.outbox.deliveriesOf(id, { limit: 1 }))[0]?.sequence ?? 0
-  const owed = yield* owedSince(storage, id, sinceMs)
-  const ids: Array<string> = []
-  for (let after: string | undefined; ;) {
-    const page = yield* storage.outbox.events({ sinceMs, types: body.events, limit: PAGE, ...(after === undefined ? {} : { after }) })
-    for (const event of page) {
-      if (owed.has(event.id) || (event.type === "webhook.failed" && event.data["webhook_id"] === id)) continue
-      if (ids.length === MAX_RECOVERED) return { ids, newest, hasMore: true }
-      ids.push(event.id)
-    }
-    if (page.length < PAGE) return { ids, newest, hasMore: false }
-    after = page.at(-1)!.id
-  }
-})
-
-/** Events since then, and of deliveries behind the sequence `after`, that were delivered to a webhook, or still will be by themselves. */
-const owedSince = Effect.fnUntraced(function*(storage: StorageApi, webhookId: string, sinceMs: number, after = 0) {
-  const owed = new Set<string>()
-  for (let before: number | undefined; ;) {
-    const page = yield* storage.outbox.deliveriesOf(webhookId, before === undefined ? { limit: PAGE } : { before, limit: PAGE })
-    for (const { createdAtMs, eventId, sequence, state } of page) {
-      if (createdAtMs < sinceMs || sequence <= after) return owed
-      if (state === "succeeded" || state === "pending" || state === "in_flight") owed.add(eventId)
-    }
-    if (page.length < PAGE) return owed
-    before = page.at(-1)!.sequence
-  }
+  return { count: owed.length, isFull: missed.length > room, next }
 })

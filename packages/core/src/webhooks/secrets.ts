@@ -35,6 +35,9 @@ export const sealSecret = (box: SecretBoxApi, webhookId: string, secret: string)
 /** Puts the secrets of a webhook. `version` is that of the document that was read, 0 for a new one. */
 export const putSecret = (webhookId: string, version: number, body: SecretDocument): DocumentPut => ({ collection: WEBHOOK_SECRETS, id: webhookId, expectedVersion: version, body })
 
+/** Deletes the secrets in a document: what is left says which key sealed them. */
+export const forgottenSecret = (document: Document): DocumentPut => putSecret(document.id, document.version, { key_id: storedSecret(document).key_id })
+
 /**
  * Opens the secrets of a webhook and makes their keys ready.
  *

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { formatInstant, toBase64 } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { StorageUnavailable } from "../storage/faults.ts"
 import { Storage, type StorageApi } from "../storage/port.ts"
 import { systemHost } from "../writer.ts"
 import { deliveryEngine } from "./delivery-engine.ts"
@@ -15,26 +16,68 @@ const created = () => Webhooks.use((webhooks) => webhooks.create({ url: "https:/
 const hooks = <A, E>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) => Webhooks.use(use)
 
 describe("webhooks that change while something else is under way", () => {
-  it.effect("do not recover what happens while what was missed is read", () => {
-    let isRead = false
+  it.effect("do not recover what happens, or is delivered again, while what was missed is read", () => {
+    let meanwhile: Effect.Effect<unknown> = Effect.void
     const racing = (storage: StorageApi): StorageApi => ({
       ...storage,
       outbox: {
         ...storage.outbox,
-        events: (query) => Effect.suspend(() => {
-          if (!isRead) return storage.outbox.events(query)
-          isRead = false
-          return Effect.andThen(Effect.orDie(storage.commit({ events: [{ type: "agent.registered", data: {} }] })), storage.outbox.events(query))
+        missed: (query) => Effect.tap(storage.outbox.missed(query), () => {
+          const once = meanwhile
+          meanwhile = Effect.void
+          return once
         })
       }
     })
     return Effect.gen(function*() {
       const { id } = yield* created()
-      isRead = true
-      assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(0) })), { count: 0 })
-      assert.lengthOf(yield* hooks(({ deliveries }) => deliveries(id)), 1)
+      yield* happened()
+      yield* hooks(({ disable }) => disable(id, systemHost))
+      yield* hooks(({ enable }) => enable(id, systemHost))
+      const [cancelled] = yield* hooks(({ deliveries }) => deliveries(id))
+      const webhooks = yield* Webhooks
+      meanwhile = Effect.orDie(Effect.andThen(Effect.provideService(happened(), Storage, yield* Storage), webhooks.redeliver(id, cancelled!.id)))
+      assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(0) })), { count: 0, has_more: false })
+      assert.deepStrictEqual((yield* hooks(({ deliveries }) => deliveries(id))).map(({ sequence, state }) => [sequence, state]), [[3, "pending"], [2, "pending"], [1, "cancelled"]])
     }).pipe(Effect.provide(webhookWorld(outside(), {}, racing)))
   })
+
+  it.effect("recover page by page, and go on where a store that was away interrupted them", () => {
+    const MISSED = 1_700
+    let commits = 0
+    const looked: Array<number> = []
+    const failing = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      commit: (change) => change.again !== undefined && ++commits === 3 ? Effect.fail(new StorageUnavailable({ reason: "a test", wrote: "no" })) : storage.commit(change),
+      outbox: { ...storage.outbox, missed: (query) => Effect.tap(storage.outbox.missed(query), ({ events }) => Effect.sync(() => void looked.push(query.limit, events.length))) }
+    })
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      yield* hooks(({ disable }) => disable(id, systemHost))
+      const storage = yield* Storage
+      yield* storage.commit({ events: Array.from({ length: MISSED }, (_, n) => ({ type: "agent.registered", data: { n } })) })
+      yield* hooks(({ enable }) => enable(id, systemHost))
+      const since = formatInstant(0)
+      assert.strictEqual((yield* Effect.flip(hooks(({ recover }) => recover(id, { since }))))._tag, "StorageUnavailable")
+      const before = (yield* storage.outbox.deliveriesOf(id, { limit: 1_000 })).length
+      assert.strictEqual(before, 1_000)
+      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since, dry_run: true })), { count: MISSED - before, dry_run: true, has_more: false })
+      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since })), { count: MISSED - before, dry_run: false, has_more: false })
+      const owed = [...yield* storage.outbox.deliveriesOf(id, { limit: 1_000 }), ...yield* storage.outbox.deliveriesOf(id, { limit: 1_000, before: MISSED - 999 })]
+      assert.deepStrictEqual([owed.length, new Set(owed.map(({ eventId }) => eventId)).size], [MISSED, MISSED])
+      assert.isAtMost(Math.max(...looked), 500, "never more than a page is held")
+    }).pipe(Effect.provide(webhookWorld(outside(), {}, failing)))
+  })
+
+  it.effect("recover at most ten thousand in one call, and the rest in the next", () => Effect.gen(function*() {
+    const { id } = yield* created()
+    yield* hooks(({ disable }) => disable(id, systemHost))
+    const storage = yield* Storage
+    for (let n = 0; n < 6; n++) yield* storage.commit({ events: Array.from({ length: n === 5 ? 3 : 2_000 }, () => ({ type: "agent.registered", data: {} })) })
+    yield* hooks(({ enable }) => enable(id, systemHost))
+    const recovered = [1, 2, 3].map(() => hooks(({ recover }) => recover(id, { since: formatInstant(0) })))
+    assert.deepStrictEqual((yield* Effect.all(recovered)).map(({ count, has_more: more }) => [count, more]), [[10_000, true], [3, false], [0, false]])
+  }).pipe(Effect.provide(webhookWorld(outside()))))
 
   it.effect("are sent nothing once they were disabled, though it was claimed before", () => {
     const there = outside()

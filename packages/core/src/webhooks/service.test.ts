@@ -9,9 +9,10 @@ import { Storage, type StorageApi } from "../storage/port.ts"
 import { governorWorld } from "../testing/governor-world.ts"
 import { systemHost } from "../writer.ts"
 import { deliveryEngine } from "./delivery-engine.ts"
+import { newMail } from "./mails.ts"
 import { verifyDelivery, verifyPlatformSignature } from "./rules/verify.ts"
 import { Webhooks, type WebhooksApi } from "./service.ts"
-import { answered, governorWithWebhooks, happened, outside, settle, wait, webhookWorld } from "./testing/webhook-world.ts"
+import { accepted, answered, governorWithWebhooks, happened, outside, settle, wait, webhookWorld } from "./testing/webhook-world.ts"
 
 const { sha256 } = portableCrypto
 const DAY_MS = 86_400_000
@@ -105,6 +106,15 @@ describe("webhooks", () => {
     }).pipe(Effect.provide(webhookWorld(there)))
   })
 
+  it.effect("that were revoked in a chain before this one were so at the latest when this one began", () => Effect.gen(function*() {
+    yield* wait(DAY_MS)
+    const { id } = yield* created()
+    const storage = yield* Storage
+    const { body, version } = (yield* storage.get("webhooks", id))!
+    yield* storage.commit({ puts: [{ collection: "webhooks", id, expectedVersion: version, body: { ...body, status: "revoked" } }] })
+    assert.strictEqual((yield* hooks(({ get }) => get(id))).revoked_at, formatInstant((yield* storage.record(0))!.atMs))
+  }).pipe(Effect.provide(webhookWorld(outside()))))
+
   it.effect("are disabled and enabled, each time with a record that says who did it", () => {
     const there = outside()
     return Effect.gen(function*() {
@@ -192,7 +202,6 @@ describe("webhooks", () => {
       const other = yield* created({ url: "https://hooks.example/other" })
       yield* happened()
       const [first] = yield* hooks(({ deliveries }) => deliveries(id))
-      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, first!.id)), "DeliveryUnfinished")
       yield* Layer.build(engine)
       yield* settle
       const again = yield* hooks(({ redeliver }) => redeliver(id, first!.id))
@@ -209,10 +218,55 @@ describe("webhooks", () => {
     }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
   })
 
+  it.effect("try a waiting delivery at once when somebody asks, as the next of its seven attempts and never as an eighth", () => {
+    const there = outside()
+    there.answer = () => Effect.succeed(answered(500))
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      yield* Layer.build(engine)
+      yield* happened()
+      yield* settle
+      const [waiting] = yield* hooks(({ deliveries }) => deliveries(id))
+      assert.deepInclude(waiting!, { state: "pending", next_attempt_at: formatInstant(60_000) })
+      yield* TestClock.setTime(1_000)
+      const now = yield* hooks(({ redeliver }) => redeliver(id, waiting!.id))
+      assert.deepInclude(now, { id: waiting!.id, sequence: 1, state: "pending", next_attempt_at: formatInstant(1_000) })
+      // One that is due is due: asking again changes nothing.
+      assert.deepStrictEqual(yield* hooks(({ redeliver }) => redeliver(id, waiting!.id)), now)
+      yield* settle
+      assert.deepInclude((yield* hooks(({ deliveries }) => deliveries(id)))[0]!, { state: "pending", next_attempt_at: formatInstant(1_000 + 5 * 60_000) })
+      for (let attempt = 3; attempt <= 7; attempt++) {
+        yield* hooks(({ redeliver }) => redeliver(id, waiting!.id))
+        yield* settle
+      }
+      assert.deepStrictEqual(there.arrived.map(({ headers }) => headers["x-platform-attempt"] ?? headers["X-Platform-Attempt"]), ["1", "2", "3", "4", "5", "6", "7"])
+      const [given] = yield* hooks(({ deliveries }) => deliveries(id))
+      assert.deepStrictEqual([given!.state, given!.attempts.length, (yield* hooks(({ get }) => get(id))).status], ["failed", 7, "failed"])
+      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, waiting!.id)), "WebhookNotActive")
+      yield* replays
+    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("do not begin a second attempt beside one that is under way", () => {
+    const there = outside()
+    there.answer = () => Effect.as(Effect.sleep(4_000), accepted)
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      yield* Layer.build(engine)
+      yield* happened()
+      yield* settle
+      const [one] = yield* hooks(({ deliveries }) => deliveries(id))
+      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, one!.id)), "DeliveryUnfinished")
+      yield* TestClock.adjust(4_000)
+      yield* settle
+      assert.deepStrictEqual([there.arrived.length, (yield* hooks(({ deliveries }) => deliveries(id)))[0]!.state], [1, "succeeded"])
+    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
+  })
+
   it.effect("recover what they missed, once, and only what they want", () => {
     const there = outside()
     /** Lets another have its turn between what is read and what is committed. */
-    const halting = (storage: StorageApi): StorageApi => ({ ...storage, outbox: { ...storage.outbox, events: (query) => Effect.tap(storage.outbox.events(query), () => Effect.yieldNow) } })
+    const halting = (storage: StorageApi): StorageApi => ({ ...storage, outbox: { ...storage.outbox, missed: (query) => Effect.tap(storage.outbox.missed(query), () => Effect.yieldNow) } })
     return Effect.gen(function*() {
       yield* happened()
       yield* TestClock.setTime(1_000)
@@ -264,10 +318,19 @@ describe("webhooks", () => {
     const there = outside()
     return Effect.gen(function*() {
       const { id } = yield* created({ notify_email: "ada@example.org" })
+      yield* happened()
+      const letter = { to: "ada@example.org", subject: "Webhook has failed", text: "It leads to https://hooks.example/in." }
+      yield* Storage.use((storage) => storage.commit({ puts: [newMail("mail_of_it", id, letter, 0), newMail("mail_of_another", NOBODY, letter, 0)] }))
       const [record] = yield* Storage.use((storage) => storage.records({ kinds: ["webhook.created"], limit: 1 }))
       yield* Erasure.use(({ erase }) => erase({ seq: record!.seq, name: "endpoint", reason: "subject_request" }, systemHost))
       assert.deepInclude(yield* hooks(({ get }) => get(id)), { url: null, description: null, notify_email: null, status: "revoked" })
       assert.deepStrictEqual(yield* bodiesOf("webhook.revoked"), [{ webhook_id: id, writer: "policy:erased_endpoint" }])
+      assert.deepStrictEqual((yield* Storage.use((storage) => storage.get("webhook_secrets", id)))?.body, { key_id: "test" })
+      assert.deepStrictEqual((yield* hooks(({ deliveries }) => deliveries(id))).map(({ state }) => state), ["cancelled"])
+      // In the same commit, whether or not anybody looks after letters here.
+      const letterOf = (mail: string) => Storage.use((storage) => Effect.map(storage.get("mails", mail), (document) => document?.body))
+      assert.deepInclude(yield* letterOf("mail_of_it"), { state: "failed", to: null, subject: null, text: null })
+      assert.deepInclude(yield* letterOf("mail_of_another"), { state: "pending", ...letter })
       yield* replays
     }).pipe(Effect.provide(governorWithWebhooks(there)))
   })

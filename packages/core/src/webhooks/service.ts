@@ -1,6 +1,6 @@
 /** Webhooks: who is told of what. Spec: document 1 sections 4 and 6, document 2 sections 2, 4 and 6; api "agents and registry", `/webhooks`; decision 0019. */
 import {
-  type DeliveriesQuery, DeliveryNotFound, type DeliveryOut, DeliveryUnfinished, detailItem, InvalidInput, isId, type RecoverIn, type RecoverOut, type RotateSecretIn, type RotationUnderWay, type WebhookCreate,
+  type DeliveriesQuery, DeliveryNotFound, type DeliveryOut, type DeliveryUnfinished, detailItem, InvalidInput, isId, type RecoverIn, type RecoverOut, type RotateSecretIn, type RotationUnderWay, type WebhookCreate,
   WebhookNotActive, WebhookNotFound, type WebhookOut, WebhookRevoked, WebhooksUnavailable, type WebhookTestOut, type WebhookWithSecret
 } from "@flyball/contract"
 import { formatInstant, parseInstant } from "@flyball/evidence"
@@ -16,6 +16,7 @@ import type { Writer } from "../writer.ts"
 import { planCompleteRotation, planCreate, planDisable, planEnable, planRevoke, planRotate, REVOKE_SCOPE, storedWebhook, type StoredWebhook, webhookOut } from "./plan-webhook.ts"
 import { SecretBox, WebhookSender } from "./ports.ts"
 import { RECOVER_MS, recoverMissed } from "./recover-missed.ts"
+import { redeliver } from "./redeliver.ts"
 import { endpointAfter } from "./rules/endpoint-states.ts"
 import { SECRET_BYTES, secretText } from "./rules/secret.ts"
 import { urlFormProblem } from "./rules/url.ts"
@@ -43,7 +44,7 @@ export interface WebhooksApi {
   readonly completeRotation: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
   /** Newest first. */
   readonly deliveries: (id: string, query?: DeliveriesQuery) => Effect.Effect<ReadonlyArray<DeliveryOut>, WebhookNotFound | ReadFault>
-  /** Owes the event of a finished delivery once more: a new delivery, the same event id. */
+  /** Has a waiting delivery tried at once, as the next of its seven attempts. Owes the event of a finished one once more: a new delivery, the same event id. */
   readonly redeliver: (id: string, deliveryId: string) => Effect.Effect<DeliveryOut, WebhookNotFound | WebhookNotActive | DeliveryNotFound | DeliveryUnfinished | ReadFault>
   readonly recover: (id: string, input: RecoverIn) => Effect.Effect<RecoverOut, WebhookNotFound | WebhookNotActive | InvalidInput | ReadFault>
   /** One attempt at once, whatever comes of it. */
@@ -86,7 +87,8 @@ const make = Effect.gen(function*() {
     const seqs = new Map(revocations.map(({ key, seq }) => [key, seq]))
     return yield* Effect.forEach(webhooks, Effect.fnUntraced(function*({ body, id }) {
       const seq = seqs.get(id)
-      const revokedAtMs = seq === undefined ? null : (yield* storage.record(seq))?.atMs ?? null
+      // One that is revoked without a record here was revoked in a chain before this one: at the latest when this one began.
+      const revokedAtMs = body.status === "revoked" ? (yield* storage.record(seq ?? 0))?.atMs ?? null : null
       const secret = body.status === "revoked" ? null : yield* storage.get(WEBHOOK_SECRETS, id)
       return webhookOut(id, body, { revokedAtMs, overlapUntilMs: overlapUntilMs(secret === null ? null : storedSecret(secret), nowMs) })
     }), { concurrency: 8 })
@@ -166,29 +168,25 @@ const make = Effect.gen(function*() {
     }),
 
     redeliver: (id, deliveryId) => commitPlanned(Effect.gen(function*() {
-      const { body, version } = yield* read(id)
+      const webhook = yield* read(id)
       const found = isId("delivery", deliveryId) ? yield* storage.outbox.delivery(deliveryId) : null
       if (found === null || found.delivery.endpointId !== id) return yield* new DeliveryNotFound({ deliveryId })
-      if (endpointAfter("redeliver", body.status) === null) return yield* new WebhookNotActive({ status: body.status })
-      const { eventId, state } = found.delivery
-      if (state === "pending" || state === "in_flight") return yield* new DeliveryUnfinished({ state })
-      yield* storage.commit({ expects: [{ collection: WEBHOOKS, id, version }], again: [{ eventId, endpointId: id }] })
-      const newest = (yield* storage.outbox.deliveriesOf(id, { limit: PAGE })).find((one) => one.eventId === eventId)
-      return (yield* showDeliveries(storage, [newest ?? found.delivery]))[0]!
+      if (endpointAfter("redeliver", webhook.body.status) === null) return yield* new WebhookNotActive({ status: webhook.body.status })
+      return (yield* showDeliveries(storage, [yield* redeliver(storage, webhook, found.delivery)]))[0]!
     })),
 
-    recover: (id, { dry_run: dryRun, since }) => commitPlanned(Effect.gen(function*() {
-      const webhook = yield* read(id)
+    recover: Effect.fnUntraced(function*(id, { dry_run: dryRun, since }) {
+      yield* read(id)
       const sinceMs = parseInstant(since)!
       const nowMs = yield* Clock.currentTimeMillis
       if (sinceMs < nowMs - RECOVER_MS) {
         const earliest = `Expected a time from ${formatInstant(nowMs - RECOVER_MS)} on, 14 days ago`
         return yield* new InvalidInput({ detail: [detailItem(["body", "since"], "value_error", earliest, since)] })
       }
-      if (endpointAfter("recover", webhook.body.status) === null) return yield* new WebhookNotActive({ status: webhook.body.status })
-      const { count, hasMore } = yield* recoverMissed(storage, webhook, sinceMs, dryRun === true)
+      const webhook = Effect.filterOrFail(read(id), ({ body }) => endpointAfter("recover", body.status) !== null, ({ body }) => new WebhookNotActive({ status: body.status }))
+      const { count, hasMore } = yield* recoverMissed(storage, { webhookId: id, webhook, sinceMs, untilMs: (yield* storage.asOf).ms, dryRun: dryRun === true })
       return { count, dry_run: dryRun === true, has_more: hasMore }
-    })),
+    }),
 
     test: Effect.fnUntraced(function*(id) {
       const { body } = yield* read(id)

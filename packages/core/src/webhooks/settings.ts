@@ -13,7 +13,18 @@ export interface WebhookSettingsApi {
   readonly alertEmail: string | null
   readonly schedule: ScheduleSettings
   readonly endpointFailure: EndpointFailureRule
+  /** How long what was delivered, given up or cancelled can still be looked at and delivered again. Unit: milliseconds; at least {@link MIN_KEPT_MS}. */
+  readonly keepMs: number
 }
+
+const DAY_MS = 86_400_000
+
+/**
+ * The least that what is over is kept: a day more than `recover` looks back, or it would owe again what was delivered.
+ *
+ * - Unit: milliseconds. 15 days.
+ */
+export const MIN_KEPT_MS = 15 * DAY_MS
 
 /** The specification's own. */
 export const literalWebhookSettings: WebhookSettingsApi = {
@@ -21,7 +32,8 @@ export const literalWebhookSettings: WebhookSettingsApi = {
   userAgent: "Flyball-Webhooks/1",
   alertEmail: null,
   schedule: exactSchedule,
-  endpointFailure: "any_delivery"
+  endpointFailure: "any_delivery",
+  keepMs: 30 * DAY_MS
 }
 
 /** The settings; the specification's own unless a host brings others. */

@@ -2,17 +2,15 @@
 import type { AttemptOut, DeliveryOut } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
-import { StorageCorrupt } from "../storage/faults.ts"
 import type { Attempt, Delivery } from "../storage/outbox.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
 
-/** Reads what belongs to these deliveries, in order. Two reads for each. */
+/** Reads what belongs to these deliveries, in order. Two reads for each. One that was forgotten since it was listed is left out. */
 export const showDeliveries = (storage: StorageApi, deliveries: ReadonlyArray<Delivery>): Effect.Effect<ReadonlyArray<DeliveryOut>, ReadFault> =>
-  Effect.forEach(deliveries, ({ eventId, id }) => Effect.gen(function*() {
+  Effect.map(Effect.forEach(deliveries, ({ eventId, id }) => Effect.gen(function*() {
     const [found, event] = yield* Effect.all([storage.outbox.delivery(id), storage.outbox.event(eventId)])
-    if (found === null || event === null) return yield* new StorageCorrupt({ reason: `delivery ${id}, or the event that it owes, is gone` })
-    return deliveryOut(found.delivery, event.type, found.attempts)
-  }), { concurrency: 8 })
+    return found === null || event === null ? [] : [deliveryOut(found.delivery, event.type, found.attempts)]
+  }), { concurrency: 8 }), (shown) => shown.flat())
 
 const deliveryOut = (delivery: Delivery, eventType: string, attempts: ReadonlyArray<Attempt>): DeliveryOut => ({
   id: delivery.id,

@@ -38,13 +38,21 @@ export class Targets {
   /**
    * The receivers of these webhooks, as the store has them now. One that is not to be sent to is left out: no webhook, not active, its address erased, or its secret does not open.
    *
-   * - Cost: one read for each webhook; a second one, and the opening, only when it changed.
+   * - Shape: `versions` by webhook, as the store has told them just now; null where it has not.
+   * - Cost: nothing where all are known by their versions. Else one read for each webhook, all of them, since those that were known grow old meanwhile; a second one, and
+   *   the opening, for each that changed.
    */
-  of(webhookIds: ReadonlySet<string>): Effect.Effect<ReadonlyMap<string, Target>, ReadFault> {
-    return Effect.map(
-      Effect.forEach(webhookIds, (id) => this.#look(id), { concurrency: 16 }),
-      (found) => new Map(found.flatMap((one, index) => (one === null ? [] : [[[...webhookIds][index]!, one] as const])))
-    )
+  of(versions: ReadonlyMap<string, number | null>): Effect.Effect<ReadonlyMap<string, Target>, ReadFault> {
+    const targets = new Map<string, Target>()
+    for (const [id, version] of versions) {
+      const known = this.#known.get(id)
+      if (known?.version === version) targets.set(id, known)
+    }
+    if (targets.size === versions.size) return Effect.succeed(targets)
+    targets.clear()
+    return Effect.as(Effect.forEach([...versions.keys()], (id) => Effect.map(this.#look(id), (target) => {
+      if (target !== null) targets.set(id, target)
+    }), { concurrency: 16, discard: true }), targets)
   }
 
   #look(id: string): Effect.Effect<Target | null, ReadFault> {

@@ -33,13 +33,18 @@ const pinned = new WeakMap<LookupFunction, Pinned>()
 /** Pins these addresses, which were vetted. */
 export const pinTo = (addresses: ReadonlyArray<string>): Pin => {
   const keys = new Set(addresses.map(keyOf))
+  /** Spellings that were compared and fit. */
+  const fitting = new Set<string>()
   const answer = addresses.map((address) => ({ address, family: isIP(address) }))
   const lookup: LookupFunction = (_name, options, callback) => {
     if (options.all === true) callback(null, [...answer])
     else callback(null, answer[0]!.address, answer[0]!.family)
   }
   const check = (socket: Socket): void => {
-    if (!keys.has(keyOf(socket.remoteAddress ?? ""))) throw new PeerNotVetted("the other end is not an address that was vetted")
+    const other = socket.remoteAddress ?? ""
+    if (fitting.has(other)) return
+    if (!keys.has(keyOf(other))) throw new PeerNotVetted("the other end is not an address that was vetted")
+    fitting.add(other)
   }
   const pin = { lookup, check, key: [...keys].sort().join(",") }
   pinned.set(lookup, pin)

@@ -10,10 +10,11 @@ import { type Attempted, type OutgoingRequest, WebhookSender, type WebhookSender
 import { Clock, Effect, Layer, Schema } from "effect"
 import { NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { headersProblem } from "./headers.ts"
-import { pinnedAgents, type PinnedAgents, pinTo } from "./pinned-agents.ts"
+import { pinnedAgents, type PinnedAgents } from "./pinned-agents.ts"
 import { post, type Posted } from "./post.ts"
-import { hostResolver, type Resolve, vet } from "./resolve.ts"
+import { hostResolver, type Resolve } from "./resolve.ts"
 import { retryAfterMs } from "./retry-after.ts"
+import { Routes } from "./routes.ts"
 import { readTarget, type UrlRules } from "./target.ts"
 
 /** How requests may leave. Everything is closed unless it is opened here. */
@@ -88,40 +89,66 @@ const rulesOf = (options: EgressOptions): UrlRules | string => {
   return { allow, allowHttp: options.allowHttp ?? false, ports: options.ports === undefined ? null : new Set(options.ports) }
 }
 
-const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => ({
-  send: (request) => Effect.gen(function*() {
-    const startedAt = performance.now()
-    const posted = yield* Effect.promise((signal) => attempt(request, rules, agents, resolve, signal))
-    const durationMs = Math.round(performance.now() - startedAt)
-    const { errorCode, responseExcerpt, statusCode } = posted
-    return { statusCode, errorCode, durationMs, responseExcerpt, retryAfterMs: retryAfterMs(posted.retryAfter, yield* Clock.currentTimeMillis) }
-  }),
-  urlProblem: (url) => {
-    const target = readTarget(url, rules)
-    return typeof target === "string" ? target : null
+const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => {
+  const routes = new Routes(rules)
+  return {
+    send: (request) => Effect.suspend(() => {
+      const startedAt = performance.now()
+      const posted = Effect.callback<Posted>((resume) => {
+        const end = attempt(request, routes, agents, resolve, {
+          done: (outcome) => resume(Effect.succeed(outcome)),
+          crashed: (defect) => resume(Effect.die(defect))
+        })
+        return Effect.sync(end)
+      })
+      return Effect.flatMap(posted, ({ errorCode, responseExcerpt, retryAfter, statusCode }) => Effect.map(Clock.currentTimeMillis, (nowMs): Attempted =>
+        ({ statusCode, errorCode, durationMs: Math.round(performance.now() - startedAt), responseExcerpt, retryAfterMs: retryAfterMs(retryAfter, nowMs) })))
+    }),
+    urlProblem: (url) => {
+      const target = readTarget(url, rules)
+      return typeof target === "string" ? target : null
+    }
   }
-})
-
-const attempt = async (request: OutgoingRequest, rules: UrlRules, agents: PinnedAgents, resolve: Resolve, signal: AbortSignal): Promise<Posted> => {
-  const startedAt = performance.now()
-  const target = readTarget(request.url, rules)
-  // The rules may have changed since the webhook was made.
-  if (typeof target === "string" || headersProblem(request.headers) !== null) return ended("ssrf_blocked")
-  const vetted = await within(TOTAL_MS, vet(target, resolve, rules.allow), { errorCode: "timeout" as const })
-  if ("errorCode" in vetted) return ended(vetted.errorCode)
-  if (signal.aborted) return ended("connect")
-  const headersWithinMs = Math.max(TOTAL_MS - (performance.now() - startedAt), 0)
-  return await post({ target, pin: pinTo(vetted.addresses), headers: request.headers, body: request.body, headersWithinMs, signal }, agents)
 }
+
+/** Who is told of an attempt; one of them is called, once. */
+interface Told {
+  readonly done: (posted: Posted) => void
+  /** With a defect of ours that came when nobody was there to throw it at. */
+  readonly crashed: (defect: unknown) => void
+}
+
+/** One attempt. The answer ends it early. */
+const attempt = ({ body, headers, url }: OutgoingRequest, routes: Routes, agents: PinnedAgents, resolve: Resolve, { crashed, done }: Told): () => void => {
+  const startedAt = performance.now()
+  const route = routes.of(url)
+  // The rules may have changed since the webhook was made.
+  if (route === null || headersProblem(headers) !== null) return done(ended("ssrf_blocked")), nothing
+  const { target } = route
+  const connect = (addresses: ReadonlyArray<string>): () => void => {
+    const pin = route.pin(addresses)
+    if (typeof pin === "string") return done(ended(pin)), nothing
+    return post({ target, pin, headers, body, headersWithinMs: Math.max(TOTAL_MS - (performance.now() - startedAt), 0) }, agents, done)
+  }
+  return target.isAddress ? connect([target.host]) : lookedUp((async () => resolve(target.host))(), connect, { crashed, done })
+}
+
+/** Goes on with a name's addresses. A name that is looked up cannot be called back; an answer that comes too late is not waited for. */
+const lookedUp = (answer: Promise<ReadonlyArray<string>>, connect: (addresses: ReadonlyArray<string>) => () => void, { crashed, done }: Told): () => void => {
+  let end: (() => void) | null = null
+  const once = (go: () => () => void): void => {
+    if (end !== null) return
+    clearTimeout(timer)
+    end = go()
+  }
+  const timer = setTimeout(() => once(() => (done(ended("timeout")), nothing)), TOTAL_MS)
+  answer.then((addresses) => once(() => connect(addresses)), () => once(() => (done(ended("dns")), nothing))).catch(crashed)
+  return () => {
+    once(() => nothing)
+    end?.()
+  }
+}
+
+const nothing = (): void => undefined
 
 const ended = (errorCode: Attempted["errorCode"]): Posted => ({ statusCode: null, errorCode, responseExcerpt: "", retryAfter: null })
-
-/** A name that is looked up cannot be called back; its answer is then not waited for. */
-const within = async <A, B>(ms: number, action: Promise<A>, late: B): Promise<A | B> => {
-  let timer: NodeJS.Timeout | undefined
-  try {
-    return await Promise.race([action, new Promise<B>((resolve) => { timer = setTimeout(() => resolve(late), ms) })])
-  } finally {
-    clearTimeout(timer)
-  }
-}

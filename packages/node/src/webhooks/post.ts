@@ -23,7 +23,6 @@ export interface Post {
   readonly body: Uint8Array
   /** Unit: milliseconds until the status and headers must be there. */
   readonly headersWithinMs: number
-  readonly signal: AbortSignal
 }
 
 /** Unit: bytes. More of a body is not read. */
@@ -33,50 +32,67 @@ const BODY_MS = 1_000
 /** Unit: bytes of status line and headers. */
 const MAX_HEADER_BYTES = 16 * 1_024
 
-/** Never rejects. Resolves once the outcome is known and the body was read or dropped. */
-export const post = (request: Post, agents: PinnedAgents): Promise<Posted> =>
-  new Promise((resolve) => {
-    const { target } = request
-    let phase: "connect" | "tls" = "connect"
-    const sent = (target.isTls ? https : http).request({
-      method: "POST",
-      host: target.host,
-      port: target.port,
-      path: target.path,
-      headers: { ...request.headers, "content-length": request.body.length },
-      agent: target.isTls ? agents.https : agents.http,
-      lookup: request.pin.lookup,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      insecureHTTPParser: false,
-      signal: request.signal
-    })
-    const timer = setTimeout(() => fail("timeout"), request.headersWithinMs)
-    let hasStatus = false
-    const fail = (errorCode: Attempted["errorCode"], statusCode: number | null = null): void => {
-      clearTimeout(timer)
-      // Once there is a status it decides, and the connection may serve another request already.
-      if (hasStatus) return
-      resolve({ statusCode, errorCode, responseExcerpt: "", retryAfter: null })
-      sent.destroy()
-    }
-    sent.on("socket", (socket) => {
-      if (!socket.connecting) return recheck(socket, request.pin, (problem) => sent.destroy(problem))
-      socket.once("connect", () => { phase = target.isTls ? "tls" : "connect" })
-      socket.once("secureConnect", () => { phase = "connect" })
-    })
-    // A receiver that wants to speak something else has not taken the event.
-    sent.on("upgrade", (response, socket) => (socket.destroy(), fail("http_status", response.statusCode ?? null)))
-    sent.on("response", (response) => {
-      clearTimeout(timer)
-      hasStatus = true
-      const statusCode = response.statusCode ?? 0
-      const retryAfter = response.headers["retry-after"] ?? null
-      void readBody(response).then((responseExcerpt) => resolve({ statusCode, errorCode: errorOfStatus(statusCode), responseExcerpt, retryAfter }))
-    })
-    sent.on("error", (error) => fail(errorCodeOf(error, phase)))
-    sent.on("close", () => fail("connect"))
-    sent.end(request.body)
+/** Sends, and calls `done` once, when the outcome is known and the body was read or dropped. The answer ends it early: its connection is closed then. */
+export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted) => void): () => void => {
+  const { body, pin, target } = request
+  let phase: "connect" | "tls" = "connect"
+  const sent = (target.isTls ? https : http).request({
+    method: "POST",
+    host: target.host,
+    port: target.port,
+    path: target.path,
+    // As a list: an object's would be taken over one by one, and checked twice.
+    headers: ["Host", hostHeader(target), ...Object.entries(request.headers).flat(), "Content-Length", String(body.length)],
+    agent: target.isTls ? agents.https : agents.http,
+    lookup: pin.lookup,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    insecureHTTPParser: false
   })
+  const timer = setTimeout(() => fail("timeout"), request.headersWithinMs)
+  let hasStatus = false
+  let isDone = false
+  const finish = (posted: Posted): void => {
+    if (isDone) return
+    isDone = true
+    done(posted)
+  }
+  const fail = (errorCode: Attempted["errorCode"], statusCode: number | null = null): void => {
+    clearTimeout(timer)
+    // Once there is a status it decides, and the connection may serve another request already.
+    if (hasStatus) return
+    finish({ statusCode, errorCode, responseExcerpt: "", retryAfter: null })
+    sent.destroy()
+  }
+  sent.on("socket", (socket) => {
+    if (!socket.connecting) return recheck(socket, pin, (problem) => sent.destroy(problem))
+    socket.once("connect", () => { phase = target.isTls ? "tls" : "connect" })
+    socket.once("secureConnect", () => { phase = "connect" })
+  })
+  // A receiver that wants to speak something else has not taken the event.
+  sent.on("upgrade", (response, socket) => (socket.destroy(), fail("http_status", response.statusCode ?? null)))
+  sent.on("response", (response) => {
+    clearTimeout(timer)
+    hasStatus = true
+    const statusCode = response.statusCode ?? 0
+    const retryAfter = response.headers["retry-after"] ?? null
+    readBody(response, (responseExcerpt) => finish({ statusCode, errorCode: errorOfStatus(statusCode), responseExcerpt, retryAfter }))
+  })
+  sent.on("error", (error) => fail(errorCodeOf(error, phase)))
+  sent.on("close", () => fail("connect"))
+  // One character for each byte: text goes out in one write together with the headers, bytes in two.
+  sent.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1"), "latin1")
+  return () => {
+    clearTimeout(timer)
+    isDone = true
+    sent.destroy()
+  }
+}
+
+/** As RFC 9110 section 7.2 has it: the port only where it is not the usual one, IPv6 in brackets. */
+const hostHeader = ({ host, isTls, port }: Target): string => {
+  const name = host.includes(":") ? `[${host}]` : host
+  return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
+}
 
 /** A connection that was kept was checked when it was made, and is found only under the same pin; this is the second look. */
 const recheck = (socket: Socket, pin: Pin, refuse: (problem: Error) => void): void => {
@@ -100,22 +116,21 @@ const errorCodeOf = (error: Error, phase: "connect" | "tls"): Attempted["errorCo
 }
 
 /** The body as far as it is kept. What comes later, or beyond {@link MAX_BODY_BYTES}, is dropped with its connection: the status has decided already. */
-const readBody = (response: http.IncomingMessage): Promise<string> =>
-  new Promise((resolve) => {
-    const kept: Array<Uint8Array> = []
-    let seen = 0
-    const done = (): void => {
-      clearTimeout(timer)
-      if (!response.complete) response.destroy()
-      resolve(excerptOf(kept))
-    }
-    const timer = setTimeout(done, BODY_MS)
-    response.on("data", (chunk: Uint8Array) => {
-      if (seen < EXCERPT_BYTES) kept.push(chunk)
-      seen += chunk.length
-      if (seen > MAX_BODY_BYTES) done()
-    })
-    response.on("end", done)
-    response.on("error", done)
-    response.on("close", done)
+const readBody = (response: http.IncomingMessage, taken: (text: string) => void): void => {
+  const kept: Array<Uint8Array> = []
+  let seen = 0
+  const done = (): void => {
+    clearTimeout(timer)
+    if (!response.complete) response.destroy()
+    taken(excerptOf(kept))
+  }
+  const timer = setTimeout(done, BODY_MS)
+  response.on("data", (chunk: Uint8Array) => {
+    if (seen < EXCERPT_BYTES) kept.push(chunk)
+    seen += chunk.length
+    if (seen > MAX_BODY_BYTES) done()
   })
+  response.on("end", done)
+  response.on("error", done)
+  response.on("close", done)
+}

@@ -21,23 +21,12 @@ export const hostResolver = (): Resolve => {
   }
 }
 
-/** The addresses that an attempt may connect to, in the resolver's order; or why it goes nowhere. */
-export type Vetted = { readonly addresses: ReadonlyArray<string> } | { readonly errorCode: "dns" | "ssrf_blocked" }
-
 /**
- * Resolves and vets. One denied address among many refuses all: whoever answers with both a public and a private one is up to something, or the name is one
- * that means something else inside than outside.
+ * Why an attempt may not connect to these addresses; null when it may. One denied address among many refuses all: whoever answers with both a public and a
+ * private one is up to something, or the name is one that means something else inside than outside.
  */
-export const vet = async (target: Target, resolve: Resolve, allow: AllowList): Promise<Vetted> => {
-  let addresses: ReadonlyArray<string> = [target.host]
-  if (!target.isAddress) {
-    try {
-      addresses = await resolve(target.host)
-    } catch {
-      return { errorCode: "dns" }
-    }
-  }
-  if (addresses.length === 0) return { errorCode: "dns" }
+export const vetted = (target: Target, addresses: ReadonlyArray<string>, allow: AllowList): "dns" | "ssrf_blocked" | null => {
+  if (addresses.length === 0) return "dns"
   const name = target.isAddress ? null : target.host
-  return addresses.every((address) => egressRefusal(address, name, allow) === null) ? { addresses } : { errorCode: "ssrf_blocked" }
+  return addresses.every((address) => egressRefusal(address, name, allow) === null) ? null : "ssrf_blocked"
 }

@@ -15,7 +15,7 @@ describe("a webhook's URL", () => {
   })
 
   const refused: ReadonlyArray<readonly [string, RegExp]> = [
-    ["http://example.com/", /plain http/],
+    ["http://example.com/", /plain http.*FLYBALL_EGRESS_HTTP=1/],
     ["ftp://example.com/", /begins with https/],
     ["//example.com/", /begins with https/],
     ["https:example.com", /begins with https/],
@@ -45,7 +45,9 @@ describe("a webhook's URL", () => {
     ["https://134744072/", /Write 8\.8\.8\.8/],
     ["https://8.8.2056/", /Write 8\.8\.8\.8/],
     ["https://8.8.8.8./", /Write 8\.8\.8\.8/],
-    ["https://localhost:8443/", /loopback/],
+    ["https://localhost:8443/", /loopback.*FLYBALL_EGRESS_ALLOW/],
+    ["https://10.0.0.1/", /private.*FLYBALL_EGRESS_ALLOW/],
+    ["https://169.254.169.254/", /metadata.*FLYBALL_EGRESS_ALLOW/],
     ["https://LOCALHOST/", /loopback/],
     ["https://x.localhost/", /loopback/],
     [`https://example.com/${"a".repeat(2_029)}`, /2048 characters/]

@@ -28,6 +28,10 @@ const MAX_URL_CHARACTERS = 2_048
 const REFUSED_PORTS = new Set([1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080])
 const FIRST_FREE_PORT = 1024
 
+/** Who can help, and with what. Only what the URL itself says is told: no name was resolved. */
+const HTTP_ALLOWED_BY = "Whoever runs the server allows it with FLYBALL_EGRESS_HTTP=1 (allowHttp in a program)"
+const opensIt = (what: string): string => `Whoever runs the server opens it with ${what} in FLYBALL_EGRESS_ALLOW (egressAllow in a program)`
+
 /** Ports that are usual for a receiver: 443 (80 for plain http), and those above 1023 but for what browsers refuse. Below are mail, log-in and other services. */
 export const isUsualPort = (port: number, isTls: boolean): boolean =>
   port === (isTls ? 443 : 80) || (port >= FIRST_FREE_PORT && !REFUSED_PORTS.has(port))
@@ -43,7 +47,7 @@ export const readTarget = (url: string, rules: UrlRules): Target | string => {
   const match = /^(https?):\/\/([^/?#]*)/i.exec(url)
   if (match === null) return rules.allowHttp ? "a URL that begins with https:// or http:// is expected" : "a URL that begins with https:// is expected"
   const isTls = match[1]!.toLowerCase() === "https"
-  if (!isTls && !rules.allowHttp) return "https is expected, and this is plain http. Only a server that was told to allow it sends over http"
+  if (!isTls && !rules.allowHttp) return `https is expected, and this is plain http. ${HTTP_ALLOWED_BY}`
   if (match[2]!.includes("@")) return "user and password do not belong into a URL. A receiver knows us by the signature"
   if (url.includes("#")) return "the part behind # never reaches a receiver. Leave it out"
   const parsed = URL.parse(url)
@@ -62,7 +66,7 @@ const readHost = (written: string, read: string, allow: AllowList): { readonly h
   if (isAddress) {
     const host = isSix ? read.slice(1, -1) : read
     const refused = egressRefusal(host, null, allow)
-    if (refused !== null) return `this address is not reached from here: ${refused}`
+    if (refused !== null) return `this address is not reached from here: ${refused}. ${opensIt("this address")}`
     // IPv6 has several usual spellings of one address, all of them read alike.
     return isSix || written === read ? { host, isAddress } : `an address is written as four decimal numbers. Write ${read}`
   }
@@ -71,7 +75,7 @@ const readHost = (written: string, read: string, allow: AllowList): { readonly h
   if (!isHostName(read)) return "a name of letters, digits and - between dots is expected, at most 63 characters each and 253 in all"
   if ((read === "localhost" || read.endsWith(".localhost")) && !allow.names.has(read)) {
     const refused = egressRefusal("127.0.0.1", read, allow)
-    if (refused !== null) return `this name is not reached from here: ${refused}`
+    if (refused !== null) return `this name is not reached from here: ${refused}. ${opensIt("this name")}`
   }
   return { host: read, isAddress }
 }

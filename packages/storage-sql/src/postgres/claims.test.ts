@@ -66,9 +66,10 @@ describe("what a claim costs", () => {
   const pagesOf = Effect.fnUntraced(function*(schema: string) {
     const connection = yield* connect(database.url)
     for (const name of ["seqscan", "hashjoin", "mergejoin"]) yield* connection.query(`SET enable_${name} = off`, [], false)
+    yield* connection.query("SET plan_cache_mode = force_generic_plan", [], false)
     let pages = 0
     for (const [sql, params] of [
-      [claimTexts.look, ["9"]], [claimTexts.lock, [String(cap), "8"]], [claimTexts.take, [["whk_1", "whk_2"], String(cap), "8", "60000"]]
+      [claimTexts.look, ["9", ["whk_1", "whk_2"]]], [claimTexts.lock, [String(cap), "8"]], [claimTexts.take, [["whk_1", "whk_2"], String(cap), "8", "60000"]]
     ] as const) {
       const { rows } = yield* connection.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${inSchema(sql, schema)}`, params, false)
       const plan = rows[0]!["QUERY PLAN"]

@@ -7,7 +7,7 @@
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
 import type { ClaimAnswer, Claimed, ClaimRequest, OutboxApi } from "@flyball/core/storage"
-import { claimProblem } from "@flyball/core/storage"
+import { claimProblem, WEBHOOKS } from "@flyball/core/storage"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql/SqlError"
 import { chainReplaced } from "./lookups.ts"
@@ -32,12 +32,14 @@ const oldest = (retry: 0 | 1, room: string): string =>
 
 /** The statements of a claim, for the schema `flyball`; a test looks at what they cost. */
 export const claimTexts = {
-  /** What is beyond its lease, at most $1, each row with the times; one row without a delivery where nothing is. */
+  /** What is beyond its lease, at most $1, each row with the times, and with the versions of the endpoints $2; one row without a delivery where nothing is. */
   look: `WITH ${now}, times AS MATERIALIZED (SELECT now.ms, h.tableoid::int8::float8 AS home,
       EXISTS (SELECT 1 FROM flyball.deliveries WHERE state = 0 AND next_at_ms <= now.ms) AS due,
       (SELECT min(next_at_ms) FROM flyball.deliveries WHERE state = 0 AND next_at_ms > now.ms) AS next_due,
-      (SELECT min(lease_until_ms) FROM flyball.deliveries WHERE state = 1 AND lease_until_ms > now.ms) AS next_lease FROM now, flyball.head h)
-    SELECT t.ms::float8 AS ms, t.home, t.due, t.next_due::float8 AS next_due, t.next_lease::float8 AS next_lease, ${deliveryColumns}
+      (SELECT min(lease_until_ms) FROM flyball.deliveries WHERE state = 1 AND lease_until_ms > now.ms) AS next_lease,
+      (SELECT array_agg(coalesce((SELECT w.version FROM flyball.documents w WHERE w.collection = '${WEBHOOKS}' AND w.id = k.id), 0) ORDER BY k.n)::text
+        FROM unnest($2::text[]) WITH ORDINALITY AS k(id, n)) AS versions FROM now, flyball.head h)
+    SELECT t.ms::float8 AS ms, t.home, t.versions, t.due, t.next_due::float8 AS next_due, t.next_lease::float8 AS next_lease, ${deliveryColumns}
     FROM times t LEFT JOIN LATERAL (SELECT * FROM flyball.deliveries WHERE state = 1 AND lease_until_ms <= t.ms ORDER BY lease_until_ms, id LIMIT $1::int8) d ON true
     ORDER BY d.lease_until_ms, d.id`,
   /** Endpoints with something due and room for more ($1 each), at most $2, in turn. Found by jumping from one to the next in an index of what is pending. */
@@ -60,7 +62,7 @@ export const claimTexts = {
       FROM unnest($1::text[]) AS k(endpoint_id) JOIN flyball.turns t ON t.endpoint_id = k.endpoint_id
     ), offer AS (
       SELECT l.endpoint_id, l.turn, f.ids AS firsts, ${oldest(1, "l.room - coalesce(cardinality(f.ids), 0)")} AS retries
-      FROM lane l CROSS JOIN now CROSS JOIN LATERAL (SELECT ${oldest(0, "l.room")} AS ids) f
+      FROM lane l CROSS JOIN now CROSS JOIN LATERAL (SELECT ${oldest(0, "l.room")} AS ids OFFSET 0) f
     ), chosen AS MATERIALIZED (
       SELECT id, endpoint_id, row_number() OVER (ORDER BY retry, rank, turn, endpoint_id) AS n FROM (
         SELECT f.id, 0 AS retry, f.rank, o.turn, o.endpoint_id FROM offer o, unnest(o.firsts) WITH ORDINALITY AS f(id, rank)
@@ -85,10 +87,14 @@ export const claimTexts = {
 export const claimIn = (readers: PgPool, schema: string, home: number): OutboxApi["claim"] => {
   const sql = Object.fromEntries(Object.entries(claimTexts).map(([name, query]) => [name, inSchema(query, schema)])) as typeof claimTexts
 
-  const look = (connection: PgConnection, { leaseMs, limit }: ClaimRequest, claimed: ReadonlyArray<Claimed>) =>
-    Effect.map(connection.query(sql.look, [String(limit + 1)]), ({ rows }) => lookOf(rows, leaseMs, limit, claimed))
+  const look = (connection: PgConnection, { leaseMs, limit }: ClaimRequest, claimed: ReadonlyArray<Omit<Claimed, "version">>) => {
+    const endpoints = [...new Set(claimed.map(({ delivery }) => delivery.endpointId))]
+    return Effect.map(connection.query(sql.look, [String(limit + 1), endpoints]), ({ rows }) => lookOf(rows, leaseMs, limit, claimed, endpoints))
+  }
 
   const take = Effect.fnUntraced(function*(connection: PgConnection, { leaseMs, limit, perEndpoint }: ClaimRequest) {
+    // Planned once for a connection, not for each claim: that took longer than the locking itself. And a plan by the numbers of a small table must not stay.
+    yield* connection.query("SELECT set_config('plan_cache_mode', 'force_generic_plan', true)", [])
     const locked = yield* connection.query(sql.lock, [String(perEndpoint), String(limit)])
     if (locked.rows.length === 0) return []
     return (yield* connection.query(sql.take, [locked.rows.map((row) => row["endpoint_id"]), String(perEndpoint), String(limit), String(leaseMs)])).rows
@@ -101,7 +107,7 @@ export const claimIn = (readers: PgPool, schema: string, home: number): OutboxAp
     if (!before.due) return before.answer
     began()
     const rows = yield* transaction(connection, take(connection, request))
-    const claimed = yield* decode(() => rows.map((row): Claimed => ({ delivery: deliveryOf(row), event: eventOf(row) })))
+    const claimed = yield* decode(() => rows.map((row) => ({ delivery: deliveryOf(row), event: eventOf(row) })))
     return (yield* look(connection, request, claimed)).answer
   })
 
@@ -123,11 +129,14 @@ interface Look {
   readonly answer: ClaimAnswer
 }
 
-const lookOf = (rows: ReadonlyArray<Row>, leaseMs: number, limit: number, claimed: ReadonlyArray<Claimed>): Look => {
+const lookOf = (rows: ReadonlyArray<Row>, leaseMs: number, limit: number, taken: ReadonlyArray<Omit<Claimed, "version">>, endpoints: ReadonlyArray<string>): Look => {
   const times = rows[0]!
   const ms = times["ms"] as number
   const late = rows.filter((row) => row["id"] !== null)
   const isDue = times["due"] as boolean
+  const found = (times["versions"] as string | null)?.slice(1, -1).split(",").map(Number) ?? []
+  const versions = new Map(endpoints.map((id, n) => [id, found[n]!]))
+  const claimed = taken.map((one): Claimed => ({ ...one, version: versions.get(one.delivery.endpointId)! }))
   const waits = [times["next_due"], times["next_lease"], isDue ? ms + leaseMs : null].filter((at): at is number => at !== null)
   const isMore = claimed.length === limit || late.length > limit
   return {
@@ -137,7 +146,8 @@ const lookOf = (rows: ReadonlyArray<Row>, leaseMs: number, limit: number, claime
   }
 }
 
-const transaction = <A>(connection: PgConnection, use: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+/** One transaction on one connection. */
+export const transaction = <A>(connection: PgConnection, use: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
   connection.query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", [], false).pipe(
     Effect.andThen(use),
     Effect.tap(() => connection.query("COMMIT", [], false)),

@@ -2,8 +2,8 @@
 import type { Result } from "@effect/sql-pg/PgConnection"
 import { wanted, wantedKey } from "@flyball/core/outbox"
 import { WEBHOOKS } from "@flyball/core/storage"
+import { states } from "../outbox-columns.ts"
 import type { GroupView } from "./group-view.ts"
-import { states } from "./outbox-rows.ts"
 import type { PreparedChange } from "./prepare.ts"
 
 /** As statements for the schema `flyball`. Deliveries are locked: whoever claims at the same time passes them over, and one that was just claimed is waited for. */

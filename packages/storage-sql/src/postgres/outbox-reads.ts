@@ -3,7 +3,8 @@ import type { Delivery, OutboxApi, ReadFault } from "@flyball/core/storage"
 import { isStorable, limitProblem } from "@flyball/core/storage"
 import { firstEventId } from "@flyball/core/outbox"
 import { Effect } from "effect"
-import { attemptColumns, attemptOf, deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
+import { attemptOf } from "../outbox-columns.ts"
+import { attemptColumns, deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
 import { decode, invariant, storablePrefix } from "./reads.ts"
 import type { Row } from "./sessions.ts"
 
@@ -19,8 +20,8 @@ const text = {
 /** Asks one statement of the store's schema. */
 type Ask = (sql: string, params: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, ReadFault>
 
-/** The outbox but for claiming. */
-export const outboxReadsOf = (ask: Ask): Omit<OutboxApi, "claim"> => ({
+/** The outbox but for claiming and for what `outbox-forget.ts` has. */
+export const outboxReadsOf = (ask: Ask): Omit<OutboxApi, "claim" | "missed" | "forget"> => ({
   delivery: Effect.fnUntraced(function*(id) {
     if (!isStorable(id)) return null
     const rows = yield* ask(text.delivery, [id])

@@ -1,26 +1,13 @@
 /** Rows of the outbox as Postgres hands them out. */
-import type { Attempt, Delivery, DeliveryState, StoredEvent } from "@flyball/core/storage"
+import type { Delivery, StoredEvent } from "@flyball/core/storage"
+import { deliveryColumnsOf } from "../outbox-columns.ts"
 import type { Row } from "./sessions.ts"
-
-/** What the numbers in `deliveries.state` mean. */
-export const states: ReadonlyArray<DeliveryState> = ["pending", "in_flight", "succeeded", "failed", "cancelled"]
 
 /** The columns that {@link deliveryOf} reads, of `d`. */
 export const deliveryColumns = `d.id, d.event_id, d.endpoint_id, d.sequence::float8 AS sequence, d.state::int4 AS state, d.attempts, d.created_at_ms::float8 AS created_at_ms,
   d.next_at_ms::float8 AS next_at_ms, d.lease_until_ms::float8 AS lease_until_ms, d.finished_at_ms::float8 AS finished_at_ms`
 
-export const deliveryOf = (row: Row): Delivery => ({
-  id: row["id"] as string,
-  eventId: row["event_id"] as string,
-  endpointId: row["endpoint_id"] as string,
-  sequence: row["sequence"] as number,
-  state: states[row["state"] as number]!,
-  attempts: row["attempts"] as number,
-  createdAtMs: row["created_at_ms"] as number,
-  nextAttemptAtMs: row["next_at_ms"] as number | null,
-  leaseUntilMs: row["lease_until_ms"] as number | null,
-  finishedAtMs: row["finished_at_ms"] as number | null
-})
+export const deliveryOf = (row: Row): Delivery => ({ ...deliveryColumnsOf(row), endpointId: row["endpoint_id"] as string })
 
 /** The columns that {@link eventOf} reads, of `e`. */
 export const eventColumns = "e.id AS event_id, e.type, e.at_ms::float8 AS at_ms, e.seq::float8 AS seq, e.hash, e.data"
@@ -34,15 +21,5 @@ export const eventOf = (row: Row): StoredEvent => ({
   data: JSON.parse(row["data"] as string)
 })
 
-/** The columns that {@link attemptOf} reads. */
+/** The columns that `attemptOf` reads. */
 export const attemptColumns = "attempt, started_at_ms::float8 AS started_at_ms, ended_at_ms::float8 AS ended_at_ms, status_code, error_code, excerpt"
-
-/** An excerpt is kept as JSON: it may hold what no text of a database can. */
-export const attemptOf = (row: Row): Attempt => ({
-  attempt: row["attempt"] as number,
-  startedAtMs: row["started_at_ms"] as number,
-  endedAtMs: row["ended_at_ms"] as number | null,
-  statusCode: row["status_code"] as number | null,
-  errorCode: row["error_code"] as Attempt["errorCode"],
-  responseExcerpt: JSON.parse(row["excerpt"] as string) as string
-})

@@ -1,6 +1,6 @@
 /** What a group does to the outbox, as statements: none, unless a ChangeSet of it asked for something. */
+import { states } from "../outbox-columns.ts"
 import type { GroupOutbox } from "./group-outbox.ts"
-import { states } from "./outbox-rows.ts"
 import type { Query } from "./pipeline.ts"
 import { intArray, nullableInts } from "./sessions.ts"
 

@@ -15,6 +15,7 @@ import { groupCommitter } from "./group.ts"
 import { leasesIn } from "./leases.ts"
 import { migrate, requireSchema } from "./migrate.ts"
 import { inSchema } from "./migrations.ts"
+import { forgetIn } from "./outbox-forget.ts"
 import { faultOf } from "./postgres-fault.ts"
 import { prepare } from "./prepare.ts"
 import { readsIn } from "./reads.ts"
@@ -43,8 +44,9 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
   const ready = options.readOnly === true ? requireSchema(sessions.readers, schema) : Effect.asVoid(migrate(sessions.readers, schema))
   yield* Effect.mapError(inRealTime(ready), (error) => error instanceof SqlError ? faultOf(error) : error)
   const home = yield* requireSound(sessions, schema)
-  const reads = { backend: "postgres", ...readsIn(sessions.readers, schema, home) }
-  if (options.readOnly === true) return { ...reads, outbox: { ...reads.outbox, claim: () => Effect.fail(readOnly) }, commit: () => Effect.fail(readOnly), lease: () => Effect.fail(readOnly), releaseLease: () => Effect.fail(readOnly) }
+  const { outbox: outboxReads, ...others } = readsIn(sessions.readers, schema, home)
+  const reads = { backend: "postgres", ...others, outbox: { ...outboxReads, ...forgetIn(sessions.readers, schema) } }
+  if (options.readOnly === true) return { ...reads, outbox: { ...reads.outbox, claim: () => Effect.fail(readOnly), forget: () => Effect.fail(readOnly) }, commit: () => Effect.fail(readOnly), lease: () => Effect.fail(readOnly), releaseLease: () => Effect.fail(readOnly) }
 
   const commitGroup = groupCommitter(nodeCrypto, sessions, schema, home)
   const submit = yield* groupCommit({

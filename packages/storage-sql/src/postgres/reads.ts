@@ -32,7 +32,7 @@ const text = {
   nodes: "SELECT string_agg(hash, ''::bytea ORDER BY index) AS hashes FROM flyball.nodes WHERE level = $3::int2 AND index >= $1::int8 AND index < $2::int8"
 }
 
-type Reads = Pick<StorageApi, "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes"> & { readonly outbox: Omit<OutboxApi, "claim"> }
+type Reads = Pick<StorageApi, "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes"> & { readonly outbox: Omit<OutboxApi, "claim" | "missed" | "forget"> }
 
 /** Makes the reads for one schema, of the store whose head is the table `home`. */
 export const readsIn = (readers: PgPool, schema: string, home: number): Reads => {

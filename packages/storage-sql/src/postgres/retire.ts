@@ -7,7 +7,7 @@
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { Head, Retirement, RetirePlan, StorageChoice, StorageOpenFault } from "@flyball/core/storage"
-import { Entropy, partCount, saltBytes, StorageUnavailable } from "@flyball/core/storage"
+import { Entropy, partCount, saltBytes, SEQUENCES_OF_A_CHAIN, StorageUnavailable, WEBHOOKS } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql/SqlError"
@@ -80,10 +80,11 @@ const carry = [
     SELECT collection, key, value, id, single FROM retired.document_keys WHERE collection <> ALL ($1::text[])`
 ]
 
-/** Sequences go on: a receiver must see that what the old store still owed is missing. */
+/** Sequences go on behind all that the old chain can have given, also to an endpoint that was owed nothing yet when the copy was made. Decision 0010. */
 const carrySequences = [
-  "INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT endpoint_id, sequence FROM retired.sequences",
-  "INSERT INTO flyball.turns (endpoint_id, turn) SELECT endpoint_id, 0 FROM retired.sequences"
+  `INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT e.id, (coalesce(s.sequence, 0) / ${SEQUENCES_OF_A_CHAIN} + 1) * ${SEQUENCES_OF_A_CHAIN}
+    FROM (SELECT endpoint_id AS id FROM retired.sequences UNION SELECT id FROM retired.documents WHERE collection = '${WEBHOOKS}') e LEFT JOIN retired.sequences s ON s.endpoint_id = e.id`,
+  "INSERT INTO flyball.turns (endpoint_id, turn) SELECT endpoint_id, 0 FROM flyball.sequences"
 ]
 
 type Rows = ReadonlyArray<{ readonly [column: string]: unknown }>

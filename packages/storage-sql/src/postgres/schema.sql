@@ -114,6 +114,8 @@ CREATE INDEX deliveries_pending ON flyball.deliveries (endpoint_id, retry, next_
 CREATE INDEX deliveries_due ON flyball.deliveries (next_at_ms) WHERE state = 0;
 CREATE INDEX deliveries_in_flight ON flyball.deliveries (endpoint_id) WHERE state = 1;
 CREATE INDEX deliveries_leases ON flyball.deliveries (lease_until_ms) WHERE state = 1;
+-- A delivery of the commit that caused its event has the time of that commit in its id, as the event has. What was owed once more later is found by this.
+CREATE INDEX deliveries_again ON flyball.deliveries (event_id) WHERE substr(id, 5, 9) <> substr(event_id, 5, 9);
 
 -- A row is written when it is claimed. excerpt is a JSON string: it may hold what no text can.
 CREATE TABLE flyball.attempts (

@@ -5,14 +5,17 @@ import { PackReader, PackWriter } from "./packed.ts"
 
 /** A ChangeSet ready to travel. Everything that can fail is done, so that joining a batch cannot. A class for the reason that is told in `group-commit.ts`. */
 export class PackedChange {
-  /** Its bytes, after {@link batchHeaderBytes} that are free. It becomes the batch where nothing else waits. */
+  /** Its bytes, after {@link batchHeaderBytes} that are free. */
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** The short texts that repeat in it (kinds, agents, scopes, collections), joined by U+0000, which none of them holds. */
+  /** Whether its buffer is nobody else's: then it becomes the batch where nothing else waits. */
+  readonly whole: boolean
+  /** The short texts that repeat from one ChangeSet to the next (kinds, scopes, collections, names of parts), joined by U+0000, which none of them holds. */
   readonly names: string
   readonly weight: Weight
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, names: string, weight: Weight) {
+  constructor(bytes: Uint8Array<ArrayBuffer>, whole: boolean, names: string, weight: Weight) {
     this.bytes = bytes
+    this.whole = whole
     this.names = names
     this.weight = weight
   }
@@ -52,8 +55,8 @@ export interface BatchedPart {
 
 export interface BatchedRecord {
   readonly kind: Name
-  /** {@link noName} when it is about no agent. */
-  readonly agent: Name
+  /** Index in {@link BatchedChange.agents}; {@link noName} when it is about no agent. */
+  readonly agent: number
   /** UTF-8 of the canonical body. */
   readonly body: Uint8Array
   readonly parts: ReadonlyArray<BatchedPart>
@@ -74,12 +77,14 @@ export interface BatchedChange {
   readonly forget: ReadonlyArray<{ readonly scope: Name; readonly key: string }>
   /** What it asks of the outbox; null when nothing. */
   readonly outbox: OutboxDraft | null
+  /** The agents that its records are about. Apart from the names, which would be others in each ChangeSet. */
+  readonly agents: ReadonlyArray<string>
 }
 
 /** Joins the ChangeSets of one batch, in order. The ChangeSets are used up. */
 export const packBatch = (nowMs: number, changes: ReadonlyArray<PackedChange>): PackedBatch => {
   const [first] = changes
-  if (first !== undefined && changes.length === 1) {
+  if (first?.whole === true && changes.length === 1) {
     const header = Buffer.from(first.bytes.buffer, first.bytes.byteOffset)
     header.writeUInt32LE(1, 0)
     header.writeUInt32LE(0, 4)
@@ -121,7 +126,8 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     })),
     erase: times(from.u32(), () => ({ seq: from.f64(), name: from.u32(), by: from.u32() })),
     forget: times(from.u32(), () => ({ scope: from.u32(), key: from.text() })),
-    outbox: readOutbox(from.text())
+    outbox: readOutbox(from.text()),
+    agents: from.text().split("\0")
   }))
 }
 

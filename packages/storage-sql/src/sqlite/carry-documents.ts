@@ -1,10 +1,11 @@
 /** Carries the documents of one SQLite store into a new one, and where the sequences of its endpoints stand. */
+import { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "@flyball/core/storage"
 import { openForWriting } from "./open-database.ts"
 
 /**
  * Makes the file `fresh` with every document of `old` but those of the collections in `leave`: versions, bodies and look-up keys as they are.
  *
- * Sequences go on: a receiver must see that what the old store still owed is missing. `old` is a name that SQLite opens without taking a lock.
+ * Sequences go on behind all that the old chain can have given, also to an endpoint that was owed nothing yet when the copy was made. Decision 0010. `old` is a name that SQLite opens without taking a lock.
  */
 export const carryDocuments = (old: string, fresh: string, leave: ReadonlyArray<string>, busyTimeoutMs: number): void => {
   const { close, db } = openForWriting(fresh, busyTimeoutMs)
@@ -12,13 +13,18 @@ export const carryDocuments = (old: string, fresh: string, leave: ReadonlyArray<
     db.prepare("ATTACH ? AS old").run(old)
     db.exec("BEGIN IMMEDIATE")
     for (const statement of statements(leave.length)) db.prepare(statement).run(...leave)
-    db.exec("INSERT OR IGNORE INTO main.word (text) SELECT text FROM old.word WHERE id IN (SELECT endpoint FROM old.lane)")
-    db.exec(`INSERT INTO main.lane (endpoint, sequence, turn) SELECT ${word("endpoint")}, sequence, 0 FROM old.lane`)
+    db.exec(`INSERT OR IGNORE INTO main.word (text) SELECT endpoint FROM (${endpoints})`)
+    db.exec(`INSERT INTO main.lane (endpoint, sequence, turn)
+      SELECT n.id, (max(e.sequence) / ${SEQUENCES_OF_A_CHAIN} + 1) * ${SEQUENCES_OF_A_CHAIN}, 0 FROM (${endpoints}) e JOIN main.word n ON n.text = e.endpoint GROUP BY n.id`)
     db.exec("COMMIT; DETACH old")
   } finally {
     close()
   }
 }
+
+/** Every endpoint, and the last sequence that it was given. */
+const endpoints = `SELECT w.text AS endpoint, l.sequence FROM old.lane l JOIN old.word w ON w.id = l.endpoint
+  UNION ALL SELECT d.id, 0 FROM old.document d JOIN old.word c ON c.id = d.collection WHERE c.text = '${WEBHOOKS}'`
 
 /** The number in the new store of a word in the old one. */
 const word = (old: string): string => `(SELECT n.id FROM main.word n JOIN old.word o ON o.text = n.text WHERE o.id = ${old})`

@@ -4,9 +4,9 @@
  * It runs in the storage worker and is the only code that writes rows of the chain. The head lives in memory: the writer's lock says nobody else moves it.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { ClaimRequest, Conflict, Head, RecordReceipt } from "@flyball/core/storage"
+import type { ClaimRequest, Conflict, ForgetAnswer, ForgetRequest, Head, RecordReceipt } from "@flyball/core/storage"
 import type { Answer } from "./answers.ts"
-import type { BatchedChange, BatchedRecord } from "./batch.ts"
+import type { BatchedChange } from "./batch.ts"
 import { noName, readBatch } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import { Claims } from "./claims.ts"
@@ -14,6 +14,7 @@ import type { Naming } from "./documents.ts"
 import { Documents } from "./documents.ts"
 import { partsPerRecord } from "./layout.ts"
 import { OnceKeys } from "./once-keys.ts"
+import { OutboxForget } from "./outbox-forget.ts"
 import { OutboxWriter } from "./outbox-writer.ts"
 import type { ClaimRow } from "./protocol.ts"
 import { Sealer } from "./sealer.ts"
@@ -23,6 +24,8 @@ import { Words } from "./words.ts"
 
 const zeroHash = new Uint8Array(32)
 const noPrev = "0".repeat(64)
+/** Sets of names are few, but nothing bounds them. */
+const keptNamings = 1_000
 const noHead: Head = { seq: -1, hash: zeroHash, atMs: 0 }
 
 /** Appends to the chain of one open database. */
@@ -35,9 +38,12 @@ export class ChainWriter {
   readonly #once: OnceKeys
   readonly #outbox: OutboxWriter
   readonly #claims: Claims
+  readonly #forget: OutboxForget
   readonly #records: BulkInsert
   readonly #parts: BulkInsert
   readonly #rows: ReturnType<typeof prepareRows>
+  /** By the names they stand for: nearly all ChangeSets of a kind have the same. */
+  readonly #namings = new Map<string, Naming>()
   #head: Head | null = null
   /** Hash of the head in hex digits, as the next record says it. */
   #prev = noPrev
@@ -50,6 +56,7 @@ export class ChainWriter {
     this.#once = new OnceKeys(db)
     this.#outbox = new OutboxWriter(db, this.#words)
     this.#claims = new Claims(db, this.#words)
+    this.#forget = new OutboxForget(db)
     this.#records = new BulkInsert(db, "record (seq, kind, agent, at_ms, hash, bytes)", 6)
     this.#parts = new BulkInsert(db, "part (id, name, salt, bytes)", 4)
     this.#rows = prepareRows(db)
@@ -66,6 +73,7 @@ export class ChainWriter {
     this.#prev = this.#head === null ? noPrev : Buffer.from(this.#head.hash).toString("hex")
     this.#tiles.load((this.#head?.seq ?? -1) + 1)
     this.#words.forget()
+    this.#namings.clear()
   }
 
   /**
@@ -86,8 +94,8 @@ export class ChainWriter {
   /** `done` is false when it was rolled back before COMMIT, so that nothing was written for sure. */
   #transact(nowMs: number, changes: ReadonlyArray<BatchedChange>, names: ReadonlyArray<string>): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
     let committing = false
-    const namings = names.map((joined) => namingOf(joined.split("\0"), this.#words))
     try {
+      const namings = names.map((joined) => this.#naming(joined))
       this.#rows.begin.run()
       const answers = changes.map((change) => this.#apply(nowMs, change, namings[change.names]!))
       this.#flush()
@@ -108,6 +116,15 @@ export class ChainWriter {
     }
   }
 
+  #naming(joined: string): Naming {
+    let naming = this.#namings.get(joined)
+    if (naming !== undefined) return naming
+    naming = namingOf(joined.split("\0"), this.#words)
+    if (this.#namings.size >= keptNamings) this.#namings.clear()
+    this.#namings.set(joined, naming)
+    return naming
+  }
+
   #apply(nowMs: number, change: BatchedChange, naming: Naming): Answer {
     const conflicts: Array<Conflict> = []
     if (change.expectEmpty && this.#head !== null) conflicts.push({ _tag: "NotEmpty" })
@@ -121,7 +138,7 @@ export class ChainWriter {
       this.#once.undo(change.records, seqs, first, naming)
       return { _tag: "Refused", conflicts }
     }
-    const records = this.#append(nowMs, change.records, seqs, naming)
+    const records = this.#append(nowMs, change, seqs, naming)
     this.#documents.write(change.puts, naming)
     for (const { id, by } of erase) this.#rows.erasePart.run(records[by]!.seq, id)
     for (const { scope, key } of change.forget) this.#once.forget(naming.find(scope), key)
@@ -141,8 +158,9 @@ export class ChainWriter {
   }
 
   /** Seals and inserts the drafts that have a seq of their own, and answers a receipt for every draft. */
-  #append(nowMs: number, records: ReadonlyArray<BatchedRecord>, seqs: ReadonlyArray<number>, naming: Naming): ReadonlyArray<RecordReceipt> {
+  #append(nowMs: number, { agents, records }: BatchedChange, seqs: ReadonlyArray<number>, naming: Naming): ReadonlyArray<RecordReceipt> {
     const atMs = this.#atMs(nowMs)
+    const agentNumbers: Array<number> = []
     return records.map((record, index) => {
       const seq = seqs[index]!
       if (seq !== (this.#head?.seq ?? -1) + 1) return this.#receiptOf(seq)
@@ -155,7 +173,7 @@ export class ChainWriter {
         commitments: record.parts.map((part, position) => this.#sealer.commitment(names[position]!, part)),
         prev: this.#prev
       })
-      if (this.#records.add(seq, naming.intern(record.kind), record.agent === noName ? null : naming.intern(record.agent), atMs, hash, bytes)) this.#sealer.reuse()
+      if (this.#records.add(seq, naming.intern(record.kind), record.agent === noName ? null : agentNumbers[record.agent] ??= this.#words.intern(agents[record.agent]!), atMs, hash, bytes)) this.#sealer.reuse()
       record.parts.forEach((part, position) => this.#parts.add(seq * partsPerRecord + position, naming.intern(part.name), part.salt, part.bytes))
       this.#tiles.append(seq, hash)
       this.#head = { seq, hash, atMs }
@@ -172,6 +190,11 @@ export class ChainWriter {
   /** Claims deliveries, in a transaction of their own. */
   claim(request: ClaimRequest, nowMs: number): ClaimRow {
     return this.#claims.claim(request, this.#atMs(nowMs))
+  }
+
+  /** Forgets what is over in the outbox, in a transaction of its own. */
+  forget(request: ForgetRequest): ForgetAnswer {
+    return this.#forget.forget(request)
   }
 
   /** Puts everything that was appended into its tables. */
@@ -217,11 +240,11 @@ const prepareRows = (db: DatabaseSync) => {
   }
 }
 
-/** Resolves names, each at most once a transaction. */
+/** Resolves names, each at most once: a number stays that of its text unless its transaction is rolled back. */
 const namingOf = (names: ReadonlyArray<string>, words: Words): Naming => {
   const ids: Array<number | null> = new Array<number | null>(names.length).fill(null)
   return {
-    find: (name) => words.find(names[name]!),
+    find: (name) => ids[name] ?? words.find(names[name]!),
     intern: (name) => ids[name] ??= words.intern(names[name]!),
     text: (name) => names[name]!
   }

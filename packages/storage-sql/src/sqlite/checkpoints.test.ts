@@ -40,6 +40,18 @@ describe("Checkpoints", () => {
     db.close()
   })
 
+  it("looks at the log once commits brought enough together, however small each is", () => {
+    const { db, log, write } = open("small.db")
+    const checkpoints = new Checkpoints(db, { easy: 50, bound: 1000 })
+    write(60)
+    checkpoints.committed(1_000)
+    assert.equal(log().checkpointed, 0)
+    for (let n = 0; n < 40; n++) checkpoints.committed(1_000)
+    assert.isAtLeast(log().checkpointed, 60)
+    checkpoints.close()
+    db.close()
+  })
+
   it("starts the log over past its bound as soon as no reader is in the way, and goes on while one is", () => {
     const { db, file, log, write } = open("bound.db")
     const restarts = vi.fn()

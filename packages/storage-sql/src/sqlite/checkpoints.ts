@@ -8,6 +8,11 @@ const easyPages = 4096
 /** Pages in the log (64 MiB) at which it is started over between two batches, waiting for readers: it is bounded. */
 const boundPages = 16_384
 
+/** What commits bring together before the log is looked at. Far less than what the sizes above ask for, and a look costs as much as five small records. */
+const lookBytes = 262_144
+/** What a commit brings at least: the pages that any commit writes. */
+const commitBytes = 8_192
+
 /** How long an attempt waits for readers when the one before waited in vain: whoever holds a snapshot that long (a backup) must not hold up every commit. */
 const retryWaitMs = 20
 
@@ -33,6 +38,7 @@ export class Checkpoints {
   readonly #truncate: StatementSync
   #timer: NodeJS.Timeout | null = null
   #emptying = false
+  #sinceLookBytes = 0
   readonly #pages: CheckpointPages
   #restartAtPages: number
 
@@ -54,8 +60,11 @@ export class Checkpoints {
     this.#empty(again)
   }
 
-  /** After each durable batch. */
-  committed(): void {
+  /** After each durable batch, which brought so many bytes; where that is not known, the log is looked at. */
+  committed(bytes = lookBytes): void {
+    this.#sinceLookBytes += bytes + commitBytes
+    if (this.#sinceLookBytes < lookBytes) return this.#later()
+    this.#sinceLookBytes = 0
     const { log, copied } = run(this.#look)
     if (log >= this.#restartAtPages) {
       // A reader that does not end may make this fail; trying again at each batch would make every batch wait.

@@ -3,8 +3,11 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { type Lane, takeTurns, type Turns } from "@flyball/core/outbox"
 import type { ClaimRequest } from "@flyball/core/storage"
 import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
-import type { ClaimRow } from "./protocol.ts"
+import type { ClaimRow, EventRow } from "./protocol.ts"
 import type { Words } from "./words.ts"
+
+/** As in core; written out, since a worker loads little. */
+const WEBHOOKS = "webhooks"
 
 /** Claims of one open database. Nobody else writes it, so that what is read before a transaction still holds in it. */
 export class Claims {
@@ -56,11 +59,19 @@ export class Claims {
   #take({ taken, turns }: Turns<number>, nowMs: number, untilMs: number): ClaimRow["claimed"] {
     try {
       this.#rows.begin.run()
+      const collection = this.#words.find(WEBHOOKS)
+      const versions = new Map<string, number>()
+      for (const endpointId of turns.keys()) versions.set(endpointId, (this.#rows.version.get(collection, endpointId)?.["version"] as number | undefined) ?? 0)
+      /** The same object for the same event: it goes to the host once, however many are told of it. */
+      const events = new Map<string, EventRow>()
       const claimed = taken.map((n) => {
-        this.#rows.take.run(untilMs, n)
-        this.#rows.open.run(n, nowMs, n)
+        const { attempts } = this.#rows.take.get(untilMs, n) as { readonly attempts: number }
+        this.#rows.open.run(n, attempts, nowMs)
         const row = this.#rows.claimed.get(n)!
-        return { delivery: deliveryOf(row, this.#words), event: eventOf(row, this.#words) }
+        const delivery = deliveryOf(row, this.#words)
+        const event = events.get(delivery.eventId) ?? eventOf(row, this.#words)
+        events.set(delivery.eventId, event)
+        return { delivery, event, version: versions.get(delivery.endpointId)! }
       })
       for (const [endpointId, turn] of turns) this.#rows.setTurn.run(turn, this.#words.find(endpointId))
       this.#rows.commit.run()
@@ -104,8 +115,9 @@ const prepareRows = (db: DatabaseSync) => {
     turn: sql("SELECT turn FROM lane WHERE endpoint = ?"),
     lastTurn: sql("SELECT max(turn) AS turn FROM lane"),
     setTurn: sql("UPDATE lane SET turn = ? WHERE endpoint = ?"),
-    take: sql("UPDATE delivery SET state = 1, attempts = attempts + 1, next_at_ms = NULL, lease_until_ms = ? WHERE n = ?"),
-    open: sql("INSERT INTO attempt (delivery, attempt, started_at_ms, excerpt) SELECT ?, attempts, ?, '\"\"' FROM delivery WHERE n = ?"),
+    take: sql("UPDATE delivery SET state = 1, attempts = attempts + 1, next_at_ms = NULL, lease_until_ms = ? WHERE n = ? RETURNING attempts"),
+    open: sql("INSERT INTO attempt (delivery, attempt, started_at_ms, excerpt) VALUES (?, ?, ?, '\"\"')"),
+    version: sql("SELECT version FROM document WHERE collection = ? AND id = ?"),
     claimed: sql(`SELECT ${deliveryColumns}, ${eventColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.n = ?`)
   }
 }

@@ -28,7 +28,7 @@ export const migrate = (db: DatabaseSync, known: ReadonlyArray<SqliteMigration> 
 export const requireSchema = (db: DatabaseSync): void => {
   const found = schemaOf(db)
   if (found === migrations.length) return
-  throw new StoreRefused(`expected schema ${migrations.length} in the file, saw ${found}; open it once for writing (flyball migrate, or start the server) to bring it up to date`)
+  throw new StoreRefused(`expected schema ${migrations.length} in the file, saw ${found}; run flyball migrate, or start the server, to bring it up to date`)
 }
 
 /** The schema number of a file of ours, 0 for an empty file. Refuses a file that is newer, or not ours, before anything in it is changed. */

@@ -85,4 +85,11 @@ CREATE TABLE attempt (
 -- One row for each endpoint that was ever owed anything: its last sequence, and when it was served last.
 CREATE TABLE lane (endpoint INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, turn INTEGER NOT NULL) STRICT;
 `
+}, {
+  id: 3,
+  name: "deliveries-by-event",
+  sql: `
+-- Who was told of an event, and whether anything still refers to it. Written once for each delivery, at the right edge.
+CREATE INDEX delivery_event ON delivery (event);
+`
 }]

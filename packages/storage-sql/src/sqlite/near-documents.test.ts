@@ -1,9 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { CommitReceipt } from "@flyball/core/storage"
+import type { CommitReceipt, Document } from "@flyball/core/storage"
 import { type Asked, NearDocuments } from "./near-documents.ts"
-import type { DocumentRow } from "./protocol.ts"
 
-const document = (id: string, version = 1): DocumentRow => ({ collection: "agents", id, version, body: "{}" })
+const document = (id: string, version = 1): Document => ({ collection: "agents", id, version, body: {} })
 const receipt = (seq: number): CommitReceipt => ({ records: [], head: { seq, hash: new Uint8Array(32), atMs: seq } })
 const asked = (near: NearDocuments, collection: string, key: string): Asked => {
   const looked = near.look(collection, key)

@@ -1,11 +1,10 @@
 /**
- * Rows of documents, and the head, in the memory of the one process that writes them.
+ * Documents, and the head, in the memory of the one process that writes them.
  *
  * The file has a single writer, and all that writes goes through here: so what was read or written last is what is so, until the next commit begins that
  * touches it. Nothing is kept that was read while such a commit was under way. Decision 0024.
  */
-import type { CommitReceipt, Head } from "@flyball/core/storage"
-import type { DocumentRow } from "./protocol.ts"
+import type { CommitReceipt, Document, Head } from "@flyball/core/storage"
 
 /** Bodies' text kept, in UTF-16 units, of all collections together. Past it everything is let go. */
 const MAX_UNITS = 4_000_000
@@ -14,7 +13,7 @@ const ANSWER_UNITS = 200
 
 /** One collection's answers. Each commit that touches the collection throws them all away. */
 interface Shelf {
-  readonly answers: Map<string, ReadonlyArray<DocumentRow>>
+  readonly answers: Map<string, ReadonlyArray<Document>>
   /** What the answers take. */
   units: number
   /** Commits under way that touch it. */
@@ -59,7 +58,7 @@ export class NearDocuments {
   }
 
   /** The answer to a look-up, or what to hand to {@link keep} with the answer. */
-  look(collection: string, key: string): ReadonlyArray<DocumentRow> | Asked {
+  look(collection: string, key: string): ReadonlyArray<Document> | Asked {
     const shelf = this.#shelf(collection)
     if (shelf.changing === 0) {
       const found = shelf.answers.get(key)
@@ -68,8 +67,8 @@ export class NearDocuments {
     return { shelf, key, generation: shelf.changing === 0 ? shelf.generation : -1 }
   }
 
-  /** Keeps what a look-up found, unless it may be old. `units`: how long the bodies' text is. */
-  keep({ generation, key, shelf }: Asked, found: ReadonlyArray<DocumentRow>, units: number): void {
+  /** Keeps what a look-up found, unless it may be old. Many will have it: nobody may be able to change it. `units`: how long the bodies' text is. */
+  keep({ generation, key, shelf }: Asked, found: ReadonlyArray<Document>, units: number): void {
     if (shelf.changing > 0 || shelf.generation !== generation) return
     // What was asked for is kept too, and may be as long as its caller likes.
     const taken = units + key.length + ANSWER_UNITS

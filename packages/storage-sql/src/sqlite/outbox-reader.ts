@@ -1,9 +1,10 @@
 /** Reads of the outbox in a SQLite store. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { firstEventId } from "@flyball/core/outbox"
-import type { Attempt, Delivery } from "@flyball/core/storage"
-import { attemptOf, deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
-import type { EventQuery, EventRow } from "./protocol.ts"
+import type { Attempt, Delivery, MissedQuery } from "@flyball/core/storage"
+import { attemptOf } from "../outbox-columns.ts"
+import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
+import type { AnswerTo, EventQuery, EventRow } from "./protocol.ts"
 import { Words } from "./words.ts"
 
 /** Reads one open database. */
@@ -48,5 +49,13 @@ export class OutboxReader {
     const first = sinceMs === null ? "" : firstEventId(sinceMs)
     return this.#sql(`SELECT ${eventColumns} FROM event e WHERE e.id > ? AND e.id >= ? AND e.at_ms >= ? ${ofTypes} ORDER BY e.id LIMIT ?`)
       .all(after, first, sinceMs ?? 0, ...wanted ?? [], limit).map((row) => eventOf(row, this.#words))
+  }
+
+  /** In two statements: what is owed meanwhile is seen by the second at the latest, and what was read by the first is told of only where nothing is. */
+  missed({ after = "", endpointId, limit, sinceMs, types }: MissedQuery): AnswerTo<"missed"> {
+    const looked = this.events({ after, sinceMs, types, limit })
+    const owed = this.#sql("SELECT 1 FROM delivery d WHERE d.event = (SELECT n FROM event WHERE id = ?) AND d.endpoint = ? AND d.state <= 2 LIMIT 1")
+    const endpoint = this.#words.find(endpointId)
+    return { events: looked.filter(({ id }) => owed.get(id, endpoint) === undefined), next: looked.length < limit ? null : looked.at(-1)!.id }
   }
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { type OutboxDraft, outboxConflicts, owe, wanted, wantedKey } from "@flyball/core/outbox"
 import type { Conflict, DeliveryMove, Head } from "@flyball/core/storage"
-import { states } from "./outbox-rows.ts"
+import { states } from "../outbox-columns.ts"
 import type { Words } from "./words.ts"
 
 const webhooks = "webhooks"

@@ -12,9 +12,9 @@ export class PackWriter {
   #buffer: Buffer<ArrayBuffer>
   #at = 0
 
-  /** A good guess of the size spares the copies of growing. */
-  constructor(expectedBytes: number) {
-    this.#buffer = Buffer.allocUnsafeSlow(Math.max(leastCapacity, expectedBytes))
+  /** A good guess of the size spares the copies of growing. With `scratch` it writes there as long as that has room. */
+  constructor(expectedBytes: number, scratch: Buffer<ArrayBuffer> | null = null) {
+    this.#buffer = scratch !== null && scratch.length >= expectedBytes ? scratch : Buffer.allocUnsafeSlow(Math.max(leastCapacity, expectedBytes))
   }
 
   /** Makes room for `length` more bytes and answers where they start. */

@@ -10,6 +10,8 @@ import { PackWriter } from "./packed.ts"
 const frameBytes = 320
 /** The writer wants three bytes for each unit of a text that it is about to write. */
 const slackBytes = 2_048
+/** Where small ChangeSets are packed. Making a buffer for each costs more than copying it out. */
+const scratch = Buffer.allocUnsafeSlow(16_384)
 
 /**
  * Packs a ChangeSet. Nothing of it is held on to: while its commit waits, only these bytes are alive.
@@ -23,8 +25,9 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const owed = outbox === null ? "" : JSON.stringify(outbox)
   const bytes = contentBytes(records, bodies, documents) + owed.length
-  const out = new PackWriter(bytes + records.length * frameBytes + slackBytes)
+  const out = new PackWriter(bytes + records.length * frameBytes + slackBytes, scratch)
   const name = namesInto(out)
+  const agents = namesInto(out)
   out.skip(batchHeaderBytes)
   out.u8(change.expectEmpty === true ? 1 : 0)
   out.u8(records[0]?.kind === "chain.genesis" ? 1 : 0)
@@ -43,7 +46,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
     packKeys(out, name, put.keys)
     packKeys(out, name, put.unique)
   })
-  packRecords(out, name, records, bodies, salts)
+  packRecords(out, { agents, name }, records, bodies, salts)
   out.u32(erase.length)
   for (const { seq, name: part } of erase) {
     out.f64(seq)
@@ -56,15 +59,27 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
     out.text(key)
   }
   out.text(owed)
+  out.text(agents.joined())
+  const packed = out.finish()
   // A ChangeSet without records counts as one: it takes its share of a transaction too.
-  return new PackedChange(out.finish(), name.joined(), { records: Math.max(1, records.length), bytes })
+  const weight = { records: Math.max(1, records.length), bytes }
+  return packed.buffer === scratch.buffer ? new PackedChange(takenOut(packed), false, name.joined(), weight) : new PackedChange(packed, true, name.joined(), weight)
+}
+
+/** A copy of what stands in the scratch, which is wiped: a salt that is erased later must not survive there. */
+const takenOut = (packed: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
+  const copy = Buffer.allocUnsafe(packed.length)
+  copy.set(packed)
+  packed.fill(0)
+  return copy
 }
 
 /** Bytes of parts, and units of texts. */
-const contentBytes = (records: ReadonlyArray<RecordDraft>, ...texts: ReadonlyArray<ReadonlyArray<string>>): number => {
+const contentBytes = (records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, documents: ReadonlyArray<string>): number => {
   let bytes = 0
   for (const { parts } of records) for (const part of parts) bytes += part.bytes.length
-  for (const list of texts) for (const text of list) bytes += text.length
+  for (const text of bodies) bytes += text.length
+  for (const text of documents) bytes += text.length
   return bytes
 }
 
@@ -76,33 +91,37 @@ interface Names {
 
 const namesInto = (out: PackWriter): Names => {
   const indexes = new Map<string, number>()
+  let joined = ""
   return {
     of: (text) => {
       let index = indexes.get(text)
-      if (index === undefined) indexes.set(text, index = indexes.size)
+      if (index === undefined) {
+        joined = indexes.size === 0 ? text : `${joined}\0${text}`
+        indexes.set(text, index = indexes.size)
+      }
       out.u32(index)
     },
-    joined: () => [...indexes.keys()].join("\0")
+    joined: () => joined
   }
 }
 
 const packKeys = (out: PackWriter, name: Names, keys: { readonly [key: string]: string } | undefined): void => {
-  const entries = Object.entries(keys ?? {})
-  out.u32(entries.length)
-  for (const [key, value] of entries) {
+  const texts = keys === undefined ? [] : Object.keys(keys)
+  out.u32(texts.length)
+  for (const key of texts) {
     name.of(key)
-    out.text(value)
+    out.text(keys![key]!)
   }
 }
 
-const packRecords = (out: PackWriter, name: Names, records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, salts: Uint8Array): void => {
+const packRecords = (out: PackWriter, { agents, name }: { readonly agents: Names; readonly name: Names }, records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, salts: Uint8Array): void => {
   let salted = 0
   out.u32(records.length)
   for (let index = 0; index < records.length; index++) {
     const { agentId, kind, once, parts } = records[index]!
     name.of(kind)
     if (agentId === null) out.u32(noName)
-    else name.of(agentId)
+    else agents.of(agentId)
     out.text(bodies[index]!)
     out.u8(parts.length)
     for (const part of parts) {

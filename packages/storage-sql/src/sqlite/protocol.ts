@@ -1,5 +1,5 @@
 /** The messages between a host and its storage worker. Plain data, no Effect. */
-import type { Attempt, ClaimRequest, Delivery, Document, Head, RecordQuery, Refolded, StoredEvent } from "@flyball/core/storage"
+import type { Attempt, ClaimRequest, Delivery, Document, ForgetAnswer, ForgetRequest, Head, MissedQuery, RecordQuery, Refolded, StoredEvent } from "@flyball/core/storage"
 import type { Fault } from "./answers.ts"
 import type { PackedBatch } from "./batch.ts"
 
@@ -34,9 +34,11 @@ export type WorkerRequest =
   | { readonly op: "deliveriesOf"; readonly endpointId: string; readonly before: number; readonly limit: number }
   | { readonly op: "event"; readonly id: string }
   | { readonly op: "events"; readonly query: EventQuery }
+  | { readonly op: "missed"; readonly query: MissedQuery }
+  | { readonly op: "forget"; readonly request: ForgetRequest }
 
 /** Whether a request that got no answer may have changed the store all the same. */
-export const isWrite = ({ op }: WorkerRequest): boolean => op === "commit" || op === "claim" || op === "lease" || op === "releaseLease"
+export const isWrite = ({ op }: WorkerRequest): boolean => op === "commit" || op === "claim" || op === "forget" || op === "lease" || op === "releaseLease"
 
 /** A document whose body is still JSON text: the host parses it, so that it crosses as one string. */
 export type DocumentRow = Omit<Document, "body"> & { readonly body: string }
@@ -53,7 +55,7 @@ export interface EventQuery {
 export type EventRow = Omit<StoredEvent, "data"> & { readonly data: string }
 /** What a claim found, with events as rows. */
 export interface ClaimRow {
-  readonly claimed: ReadonlyArray<{ readonly delivery: Delivery; readonly event: EventRow }>
+  readonly claimed: ReadonlyArray<{ readonly delivery: Delivery; readonly event: EventRow; readonly version: number }>
   readonly lapsed: ReadonlyArray<Delivery>
   readonly nextAtMs: number | null
 }
@@ -86,6 +88,8 @@ export interface WorkerAnswers {
   readonly deliveriesOf: ReadonlyArray<Delivery>
   readonly event: EventRow | null
   readonly events: ReadonlyArray<EventRow>
+  readonly missed: { readonly events: ReadonlyArray<EventRow>; readonly next: string | null }
+  readonly forget: ForgetAnswer
 }
 
 /** The answer to one operation. */

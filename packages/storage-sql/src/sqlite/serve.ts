@@ -1,6 +1,6 @@
 /** Serves the requests of one host over one connection, in whatever thread it is made. Its imports are few on purpose: see `worker.ts`. */
 import type { DatabaseSync } from "node:sqlite"
-import type { ClaimRequest, Head } from "@flyball/core/storage"
+import type { ClaimRequest, ForgetRequest, Head } from "@flyball/core/storage"
 import { packAnswers } from "./answers.ts"
 import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
@@ -147,6 +147,10 @@ export class RequestServer {
         return this.#ok(id, this.#outbox().event(request.id))
       case "events":
         return this.#ok(id, this.#outbox().events(request.query))
+      case "missed":
+        return this.#ok(id, this.#outbox().missed(request.query))
+      case "forget":
+        return this.#forget(id, request.request)
     }
   }
 
@@ -156,11 +160,17 @@ export class RequestServer {
     if (erased) this.#connection?.checkpoints?.erased()
     this.#okBuffer(id, packAnswers(answers))
     this.#sendReplies()
-    this.#connection?.checkpoints?.committed()
+    this.#connection?.checkpoints?.committed(buffer.byteLength)
   }
 
   #claim(id: number, request: ClaimRequest, nowMs: number): void {
     this.#ok(id, this.#writer().claim(request, nowMs))
+    this.#sendReplies()
+    this.#connection?.checkpoints?.committed()
+  }
+
+  #forget(id: number, request: ForgetRequest): void {
+    this.#ok(id, this.#writer().forget(request))
     this.#sendReplies()
     this.#connection?.checkpoints?.committed()
   }

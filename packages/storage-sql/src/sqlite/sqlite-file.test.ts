@@ -46,6 +46,18 @@ describe("a SQLite file", () => {
       }))
     }))
 
+  it.effect("answers many with one document, which none of them can change", () =>
+    using(sqliteStorage({ file: newFile() }), Effect.fnUntraced(function*(storage) {
+      yield* begin(storage)
+      yield* storage.commit({ puts: [{ collection: "things", id: "t1", expectedVersion: 0, body: { list: [{ a: 1 }] } }] })
+      for (let read = 0; read < 3; read++) {
+        const found = (yield* storage.get("things", "t1"))!
+        assert.throws(() => (found.body["list"] as Array<unknown>).push("spoilt"), TypeError)
+        assert.throws(() => Object.assign((found.body["list"] as Array<object>)[0]!, { a: 2 }), TypeError)
+        assert.deepStrictEqual(found.body, { list: [{ a: 1 }] })
+      }
+    })))
+
   it.effect("has one writer: a second is refused with what to do, and may have the file when the first is done", () =>
     Effect.gen(function*() {
       const file = newFile()
@@ -104,7 +116,7 @@ describe("a SQLite file", () => {
         assert.match(fault.message, new RegExp(`the file has schema ${migrations.length + 1} and this version of Flyball knows ${migrations.length}`))
       }
       setVersion(migrations.length - 1)
-      assert.match((yield* Effect.flip(using(sqliteStorage({ file, readOnly: true }), (storage) => storage.head))).message, /open it once for writing/)
+      assert.match((yield* Effect.flip(using(sqliteStorage({ file, readOnly: true }), (storage) => storage.head))).message, /run flyball migrate, or start the server/)
     }))
 
   it.effect("of another program is refused and left as it was", () =>

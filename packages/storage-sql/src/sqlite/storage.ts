@@ -1,7 +1,7 @@
 /** The Storage port on SQLite: `node:sqlite` behind storage workers. */
 import type { ChangeSet, CommitReceipt, Document, JsonObject, ReadFault, StorageApi, StorageChoice, StoredEvent } from "@flyball/core/storage"
 import {
-  changeProblem, claimProblem, Entropy, isStorable, limitProblem, partCount, queryProblem, readyOutbox, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable
+  changeProblem, claimProblem, Entropy, forgetRequestProblem, isStorable, limitProblem, partCount, queryProblem, readyOutbox, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable
 } from "@flyball/core/storage"
 import { Clock, Effect, Exit, Layer } from "effect"
 import { groupCommit } from "../group-commit.ts"
@@ -52,13 +52,14 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
     })
   })
   /** Answers a look-up from memory, or asks and remembers. */
-  const lookUp = (collection: string, key: string, ask: Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault>): Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault> =>
+  const lookUp = (collection: string, key: string, ask: Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault>): Effect.Effect<ReadonlyArray<Document>, ReadFault> =>
     Effect.suspend(() => {
       const asked = near.look(collection, key)
       if (!("shelf" in asked)) return Effect.succeed(asked)
       return Effect.map(ask, (rows) => {
-        if (alone && rows.length <= maxKept) near.keep(asked, rows, rows.reduce((units, { body }) => units + body.length, 0))
-        return rows
+        const found = rows.map(documentOf)
+        if (alone && rows.length <= maxKept) near.keep(asked, found.map(frozen), rows.reduce((units, { body }) => units + body.length, 0))
+        return found
       })
     })
   const writing: Pick<StorageApi, "lease" | "releaseLease"> = {
@@ -76,10 +77,10 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
       Effect.map(Clock.currentTimeMillis, (nowMs) => ({ ms: Math.max(Math.floor(nowMs), found?.atMs ?? 0), seq: found?.seq ?? -1 }))),
     get: (collection, id) =>
       isStorable(id)
-        ? Effect.map(lookUp(collection, `id\0${id}`, Effect.map(call(read, { op: "get", collection, id }), (row) => row === null ? [] : [row])), ([row]) => row === undefined ? null : documentOf(row))
+        ? Effect.map(lookUp(collection, `id\0${id}`, Effect.map(call(read, { op: "get", collection, id }), (row) => row === null ? [] : [row])), ([found]) => found ?? null)
         : Effect.succeed(null),
     find: (collection, key, value) =>
-      isStorable(value) ? Effect.map(lookUp(collection, `key\0${key}\0${value}`, call(read, { op: "find", collection, key, value })), (rows) => rows.map(documentOf)) : Effect.succeed([]),
+      isStorable(value) ? lookUp(collection, `key\0${key}\0${value}`, call(read, { op: "find", collection, key, value })) : Effect.succeed([]),
     list: (collection, page) =>
       Effect.map(call(read, { op: "list", collection, after: page?.after ?? "", limit: page?.limit ?? null }), (rows) => rows.map(documentOf)),
     record: (seq) => Effect.map(call(read, { op: "records", query: { from: seq, to: seq, limit: 1 } }), (page) => readRecords(page)[0] ?? null),
@@ -105,8 +106,10 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
       claim: (request) =>
         Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
           invariant(claimProblem(request))
-          return threads.writer === null ? Effect.fail(readOnly) : Effect.map(call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }), ({ claimed, ...answer }) =>
-            ({ ...answer, claimed: claimed.map(({ delivery, event }) => ({ delivery, event: eventOf(event) })) }))
+          return threads.writer === null ? Effect.fail(readOnly) : Effect.map(call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }), ({ claimed, ...answer }) => {
+            const events = new Map([...new Set(claimed.map(({ event }) => event))].map((row) => [row, eventOf(row)]))
+            return { ...answer, claimed: claimed.map(({ delivery, event, version }) => ({ delivery, event: events.get(event)!, version })) }
+          })
         }),
       delivery: (id) => call(read, { op: "delivery", id }),
       deliveriesOf: (endpointId, { before = Number.MAX_SAFE_INTEGER, limit }) =>
@@ -119,6 +122,16 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
         Effect.suspend(() => {
           invariant(limitProblem(limit))
           return Effect.map(call(read, { op: "events", query: { after, limit, sinceMs, types } }), (rows) => rows.map(eventOf))
+        }),
+      missed: (query) =>
+        Effect.suspend(() => {
+          invariant(limitProblem(query.limit))
+          return Effect.map(call(read, { op: "missed", query }), ({ events, next }) => ({ events: events.map(eventOf), next }))
+        }),
+      forget: (request) =>
+        Effect.suspend(() => {
+          invariant(forgetRequestProblem(request))
+          return threads.writer === null ? Effect.fail(readOnly) : call(threads.writer, { op: "forget", request })
         })
     }
   })
@@ -188,6 +201,13 @@ const errorExit = (fault: Fault): Exit.Exit<never, ReadFault> => {
 const eventOf = (row: EventRow): StoredEvent => ({ ...row, data: JSON.parse(row.data) as JsonObject })
 
 const documentOf = (row: DocumentRow): Document => ({ ...row, body: JSON.parse(row.body) as JsonObject })
+
+/** The same value, which nobody can change any more: it is answered to many. */
+const frozen = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null) return value
+  Object.values(value).forEach(frozen)
+  return Object.freeze(value)
+}
 
 /** Dies with the sentence, if there is one. */
 const invariant = (problem: string | null): void => {

@@ -2,7 +2,7 @@
 import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
-import { inTurn } from "../turns.ts"
+import { inTurn } from "@flyball/core/storage"
 import type { Fault } from "./answers.ts"
 import { inMemory } from "./layout.ts"
 import { inlineWorker, type StorageWorker, type WorkerEvents } from "./inline-worker.ts"

@@ -45,6 +45,15 @@ export const claimCases = [
     })
     assert.deepEqual(yield* storage.outbox.claim(all), { claimed: [], lapsed: [], nextAtMs: start + 5 + leaseMs })
   })),
+  storageCase("a claim tells the versions of the endpoints' documents as they stand", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* owing(storage, { a: 2, b: 2 })
+    yield* storage.commit({ puts: [{ ...endpoint("b", ["for.b"]), expectedVersion: 1 }] })
+    const versions = (yield* storage.outbox.claim({ ...all, limit: 2 })).claimed.map(({ delivery, version }) => [delivery.endpointId, version])
+    assert.deepEqual(versions, [["a", 1], ["b", 2]])
+    yield* storage.commit({ puts: [{ ...endpoint("a", ["for.a"]), expectedVersion: 1 }, { ...endpoint("b", ["for.b"]), expectedVersion: 2 }] })
+    const later = (yield* storage.outbox.claim(all)).claimed.map(({ delivery, version }) => [delivery.endpointId, version])
+    assert.deepEqual(later, [["a", 2], ["b", 3]])
+  })),
   storageCase("where nothing is owed there is nothing to wait for", Effect.fnUntraced(function*(storage: StorageApi) {
     assert.deepEqual(yield* storage.outbox.claim(all), { claimed: [], lapsed: [], nextAtMs: null })
     yield* owing(storage, { a: 1 })

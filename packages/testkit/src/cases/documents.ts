@@ -49,7 +49,12 @@ export const documentCases = [
     yield* storage.commit({ puts: [put("t1", body)] })
     body.list.push(2)
     const read = yield* storage.get("things", "t1")
-    ;(read!.body["list"] as Array<number>).push(3)
+    // A store may hand out what cannot be changed.
+    try {
+      ;(read!.body["list"] as Array<number>).push(3)
+    } catch (error) {
+      assert.ok(error instanceof TypeError)
+    }
     assert.deepEqual((yield* storage.get("things", "t1"))?.body, { list: [1] })
   })),
   storageCase("collections do not see each other", Effect.fnUntraced(function*(storage: StorageApi) {

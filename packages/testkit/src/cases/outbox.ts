@@ -181,6 +181,18 @@ export const outboxCases = [
     assert.deepEqual(last.attempts[1], { attempt: 2, startedAtMs: start + 60_000, ...done.ended })
     assert.deepEqual(yield* refused(storage, { moves: [done] }), conflict(done.from, { state: "succeeded", attempts: 2 }))
   })),
+  storageCase("a waiting delivery can be made due now, with the attempts that it had", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* (yield* CaseTime).set(start)
+    yield* storage.commit({ puts: [endpoint("whk_a")], events: [event()] })
+    const { id } = yield* onlyOf(storage, "whk_a")
+    yield* storage.outbox.claim(everything)
+    yield* storage.commit({ moves: [{ id, from: { state: "in_flight", attempts: 1 }, to: { state: "pending", nextAttemptAtMs: start + 60_000 }, ended }] })
+    const before = (yield* storage.outbox.delivery(id))!
+    yield* storage.commit({ moves: [{ id, from: { state: "pending", attempts: 1 }, to: { state: "pending", nextAttemptAtMs: start } }] })
+    assert.deepEqual(yield* storage.outbox.delivery(id), { ...before, delivery: { ...before.delivery, nextAttemptAtMs: start } })
+    const { claimed } = yield* storage.outbox.claim(everything)
+    assert.deepEqual(claimed.map(({ delivery }) => [delivery.id, delivery.attempts]), [[id, 2]])
+  })),
   storageCase("of two outcomes of one attempt exactly one is written, and the other names no neighbour", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* begin(storage)
     yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 20 }, (_, n) => event({ n })) })

@@ -28,7 +28,9 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
       delivery: (id) => around("storage.outbox.delivery", storage.outbox.delivery(id)),
       deliveriesOf: (endpointId, page) => around("storage.outbox.deliveriesOf", storage.outbox.deliveriesOf(endpointId, page)),
       event: (id) => around("storage.outbox.event", storage.outbox.event(id)),
-      events: (query) => around("storage.outbox.events", storage.outbox.events(query))
+      events: (query) => around("storage.outbox.events", storage.outbox.events(query)),
+      missed: (query) => around("storage.outbox.missed", storage.outbox.missed(query)),
+      forget: (request) => around("storage.outbox.forget", storage.outbox.forget(request))
     },
     lease: (name, holder, ttlMs) => around("storage.lease", storage.lease(name, holder, ttlMs)),
     releaseLease: (name, holder) => around("storage.releaseLease", storage.releaseLease(name, holder))

@@ -6,6 +6,7 @@ import { Storage, type StorageApi } from "@flyball/core/storage"
 import { fromUtf8, portableCrypto, readRecord, verifyPack } from "@flyball/evidence"
 import { Effect } from "effect"
 import assert from "node:assert/strict"
+import { boundedCases } from "./bounded-cases.ts"
 import { KeptKeys, type KeyFault } from "./kept-keys.ts"
 import { lived, ORIGIN, putBack, recovered, recoveredWith, type RecoverySite, SECOND, session, siteOf, witness } from "./recovery-world.ts"
 
@@ -240,5 +241,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
     assert.equal(yield* tagOf(session(site, Effect.void)), "StoreBehindGuard")
     assert.equal((yield* recoveredWith(site, "é".repeat(2_000), "flyball.test/chosen")).origin, "flyball.test/chosen")
     assert.equal((yield* session(site, retiredChains)).length, 1)
-  }))
+  })),
+
+  ...boundedCases
 ]

@@ -3,13 +3,15 @@ import { Effect } from "effect"
 import { captureChecker } from "./capture.ts"
 import { chainChecker } from "./chain.ts"
 import { type Checked, type Checker, readRecords } from "./checked.ts"
+import { deliveriesChecker } from "./deliveries.ts"
+import { evaluationsChecker } from "./evaluations.ts"
 import { guardChecker } from "./guard.ts"
 import { outboxChecker } from "./outbox.ts"
 import { packsChecker } from "./packs.ts"
 import { replayChecker } from "./replay.ts"
 
 const checkers: { readonly [name: string]: Checker } = {
-  chain: chainChecker, replay: replayChecker, guard: guardChecker, capture: captureChecker, outbox: outboxChecker, packs: packsChecker
+  chain: chainChecker, replay: replayChecker, guard: guardChecker, capture: captureChecker, outbox: outboxChecker, deliveries: deliveriesChecker, evaluations: evaluationsChecker, packs: packsChecker
 }
 
 /** Runs every checker over the world as it is now. A checker that fails has found something too. */

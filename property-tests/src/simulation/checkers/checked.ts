@@ -5,6 +5,7 @@ import type { SignEntry } from "@flyball/testkit"
 import { Effect } from "effect"
 import type { Ports } from "../hop.ts"
 import type { Ledger } from "../ledger.ts"
+import type { ArrivedRequest } from "../receivers.ts"
 
 /** A record with its columns and its content. */
 export interface ReadRecord extends StoredRecord {
@@ -17,6 +18,8 @@ export interface Checked {
   readonly origin: string
   readonly signed: ReadonlyArray<SignEntry>
   readonly ledger: Ledger
+  /** What reached receivers of webhooks. */
+  readonly arrived: ReadonlyArray<ArrivedRequest>
   readonly records: ReadonlyArray<ReadRecord>
 }
 

@@ -23,6 +23,9 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
   completeRotation: Effect.fnUntraced(function*({ caller, params }) {
     return json(yield* (yield* Webhooks).completeRotation(params.webhook_id, yield* writerOf(caller)))
   }),
+  disable: Effect.fnUntraced(function*({ caller, params }) {
+    return json(yield* (yield* Webhooks).disable(params.webhook_id, yield* writerOf(caller)))
+  }),
   enable: Effect.fnUntraced(function*({ caller, params }) {
     return json(yield* (yield* Webhooks).enable(params.webhook_id, yield* writerOf(caller)))
   }),

@@ -51,10 +51,25 @@ describe("layers", () => {
     assert.deepEqual(codes({ signals: { a: int }, derived: { d: { fn: "sum@1", args: ["a", "a"] } } }, { signals: { d: int } }), ["E103 /derived/d"])
   })
 
-  it("take the inner layer's bounds, and are refused where a meter could then overflow", () => {
+  it("take the inner layer's bounds, but a meter and a ratio are what those who declare them say", () => {
     const outer = { signals: { a: int }, meters: { m: { op: "sum", of: "a", window_ms: 5, key: ["agent_id"], max_count: 100 } } }
-    assert.equal(compile([read(outer), read({ signals: { a: { ...int, max: 50 } } })]).combination?.meters[0]?.max, 5_000)
-    assert.deepEqual(codes(outer, { signals: { a: { ...int, max: 2 ** 53 - 2 } } }), ["E105 /meters/m"])
+    const { combination } = compile([read(outer), read({ signals: { a: { ...int, max: 50 } } })])
+    assert.deepEqual([combination?.signals[0]?.max, combination?.meters[0]?.max], [50, 900])
+    assert.deepEqual(codes(outer, { ...outer, signals: { a: { ...int, max: 50 } } }), ["E105 /meters/m"])
+    assert.deepEqual(codes(outer, { signals: { a: { ...int, min: -1 } } }), ["E105 /meters/m"])
+    const ratio = { signals: { a: int, b: int }, derived: { r: { fn: "ratio_bp@1", args: ["a", "b"] } } }
+    assert.equal(compile([read(ratio), read({ signals: { a: { ...int, max: 1 } } })]).combination?.derived[0]?.max, 90_000)
+    assert.deepEqual(codes(ratio, { ...ratio, signals: { a: { ...int, max: 1 }, b: int } }), ["E105 /derived/r"])
+  })
+
+  it("require a signal that one of them requires, and else agree on what its absence means", () => {
+    const one = (absence: object) => ({ signals: { a: { ...int, ...absence } } })
+    const absences = [{}, { optional: true }, { on_missing: 0 }, { on_missing: 9 }]
+    for (const [i, outer] of absences.entries()) for (const [j, inner] of absences.entries()) {
+      const { combination, findings } = compile([read(one(outer)), read(one(inner))])
+      assert.deepEqual(findings.map(({ code, path }) => `${code} ${path}`), i === 0 || j === 0 || i === j ? [] : ["E105 /signals/a"])
+      if (i === 0 || j === 0) assert.deepInclude(combination?.signals[0], { optional: false, onMissing: null })
+    }
   })
 })
 

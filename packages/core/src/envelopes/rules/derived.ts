@@ -26,7 +26,7 @@ const within = (min: number, max: number): Domain | null => (min < MIN_INT || ma
 /** In doubles where the product is exact in them, which is nearly always. */
 const share = (a: number, b: number, max: number): number => {
   const scaled = a * 10_000
-  return scaled <= MAX_INT ? (scaled - (scaled % b)) / b : Number(least((BigInt(a) * 10_000n) / BigInt(b), BigInt(max)))
+  return scaled <= MAX_INT ? Math.min((scaled - (scaled % b)) / b, max) : Number(least((BigInt(a) * 10_000n) / BigInt(b), BigInt(max)))
 }
 
 const added = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => a + b, 0)

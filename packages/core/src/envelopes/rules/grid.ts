@@ -1,5 +1,6 @@
 /**
  * The axes of some layers together. The innermost layer that declares a signal says what its values are; outer layers may know fewer or more of them.
+ * Whether it may be missing the strictest layer says, and what a meter or ratio holds at most those that declare it: or one more layer could loosen what another says.
  *
  * Spec: `SPEC.md` section 9.
  */
@@ -7,7 +8,6 @@ import { derivedFunctions } from "./derived.ts"
 import type { Axis } from "./compiled.ts"
 import type { Derived, Envelope, Meter, Signal } from "./envelope.ts"
 import type { Finding, ReadingCode } from "./findings.ts"
-import { MAX_INT } from "./limits.ts"
 
 /** Everything that some layers name, each once, by name; and the axes: signals, then derived signals, then meters. */
 export interface LayerGrid {
@@ -24,25 +24,29 @@ export const gridOf = (layers: ReadonlyArray<Envelope>): LayerGrid => {
   const say = (code: ReadingCode, path: string, message: string): void => {
     findings.push({ code, path, message })
   }
-  const signals = byName(layers.flatMap((layer) => layer.signals), (signal) => signal.name, (outer, inner) => {
-    const difference = differs(outer, inner)
+  const declared = layers.flatMap((layer) => layer.signals)
+  const required = new Set(declared.filter(isRequired).map(({ name }) => name))
+  const signals = byName(declared, (signal) => signal.name, (outer, inner) => {
+    const difference = differs(outer, inner, required.has(inner.name))
     if (difference !== null) say("E105", `/signals/${inner.name}`, `An outer layer declares ${inner.name} with another ${difference}. Declare it alike.`)
-  })
+  }).map((signal) => (required.has(signal.name) ? { ...signal, optional: false, onMissing: null } : signal))
   const derived = byName(layers.flatMap((layer) => layer.derived), (one) => one.name, (outer, inner) => {
     if (outer.fn !== inner.fn || outer.args.join() !== inner.args.join()) say("E103", `/derived/${inner.name}`, `An outer layer computes another ${inner.name}. Rename one of them.`)
+    else if (isCapped(inner) && outer.max !== inner.max) say("E105", `/derived/${inner.name}`, `In an outer layer ${inner.name} is at most ${outer.max}, here ${inner.max}: of something in nothing it would be another share. Declare ${inner.args[0]} alike.`)
   }).map((one) => {
     const domain = derivedFunctions[one.fn].domain(one.args.map((arg) => signals.find((signal) => signal.name === arg)!))
     if (domain === null) say("E105", `/derived/${one.name}`, `With the domains of all layers ${one.fn} could leave the integers. Narrow min and max of its arguments.`)
-    return { ...one, ...domain }
+    return domain === null || isCapped(one) ? one : { ...one, ...domain }
   })
   for (const one of derived) if (signals.some((signal) => signal.name === one.name)) say("E103", `/derived/${one.name}`, `Another layer has a signal ${one.name}. Rename one of them.`)
   const meters = byName(layers.flatMap((layer) => layer.meters), (meter) => meter.id, (outer, inner) => {
     if (JSON.stringify({ ...outer, max: 0 }) !== JSON.stringify({ ...inner, max: 0 })) say("E103", `/meters/${inner.id}`, `An outer layer has another meter ${inner.id}. Rename one of them.`)
-  }).map((meter) => {
-    const amount = meter.of === null ? 1 : (signals.find((signal) => signal.name === meter.of) ?? derived.find((one) => one.name === meter.of))!.max
-    if (amount > 0 && meter.maxCount > Math.floor(MAX_INT / amount)) say("E105", `/meters/${meter.id}`, `${meter.maxCount} contributions of up to ${amount} could leave the integers (2^53). Lower one of them.`)
-    return { ...meter, max: meter.maxCount * amount }
+    else if (outer.max !== inner.max) say("E105", `/meters/${inner.id}`, `In an outer layer the meter ${inner.id} holds ${outer.max} at most, here ${inner.max}. Declare ${inner.of} alike, or rename one of them.`)
   })
+  for (const { id, of } of meters) {
+    const amount = signals.find((signal) => signal.name === of) ?? derived.find((one) => one.name === of)
+    if (amount !== undefined && amount.min < 0) say("E105", `/meters/${id}`, `A meter adds up what is never below 0, and with the domains of all layers ${of} can be ${amount.min}. Raise min.`)
+  }
   return { signals, derived, meters, axes: [...signals.map(signalAxis), ...derived.map((one) => derivedAxis(one, signals)), ...meters.map(meterAxis)], findings }
 }
 
@@ -57,13 +61,23 @@ const byName = <A>(all: ReadonlyArray<A>, nameOf: (one: A) => string, again: (ou
   return [...found.keys()].sort().map((name) => found.get(name)!)
 }
 
-/** A declaration may differ in values, bounds and absence, for these the innermost decides; in nothing else. */
-const differs = (a: Signal, b: Signal): string | null => {
+/** Whether a layer refuses to go on without the signal. A latch is always there. */
+const isRequired = ({ onMissing, optional, source }: Signal): boolean => source !== "latch" && !optional && onMissing === null
+
+/** A ratio ends at the greatest value of its domain, and is that where the whole is 0: its value hangs on its domain. Of the other functions none does. */
+const isCapped = ({ fn }: Derived): boolean => fn === "ratio_bp@1"
+
+/**
+ * A declaration may differ in values and bounds, for these the innermost decides; in nothing else. What a missing value counts as is of no account where some layer
+ * requires one, which is denied then.
+ */
+const differs = (a: Signal, b: Signal, isRequired: boolean): string | null => {
   if (a.type !== b.type) return "type"
   if (a.source !== b.source) return "source"
   if (a.unit !== b.unit) return "unit"
   if (a.setBy !== b.setBy) return "set_by"
   if (a.ordered !== b.ordered) return "order"
+  if (!isRequired && (a.optional !== b.optional || a.onMissing !== b.onMissing)) return "meaning of its absence"
   return a.ordered && a.values!.join("\0") !== b.values!.join("\0") ? "order of values" : null
 }
 

@@ -18,8 +18,10 @@ export const foldLatches = (set: ReadonlySet<string>, { clears, sets }: LatchEve
 /** The latches that an evaluation sets for those after it in its run, by name: whatever came of it, even where another of its signals is invalid. */
 export const latchesSetBy = (signals: ReadonlyArray<Signal>, caller: unknown, server: { readonly [name: string]: unknown }): ReadonlyArray<string> => {
   const sent = typeof caller === "object" && caller !== null ? (caller as { readonly [name: string]: unknown }) : {}
-  return signals.filter((latch) => {
-    const by = signals.find((signal) => signal.name === latch.setBy)
-    return by !== undefined && ((by.source === "caller" ? sent : server)[by.name] ?? by.onMissing) === true
-  }).map((latch) => latch.name)
+  const set: Array<string> = []
+  for (const { name, setBy } of signals) {
+    const by = setBy === null ? undefined : signals.find((signal) => signal.name === setBy)
+    if (by !== undefined && ((by.source === "caller" ? sent : server)[by.name] ?? by.onMissing) === true) set.push(name)
+  }
+  return set
 }

@@ -60,7 +60,8 @@ export const meterSteps = ({ compiled: { axes }, meters }: Combination): Readonl
     ofMin: meter.of === null ? 0 : axes[place(meter.of)]!.min,
     where: meter.where.map((filter) => {
       const axis = axes[place(filter.signal)]!
-      const points = filter.values.map((value) => (typeof value === "string" ? axis.values!.indexOf(value) : Number(value)))
+      // A value that the innermost layer does not have is no point: -1 would be that of an absent one.
+      const points = filter.values.map((value) => (typeof value === "string" ? axis.values!.indexOf(value) : Number(value))).filter((point) => point >= axis.min)
       const least = leastPoint(axis)
       return { axis: place(filter.signal), least, admitted: Array.from({ length: axis.max - least + 1 }, (_, bit) => points.includes(least + bit)) }
     }),
@@ -68,16 +69,20 @@ export const meterSteps = ({ compiled: { axes }, meters }: Combination): Readonl
   }))
 }
 
+/** Texts that JSON writes as they are. */
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+
 /** Reads one meter at a point and writes its axis; null when its key asks for a run and there is none. */
 export const readMeter = (step: MeterStep, point: Float64Array, actor: Actor, readWindow: ReadWindow): MeterReading | null => {
   const { meter } = step
-  const parts: Array<string | null> = []
+  let values = ""
   for (const part of step.key) {
     const value = part.from === "axis" ? part.values[point[part.axis]!] ?? null : actor[part.from]
     if (value === null && part.from === "runId") return null
-    parts.push(value)
+    const written = value !== null && plain.test(value) ? `"${value}"` : JSON.stringify(value)
+    values += values === "" ? written : `,${written}`
   }
-  const key = JSON.stringify(parts)
+  const key = `[${values}]`
   const { count, value } = readWindow(meter, key)
   const contributes = step.where.every(({ admitted, axis, least }) => admitted[point[axis]! - least]) && (step.of < 0 || point[step.of]! >= step.ofMin)
   const amount = contributes ? (step.of < 0 ? 1 : point[step.of]!) : 0

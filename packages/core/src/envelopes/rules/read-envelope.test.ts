@@ -5,6 +5,11 @@ import { readEnvelope } from "./read-envelope.ts"
 const small = { semantics: "envelope/1", signals: { ok: { type: "bool", source: "caller" } }, effects: { "*": "read" }, rules: [], default: { outcome: "deny" } }
 
 describe("reading an envelope", () => {
+  it("reads nothing else of another language", () => {
+    for (const semantics of ["envelope/2", null, 1]) assert.deepStrictEqual(readEnvelope({ semantics, rulez: 1 }).findings.map(({ code, path }) => [code, path]), [["E109", "/semantics"]])
+    assert.deepStrictEqual([...new Set(readEnvelope({}).findings.map(({ code }) => code))], ["E113"])
+  })
+
   it("takes a small one, whatever the order of its names, and with the words for people", () => {
     const { default: _, ...others } = small
     const { envelope, findings } = readEnvelope({ default: { outcome: "require_review" }, ...others, name: "Ours", envelope_id: "env_1", version: 3, scope: { org_unit: "fin", agents: ["*"] }, on_unavailable: "allow_cached", accept_non_monotone: { reason: "a pilot" } })

@@ -28,12 +28,12 @@ const optional = ["envelope_id", "version", "name", "scope", "derived", "params"
 export const readEnvelope = (value: unknown): ReadEnvelope => {
   const reading = new Reading()
   if (!isBounded(reading, value)) return { envelope: null, findings: reading.findings }
-  const members = reading.object(value, "", required, optional)
-  if (members === null) return { envelope: null, findings: reading.findings }
-  if (members["semantics"] !== SEMANTICS) {
+  if (isOfAnotherLanguage(value)) {
     reading.say("E109", "/semantics", `The language ${SEMANTICS} is expected here. Another one cannot be read by this version.`)
     return { envelope: null, findings: reading.findings }
   }
+  const members = reading.object(value, "", required, optional)
+  if (members === null || !("semantics" in members)) return { envelope: null, findings: reading.findings }
   const signals = readSignals(reading, members["signals"])
   const params = readParams(reading, members["params"])
   const derived = readDerived(reading, members["derived"], signals)
@@ -54,6 +54,10 @@ export const readEnvelope = (value: unknown): ReadEnvelope => {
   }
   return { envelope: reading.findings.every((finding) => finding.code === "E112") ? envelope : null, findings: reading.findings }
 }
+
+/** What its members are called is for that language to say. */
+const isOfAnotherLanguage = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, "semantics") && (value as { readonly semantics: unknown }).semantics !== SEMANTICS
 
 const isBounded = (reading: Reading, value: unknown): boolean => {
   try {

@@ -75,6 +75,16 @@ describe("the vectors of broken envelopes", () => {
   }
 })
 
+describe("the vectors of layers that fit together or do not", () => {
+  for (const { findings, layers, name } of fixture<{ readonly name: string; readonly layers: ReadonlyArray<unknown>; readonly findings: ReadonlyArray<{ readonly code: string; readonly path: string }> }>("layers.json")) {
+    it(name, () => {
+      const said = compile(layers.map((json) => readEnvelope(json).envelope!)).findings
+      assert.deepEqual(said.map(({ code, path }) => ({ code, path })), [...findings] as never)
+      for (const finding of said) assert.match(finding.message, /^.{20,400}[.}]$/)
+    })
+  }
+})
+
 interface MeterStep {
   readonly at_ms: number
   readonly reserve?: { readonly id: string; readonly amount: number }

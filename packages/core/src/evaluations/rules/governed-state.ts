@@ -10,7 +10,10 @@ import { partMembers } from "../../replay/rules/part-json.ts"
 import type { ExpectedDocument, PartContent, ReplayRecord } from "../../replay/rules/types.ts"
 import { foldWaiver } from "../../waivers/rules/fold.ts"
 import type { WaiverDocument } from "../../waivers/rules/document.ts"
+import type { Bound } from "./bindings.ts"
 import type { Layer } from "./layers.ts"
+import { serverSignals } from "./server-signals.ts"
+import { madeAtMs } from "./standing.ts"
 
 /** A published version. `content` is null where its part is not shown; `gone` once a record says that it was erased, from when on nothing was decided under it. */
 export interface KnownVersion {
@@ -36,24 +39,50 @@ export interface KnownAgent {
   readonly document: ExpectedDocument
   /** Seq of the record that told its profile last. */
   readonly profileSeq: number
+  /** What follows from the document, once it was asked for. */
+  told: ToldAgent | null
 }
 
+/** What evaluations need of an agent, as long as its records tell the same. */
+export interface ToldAgent {
+  readonly document: AgentDocument
+  readonly madeMs: number
+  readonly server: ReturnType<typeof serverSignals>
+}
+
+/** Parts whose erasure changes what is in force, or whom it is for. */
+export const erasing: ReadonlySet<string> = new Set(["envelope", "profile", "waiver"])
+
 /** Agents whose bounds are remembered. */
-const MAX_KEPT = 10_000
+const MAX_KEPT = 100_000
 
 /** What is in force for an agent. Null: that cannot be told, because who belongs to which org unit is not shown. */
-export type InForce = { readonly live: ReadonlyArray<Layer>; readonly shadow: ReadonlyArray<Layer> | null } | null
+export type InForce = InForceThen | null
+
+/** What is in force from a time until another, until another record is folded. Waivers end by themselves. */
+export interface InForceThen {
+  readonly live: ReadonlyArray<Layer>
+  readonly shadow: ReadonlyArray<Layer> | null
+  readonly fromMs: number
+  /** The first time at which it is not. */
+  readonly untilMs: number
+  /** What evaluations are made with under these, once it was asked for. */
+  bound: { readonly live: Bound; readonly shadow: Bound | null } | null
+}
 
 /** The state. */
 export class GovernedState {
   readonly agents = new Map<string, KnownAgent>()
   readonly #envelopes = new Map<string, KnownEnvelope>()
+  /** Those of agents by agent, and those of org units: of many agents each is bound by few. */
+  readonly #ofAgents = new Map<string, Set<string>>()
+  readonly #ofUnits = new Set<string>()
   readonly #versions = new Map<string, KnownVersion>()
   readonly #versionAt = new Map<number, string>()
   readonly #waivers = new Map<string, ReadonlyArray<{ readonly id: string; readonly waiver: WaiverDocument; readonly seq: number }>>()
   readonly #sha256: (bytes: Uint8Array) => Uint8Array
-  /** What is in force for an agent at any time, until another record is folded. */
-  readonly #inForce = new Map<string, InForce>()
+  /** What was in force last for an agent. */
+  readonly #inForce = new Map<string, InForceThen>()
 
   constructor(sha256: (bytes: Uint8Array) => Uint8Array) {
     this.#sha256 = sha256
@@ -73,12 +102,10 @@ export class GovernedState {
   /** What binds an agent at a time. The same object as long as it is the same. */
   inForce(agentId: string, atMs: number): InForce {
     const known = this.#inForce.get(agentId)
-    if (known !== undefined) return known
+    if (known !== undefined && known.fromMs <= atMs && atMs < known.untilMs) return known
     const found = this.#inForceAt(agentId, atMs)
-    // Waivers end by themselves.
-    const isLasting = found === null || ![...found.live, ...found.shadow ?? []].some(({ envelopeId }) => this.#waivers.has(envelopeId))
     if (this.#inForce.size >= MAX_KEPT) this.#inForce.clear()
-    if (isLasting) this.#inForce.set(agentId, found)
+    if (found !== null) this.#inForce.set(agentId, found)
     return found
   }
 
@@ -86,21 +113,23 @@ export class GovernedState {
     const document = this.agents.get(agentId)?.document
     if (document === undefined || document.unknown.includes("orgUnit")) return null
     const orgUnit = document.body["orgUnit"]
-    if (typeof orgUnit !== "string") return { live: [], shadow: null }
-    const own: Array<KnownEnvelope> = []
-    const unit: Array<KnownEnvelope> = []
-    for (const envelope of this.#envelopes.values()) {
-      if (envelope.agentId === agentId) own.push(envelope)
-      else if (envelope.agentId === null && envelope.orgUnit === orgUnit) unit.push(envelope)
-      else if (envelope.agentId === null && envelope.orgUnit === undefined && (envelope.live !== null || envelope.shadow !== null)) return null
-    }
-    const all = [...unit, ...own]
-    if (all.some(({ withdrawn }) => withdrawn)) return { live: [], shadow: null }
+    if (typeof orgUnit !== "string") return nothing()
+    const own = [...this.#ofAgents.get(agentId) ?? []].map((id) => this.#envelopes.get(id)!)
+    const ofUnits = [...this.#ofUnits].map((id) => this.#envelopes.get(id)!)
+    if (ofUnits.some((envelope) => envelope.orgUnit === undefined && (envelope.live !== null || envelope.shadow !== null))) return null
+    const all = [...ofUnits.filter((envelope) => envelope.orgUnit === orgUnit), ...own]
+    if (all.some(({ withdrawn }) => withdrawn)) return nothing()
     const live = all.flatMap((envelope) => (envelope.live === null ? [] : [this.layer(envelope.id, envelope.live, atMs)]))
     const shadow = all.some((envelope) => envelope.shadow !== null)
       ? all.flatMap((envelope) => (envelope.shadow === null && envelope.live === null ? [] : [this.layer(envelope.id, envelope.shadow ?? envelope.live!, atMs)]))
       : null
-    return { live, shadow }
+    return { live, shadow, ...this.#lasts([...live, ...shadow ?? []], atMs), bound: null }
+  }
+
+  /** How long the same waivers hold. */
+  #lasts(layers: ReadonlyArray<Layer>, atMs: number): { readonly fromMs: number; readonly untilMs: number } {
+    const ends = layers.flatMap(({ envelopeId }) => (this.#waivers.get(envelopeId) ?? []).map(({ waiver }) => waiver.expiresAtMs))
+    return { fromMs: Math.max(Number.NEGATIVE_INFINITY, ...ends.filter((ms) => ms <= atMs)), untilMs: Math.min(Number.POSITIVE_INFINITY, ...ends.filter((ms) => ms > atMs)) }
   }
 
   /** A version as a layer, with the waivers that hold at a time. */
@@ -122,10 +151,10 @@ export class GovernedState {
 
   /** Adds one record, in order. Records of other kinds change nothing. */
   fold(record: ReplayRecord): void {
-    this.#inForce.clear()
     const { body, kind, seq } = record
     if (kind.startsWith("agent.")) return this.#foldAgent(record)
     if (kind === "part.erased") return this.#foldErased(Number(body["seq"]), String(body["name"]))
+    this.#inForce.clear()
     if (kind.startsWith("waiver.")) return this.#foldWaiver(record)
     const id = String(body["envelope_id"])
     const known = this.#envelopes.get(id)
@@ -133,15 +162,21 @@ export class GovernedState {
       const profile = partMembers(record.parts.get("profile"))
       const agentId = typeof body["agent_id"] === "string" ? body["agent_id"] : null
       const orgUnit = profile.state === "known" && typeof profile.members["org_unit"] === "string" ? profile.members["org_unit"] : undefined
-      this.#envelopes.set(id, { id, agentId, orgUnit: agentId === null ? orgUnit : null, live: null, shadow: null, withdrawn: false })
+      this.#put({ id, agentId, orgUnit: agentId === null ? orgUnit : null, live: null, shadow: null, withdrawn: false })
     } else if (kind === "envelope.published") {
       const version = Number(body["version"])
       this.#versions.set(`${id} ${version}`, { envelopeId: id, version, digest: String(body["digest"]), content: this.#content(record), gone: false })
       this.#versionAt.set(seq, `${id} ${version}`)
       // In a range of records the draft may lie before it.
       const envelope = known ?? { id, agentId: typeof body["agent_id"] === "string" ? body["agent_id"] : null, orgUnit: undefined, live: null, shadow: null, withdrawn: false }
-      this.#envelopes.set(id, body["mode"] === "shadow" ? { ...envelope, shadow: version } : { ...envelope, live: version, shadow: null, withdrawn: false })
-    } else if (kind === "envelope.withdrawn" && known !== undefined) this.#envelopes.set(id, { ...known, withdrawn: known.live !== null, shadow: null })
+      this.#put(body["mode"] === "shadow" ? { ...envelope, shadow: version } : { ...envelope, live: version, shadow: null, withdrawn: false })
+    } else if (kind === "envelope.withdrawn" && known !== undefined) this.#put({ ...known, withdrawn: known.live !== null, shadow: null })
+  }
+
+  #put(envelope: KnownEnvelope): void {
+    this.#envelopes.set(envelope.id, envelope)
+    if (envelope.agentId === null) this.#ofUnits.add(envelope.id)
+    else this.#ofAgents.set(envelope.agentId, (this.#ofAgents.get(envelope.agentId) ?? new Set<string>()).add(envelope.id))
   }
 
   #content({ body, parts }: ReplayRecord): KnownVersion["content"] {
@@ -153,16 +188,19 @@ export class GovernedState {
 
   #foldAgent(record: ReplayRecord): void {
     const id = String(record.body["agent_id"])
+    this.#inForce.delete(id)
     // What is erased now was there when the records after it were written: until the record of the erasure it is unknown, not empty.
     const told: ReplayRecord = { ...record, parts: new Map([...record.parts].map(([name, part]): readonly [string, PartContent] => [name, part.state === "erased" ? { state: "withheld" } : part])) }
     const known = this.agents.get(id)
     const profileSeq = record.parts.has("profile") ? record.seq : known?.profileSeq ?? -1
-    if (record.kind === "agent.registered") this.agents.set(id, { document: foldAgentRegistered(told), profileSeq })
+    if (record.kind === "agent.registered") this.agents.set(id, { document: foldAgentRegistered(told), profileSeq, told: null })
     const next = agentFolds.get(record.kind)
-    if (known !== undefined && next !== undefined) this.agents.set(id, { document: next(known.document, told), profileSeq })
+    if (known !== undefined && next !== undefined) this.agents.set(id, { document: next(known.document, told), profileSeq, told: null })
   }
 
   #foldErased(seq: number, name: string): void {
+    if (!erasing.has(name)) return
+    this.#inForce.clear()
     const key = this.#versionAt.get(seq)
     const version = key === undefined || name !== "envelope" ? undefined : this.#versions.get(key)
     if (version !== undefined) this.#versions.set(key!, { ...version, gone: true })
@@ -173,7 +211,7 @@ export class GovernedState {
     for (const [id, { document, profileSeq }] of this.agents) {
       if (profileSeq !== seq) continue
       const profile = erasedProfile(id)
-      this.agents.set(id, { profileSeq, document: { ...document, body: { ...document.body, ...profile }, unknown: document.unknown.filter((member) => !(member in profile)) } })
+      this.agents.set(id, { profileSeq, told: null, document: { ...document, body: { ...document.body, ...profile }, unknown: document.unknown.filter((member) => !(member in profile)) } })
     }
   }
 
@@ -185,6 +223,13 @@ export class GovernedState {
   }
 }
 
-/** The document of an agent. Where only the presence of an owner is known, that counts: who it is decides nothing. */
-export const agentOf = ({ document: { body, unknown } }: KnownAgent): AgentDocument =>
-  ({ ...body, ...(unknown.includes("ownerName") ? { ownerName: "" } : {}) }) as unknown as AgentDocument
+/** What evaluations need of an agent. Where only the presence of an owner is known, that counts: who it is decides nothing. */
+export const toldOf = (id: string, agent: KnownAgent): ToldAgent => {
+  if (agent.told !== null) return agent.told
+  const { body, unknown } = agent.document
+  const document = { ...body, ...(unknown.includes("ownerName") ? { ownerName: "" } : {}) } as unknown as AgentDocument
+  agent.told = { document, madeMs: madeAtMs(id), server: serverSignals(document) }
+  return agent.told
+}
+
+const nothing = (): InForceThen => ({ live: [], shadow: null, fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY, bound: null })

@@ -1,7 +1,9 @@
 /** Layers of envelopes made ready to decide with. Spec: `envelope/1` sections 9 and 10; decision 0025. */
 import { compile } from "../../envelopes/rules/compile.ts"
 import { prepare, type Ready } from "../../envelopes/rules/decide.ts"
+import type { Values } from "../../envelopes/rules/decode.ts"
 import type { Envelope } from "../../envelopes/rules/envelope.ts"
+import { latchesSetBy } from "../../envelopes/rules/latches.ts"
 import { withTierFloor } from "../../envelopes/rules/tier-floor.ts"
 import { waive, type Waiver } from "../../envelopes/rules/waive.ts"
 
@@ -31,12 +33,20 @@ export interface Binding {
 export const unbound: Binding = { layers: [], ready: null, owners: new Map() }
 
 /** Makes layers ready, under the tier floor. Layers that do not fit together, or whose content is gone, permit nothing. */
-export const bind = (layers: ReadonlyArray<Layer>): Binding => {
+export const bind = (layers: ReadonlyArray<Layer>): Binding => ({ layers, ready: readyOf(layers), owners: ownersOf(layers) })
+
+/** What layers come to, whoever they are of: their contents and waivers decide. */
+export const readyOf = (layers: ReadonlyArray<Layer>): Ready | null => {
   const envelopes = layers.flatMap(({ envelope, waivers }) => (envelope === null ? [] : [waive(envelope, waivers.flatMap(({ waiver }) => waiver ?? []))]))
   const combination = layers.length === 0 || envelopes.length < layers.length ? null : compile(withTierFloor(envelopes)).combination
+  return combination === null ? null : prepare(combination)
+}
+
+/** The owner of each meter of some layers. */
+export const ownersOf = (layers: ReadonlyArray<Layer>): ReadonlyMap<string, string> => {
   const owners = new Map<string, string>()
   layers.forEach(({ envelope, envelopeId }) => envelope?.meters.forEach(({ id }) => owners.has(id) || owners.set(id, envelopeId)))
-  return { layers, ready: combination === null ? null : prepare(combination), owners }
+  return owners
 }
 
 /** The longest window of a binding. Unit: milliseconds. */
@@ -44,3 +54,7 @@ export const longestWindowMs = ({ ready }: Binding): number => ready === null ? 
 
 /** Whether evaluations under a binding look at latches, and so at their run. */
 export const hasLatches = (ready: Ready | null | undefined): boolean => ready?.combination.signals.some(({ source }) => source === "latch") === true
+
+/** The latches that an evaluation sets in its run, in the order of their names. Each layer reads what is missing as it declares it. */
+export const latchesOf = (bindings: ReadonlyArray<Binding>, { runId, signals }: { readonly runId: string | null; readonly signals: unknown }, server: Values): ReadonlyArray<string> =>
+  runId === null ? [] : [...new Set(bindings.flatMap(({ ready }) => (ready === null || !hasLatches(ready) ? [] : ready.combination.layers.flatMap((layer) => latchesSetBy(layer.signals, signals, server)))))].sort()

@@ -6,12 +6,12 @@ import { EvidenceCrypto } from "../../chain/crypto.ts"
 import { Agents } from "../../agents/service.ts"
 import { Envelopes } from "../../envelopes/service.ts"
 import { readRecords } from "../../replay/read-records.ts"
-import type { JsonMap, ReplayRecord } from "../../replay/rules/types.ts"
+import type { JsonMap, PartContent, ReplayRecord } from "../../replay/rules/types.ts"
 import { Storage } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { Evaluations } from "../service.ts"
-import { ann, ask, ben, governedAgent, refunds } from "../testing/refunds.ts"
-import { Recomputation } from "./recompute.ts"
+import { ann, ask, ben, governedAgent, key, refunds } from "../testing/refunds.ts"
+import { LATE_MS, Recomputation } from "./recompute.ts"
 
 /** A history with everything in it: two versions, a trial, a void, an erasure of nothing. */
 const records = Effect.gen(function*() {
@@ -20,9 +20,9 @@ const records = Effect.gen(function*() {
   yield* ask(agentId, { tool: "refund", amount: 1_000 })
   yield* envelopes.update(envelopeId, { envelope: { ...refunds(), rules: [{ id: "none", outcome: "deny", when: [] }] } }, ann)
   yield* envelopes.publish(envelopeId, { mode: "shadow" }, ann)
-  const large = yield* ask(agentId, { tool: "refund", amount: 3_000 })
-  yield* Evaluations.use((evaluations) => evaluations.void(large.id, {}, ben))
-  yield* ask(agentId, { tool: "refund", amount: 500 })
+  yield* ask(agentId, { tool: "refund", amount: 3_000 })
+  const undone = yield* ask(agentId, { tool: "refund", amount: 500 })
+  yield* Evaluations.use((evaluations) => evaluations.void(undone.id, {}, ben))
   yield* ask(agentId, { tool: "search" })
   yield* Agents.use((agents) => agents.update(agentId, { autonomy_tier: "L1" }, ben))
   yield* ask(agentId, { tool: "refund", amount: 500 })
@@ -71,6 +71,31 @@ describe("evaluating again", () => {
     assert.strictEqual(evaluation(all, 2, { as_of_seq: 1_000 }), "meter_mismatch")
   }))
 
+  it.effect("names advice that does not follow, is not there, or is too much", () => Effect.map(records, (all) => {
+    const advised = all.findIndex(({ kind, parts }) => kind === "evaluation.made" && parts.has("advice"))
+    const bare = all.findIndex(({ kind, parts }) => kind === "evaluation.made" && !parts.has("advice"))
+    assert.isAtLeast(Math.min(advised, bare), 0)
+    const withPart = (place: number, change: (parts: Map<string, PartContent>) => unknown) => verdictsOf(all.map((record, at) => {
+      const parts = new Map(record.parts)
+      if (at === place) change(parts)
+      return { ...record, parts }
+    })).filter((verdict) => verdict !== "ok")
+    const other: PartContent = { state: "present", bytes: utf8(`{"notice_ms":1,"obligations":[]}`) }
+    assert.deepStrictEqual(withPart(advised, (parts) => parts.set("advice", other)), ["advice_mismatch"])
+    assert.deepStrictEqual(withPart(advised, (parts) => parts.delete("advice")), ["advice_mismatch"])
+    assert.deepStrictEqual(withPart(bare, (parts) => parts.set("advice", other)), ["advice_mismatch"])
+    for (const state of ["withheld", "erased"] as const) assert.deepStrictEqual(withPart(advised, (parts) => parts.set("advice", { state })), ["withheld"])
+  }))
+
+  it.effect("names what was made long before it was recorded", () => Effect.map(records, (all) => {
+    const lateBy = (ms: number) => {
+      const again = new Recomputation({ fromGenesis: true })
+      return all.flatMap((record) => again.take(record, Number(record.body["as_of_ms"] ?? 0) + ms)?.isLate ?? [])
+    }
+    assert.deepStrictEqual(lateBy(LATE_MS), OK.map(() => false))
+    assert.deepStrictEqual(lateBy(LATE_MS + 1), OK.map(() => true))
+  }))
+
   it.effect("finds what was left out of an earlier record where it is counted", () => Effect.map(records, (all) => {
     const without = changed(all, "evaluation.made", 0, (body) => {
       const { amount: _, ...rest } = metersOf(all, 0)
@@ -79,6 +104,20 @@ describe("evaluating again", () => {
     assert.deepStrictEqual(without.slice(0, 3), ["meter_mismatch", "meter_mismatch", "meter_mismatch"])
     const gone = verdictsOf(all.filter(({ kind }) => kind !== "envelope.published"))
     assert.deepStrictEqual(gone, OK.map(() => "envelope_unknown"))
+  }))
+
+  it.effect("names what an ingest key gives back, and counts it all the same", () => Effect.map(records, (all) => {
+    const at = all.findIndex(({ kind }) => kind === "meter.voided")
+    const seq = all[at]!.body["evaluation_seq"] as number
+    const reserved = all.find((record) => record.seq === seq)!
+    const settled = (writer: string, amount: number): ReadonlyArray<string> => verdictsOf(all.toSpliced(at, 1, {
+      ...all[at]!, kind: "decision.settled", body: { agent_id: reserved.body["agent_id"]!, decision_seq: seq, evaluation_seq: seq, status: "ok", writer, actual: [{ meter: "spent", amount }] }
+    }))
+    assert.deepStrictEqual(settled(ben.id, 0), OK)
+    assert.deepStrictEqual(settled(key.id, 0), ["ok", "ok", "ok", "meter_mismatch", "meter_mismatch", "meter_mismatch"])
+    // What was reserved is no less, and counts: the evaluations after it say otherwise.
+    assert.deepStrictEqual(settled(key.id, 500), ["ok", "ok", "ok", "meter_mismatch", "meter_mismatch"])
+    assert.deepStrictEqual(changed(all, "meter.voided", 0, (body) => ({ ...body, writer: key.id })), ["ok", "ok", "ok", "meter_mismatch", "meter_mismatch", "meter_mismatch"])
   }))
 
   it.effect("says withheld, and never ok, of what is not shown, and still finds what the numbers show", () => Effect.map(records, (all) => {

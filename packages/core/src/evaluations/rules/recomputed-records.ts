@@ -5,4 +5,4 @@ export const isRecomputed = (kind: string): boolean =>
   kind === "evaluation.made" || kind === "decision.settled" || kind === "meter.voided" || kind === "part.erased" || kind.startsWith("agent.") || kind.startsWith("envelope.") || kind.startsWith("waiver.")
 
 /** Parts that are looked into; others need not be given. */
-export const recomputedParts: ReadonlySet<string> = new Set(["envelope", "owner", "profile", "signals", "waiver"])
+export const recomputedParts: ReadonlySet<string> = new Set(["advice", "envelope", "owner", "profile", "signals", "waiver"])

@@ -2,8 +2,8 @@
 import type { AgentDocument } from "../../agents/rules/document.ts"
 import type { JsonMap } from "../../replay/rules/types.ts"
 
-/** Signals that every agent has. */
-const always = ["agent_status", "identity_verified", "org_unit", "risk_class", "tier"] as const
+/** Signals that every agent has. Its org unit is none: the language keeps that name for the windows of meters. */
+const always = ["agent_status", "identity_verified", "risk_class", "tier"] as const
 
 /** Signals out of an agent's blast radius, there where the blast radius says a value of the right kind. `max_*` are amounts in minor units. */
 const ofBlastRadius = ["blast_approval_role", "blast_max_daily", "blast_max_fan_out", "blast_max_single", "blast_reversible"] as const
@@ -23,7 +23,6 @@ export const serverSignals = (agent: AgentDocument): { readonly [name: string]: 
     risk_class: agent.riskClass,
     identity_verified: agent.identityVerified === true
   }
-  if (agent.orgUnit !== null) values["org_unit"] = agent.orgUnit
   if (typeof radius["approval_role"] === "string") values["blast_approval_role"] = radius["approval_role"]
   if (typeof radius["reversible"] === "boolean") values["blast_reversible"] = radius["reversible"]
   for (const [name, value] of [["blast_max_fan_out", radius["max_fan_out"]], ["blast_max_single", amountOf(radius["max_single"])], ["blast_max_daily", amountOf(radius["max_daily"])]] as const) {

@@ -4,7 +4,8 @@
  * A contribution belongs to a meter and key, not to a length of window: the length is that of the version in force when it is asked. Spec: `envelope/1` section 6; decision 0025.
  */
 import type { WindowState } from "../../envelopes/rules/meter-reading.ts"
-import { SlidingWindow } from "../../envelopes/rules/meters.ts"
+import { ReservedWindows } from "./reserved.ts"
+import { WindowLedger } from "./window-ledger.ts"
 
 /** What one evaluation adds to one window. */
 export interface Reservation {
@@ -15,34 +16,14 @@ export interface Reservation {
   readonly amount: number
 }
 
-interface Entry {
-  readonly seq: number
-  readonly atMs: number
-  amount: number
-  isVoid: boolean
-}
-
-interface Ledger {
-  readonly entries: Array<Entry>
-  /** By length in ms. `askedMs`: the time it was asked for last, which a later contribution may lie before: another process asked the clock before it. */
-  readonly windows: Map<number, { readonly sums: SlidingWindow; askedMs: number }>
-  /** Time of the newest contribution; those of one window never fall. */
-  latestMs: number
-}
-
 /** The book. */
 export class WindowBook {
-  readonly #ledgers = new Map<string, Ledger>()
-  readonly #bySeq = new Map<number, ReadonlyArray<Reservation>>()
+  readonly #ledgers = new Map<string, WindowLedger>()
+  readonly #reserved = new ReservedWindows()
 
   /** What a window of this length holds at a time, which is none before its newest contribution. Times that rise are answered at once, others by counting. */
   state(window: string, windowMs: number, atMs: number): WindowState {
-    const ledger = this.#ledgers.get(window)
-    if (ledger === undefined) return empty
-    const found = ledger.windows.get(windowMs) ?? filled(ledger, windowMs)
-    if (atMs < found.askedMs) return counted(ledger, windowMs, atMs)
-    found.askedMs = atMs
-    return found.sums.state(atMs)
+    return this.#ledgers.get(window)?.state(windowMs, atMs) ?? empty
   }
 
   /** The time of what was added last; the times of a window go on from there. */
@@ -50,92 +31,56 @@ export class WindowBook {
     return this.#ledgers.get(window)?.latestMs ?? 0
   }
 
-  /** Adds what the evaluation at `seq` reserved, at its own time. */
-  reserve(seq: number, atMs: number, reservations: ReadonlyArray<Reservation>): void {
-    if (reservations.length === 0) return
-    this.#bySeq.set(seq, reservations)
-    for (const { amount, window } of reservations) {
-      const ledger = this.#ledgers.get(window) ?? this.#opened(window)
-      ledger.entries.push({ seq, atMs, amount, isVoid: false })
-      ledger.latestMs = Math.max(ledger.latestMs, atMs)
-      for (const [windowMs, one] of ledger.windows) {
-        if (atMs < one.askedMs) ledger.windows.delete(windowMs)
-        else one.sums.reserve({ evaluationId: String(seq), atMs, amount })
-      }
-    }
+  /** The time of the last evaluation that may have added to a window and was not made again. */
+  unprovedMs(window: string): number {
+    return this.#ledgers.get(window)?.unprovedMs ?? Number.NEGATIVE_INFINITY
   }
 
-  /** What an evaluation reserved; nothing for one that is not in the book. */
-  reserved(seq: number): ReadonlyArray<Reservation> {
-    return this.#bySeq.get(seq) ?? []
-  }
-
-  /** Replaces what an evaluation added to a meter by what it came to, on trial too. */
-  settle(seq: number, meter: string, actual: number): void {
-    for (const { entry, ledger } of this.#entriesOf(seq, (name) => name === meter || name === `shadow:${meter}`)) {
-      if (entry.isVoid) continue
-      entry.amount = actual
-      for (const { sums } of ledger.windows.values()) sums.settle(String(seq), actual)
-    }
-  }
-
-  /** Takes away all that an evaluation added. */
-  void(seq: number): void {
-    for (const { entry, ledger } of this.#entriesOf(seq, () => true)) {
-      entry.isVoid = true
-      for (const { sums } of ledger.windows.values()) sums.void(String(seq))
-    }
-  }
-
-  /** Forgets what is older than a time. Windows that reach farther back must not be asked for any more. */
-  forget(beforeMs: number): void {
-    for (const [window, ledger] of this.#ledgers) {
-      const first = ledger.entries.findIndex((entry) => entry.atMs > beforeMs)
-      const gone = ledger.entries.splice(0, first < 0 ? ledger.entries.length : first)
-      for (const { seq } of gone) this.#bySeq.delete(seq)
-      if (ledger.entries.length === 0) this.#ledgers.delete(window)
-    }
-  }
-
-  #opened(window: string): Ledger {
-    const ledger: Ledger = { entries: [], windows: new Map(), latestMs: 0 }
+  /** The ledger of a window, opened where there was none. */
+  ledger(window: string): WindowLedger {
+    const known = this.#ledgers.get(window)
+    if (known !== undefined) return known
+    const ledger = new WindowLedger(window)
     this.#ledgers.set(window, ledger)
     return ledger
   }
 
-  #entriesOf(seq: number, picks: (meter: string) => boolean): ReadonlyArray<{ readonly ledger: Ledger; readonly entry: Entry }> {
-    return this.reserved(seq).flatMap(({ meter, window }) => {
-      const ledger = picks(meter) ? this.#ledgers.get(window) : undefined
-      const entry = ledger === undefined ? undefined : entryAt(ledger.entries, seq)
-      return ledger === undefined || entry === undefined ? [] : [{ ledger, entry }]
+  /** Adds what the evaluation at `seq` reserved, at its own time, or at the last one that any of its windows has. */
+  reserve(seq: number, atMs: number, reservations: ReadonlyArray<Reservation>): void {
+    const ledgers = reservations.map(({ window }) => this.ledger(window))
+    let timeMs = atMs
+    for (const { latestMs } of ledgers) if (latestMs > timeMs) timeMs = latestMs
+    reservations.forEach(({ amount, meter }, place) => {
+      ledgers[place]!.reserve(seq, timeMs, amount)
+      this.#reserved.add(seq, meter, ledgers[place]!)
     })
   }
-}
 
-/** Entries stand in the order of their seqs. */
-const entryAt = (entries: ReadonlyArray<Entry>, seq: number): Entry | undefined => {
-  let low = 0
-  for (let high = entries.length; low < high;) {
-    const middle = (low + high) >>> 1
-    if (entries[middle]!.seq < seq) low = middle + 1
-    else high = middle
+  /** Replaces what an evaluation added to a meter by what it came to, on trial too. Without `mayLower` less is not taken; answers false where that was asked of the meter itself. */
+  settle(seq: number, meter: string, actual: number, mayLower: boolean): boolean {
+    let isTaken = true
+    this.#reserved.each(seq, (name, ledger) => {
+      if (name !== meter && name !== `shadow:${meter}`) return
+      if (!ledger.settle(seq, actual, mayLower) && name === meter) isTaken = false
+    })
+    return isTaken
   }
-  return entries[low]?.seq === seq ? entries[low] : undefined
+
+  /** Takes away all that an evaluation added. */
+  void(seq: number): void {
+    this.#reserved.each(seq, (_, ledger) => ledger.void(seq))
+  }
+
+  /** Forgets what is not after a time, and windows that hold nothing and that nobody looked at since. Windows that reach farther back must not be asked for any more. */
+  forget(beforeMs: number): void {
+    for (const [window, ledger] of this.#ledgers) {
+      ledger.forget(beforeMs)
+      if (!ledger.isEmpty || ledger.usedMs > beforeMs || ledger.unprovedMs > beforeMs) continue
+      this.#ledgers.delete(window)
+      ledger.owner?.delete(ledger.key)
+    }
+    this.#reserved.forget()
+  }
 }
 
 const empty: WindowState = { value: 0, count: 0 }
-
-/** The same by going through all that was added. */
-const counted = ({ entries }: Ledger, windowMs: number, atMs: number): WindowState => {
-  const inside = entries.filter((entry) => !entry.isVoid && entry.atMs > atMs - windowMs && entry.atMs <= atMs)
-  return { value: inside.reduce((sum, { amount }) => sum + amount, 0), count: inside.length }
-}
-
-/** A window of a length that was not asked for before. */
-const filled = (ledger: Ledger, windowMs: number): { readonly sums: SlidingWindow; askedMs: number } => {
-  const sums = new SlidingWindow(windowMs)
-  for (const { amount, atMs, isVoid, seq } of ledger.entries) if (!isVoid) sums.reserve({ evaluationId: String(seq), atMs, amount })
-  const made = { sums, askedMs: ledger.latestMs }
-  ledger.windows.set(windowMs, made)
-  return made
-}

@@ -3,6 +3,7 @@ import type { EvaluationIn } from "@flyball/contract"
 import { Effect } from "effect"
 import { Agents } from "../../agents/service.ts"
 import { readRecords } from "../../replay/read-records.ts"
+import { Chain } from "../../chain/chain.ts"
 import { EvidenceCrypto } from "../../chain/crypto.ts"
 import { Envelopes } from "../../envelopes/service.ts"
 import { registered } from "../../testing/governor-world.ts"
@@ -54,7 +55,7 @@ export const ask = (agentId: string, signals: { readonly [name: string]: unknown
 /** Makes every evaluation of the store again out of its records. */
 export const recomputed = Effect.gen(function*() {
   const storage = yield* Storage
-  const again = new Recomputation({ fromGenesis: true })
+  const again = new Recomputation({ fromGenesis: true, origin: (yield* Chain).origin })
   const found: Array<Recomputed> = []
   const head = yield* storage.head
   const parts = (yield* EvidenceCrypto)

@@ -1,6 +1,6 @@
 /** The outbox in memory: events, deliveries with their attempts, and what is due of each endpoint. */
-import type { Attempt, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, OutboxApi, StoredEvent } from "../outbox.ts"
-import { firstEventId, type Owed, takeTurns } from "../outbox/rules.ts"
+import type { Attempt, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, StoredEvent } from "../outbox.ts"
+import { firstDeliveryId, firstEventId, type Owed, takeTurns } from "../outbox/rules.ts"
 import type { Head, JsonObject } from "../port.ts"
 import { SortedIds } from "./sorted-ids.ts"
 
@@ -14,6 +14,8 @@ interface Row {
 /** Deliveries of one endpoint. Those that are pending are in order of when they are due. */
 interface Lane {
   readonly all: Array<Row>
+  /** Stays when what it was given to is forgotten. */
+  lastSequence: number
   readonly firsts: Array<Row>
   readonly retries: Array<Row>
   readonly inFlight: Set<Row>
@@ -42,7 +44,7 @@ export class OutboxTable {
   }
 
   lastSequence(endpointId: string): number {
-    return this.#lanes.get(endpointId)?.all.length ?? 0
+    return this.#lanes.get(endpointId)?.lastSequence ?? 0
   }
 
   move({ ended, id, to }: DeliveryMove, atMs: number): void {
@@ -74,12 +76,14 @@ export class OutboxTable {
         attempts: []
       }
       this.#rows.set(id, row)
-      this.#lane(endpointId).all.push(row)
-      insert(this.#lane(endpointId).firsts, row)
+      const lane = this.#lane(endpointId)
+      lane.all.push(row)
+      lane.lastSequence = sequence
+      insert(lane.firsts, row)
     }
   }
 
-  claim({ leaseMs, limit, perEndpoint }: ClaimRequest, nowMs: number): ClaimAnswer {
+  claim({ leaseMs, limit, perEndpoint }: ClaimRequest, nowMs: number, versionOf: (endpointId: string) => number): ClaimAnswer {
     const lapsed = [...this.#lanes.values()].flatMap(({ inFlight }) => [...inFlight]).filter(({ delivery }) => delivery.leaseUntilMs! <= nowMs)
     const waiting = [...this.#lanes].filter(([, { firsts, retries }]) => firsts.length + retries.length > 0)
     const lanes = waiting.map(([endpointId, { firsts, inFlight, retries, turn }]) => {
@@ -95,7 +99,7 @@ export class OutboxTable {
     for (const [endpointId, turn] of turns) this.#lane(endpointId).turn = turn
     this.#lastTurn += taken.length
     return {
-      claimed: taken.map(({ delivery }) => ({ delivery, event: this.event(delivery.eventId)! })),
+      claimed: taken.map(({ delivery }) => ({ delivery, event: this.event(delivery.eventId)!, version: versionOf(delivery.endpointId) })),
       lapsed: lapsed.map(({ delivery }) => delivery).sort((a, b) => a.leaseUntilMs! - b.leaseUntilMs! || (a.id < b.id ? -1 : 1)).slice(0, limit),
       nextAtMs: taken.length === limit || lapsed.length > limit ? nowMs : this.#nextAtMs(nowMs, leaseMs)
     }
@@ -108,7 +112,7 @@ export class OutboxTable {
 
   deliveriesOf(endpointId: string, { before, limit }: Parameters<OutboxApi["deliveriesOf"]>[1]): ReadonlyArray<Delivery> {
     const all = this.#lanes.get(endpointId)?.all ?? []
-    const end = Math.max(0, Math.min(all.length, (before ?? all.length + 1) - 1))
+    const end = before === undefined ? all.length : countBefore(all, ({ delivery }) => delivery.sequence < before)
     return all.slice(Math.max(0, end - limit), end).toReversed().map(({ delivery }) => delivery)
   }
 
@@ -123,6 +127,36 @@ export class OutboxTable {
       .filter((id) => id >= first && this.#events.get(id)!.atMs >= (sinceMs ?? 0) && (types === undefined || types.includes(this.#events.get(id)!.type)))
       .slice(0, limit)
       .map((id) => this.event(id)!)
+  }
+
+  missed({ after, endpointId, limit, sinceMs, types }: MissedQuery): MissedPage {
+    const looked = this.events({ types, sinceMs, limit, ...(after === undefined ? {} : { after }) })
+    const owed = new Set((this.#lanes.get(endpointId)?.all ?? []).flatMap(({ delivery: { eventId, state } }) => state === "failed" || state === "cancelled" ? [] : [eventId]))
+    return { events: looked.filter(({ id }) => !owed.has(id)), next: looked.length < limit ? null : looked.at(-1)!.id }
+  }
+
+  forget({ after = "", beforeMs, limit, what }: ForgetRequest): ForgetAnswer {
+    const looked = what === "deliveries"
+      ? [...this.#rows.keys()].filter((id) => id > after && id < firstDeliveryId(beforeMs)).sort().slice(0, limit)
+      : this.#eventIds.page(after, limit).filter((id) => id < firstEventId(beforeMs))
+    const gone = looked.filter((id) => what === "deliveries" ? this.#forgetDelivery(id, beforeMs) : this.#forgetEvent(id, beforeMs))
+    return { count: gone.length, next: looked.length < limit ? null : looked.at(-1)! }
+  }
+
+  #forgetDelivery(id: string, beforeMs: number): boolean {
+    const row = this.#rows.get(id)!
+    if (row.delivery.finishedAtMs === null || row.delivery.finishedAtMs >= beforeMs) return false
+    this.#rows.delete(id)
+    const { all } = this.#lane(row.delivery.endpointId)
+    all.splice(all.indexOf(row), 1)
+    return true
+  }
+
+  #forgetEvent(id: string, beforeMs: number): boolean {
+    if (id === this.#lastEventId || this.#events.get(id)!.atMs >= beforeMs || [...this.#rows.values()].some(({ delivery }) => delivery.eventId === id)) return false
+    this.#events.delete(id)
+    this.#eventIds.remove(id)
+    return true
   }
 
   #nextAtMs(nowMs: number, leaseMs: number): number | null {
@@ -149,7 +183,7 @@ export class OutboxTable {
 
   #lane(endpointId: string): Lane {
     let lane = this.#lanes.get(endpointId)
-    if (lane === undefined) this.#lanes.set(endpointId, lane = { all: [], firsts: [], retries: [], inFlight: new Set(), turn: 0 })
+    if (lane === undefined) this.#lanes.set(endpointId, lane = { all: [], lastSequence: 0, firsts: [], retries: [], inFlight: new Set(), turn: 0 })
     return lane
   }
 }

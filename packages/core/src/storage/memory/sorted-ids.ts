@@ -1,13 +1,18 @@
 /** A set of ids in byte order. Ids sort by time, so nearly every insertion is at the end. */
 import { compareText } from "../text.ts"
 
-/** Ids in order, added one by one, never removed. */
+/** Ids in order, added one by one. */
 export class SortedIds {
   readonly #ids: Array<string> = []
 
   /** Adds an id that is not there yet. */
   add(id: string): void {
     this.#ids.splice(this.#after(id), 0, id)
+  }
+
+  /** Takes out an id that is there. */
+  remove(id: string): void {
+    this.#ids.splice(this.#after(id) - 1, 1)
   }
 
   /** Up to `limit` ids after `after`, exclusive. */

@@ -22,6 +22,9 @@ export const eventIdAfter = (last: string | null, atMs: number, entropy: Uint8Ar
 /** No event of this time or a later one has a smaller id. Unit: milliseconds since 1970. */
 export const firstEventId = (sinceMs: number): string => encodeId(EVENT, timed(Math.max(0, Math.floor(sinceMs)), new Uint8Array(eventEntropyBytes)))
 
+/** No delivery made at this time or later has a smaller id. Unit: milliseconds since 1970. */
+export const firstDeliveryId = (sinceMs: number): string => encodeId(DELIVERY, timed(Math.max(0, Math.floor(sinceMs)), new Uint8Array(eventEntropyBytes)))
+
 /** The id of a delivery: the time of its commit, then what it owes to whom, hashed. The same on every store. */
 export const deliveryId = (sha256: (bytes: Uint8Array) => Uint8Array, atMs: number, eventId: string, endpointId: string, sequence: number): string =>
   encodeId(DELIVERY, timed(atMs, sha256(new TextEncoder().encode(`${eventId} ${sequence} ${endpointId}`)).subarray(0, eventEntropyBytes)))

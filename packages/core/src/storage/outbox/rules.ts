@@ -7,7 +7,7 @@ import type { Conflict } from "../faults.ts"
 import type { DeliveryMove, DeliveryState } from "../outbox.ts"
 import { deliveryId, eventIdAfter } from "./ids.ts"
 
-export { eventEntropyBytes, firstEventId } from "./ids.ts"
+export { eventEntropyBytes, firstDeliveryId, firstEventId } from "./ids.ts"
 export { type Lane, takeTurns, type Turns } from "./turns.ts"
 
 /** The look-up key of the endpoints that want events of this type; its value is {@link wanted}. */
@@ -92,4 +92,8 @@ export const owe = ({ again, events: drafts }: Pick<OutboxDraft, "events" | "aga
   return { events, deliveries, sequences }
 }
 
-const bytesOf = (hex: string): Uint8Array => Uint8Array.from({ length: hex.length / 2 }, (_, n) => Number.parseInt(hex.slice(2 * n, 2 * n + 2), 16))
+const bytesOf = (hex: string): Uint8Array => {
+  const bytes = new Uint8Array(hex.length / 2)
+  for (let n = 0; n < bytes.length; n++) bytes[n] = Number.parseInt(hex.slice(2 * n, 2 * n + 2), 16)
+  return bytes
+}

@@ -20,6 +20,11 @@ export const addBit = (bits: Bits, member: number): void => {
   bits[member >>> 5] = bits[member >>> 5]! | (1 << (member & 31))
 }
 
+/** Puts the numbers of another set into the set. */
+export const addAll = (bits: Bits, more: Bits): void => {
+  for (let word = 0; word < bits.length; word++) bits[word] = bits[word]! | more[word]!
+}
+
 /** Whether the number is in the set. */
 export const hasBit = (bits: Bits, member: number): boolean => ((bits[member >>> 5]! >>> (member & 31)) & 1) === 1
 

@@ -1,6 +1,6 @@
 import type { Axis, Box } from "../compiled.ts"
 import { axisOrder } from "./axis-order.ts"
-import { type Bits, bitsOf, wordsFor } from "./bits.ts"
+import { addAll, type Bits, bitsOf, wordsFor } from "./bits.ts"
 import { axisWidth, type Cell, cellsOf } from "./cells.ts"
 
 /** One axis as diagram and search meet it. */
@@ -9,6 +9,9 @@ export interface Level {
   /** Its place in the list of axes. */
   readonly index: number
   readonly cells: ReadonlyArray<Cell>
+  /** Places of all its cells, and the boxes that admit one of them at least. */
+  readonly places: ReadonlyArray<number>
+  readonly reach: Bits
   /** Boxes that test this axis. */
   readonly tests: Bits
   /** Boxes that test this axis and none after it: where they are still alive here, they hold. */
@@ -52,8 +55,15 @@ export const cellGrid = (axes: ReadonlyArray<Axis>, boxes: ReadonlyArray<Box>, o
     const tests = bitsOf(words, here.map(({ box }) => box))
     const cells = cellsOf(axes[index]!, here, all.map((word, at) => word & ~tests[at]!))
     volume *= axisWidth(axes[index]!)
-    levels.push({ axis: axes[index]!, index, cells, tests, ends: bitsOf(words, here.filter(({ box }) => last[box] === position).map(({ box }) => box)), volume })
+    levels.push({ axis: axes[index]!, index, cells, places: [...cells.keys()], reach: unionOf(words, cells), tests, ends: bitsOf(words, here.filter(({ box }) => last[box] === position).map(({ box }) => box)), volume })
   }
   levels.reverse()
   return { axes, levels, words, all, everywhere: bitsOf(words, [...boxes.keys()].filter((box) => last[box] === -1)), volume }
+}
+
+/** The boxes that admit one of these cells at least. */
+export const unionOf = (words: number, cells: Iterable<Cell>): Bits => {
+  const union = new Uint32Array(words)
+  for (const { boxes } of cells) addAll(union, boxes)
+  return union
 }

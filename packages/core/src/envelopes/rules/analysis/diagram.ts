@@ -1,4 +1,4 @@
-import { type Bits, bitsOf, keyOf, meets } from "./bits.ts"
+import { addBit, type Bits, keyOf, meets } from "./bits.ts"
 import type { CellGrid } from "./cell-grid.ts"
 
 /** Which cell an input takes on each axis, by the axis' place in the list of axes; undefined where any cell will do. */
@@ -100,7 +100,7 @@ const sameWithin = (live: Bits, left: Bits, right: Bits): boolean => {
 /** Makes the step that takes finished boxes out of `live` (in place), notes their ranks, and drops boxes that can no longer win on any side. */
 const settler = (grid: CellGrid, sides: ReadonlyArray<Side>): ((live: Bits, ends: Bits, before: ReadonlyArray<number>) => ReadonlyArray<number>) => {
   const { words } = grid
-  const beating = sides.map(({ ranks, none }) => new Map([...new Set([0, ...ranks, none])].map((rank) => [rank, bitsOf(words, [...ranks.keys()].filter((box) => ranks[box]! < rank))])))
+  const beating = sides.map((side) => beatingOf(words, side))
   return (live, ends, before) => {
     if (!meets(live, ends) && ends !== grid.everywhere) return before
     const ranks = [...before]
@@ -120,6 +120,19 @@ const settler = (grid: CellGrid, sides: ReadonlyArray<Side>): ((live: Bits, ends
     }
     return ranks
   }
+}
+
+/** By rank, the boxes that come out with a lesser one. */
+const beatingOf = (words: number, { none, ranks }: Side): ReadonlyMap<number, Bits> => {
+  const order = [...ranks.keys()].sort((left, right) => ranks[left]! - ranks[right]!)
+  const found = new Map<number, Bits>()
+  const lesser = new Uint32Array(words)
+  let next = 0
+  for (const rank of [...new Set([0, ...ranks, none])].sort((left, right) => left - right)) {
+    for (; next < order.length && ranks[order[next]!]! < rank; next++) addBit(lesser, order[next]!)
+    found.set(rank, lesser.slice())
+  }
+  return found
 }
 
 const pathTo = (grid: CellGrid, parent: Node | undefined, cell: number): Path => {

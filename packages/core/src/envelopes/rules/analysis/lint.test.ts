@@ -198,6 +198,15 @@ describe("a budget that is spent", () => {
     assert.lengthOf(of("E110", report(payments())), 0)
   })
 
+  it("says a code and its reason once, with all rules that it is about", () => {
+    const rules = Array.from({ length: 60 }, (_, rule) => when(`r${rule}`, rule % 2 === 0 ? "deny" : "allow", amount({ between: [rule * 3, rule * 3 + 100] }), { signal: "known", is: rule % 3 === 0 }))
+    const { findings, open } = report(given(rules), {}, { budget: 3, searchBudget: 3 })
+    assert.isAbove(Math.max(...open.map((question) => question.rules.length)), 30)
+    assert.lengthOf(new Set(open.map(({ code, reason }) => `${code} ${reason}`)), open.length)
+    assert.isBelow(open.length, 20)
+    assert.lengthOf(findings.filter(({ code }) => code === "E110"), 1)
+  })
+
   it("still proves dead rules when only the diagram is too large", () => {
     const rules = [when("low", "deny", amount({ lte: 500 })), when("high", "deny", amount({ gt: 500 })), when("r", "require_review", tool("refund"))]
     const partial = report(given(rules), {}, { budget: 2 })

@@ -53,8 +53,8 @@ export const lint = (compiled: Compiled, facts: LintFacts = {}, options: LintOpt
     complete: open.length === 0,
     findings: inOrder([...findings, ...partial(open, options)]),
     proved: asked.filter((code) => !left.has(code)),
-    open,
-    notChecked,
+    open: grouped(open),
+    notChecked: grouped(notChecked),
     domain: String(model.grid.volume),
     decides: decidesOf(inspection)
   }
@@ -72,6 +72,16 @@ const partial = (open: ReadonlyArray<OpenQuestion>, { acknowledgePartial = [] }:
 const tooLarge = (boxes: number, options: LintOptions): LintReport => {
   const open = asked.map((code): OpenQuestion => ({ code, rules: [], reason: `The rules make ${boxes} boxes; ${MAX_ANALYSED_BOXES} are analysed at most.` }))
   return { complete: false, findings: partial(open, options), proved: [], open, notChecked: [], domain: null, decides: null }
+}
+
+/** One entry for each code and reason, with all rules it is about: of hundreds of rules each would say the same. */
+const grouped = (questions: ReadonlyArray<OpenQuestion>): ReadonlyArray<OpenQuestion> => {
+  const groups = new Map<string, OpenQuestion>()
+  for (const { code, reason, rules } of questions) {
+    const key = `${code} ${reason}`
+    groups.set(key, { code, reason, rules: [...new Set([...(groups.get(key)?.rules ?? []), ...rules])] })
+  }
+  return [...groups.values()]
 }
 
 /** By code, then as found, which is the order of the rules. */

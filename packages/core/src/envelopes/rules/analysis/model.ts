@@ -1,5 +1,5 @@
 import type { Box, Compiled } from "../compiled.ts"
-import { type Bits, bitsOf, wordsFor } from "./bits.ts"
+import { addAll, type Bits, bitsOf, wordsFor } from "./bits.ts"
 import { type CellGrid, cellGrid } from "./cell-grid.ts"
 import type { Counted, Side } from "./diagram.ts"
 import { type Ranking, rankingOf, severityOf } from "./ranking.ts"
@@ -16,6 +16,8 @@ export interface Model {
   readonly numbers: ReadonlyArray<ReadonlyArray<number>>
   readonly ofRule: ReadonlyArray<Bits>
   readonly ofLayer: ReadonlyArray<Bits>
+  /** What {@link laxerThan} answered, by severity: every rule asks. */
+  readonly laxer: Array<Omit<Query, "within"> | undefined>
 }
 
 /** Most boxes that are analysed: cutting the axes takes their square. An envelope with more is reported as open. */
@@ -29,18 +31,25 @@ export const modelOf = (compiled: Compiled, project: (box: Box) => Box = (box) =
   const numbers = compiled.rules.map((rule) => rule.boxes.map(() => next++))
   const ofRule = numbers.map((some) => bitsOf(words, some))
   const ofLayer = compiled.otherwise.map((_, layer) => bitsOf(words, compiled.rules.flatMap((rule, index) => (rule.layer === layer ? numbers[index]! : []))))
-  return { compiled, ranking: rankingOf(compiled), grid: cellGrid(compiled.axes, boxes, order), boxes, numbers, ofRule, ofLayer }
+  return { compiled, ranking: rankingOf(compiled), grid: cellGrid(compiled.axes, boxes, order), boxes, numbers, ofRule, ofLayer, laxer: [] }
 }
 
 /** The boxes of the rules that a predicate picks. */
-export const boxesOf = (model: Model, picks: (rule: number) => boolean): Bits =>
-  bitsOf(model.grid.words, model.numbers.flatMap((numbers, rule) => (picks(rule) ? numbers : [])))
+export const boxesOf = ({ grid, ofRule }: Model, picks: (rule: number) => boolean): Bits => {
+  const bits = new Uint32Array(grid.words)
+  for (let rule = 0; rule < ofRule.length; rule++) if (picks(rule)) addAll(bits, ofRule[rule]!)
+  return bits
+}
 
 /** What it takes for an input to come out less restrictive than `severity`: no rule as restrictive holds, and no layer that would say so is silent. */
-export const laxerThan = (model: Model, severity: number): Omit<Query, "within"> => ({
-  avoid: boxesOf(model, (rule) => severityOf(model.compiled.rules[rule]!.outcome) >= severity),
-  need: model.compiled.otherwise.flatMap((outcome, layer) => (outcome !== null && severityOf(outcome) >= severity ? [model.ofLayer[layer]!] : []))
-})
+export const laxerThan = (model: Model, severity: number): Omit<Query, "within"> => {
+  const known = model.laxer[severity]
+  if (known !== undefined) return known
+  return model.laxer[severity] = {
+    avoid: boxesOf(model, (rule) => severityOf(model.compiled.rules[rule]!.outcome) >= severity),
+    need: model.compiled.otherwise.flatMap((outcome, layer) => (outcome !== null && severityOf(outcome) >= severity ? [model.ofLayer[layer]!] : []))
+  }
+}
 
 /** The sides of a diagram that tells every decider of an envelope: the best rule, then for each layer that has a word for it whether it is silent. */
 export const decidingSides = (model: Model): ReadonlyArray<Side> => {

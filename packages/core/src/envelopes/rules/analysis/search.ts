@@ -1,6 +1,6 @@
 import { type Bits, isEmpty, keyOf, meets } from "./bits.ts"
 import type { Cell } from "./cells.ts"
-import type { CellGrid } from "./cell-grid.ts"
+import { type CellGrid, unionOf } from "./cell-grid.ts"
 import type { Path } from "./diagram.ts"
 
 /** Which inputs are looked for. */
@@ -28,7 +28,8 @@ export const SEARCH_BUDGET = 50_000
 export const findInput = (grid: CellGrid, query: Query, budget: number = SEARCH_BUDGET): Answer => {
   const { levels, words } = grid
   const { avoid, need } = query
-  const cellsAt = levels.map(({ cells }) => [...cells.keys()].filter((cell) => admitsAll(cells[cell]!, query.within)))
+  // Where no box of the place tests an axis, each of its cells is in it.
+  const cellsAt = levels.map(({ cells, places, tests }) => (meets(tests, query.within) ? places.filter((cell) => admitsAll(cells[cell]!, query.within)) : places))
   if (meets(avoid, grid.everywhere) || cellsAt.some((cells) => cells.length === 0)) return { kind: "none", states: 0 }
   const dead = new Set<string>()
   const path: Array<number | undefined> = grid.axes.map(() => undefined)
@@ -54,12 +55,14 @@ export const findInput = (grid: CellGrid, query: Query, budget: number = SEARCH_
   }
 
   // Boxes that do not reach into the place of the search are no obstacles and no help: without them states are alike more often.
-  const start = need.reduce((all, group) => all.map((word, place) => word | group[place]!), avoid).map((word, place) => word & ~grid.everywhere[place]!)
-  levels.forEach(({ cells }, at) => {
-    for (let word = 0; word < words; word++) start[word] = start[word]! & cellsAt[at]!.reduce((reach, cell) => reach | cells[cell]!.boxes[word]!, 0)
-  })
   const met = need.reduce((bits, group, place) => (meets(group, grid.everywhere) ? bits | (1 << place) : bits), 0)
-  if (!visit(start.map((word, place) => word & keptBy(query, met, place)), 0, met)) return { kind: states > budget ? "open" : "none", states }
+  const start = new Uint32Array(words)
+  for (let word = 0; word < words; word++) start[word] = keptBy(query, met, word) & ~grid.everywhere[word]!
+  levels.forEach(({ cells, places, reach }, at) => {
+    const reached = cellsAt[at] === places ? reach : unionOf(words, cellsAt[at]!.map((cell) => cells[cell]!))
+    for (let word = 0; word < words; word++) start[word] = start[word]! & reached[word]!
+  })
+  if (!visit(start, 0, met)) return { kind: states > budget ? "open" : "none", states }
   levels.forEach(({ cells, index }, at) => {
     if (path[index] === undefined && cellsAt[at]!.length < cells.length) path[index] = cellsAt[at]![0]
   })
@@ -89,7 +92,7 @@ const stepsFrom = (query: Query, { cells, ends }: CellGrid["levels"][number], al
     }
     steps.push({ cell, live: next, met: now, obstacles })
   }
-  return steps.sort((left, right) => left.obstacles - right.obstacles)
+  return steps.length > 1 ? steps.sort((left, right) => left.obstacles - right.obstacles) : steps
 }
 
 /** One word of the boxes that still matter: the avoided ones, and those that may satisfy what is not yet. */

@@ -21,7 +21,7 @@ export const checkBlastRadius = (inspection: Inspection): void => {
       notChecked.push({ code: "W208", rules: [], reason: `The blast radius bounds ${bound.signal}, which is no signal of the envelope.` })
       continue
     }
-    const outside = outsideOf(bound, index, axes[index]!)
+    const outside = outsideOf(bound, index, axes)
     if (outside.length === 0) continue
     const added = variantOf(model, (box) => box, outside)
     const laxer = laxerThan(added, severityOf("require_review"))
@@ -36,7 +36,14 @@ export const checkBlastRadius = (inspection: Inspection): void => {
 }
 
 /** What a bound leaves out, as boxes. */
-const outsideOf = (bound: BlastBound, index: number, axis: Axis): ReadonlyArray<Box> => {
-  if ("max" in bound) return axis.kind === "int" ? interval(index, axis, bound.max + 1, axis.max) : []
+const outsideOf = (bound: BlastBound, index: number, axes: ReadonlyArray<Axis>): ReadonlyArray<Box> => {
+  const axis = axes[index]!
+  if ("max" in bound) {
+    const above = axis.kind === "int" ? interval(index, axis, bound.max + 1, axis.max) : []
+    const tool = axes.findIndex(({ kind, name }) => name === "tool" && kind === "enum")
+    if (bound.ofTools === undefined || tool === -1) return above
+    const called = pointSet(tool, axes[tool]!, (point) => point >= axes[tool]!.min && bound.ofTools!.includes(axes[tool]!.values![point]!))
+    return above.flatMap((box) => called.map((other): Box => [...box, ...other].sort((a, b) => a.axis - b.axis)))
+  }
   return axis.values === null ? [] : others(pointSet(index, axis, (point) => point < axis.min || bound.values.includes(axis.values![point]!)), [...Array.from({ length: index }, () => axis), axis])
 }

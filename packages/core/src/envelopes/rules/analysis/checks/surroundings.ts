@@ -19,16 +19,20 @@ const checkReviewers = ({ facts, model, notChecked, own, say }: Inspection): voi
     notChecked.push({ code: "E108", rules: [], reason: envelope === undefined ? "The obligations of the rules were not given." : "Who can review was not given." })
     return
   }
+  const isTold = (role: string): boolean => reviewers.among === undefined || reviewers.among.has(role)
   for (const { id, obligations } of envelope.rules) {
     const rule = model.compiled.rules.findIndex((one) => one.id === id && one.layer === own)
     for (const obligation of obligations) {
       if (obligation.type !== "reviewers" || rule === -1) continue
       const { approvals, role } = obligation
       const problem = approvals < 1 ? `asks for ${approvals} approvals, which is no review`
-        : reviewers.grantable !== "any" && !reviewers.grantable.has(role) ? `asks for reviewers with the role ${role}, which no mapping rule can grant`
-        : reviewers.ownerOnly.has(role) ? `asks for reviewers with the role ${role}, which only the agent's owner has`
+        : reviewers.grantable !== "any" && isTold(role) && !reviewers.grantable.has(role) ? `asks for reviewers with the role ${role}, which no mapping rule can grant`
+        : reviewers.ownerOnly !== "not_built" && reviewers.ownerOnly.has(role) ? `asks for reviewers with the role ${role}, which only the agent's owner has`
         : null
       if (problem !== null) say("E108", [rule], `The rule ${id} ${problem}. Nobody could ever approve; name another role or grant it to somebody.`)
+      else if (!isTold(role) || reviewers.ownerOnly === "not_built") {
+        notChecked.push({ code: "E108", rules: [id], reason: `Whether anybody but the agent's owner could review as ${role} cannot be known: the review module is not built yet.` })
+      }
     }
   }
 }
@@ -36,6 +40,7 @@ const checkReviewers = ({ facts, model, notChecked, own, say }: Inspection): voi
 /** W210: more reviews a day than the queue takes. */
 const checkReviewLoad = ({ facts: { reviewLoad }, notChecked, say }: Inspection): void => {
   if (reviewLoad === undefined) notChecked.push({ code: "W210", rules: [], reason: "No backtest and no capacity of the review queue were given." })
+  else if (reviewLoad === "not_built") notChecked.push({ code: "W210", rules: [], reason: "How many reviews the reviewers handle cannot be known: the review module is not built yet." })
   else if (reviewLoad.perDay > reviewLoad.capacityPerDay) {
     say("W210", [], `By the backtest ${reviewLoad.perDay} reviews a day are to be expected; the reviewers handle ${reviewLoad.capacityPerDay}. Reviews would expire, which denies. Narrow the rules or find more reviewers.`)
   }

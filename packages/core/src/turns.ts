@@ -1,8 +1,9 @@
 /**
  * Work on the host's thread, a little in each turn of its event loop.
  *
- * Many callers are answered at once: by a worker's message, by a batch that became durable. What each of them does next takes 20 to 50 microseconds, so
- * that all in a row would stop the host for milliseconds. All stores of a process share one queue, since they share the turn.
+ * Many callers are answered at once: by a worker's message, by a batch that became durable. What each of them does next takes 20 to 50 microseconds, and
+ * to begin a call as long again, so that all in a row would stop the host for milliseconds. All governors and stores of a process share one queue, since
+ * they share the turn.
  */
 
 /** How long one turn works, about. A task is not cut, so its last one comes on top. */
@@ -26,6 +27,12 @@ let untilMs = 0
 export const inTurn = (task: () => void): void => {
   tasks.push(task)
   if (!begun) begin()
+}
+
+/** Whether something may be done at once: this turn has time left, and nobody waits. */
+export const isTurnFree = (): boolean => {
+  if (!begun) begin()
+  return tasks.length === 0 && performance.now() <= untilMs
 }
 
 const begin = (): void => {

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { allRecordKinds, type BodyMember, checkBody, kindRow, recordKinds } from "./kinds.ts"
-import type { MemberType } from "./kinds-members.ts"
-import { kindsTable } from "./kinds-table.ts"
-import { kindForm, partNameForm } from "./record/record.ts"
+import { kindForm, partNameForm } from "../record/record.ts"
+import { allRecordKinds, kindRow, recordKinds } from "./catalogue.ts"
+import { checkBody } from "./check-body.ts"
+import type { MemberType } from "./members.ts"
+import type { BodyMember } from "./row.ts"
+import { kindsTable } from "./table.ts"
 
 const tail = "0".repeat(26)
 
@@ -61,7 +63,7 @@ describe("the catalogue", () => {
   })
 
   it("is the one that SPEC.md prints", () => {
-    const spec = readFileSync(new URL("../SPEC.md", import.meta.url), "utf8")
+    const spec = readFileSync(new URL("../../SPEC.md", import.meta.url), "utf8")
     const printed = /<!-- catalogue -->\n\n([\s\S]*?)\n\n<!-- end of catalogue -->/.exec(spec)?.[1]
     expect(printed).toBe(kindsTable())
     expect(spec).toContain(allRecordKinds.join(" "))

@@ -1,44 +1,32 @@
 /** Everything that is found out about an envelope before it is published. Pure, given what surrounds it. */
 import type { BacktestOut, DiffOut, EnvelopeFinding, LintOut } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
-import type { Layer } from "../evaluations/rules/layers.ts"
-import { serverSignalNames } from "../evaluations/rules/server-signals.ts"
-import type { History } from "./history.ts"
-import { backtest, type BacktestReport } from "./rules/analysis/backtest.ts"
-import { type LintCode, lintCodes } from "./rules/analysis/codes.ts"
-import { diff } from "./rules/analysis/diff.ts"
-import type { DiffReport } from "./rules/analysis/diff-report.ts"
-import { lint } from "./rules/analysis/lint.ts"
-import type { LintFinding, LintReport } from "./rules/analysis/lint-report.ts"
-import { recordedInputs } from "./rules/analysis/recorded-inputs.ts"
-import { decisionTable, tableAsMarkdown } from "./rules/analysis/render/table.ts"
-import { envelopeSentences } from "./rules/analysis/render/sentence.ts"
-import { unitsOf } from "./rules/analysis/render/names.ts"
-import { compile, type Combination } from "./rules/compile.ts"
-import type { Compiled } from "./rules/compiled.ts"
-import type { Envelope } from "./rules/envelope.ts"
-import type { Finding } from "./rules/findings.ts"
-import { readEnvelope } from "./rules/read-envelope.ts"
-import { withTierFloor } from "./rules/tier-floor.ts"
+import { serverSignalNames } from "../../evaluations/rules/server-signals.ts"
+import type { History } from "../history.ts"
+import { backtest, type BacktestReport } from "../rules/analysis/backtest.ts"
+import { type LintCode, lintCodes } from "../rules/analysis/codes.ts"
+import { diff } from "../rules/analysis/diff.ts"
+import type { DiffReport } from "../rules/analysis/diff-report.ts"
+import { lint } from "../rules/analysis/lint.ts"
+import type { LintFinding, LintReport } from "../rules/analysis/lint-report.ts"
+import { recordedInputs } from "../rules/analysis/recorded-inputs.ts"
+import { decisionTable, tableAsMarkdown } from "../rules/analysis/render/table.ts"
+import { envelopeSentences } from "../rules/analysis/render/sentence.ts"
+import { unitsOf } from "../rules/analysis/render/names.ts"
+import { compile, type Combination } from "../rules/compile.ts"
+import type { Compiled } from "../rules/compiled.ts"
+import type { Envelope } from "../rules/envelope.ts"
+import type { Finding } from "../rules/findings.ts"
+import { readEnvelope } from "../rules/read-envelope.ts"
+import { withTierFloor } from "../rules/tier-floor.ts"
+import { factsAround } from "./facts-around.ts"
+import type { LayerText, Limits, Surroundings } from "./questions.ts"
 
-/**
- * How far a question that is asked of the service is followed: it is answered in the host's own thread, which serves agents meanwhile. Twenty rules take a hundred nodes. What a
- * node costs grows with the square of the boxes, so where there are many fewer nodes are looked at; what is left open is said (E110).
- *
- * - Unit: nodes of the diagram, states of all searches.
- */
-const hostBudgets = (...versions: ReadonlyArray<Compiled | null>): { readonly budget: number; readonly searchBudget: number } => {
+/** The budgets of a question about these versions. */
+export const budgetsOf = ({ nodes, work }: Limits, ...versions: ReadonlyArray<Compiled | null>): { readonly budget: number; readonly searchBudget: number } => {
   const boxes = Math.max(1, ...versions.map((version) => version === null ? 0 : version.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)))
-  const budget = Math.max(1, Math.min(10_000, Math.floor(4_000_000 / (boxes * boxes))))
+  const budget = Math.max(1, Math.min(nodes, Math.floor(work / (boxes * boxes))))
   return { budget, searchBudget: budget }
-}
-
-/** What surrounds an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's. */
-export interface Surroundings {
-  readonly outer: ReadonlyArray<Layer>
-  readonly inner: ReadonlyArray<Layer>
-  /** The highest tier of the agents it is for. */
-  readonly tier: number
 }
 
 /** An envelope that was read and fits: alone with its outer layers, and under the tier floor too. Null where it does not. */
@@ -58,11 +46,12 @@ export interface Reading {
 export const fit = (json: unknown, { inner, outer }: Surroundings): Reading => {
   const { envelope, findings } = readEnvelope(json)
   if (envelope === null) return { fitted: null, findings }
-  const around = outer.flatMap((layer) => layer.envelope ?? [])
+  const around = outer.flatMap((layer) => envelopeOf(layer) ?? [])
   const floored = compile(withTierFloor([...around, envelope]))
   const misfits = inner.flatMap((layer) => {
-    if (layer.envelope === null) return []
-    return compile(withTierFloor([envelope, layer.envelope])).findings.map((one) => ({ ...one, message: `With the envelope ${layer.envelopeId} of an agent of this org unit: ${one.message}` }))
+    const within = envelopeOf(layer)
+    if (within === null) return []
+    return compile(withTierFloor([envelope, within])).findings.map((one) => ({ ...one, message: `With the envelope ${layer.envelopeId} of an agent of this org unit: ${one.message}` }))
   })
   const all = [...findings, ...unknownToServer(envelope), ...floored.findings, ...misfits]
   return { fitted: floored.combination === null ? null : { envelope, floored: floored.combination }, findings: all }
@@ -72,30 +61,25 @@ export const fit = (json: unknown, { inner, outer }: Surroundings): Reading => {
 const unknownToServer = ({ signals }: Envelope): ReadonlyArray<Finding> => signals.flatMap(({ name, source }) =>
   source !== "server" || serverSignalNames.includes(name) ? [] : [{ code: "E100" as const, path: `/signals/${name}`, message: `There is no server signal called ${name}. It can be ${serverSignalNames.join(", ")}.` }])
 
-/** What lint says, in all. */
-export interface Linted {
-  readonly out: LintOut
-  readonly publishable: boolean
-}
+/** The envelope of a version that was published; null where its text is gone or cannot be read any more. */
+const envelopeOf = ({ envelope }: LayerText): Envelope | null => (envelope === null ? null : readEnvelope(envelope).envelope)
 
 /** Lints what was read. Codes in `acknowledged` may stay open. */
-export const lintRead = ({ findings, fitted }: Reading, surroundings: Surroundings, history: History | null, acknowledged: ReadonlyArray<string>): Linted => {
+export const lintRead = ({ findings, fitted }: Reading, surroundings: Surroundings, history: History | null, acknowledged: ReadonlyArray<string>, limits: Limits): LintOut => {
   const ownFindings = findings.map(readingOut)
-  if (fitted === null) {
-    return { publishable: false, out: { publishable: false, complete: false, findings: ownFindings, proved: [], open: [], not_checked: [], domain: null, decides: null, table: null, sentences: [] } }
-  }
+  if (fitted === null) return { publishable: false, complete: false, findings: ownFindings, proved: [], open: [], not_checked: [], domain: null, decides: null, table: null, sentences: [] }
   const report = lint(fitted.floored.compiled, {
     envelope: fitted.envelope,
     ...(history === null || history.evaluations.length === 0 ? {} : { history: { inputs: recordedInputs(history.evaluations, fitted.floored), days: daysOf(history) } }),
+    ...factsAround(surroundings, fitted.envelope, history),
     safety: { tier: surroundings.tier, breakerArmed: "not_built", drillCurrent: "not_built" }
-  }, { ...hostBudgets(fitted.floored.compiled), acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
+  }, { ...budgetsOf(limits, fitted.floored.compiled), acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
   const all = [...ownFindings, ...report.findings.map(findingOut)]
-  const publishable = !all.some(({ level }) => level === "error")
-  return { publishable, out: lintOut(report, all, publishable, fitted.envelope) }
+  return lintOut(report, all, fitted.envelope)
 }
 
-const lintOut = (report: LintReport, findings: ReadonlyArray<EnvelopeFinding>, publishable: boolean, envelope: Envelope): LintOut => ({
-  publishable,
+const lintOut = (report: LintReport, findings: ReadonlyArray<EnvelopeFinding>, envelope: Envelope): LintOut => ({
+  publishable: !findings.some(({ level }) => level === "error"),
   complete: report.complete,
   findings,
   proved: report.proved,
@@ -113,10 +97,8 @@ const findingOut = ({ code, example, historyCount, level, message, rules, share,
   ({ code, level, path: null, rules, message, example, volume, share, history_count: historyCount })
 
 /** Compares what binds now with what would. `from` null: before it, everything is denied. */
-export const compare = (from: Compiled | null, to: Fitted, history: History | null): DiffReport => {
-  const inputs = history === null ? null : recordedInputs(history.evaluations, to.floored)
-  return diff(from, to.floored.compiled, { ...hostBudgets(from, to.floored.compiled), ...(inputs === null ? {} : { history: inputs }), units: unitsOf(to.envelope) })
-}
+export const compare = (from: Compiled | null, to: Fitted, history: History, limits: Limits): DiffReport =>
+  diff(from, to.floored.compiled, { ...budgetsOf(limits, from, to.floored.compiled), history: recordedInputs(history.evaluations, to.floored), units: unitsOf(to.envelope) })
 
 /** A diff as the interface shows it; numbers of versions, 0 for the draft or for nothing. */
 export const diffOut = (from: number, to: number, report: DiffReport): DiffOut => ({
@@ -145,8 +127,8 @@ export const test = ({ floored }: Fitted, history: History, meters: BacktestRepo
 const daysOf = ({ evaluations }: History): number => (evaluations.at(-1)!.atMs - evaluations[0]!.atMs) / 86_400_000
 
 /** What a binding says without its waivers: a version that makes an exception permanent loosens, also while the exception holds for a time. */
-export const compiledOf = (layers: ReadonlyArray<Layer>): Compiled | null => {
-  const envelopes = layers.flatMap(({ envelope }) => envelope ?? [])
+export const compiledOf = (layers: ReadonlyArray<LayerText>): Compiled | null => {
+  const envelopes = layers.flatMap((layer) => envelopeOf(layer) ?? [])
   return layers.length === 0 || envelopes.length < layers.length ? null : compile(withTierFloor(envelopes)).combination?.compiled ?? null
 }
 

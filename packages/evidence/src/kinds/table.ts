@@ -1,6 +1,7 @@
 /** The catalogue as the table that `SPEC.md` carries. */
-import { type KindRow, recordKinds } from "./kinds.ts"
-import { describeMember } from "./kinds-members.ts"
+import { recordKinds } from "./catalogue.ts"
+import { describeMember } from "./members.ts"
+import type { KindRow } from "./row.ts"
 
 /** Markdown of the catalogue: one section per kind. */
 export const kindsTable = (): string => recordKinds.map(section).join("\n\n")

@@ -1,22 +1,10 @@
 import { assert, describe, it } from "vitest"
+import { countingTurns } from "./testing/counting-turns.ts"
 import { inTurn, turnTasks } from "./turns.ts"
-
-/** Counts turns of the event loop while `body` runs. */
-const counting = async (body: (turn: () => number) => Promise<void>): Promise<void> => {
-  let turn = 0
-  let ended = false
-  const next = (): void => {
-    turn++
-    if (!ended) setImmediate(next)
-  }
-  setImmediate(next)
-  await body(() => turn)
-  ended = true
-}
 
 describe("work in turns", () => {
   it("does tasks in order, a few in each turn, and never before the one who asks lets go", () =>
-    counting(async (turn) => {
+    countingTurns(async (turn) => {
       const doneIn: Array<number> = []
       const order: Array<number> = []
       const all = new Promise<void>((done) => {
@@ -37,7 +25,7 @@ describe("work in turns", () => {
     }))
 
   it("ends a turn when what tasks and the reactions of their promises do has taken its time", () =>
-    counting(async (turn) => {
+    countingTurns(async (turn) => {
       const busy = (): void => {
         const untilMs = performance.now() + 1
         while (performance.now() < untilMs);

@@ -1,0 +1,29 @@
+/** What people did to the bounds of agents, as a replay judges it. */
+import type { ReplayRecord } from "@flyball/core/recompute"
+
+/** Verdicts on a draft, a publication or a grant. The first that applies; `withheld`: what would be needed is not shown, and what is shown agrees. */
+export const actVerdicts = ["ok", "digest_mismatch", "second_person_missing", "authors_mismatch", "draft_mismatch", "waiver_mismatch", "withheld"] as const
+export type ActVerdictName = (typeof actVerdicts)[number]
+
+/** What is wrong with an act, or not known of it. */
+export interface ActVerdict {
+  readonly verdict: Exclude<ActVerdictName, "ok">
+  readonly reason: string
+}
+
+/** One judged act. `about`: the version or the waiver. */
+export interface Act {
+  readonly seq: number
+  readonly kind: string
+  readonly about: string
+  readonly verdict: ActVerdictName
+  readonly reason: string | null
+}
+
+/** An act with its verdict. */
+export const act = ({ body, kind, seq }: ReplayRecord, problem: ActVerdict | null): Act => ({
+  seq, kind,
+  about: kind === "waiver.granted" ? String(body["waiver_id"]) : `${String(body["envelope_id"])} version ${String(body["version"])}`,
+  verdict: problem?.verdict ?? "ok",
+  reason: problem?.reason ?? null
+})

@@ -1,0 +1,78 @@
+/**
+ * The packs of the chains before this one, for what a recovered chain carried over: record 0 says which chain it follows, of how many records and with which root, so whoever trusts
+ * the one pack has all it needs to believe the other. Decisions 0010 and 0026.
+ */
+import type { Previous } from "@flyball/evidence"
+import { verifyPackFile } from "@flyball/evidence/node"
+import { followedChain } from "../previous-chain.ts"
+
+/** A whole chain that was put aside. */
+export interface EarlierPack {
+  readonly path: string
+  /** Records between its first one and record 0 of the chain that is replayed. */
+  readonly before: number
+}
+
+/** What lies before record 0. */
+export interface Earlier {
+  /** Oldest first. */
+  readonly packs: ReadonlyArray<EarlierPack>
+  /** Why what lies before the first of them is not known; null where nothing does. */
+  readonly missing: string | null
+}
+
+interface Given {
+  readonly path: string
+  readonly origin: string
+  readonly size: number
+  readonly rootHex: string
+}
+
+/**
+ * Joins a checked pack that begins at record 0 with those that were given for the chains before it.
+ *
+ * - Fails: answers a sentence where one of them is not what it is given for.
+ */
+export const earlierPacks = async (pack: string, given: ReadonlyArray<string>, threads: number | null): Promise<Earlier | string> => {
+  const chains: Array<Given> = []
+  for (const path of given) {
+    const found = await wholeChain(path, threads)
+    if (typeof found === "string") return found
+    chains.push(found)
+  }
+  const packs: Array<EarlierPack> = []
+  let followed = await followedChain(pack)
+  // Each chain is followed once: else two that name each other would go round.
+  const left = new Set(chains)
+  for (let before = 0; followed !== null && followed !== "hidden" && followed.storedSize > 0;) {
+    const { origin }: Previous = followed
+    const found = [...left].find((one) => one.origin === origin)
+    if (found === undefined) break
+    if (found.size !== followed.storedSize || found.rootHex !== followed.storedRootHex) return differs(found, followed)
+    left.delete(found)
+    before += found.size
+    packs.unshift({ path: found.path, before })
+    followed = await followedChain(found.path)
+  }
+  const [spare] = left
+  if (spare !== undefined) return `Evaluations were not made again: ${spare.path} holds ${spare.origin}, which is no chain that this one follows${followed === null || followed === "hidden" ? "" : `; it follows ${followed.origin}`}.`
+  return { packs, missing: missingOf(followed) }
+}
+
+const missingOf = (followed: Previous | "hidden" | null): string | null => {
+  if (followed === null) return null
+  if (followed === "hidden") return "Record 0 says that this chain follows another one, and the pack does not show which: what was carried over from there is not known. Ask for another pack."
+  if (followed.storedSize === 0) return null
+  return `This chain follows ${followed.origin}, and what was carried over from there (agents, envelopes, what meters held) has its records there. Give that chain's full pack, with its parts, as --previous PACK: the operator makes it with flyball export --kind full --disclose all --chain ${followed.origin}.`
+}
+
+/** A pack of all records of a chain; a sentence where it is none. Which key signed it does not matter: the root is what counts. */
+const wholeChain = async (path: string, threads: number | null): Promise<Given | string> => {
+  const { checkpoint, header, origin, verdicts } = await verifyPackFile(path, { vkeys: [], ...threads === null ? {} : { threads } })
+  if (verdicts.integrity !== "ok" || checkpoint === null || origin === null) return `Evaluations were not made again: the records of ${path} are not what that pack claims. Verify it by itself to see what is wrong.`
+  if (header?.kind !== "full") return `Evaluations were not made again: ${path} does not hold its whole chain. Give a full pack with --previous.`
+  return { path, origin, size: checkpoint.size, rootHex: checkpoint.rootHex }
+}
+
+const differs = ({ origin, path, rootHex, size }: Given, { storedRootHex, storedSize }: Previous): string =>
+  `Evaluations were not made again: this chain follows ${origin} of ${storedSize} records with root ${storedRootHex}, and ${path} holds ${size} with root ${rootHex}. They are not the same history.`

@@ -1,0 +1,164 @@
+/**
+ * Whether what takes two people was done by two: versions that newly allow something, and waivers. From records alone, in order, beside the evaluations that are made again.
+ *
+ * Spec: document 1 part 5; decisions 0025 and 0026.
+ */
+import { checkBody, type JsonObject, toHex } from "@flyball/evidence"
+import type { ReplayRecord } from "@flyball/core/recompute"
+import { type Act, act, type ActVerdict } from "./act.ts"
+import { digestProblem, type Sha256 } from "./told-digests.ts"
+
+/** Kinds of acts that are judged. */
+const judgedKinds: ReadonlySet<string> = new Set(["envelope.drafted", "envelope.published", "waiver.granted"])
+
+/** Parts that are looked into beside those of evaluations. */
+export const fourEyesParts: ReadonlySet<string> = new Set(["backtest", "diff", "envelope", "lint", "waiver"])
+
+/** A text that can be published: a draft, or a version on trial. */
+interface Text {
+  readonly digest: string
+  readonly authors: ReadonlyArray<string>
+  /** The record that tells it. */
+  readonly place: string
+  readonly isErased: boolean
+}
+
+/** What of an envelope can be published; undefined where that lies before what is known. */
+interface Candidates {
+  readonly draft: Text | null | undefined
+  readonly trial: Text | null | undefined
+}
+
+/** A waiver as it was asked for. `content`: digest of the part; null where it is not shown. */
+interface Asked {
+  readonly body: JsonObject
+  readonly content: string | null
+}
+
+/**
+ * The fold. Memory grows with envelopes and with waivers that were asked for, and with nothing else.
+ *
+ * `fromGenesis`: nothing lies before the first record. If not, an act that begins there is `withheld`, and nothing of it is called wrong for want of that beginning.
+ */
+export class FourEyes {
+  readonly #candidates = new Map<string, Candidates>()
+  readonly #asked = new Map<string, Asked>()
+  readonly #sha256: Sha256
+  /** Whether all that was drafted and asked for is known. */
+  #isWhole: boolean
+
+  constructor({ fromGenesis, sha256 }: { readonly fromGenesis: boolean; readonly sha256: Sha256 }) {
+    this.#isWhole = fromGenesis
+    this.#sha256 = sha256
+  }
+
+  /**
+   * Takes one record; answers for drafts, publications and grants, null for all others. Never throws, whatever a record says.
+   *
+   * - `before`, for a record of a chain that a recovery put aside: how many records lie between its first one and record 0 of the chain at hand.
+   */
+  take(record: ReplayRecord, before = 0): Act | null {
+    const { body, kind, seq } = record
+    const isErasure = kind === "part.erased"
+    if (!isErasure && !kind.startsWith("envelope.") && !kind.startsWith("waiver.")) return null
+    if (checkBody(kind, body) !== null) {
+      if (!isErasure) this.#forget()
+      return null
+    }
+    if (isErasure) {
+      if (body["name"] === "envelope") this.#erase(placeOf(Number(body["seq"]), before))
+      return null
+    }
+    const found = judgedKinds.has(kind) ? this.#judge(record) : null
+    this.#fold(record, placeOf(seq, before))
+    return found
+  }
+
+  /** A draft or a request in words that this version does not know: from here on nothing is known as to what can be published. */
+  #forget(): void {
+    this.#isWhole = false
+    this.#candidates.clear()
+    this.#asked.clear()
+  }
+
+  #judge(record: ReplayRecord): Act {
+    const { body, kind } = record
+    const problem = kind === "waiver.granted" ? this.#grant(record) : digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(body))
+    return act(record, problem)
+  }
+
+  /** Whoever wrote on a draft stays among its authors until it is published. */
+  #draft(body: JsonObject): ActVerdict | null {
+    const before = this.#candidatesOf(body).draft?.authors ?? []
+    return missing(authorsOf(body), [...before, String(body["writer"])])
+  }
+
+  #publication(body: JsonObject): ActVerdict | null {
+    const writer = String(body["writer"])
+    const authors = authorsOf(body)
+    if (body["mode"] === "enforced" && (body["change"] === "loosens" || body["change"] === "unknown")) {
+      if (authors.includes(writer)) return { verdict: "second_person_missing", reason: `It newly allows something (${body["change"]}), and ${writer}, who published it, is among its authors.` }
+      if (body["approver"] === undefined) return { verdict: "second_person_missing", reason: `It newly allows something (${body["change"]}) and names no approver.` }
+    }
+    const { approver } = body
+    if (approver !== undefined && (approver !== writer || authors.includes(String(approver)))) return { verdict: "second_person_missing", reason: `The approver is who publishes and none of the authors; the record names ${String(approver)}, published by ${writer}.` }
+    const text = this.#candidate(body)
+    if (text === undefined) return { verdict: "withheld", reason: "What was drafted lies before the first record here, or cannot be read." }
+    if (text === null) return { verdict: "draft_mismatch", reason: "No record before it says that this was drafted." }
+    if (text.digest !== body["digest"]) return { verdict: "draft_mismatch", reason: `The text that was drafted has the digest ${text.digest}; ${String(body["digest"])} was published.` }
+    return missing(authors, text.authors)
+  }
+
+  /** The draft; where there is none, or it was erased, the version on trial. */
+  #candidate(body: JsonObject): Text | null | undefined {
+    const { draft, trial } = this.#candidatesOf(body)
+    if (draft === undefined || (draft !== null && !draft.isErased)) return draft
+    return body["mode"] === "enforced" ? trial : null
+  }
+
+  #candidatesOf(body: JsonObject): Candidates {
+    const begin = this.#isWhole ? null : undefined
+    return this.#candidates.get(String(body["envelope_id"])) ?? { draft: begin, trial: begin }
+  }
+
+  #grant({ body, parts }: ReplayRecord): ActVerdict | null {
+    const writer = String(body["writer"])
+    if (writer === body["requested_by"]) return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it.` }
+    const asked = this.#asked.get(String(body["waiver_id"]))
+    if (asked === undefined) return this.#isWhole ? { verdict: "waiver_mismatch", reason: "No record before it says that it was asked for." } : { verdict: "withheld", reason: "Its request lies before the first record here, or cannot be read." }
+    if (asked.body["writer"] === writer) return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it; the record of the grant says that ${String(body["requested_by"])} asked.` }
+    for (const [name, wanted] of [["requested_by", "writer"], ["envelope_id", "envelope_id"], ["version", "version"], ["rule_id", "rule_id"], ["expires_at", "expires_at"]] as const) {
+      if (body[name] !== asked.body[wanted]) return { verdict: "waiver_mismatch", reason: `The request says ${String(asked.body[wanted])} for ${name}; the grant says ${String(body[name])}.` }
+    }
+    const granted = contentOf(parts.get("waiver"), this.#sha256)
+    if (granted === null || asked.content === null) return { verdict: "withheld", reason: "What was asked for, or what was granted, is not shown." }
+    return granted === asked.content ? null : { verdict: "waiver_mismatch", reason: "What it excepts, or the reason for it, is not what was asked for." }
+  }
+
+  #fold({ body, kind, parts }: ReplayRecord, place: string): void {
+    const id = String(body["envelope_id"])
+    const text = (): Text => ({ digest: String(body["digest"]), authors: authorsOf(body), place, isErased: false })
+    if (kind === "envelope.drafted") this.#candidates.set(id, { ...this.#candidatesOf(body), draft: text() })
+    if (kind === "envelope.published") this.#candidates.set(id, { draft: null, trial: body["mode"] === "shadow" ? text() : null })
+    if (kind === "envelope.withdrawn") this.#candidates.set(id, { ...this.#candidatesOf(body), trial: null })
+    if (kind === "waiver.requested") this.#asked.set(String(body["waiver_id"]), { body, content: contentOf(parts.get("waiver"), this.#sha256) })
+  }
+
+  /** A draft that was erased is nobody's to publish; who wrote on it is still known. */
+  #erase(place: string): void {
+    for (const [id, candidates] of this.#candidates) {
+      if (candidates.draft?.place === place) this.#candidates.set(id, { ...candidates, draft: { ...candidates.draft, isErased: true } })
+    }
+  }
+}
+
+const placeOf = (seq: number, before: number): string => `${before} ${seq}`
+
+const authorsOf = (body: JsonObject): ReadonlyArray<string> => body["authors"] as ReadonlyArray<string>
+
+const missing = (authors: ReadonlyArray<string>, wrote: ReadonlyArray<string>): ActVerdict | null => {
+  const left = [...new Set(wrote)].filter((writer) => !authors.includes(writer))
+  return left.length === 0 ? null : { verdict: "authors_mismatch", reason: `${left.join(", ")} wrote on it and ${left.length === 1 ? "is" : "are"} not among its authors.` }
+}
+
+const contentOf = (part: ReturnType<ReplayRecord["parts"]["get"]>, sha256: Sha256): string | null => part?.state === "present" ? toHex(sha256(part.bytes)) : null

@@ -1,0 +1,23 @@
+/** The port of whoever answers questions about envelopes. */
+import { Context, Effect } from "effect"
+import { answer } from "./answer.ts"
+import { type Answers, inPlaceLimits, type Kind, type Questions } from "./questions.ts"
+
+/** Answers questions about envelopes. */
+export interface ExaminerApi {
+  /**
+   * Answers one question. It asks nothing of a store and changes nothing.
+   *
+   * - Fails: never. A question that nobody could answer is a defect.
+   */
+  readonly ask: <K extends Kind>(kind: K, about: Questions[K]) => Effect.Effect<Answers[K]>
+}
+
+/**
+ * The port. Where nothing else is provided the host's own thread answers, which does nothing else meanwhile, within a budget that keeps this short; on Node `@flyball/node` has a thread for it.
+ *
+ * - Spec: decision 0029.
+ */
+export const Examiner = Context.Reference<ExaminerApi>("flyball/core/Examiner", {
+  defaultValue: () => ({ ask: (kind, about) => Effect.sync(() => answer({ kind, about }, inPlaceLimits)) })
+})

@@ -1,0 +1,36 @@
+/** The part `advice`: what a verdict asks of whoever may or may not act. It follows from the envelope as the verdict does. */
+import { canonicalBytes } from "@flyball/evidence"
+import type { Decision } from "../../envelopes/rules/decision.ts"
+import { obligationJson } from "../../envelopes/rules/obligations.ts"
+
+/** The bytes of the part; null where a verdict advises nothing and its record has no such part. */
+export const adviceOf = ({ noticeMs, obligations, retryAfterMs, suggestion }: Decision): Uint8Array | null =>
+  obligations.length === 0 && noticeMs === null && retryAfterMs === null && suggestion === null
+    ? null
+    : canonicalBytes({
+      ...(noticeMs === null ? {} : { notice_ms: noticeMs }),
+      obligations: obligations.map(obligationJson),
+      ...(retryAfterMs === null ? {} : { retry_after_ms: retryAfterMs }),
+      ...(suggestion === null ? {} : { suggestion })
+    })
+
+/** Different advice that is kept. An envelope has little of it; obligations of several rules join to more. */
+const MAX_KEPT = 1_000
+
+/** Advice made once, as long as no obligations are merged: writing JSON takes longer than deciding. */
+export class AdviceBytes {
+  readonly #kept = new Map<string, Uint8Array | null>()
+
+  of(decision: Decision): Uint8Array | null {
+    const { noticeMs, obligations, retryAfterMs, suggestion } = decision
+    if (obligations.length > 0) return adviceOf(decision)
+    if (noticeMs === null && retryAfterMs === null && suggestion === null) return null
+    const key = `${noticeMs} ${retryAfterMs} ${suggestion === null ? "" : `:${suggestion}`}`
+    const known = this.#kept.get(key)
+    if (known !== undefined) return known
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
+    const made = adviceOf(decision)
+    this.#kept.set(key, made)
+    return made
+  }
+}

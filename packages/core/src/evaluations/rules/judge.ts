@@ -1,0 +1,129 @@
+/** Judges one recorded evaluation by what the records before it say. Spec: envelopes.md 3.8; decision 0026. */
+import { equalBytes } from "@flyball/evidence"
+import type { Action } from "../../envelopes/rules/decide.ts"
+import type { Decision } from "../../envelopes/rules/decision.ts"
+import type { ReplayRecord } from "../../replay/rules/types.ts"
+import { AdviceBytes } from "./advice.ts"
+import { type Bound, Bindings } from "./bindings.ts"
+import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
+import { type GovernedState, type InForceThen, toldOf } from "./governed-state.ts"
+import { judgeLayers } from "./judge-layers.ts"
+import { judgeSums, type Known, SideJudge } from "./judge-side.ts"
+import { latchesOf } from "./layers.ts"
+import { problem, type Problem } from "./recompute-verdict.ts"
+import type { RunLatches } from "./run-latches.ts"
+import { signalsOf } from "./signals-part.ts"
+import { isActive } from "./standing.ts"
+import type { WindowBook } from "./window-book.ts"
+
+/** How far the time of an evaluation may lie behind that of its record, where a clock was set back in between. Unit: milliseconds. */
+export const CLOCK_STEP_MS = 60_000
+
+/** Judges; changes nothing but who owns which window. */
+export class Judge {
+  /** Time of the first record; null where nobody said it. */
+  beginMs: number | null = null
+  /** Whether any window has amounts that nobody could make again. */
+  hasUnproved = false
+  /** What windows held up to this time was let go of. */
+  forgottenMs = Number.NEGATIVE_INFINITY
+  readonly #state: GovernedState
+  readonly #book: WindowBook
+  readonly #latches: RunLatches
+  readonly #fromGenesis: boolean
+  readonly #bindings: Bindings
+  readonly #sides: SideJudge
+  readonly #advice = new AdviceBytes()
+
+  constructor(state: GovernedState, book: WindowBook, latches: RunLatches, fromGenesis: boolean) {
+    this.#state = state
+    this.#book = book
+    this.#latches = latches
+    this.#fromGenesis = fromGenesis
+    this.#bindings = new Bindings(({ envelopeId, version }) => state.version(envelopeId, version)?.gone === true)
+    this.#sides = new SideJudge(book)
+  }
+
+  /** Lets go of what was made of contents that a record now tells otherwise. */
+  forgetBindings(): void {
+    this.#bindings.forget()
+  }
+
+  /** What is wrong with an evaluation, or not known of it; null where it is as it must be. */
+  judge({ parts, seq }: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
+    const { agent_id: agentId, as_of_ms: atMs } = body
+    const agent = this.#state.agents.get(agentId)
+    if (agent === undefined) return this.#fromGenesis ? problem("tier_mismatch", "No record registers the agent.") : problem("withheld", "The agent was registered before the first record here.")
+    const { document, madeMs, server } = toldOf(agentId, agent)
+    if (document.autonomyTier !== body.tier) return problem("tier_mismatch", `The agent's tier was ${document.autonomyTier}; the record says ${body.tier}.`)
+    if (document.status !== body.agent_status) return problem("tier_mismatch", `The agent was ${document.status}; the record says ${body.agent_status}.`)
+    if (body.as_of_seq >= seq) return problem("meter_mismatch", "The record says that it knew of records after it.")
+    if (recordMs !== null && atMs > recordMs + CLOCK_STEP_MS) return problem("meter_mismatch", `The evaluation was made at ${recordMs} ms; the record says ${atMs}.`)
+    const inForce = this.#state.inForce(agentId, atMs)
+    const layers = judgeLayers(this.#state, body, inForce, this.#fromGenesis)
+    if (layers !== null && layers.verdict !== "withheld") return layers
+    const sums = judgeSums(body, seq) ?? (body.shadow === undefined ? null : judgeSums(body.shadow, seq))
+    if (sums !== null) return sums
+    if (layers !== null) return layers
+    if (inForce === null) return problem("withheld", "Which org unit the agent, or an envelope, belongs to is not shown.")
+    const signals = parts.get("signals")
+    if (signals?.state !== "present") return problem("withheld", "The signals are not shown.")
+    if (agent.document.unknown.length > 0 && agent.document.unknown.includes("blastRadius")) return problem("withheld", "The agent's profile is not shown.")
+    const { live, shadow } = this.#bound(inForce)
+    const hidden = live.hidden ?? shadow?.hidden ?? null
+    if (hidden !== null) return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
+    const runId = body.run_id ?? null
+    const action: Action = { signals: signalsOf(signals.bytes), runId }
+    const known: Known = { kill: "none", agent: { id: agentId, orgUnit: document.orgUnit ?? "", isActive: isActive(agentId, document, atMs, madeMs) }, server, latches: this.#latches.of(agentId, runId ?? ""), approved: false }
+    return this.#judgeSides(body, parts, live, shadow, action, known)
+  }
+
+  #judgeSides(body: EvaluationBody, parts: ReplayRecord["parts"], live: Bound, shadow: Bound | null, action: Action, known: Known): Problem | null {
+    if (!this.#fromGenesis && action.runId !== null && (live.hasLatches || shadow?.hasLatches === true)) return problem("withheld", "What was set in the run before the first record here is not known.")
+    const atMs = body.as_of_ms
+    const enforced = this.#sides.judge(body, live, action, known, atMs, this.#unknownSum(live, body, atMs))
+    if (enforced.problem !== null && enforced.problem.verdict !== "withheld") return enforced.problem
+    const trial = shadow === null || body.shadow === undefined ? null : this.#sides.judge(body.shadow, shadow, action, known, atMs, this.#unknownSum(shadow, body.shadow, atMs))
+    if (trial !== null && trial.problem !== null && trial.problem.verdict !== "withheld") return trial.problem
+    const others = judgeLatches(body, live, shadow, action, known) ?? this.#judgeAdvice(body, parts, enforced.decision, enforced.problem !== null)
+    return others !== null && others.verdict !== "withheld" ? others : enforced.problem ?? trial?.problem ?? others
+  }
+
+  /** What a verdict asks of the agent follows from it. Where a sum is not known the record may tell of another verdict: then nothing is said of its advice. */
+  #judgeAdvice({ matched_rule }: EvaluationBody, parts: ReplayRecord["parts"], decision: Decision, isOpen: boolean): Problem | null {
+    if (isOpen && matched_rule !== decision.matchedRule) return null
+    const advice = this.#advice.of(decision)
+    const part = parts.get("advice")
+    if (advice === null) return part === undefined ? null : problem("advice_mismatch", "The verdict advises nothing; the record does.")
+    if (part === undefined) return problem("advice_mismatch", "The record lacks what the verdict advises.")
+    if (part.state !== "present") return { ...problem("withheld", "What the verdict advises is not shown."), amountsHold: true }
+    return equalBytes(advice, part.bytes) ? null : problem("advice_mismatch", "The verdict advises something else than the record says.")
+  }
+
+  /** Why what the meters held cannot be told: records before the first one here, or evaluations that were not made again. Null where it can. */
+  #unknownSum({ ready }: Bound, { meters }: SideBody, atMs: number): Problem | null {
+    if (ready === null) return null
+    for (const { id, windowMs } of ready.combination.meters) {
+      const window = meters.find((meter) => meter.id === id)?.window
+      const sinceMs = atMs - windowMs
+      if (!this.#fromGenesis && (this.beginMs === null || sinceMs < this.beginMs + CLOCK_STEP_MS)) return problem("withheld", `The meter ${id} reaches back before the first record here.`)
+      if (sinceMs < this.forgottenMs) return problem("withheld", `The meter ${id} is asked so long before its record that what it held then was let go of.`)
+      if (this.hasUnproved && window !== undefined && this.#book.unprovedMs(window) > sinceMs) return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be made again.`)
+    }
+    return null
+  }
+
+  #bound(inForce: InForceThen): { readonly live: Bound; readonly shadow: Bound | null } {
+    inForce.bound ??= { live: this.#bindings.of(inForce.live, false), shadow: inForce.shadow === null ? null : this.#bindings.of(inForce.shadow, true) }
+    return inForce.bound
+  }
+}
+
+const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, action: Action, { server }: Known): Problem | null => {
+  const said = body.latches ?? none
+  if (!live.hasLatches && shadow?.hasLatches !== true) return said.length === 0 ? null : problem("trace_mismatch", "Other latches were set than the record says.")
+  const set = latchesOf(shadow === null ? [live] : [live, shadow], action, server)
+  return set.join() === said.join() ? null : problem("trace_mismatch", "Other latches were set than the record says.")
+}
+
+const none: ReadonlyArray<string> = []

@@ -1,0 +1,31 @@
+/** Rows of the catalogue: who may come in, and as what. */
+import { MAX_PART_BYTES } from "../pack/format.ts"
+import { choice, hash, id, instant, type KindRow, may, must, part, tier, writer } from "./row.ts"
+
+/** The rows, in the order of the specification's table. */
+export const accessKinds: ReadonlyArray<KindRow> = [
+  {
+    kind: "ingest_key.minted",
+    about: "A key for agents was made. `key_digest` is its SHA-256.",
+    body: [may("expires_at", instant), may("key_digest", hash), must("key_id", id("key_")), must("max_autonomy_tier", tier), writer],
+    parts: [part("profile", 8192, "`{name, org_unit, prefix}`")]
+  },
+  {
+    kind: "ingest_key.revoked",
+    about: "A key for agents counts no more.",
+    body: [must("key_id", id("key_")), writer],
+    parts: []
+  },
+  {
+    kind: "mapping.changed",
+    about: "Who becomes what here was set anew, all of it. `rules` is how many rules there are.",
+    body: [must("rules", { type: "integer", min: 0, max: 1000 }), writer],
+    parts: [part("mapping", MAX_PART_BYTES, "`{rules: [{id, match: {claim, value}, org_unit, role}], trust_canonical}`")]
+  },
+  {
+    kind: "principal.seen",
+    about: "A person was given a pseudonym, which records carry in place of a name.",
+    body: [must("kind", choice("user")), must("principal_id", id("usr_"))],
+    parts: [part("identity", 16_384, "`{issuer, subject}`")]
+  }
+]

@@ -1,0 +1,120 @@
+/** Rows of the catalogue: agents, what they are made of, and models. */
+import { MAX_PART_BYTES } from "../pack/format.ts"
+import { agentId, type BodyMember, choice, count, hash, id, instant, type KindRow, may, must, name, part, type PartRow, tier, writer } from "./row.ts"
+
+const riskClass = choice("prohibited", "high", "limited", "minimal", "unclassified")
+const ownerPart = (holds: string): PartRow => part("owner", 8192, holds)
+const profilePart = (more = ""): PartRow =>
+  part("profile", MAX_PART_BYTES, `\`{agent_version?, blast_radius, description?, framework?, labels, model_ids, name, org_unit?, purpose?}\`${more}`)
+const modelBody: ReadonlyArray<BodyMember> = [
+  may("hosting", choice("vendor_api", "cloud_tenant", "self_hosted")),
+  must("model_id", id("mdl_")),
+  must("name", name(200)),
+  may("price", { type: "object", members: [may("input_micro_usd_per_mtok", count), may("output_micro_usd_per_mtok", count)] }),
+  must("provider", name(200)),
+  must("status", choice("allowed", "restricted", "retired")),
+  may("version", name(200)),
+  writer
+]
+
+/** The rows, in the order of the specification's table. */
+export const agentKinds: ReadonlyArray<KindRow> = [
+  {
+    kind: "agent.registered",
+    about: "An agent came under governance, as a draft.",
+    body: [
+      must("agent_id", id("agt_")),
+      must("autonomy_tier", tier),
+      may("recert_due_at", instant),
+      may("risk_class", riskClass),
+      writer
+    ],
+    parts: [ownerPart("`{owner_email?, owner_name?}`; left out when both are absent"), profilePart()]
+  },
+  {
+    kind: "agent.updated",
+    about: "What holds for an agent from here on, whole: a member that is absent holds no more. The profile is left out where it stays.",
+    body: [agentId, must("autonomy_tier", tier), may("recert_due_at", instant), must("risk_class", riskClass), writer],
+    parts: [profilePart("; left out when nothing of it changed")]
+  },
+  {
+    kind: "agent.activated",
+    about: "The agent may act by itself, as far as its tier and envelope go.",
+    body: [agentId, writer],
+    parts: []
+  },
+  {
+    kind: "agent.suspended",
+    about: "The agent may not act until it is activated again.",
+    body: [agentId, must("reason", choice("manual", "orphan_grace", "recert_overdue", "breaker", "kill")), writer],
+    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+  },
+  {
+    kind: "agent.decommissioned",
+    about: "The agent's end.",
+    body: [agentId, must("decommissioned_at", instant), writer],
+    parts: []
+  },
+  {
+    kind: "agent.owner_transferred",
+    about: "Another person answers for the agent.",
+    body: [agentId, writer],
+    parts: [ownerPart("`{owner_email, owner_name}`")]
+  },
+  {
+    kind: "agent.orphaned",
+    about: "Nobody answers for the agent any more: its owner was taken away, or who it was has been erased.",
+    body: [agentId, must("since", instant), writer],
+    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+  },
+  {
+    kind: "agent.recertified",
+    about: "Somebody looked at the agent and named the next date.",
+    body: [agentId, must("recert_due_at", instant), writer],
+    parts: []
+  },
+  {
+    kind: "agent.identity_attested",
+    about: "A signed card was looked at, or an identity was declared. `rejected` leaves the earlier identity standing; `declared` was only said.",
+    body: [
+      agentId,
+      may("alg", choice("EdDSA", "ES256")),
+      may("card_digest", hash),
+      must("checked_at", instant),
+      may("key_id", name(200)),
+      must("reason_code", choice("ok", "signature_invalid", "key_unknown", "key_revoked", "key_expired", "alg_not_allowed", "card_malformed", "name_mismatch")),
+      must("source", choice("signed_card", "a2a_signed_card", "spiffe", "entra_agent_id", "okta_agent", "oidc_workload", "aws_agent_registry", "did", "other")),
+      must("verdict", choice("verified", "declared", "rejected")),
+      writer
+    ],
+    parts: [
+      part("claim", 8192, "`{key_id}`: what a rejected card calls its key, where no trusted key is called so"),
+      part("identity", 16_384, "`{identity_ref, identity_source?}`: the identity from here on; the source only where the body says `other`; left out when rejected")
+    ]
+  },
+  {
+    kind: "agent.provenance_added",
+    about: "Somebody says what the agent is made of.",
+    body: [
+      agentId,
+      may("digest", name(200)),
+      must("kind", choice("model", "prompt", "tool_server", "dataset", "code", "container", "config", "policy", "skill")),
+      must("provenance_id", id("prv_")),
+      may("slsa_level", { type: "integer", min: 0, max: 3 }),
+      writer
+    ],
+    parts: [part("profile", 65_536, "`{name, sbom_ref?, supplier?, uri?, version?}`")]
+  },
+  {
+    kind: "model.registered",
+    about: "A model that agents may use, or may not.",
+    body: modelBody,
+    parts: []
+  },
+  {
+    kind: "model.updated",
+    about: "What holds for a model from here on, whole.",
+    body: modelBody,
+    parts: []
+  }
+]

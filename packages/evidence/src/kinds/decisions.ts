@@ -1,0 +1,66 @@
+/** Rows of the catalogue: what agents did, and what is missing of it. */
+import type { MemberType } from "./members.ts"
+import { choice, count, id, instant, type KindRow, may, MIB, must, name, part, writer } from "./row.ts"
+
+const usage: MemberType = {
+  type: "object",
+  members: [may("cost_micro_usd", count), may("input_tokens", count), may("output_tokens", count)]
+}
+
+/** The rows, in the order of the specification's table. */
+export const decisionKinds: ReadonlyArray<KindRow> = [
+  {
+    kind: "decision.witnessed",
+    about: "What an agent did or intends, as its writer saw it.",
+    body: [
+      must("action", name(200)),
+      must("agent_id", id("agt_")),
+      must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
+      may("approval_id", name(200)),
+      must("client_ref", name(128)),
+      may("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
+      may("evaluation_id", name(200)),
+      must("kind", choice("tool_call", "model_call", "message", "handoff", "approval", "other")),
+      may("latency_ms", count),
+      may("mode", choice("enforced", "observed")),
+      may("model", name(200)),
+      may("observed_at", instant),
+      may("run_id", name(200)),
+      must("status", choice("intended", "ok", "error", "denied", "unknown")),
+      may("step", count),
+      may("tool_server", name(200)),
+      may("usage", usage),
+      writer,
+      may("writer_seq", count)
+    ],
+    parts: [part("args", MIB, "any JSON: what the action was called with"), part("labels", MIB, "any JSON: the caller's own marks"), part("result", MIB, "any JSON: what came of it")]
+  },
+  {
+    kind: "decision.settled",
+    about: "The outcome of a decision that was witnessed earlier.",
+    body: [
+      may("actual", { type: "list", of: { type: "object", members: [must("amount", count), must("meter", name(64))] }, min: 1, max: 16 }),
+      must("agent_id", id("agt_")),
+      must("decision_seq", count),
+      may("evaluation_seq", count),
+      may("latency_ms", count),
+      must("status", choice("ok", "error", "denied", "unknown")),
+      may("usage", usage),
+      writer
+    ],
+    parts: [part("result", MIB, "any JSON: what came of it")]
+  },
+  {
+    kind: "capture.gap",
+    about: "Decisions are missing from the chain, and the writer says so.",
+    body: [
+      must("agent_id", id("agt_")),
+      must("count", count),
+      must("from", instant),
+      must("reason", choice("server_unreachable", "spool_full", "crash", "clock")),
+      must("to", instant),
+      writer
+    ],
+    parts: []
+  }
+]

@@ -1,0 +1,43 @@
+/** What a row of the catalogue of record kinds is, and the words that rows are written in. */
+import type { MemberType } from "./members.ts"
+
+/** A member of a body. */
+export interface BodyMember {
+  readonly name: string
+  readonly type: MemberType
+  /** An optional member is left out when there is nothing to say; it is never null. */
+  readonly required: boolean
+}
+
+/** A part that records of a kind may carry. */
+export interface PartRow {
+  readonly name: string
+  /** `json`: the RFC 8785 form where the value has one, else the bytes received. */
+  readonly format: "json"
+  readonly maxBytes: number
+  readonly holds: string
+}
+
+/** The row of a kind. */
+export interface KindRow {
+  readonly kind: string
+  readonly about: string
+  /** In the order of their names. */
+  readonly body: ReadonlyArray<BodyMember>
+  /** In the order of their names. */
+  readonly parts: ReadonlyArray<PartRow>
+}
+
+export const must = (name: string, type: MemberType): BodyMember => ({ name, type, required: true })
+export const may = (name: string, type: MemberType): BodyMember => ({ name, type, required: false })
+export const part = (name: string, maxBytes: number, holds: string): PartRow => ({ name, format: "json", maxBytes, holds })
+export const id = (prefix: string): MemberType => ({ type: "id", prefix })
+export const choice = (...values: ReadonlyArray<string>): MemberType => ({ type: "enum", values })
+export const name = (max: number): MemberType => ({ type: "name", max })
+export const count: MemberType = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER }
+export const instant: MemberType = { type: "instant" }
+export const hash: MemberType = { type: "hash" }
+export const writer = must("writer", { type: "writer" })
+export const tier = choice("L0", "L1", "L2", "L3", "L4")
+export const agentId = must("agent_id", id("agt_"))
+export const MIB = 1_048_576

@@ -1,0 +1,50 @@
+/** Rows of the catalogue: receivers of events, and what became of what they are owed. */
+import type { MemberType } from "./members.ts"
+import { choice, id, type KindRow, may, must, name, part, type PartRow, writer } from "./row.ts"
+
+const webhookId = must("webhook_id", id("whk_"))
+const eventTypes: MemberType = { type: "list", of: name(64), min: 1, max: 100 }
+const endpointPart = (more = ""): PartRow => part("endpoint", 16_384, `\`{description?, notify_email?, url}\`${more}`)
+
+/** The rows, in the order of the specification's table. */
+export const webhookKinds: ReadonlyArray<KindRow> = [
+  {
+    kind: "webhook.created",
+    about: "A receiver asked to be told of events of these types.",
+    body: [must("events", eventTypes), webhookId, writer],
+    parts: [endpointPart()]
+  },
+  {
+    kind: "webhook.changed",
+    about: "What holds for a webhook from here on: `events` and `status` where they changed. After `seventh_failure` nothing is sent until it is enabled.",
+    body: [
+      must("cause", choice("owner", "seventh_failure", "secret_rotated", "enabled")),
+      may("events", eventTypes),
+      may("status", choice("active", "failed", "disabled")),
+      webhookId,
+      writer
+    ],
+    parts: [endpointPart("; left out where nothing of it changed")]
+  },
+  {
+    kind: "webhook.revoked",
+    about: "A webhook's end: nothing is sent to it any more.",
+    body: [webhookId, writer],
+    parts: []
+  },
+  {
+    kind: "delivery.finished",
+    about: "What became of an event owed to a webhook. Deliveries of `chain.checkpoint` and of `webhook.failed` have no such record. `status_code` and `error_code` are of its last attempt.",
+    body: [
+      must("attempts", { type: "integer", min: 0, max: 7 }),
+      must("delivery_id", id("dlv_")),
+      may("error_code", choice("timeout", "connect", "dns", "tls", "ssrf_blocked", "redirect", "http_status", "body_too_large", "crashed")),
+      must("event_id", id("evt_")),
+      must("event_type", name(64)),
+      must("outcome", choice("succeeded", "failed", "cancelled")),
+      may("status_code", { type: "integer", min: 100, max: 999 }),
+      webhookId
+    ],
+    parts: []
+  }
+]

@@ -1,0 +1,35 @@
+/** Signals read from their bytes are what JSON says of the same bytes, whatever they are. */
+import { canonicalBytes, fromUtf8, utf8 } from "@flyball/evidence"
+import fc from "fast-check"
+import { expect, it } from "vitest"
+import { PlainSignals } from "../../../packages/core/src/evaluations/rules/plain-signals.ts"
+import { signalsOf } from "../../../packages/core/src/evaluations/rules/signals-part.ts"
+
+/** What signals are by the long way. */
+const byJson = (bytes: Uint8Array): unknown => {
+  try {
+    const value: unknown = JSON.parse(fromUtf8(bytes)!)
+    return fromUtf8(canonicalBytes(value, 64)) === fromUtf8(bytes) ? value : null
+  } catch {
+    return null
+  }
+}
+
+it("signals come to what JSON says of the same bytes", () => {
+  const reader = new PlainSignals()
+  const value = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.integer(), fc.maxSafeInteger(), fc.double(), fc.boolean(), fc.constant(null), fc.array(fc.integer()))
+  const written = fc.oneof(
+    fc.dictionary(fc.string(), value).map((one) => canonicalBytes(one)),
+    fc.dictionary(fc.string(), value).map((one) => utf8(JSON.stringify(one))),
+    fc.tuple(fc.dictionary(fc.string({ unit: fc.constantFrom("a", "b") }), fc.oneof(fc.integer(), fc.boolean())), fc.nat(), fc.nat(255)).map(([one, place, byte]) => {
+      const bytes = canonicalBytes(one).slice()
+      bytes[place % bytes.length] = byte
+      return bytes
+    })
+  )
+  fc.assert(fc.property(written, (bytes) => {
+    const found = reader.read(bytes)
+    if (found !== null) expect(found).toEqual(byJson(bytes))
+    expect(signalsOf(bytes)).toEqual(byJson(bytes))
+  }), { numRuns: 3_000, seed: 20_261_122 })
+})

@@ -1,0 +1,129 @@
+/** Chains in which one person did what takes two, sealed anew by who holds the key: everything else about them is in order, and replay names it. */
+import { Envelopes } from "@flyball/core"
+import type { JsonObject } from "@flyball/evidence"
+import { canonicalBytes, toHex } from "@flyball/evidence"
+import { nodeCrypto } from "@flyball/evidence/node"
+import { openPack, type OpenPack, type OpenRecord, sealPack } from "@flyball/testkit"
+import { Effect } from "effect"
+import { beforeAll, describe, expect, it } from "vitest"
+import { boundedLife } from "./bounded-life.ts"
+import { ann, ben, exported, host, inBoundedWorld, refunds } from "./bounded-world.ts"
+import { replayed, type ReplayedPack } from "./replayed.ts"
+
+const seed = new Uint8Array(32).fill(11)
+const seal = async (open: OpenPack): Promise<ReplayedPack> => {
+  const { pack, vkey } = await sealPack(nodeCrypto, open, seed)
+  return replayed(pack, vkey)
+}
+
+/** And a version that two wrote and a third published. */
+const life = Effect.gen(function*() {
+  const { envelopeId } = yield* boundedLife
+  const envelopes = yield* Envelopes
+  yield* envelopes.update(envelopeId, { envelope: refunds({ rules: [] }) }, ann)
+  yield* envelopes.update(envelopeId, { envelope: refunds({ rules: [{ id: "all", outcome: "allow", when: [] }] }) }, ben)
+  yield* envelopes.publish(envelopeId, {}, { id: "system:third" })
+})
+
+let open: OpenPack
+beforeAll(async () => {
+  open = openPack((await inBoundedWorld(Effect.andThen(life, exported({ kind: "full" })))).pack)
+})
+
+const seqOf = (kind: string, says: (body: JsonObject) => boolean = () => true): number => {
+  const seq = open.records.findIndex((record) => record.kind === kind && says(record.body))
+  if (seq === -1) throw new Error("The history has no such record.")
+  return seq
+}
+const loosened = () => seqOf("envelope.published", ({ change, mode }) => change === "loosens" && mode === "enforced")
+const granted = () => seqOf("waiver.granted")
+const at = (seq: number, change: (record: OpenRecord) => OpenRecord, from: OpenPack = open): OpenPack => ({ ...from, records: from.records.map((record, place) => (place === seq ? change(record) : record)) })
+const body = (seq: number, change: (body: JsonObject) => JsonObject): OpenPack => at(seq, (record) => ({ ...record, body: change(record.body) }))
+const withPart = (record: OpenRecord, name: string, bytes: Uint8Array | null): OpenRecord =>
+  ({ ...record, parts: record.parts.map((part) => (part.name === name ? { ...part, disclosed: bytes === null ? null : { salt: part.disclosed!.salt, bytes } } : part)) })
+const json = (record: OpenRecord, name: string): { readonly [member: string]: unknown } => JSON.parse(new TextDecoder().decode(record.parts.find((part) => part.name === name)!.disclosed!.bytes))
+
+describe("four eyes", () => {
+  it("were on every version and waiver of a chain as it was recorded", async () => {
+    const { replay, status, text } = await seal(open)
+    const acts = open.records.filter(({ kind }) => ["envelope.drafted", "envelope.published", "waiver.granted"].includes(kind)).length
+    expect([status, replay!.four_eyes]).toEqual([0, { acts, verdicts: { ok: acts }, mismatches: [], withheld: [] }])
+    expect(text).toContain(`Four eyes       ${acts} drafts, publications and grants: ${acts} ok.`)
+  })
+
+  /** The pack is in order and every evaluation follows: only this is found. */
+  const expectNamed = async (changed: OpenPack, seq: number, verdict: string, reason: RegExp): Promise<void> => {
+    const { integrity, replay, status, text } = await seal(changed)
+    expect({ integrity, status, evaluations: replay!.mismatches }).toEqual({ integrity: "ok", status: 1, evaluations: [] })
+    expect(replay!.four_eyes.mismatches.map((one) => [one.seq, one.verdict])).toEqual([[seq, verdict]])
+    expect(replay!.four_eyes.mismatches[0]!.reason).toMatch(reason)
+    expect(replay!.statement).toContain(`${verdict} at record ${seq}`)
+    expect(text).toContain("Versions and waivers that were not made as their rules ask: 1")
+    expect(text).toContain("BAD. The pack is as its signer sealed it")
+  }
+
+  it("are missing where an author publishes what newly allows something", () =>
+    expectNamed(body(loosened(), ({ approver: _, ...one }) => ({ ...one, writer: ann.id })), loosened(), "second_person_missing", /is among its authors/))
+  it("are missing where nobody approved, or somebody who did not publish", async () => {
+    await expectNamed(body(loosened(), ({ approver: _, ...one }) => one), loosened(), "second_person_missing", /names no approver/)
+    await expectNamed(body(loosened(), (one) => ({ ...one, approver: host.id })), loosened(), "second_person_missing", /published by/)
+  })
+  it("are missing where an author is left out of the authors", () =>
+    expectNamed(body(loosened(), ({ authors: _, ...one }) => ({ ...one, authors: [host.id] })), loosened(), "authors_mismatch", new RegExp(`^${ann.id} wrote on it`)))
+  it("are missing where a draft forgets who wrote on it before", () => {
+    const seq = open.records.findLastIndex(({ kind }) => kind === "envelope.drafted")
+    return expectNamed(body(seq, (one) => ({ ...one, authors: [ben.id] })), seq, "authors_mismatch", new RegExp(`^${ann.id} wrote on it`))
+  })
+  it("looked at another text than the one that was published", () => {
+    const seq = seqOf("envelope.drafted")
+    const other = canonicalBytes(refunds({ rules: [] }))
+    const drafted = at(seq, (record) => withPart({ ...record, body: { ...record.body, digest: toHex(nodeCrypto.sha256(other)) } }, "envelope", other))
+    return expectNamed(drafted, seqOf("envelope.published"), "draft_mismatch", /was published/)
+  })
+  it("looked at a diff, a lint or a backtest that the record does not name", async () => {
+    for (const name of ["backtest", "diff", "lint"]) {
+      await expectNamed(at(loosened(), (record) => withPart(record, name, canonicalBytes({ ...json(record, name), more: true }))), loosened(), "digest_mismatch", new RegExp(`^The part ${name} has the digest`))
+    }
+  })
+  it("were sent away by a change that is called harmless", () =>
+    expectNamed(body(loosened(), ({ approver: _, ...one }) => ({ ...one, change: "equal", writer: ann.id })), loosened(), "digest_mismatch", /^The diff says that the change is loosens; the record says equal/))
+
+  it("are missing where a waiver is granted by who asked for it, however the grant tells it", async () => {
+    await expectNamed(body(granted(), (one) => ({ ...one, writer: ann.id })), granted(), "second_person_missing", /asked for it and granted it/)
+    await expectNamed(body(granted(), (one) => ({ ...one, requested_by: host.id, writer: ann.id })), granted(), "second_person_missing", /says that .* asked/)
+  })
+  it("saw a smaller exception than was granted", async () => {
+    const wider = (record: OpenRecord) => withPart(record, "waiver", canonicalBytes({ ...json(record, "waiver"), unless: [{ signal: "amount", lte: 10 }] }))
+    await expectNamed(at(seqOf("waiver.requested"), wider), granted(), "waiver_mismatch", /is not what was asked for/)
+    await expectNamed(body(seqOf("waiver.requested"), (one) => ({ ...one, expires_at: "2026-11-21T01:00:00.000Z" })), granted(), "waiver_mismatch", /for expires_at/)
+  })
+  it("saw no request at all", () => expectNamed(body(seqOf("waiver.requested"), (one) => ({ ...one, waiver_id: `wvr_${"0".repeat(25)}9` })), granted(), "waiver_mismatch", /^No record before it/))
+
+  it("cannot be seen where a waiver is not shown, and what is shown must agree", async () => {
+    const shut = at(seqOf("waiver.requested"), (record) => withPart(record, "waiver", null))
+    const { notChecked, replay, status } = await seal(shut)
+    expect([status, replay!.four_eyes.mismatches, replay!.four_eyes.withheld.map((one) => one.seq)]).toEqual([2, [], [granted()]])
+    expect(notChecked[0]).toMatch(/^Whether two people did what takes two is not known of 1 act/)
+    const alone = await seal(at(granted(), (record) => ({ ...record, body: { ...record.body, writer: ann.id } }), shut))
+    expect([alone.status, alone.replay!.four_eyes.mismatches.map((one) => one.verdict)]).toEqual([1, ["second_person_missing"]])
+  })
+
+  it("are not called missing in a range that begins behind the draft or the request", async () => {
+    for (const from of [loosened(), granted(), loosened() + 1]) {
+      const range = await inBoundedWorld(Effect.andThen(life, exported({ kind: "range", from, to: open.records.length - 1 })))
+      const { replay } = await replayed(range.pack, range.vkey)
+      expect(replay!.four_eyes.mismatches).toEqual([])
+      if (from !== loosened() + 1) expect(replay!.four_eyes.withheld[0]!.seq).toBe(from)
+    }
+  })
+})
+
+describe("the id of an evaluation", () => {
+  it("that does not derive from chain, agent and reference is named", async () => {
+    const seq = open.records.findLastIndex(({ kind }) => kind === "evaluation.made")
+    for (const change of [{ evaluation_id: `evl_${"0".repeat(25)}9` }, { client_ref: "another" }]) {
+      const { replay, status } = await seal(body(seq, (one) => ({ ...one, ...change })))
+      expect([status, replay!.mismatches.map((one) => [one.seq, one.verdict])]).toEqual([1, [[seq, "id_mismatch"]]])
+    }
+  })
+})

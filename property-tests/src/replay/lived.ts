@@ -1,0 +1,43 @@
+/** What a random life of a governor is made of, and what is kept of it. */
+import type { GovernorServices } from "@flyball/core"
+import type { Storage } from "@flyball/core/storage"
+import type { Effect } from "effect"
+import type { Lived as Governed } from "../evaluations/governed-history.ts"
+
+/** One act; every number is a choice out of what there is when it happens. */
+export interface Act {
+  readonly what: number
+  readonly a: number
+  readonly b: number
+  readonly c: number
+}
+
+/** What happened: counted by the history itself, to be held against what replay counts. */
+export interface Lived {
+  readonly agentIds: Array<string>
+  readonly decisionIds: Array<string>
+  readonly keyIds: Array<string>
+  readonly modelIds: Array<string>
+  readonly webhookIds: Array<string>
+  /** Webhooks that failed seven times. */
+  readonly givenUp: Set<string>
+  /** Agents with envelopes, and what was asked under them. */
+  readonly governed: Governed
+  readonly witnessed: Map<string, number>
+  readonly settled: Map<string, number>
+  /** Erasures that were done. */
+  erased: number
+  /** How often each refusal was the answer. */
+  readonly refusals: Map<string, number>
+}
+
+/** Nothing yet. */
+export const nothingLived = (): Lived => ({
+  agentIds: [], decisionIds: [], keyIds: [], modelIds: [], webhookIds: [], givenUp: new Set(), governed: { agents: [], evaluationIds: [], verdicts: new Map() }, witnessed: new Map(), settled: new Map(), erased: 0, refusals: new Map()
+})
+
+/** What an act does. Whatever it fails with is a refusal or a fault. */
+export type Doing = Effect.Effect<unknown, unknown, GovernorServices | Storage>
+
+/** One of these; undefined when there is none. */
+export const chosen = <A>(from: ReadonlyArray<A>, choice: number): A | undefined => from[choice % Math.max(1, from.length)]
