@@ -38,6 +38,11 @@ describe("refusals", () => {
     }
   })
 
+  it("a store that is well is not blamed for what others kept changing", () => {
+    assert.deepInclude(problemOf({ _tag: "StorageUnavailable", contended: true })!, { status: 503, headers: { "retry-after": "1" } })
+    assert.deepInclude(problemOf({ _tag: "StorageUnavailable", contended: true })!.body, { code: "storage_conflict", detail: problemOf({ _tag: "StorageConflict" })!.body["detail"] })
+  })
+
   it("anything else is a defect", () => {
     for (const error of [null, undefined, "x", new Error("x"), {}, { _tag: 1 }, { _tag: "Surprise" }, { _tag: "constructor" }, { _tag: "__proto__" }]) assert.isNull(problemOf(error))
     assert.deepStrictEqual(Object.keys(internalError("id").body), ["detail", "code"])

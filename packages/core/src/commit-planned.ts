@@ -6,9 +6,9 @@ import type { StorageConflict } from "./storage/faults.ts"
 /**
  * Times an act is planned before it gives up.
  *
- * - Unit: attempts. Each loses only to another writer that succeeded, so a handful settles any race between people; a host in a tight loop must not spin for ever.
+ * - Unit: attempts. Each loses only to another writer that succeeded. One that meets two others who never rest loses twice of three times; 64 in a row are a bug, and must not spin for ever.
  */
-export const MAX_ATTEMPTS = 8
+export const MAX_ATTEMPTS = 64
 
 /**
  * Runs an attempt (which reads, plans and commits) until it is not refused by a conflict.
@@ -21,7 +21,7 @@ export const commitPlanned = <A, E, R>(attempt: Effect.Effect<A, E | StorageConf
 /** Not `Effect.retry`: it makes a schedule for each call, and nearly all succeed at once. */
 const attempts = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>, left: number): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
   Effect.catchIf(attempt, isConflict, () =>
-    left > 1 ? attempts(attempt, left - 1) : Effect.fail(new StorageUnavailable({ reason: `what this act reads kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no" }))
+    left > 1 ? attempts(attempt, left - 1) : Effect.fail(new StorageUnavailable({ reason: `what this act reads kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no", contended: true }))
   ) as Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R>
 
 const isConflict = (error: unknown): error is StorageConflict =>

@@ -65,7 +65,7 @@ const attempt = (with_: Evaluating, requests: ReadonlyArray<Request>, left: numb
     with_.inForce.doubt()
     return left > 1
       ? attempt(with_, requests, left - 1)
-      : Effect.fail(new StorageUnavailable({ reason: `what these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no" }))
+      : Effect.fail(new StorageUnavailable({ reason: `what these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no", contended: true }))
   })
 
 const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyArray<Request>): Effect.fn.Return<ReadonlyArray<Evaluated>, ReadFault | StorageConflict> {
@@ -80,13 +80,9 @@ const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyAr
   if (isAlone) yield* keeper.catchUp(asOf, reach)
   const keys = keysOf(keeper, all, asOf)
   // A window whose document was read only now may have been added to before: what the book lacks is folded, what comes after conflicts.
-  const isNew = yield* keeper.learn(keys)
-  if (isNew) yield* keeper.catchUp(yield* storage.asOf, reach)
-  // And what another process made since it was looked for is in that window: planned anew it would be counted twice by those after it, though the store drops its record.
-  const left = isNew ? new Set(yield* notYetMade(storage, all.map(({ request }) => request), answers)) : null
-  const prepared = left === null ? all : all.filter(({ request }) => left.has(request))
+  if (yield* keeper.learn(keys)) yield* keeper.catchUp(yield* storage.asOf, reach)
   const atMs = Math.max(asOf.ms, ...[...keys].map((key) => keeper.latestMs(keeper.of(key)!.window)))
-  const planned = planAll(with_, yield* asOfThen(with_, prepared, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
+  const planned = planAll(with_, yield* asOfThen(with_, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
   const change = changeOf(keeper, planned, keys)
   if (planned.length > 0) {
     const kept = planned.flatMap(({ records }) => records).map(({ body, kind }) => ({ kind, body: body as JsonMap }))
@@ -236,6 +232,7 @@ const changeOf = (keeper: MeterKeeper, planned: ReadonlyArray<Planned>, keys: Re
   }
   return {
     put,
-    set: { expects: [...expects.values()], puts, records: planned.flatMap(({ records }) => records), events: planned.flatMap(({ follow, plan }) => [...plan.events, ...(follow.events ?? [])]) }
+    // What another process made meanwhile is in its window already: those planned behind it here would count it twice.
+    set: { expectNew: true, expects: [...expects.values()], puts, records: planned.flatMap(({ records }) => records), events: planned.flatMap(({ follow, plan }) => [...plan.events, ...(follow.events ?? [])]) }
   }
 }

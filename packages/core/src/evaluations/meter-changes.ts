@@ -42,13 +42,13 @@ export interface Settling {
 /** What a meter came to, as a caller says it. */
 export type Actual = ReadonlyArray<{ readonly meter: string; readonly amount: number }>
 
-/** The puts that make every evaluation of these windows see the change, or conflict with it. */
+/** The puts that make every evaluation of these windows see the change, or conflict with it. They expect nothing themselves: beside an agent that is evaluated all the time they would come too late for ever. */
 export const touchWindows = Effect.fnUntraced(function*(storage: StorageApi, windows: Iterable<string>) {
   const puts: Array<DocumentPut> = []
   for (const window of new Set(windows)) {
     const document = yield* storage.get(METERS, window)
     if (document === null) return yield* new StorageCorrupt({ reason: `the window ${window} of a meter has no document` })
-    puts.push(windowPut(window, document.version, String(document.body["key"])))
+    puts.push(windowPut(window, null, String(document.body["key"])))
   }
   return puts
 })

@@ -33,6 +33,9 @@ describe("what a host is told", () => {
     const error = governorError(new StorageUnavailable({ reason: "the disk is full", wrote: "no" }))
     assert.strictEqual(error.code, "storage_unavailable")
     assert.include(error.message, "the disk is full")
+    const busy = governorError(new StorageUnavailable({ reason: "64 times", wrote: "no", contended: true }))
+    assert.strictEqual(busy.code, "storage_conflict")
+    assert.match(busy.message, /^Others kept changing .* send it again\.$/)
   })
 
   it("tells an interrupted call from a defect", () => {

@@ -1,5 +1,5 @@
 /** Turns what an effect ended with into a value, or into the error that a host is told. */
-import { codeOf } from "@flyball/contract"
+import { codeOf, toldTag } from "@flyball/contract"
 import { Cause, Exit, Option } from "effect"
 import { GovernorError } from "./error.ts"
 
@@ -17,7 +17,7 @@ export const governorError = (error: unknown): GovernorError => {
   if (!isTagged(error)) return new GovernorError("internal_error", "The governor failed inside. This is a bug; please report it with the cause.", { cause: error })
   const members = Object.fromEntries(Object.entries(error).filter(([name]) => !ownMembers.has(name)))
   const detail = "detail" in members ? members["detail"] : Object.keys(members).length === 0 ? null : members
-  return new GovernorError(codeOf(error._tag), error.message, { detail, cause: error })
+  return new GovernorError(codeOf(toldTag(error._tag, error)), error.message, { detail, cause: error })
 }
 
 /** A call that its own signal ended. Whether it had begun to write is not known; sending it again is safe. */

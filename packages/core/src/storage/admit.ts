@@ -42,9 +42,9 @@ export const admit = (change: ChangeSet, view: StoreView): Admission => {
   if (change.expectEmpty === true && view.head !== null) conflicts.push({ _tag: "NotEmpty" })
   if (view.head === null && records.length > 0 && records[0]?.kind !== "chain.genesis") conflicts.push({ _tag: "Empty" })
   for (const { collection, id, version } of change.expects ?? []) versionConflict(conflicts, view, collection, id, version)
-  for (const { collection, id, expectedVersion } of change.puts ?? []) versionConflict(conflicts, view, collection, id, expectedVersion)
+  for (const { collection, id, expectedVersion } of change.puts ?? []) if (expectedVersion !== null) versionConflict(conflicts, view, collection, id, expectedVersion)
   uniqueConflicts(conflicts, change, view)
-  const fates = onceFates(conflicts, records, view)
+  const fates = onceFates(conflicts, records, view, change.expectNew === true)
   for (const { seq, name } of change.erase ?? []) {
     const found = view.part(seq, name)
     if (found !== "present") conflicts.push({ _tag: "Part", seq, name, found })
@@ -76,7 +76,7 @@ const uniqueConflicts = (conflicts: Array<Conflict>, change: ChangeSet, view: St
 
 const fresh: Fate = { _tag: "Fresh" }
 
-const onceFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraft>, view: StoreView): ReadonlyArray<Fate> => {
+const onceFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraft>, view: StoreView, mustBeNew: boolean): ReadonlyArray<Fate> => {
   const earlier = new Map<string, { readonly index: number; readonly digest: string }>()
   return records.map(({ once }, index) => {
     if (once === undefined) return fresh
@@ -85,7 +85,7 @@ const onceFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraf
     const first = earlier.get(slot)
     const seen = stored ?? first
     if (seen === undefined) earlier.set(slot, { index, digest: once.digest })
-    else if (seen.digest !== null && seen.digest !== once.digest) conflicts.push({ _tag: "Once", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
+    else if (mustBeNew || (seen.digest !== null && seen.digest !== once.digest)) conflicts.push({ _tag: "Once", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
     if (stored !== null) return { _tag: "Stored", seq: stored.seq }
     return first === undefined ? fresh : { _tag: "Repeat", index: first.index }
   })

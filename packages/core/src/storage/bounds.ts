@@ -59,7 +59,7 @@ const putsProblem = (change: ChangeSet): string | null => {
     if (problem !== null) return problem
   }
   for (const put of change.puts ?? []) {
-    const problem = addressProblem(put.collection, put.id, put.expectedVersion)
+    const problem = addressProblem(put.collection, put.id, put.expectedVersion ?? 0)
     if (problem !== null) return problem
     const address = `${put.collection}\0${put.id}`
     if (seen.has(address)) return `A ChangeSet puts a document of ${put.collection} twice; put it once, as it is at the end.`

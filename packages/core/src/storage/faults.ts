@@ -27,9 +27,13 @@ export class StorageConflict extends Data.TaggedError("StorageConflict")<{ reado
   }
 }
 
-/** The store cannot be reached or cannot write now. Retry later. `wrote`: whether the change may have been made durable all the same. */
-export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{ readonly reason: string; readonly wrote: "no" | "unknown"; readonly cause?: unknown }> {
+/**
+ * The store cannot be reached or cannot write now. Retry later. `wrote`: whether the change may have been made durable all the same.
+ * `contended`: the store is well; others kept changing what the act reads, and it gave up.
+ */
+export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{ readonly reason: string; readonly wrote: "no" | "unknown"; readonly contended?: true; readonly cause?: unknown }> {
   override get message(): string {
+    if (this.contended === true) return `Others kept changing what this changes: ${this.reason}. Nothing was written; send it again.`
     return `The store is unavailable: ${this.reason}. ${this.wrote === "no" ? "Nothing was written." : "Whether the change was written is not known; send it again, it is idempotent."}`
   }
 }

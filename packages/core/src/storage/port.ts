@@ -25,8 +25,8 @@ export interface Document {
 export interface DocumentPut {
   readonly collection: string
   readonly id: string
-  /** The version the plan read; 0 when the document must not exist yet. */
-  readonly expectedVersion: number
+  /** The version the plan read; 0 when the document must not exist yet; null when the plan depends on nothing that it says: whoever expects a version of it conflicts, this one never. */
+  readonly expectedVersion: number | null
   readonly body: JsonObject
   /** Exact-match look-up keys; they replace the document's earlier ones. */
   readonly keys?: { readonly [key: string]: string }
@@ -74,6 +74,8 @@ export interface RecordDraft {
 export interface ChangeSet extends OutboxChange {
   /** Refused with conflict `NotEmpty` unless the chain is empty. Only genesis sets it, and the first record must be genesis. */
   readonly expectEmpty?: boolean
+  /** Every record must be new: a key of {@link Once} that is taken is a conflict `Once`, under the same digest too. For whoever plans one record on what the others say. */
+  readonly expectNew?: boolean
   /** Documents that must still have these versions (0: absent), beyond those that are put. */
   readonly expects?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly puts?: ReadonlyArray<DocumentPut>

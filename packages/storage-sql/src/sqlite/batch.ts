@@ -38,9 +38,13 @@ export type Name = number
 /** The name index of "none". */
 export const noName: Name = 0xffff_ffff
 
+/** Stands for a put that expects no version. */
+export const anyVersion = -1
+
 export interface BatchedPut {
   readonly collection: Name
   readonly id: string
+  /** {@link anyVersion} where it expects none. */
   readonly expectedVersion: number
   /** JSON text. */
   readonly body: string
@@ -68,6 +72,7 @@ export interface BatchedChange {
   /** Which of the batch's names its numbers stand for. */
   readonly names: number
   readonly expectEmpty: boolean
+  readonly expectNew: boolean
   readonly startsChain: boolean
   readonly expects: ReadonlyArray<{ readonly collection: Name; readonly id: string; readonly version: number }>
   readonly puts: ReadonlyArray<BatchedPut>
@@ -108,6 +113,7 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
   return times(from.u32(), () => ({
     names: from.u32(),
     expectEmpty: from.u8() === 1,
+    expectNew: from.u8() === 1,
     startsChain: from.u8() === 1,
     expects: times(from.u32(), () => ({ collection: from.u32(), id: from.text(), version: from.f64() })),
     puts: times(from.u32(), () => ({

@@ -131,7 +131,7 @@ export class ChainWriter {
     if (this.#head === null && change.records.length > 0 && !change.startsChain) conflicts.push({ _tag: "Empty" })
     this.#documents.check(change, naming, conflicts)
     const first = (this.#head?.seq ?? -1) + 1
-    const seqs = this.#once.claim(change.records, first, naming, conflicts)
+    const seqs = this.#once.claim(change.records, first, naming, change.expectNew, conflicts)
     const erase = this.#findParts(change, naming, conflicts)
     if (change.outbox !== null) conflicts.push(...this.#outbox.conflicts(change.outbox))
     if (conflicts.length > 0) {

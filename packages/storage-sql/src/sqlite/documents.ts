@@ -1,7 +1,7 @@
 /** State documents in the writer: expectations first, then puts. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Conflict } from "@flyball/core/storage"
-import type { BatchedChange, BatchedPut, Name } from "./batch.ts"
+import { anyVersion, type BatchedChange, type BatchedPut, type Name } from "./batch.ts"
 
 /** How the texts of a batch are written down in rows and in conflicts. */
 export interface Naming {
@@ -35,7 +35,7 @@ export class Documents {
   /** Adds every version and unique value that is not as the ChangeSet expects. Reads only. */
   check(change: BatchedChange, naming: Naming, conflicts: Array<Conflict>): void {
     for (const { collection, id, version } of change.expects) this.#checkVersion(collection, id, version, naming, conflicts)
-    for (const { collection, id, expectedVersion } of change.puts) this.#checkVersion(collection, id, expectedVersion, naming, conflicts)
+    for (const { collection, id, expectedVersion } of change.puts) if (expectedVersion !== anyVersion) this.#checkVersion(collection, id, expectedVersion, naming, conflicts)
     this.#checkUnique(change.puts, naming, conflicts)
   }
 
@@ -65,9 +65,10 @@ export class Documents {
   write(puts: ReadonlyArray<BatchedPut>, naming: Naming): void {
     const docs = puts.map(({ collection, id, expectedVersion, body }) => {
       const collectionId = naming.intern(collection)
-      if (expectedVersion === 0) return this.#insert.run(collectionId, id, body).lastInsertRowid
-      const doc = this.#version.get(collectionId, id)!["doc"] as number
-      this.#update.run(expectedVersion + 1, body, doc)
+      const found = expectedVersion === 0 ? undefined : this.#version.get(collectionId, id)
+      if (found === undefined) return this.#insert.run(collectionId, id, body).lastInsertRowid
+      const doc = found["doc"] as number
+      this.#update.run((found["version"] as number) + 1, body, doc)
       this.#dropKeys.run(doc)
       return doc
     })

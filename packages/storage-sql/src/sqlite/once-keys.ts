@@ -28,13 +28,13 @@ export class OnceKeys {
    *
    * It inserts first and looks only where a key was there already: looking first would cost every new record a search of the index.
    */
-  claim(records: ReadonlyArray<BatchedRecord>, first: number, naming: Naming, conflicts: Array<Conflict>): ReadonlyArray<number> {
+  claim(records: ReadonlyArray<BatchedRecord>, first: number, naming: Naming, mustBeNew: boolean, conflicts: Array<Conflict>): ReadonlyArray<number> {
     const seqs: Array<number> = []
     let next = first
     while (this.#claimMany(records, seqs.length, next, naming)) for (let row = 0; row < bulkRows; row++) seqs.push(next++)
     // After the first key that is not free: where one draft repeats, others do.
     while (seqs.length < records.length) {
-      const seq = this.#claimOne(records, seqs.length, first, next, naming, conflicts)
+      const seq = this.#claimOne(records, seqs.length, first, next, naming, mustBeNew, conflicts)
       if (seq === next) next++
       seqs.push(seq)
     }
@@ -68,7 +68,7 @@ export class OnceKeys {
     return false
   }
 
-  #claimOne(records: ReadonlyArray<BatchedRecord>, index: number, first: number, next: number, naming: Naming, conflicts: Array<Conflict>): number {
+  #claimOne(records: ReadonlyArray<BatchedRecord>, index: number, first: number, next: number, naming: Naming, mustBeNew: boolean, conflicts: Array<Conflict>): number {
     const { once } = records[index]!
     if (once === null) return next
     const scope = naming.intern(once.scope)
@@ -76,7 +76,7 @@ export class OnceKeys {
     const row = this.#select.get(scope, once.key)!
     const seq = row["seq"] as number
     const digest = row["digest"] as Uint8Array
-    if (digest.length > 0 && Buffer.compare(digest, once.digest) !== 0) {
+    if (mustBeNew || (digest.length > 0 && Buffer.compare(digest, once.digest) !== 0)) {
       // An earlier draft of this very ChangeSet has no seq yet that could be told.
       conflicts.push({ _tag: "Once", index, scope: naming.text(once.scope), key: once.key, seq: seq >= first ? -1 : seq })
     }

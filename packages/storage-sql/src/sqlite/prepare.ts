@@ -3,7 +3,7 @@ import type { OutboxDraft } from "@flyball/core/outbox"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
 import { recordBodyText } from "@flyball/evidence"
-import { batchHeaderBytes, noName, PackedChange } from "./batch.ts"
+import { anyVersion, batchHeaderBytes, noName, PackedChange } from "./batch.ts"
 import { PackWriter } from "./packed.ts"
 
 /** What a record takes beside its body and parts, roughly: salts, once key, lengths. */
@@ -30,6 +30,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   const agents = namesInto(out)
   out.skip(batchHeaderBytes)
   out.u8(change.expectEmpty === true ? 1 : 0)
+  out.u8(change.expectNew === true ? 1 : 0)
   out.u8(records[0]?.kind === "chain.genesis" ? 1 : 0)
   out.u32(expects.length)
   for (const { collection, id, version } of expects) {
@@ -41,7 +42,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   puts.forEach((put, index) => {
     name.of(put.collection)
     out.text(put.id)
-    out.f64(put.expectedVersion)
+    out.f64(put.expectedVersion ?? anyVersion)
     out.text(documents[index]!)
     packKeys(out, name, put.keys)
     packKeys(out, name, put.unique)

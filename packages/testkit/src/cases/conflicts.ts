@@ -52,6 +52,15 @@ export const conflictCases = [
     assert.deepEqual((yield* storage.get("things", "t1"))?.body, { n: 2 })
     assert.equal(yield* storage.get("things", "t2"), null)
   })),
+  storageCase("a put that expects no version never conflicts, and whoever expects one conflicts with it", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* storage.commit({ puts: [put("t1", { n: 1 }, { expectedVersion: null, unique: { name: "one" } })] })
+    yield* storage.commit({ puts: [put("t1", { n: 2 }, { expectedVersion: 1, unique: { name: "one" } })] })
+    yield* Effect.all(Array.from({ length: 10 }, (_, n) => storage.commit({ puts: [put("t1", { n }, { expectedVersion: null, unique: { name: "one" } })] })), { concurrency: "unbounded" })
+    assert.equal((yield* storage.get("things", "t1"))?.version, 12)
+    assert.deepEqual((yield* storage.find("things", "name", "one")).map(({ id }) => id), ["t1"])
+    assert.deepEqual(yield* refused(storage, { puts: [put("t1", {}, { expectedVersion: 2 })] }), [{ _tag: "Version", collection: "things", id: "t1", expected: 2, found: 12 }])
+    assert.deepEqual((yield* refused(storage, { puts: [put("t2", {}, { expectedVersion: null, unique: { name: "one" } })] })).map(({ _tag }) => _tag), ["Unique"])
+  })),
   storageCase("a document that is only expected must have its version, or be absent", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* storage.commit({ puts: [put("t1")] })
     yield* storage.commit({

@@ -48,6 +48,23 @@ export const onceCases = [
     ])
     assert.equal((yield* storage.asOf).seq, 0)
   })),
+  storageCase("where every record must be new, a taken key is a conflict under the same digest too", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* begin(storage)
+    yield* storage.commit({ expectNew: true, records: [onceDraft("k1", "a"), onceDraft("k2", "b"), draft()] })
+    const conflicts = yield* refused(storage, { expectNew: true, records: [onceDraft("k3", "c"), onceDraft("k2", "b"), onceDraft("k1", "c"), onceDraft("k3", "c")], puts: [put("t1")] })
+    assert.deepEqual(conflicts, [
+      { _tag: "Once", index: 1, scope: "agt_1", key: "k2", seq: 2 },
+      { _tag: "Once", index: 2, scope: "agt_1", key: "k1", seq: 1 },
+      { _tag: "Once", index: 3, scope: "agt_1", key: "k3", seq: -1 }
+    ])
+    assert.deepEqual([yield* storage.once("agt_1", ["k3"]), yield* storage.get("things", "t1")], [[], null])
+    yield* storage.commit({ forget: [{ scope: "agt_1", key: "k1" }] })
+    assert.deepEqual(yield* refused(storage, { expectNew: true, records: [onceDraft("k1", "a")] }), [{ _tag: "Once", index: 0, scope: "agt_1", key: "k1", seq: 1 }])
+    // Two at once: whichever comes second is refused, in one group or not.
+    const both = yield* Effect.all(["x", "y"].map((k) => Effect.result(storage.commit({ expectNew: true, records: [onceDraft("shared", "a"), onceDraft(k, "a")] }))), { concurrency: "unbounded" })
+    assert.equal(both.filter(({ _tag }) => _tag === "Success").length, 1)
+    assert.equal(yield* checkChain(storage), 6)
+  })),
   storageCase("fresh drafts and duplicates mix, and the chain has no gap", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* begin(storage)
     const batch = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ({ ...onceDraft(`k${from + i}`, "a", { n: from + i }), parts: [part("args", `n ${from + i}`)] }))

@@ -26,7 +26,8 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
     erase,
     forget: several(pick, 1, () => ({ scope: oneOf(pick, cast.scopes), key: cast.onceKeys[pick(cast.onceKeys.length)]! })),
     events,
-    cancel: onceIn(pick, 8) ? [{ endpointId: oneOf(pick, awkwardTexts) }] : []
+    cancel: onceIn(pick, 8) ? [{ endpointId: oneOf(pick, awkwardTexts) }] : [],
+    ...onceIn(pick, 6) ? { expectNew: true } : {}
   }
 }
 
@@ -44,7 +45,7 @@ const put = (pick: Pick, world: HistoryWorld): DocumentPut => {
   return {
     collection,
     id,
-    expectedVersion: versionOf(pick, world, collection, id),
+    expectedVersion: onceIn(pick, 12) ? null : versionOf(pick, world, collection, id),
     body: body(pick),
     keys: { ...wants, ...onceIn(pick, 3) ? { colour: oneOf(pick, awkwardTexts), size: "s" } : {} },
     ...onceIn(pick, 3) ? { unique: { name: oneOf(pick, awkwardTexts) } } : {}

@@ -1,0 +1,48 @@
+/** Fifty callers change one agent at the same time: every one of them gets through, and each is a record. */
+import { openGovernor } from "@flyball/core"
+import type { StorageChoice } from "@flyball/core/storage"
+import { dataFolder } from "@flyball/node"
+import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
+import { type FreshDatabase, freshDatabase, type RunningPostgres, startPostgres } from "@flyball/testkit/postgres"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+const CALLERS = 50
+
+let server: RunningPostgres
+let database: FreshDatabase
+beforeAll(async () => {
+  server = await startPostgres()
+  database = await freshDatabase(server.url)
+})
+afterAll(async () => {
+  await database.drop()
+  await server.stop()
+})
+
+const stores: ReadonlyArray<readonly [name: string, places: number, () => StorageChoice]> = [
+  ["SQLite", 1, () => sqliteStorage({ file: ":memory:" })],
+  ["Postgres, three hosts", 3, () => postgresStorage({ url: database.url })]
+]
+
+describe.each(stores)("one agent on %s", (_, places, open) => {
+  it("has fifty owners one after the other", { timeout: 120_000 }, async () => {
+    const dir = mkdtempSync(join(tmpdir(), "flyball-one-agent-"))
+    const host = () => openGovernor({ storage: open(), keys: dataFolder({ dir }) })
+    const first = await host()
+    const hosts = [first, ...await Promise.all(Array.from({ length: places - 1 }, host))]
+    try {
+      const { agent } = await first.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada" })
+      const owners = Array.from({ length: CALLERS }, (_, n) => `Owner ${n}`)
+      const answers = await Promise.all(owners.map((owner_name, n) => hosts[n % places]!.agents.transferOwnership(agent.id, { owner_name, owner_email: `o${n}@example.org` })))
+      expect(answers.map(({ owner_name }) => owner_name)).toEqual(owners)
+      expect((await first.chain.records({ kind: "agent.owner_transferred", limit: 1_000 })).length).toBe(CALLERS)
+      expect((await first.check()).differences).toEqual([])
+    } finally {
+      await Promise.all(hosts.map((one) => one.close()))
+      rmSync(dir, { recursive: true })
+    }
+  })
+})
