@@ -1,72 +1,20 @@
 /** Webhooks through the real server: HTTP in, POSTs out to receivers on the loopback address. Time is a clock that jumps. Spec: document 1 sections 4 and 6. */
-import { deliveryEngine, literalWebhookSettings, mailJob, WebhookSettings } from "@flyball/core"
-import { logMailer, memorySecretBox, smtpMailer, webhookSender } from "@flyball/node"
+import { deliveryEngine } from "@flyball/core"
+import { logMailer, memorySecretBox, webhookSender } from "@flyball/node"
 import { Layer } from "effect"
-import { afterEach, assert, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { openWorld, type World } from "../http/http-world.ts"
 import { problemsOfValue } from "../interface/testing/check-schema.ts"
-import { jumpingClock, until } from "./testing/jumping-clock.ts"
-import { startMailServer } from "./testing/mail-server.ts"
-import { type Arrived, believedBy, type Receiver, startReceiver } from "./testing/receiver.ts"
+import { arrivals, givenSending } from "./testing/given-sending.ts"
+import { until } from "./testing/jumping-clock.ts"
+import { type Arrived, believedBy, startReceiver } from "./testing/receiver.ts"
 
 const LIBRARIES = ["standardwebhooks", "svix", "octokit"]
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** From the end of one attempt to the next: literal, from the specification. */
-const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 8 * HOUR_MS, 24 * HOUR_MS]
 
-const opened: Array<() => Promise<unknown>> = []
-afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close()
-})
-const closing = <A extends { readonly close: () => Promise<unknown> }>(one: A): A => {
-  opened.push(one.close)
-  return one
-}
+const { closing, sendingWorld } = givenSending()
 
-/** A server that sends, its receivers, and its time. */
-const sendingWorld = async (options: { readonly mail?: string; readonly alertEmail?: string } = {}) => {
-  const clock = jumpingClock(Date.now())
-  const world = closing(await openWorld({
-    under: clock.layer,
-    jobs: Layer.mergeAll(deliveryEngine(), mailJob),
-    webhooks: Layer.mergeAll(
-      webhookSender({ egressAllow: ["127.0.0.1"], allowHttp: true }),
-      memorySecretBox,
-      options.mail === undefined ? logMailer : smtpMailer({ url: options.mail, from: "flyball@example.com" }),
-      Layer.succeed(WebhookSettings, { ...literalWebhookSettings, alertEmail: options.alertEmail ?? null })
-    )
-  }))
-  /** A call of an administrator, whose token is of now. */
-  const call = async (method: string, path: string, json?: unknown) => {
-    const token = await world.issuer.sign({ role: "admin", orgUnit: "*", subject: "ann" }, clock.nowMs())
-    return world.send(method, `/api/v1${path}`, { token, ...(json === undefined ? {} : { json }) })
-  }
-  const done = async (method: string, path: string, json?: unknown) => {
-    const got = await call(method, path, json)
-    assert.isBelow(got.status, 300, `${method} ${path}: ${got.text}`)
-    return got.json
-  }
-  const webhook = async (receiver: Receiver, events: ReadonlyArray<string>, more: object = {}): Promise<{ readonly id: string; readonly secret: string }> =>
-    await done("POST", "/webhooks", { url: receiver.url, events, ...more })
-  const deliveries = (id: string): Promise<ReadonlyArray<Delivery>> => done("GET", `/webhooks/${id}/deliveries?limit=1000`)
-  /** Waits until nothing is under way to a webhook and nothing is due. */
-  const settled = (id: string) =>
-    until(() => deliveries(id), (all) => all.every(({ next_attempt_at: next, state }) => state !== "in_flight" && (state !== "pending" || Date.parse(next!) > clock.nowMs())), "something is under way still")
-  return { world, clock, call, done, webhook, deliveries, settled }
-}
-
-interface Delivery {
-  readonly id: string
-  readonly event_id: string
-  readonly event_type: string
-  readonly sequence: number
-  readonly state: string
-  readonly next_attempt_at: string | null
-  readonly attempts: ReadonlyArray<{ readonly attempt: number; readonly started_at: string; readonly ended_at: string; readonly status_code: number | null; readonly error: string | null; readonly response_excerpt: string }>
-}
-
-const arrivals = (receiver: Receiver, count: number): Promise<ReadonlyArray<Arrived>> => until(() => receiver.arrived, ({ length }) => length >= count, `not ${count} deliveries arrived`)
 const bySequence = (arrived: ReadonlyArray<Arrived>): ReadonlyArray<Arrived> => arrived.toSorted((a, b) => Number(a.headers["webhook-sequence"]) - Number(b.headers["webhook-sequence"]))
 
 describe("what happens here is told", () => {
@@ -200,114 +148,6 @@ describe("what happens here is told", () => {
     await receiver.close()
     assert.deepInclude(await done("POST", `/webhooks/${id}/test`), { delivered: false, status_code: null, error: "connect" })
     assert.deepStrictEqual([await deliveries(id), await world.size(), (await done("GET", `/webhooks/${id}`)).status], [[], size, "active"])
-  })
-})
-
-describe("a receiver that is away", () => {
-  it("is tried seven times on the specification's schedule; then the webhook failed, its owner has a letter, and the others are told", async () => {
-    const mail = closing(await startMailServer())
-    const { call, clock, done, settled, webhook, world } = await sendingWorld({ mail: mail.url })
-    const [away, watching] = [closing(await startReceiver()), closing(await startReceiver())]
-    away.answer = (_, response) => void response.writeHead(500).end("the queue is full")
-    const { id } = await webhook(away, ["agent.registered"], { notify_email: "owner@example.org" })
-    const watcher = await webhook(watching, ["webhook.failed"])
-
-    await done("POST", "/agents", { name: "first", org_unit: "claims" })
-    const bodies = new Set<string>()
-    for (const [index, delayMs] of [...DELAYS_MS, null].entries()) {
-      await arrivals(away, index + 1)
-      const [delivery] = await settled(id)
-      bodies.add(away.arrived[index]!.body)
-      assert.strictEqual(away.arrived.length, index + 1)
-      assert.deepInclude(away.arrived[index]!.headers, { "x-platform-attempt": String(index + 1), "webhook-id": delivery!.event_id, "webhook-sequence": "1" })
-      const attempt = delivery!.attempts[index]!
-      assert.deepInclude(attempt, { attempt: index + 1, status_code: 500, error: "http_status", response_excerpt: "the queue is full" })
-      if (delayMs === null) break
-      assert.strictEqual(Date.parse(delivery!.next_attempt_at!) - Date.parse(attempt.ended_at), delayMs)
-      clock.jump(Date.parse(delivery!.next_attempt_at!) - 1)
-      await settled(id)
-      assert.strictEqual(away.arrived.length, index + 1, "not before it is due")
-      clock.jump(clock.nowMs() + 1_000)
-    }
-    assert.strictEqual(bodies.size, 1, "the same bytes each time")
-
-    const [failed] = await settled(id)
-    assert.deepStrictEqual([failed!.state, failed!.attempts.length], ["failed", 7])
-    assert.deepInclude(await done("GET", `/webhooks/${id}`), { status: "failed", cause: "seventh_failure" })
-    const [told] = await arrivals(watching, 1)
-    assert.deepInclude(told!.event, { type: "webhook.failed" })
-    assert.deepInclude(told!.event.data, { webhook_id: id, delivery_id: failed!.id, event_id: failed!.event_id, event_type: "agent.registered" })
-    await settled(watcher.id)
-    const [letter] = await until(() => mail.letters, ({ length }) => length > 0, "no letter came")
-    assert.deepStrictEqual(letter!.to, ["owner@example.org"])
-    assert.include(letter!.head, id)
-    for (const expected of [id, failed!.id, failed!.event_id, away.url, "the receiver answered 500"]) assert.include(letter!.text, expected)
-    const records = await done("GET", "/chain/records?kind=webhook.changed")
-    assert.deepStrictEqual(records.map(({ body }: { body: { webhook_id: string; status: string; cause: string; writer: string } }) => [body.webhook_id, body.status, body.cause, body.writer]),
-      [[id, "failed", "seventh_failure", "policy:seventh_failure"]])
-
-    // What happens meanwhile is not owed, until it is asked for.
-    await done("POST", "/agents", { name: "second", org_unit: "claims" })
-    for (const path of [`deliveries/${failed!.id}/redeliver`, "recover"]) {
-      const refused = await call("POST", `/webhooks/${id}/${path}`, path === "recover" ? { since: new Date(clock.nowMs() - HOUR_MS).toISOString() } : undefined)
-      assert.deepStrictEqual([refused.status, refused.json.code], [409, "webhook_not_active"])
-    }
-    away.answer = (_, response) => void response.writeHead(200).end("ok")
-    assert.isTrue((await done("POST", `/webhooks/${id}/test`)).delivered)
-    assert.deepInclude(await done("POST", `/webhooks/${id}/enable`), { status: "active", cause: "enabled" })
-    away.arrived.length = 0
-    const since = new Date(clock.nowMs() - 48 * HOUR_MS).toISOString()
-    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since, dry_run: true }), { count: 2, dry_run: true, has_more: false })
-    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since }), { count: 2, dry_run: false, has_more: false })
-    await arrivals(away, 2)
-    const after = await settled(id)
-    assert.deepStrictEqual(after.map(({ sequence, state }) => [sequence, state]), [[3, "succeeded"], [2, "succeeded"], [1, "failed"]])
-    assert.isTrue(away.arrived.some(({ event }) => event.id === failed!.event_id), "under the id it had")
-    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since }), { count: 0, dry_run: false, has_more: false })
-
-    const again = await done("POST", `/webhooks/${id}/deliveries/${after[0]!.id}/redeliver`)
-    assert.deepInclude(again, { event_id: after[0]!.event_id, sequence: 4 })
-    await arrivals(away, 3)
-    assert.strictEqual((await settled(id))[0]!.state, "succeeded")
-    assert.strictEqual(mail.letters.length, 1)
-    assert.strictEqual((await world.send("GET", "/healthz")).status, 200)
-  })
-
-  it("for two attempts has the third, and a stranger's webhook is not held up by it", async () => {
-    const { clock, done, settled, webhook } = await sendingWorld()
-    const [away, well] = [closing(await startReceiver()), closing(await startReceiver())]
-    away.answer = (_, response) => void response.writeHead(503).end()
-    const { id } = await webhook(away, ["agent.registered"])
-    await webhook(well, ["agent.registered"])
-    await done("POST", "/agents", { name: "first", org_unit: "claims" })
-    await Promise.all([arrivals(away, 1), arrivals(well, 1)])
-    for (const delayMs of [MINUTE_MS, 5 * MINUTE_MS]) {
-      const [delivery] = await settled(id)
-      assert.strictEqual(delivery!.state, "pending")
-      if (delayMs > MINUTE_MS) away.answer = (_, response) => void response.writeHead(200).end()
-      const before = away.arrived.length
-      clock.jump(clock.nowMs() + delayMs)
-      await arrivals(away, before + 1)
-    }
-    assert.deepStrictEqual((await settled(id)).map(({ attempts, state }) => [state, attempts.map(({ status_code }) => status_code)]), [["succeeded", [503, 503, 200]]])
-  })
-
-  it("writes to the house where the webhook names nobody", async () => {
-    const mail = closing(await startMailServer())
-    const { clock, done, settled, webhook } = await sendingWorld({ mail: mail.url, alertEmail: "night@example.org" })
-    const away = closing(await startReceiver())
-    away.answer = (_, response) => void response.socket!.destroy()
-    const { id } = await webhook(away, ["agent.registered"])
-    await done("POST", "/agents", { name: "first", org_unit: "claims" })
-    for (let attempt = 1; attempt <= 7; attempt++) {
-      await arrivals(away, attempt)
-      const [delivery] = await settled(id)
-      assert.strictEqual(delivery!.attempts[attempt - 1]!.error, "connect")
-      if (attempt < 7) clock.jump(Date.parse(delivery!.next_attempt_at!) + 1_000)
-    }
-    const [letter] = await until(() => mail.letters, ({ length }) => length > 0, "no letter came")
-    assert.deepStrictEqual(letter!.to, ["night@example.org"])
-    assert.include(letter!.text, "connect")
   })
 })
 

@@ -3,16 +3,14 @@ import { formatInstant } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Storage, type StorageApi } from "../storage/port.ts"
-import { systemHost } from "../writer.ts"
 import { deliveryEngine } from "./delivery-engine.ts"
 import { outboxSweep, SWEEP_MS, sweepOutbox } from "./outbox-sweep.ts"
 import { Webhooks } from "./service.ts"
+import { created, DAY_MS } from "./testing/webhook-acts.ts"
 import { happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
 
-const DAY_MS = 86_400_000
 const engine = deliveryEngine({ pollMs: 100 * DAY_MS })
 const sweep = sweepOutbox(Effect.succeed(true))
-const created = () => Webhooks.use((webhooks) => webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"] }, systemHost))
 const sequences = (id: string) => Webhooks.use((webhooks) => Effect.map(webhooks.deliveries(id), (found) => found.map(({ sequence }) => sequence)))
 const eventCount = Storage.use((storage) => Effect.map(storage.outbox.events({ limit: 1000 }), ({ length }) => length))
 

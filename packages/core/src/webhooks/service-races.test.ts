@@ -5,15 +5,10 @@ import { TestClock } from "effect/testing"
 import { StorageUnavailable } from "../storage/faults.ts"
 import { Storage, type StorageApi } from "../storage/port.ts"
 import { systemHost } from "../writer.ts"
-import { deliveryEngine } from "./delivery-engine.ts"
 import { SecretBox, SecretUnreadable } from "./ports.ts"
-import { Webhooks, type WebhooksApi } from "./service.ts"
+import { Webhooks } from "./service.ts"
+import { created, DAY_MS, engine, hooks } from "./testing/webhook-acts.ts"
 import { happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
-
-const DAY_MS = 86_400_000
-const engine = deliveryEngine({ pollMs: 30 * DAY_MS })
-const created = () => Webhooks.use((webhooks) => webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"] }, systemHost))
-const hooks = <A, E>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) => Webhooks.use(use)
 
 describe("webhooks that change while something else is under way", () => {
   it.effect("do not recover what happens, or is delivered again, while what was missed is read", () => {

@@ -1,29 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { WebhookCreate } from "@flyball/contract"
 import { formatInstant, fromUtf8, portableCrypto } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Erasure } from "../erasure/service.ts"
-import { Replay } from "../replay/service.ts"
-import { Storage, type StorageApi } from "../storage/port.ts"
+import { Storage } from "../storage/port.ts"
 import { governorWorld } from "../testing/governor-world.ts"
 import { systemHost } from "../writer.ts"
-import { deliveryEngine } from "./delivery-engine.ts"
 import { newMail } from "./mails.ts"
-import { verifyDelivery, verifyPlatformSignature } from "./rules/verify.ts"
-import { Webhooks, type WebhooksApi } from "./service.ts"
-import { accepted, answered, governorWithWebhooks, happened, outside, settle, wait, webhookWorld } from "./testing/webhook-world.ts"
+import { verifyDelivery } from "./rules/verify.ts"
+import { bodiesOf, created, DAY_MS, engine, hooks, replays, tagOf } from "./testing/webhook-acts.ts"
+import { answered, governorWithWebhooks, happened, outside, settle, wait, webhookWorld } from "./testing/webhook-world.ts"
 
 const { sha256 } = portableCrypto
-const DAY_MS = 86_400_000
-const created = (more: Partial<WebhookCreate> = {}) =>
-  Webhooks.use((webhooks) => webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"], ...more }, systemHost))
-const hooks = <A, E>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) => Webhooks.use(use)
-const tagOf = <A, E extends { readonly _tag: string }>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) => Effect.map(Effect.flip(hooks(use)), ({ _tag }) => _tag)
-const bodiesOf = (kind: string) =>
-  Storage.use((storage) => Effect.map(storage.records({ kinds: [kind], limit: 100 }), (records) => records.map(({ bytes }) => JSON.parse(fromUtf8(bytes)!).body)))
-const replays = Effect.tap(Replay.use(({ check }) => check), (report) => Effect.sync(() => assert.deepStrictEqual(report.differences, [])))
-const engine = deliveryEngine({ pollMs: 30 * DAY_MS })
 const NOBODY = `whk_${"0".repeat(26)}`
 
 describe("webhooks", () => {
@@ -135,48 +123,6 @@ describe("webhooks", () => {
     }).pipe(Effect.provide(webhookWorld(there)))
   })
 
-  it.effect("rotate their secret: both are accepted until the overlap ends, the header with room for one keeps the old one", () => {
-    const there = outside()
-    return Effect.gen(function*() {
-      const { id, secret: old } = yield* created()
-      const rotated = yield* hooks(({ rotateSecret }) => rotateSecret(id, { overlap_hours: 2 }, systemHost))
-      assert.notStrictEqual(rotated.secret, old)
-      assert.strictEqual(rotated.secret_overlap_until, formatInstant(2 * 3_600_000))
-      assert.strictEqual(yield* tagOf(({ rotateSecret }) => rotateSecret(id, {}, systemHost)), "RotationUnderWay")
-      yield* Effect.scoped(Effect.gen(function*() {
-        yield* Layer.build(engine)
-        for (const atMs of [0, 2 * 3_600_000 - 1, 2 * 3_600_000]) {
-          yield* TestClock.setTime(atMs)
-          yield* happened()
-          yield* settle
-        }
-      }))
-      const accepted = there.arrived.map((one) => [old, rotated.secret].map((secret) => verifyDelivery(secret, one, one.atMs, sha256) === null))
-      const single = there.arrived.map((one) => [old, rotated.secret].map((secret) => verifyPlatformSignature(secret, one, sha256) === null))
-      assert.deepStrictEqual(accepted, [[true, true], [true, true], [false, true]])
-      assert.deepStrictEqual(single, [[true, false], [true, false], [false, true]])
-      assert.deepInclude(yield* hooks(({ rotateSecret }) => rotateSecret(id, { overlap_hours: 0 }, systemHost)), { secret_overlap_until: null })
-      yield* replays
-    }).pipe(Effect.provide(webhookWorld(there)))
-  })
-
-  it.effect("complete a rotation before its time, for a sender that had the keys at hand too", () => {
-    const there = outside()
-    return Effect.gen(function*() {
-      const { id, secret: old } = yield* created()
-      yield* Layer.build(engine)
-      const { secret } = yield* hooks(({ rotateSecret }) => rotateSecret(id, {}, systemHost))
-      yield* happened()
-      yield* settle
-      assert.deepInclude(yield* hooks(({ completeRotation }) => completeRotation(id, systemHost)), { secret_overlap_until: null })
-      yield* hooks(({ completeRotation }) => completeRotation(id, systemHost))
-      yield* happened()
-      yield* settle
-      assert.deepStrictEqual(there.arrived.map((one) => [old, secret].map((each) => verifyDelivery(each, one, one.atMs, sha256) === null)), [[true, true], [false, true]])
-      assert.deepStrictEqual((yield* bodiesOf("webhook.changed")).map(({ cause }) => cause), ["secret_rotated", "secret_rotated"])
-    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
-  })
-
   it.effect("send a test at once, to a webhook that is not active too, and keep nothing of it", () => {
     const there = outside()
     return Effect.gen(function*() {
@@ -193,125 +139,6 @@ describe("webhooks", () => {
       assert.deepInclude(yield* hooks(({ test }) => test(id)), { delivered: false, status_code: 500, error: "http_status" })
       assert.deepStrictEqual([yield* hooks(({ deliveries }) => deliveries(id)), (yield* hooks(({ get }) => get(id))).status], [[], "disabled"])
     }).pipe(Effect.provide(webhookWorld(there)))
-  })
-
-  it.effect("deliver a finished delivery again: a new one, with the same event id", () => {
-    const there = outside()
-    return Effect.gen(function*() {
-      const { id } = yield* created()
-      const other = yield* created({ url: "https://hooks.example/other" })
-      yield* happened()
-      const [first] = yield* hooks(({ deliveries }) => deliveries(id))
-      yield* Layer.build(engine)
-      yield* settle
-      const again = yield* hooks(({ redeliver }) => redeliver(id, first!.id))
-      assert.deepInclude(again, { event_id: first!.event_id, sequence: 2, state: "pending", event_type: "agent.registered", attempts: [] })
-      assert.notStrictEqual(again.id, first!.id)
-      yield* settle
-      const sent = there.arrived.filter(({ url }) => url.endsWith("/in"))
-      assert.deepStrictEqual(sent.map(({ headers }) => headers["webhook-id"]), [first!.event_id, first!.event_id])
-      assert.deepStrictEqual(sent[0]!.body, sent[1]!.body)
-      for (const wrong of ["nonsense", `dlv_${"0".repeat(26)}`]) assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, wrong)), "DeliveryNotFound")
-      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(other.id, first!.id)), "DeliveryNotFound")
-      yield* hooks(({ disable }) => disable(id, systemHost))
-      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, first!.id)), "WebhookNotActive")
-    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
-  })
-
-  it.effect("try a waiting delivery at once when somebody asks, as the next of its seven attempts and never as an eighth", () => {
-    const there = outside()
-    there.answer = () => Effect.succeed(answered(500))
-    return Effect.gen(function*() {
-      const { id } = yield* created()
-      yield* Layer.build(engine)
-      yield* happened()
-      yield* settle
-      const [waiting] = yield* hooks(({ deliveries }) => deliveries(id))
-      assert.deepInclude(waiting!, { state: "pending", next_attempt_at: formatInstant(60_000) })
-      yield* TestClock.setTime(1_000)
-      const now = yield* hooks(({ redeliver }) => redeliver(id, waiting!.id))
-      assert.deepInclude(now, { id: waiting!.id, sequence: 1, state: "pending", next_attempt_at: formatInstant(1_000) })
-      // One that is due is due: asking again changes nothing.
-      assert.deepStrictEqual(yield* hooks(({ redeliver }) => redeliver(id, waiting!.id)), now)
-      yield* settle
-      assert.deepInclude((yield* hooks(({ deliveries }) => deliveries(id)))[0]!, { state: "pending", next_attempt_at: formatInstant(1_000 + 5 * 60_000) })
-      for (let attempt = 3; attempt <= 7; attempt++) {
-        yield* hooks(({ redeliver }) => redeliver(id, waiting!.id))
-        yield* settle
-      }
-      assert.deepStrictEqual(there.arrived.map(({ headers }) => headers["x-platform-attempt"] ?? headers["X-Platform-Attempt"]), ["1", "2", "3", "4", "5", "6", "7"])
-      const [given] = yield* hooks(({ deliveries }) => deliveries(id))
-      assert.deepStrictEqual([given!.state, given!.attempts.length, (yield* hooks(({ get }) => get(id))).status], ["failed", 7, "failed"])
-      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, waiting!.id)), "WebhookNotActive")
-      yield* replays
-    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
-  })
-
-  it.effect("do not begin a second attempt beside one that is under way", () => {
-    const there = outside()
-    there.answer = () => Effect.as(Effect.sleep(4_000), accepted)
-    return Effect.gen(function*() {
-      const { id } = yield* created()
-      yield* Layer.build(engine)
-      yield* happened()
-      yield* settle
-      const [one] = yield* hooks(({ deliveries }) => deliveries(id))
-      assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, one!.id)), "DeliveryUnfinished")
-      yield* TestClock.adjust(4_000)
-      yield* settle
-      assert.deepStrictEqual([there.arrived.length, (yield* hooks(({ deliveries }) => deliveries(id)))[0]!.state], [1, "succeeded"])
-    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
-  })
-
-  it.effect("recover what they missed, once, and only what they want", () => {
-    const there = outside()
-    /** Lets another have its turn between what is read and what is committed. */
-    const halting = (storage: StorageApi): StorageApi => ({ ...storage, outbox: { ...storage.outbox, missed: (query) => Effect.tap(storage.outbox.missed(query), () => Effect.yieldNow) } })
-    return Effect.gen(function*() {
-      yield* happened()
-      yield* TestClock.setTime(1_000)
-      const { id } = yield* created()
-      yield* Layer.build(engine)
-      yield* happened()
-      yield* settle
-      yield* hooks(({ disable }) => disable(id, systemHost))
-      yield* TestClock.setTime(2_000)
-      for (const type of ["agent.registered", "agent.suspended", "agent.registered"]) yield* happened(type)
-      const since = formatInstant(0)
-      assert.strictEqual(yield* tagOf(({ recover }) => recover(id, { since })), "WebhookNotActive")
-      yield* hooks(({ enable }) => enable(id, systemHost))
-      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since, dry_run: true })), { count: 2, dry_run: true, has_more: false })
-      assert.lengthOf(yield* hooks(({ deliveries }) => deliveries(id)), 1)
-      const both = yield* hooks(({ recover }) => Effect.all([recover(id, { since }), recover(id, { since })], { concurrency: 2 }))
-      assert.strictEqual(both.reduce((sum, { count }) => sum + count, 0), 2)
-      yield* settle
-      assert.deepStrictEqual(there.arrived.map(({ headers }) => headers["webhook-sequence"]), ["1", "2", "3"])
-      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since })), { count: 0, dry_run: false, has_more: false })
-    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there, {}, halting)))
-  })
-
-  it.effect("recover no more than 14 days", () => Effect.gen(function*() {
-    const { id } = yield* created()
-    yield* TestClock.setTime(15 * DAY_MS)
-    assert.strictEqual(yield* tagOf(({ recover }) => recover(id, { since: formatInstant(DAY_MS - 1) })), "InvalidInput")
-    assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(DAY_MS) })), { count: 0 })
-  }).pipe(Effect.provide(webhookWorld(outside()))))
-
-  it.effect("recover what failed, after the receiver is well again", () => {
-    const there = outside()
-    there.answer = () => Effect.succeed(answered(500))
-    return Effect.gen(function*() {
-      const { id } = yield* created()
-      yield* Layer.build(engine)
-      yield* happened()
-      yield* wait(40 * 3_600_000)
-      assert.strictEqual((yield* hooks(({ get }) => get(id))).status, "failed")
-      there.answer = outside().answer
-      yield* hooks(({ enable }) => enable(id, systemHost))
-      assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(0) })), { count: 1 })
-      yield* settle
-      assert.deepStrictEqual((yield* hooks(({ deliveries }) => deliveries(id))).map(({ attempts, state }) => [state, attempts.length]), [["succeeded", 1], ["failed", 7]])
-    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
   })
 
   it.effect("end when their address is erased", () => {

@@ -1,0 +1,34 @@
+/** Bodies that are kept as they came: numbers and texts without an exact JSON form, and the largest batch. */
+// First, as in the command: what is compiled must refuse what is interpreted.
+import "effect/schema/SchemaJITCompiler/enable"
+import { BATCH_LIMIT_BYTES } from "@flyball/contract"
+import { assert, describe, it } from "vitest"
+import { givenRefusedWorld } from "./testing/given-refused-world.ts"
+
+const given = givenRefusedWorld()
+
+describe("what has no exact JSON form", () => {
+  it("is kept as the bytes received inside args, result and labels", async () => {
+    const agent = await given.world.register("lossless")
+    const texts = ["{\"n\":12345678901234567890}", "{ \"a\":1, \"a\":2 }", "\"\\ud800\"", "1e999", "[9007199254740993]"]
+    for (const [index, text] of texts.entries()) {
+      const got = await given.world.send("POST", `/api/v1/agents/${agent}/decisions`, { token: given.world.admin, body: `{"client_ref":"r${index}","action":"b","args":${text}}` })
+      assert.strictEqual(got.status, 201, text)
+      const same = await given.world.send("POST", `/api/v1/agents/${agent}/decisions`, { token: given.world.admin, body: `{"client_ref":"r${index}","action":"b","args":${text}}` })
+      assert.isTrue(same.json.receipts[0].duplicate, text)
+    }
+    const pack = await given.world.send("POST", "/api/v1/evidence/packs", { token: given.world.admin, json: { kind: "sparse", agent_id: agent, disclose: ["args"] } })
+    const { text } = await given.world.send("GET", `/api/v1/evidence/packs/${pack.json.id}`, { token: given.world.admin })
+    const disclosed = text.split("\n").filter((line) => line.startsWith("D ")).map((line) => atob(line.split(" ")[4]!))
+    assert.deepStrictEqual(disclosed, texts)
+  })
+})
+
+it("the largest batch is taken", async () => {
+  const agent = await given.world.register("batch")
+  const decisions = Array.from({ length: 1_000 }, (_, index) => ({ client_ref: `r${index}`, action: "b", args: "x".repeat(16_000) }))
+  const body = JSON.stringify({ decisions })
+  assert.isBelow(body.length, BATCH_LIMIT_BYTES)
+  const got = await given.world.send("POST", `/api/v1/agents/${agent}/decisions`, { token: given.world.key, body })
+  assert.deepStrictEqual([got.status, got.json.receipts?.length], [201, 1_000])
+})
