@@ -19,10 +19,9 @@ import { chainDoor } from "./governor/chain-door.ts"
 import { type Door, openDoor } from "./governor/door.ts"
 import { GovernorError } from "./governor/error.ts"
 import { decoded, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGap, decodePack, decodeSettle } from "./governor/input.ts"
-import type {
-  CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, ErasureInfo,
-  ErasureInput, GapInput, GapReceipt, HeadInfo, KeyInfo, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, RotationInfo, SettleInput, SettleReceipt, VerifyInfo
-} from "./governor/types.ts"
+import type { CallOptions } from "./governor/call-options.ts"
+import type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./governor/chain-types.ts"
+import type { DecisionFilter, DecisionInfo, DecisionInput, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt } from "./governor/decision-types.ts"
 import { webhooksDoor } from "./governor/webhooks-door.ts"
 import type { WebhooksDoor } from "./governor/webhooks-door-types.ts"
 import { Packs } from "./packs/service.ts"

@@ -2,14 +2,13 @@
 
 // The door for hosts without Effect
 export { type Governor, type GovernorOptions, openGovernor } from "./governor.ts"
-export type { AgentsDoor } from "./governor/agents-door-types.ts"
+export type { AgentChange, AgentFilter, AgentInfo, AgentInput, AgentsDoor, IdentityInfo, IdentityInput, OrphanInfo, OwnerInput, Tier } from "./governor/agents-door-types.ts"
 export type { AttemptErrorInfo, DeliveryInfo, WebhookInfo, WebhookInput, WebhooksDoor, WebhookSecretInfo, WebhookTestInfo } from "./governor/webhooks-door-types.ts"
 export type { ActOptions, BacktestInfo, DiffInfo, EnvelopeInfo, EnvelopesDoor, EnvelopeVersionInfo, EvaluationInfo, EvaluationInput, ExplanationInfo, LintInfo, VoidInfo, WaiverInfo, WaiversDoor } from "./governor/bound-door-types.ts"
 export { GovernorError } from "./governor/error.ts"
-export type {
-  AgentChange, AgentFilter, AgentInfo, AgentInput, CallOptions, CheckInfo, CheckpointInfo, ConsistencyInfo, DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, ErasureInfo,
-  ErasureInput, GapInput, GapReceipt, HeadInfo, IdentityInfo, IdentityInput, KeyInfo, OrphanInfo, OwnerInput, PackInput, ProofInfo, Receipts, RecordFilter, RecordInfo, RotationInfo, SettleInput, SettleReceipt, Tier, UsageInput, VerifyInfo
-} from "./governor/types.ts"
+export type { CallOptions } from "./governor/call-options.ts"
+export type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./governor/chain-types.ts"
+export type { DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt, UsageInput } from "./governor/decision-types.ts"
 
 export { recoverGovernor, type RecoveredInfo, recoveryNeeded, type RecoveryOptions } from "./recovery/recover-governor.ts"
 

@@ -1,5 +1,119 @@
-/** What a host without Effect does with agents. */
-import type { AgentChange, AgentFilter, AgentInfo, AgentInput, CallOptions, IdentityInfo, IdentityInput, OrphanInfo, OwnerInput } from "./types.ts"
+/**
+ * What a host without Effect does with agents, what it hands in and what it gets back: the shapes of the interface as plain TypeScript.
+ *
+ * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so that what is documented for HTTP
+ * holds here.
+ */
+import type { CallOptions } from "./call-options.ts"
+
+/** How much an agent may do by itself, least first. */
+export type Tier = "L0" | "L1" | "L2" | "L3" | "L4"
+
+/** An agent to be registered. Absent and null mean the same. */
+export interface AgentInput {
+  /** Unique, 1 to 200 characters. */
+  readonly name: string
+  readonly org_unit: string
+  readonly description?: string | null
+  readonly owner_name?: string | null
+  readonly owner_email?: string | null
+  /** Default `L0`. */
+  readonly autonomy_tier?: Tier | null
+  readonly blast_radius?: { readonly [name: string]: unknown } | null
+  /** RFC 3339, any offset. */
+  readonly recert_due_at?: string | null
+  readonly purpose?: string | null
+  readonly agent_version?: string | null
+  readonly framework?: string | null
+  readonly model_ids?: ReadonlyArray<string> | null
+  readonly risk_class?: "prohibited" | "high" | "limited" | "minimal" | "unclassified" | null
+  readonly labels?: { readonly [name: string]: unknown } | null
+}
+
+/** What changes of an agent. Left out stays; null empties what may be empty. */
+export interface AgentChange extends Omit<AgentInput, "name" | "org_unit" | "owner_name" | "owner_email"> {
+  /** The version that was read; another one there is refused. */
+  readonly if_version?: number | null
+}
+
+/** Who answers for an agent from here on. */
+export interface OwnerInput {
+  readonly owner_name: string
+  readonly owner_email: string
+}
+
+/** An agent's identity: a signed card, or both members of a declaration. */
+export interface IdentityInput {
+  /** All of it base64. With `signature`: Ed25519 over the card's bytes, by the key that `key_id` or `public_key` names. Without: an A2A card with its own `signatures`. */
+  readonly signed_card?: { readonly card: string; readonly signature?: string | null; readonly public_key?: string | null; readonly key_id?: string | null } | null
+  /** Where the declared identity is from: `spiffe`, `entra_agent_id`, `okta_agent`, `oidc_workload`, `aws_agent_registry`, `did`, or a word of yours. */
+  readonly declared_source?: string | null
+  readonly declared_ref?: string | null
+}
+
+/** What came of it. `identity_*` is the agent's identity afterwards, which a rejected card leaves as it was. */
+export interface IdentityInfo {
+  readonly agent_id: string
+  readonly identity_verified: boolean
+  readonly identity_source: string | null
+  readonly identity_ref: string | null
+  readonly verdict: "verified" | "declared" | "rejected"
+  readonly reason_code: "ok" | "signature_invalid" | "key_unknown" | "key_revoked" | "key_expired" | "alg_not_allowed" | "card_malformed" | "name_mismatch"
+  readonly card_digest: string | null
+  readonly key_id: string | null
+  readonly alg: string | null
+  readonly checked_at: string
+  readonly seq: number
+  readonly record_hash: string
+}
+
+/** A registered agent. Texts are null once their part was erased. */
+export interface AgentInfo {
+  readonly id: string
+  readonly tenant_id: string
+  readonly name: string
+  readonly description: string | null
+  readonly owner_name: string | null
+  readonly owner_email: string | null
+  readonly org_unit: string | null
+  readonly autonomy_tier: Tier
+  readonly blast_radius: { readonly [name: string]: unknown }
+  readonly status: "draft" | "active" | "suspended" | "decommissioned"
+  readonly recert_due_at: string | null
+  readonly decommissioned_at: string | null
+  readonly created_at: string
+  readonly identity_verified: boolean
+  readonly identity_source: string | null
+  readonly identity_ref: string | null
+  readonly version: number
+  readonly purpose: string | null
+  readonly agent_version: string | null
+  readonly framework: string | null
+  readonly model_ids: ReadonlyArray<string>
+  readonly risk_class: string
+  readonly labels: { readonly [name: string]: unknown }
+  readonly suspended_reason: string | null
+  readonly orphaned_since: string | null
+}
+
+/** An agent that nobody answers for. It is suspended at `suspend_at`. */
+export interface OrphanInfo extends AgentInfo {
+  readonly orphaned_since: string
+  readonly suspend_at: string
+}
+
+/** Which agents to list, oldest first. */
+export interface AgentFilter {
+  readonly status?: "draft" | "active" | "suspended" | "decommissioned"
+  readonly autonomy_tier?: Tier
+  /** Exactly this name. */
+  readonly name?: string
+  /** A name that begins so. */
+  readonly q?: string
+  readonly limit?: number
+  /** Id of the last agent seen. */
+  readonly after?: string
+}
 
 /** The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take is refused with `invalid_transition`. */
 export interface AgentsDoor {

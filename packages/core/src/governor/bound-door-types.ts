@@ -1,5 +1,5 @@
 /** What a host without Effect does with envelopes and evaluations: the shapes of the interface as plain TypeScript. */
-import type { CallOptions } from "./types.ts"
+import type { CallOptions } from "./call-options.ts"
 
 /** What an evaluation can come to, least restrictive first. */
 export type Outcome = "allow" | "allow_with_notice" | "require_review" | "deny" | "halt"

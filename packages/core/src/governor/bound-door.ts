@@ -8,7 +8,7 @@ import { Waivers } from "../waivers/service.ts"
 import { isWriterId, type Writer } from "../writer.ts"
 import type { ActOptions, EnvelopesDoor, WaiversDoor } from "./bound-door-types.ts"
 import type { Door } from "./door.ts"
-import type { CallOptions } from "./types.ts"
+import type { CallOptions } from "./call-options.ts"
 import { GovernorError } from "./error.ts"
 import { decoded, query } from "./input.ts"
 

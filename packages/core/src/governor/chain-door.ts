@@ -8,7 +8,7 @@ import type { Governor } from "../governor.ts"
 import type { StoredRecord } from "../storage/port.ts"
 import type { Door } from "./door.ts"
 import { decodeProof, decodeRange, decodeRecordFilter, decodeSeq } from "./input.ts"
-import type { RecordInfo, RotationInfo } from "./types.ts"
+import type { RecordInfo, RotationInfo } from "./chain-types.ts"
 
 /** Reads and proofs of the chain, and the rotation of its key. */
 export const chainDoor = (door: Door): Governor["chain"] => ({

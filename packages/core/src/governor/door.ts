@@ -5,7 +5,7 @@ import type { GovernorServices } from "../governor-layer.ts"
 import { inTurn, isTurnFree } from "../turns.ts"
 import { aborted, closed, governorError, valueOrThrow } from "./answer.ts"
 import { GovernorError } from "./error.ts"
-import type { CallOptions } from "./types.ts"
+import type { CallOptions } from "./call-options.ts"
 
 /** The way in. */
 export interface Door {

@@ -1,5 +1,5 @@
 /** What a host without Effect does with webhooks. */
-import type { CallOptions } from "./types.ts"
+import type { CallOptions } from "./call-options.ts"
 
 /** A webhook to be created. Absent and null mean the same. */
 export interface WebhookInput {

@@ -16,8 +16,8 @@ export const ann = { id: `usr_${"0".repeat(25)}1` }
 export const ben = { id: `usr_${"0".repeat(25)}2` }
 export const key = { id: `key_${"0".repeat(25)}3` }
 
-/** Refunds up to 2,000 by itself, 10,000 a day; searches freely. */
-export const refunds = (more: { readonly [member: string]: unknown } = {}): { readonly [member: string]: unknown } => ({
+/** Refunds up to 2,000 by itself, up to `dayCap` a day; searches freely. */
+export const refunds = (more: { readonly [member: string]: unknown } = {}, dayCap = 10_000): { readonly [member: string]: unknown } => ({
   semantics: "envelope/1",
   signals: {
     tool: { type: "enum", values: ["search", "refund"], source: "caller" },
@@ -29,7 +29,7 @@ export const refunds = (more: { readonly [member: string]: unknown } = {}): { re
     { id: "search", outcome: "allow", when: [{ signal: "tool", in: ["search"] }] },
     { id: "refund", outcome: "allow", when: [{ signal: "tool", in: ["refund"] }, { signal: "amount", lte: 2_000 }] },
     { id: "large", outcome: "require_review", when: [{ signal: "tool", in: ["refund"] }, { signal: "amount", gt: 2_000 }], obligations: [{ type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 3_600_000 }] },
-    { id: "cap", outcome: "deny", reason: "The day's budget is spent.", when: [{ signal: "tool", in: ["refund"] }, { meter: "spent", after_gt: 10_000 }] }
+    { id: "cap", outcome: "deny", reason: "The day's budget is spent.", when: [{ signal: "tool", in: ["refund"] }, { meter: "spent", after_gt: dayCap }] }
   ],
   default: { outcome: "deny" },
   ...more

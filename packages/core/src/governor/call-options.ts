@@ -1,0 +1,4 @@
+/** Ends a call early. */
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}

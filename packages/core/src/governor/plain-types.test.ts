@@ -1,0 +1,124 @@
+import type * as Contract from "@flyball/contract"
+import { execFile } from "node:child_process"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { assert, describe, it } from "vitest"
+import type { ReplayReport } from "../replay/service.ts"
+import type * as Agents from "./agents-door-types.ts"
+import type * as Bound from "./bound-door-types.ts"
+import type * as Chain from "./chain-types.ts"
+import type * as Decisions from "./decision-types.ts"
+import type * as Hooks from "./webhooks-door-types.ts"
+
+/** Compiles only where every `From` is a `To`. */
+const fits = <From extends To, To>(): From | To | undefined => undefined
+
+describe("the plain types of the governor", () => {
+  it("say what the contract says: this file compiles", () => {
+    // What a host hands in is what the contract takes…
+    fits<Agents.AgentInput, Contract.AgentCreate>()
+    fits<Agents.AgentChange, Contract.AgentUpdate>()
+    fits<keyof Contract.AgentUpdate, keyof Agents.AgentChange>()
+    fits<Agents.OwnerInput, Contract.OwnershipTransfer>()
+    fits<Agents.IdentityInput, Contract.IdentityIn>()
+    fits<keyof Contract.IdentityIn, keyof Agents.IdentityInput>()
+    fits<keyof Contract.SignedCard, keyof NonNullable<Agents.IdentityInput["signed_card"]>>()
+    fits<Required<Pick<Decisions.DecisionInput, "kind" | "status">> & Decisions.DecisionInput, Contract.DecisionIn>()
+    fits<Decisions.SettleInput, Contract.SettleIn>()
+    fits<Decisions.GapInput, Contract.CaptureGapIn>()
+    fits<Chain.ErasureInput, Contract.ErasureIn>()
+    fits<Chain.PackInput, Contract.PackRequest>()
+    fits<Omit<Hooks.WebhookInput, "events">, Omit<Contract.WebhookCreate, "events">>()
+    fits<keyof Contract.WebhookCreate, keyof Hooks.WebhookInput>()
+    fits<Agents.AgentFilter, Contract.AgentListQuery>()
+    fits<Decisions.DecisionFilter, Contract.DecisionListQuery>()
+    fits<Chain.RecordFilter, Contract.RecordsQuery>()
+    // … and nothing that the contract takes is missing.
+    fits<keyof Contract.AgentCreate, keyof Agents.AgentInput>()
+    fits<keyof Contract.DecisionIn, keyof Decisions.DecisionInput>()
+    fits<keyof Contract.SettleIn, keyof Decisions.SettleInput>()
+    fits<keyof Contract.PackRequest, keyof Chain.PackInput>()
+    fits<keyof Contract.AgentListQuery, keyof Agents.AgentFilter>()
+    fits<keyof Contract.DecisionListQuery, keyof Decisions.DecisionFilter>()
+    fits<keyof Contract.RecordsQuery, keyof Chain.RecordFilter>()
+    // What a host gets back is what the contract answers, member by member.
+    fits<Contract.Agent, Agents.AgentInfo>()
+    fits<Agents.AgentInfo, Contract.Agent>()
+    fits<Contract.Orphan, Agents.OrphanInfo>()
+    fits<Contract.IdentityVerdict, Agents.IdentityInfo>()
+    fits<Agents.IdentityInfo, Contract.IdentityVerdict>()
+    fits<Bound.EvaluationInput, Contract.EvaluationIn>()
+    fits<keyof Contract.EvaluationIn, keyof Bound.EvaluationInput>()
+    fits<Contract.Evaluation, Bound.EvaluationInfo>()
+    fits<Contract.ExplanationOut, Bound.ExplanationInfo>()
+    fits<Contract.EnvelopeOut, Bound.EnvelopeInfo>()
+    fits<Contract.EnvelopeVersionOut, Bound.EnvelopeVersionInfo>()
+    fits<Contract.LintOut, Bound.LintInfo>()
+    fits<Contract.DiffOut, Bound.DiffInfo>()
+    fits<Contract.BacktestOut, Bound.BacktestInfo>()
+    fits<Bound.BacktestInfo, Contract.BacktestOut>()
+    fits<Contract.WaiverOut, Bound.WaiverInfo>()
+    fits<Bound.WaiverInfo, Contract.WaiverOut>()
+    fits<Contract.VoidOut, Bound.VoidInfo>()
+    fits<Bound.VoidInfo, Contract.VoidOut>()
+    fits<NonNullable<Parameters<Bound.EnvelopesDoor["lint"]>[1]>, Contract.LintIn>()
+    fits<keyof Contract.LintIn, keyof NonNullable<Parameters<Bound.EnvelopesDoor["lint"]>[1]>>()
+    fits<NonNullable<Parameters<Bound.EnvelopesDoor["publish"]>[1]>, Contract.PublishIn>()
+    fits<keyof Contract.PublishIn, keyof NonNullable<Parameters<Bound.EnvelopesDoor["publish"]>[1]>>()
+    fits<NonNullable<Parameters<Bound.EnvelopesDoor["backtest"]>[1]>, Contract.BacktestIn>()
+    fits<keyof Contract.BacktestIn, keyof NonNullable<Parameters<Bound.EnvelopesDoor["backtest"]>[1]>>()
+    fits<keyof Contract.EnvelopeListQuery, keyof NonNullable<Parameters<Bound.EnvelopesDoor["list"]>[0]>>()
+    fits<Parameters<Bound.WaiversDoor["request"]>[1], Contract.WaiverCreate>()
+    fits<keyof Contract.WaiverCreate, keyof Parameters<Bound.WaiversDoor["request"]>[1]>()
+    fits<Contract.ReceiptsOut, Decisions.Receipts>()
+    fits<Decisions.Receipts, Contract.ReceiptsOut>()
+    fits<Contract.DecisionOut, Decisions.DecisionInfo>()
+    fits<Decisions.DecisionInfo, Contract.DecisionOut>()
+    fits<Contract.SettleOut, Decisions.SettleReceipt>()
+    fits<Contract.CaptureGapOut, Decisions.GapReceipt>()
+    fits<Contract.HeadOut, Chain.HeadInfo>()
+    fits<Contract.VerifyOut, Chain.VerifyInfo>()
+    fits<Contract.ProofOut, Chain.ProofInfo>()
+    fits<Contract.ConsistencyOut, Chain.ConsistencyInfo>()
+    fits<Contract.KeysOut["keys"][number], Chain.KeyInfo>()
+    fits<Contract.ErasureOut, Chain.ErasureInfo>()
+    fits<Contract.WebhookOut, Hooks.WebhookInfo>()
+    fits<Hooks.WebhookInfo, Contract.WebhookOut>()
+    fits<Contract.WebhookTestOut, Hooks.WebhookTestInfo>()
+    fits<Contract.DeliveryOut, Hooks.DeliveryInfo>()
+    fits<Hooks.DeliveryInfo, Contract.DeliveryOut>()
+    fits<Omit<ReplayReport, "agents">, Omit<Chain.CheckInfo, "agents">>()
+  })
+
+  it("name nothing of Effect in their declarations", async () => {
+    const out = await mkdtemp(join(tmpdir(), "flyball-declarations-"))
+    try {
+      const source = join(import.meta.dirname, "../governor.ts")
+      const root = join(import.meta.dirname, "../../../..")
+      const flags = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--outDir", out, "--target", "es2024", "--lib", "es2024,esnext.disposable,dom", "--types", "node",
+        "--module", "nodenext", "--strict", "--exactOptionalPropertyTypes", "--allowImportingTsExtensions", "--rewriteRelativeImportExtensions", "--skipLibCheck"]
+      await promisify(execFile)(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...flags, source], { cwd: root })
+      const imports = async (file: string): Promise<ReadonlyArray<string>> =>
+        [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)].map((match) => match[1]!).sort()
+      const folder = await declarationsOf(out)
+      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/agents-door-types.ts", "./governor/bound-door-types.ts", "./governor/call-options.ts", "./governor/chain-types.ts", "./governor/decision-types.ts", "./governor/webhooks-door-types.ts", "./identity/trust-store.ts", "./storage/choice.ts", "./webhooks/webhooks-choice.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor/agents-door-types.d.ts")), ["./call-options.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor/webhooks-door-types.d.ts")), ["./call-options.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor/bound-door-types.d.ts")), ["./call-options.ts"])
+      for (const plain of ["call-options", "chain-types", "decision-types"]) assert.deepStrictEqual(await imports(join(folder, `governor/${plain}.d.ts`)), [])
+      assert.deepStrictEqual(await imports(join(folder, "governor/error.d.ts")), [])
+    } finally {
+      await rm(out, { recursive: true })
+    }
+  })
+})
+
+/** Where the compiler put them: it keeps as much of the path as its inputs differ in. */
+const declarationsOf = async (out: string): Promise<string> => {
+  for (const folder of ["", "src", "core/src", "packages/core/src"]) {
+    if (await readFile(join(out, folder, "governor.d.ts")).then(() => true, () => false)) return folder
+  }
+  throw new Error("The compiler is expected to write governor.d.ts.")
+}
