@@ -5,6 +5,7 @@ import { Agent, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { refunds } from "../packages/core/src/evaluations/testing/refunds.ts"
 import { decisionAt } from "./decisions.ts"
 import { type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
 import { file, processorMs, start, startFlyball } from "./server-process.ts"
@@ -14,23 +15,8 @@ const LOADS = [{ callers: 1, requests: 300 }, { callers: 50, requests: 2_000 }] 
 const ROUNDS = 5
 const run = promisify(execFile)
 
-/** Refunds bounded singly and by the day: one window that every request of the agent reads and adds to. */
-const envelope = {
-  semantics: "envelope/1",
-  signals: {
-    tool: { type: "enum", values: ["search", "refund"], source: "caller" },
-    amount: { type: "int", min: 0, max: 100_000, unit: "EUR/100", source: "caller", on_missing: 0 }
-  },
-  effects: { search: "read", refund: "write_reversible" },
-  meters: { spent: { op: "sum", of: "amount", where: { tool: ["refund"] }, window_ms: 86_400_000, key: ["agent_id"] } },
-  rules: [
-    { id: "search", outcome: "allow", when: [{ signal: "tool", in: ["search"] }] },
-    { id: "refund", outcome: "allow", when: [{ signal: "tool", in: ["refund"] }, { signal: "amount", lte: 2_000 }] },
-    { id: "large", outcome: "require_review", when: [{ signal: "tool", in: ["refund"] }, { signal: "amount", gt: 2_000 }], obligations: [{ type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 3_600_000 }] },
-    { id: "cap", outcome: "deny", reason: "The day's budget is spent.", when: [{ signal: "tool", in: ["refund"] }, { meter: "spent", after_gt: 1_000_000_000 }] }
-  ],
-  default: { outcome: "deny" }
-}
+/** One window that every request of the agent reads and adds to, with a cap that is never reached. */
+const envelope = refunds({}, 1_000_000_000)
 
 interface Subject {
   readonly name: "bare" | "decision" | "evaluation"

@@ -3,7 +3,7 @@ import { ephemeralKeys, Evaluations, governorLayer, type GovernorServices, keysL
 import { layerOf, memoryStorage, type Storage, type StorageChoice } from "@flyball/core/storage"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { seededEntropy } from "@flyball/testkit"
-import { type FreshDatabase, freshDatabase, type RunningPostgres, startPostgres } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
@@ -18,17 +18,8 @@ const histories = { memory: 20, SQLite: 5, Postgres: 3 }
 const act: fc.Arbitrary<Act> = fc.record({ what: fc.nat(1_000), a: fc.nat(63), b: fc.nat(63), c: fc.nat(63) })
 const groups = fc.array(fc.array(act, { minLength: 1, maxLength: 8, size: "max" }), { minLength: 10, maxLength: 30, size: "max" })
 
-let server: RunningPostgres
-let database: FreshDatabase
+const database = givenDatabase({ afterAll, beforeAll })
 let schemas = 0
-beforeAll(async () => {
-  server = await startPostgres()
-  database = await freshDatabase(server.url)
-})
-afterAll(async () => {
-  await database.drop()
-  await server.stop()
-})
 
 const stores: ReadonlyArray<readonly [keyof typeof histories, () => StorageChoice]> = [
   ["memory", () => memoryStorage()],

@@ -1,8 +1,8 @@
 /** Envelopes in a random life: begun for agents and org units, then what histories of governed agents do. */
 import { Agents, Envelopes, Evaluations } from "@flyball/core"
 import { Effect } from "effect"
-import { ann, ask, ben, doing, spending } from "../evaluations/governed-history.ts"
-import { type Act, chosen, type Doing, type Lived } from "./lived.ts"
+import { type Act, ann, ask, ben, doing, spending } from "../evaluations/governed-history.ts"
+import { chosen, type Doing, type Lived } from "./lived.ts"
 
 /** Begins an envelope for an agent, or for an org unit, and mostly puts it in force. */
 export const bound = ({ a, b, c }: Act, lived: Lived): Doing => {

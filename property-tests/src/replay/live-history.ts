@@ -4,9 +4,10 @@ import { Storage } from "@flyball/core/storage"
 import { recordKinds } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import type { Act } from "../evaluations/governed-history.ts"
 import { bound, governed, takenBack } from "./live-envelopes.ts"
 import { hook, minded } from "./live-webhooks.ts"
-import { type Act, chosen, type Doing, type Lived } from "./lived.ts"
+import { chosen, type Doing, type Lived } from "./lived.ts"
 
 const units = ["ops", "sales", "Zürich"]
 

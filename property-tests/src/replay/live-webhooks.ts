@@ -4,7 +4,8 @@ import { Storage } from "@flyball/core/storage"
 import { portableCrypto } from "@flyball/evidence"
 import { Effect } from "effect"
 import { settleBatch } from "../../../packages/core/src/webhooks/settle-batch.ts"
-import { type Act, chosen, type Doing, type Lived } from "./lived.ts"
+import type { Act } from "../evaluations/governed-history.ts"
+import { chosen, type Doing, type Lived } from "./lived.ts"
 
 const LEASE_MS = 30_000
 const eventSets = [["agent.registered"], ["agent.registered", "evaluation.denied", "key.minted"], ["agent.registered", "agent.suspended", "webhook.failed"]] as const

@@ -4,14 +4,6 @@ import type { Storage } from "@flyball/core/storage"
 import type { Effect } from "effect"
 import type { Lived as Governed } from "../evaluations/governed-history.ts"
 
-/** One act; every number is a choice out of what there is when it happens. */
-export interface Act {
-  readonly what: number
-  readonly a: number
-  readonly b: number
-  readonly c: number
-}
-
 /** What happened: counted by the history itself, to be held against what replay counts. */
 export interface Lived {
   readonly agentIds: Array<string>

@@ -3,7 +3,7 @@ import { layerOf, memoryStorage, Storage, type StorageChoice } from "@flyball/co
 import { recordKinds } from "@flyball/evidence"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { seededEntropy } from "@flyball/testkit"
-import { type FreshDatabase, freshDatabase, type RunningPostgres, startPostgres } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
@@ -11,8 +11,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { scrubOf } from "../../../packages/core/src/erasure/scrub.ts"
 import { governedCollections } from "../../../packages/core/src/replay/rules/fold.ts"
 import { outside, outsideLayer } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
+import type { Act } from "../evaluations/governed-history.ts"
 import { eraseOneOfEach, live, wavering } from "./live-history.ts"
-import { type Act, type Lived, nothingLived } from "./lived.ts"
+import { type Lived, nothingLived } from "./lived.ts"
 import { tamper } from "./tamper.ts"
 
 /** The same histories every time: a difference that was found once is found again. It is not made smaller: that would open a governor for each try. */
@@ -23,16 +24,7 @@ const histories = { memory: 40, SQLite: 15, Postgres: 8 }
 const act: fc.Arbitrary<Act> = fc.record({ what: fc.nat(1_000), a: fc.nat(63), b: fc.nat(63), c: fc.nat(63) })
 const groups = fc.array(fc.array(act, { minLength: 1, maxLength: 5, size: "max" }), { minLength: 15, maxLength: 40, size: "max" })
 
-let server: RunningPostgres
-let database: FreshDatabase
-beforeAll(async () => {
-  server = await startPostgres()
-  database = await freshDatabase(server.url)
-})
-afterAll(async () => {
-  await database.drop()
-  await server.stop()
-})
+const database = givenDatabase({ afterAll, beforeAll })
 
 /** A new governor over a new store, for as long as `inside` runs. */
 const within = <A>(choice: StorageChoice, inside: Effect.Effect<A, unknown, GovernorServices | Storage>): Promise<A> =>

@@ -2,8 +2,7 @@ import type { StorageChoice } from "@flyball/core/storage"
 import { layerOf, memoryStorage, Storage } from "@flyball/core/storage"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { CaseTime, seededEntropy } from "@flyball/testkit"
-import type { FreshDatabase, RunningPostgres } from "@flyball/testkit/postgres"
-import { freshDatabase, startPostgres } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
@@ -28,16 +27,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 const steps = fc.array(step, { minLength: 6, maxLength: 18, size: "max" })
 
-let server: RunningPostgres
-let database: FreshDatabase
-beforeAll(async () => {
-  server = await startPostgres()
-  database = await freshDatabase(server.url)
-})
-afterAll(async () => {
-  await database.drop()
-  await server.stop()
-})
+const database = givenDatabase({ afterAll, beforeAll })
 
 /** Opens a store with the same randomness as all others, for as long as the scope lives. */
 const open = (name: string, choice: StorageChoice) =>

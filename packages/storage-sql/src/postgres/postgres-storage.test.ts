@@ -1,25 +1,13 @@
 import { describe, it } from "@effect/vitest"
 import { layerOf } from "@flyball/core/storage"
 import { CaseTime, storageCases } from "@flyball/testkit"
-import type { FreshDatabase, RunningPostgres } from "@flyball/testkit/postgres"
-import { freshDatabase, startPostgres } from "@flyball/testkit/postgres"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { afterAll, beforeAll } from "vitest"
 import { postgresStorage } from "./postgres-choice.ts"
 import { replacePostgresClock } from "./test-clock.ts"
+import { givenDatabase } from "./testing/given-database.ts"
 
-let server: RunningPostgres
-let database: FreshDatabase
-
-beforeAll(async () => {
-  server = await startPostgres()
-  database = await freshDatabase(server.url)
-})
-afterAll(async () => {
-  await database.drop()
-  await server.stop()
-})
+const database = givenDatabase()
 
 describe("Postgres", () => {
   storageCases.forEach(({ name, run }, index) => {

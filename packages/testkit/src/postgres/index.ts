@@ -1,5 +1,6 @@
 /** A real Postgres for tests: started here, or given by `FLYBALL_TEST_PG_URL`. */
 export type { FreshDatabase, OpenDatabase } from "./database.ts"
 export { freshDatabase, openDatabase } from "./database.ts"
+export { givenDatabase, type TestHooks } from "./given-database.ts"
 export type { RunningPostgres } from "./start.ts"
 export { startPostgres } from "./start.ts"
