@@ -12,10 +12,13 @@ export const honestCommits = (storage: StorageApi, { ask }: OpenDatabase, schema
   const print = printOf(schema)
   const alone = Semaphore.makeUnsafe(1)
   const look = Effect.promise(async () => String((await ask(print))[0]!["print"]))
+  /** Waits for whoever holds the head: a commit whose answer was lost may still be on its way to its end, and is not what the next one made. */
+  const others = Effect.promise(() => ask(`SELECT seq FROM ${schema}.head FOR UPDATE`))
   let unchanged: string | null = null
   return {
     ...storage,
     commit: (change) => alone.withPermit(Effect.gen(function*() {
+      if (unchanged === null) yield* others
       const before = yield* look
       if (unchanged !== null && unchanged !== before) problems.push(`a commit that wrote nothing made ${before} of ${unchanged} afterwards`)
       const exit = yield* Effect.exit(storage.commit(change))
