@@ -14,7 +14,7 @@ const fixture = (name: string): string => fileURLToPath(new URL(`../../../../fix
 describe("flyball envelope export", () => {
   it("prints the policy text and nothing else", async () => {
     for (const to of ["cedar", "cel"]) {
-      assert.deepEqual(await me.flyball(["envelope", "export", "--to", to, fixture("absence.json")]), { status: 0, out: readFileSync(fixture(`absence.${to}`), "utf8"), err: "" })
+      assert.deepEqual(await me.flyball(["envelope", "export", "--to", to, fixture("absence.json")]), { status: 0, out: readFileSync(fixture(`v2/absence.${to}`), "utf8"), err: "" })
     }
   })
 

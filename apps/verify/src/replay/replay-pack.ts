@@ -16,7 +16,7 @@ export const replayPack = async (path: string, origin: string, from: number, { m
   const all = [...packs, { path, before: 0 }]
   let longest = 0
   for (const one of all) longest = Math.max(longest, await withContent(one.path, (content) => longestWindowOf(content())))
-  const again = new Recomputation({ fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256, longestWindowMs: longest, origin })
+  const again = new Recomputation({ fromGenesis: from === 0 && missing === null, crypto: nodeCrypto, longestWindowMs: longest, origin })
   const people = new FourEyes({ fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256 })
   const count = new ReplayCount(LATE_MS)
   for (const one of all) {

@@ -16,6 +16,8 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   trace_mismatch: "How it was decided is told wrong.",
   advice_mismatch: "What it asks of the agent does not follow from it.",
   id_mismatch: "Its id is not the one that derives from what was asked.",
+  made_twice: "The same was evaluated twice.",
+  ended_twice: "It ends what had ended.",
   withheld: "It could not be made again."
 }
 

@@ -1,19 +1,20 @@
 /** Recorded evaluations as the analysis reads them. What a record lacks is left out, never guessed. */
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
-import { storedAgent, AGENTS } from "../agents/document.ts"
 import { signalsOf } from "../evaluations/rules/signals-part.ts"
 import { bind, type Binding } from "../evaluations/rules/layers.ts"
-import { readSide } from "../evaluations/rules/recorded-side.ts"
+import { readSide, type RecordedSide } from "../evaluations/rules/recorded-side.ts"
 import { meterKinds } from "../evaluations/rules/fold-meters.ts"
-import { serverSignals } from "../evaluations/rules/server-signals.ts"
 import type { JsonMap } from "../replay/rules/types.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
 import type { ReadFault, StorageApi, StoredRecord } from "../storage/port.ts"
+import { type AgentThen, agentsThen } from "./agents-then.ts"
 import type { InForceReader } from "./in-force.ts"
 import { decide } from "./rules/decide.ts"
 import type { Values } from "./rules/decode.ts"
-import type { RecordedEvaluation, RecordedEvent } from "./rules/analysis/recorded-evaluation.ts"
+import type { MeterReading } from "./rules/meter-reading.ts"
+import { TIER_FLOOR } from "./rules/tier-floor.ts"
+import type { RecordedEvaluation, RecordedEvent, RecordedReading } from "./rules/analysis/recorded-evaluation.ts"
 
 /** Evaluations that publishing looks at, newest first. Enough to see what changes; few enough that a governor does not wait. */
 export const HISTORY_LIMIT = 5_000
@@ -75,8 +76,7 @@ export const readHistory = Effect.fnUntraced(function*(storage: StorageApi, inFo
 const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, found: ReadonlyArray<{ readonly record: StoredRecord; readonly body: JsonMap }>) {
   const signals = yield* signalsBySeq(storage, found.filter(({ record }) => record.kind === "evaluation.made").map(({ record }) => record.seq))
   const bindings = new Map<string, Binding>()
-  const agents = new Map<string, { readonly [name: string]: string | number | boolean }>()
-  const units = new Map<string, string>()
+  const agentAt = agentsThen(storage)
   const latches = new Map<string, Set<string>>()
   const idOf = new Map<number, string>()
   const events: Array<RecordedEvent> = []
@@ -90,17 +90,13 @@ const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InFor
       if (evaluationId !== undefined) events.push({ kind: "settled", evaluationId, actual: Object.fromEntries(actual.map(({ amount, meter }) => [meter, amount])) })
     } else {
       const agentId = String(body["agent_id"])
-      if (!agents.has(agentId)) {
-        const agent = yield* storage.get(AGENTS, agentId)
-        agents.set(agentId, agent === null ? {} : serverSignals(storedAgent(agent).body))
-        units.set(agentId, agent === null ? "" : storedAgent(agent).body.orgUnit ?? "")
-      }
+      const agent = yield* agentAt(agentId, record.seq)
       const binding = yield* bindingOf(inForce, body, bindings)
       const evaluationId = String(body["evaluation_id"])
       idOf.set(record.seq, evaluationId)
       const run = `${agentId} ${String(body["run_id"] ?? "")}`
       const set = latches.get(run) ?? new Set<string>()
-      events.push({ kind: "evaluation", evaluation: recorded(evaluationId, body, signals.get(record.seq) ?? null, { ...agents.get(agentId), tier: Number(String(body["tier"]).slice(1)), agent_status: String(body["agent_status"]) }, units.get(agentId)!, new Set(set), binding) })
+      events.push({ kind: "evaluation", evaluation: recorded(evaluationId, body, signals.get(record.seq) ?? null, asRecorded(agent, body), new Set(set), binding) })
       for (const name of (body["latches"] ?? []) as ReadonlyArray<string>) set.add(name)
       latches.set(run, set)
     }
@@ -108,33 +104,51 @@ const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InFor
   return events
 })
 
-const recorded = (evaluationId: string, body: JsonMap, signals: Values | null, server: Values, orgUnit: string, latches: ReadonlySet<string>, { ready }: Binding): RecordedEvaluation => {
+/** Tier and status stand in the evaluation's own record. */
+const asRecorded = ({ orgUnit, server, untold }: AgentThen, body: JsonMap): AgentThen => ({
+  orgUnit,
+  server: { ...server, tier: Number(String(body["tier"]).slice(1)), agent_status: String(body["agent_status"]) },
+  untold: untold.filter((name) => name !== "tier" && name !== "agent_status")
+})
+
+const recorded = (evaluationId: string, body: JsonMap, signals: Values | null, { orgUnit, server, untold }: AgentThen, latches: ReadonlySet<string>, { ready }: Binding): RecordedEvaluation => {
   const side = readSide(body)
   const actor = { agentId: String(body["agent_id"]), orgUnit, runId: typeof body["run_id"] === "string" ? body["run_id"] : null }
-  const keys = new Map<string, string>()
+  let readings: ReadonlyArray<MeterReading> = []
   // The record names windows, not keys; which keys they are of follows from the signals.
   if (ready !== null && signals !== null && side.meters.length > 0) {
-    decide(ready, { signals, runId: actor.runId }, {
+    readings = decide(ready, { signals, runId: actor.runId }, {
       kill: "none", agent: { id: actor.agentId, orgUnit, isActive: true }, server, latches, approved: false,
-      windows: (meter, key) => {
-        keys.set(meter.id, key)
-        return { value: 0, count: 0 }
-      }
-    })
+      windows: ({ id }) => ({ value: side.meters.find((one) => one.id === id)?.value ?? 0, count: 0 })
+    }).meters
   }
+  const meters = ready?.combination.meters ?? []
   return {
     evaluationId,
     atMs: Number(body["as_of_ms"]),
     actor,
     signals,
     server,
+    untold,
     latches,
     outcome: side.outcome,
     stoppedBy: side.matchedRule === "@killed" || side.matchedRule === "@suspended" ? side.matchedRule : null,
     approved: false,
-    meters: side.meters.flatMap(({ id, value }) => (keys.has(id) ? [{ id, key: keys.get(id)!, value }] : [])),
-    declared: ready === null ? null : { signals: new Set(ready.combination.signals.map(({ name }) => name)), meters: ready.combination.meters }
+    meters: readings.flatMap((reading, place) => (side.meters.some(({ id }) => id === reading.id) ? [{ id: reading.id, key: reading.key, value: reading.value, count: countOf(side, readings, place, meters[place]!.max) }] : [])),
+    declared: ready === null ? null : { signals: new Set(ready.combination.signals.map(({ name }) => name)), meters }
   }
+}
+
+/**
+ * What a verdict tells of how many contributions a window held. Meters are looked at in their order, and the first that is over decides where no halt and no denial by the tier floor did: so those
+ * before it were not over, of those behind it nothing is known, and where no meter decided none was. Spec: `envelope/1` section 11, step 7.
+ */
+const countOf = ({ matchedRule, outcome }: RecordedSide, readings: ReadonlyArray<MeterReading>, place: number, max: number): RecordedReading["count"] => {
+  const { after, contributes } = readings[place]!
+  if (!contributes || outcome === "halt" || (outcome === "deny" && matchedRule === TIER_FLOOR)) return "unknown"
+  const full = readings.findIndex(({ id }) => matchedRule === `@budget:${id}`)
+  if (full === -1 || place < full) return "below"
+  return place === full && after <= max ? "full" : "unknown"
 }
 
 const bindingOf = Effect.fnUntraced(function*(inForce: InForceReader, body: JsonMap, known: Map<string, Binding>) {

@@ -90,8 +90,20 @@ describe("the gate of publication for an org unit and its agents", () => {
   }).pipe(Effect.provide(governorWorld())))
 })
 
+/** A rule that asks for a notice of refunds from an amount on; null: it says no time. */
+const notice = (id: string, notice_ms: number | null, from = 500) => ({ id, outcome: "allow_with_notice", when: [{ signal: "tool", eq: "refund" }, { signal: "amount", gte: from }], ...(notice_ms === null ? {} : { notice_ms }) })
+const noticed = (...notices: ReadonlyArray<object>) => ({ rules: [...rules, ...notices] })
+const A_YEAR_MS = 31_622_400_000
+
 describe("the gate of publication", () => {
   for (const [name, from, to] of [
+    ["a notice that may take longer than the usual minute", noticed(notice("pay", null)), noticed(notice("pay", A_YEAR_MS))],
+    ["a longer notice", noticed(notice("pay", 1_000)), noticed(notice("pay", 1_001))],
+    ["the usual minute where a shorter notice was asked for", noticed(notice("pay", 1_000)), noticed(notice("pay", null))],
+    ["a second rule with a longer notice for the same actions", noticed(notice("pay", null)), noticed(notice("pay", null), notice("slow", A_YEAR_MS, 400))],
+    ["a longer notice than the tier floor's", {}, noticed(notice("slow", A_YEAR_MS))],
+    ["a shorter notice that is gone", noticed(notice("fast", 1_000, 1_000), notice("pay", 5_000)), noticed(notice("pay", 5_000))],
+    ["another unit", { meters: {}, rules: rules.filter(({ id }) => id !== "cap") }, { meters: {}, rules: rules.filter(({ id }) => id !== "cap"), signals: { ...signals, amount: { ...signals.amount, unit: "JPY/1" } } }],
     ["a shorter window", {}, { meters: { spent: { ...spent, window_ms: 1 } } }],
     ["other actions that count", {}, { meters: { spent: { ...spent, where: { tool: ["search"] } } } }],
     ["another key", {}, { meters: { spent: { ...spent, key: ["tool"] } } }],
@@ -104,6 +116,76 @@ describe("the gate of publication", () => {
     yield* envelopes.update(envelopeId, { envelope: refunds(to) }, ann)
     assert.strictEqual((yield* Effect.flip(envelopes.publish(envelopeId, {}, ann)))._tag, "SecondApproverRequired")
     assert.strictEqual((yield* envelopes.publish(envelopeId, {}, ben)).change, "unknown")
+  }).pipe(Effect.provide(governorWorld())))
+
+  for (const [name, from, to, change] of [
+    ["a shorter notice", noticed(notice("pay", 1_001)), noticed(notice("pay", 1_000)), "equal"],
+    ["a longer notice beside a shorter one, which holds", noticed(notice("pay", 1_000)), noticed(notice("slow", A_YEAR_MS, 1_000), notice("pay", 1_000)), "equal"],
+    ["a notice of what had none", { effects: { search: "read", refund: "read" } }, { effects: { search: "read", refund: "read" }, rules: [...rules, notice("pay", A_YEAR_MS)] }, "tightening_only"]
+  ] as const) it.effect(`lets one person publish ${name}`, () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const { envelopeId } = yield* governedAgent(refunds(from))
+    yield* envelopes.update(envelopeId, { envelope: refunds(to) }, ann)
+    assert.strictEqual((yield* envelopes.publish(envelopeId, {}, ann)).change, change)
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("names what it asks a second person for: the time for a notice, and a unit", () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const { envelopeId } = yield* governedAgent(refunds({ signals: { ...signals, fee: { type: "int", min: 0, max: 9, unit: "EUR/100", source: "caller", on_missing: 0 } } }))
+    yield* envelopes.update(envelopeId, { envelope: refunds({ ...noticed(notice("slow", 61_000)), signals: { ...signals, fee: { type: "int", min: 0, max: 9, unit: "JPY/1", source: "caller", on_missing: 0 } } }) }, ann)
+    const refused = yield* Effect.flip(envelopes.publish(envelopeId, {}, ann))
+    const sentence = refused._tag === "SecondApproverRequired" ? refused.sentence ?? "" : ""
+    assert.include(sentence, "more than 60000 ms")
+    assert.match(sentence, /signal \{"name":"fee".*"unit":"EUR\/100"/)
+    assert.match(sentence, /for example .*tool refund/)
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("asks for a second person where an org unit's notice is longer for an agent that has its own envelope", () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    // Of what the unit knows the shorter notice holds for all that the longer one concerns.
+    const awaited = (notice_ms: number) => bounds({ rules: [
+      anything,
+      { id: "told", outcome: "allow_with_notice", when: [{ signal: "tool", nin: ["search"] }, { signal: "amount", gte: 500 }], notice_ms },
+      { id: "soon", outcome: "allow_with_notice", when: [{ signal: "tool", in: ["refund"] }, { signal: "amount", gte: 400 }], notice_ms: 500 }
+    ] })
+    const { agentId, unitId } = yield* underUnit(awaited(1_000))
+    yield* envelopes.publish((yield* ownEnvelope(agentId, wide)).id, {}, ben)
+    yield* envelopes.update(unitId, { envelope: awaited(2_000) }, ann)
+    assert.strictEqual((yield* Effect.flip(envelopes.publish(unitId, {}, ann)))._tag, "SecondApproverRequired")
+    yield* envelopes.update(unitId, { envelope: awaited(500) }, ann)
+    assert.strictEqual((yield* envelopes.publish(unitId, {}, ann)).change, "equal")
+  }).pipe(Effect.provide(governorWorld())))
+
+  for (const [name, amount, more] of [
+    ["in force", { unit: "JPY/1" }, {}],
+    ["without a unit", { unit: undefined }, {}],
+    ["that is derived", { unit: "JPY/1" }, { derived: { total: { fn: "product@1", args: ["amount", "pieces"] } }, meters: { spent: { ...spent, of: "total" } } }]
+  ] as const) it.effect(`refuses another unit of what a meter adds up, and takes it under another name: ${name}`, () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const pieces = { type: "int", min: 0, max: 9, source: "caller", on_missing: 1 }
+    const inEuros = refunds({ signals: { ...signals, pieces }, ...more })
+    const inYen = { ...inEuros, signals: { ...signals, pieces, amount: JSON.parse(JSON.stringify({ ...signals.amount, ...amount })) } }
+    const { agentId, envelopeId } = yield* governedAgent(inEuros)
+    assert.strictEqual((yield* ask(agentId, { tool: "refund", amount: 2_000 })).outcome, "allow_with_notice")
+    const refused = (envelope: { readonly [member: string]: unknown }, mode: "enforced" | "shadow") => Effect.gen(function*() {
+      yield* envelopes.update(envelopeId, { envelope }, ann)
+      const refusal = yield* Effect.flip(envelopes.publish(envelopeId, { mode }, ben))
+      const [finding] = refusal._tag === "EnvelopeNotPublishable" ? refusal.findings as ReadonlyArray<{ readonly code: string; readonly path: string | null; readonly message: string }> : []
+      assert.deepStrictEqual([finding?.code, finding?.path], ["E105", "/meters/spent"])
+      assert.match(finding!.message, /another id/)
+    })
+    yield* refused(inYen, "enforced")
+    yield* refused(inYen, "shadow")
+    // A version between that does not have the meter does not empty its windows.
+    yield* envelopes.update(envelopeId, { envelope: { ...inEuros, meters: {}, rules: rules.filter(({ id }) => id !== "cap") } }, ann)
+    yield* envelopes.publish(envelopeId, {}, ben)
+    yield* refused(inYen, "enforced")
+    const { spent: inEuro } = inEuros["meters"] as { readonly spent: object }
+    const renamed = { ...inYen, meters: { spent_yen: inEuro }, rules: rules.map((rule) => (rule.id === "cap" ? { ...rule, when: [{ meter: "spent_yen", after_gt: 10_000 }] } : rule)) }
+    yield* envelopes.update(envelopeId, { envelope: renamed }, ann)
+    assert.strictEqual((yield* Effect.flip(envelopes.publish(envelopeId, {}, ann)))._tag, "SecondApproverRequired")
+    yield* envelopes.publish(envelopeId, {}, ben)
+    assert.deepInclude((yield* ask(agentId, { tool: "refund", amount: 1 })).meters[0], { id: "spent_yen", value: 0 })
   }).pipe(Effect.provide(governorWorld())))
 
   it.effect("shows an evaluation that was made before only in scope", () => Effect.gen(function*() {

@@ -38,6 +38,27 @@ describe("an envelope", () => {
     yield* sound
   }).pipe(Effect.provide(governorWorld())))
 
+  it.effect("is the text that was handed over, whatever its caller does to it afterwards", () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const agent = yield* registered("bot")
+    const text = refunds() as { rules: Array<unknown> }
+    const input = { name: "Refunds", agent_id: agent.id, envelope: text }
+    const creating = envelopes.create(input, ann)
+    text.rules.length = 0
+    input.name = "Other"
+    const { id } = yield* creating
+    text.rules.push({ id: "late", outcome: "allow", when: [] })
+    const { draft, name } = yield* envelopes.get(id)
+    assert.deepStrictEqual([name, draft], ["Refunds", { ...draft, envelope: refunds() }])
+    const changed = refunds({ name: "again" }) as { rules: Array<unknown> }
+    const updating = envelopes.update(id, { envelope: changed }, ann)
+    changed.rules.length = 0
+    yield* updating
+    changed.rules.push({ id: "late", outcome: "allow", when: [] })
+    assert.deepStrictEqual((yield* envelopes.publish(id, {}, ben)).envelope, refunds({ name: "again" }))
+    yield* sound
+  }).pipe(Effect.provide(governorWorld())))
+
   it.effect("is tightened by one person, its author; loosened again by another only", () => Effect.gen(function*() {
     const envelopes = yield* Envelopes
     const { agentId, envelopeId } = yield* governedAgent()

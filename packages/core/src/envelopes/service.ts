@@ -3,8 +3,8 @@ import {
   AgentNotFound, type BacktestIn, type BacktestOut, detailItem, type DiffOut, type DiffQuery, type EnvelopeCreate, EnvelopeExists, type EnvelopeListQuery, type EnvelopeNotFound, type EnvelopeNotInForce, EnvelopeNotPublishable, type EnvelopeOut,
   EnvelopeRevisionConflict, type EnvelopeUpdate, EnvelopeVersionNotFound, type EnvelopeVersionOut, InvalidInput, type LintIn, type LintOut, NothingToPublish, OrgUnitNotAllowed, type PublishIn, SecondApproverRequired, type WithdrawIn
 } from "@flyball/contract"
-import { NotCanonical } from "@flyball/evidence"
-import { Context, Effect, Layer } from "effect"
+import { canonicalBytes, fromUtf8, NotCanonical, toHex } from "@flyball/evidence"
+import { Context, Effect, Layer, pipe } from "effect"
 import { TrustsCanonicalRoles } from "../access-mapping/trusts-canonical-roles.ts"
 import { AGENTS, storedAgent } from "../agents/document.ts"
 import { readAgent } from "../agents/read-agent.ts"
@@ -18,6 +18,7 @@ import type { Writer } from "../writer.ts"
 import { diffOut } from "./examination/examine.ts"
 import { Examiner } from "./examination/examiner.ts"
 import { historyJson, type HistoryJson } from "./examination/history-json.ts"
+import { type MeterUnit, meterUnits } from "./examination/meter-units.ts"
 import type { LayerText, Surroundings } from "./examination/questions.ts"
 import { readHistory } from "./history.ts"
 import { inForceReader } from "./in-force.ts"
@@ -25,7 +26,7 @@ import { lintSurroundings } from "./lint-surroundings.ts"
 import { agentTarget, ENVELOPE_VERSIONS, ENVELOPES, unitTarget, type VersionDocument, versionId } from "./life/rules/document.ts"
 import { type Draft, planBegin, planDraft, planPublish, planWithdraw } from "./plan-life.ts"
 import { publicationFindings } from "./rules/analysis/publication.ts"
-import { envelopeDigest } from "./rules/digest.ts"
+import { MAX_ENVELOPE_DEPTH } from "./rules/limits.ts"
 import { envelopeOut, nextEpoch, readStoredEnvelope, storedEnvelope, type StoredEnvelope, unitOf, versionOut } from "./stored-envelope.ts"
 
 /** Envelopes. What lies outside `scope` is answered as if it were not there. */
@@ -64,14 +65,16 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
     const trustsCanonical = yield* TrustsCanonicalRoles
     const inForce = inForceReader(storage)
 
-    const draftOf = (json: { readonly [name: string]: unknown }): Effect.Effect<Draft, InvalidInput> => Effect.suspend(() => {
+    /** A text taken down at once, so that nothing its caller does to it later, while a commit waits or afterwards, is published. */
+    const draftOf = (json: { readonly [name: string]: unknown }): Effect.Effect<Draft, InvalidInput> => {
       try {
-        return Effect.succeed({ json: json as JsonMap, digest: envelopeDigest(json, (bytes) => crypto.sha256(bytes)) })
+        const bytes = canonicalBytes(json, MAX_ENVELOPE_DEPTH)
+        return Effect.succeed({ json: JSON.parse(fromUtf8(bytes)!) as JsonMap, digest: toHex(crypto.sha256(bytes)) })
       } catch (error) {
         if (error instanceof NotCanonical) return Effect.fail(new InvalidInput({ detail: [detailItem(["body", "envelope"], "value_error", error.message)] }))
         throw error
       }
-    })
+    }
 
     const all = Effect.fnUntraced(function*<A>(collection: string, of: string, key: string, map: (body: JsonObject, id: string) => A) {
       return (yield* storage.find(collection, of, key)).map(({ body, id }) => map(body, id))
@@ -100,10 +103,16 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       return body.live === null || body.withdrawn ? [] : [yield* textOf(id, body.live)]
     })
 
+    /** What the meters of its versions added up, each once. */
+    const meterUnitsOf = Effect.fnUntraced(function*(id: string): Effect.fn.Return<ReadonlyArray<MeterUnit>, ReadFault> {
+      const units = (yield* all(ENVELOPE_VERSIONS, "envelope_id", id, (body) => (body as VersionDocument).envelope)).flatMap((envelope) => (envelope === null ? [] : meterUnits(envelope)))
+      return [...new Map(units.map((one) => [`${one.meter} ${one.unit}`, one])).values()]
+    })
+
     const surroundingsOf = Effect.fnUntraced(function*(stored: StoredEnvelope): Effect.fn.Return<Surroundings, ReadFault> {
       const agents = yield* agentsOf(stored)
       const tier = Math.max(0, ...agents.map(({ body }) => Number(body.autonomyTier.slice(1))))
-      const told = yield* lintSurroundings(storage, agents, trustsCanonical)
+      const told = { ...(yield* lintSurroundings(storage, agents, trustsCanonical)), meterUnits: yield* meterUnitsOf(stored.id) }
       if (stored.body.agentId !== null) {
         const orgUnit = agents[0]?.body.orgUnit ?? null
         return { outer: orgUnit === null ? [] : yield* liveOf(unitTarget(orgUnit)), inner: [], tier, ...told }
@@ -139,8 +148,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
     })
 
     return Envelopes.of({
-      create: (input, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
-        const { agent_id = null, org_unit = null } = input
+      create: ({ agent_id = null, envelope: text, name, org_unit = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(Effect.gen(function*() {
         if ((agent_id === null) === (org_unit === null)) return yield* new InvalidInput({ detail: [detailItem(["body", "agent_id"], "value_error", "Expected exactly one of agent_id and org_unit")] })
         const agent = agent_id === null ? null : yield* readAgent(storage, agent_id, scope)
         if (agent?.body.status === "decommissioned") return yield* new AgentNotFound({ agentId: agent_id })
@@ -149,18 +157,17 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const [taken] = yield* storage.find(ENVELOPES, "target", target)
         if (taken !== undefined) return yield* new EnvelopeExists({ envelopeId: taken.id })
         const id = yield* newId("env")
-        const { change, envelope } = planBegin(id, { agentId: agent_id, orgUnit: org_unit, name: input.name, target }, yield* draftOf(input.envelope), writer)
+        const { change, envelope } = planBegin(id, { agentId: agent_id, orgUnit: org_unit, name, target }, yield* draft, writer)
         yield* storage.commit(change)
         return envelopeOut({ id, version: 1, body: envelope })
-      })),
-      update: (id, input, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+      }))),
+      update: (id, { envelope: text, if_revision = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(Effect.gen(function*() {
         const stored = yield* readStoredEnvelope(storage, id, scope)
-        const { if_revision = null } = input
         if (if_revision !== null && if_revision !== stored.version) return yield* new EnvelopeRevisionConflict({ revision: stored.version })
-        const { change, envelope } = yield* Effect.fromResult(planDraft(stored, yield* draftOf(input.envelope), writer))
+        const { change, envelope } = yield* Effect.fromResult(planDraft(stored, yield* draft, writer))
         yield* storage.commit(change)
         return envelopeOut({ id, version: stored.version + 1, body: envelope })
-      })),
+      }))),
       get: (id, scope = everyUnit) => Effect.map(readStoredEnvelope(storage, id, scope), envelopeOut),
       list: Effect.fnUntraced(function*(query, scope = everyUnit) {
         const found: Array<EnvelopeOut> = []
@@ -169,6 +176,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
           const page = agent_id !== undefined ? yield* storage.find(ENVELOPES, "agent_id", agent_id) : yield* storage.list(ENVELOPES, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
           for (const document of page) {
             const stored = storedEnvelope(document)
+            if (query.after !== undefined && document.id <= query.after) continue
             if (covers(scope, yield* unitOf(storage, stored.body))) found.push(envelopeOut(stored))
           }
           if (agent_id !== undefined || page.length < PAGE) break

@@ -1,7 +1,9 @@
 /** Answers questions about envelopes. Pure, and without Effect: a thread for it starts fast. */
-import { beyondOutcomes } from "../rules/analysis/beyond-outcomes.ts"
+import { beyondOutcomes, withNotes } from "../rules/analysis/beyond-outcomes.ts"
+import { longerNotice } from "../rules/analysis/longer-notice.ts"
+import { unitsOf } from "../rules/analysis/render/names.ts"
 import { readEnvelope } from "../rules/read-envelope.ts"
-import { compare, compiledOf, fit, type Fitted, lintRead, test } from "./examine.ts"
+import { budgetsOf, combinationOf, compare, fit, type Fitted, lintRead, test } from "./examine.ts"
 import { historyOf } from "./history-json.ts"
 import type { Answers, Kind, Limits, Questions, Surroundings } from "./questions.ts"
 import { withAgents } from "./with-agents.ts"
@@ -30,7 +32,9 @@ const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) =
   }
 }
 
-const compared = (before: Questions["diff"]["before"], surroundings: Surroundings, later: Fitted, history: ReturnType<typeof historyOf>, limits: Limits) => {
-  const report = compare(compiledOf(before.layers), later, history, limits)
-  return withAgents(beyondOutcomes(report, before.own === null ? null : readEnvelope(before.own).envelope, later.envelope), before, later.envelope, surroundings, limits)
+const compared = ({ layers, own }: Questions["diff"]["before"], surroundings: Surroundings, later: Fitted, history: ReturnType<typeof historyOf>, limits: Limits) => {
+  const earlier = combinationOf(layers)
+  const beside = beyondOutcomes(compare(earlier, later, history, limits), own === null ? null : readEnvelope(own).envelope, later.envelope)
+  const notices = longerNotice(earlier, later.floored, budgetsOf(limits, earlier, later.floored), unitsOf(later.envelope))
+  return withAgents(withNotes(beside, notices), { layers, own }, later.envelope, surroundings, limits)
 }

@@ -2,6 +2,7 @@
 import type { BacktestOut, DiffOut, EnvelopeFinding, LintOut } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { serverSignalNames } from "../../evaluations/rules/server-signals.ts"
+import type { JsonMap } from "../../replay/rules/types.ts"
 import type { History } from "../history.ts"
 import { backtest, type BacktestReport } from "../rules/analysis/backtest.ts"
 import { type LintCode, lintCodes } from "../rules/analysis/codes.ts"
@@ -14,17 +15,17 @@ import { decisionTable, tableAsMarkdown } from "../rules/analysis/render/table.t
 import { envelopeSentences } from "../rules/analysis/render/sentence.ts"
 import { unitsOf } from "../rules/analysis/render/names.ts"
 import { compile, type Combination } from "../rules/compile.ts"
-import type { Compiled } from "../rules/compiled.ts"
 import type { Envelope } from "../rules/envelope.ts"
 import type { Finding } from "../rules/findings.ts"
 import { readEnvelope } from "../rules/read-envelope.ts"
 import { withTierFloor } from "../rules/tier-floor.ts"
 import { factsAround } from "./facts-around.ts"
+import { changedUnits } from "./meter-units.ts"
 import type { LayerText, Limits, Surroundings } from "./questions.ts"
 
 /** The budgets of a question about these versions. */
-export const budgetsOf = ({ nodes, work }: Limits, ...versions: ReadonlyArray<Compiled | null>): { readonly budget: number; readonly searchBudget: number } => {
-  const boxes = Math.max(1, ...versions.map((version) => version === null ? 0 : version.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)))
+export const budgetsOf = ({ nodes, work }: Limits, ...versions: ReadonlyArray<Combination | null>): { readonly budget: number; readonly searchBudget: number } => {
+  const boxes = Math.max(1, ...versions.map((version) => version === null ? 0 : version.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)))
   const budget = Math.max(1, Math.min(nodes, Math.floor(work / (boxes * boxes))))
   return { budget, searchBudget: budget }
 }
@@ -43,7 +44,7 @@ export interface Reading {
 }
 
 /** Reads an envelope and fits it into its surroundings. */
-export const fit = (json: unknown, { inner, outer }: Surroundings): Reading => {
+export const fit = (json: unknown, { inner, meterUnits = [], outer }: Surroundings): Reading => {
   const { envelope, findings } = readEnvelope(json)
   if (envelope === null) return { fitted: null, findings }
   const around = outer.flatMap((layer) => envelopeOf(layer) ?? [])
@@ -53,7 +54,7 @@ export const fit = (json: unknown, { inner, outer }: Surroundings): Reading => {
     if (within === null) return []
     return compile(withTierFloor([envelope, within])).findings.map((one) => ({ ...one, message: `With the envelope ${layer.envelopeId} of an agent of this org unit: ${one.message}` }))
   })
-  const all = [...findings, ...unknownToServer(envelope), ...floored.findings, ...misfits]
+  const all = [...findings, ...unknownToServer(envelope), ...changedUnits(json as JsonMap, meterUnits), ...floored.findings, ...misfits]
   return { fitted: floored.combination === null ? null : { envelope, floored: floored.combination }, findings: all }
 }
 
@@ -73,7 +74,7 @@ export const lintRead = ({ findings, fitted }: Reading, surroundings: Surroundin
     ...(history === null || history.evaluations.length === 0 ? {} : { history: { inputs: recordedInputs(history.evaluations, fitted.floored), days: daysOf(history) } }),
     ...factsAround(surroundings, fitted.envelope, history),
     safety: { tier: surroundings.tier, breakerArmed: "not_built", drillCurrent: "not_built" }
-  }, { ...budgetsOf(limits, fitted.floored.compiled), acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
+  }, { ...budgetsOf(limits, fitted.floored), acknowledgePartial: acknowledged.filter((code): code is LintCode => Object.hasOwn(lintCodes, code)) })
   const all = [...ownFindings, ...report.findings.map(findingOut)]
   return lintOut(report, all, fitted.envelope)
 }
@@ -91,14 +92,14 @@ const lintOut = (report: LintReport, findings: ReadonlyArray<EnvelopeFinding>, e
   sentences: envelopeSentences(envelope).split("\n").filter((line) => line !== "")
 })
 
-const readingOut = ({ code, message, path }: Finding): EnvelopeFinding => ({ code, level: "error", path, rules: [], message, example: null, volume: null, share: null, history_count: null })
+const readingOut = ({ code, example, message, path }: Finding): EnvelopeFinding => ({ code, level: "error", path, rules: [], message, example: example ?? null, volume: null, share: null, history_count: null })
 
 const findingOut = ({ code, example, historyCount, level, message, rules, share, volume }: LintFinding): EnvelopeFinding =>
   ({ code, level, path: null, rules, message, example, volume, share, history_count: historyCount })
 
 /** Compares what binds now with what would. `from` null: before it, everything is denied. */
-export const compare = (from: Compiled | null, to: Fitted, history: History, limits: Limits): DiffReport =>
-  diff(from, to.floored.compiled, { ...budgetsOf(limits, from, to.floored.compiled), history: recordedInputs(history.evaluations, to.floored), units: unitsOf(to.envelope) })
+export const compare = (from: Combination | null, to: Fitted, history: History, limits: Limits): DiffReport =>
+  diff(from === null ? null : from.compiled, to.floored.compiled, { ...budgetsOf(limits, from, to.floored), history: recordedInputs(history.evaluations, to.floored), units: unitsOf(to.envelope) })
 
 /** A diff as the interface shows it; numbers of versions, 0 for the draft or for nothing. */
 export const diffOut = (from: number, to: number, report: DiffReport): DiffOut => ({
@@ -127,8 +128,8 @@ export const test = ({ floored }: Fitted, history: History, meters: BacktestRepo
 const daysOf = ({ evaluations }: History): number => (evaluations.at(-1)!.atMs - evaluations[0]!.atMs) / 86_400_000
 
 /** What a binding says without its waivers: a version that makes an exception permanent loosens, also while the exception holds for a time. */
-export const compiledOf = (layers: ReadonlyArray<LayerText>): Compiled | null => {
+export const combinationOf = (layers: ReadonlyArray<LayerText>): Combination | null => {
   const envelopes = layers.flatMap((layer) => envelopeOf(layer) ?? [])
-  return layers.length === 0 || envelopes.length < layers.length ? null : compile(withTierFloor(envelopes)).combination?.compiled ?? null
+  return layers.length === 0 || envelopes.length < layers.length ? null : compile(withTierFloor(envelopes)).combination
 }
 

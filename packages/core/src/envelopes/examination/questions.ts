@@ -7,6 +7,7 @@ import type { BacktestOut, EnvelopeFinding, LintOut } from "@flyball/contract"
 import type { JsonMap } from "../../replay/rules/types.ts"
 import type { DiffReport } from "../rules/analysis/diff-report.ts"
 import type { HistoryJson } from "./history-json.ts"
+import type { MeterUnit } from "./meter-units.ts"
 
 /** A version in force, by its text; null where the text is gone: then nothing is permitted under it. */
 export interface LayerText {
@@ -26,6 +27,8 @@ export interface Surroundings {
   readonly grantable: ReadonlyArray<string> | "any"
   /** Tools that these agents said they would call, or called, newest first. */
   readonly toolsSeen: ReadonlyArray<string>
+  /** What the meters of versions before it added up, in force or on trial; left out where there was none. */
+  readonly meterUnits?: ReadonlyArray<MeterUnit>
 }
 
 /** A text, where it would stand, and what was recorded of the agents it is for. */

@@ -4,16 +4,18 @@
  *
  * Spec: `envelope/1` section 9; decision 0025.
  */
+import { withNotes } from "../rules/analysis/beyond-outcomes.ts"
 import { diff } from "../rules/analysis/diff.ts"
 import type { DiffReport } from "../rules/analysis/diff-report.ts"
 import { gravestOf, type ReportFor } from "../rules/analysis/gravest.ts"
+import { longerNotice } from "../rules/analysis/longer-notice.ts"
 import { movedMeters } from "../rules/analysis/moved-meters.ts"
 import { unitsOf } from "../rules/analysis/render/names.ts"
 import { compile } from "../rules/compile.ts"
 import type { Envelope } from "../rules/envelope.ts"
 import { readEnvelope } from "../rules/read-envelope.ts"
 import { withTierFloor } from "../rules/tier-floor.ts"
-import { budgetsOf, compiledOf } from "./examine.ts"
+import { budgetsOf, combinationOf } from "./examine.ts"
 import type { LayerText, Limits, Questions, Surroundings } from "./questions.ts"
 
 /** Different texts that are compared one by one. Past it the change is `unknown`. */
@@ -35,13 +37,14 @@ const withAgent = (layer: LayerText, { layers, own }: Questions["diff"]["before"
   const around = outer.map(({ envelope }) => envelopeOf(envelope))
   const to = within === null ? null : compile(withTierFloor([...around.flatMap((one) => one ?? []), later, within])).combination
   if (within === null || to === null) return null
-  const from = layers.length === 0 ? null : compiledOf([...layers, layer])
-  const report = diff(from, to.compiled, { ...budgetsOf(limits, from, to.compiled), units: unitsOf(later) })
+  const from = layers.length === 0 ? null : combinationOf([...layers, layer])
+  const budgets = budgetsOf(limits, from, to)
+  const units = unitsOf(later)
+  const report = diff(from === null ? null : from.compiled, to.compiled, { ...budgets, units })
   const moved = movedMeters([...around, envelopeOf(own), within], [...around, later, within])
-  const notes = [...report.notes, ...moved.map((id) => `The meter ${id} would belong to another envelope and begin anew.`)]
   return {
     whom: `With the envelope ${layer.envelopeId} of an agent of this org unit: `,
-    report: moved.length === 0 || report.change === "loosens" ? { ...report, notes } : { ...report, notes, change: "unknown", sentence: notes.at(-1)! }
+    report: withNotes(report, [...longerNotice(from, to, budgets, units), ...moved.map((id) => `The meter ${id} would belong to another envelope and begin anew.`)])
   }
 }
 

@@ -71,15 +71,24 @@ export const prepare = (combination: Combination): Ready => {
 
 /** What an action may do. `ready` is null where no envelope is in force. Never throws, whatever the signals are. */
 export const decide = (ready: Ready | null, action: Action, situation: Situation): Decision => {
-  if (situation.kill === "drain" || situation.kill === "halt" || situation.kill === "quarantine") return stopped("@killed", "kill", null)
-  if (!situation.agent.isActive) return stopped("@suspended", "agent", null)
-  if (ready === null) return stopped("@no_envelope", "envelope", null)
+  const end = endedBefore(ready, situation)
+  if (end !== null || ready === null) return end ?? stopped("@no_envelope", "envelope", null)
+  const problem = decode(ready.decoder, action.signals, situation.server, action.runId === null ? null : situation.latches, ready.point)
+  return problem === null ? decideAt(ready, action.runId, situation) : stopped(problem.rule, "signals", problem.signal)
+}
+
+/** The verdict where none of the signals is asked; null where they are. */
+export const endedBefore = (ready: Ready | null, { agent, kill }: Situation): Decision | null => {
+  if (kill === "drain" || kill === "halt" || kill === "quarantine") return stopped("@killed", "kill", null)
+  if (!agent.isActive) return stopped("@suspended", "agent", null)
+  return ready === null ? stopped("@no_envelope", "envelope", null) : null
+}
+
+/** What an action may do whose signals are in `ready.point`. `failedOn`: a list of the decision's own, with an element for each rule. */
+export const decideAt = (ready: Ready, runId: string | null, situation: Situation, failedOn: Array<number> = ready.table.blank.slice()): Decision => {
   const { point, table } = ready
-  const problem = decode(ready.decoder, action.signals, situation.server, action.runId === null ? null : situation.latches, point)
-  if (problem !== null) return stopped(problem.rule, "signals", problem.signal)
-  const meters = ready.meters.length === 0 ? none : readMeters(ready, action, situation)
+  const meters = ready.meters.length === 0 ? none : readMeters(ready, runId, situation)
   if (meters === null) return stopped("@missing_signal", "signals", "run_id")
-  const failedOn = table.blank.slice()
   const verdict = runTable(table, point, failedOn)
   return concluded(ready, verdict, failedOn, meters, situation.approved)
 }
@@ -93,10 +102,11 @@ const stopped = (matchedRule: string, step: StopStep, id: string | null): Decisi
   outcome: "deny", matchedRule, stopped: { step, id }, failedOn: none, meters: none, obligations: none, noticeMs: null, retryAfterMs: null, suggestion: null, approved: false
 })
 
-const readMeters = (ready: Ready, action: Action, { agent, windows }: Situation): ReadonlyArray<MeterReading> | null => {
+const readMeters = ({ meters, point }: Ready, runId: string | null, { agent, windows }: Situation): ReadonlyArray<MeterReading> | null => {
+  const actor = { agentId: agent.id, orgUnit: agent.orgUnit, runId }
   const readings: Array<MeterReading> = []
-  for (const step of ready.meters) {
-    const reading = readMeter(step, ready.point, { agentId: agent.id, orgUnit: agent.orgUnit, runId: action.runId }, windows)
+  for (let i = 0; i < meters.length; i++) {
+    const reading = readMeter(meters[i]!, point, actor, windows)
     if (reading === null) return null
     readings.push(reading)
   }

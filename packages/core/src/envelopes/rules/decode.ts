@@ -23,7 +23,8 @@ export interface Decoder {
   readonly derived: ReadonlyArray<DerivedStep>
 }
 
-interface Step {
+/** One signal of a combination, and where its point goes. */
+export interface Step {
   readonly place: number
   readonly name: string
   readonly type: SignalType
@@ -35,7 +36,10 @@ interface Step {
   readonly absent: number | null
 }
 
-interface CallerSteps {
+/** The caller's signals. */
+export interface CallerSteps {
+  /** In the order of their names. */
+  readonly inOrder: ReadonlyArray<Step>
   readonly byName: ReadonlyMap<string, Step>
   readonly optional: ReadonlyArray<Step>
   readonly required: number
@@ -65,7 +69,7 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
   const optional = callers.filter((step) => step.absent !== null)
   return {
     steps,
-    caller: { byName: new Map(callers.map((step) => [step.name, step])), optional, required: callers.length - optional.length, lastOrder: [...callers] },
+    caller: { inOrder: callers, byName: new Map(callers.map((step) => [step.name, step])), optional, required: callers.length - optional.length, lastOrder: [...callers] },
     others: steps.filter((step) => step.source !== "caller"),
     derived: derived.map((one) => ({ ...one, places: one.args.map((arg) => signals.findIndex((signal) => signal.name === arg)), scratch: [] }))
   }
@@ -75,15 +79,24 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
 export const decode = (decoder: Decoder, caller: unknown, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): SignalProblem | null => {
   if (typeof caller !== "object" || caller === null || Array.isArray(caller)) return { rule: "@invalid_signal", signal: null }
   const sent = caller as Values
-  const { derived, others, steps } = decoder
-  let isGood = takeSent(decoder.caller, sent, point)
-  for (let i = 0; i < others.length && isGood; i++) isGood = problemOf(others[i]!, sent, server, latches, point) === null
-  if (!isGood) {
-    const problem = firstProblem(steps, sent, server, latches, point)
-    if (problem !== null) return problem
-  }
+  if (takeSent(decoder.caller, sent, point) && decodeRest(decoder, server, latches, point)) return null
+  const problem = firstProblem(decoder.steps, sent, server, latches, point)
+  if (problem === null) derive(decoder, point)
+  return problem
+}
+
+/** Writes all points but those of the caller, which are there and right; answers whether that could be done. If not, `decode` says why. */
+export const decodeRest = (decoder: Decoder, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): boolean => {
+  const { others } = decoder
+  for (let i = 0; i < others.length; i++) if (problemOf(others[i]!, nothing, server, latches, point) !== null) return false
+  derive(decoder, point)
+  return true
+}
+
+const nothing: Values = Object.freeze({})
+
+const derive = ({ derived, steps }: Decoder, point: Float64Array): void => {
   for (let i = 0; i < derived.length; i++) point[steps.length + i] = deriveAt(derived[i]!, steps, point)
-  return null
 }
 
 /** Goes once through what was sent, in its own order. Whether that is all there is to say: if not, `firstProblem` says it in the order of the axes. */

@@ -16,4 +16,6 @@ export interface Finding<Code extends string = ReadingCode> {
   readonly path: string
   /** What was expected, what was seen, what to do. */
   readonly message: string
+  /** An input that shows it, of E112 alone: what has another of these codes is no envelope that could be asked about an input. */
+  readonly example?: { readonly tool?: string }
 }

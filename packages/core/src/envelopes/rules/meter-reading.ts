@@ -44,6 +44,8 @@ export interface MeterStep {
   readonly ofMin: number
   readonly where: ReadonlyArray<{ readonly axis: number; readonly least: number; readonly admitted: ReadonlyArray<boolean> }>
   readonly key: ReadonlyArray<KeyStep>
+  /** Keys of one part that were written lately, by what they are of: an actor comes again and again. */
+  readonly written: Map<string, string>
 }
 
 type KeyStep = { readonly from: "agentId" | "orgUnit" | "runId" } | { readonly from: "axis"; readonly axis: number; readonly values: ReadonlyArray<string> }
@@ -65,30 +67,63 @@ export const meterSteps = ({ compiled: { axes }, meters }: Combination): Readonl
       const least = leastPoint(axis)
       return { axis: place(filter.signal), least, admitted: Array.from({ length: axis.max - least + 1 }, (_, bit) => points.includes(least + bit)) }
     }),
-    key: meter.key.map((name) => actorKeys[name] ?? { from: "axis", axis: place(name), values: axes[place(name)]!.values! })
+    key: meter.key.map((name) => actorKeys[name] ?? { from: "axis", axis: place(name), values: axes[place(name)]!.values! }),
+    written: new Map()
   }))
 }
 
 /** Texts that JSON writes as they are. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+/** Keys that a meter remembers. */
+const MAX_WRITTEN = 1_000
 
 /** Reads one meter at a point and writes its axis; null when its key asks for a run and there is none. */
 export const readMeter = (step: MeterStep, point: Float64Array, actor: Actor, readWindow: ReadWindow): MeterReading | null => {
   const { meter } = step
-  let values = ""
-  for (const part of step.key) {
-    const value = part.from === "axis" ? part.values[point[part.axis]!] ?? null : actor[part.from]
-    if (value === null && part.from === "runId") return null
-    const written = value !== null && plain.test(value) ? `"${value}"` : JSON.stringify(value)
-    values += values === "" ? written : `,${written}`
-  }
-  const key = `[${values}]`
+  const key = keyAt(step, point, actor)
+  if (key === null) return null
   const { count, value } = readWindow(meter, key)
-  const contributes = step.where.every(({ admitted, axis, least }) => admitted[point[axis]! - least]) && (step.of < 0 || point[step.of]! >= step.ofMin)
+  const contributes = isConcerned(step, point) && (step.of < 0 || point[step.of]! >= step.ofMin)
   const amount = contributes ? (step.of < 0 ? 1 : point[step.of]!) : 0
   const after = value + amount
   const over = contributes && (after > meter.max || count >= meter.maxCount)
   // Past the greatest value (an older version of the meter allowed more, or this one is over) rules see the greatest.
   point[step.axis] = after > meter.max ? meter.max : after
   return { id: meter.id, key, value, amount, contributes, after, over }
+}
+
+/** Whether each filter of the meter admits the point. */
+const isConcerned = ({ where }: MeterStep, point: Float64Array): boolean => {
+  for (let i = 0; i < where.length; i++) {
+    const { admitted, axis, least } = where[i]!
+    if (!admitted[point[axis]! - least]) return false
+  }
+  return true
+}
+
+/** The key of the window; null where it asks for a run and there is none. */
+const keyAt = (step: MeterStep, point: Float64Array, actor: Actor): string | null => {
+  const [first] = step.key
+  if (step.key.length !== 1 || first === undefined) return writtenKey(step.key, point, actor)
+  const value = valueOf(first, point, actor)
+  if (value === null) return writtenKey(step.key, point, actor)
+  const known = step.written.get(value)
+  if (known !== undefined) return known
+  const made = writtenKey(step.key, point, actor)!
+  if (step.written.size >= MAX_WRITTEN) step.written.clear()
+  step.written.set(value, made)
+  return made
+}
+
+const valueOf = (part: KeyStep, point: Float64Array, actor: Actor): string | null => part.from === "axis" ? part.values[point[part.axis]!] ?? null : actor[part.from]
+
+const writtenKey = (key: ReadonlyArray<KeyStep>, point: Float64Array, actor: Actor): string | null => {
+  let values = ""
+  for (const part of key) {
+    const value = valueOf(part, point, actor)
+    if (value === null && part.from === "runId") return null
+    const written = value !== null && plain.test(value) ? `"${value}"` : JSON.stringify(value)
+    values += values === "" ? written : `,${written}`
+  }
+  return `[${values}]`
 }

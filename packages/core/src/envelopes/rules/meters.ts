@@ -23,7 +23,7 @@ interface Entry {
 /**
  * The contributions of one meter and key, in the order of their records.
  *
- * `state(t)` is the sum and count of contributions with time in (t - W, t]. Times that are asked for never fall, nor those of contributions, so each entry
+ * `state(t)` is the sum and count of contributions with time in (t - W, t]. Times that are asked for never fall, nor those of contributions ({@link SlidingWindow.latestMs} tells from where on), so each entry
  * is added once and dropped once.
  */
 export class SlidingWindow {
@@ -37,6 +37,11 @@ export class SlidingWindow {
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs
+  }
+
+  /** The last time that it was asked for or added to. */
+  get latestMs(): number {
+    return this.#latestMs
   }
 
   /** What the window holds at a time. */

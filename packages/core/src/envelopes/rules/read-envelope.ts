@@ -94,7 +94,7 @@ const readEffects = (reading: Reading, value: unknown, tool: Signal | undefined)
     else if (effect !== null) effects.set(name, effect)
   }
   for (const name of tools) {
-    if (!Object.hasOwn(members, name)) reading.say("E112", "/effects", tool === undefined ? "There is no signal tool. Say in effects what every action is: {\"*\": class}." : `The tool ${quote(name)} has no effect class. Add it: ${effectClasses.join(", ")}.`)
+    if (!Object.hasOwn(members, name)) reading.say("E112", "/effects", tool === undefined ? "There is no signal tool. Say in effects what every action is: {\"*\": class}." : `The tool ${quote(name)} has no effect class. Add it: ${effectClasses.join(", ")}.`, tool === undefined ? {} : { tool: name })
   }
   return effects
 }

@@ -16,8 +16,8 @@ export class Reading {
   /** Names that are declared, but wrongly: using them is not another mistake. */
   readonly unreadable = new Set<string>()
 
-  say(code: ReadingCode, path: string, message: string): null {
-    if (this.findings.length < MAX_FINDINGS) this.findings.push({ code, path, message })
+  say(code: ReadingCode, path: string, message: string, example?: NonNullable<Finding["example"]>): null {
+    if (this.findings.length < MAX_FINDINGS) this.findings.push({ code, path, message, ...(example === undefined ? {} : { example }) })
     return null
   }
 

@@ -10,6 +10,7 @@ import { obligationJson } from "./obligations.ts"
 import { readEnvelope } from "./read-envelope.ts"
 import { withTierFloor } from "./tier-floor.ts"
 import { renderTrace } from "./trace.ts"
+import { readWaiver, waive } from "./waive.ts"
 
 const fixture = <A>(name: string): ReadonlyArray<A> => JSON.parse(readFileSync(new URL(`../../../../../fixtures/envelopes/${name}`, import.meta.url), "utf8")) as ReadonlyArray<A>
 
@@ -20,16 +21,19 @@ interface EvaluationCase {
     readonly server: { readonly [name: string]: unknown }; readonly latches: ReadonlyArray<string>; readonly approved: boolean
     readonly windows: { readonly [meter: string]: { readonly [key: string]: readonly [number, number] } }
   }
-  readonly expected: { readonly nearest?: string; readonly stopped: object | null; readonly failed_on: ReadonlyArray<number> }
+  readonly expected: { readonly nearest?: string; readonly trace?: ReadonlyArray<object>; readonly stopped: object | null; readonly failed_on: ReadonlyArray<number> }
 }
 interface EvaluationSet {
-  readonly name: string; readonly tier_floor: boolean; readonly layers: ReadonlyArray<unknown>; readonly digests: ReadonlyArray<string>
+  readonly name: string; readonly tier_floor: boolean; readonly layers: ReadonlyArray<unknown>; readonly waivers?: ReadonlyArray<{ readonly layer: number; readonly rule_id: string; readonly unless: unknown }>; readonly digests: ReadonlyArray<string>
   readonly axes: ReadonlyArray<string>; readonly rules: ReadonlyArray<string>; readonly cases: ReadonlyArray<EvaluationCase>
 }
 
-for (const set of fixture<EvaluationSet>("evaluate.json")) {
+for (const set of ["evaluate.json", "counts.json", "waivers.json", "traces.json"].flatMap((name) => fixture<EvaluationSet>(name))) {
   describe(`the vectors of ${set.name}`, () => {
-    const layers = set.layers.map((json) => readEnvelope(json).envelope!)
+    const layers = set.layers.map((json, layer) => {
+      const { envelope } = readEnvelope(json)
+      return waive(envelope!, (set.waivers ?? []).flatMap((one) => (one.layer === layer ? readWaiver(envelope!, one.rule_id, one.unless).waiver! : [])))
+    })
     const combination = compile(set.tier_floor ? withTierFloor(layers) : layers).combination!
     const ready = prepare(combination)
 
@@ -50,13 +54,14 @@ for (const set of fixture<EvaluationSet>("evaluate.json")) {
         })
         const { approved, failedOn, matchedRule, meters, noticeMs, obligations, outcome, retryAfterMs, stopped, suggestion } = decision
         const told = { outcome, matched_rule: matchedRule, stopped, failed_on: failedOn, meters, obligations: obligations.map(obligationJson), notice_ms: noticeMs, retry_after_ms: retryAfterMs, suggestion, approved }
-        const { nearest, ...rest } = expected
+        const { nearest, trace: entries, ...rest } = expected
         assert.deepEqual(told as unknown, rest)
         if (nearest !== undefined) {
           const explanation = explain(combination, ready.table, ready.point)
           assert.equal(explanation.found === null ? explanation.reason : explanation.found.sentence, nearest)
         }
         const trace = renderTrace(combination, decision)
+        if (entries !== undefined) assert.deepEqual<unknown>(trace, entries)
         assert.equal(trace.filter((entry) => entry.failed_on !== undefined).length, expected.failed_on.filter((failed) => failed !== -1).length)
         assert.equal(trace[trace.length - 1]!.step === expected.stopped?.["step" as never], expected.stopped !== null)
       })

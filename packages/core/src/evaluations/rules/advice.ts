@@ -15,22 +15,20 @@ export const adviceOf = ({ noticeMs, obligations, retryAfterMs, suggestion }: De
     })
 
 /** Different advice that is kept. An envelope has little of it; obligations of several rules join to more. */
-const MAX_KEPT = 1_000
+const MAX_KEPT = 32
 
 /** Advice made once, as long as no obligations are merged: writing JSON takes longer than deciding. */
 export class AdviceBytes {
-  readonly #kept = new Map<string, Uint8Array | null>()
+  readonly #kept: Array<{ readonly noticeMs: number | null; readonly retryAfterMs: number | null; readonly suggestion: string | null; readonly bytes: Uint8Array | null }> = []
 
   of(decision: Decision): Uint8Array | null {
     const { noticeMs, obligations, retryAfterMs, suggestion } = decision
     if (obligations.length > 0) return adviceOf(decision)
     if (noticeMs === null && retryAfterMs === null && suggestion === null) return null
-    const key = `${noticeMs} ${retryAfterMs} ${suggestion === null ? "" : `:${suggestion}`}`
-    const known = this.#kept.get(key)
-    if (known !== undefined) return known
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
-    const made = adviceOf(decision)
-    this.#kept.set(key, made)
-    return made
+    for (const one of this.#kept) if (one.noticeMs === noticeMs && one.retryAfterMs === retryAfterMs && one.suggestion === suggestion) return one.bytes
+    if (this.#kept.length >= MAX_KEPT) this.#kept.length = 0
+    const bytes = adviceOf(decision)
+    this.#kept.push({ noticeMs, retryAfterMs, suggestion, bytes })
+    return bytes
   }
 }

@@ -39,7 +39,16 @@ export const reservationsOf = (body: JsonMap): ReadonlyArray<Reservation> => {
 }
 
 const addSide = (found: Array<Reservation>, prefix: string, side: JsonMap): void => {
-  for (const { amount, id, window } of (side["meters"] ?? []) as ReadonlyArray<{ readonly amount?: number; readonly id: string; readonly window: string }>) {
-    if (amount !== undefined && !found.some((one) => one.window === window)) found.push({ meter: prefix === "" ? id : `${prefix}${id}`, window, amount })
+  const meters = (side["meters"] ?? none) as ReadonlyArray<{ readonly amount?: number; readonly id: string; readonly window: string }>
+  for (let i = 0; i < meters.length; i++) {
+    const { amount, id, window } = meters[i]!
+    if (amount !== undefined && !isAmong(found, window)) found.push({ meter: prefix === "" ? id : `${prefix}${id}`, window, amount })
   }
 }
+
+const isAmong = (found: ReadonlyArray<Reservation>, window: string): boolean => {
+  for (let i = 0; i < found.length; i++) if (found[i]!.window === window) return true
+  return false
+}
+
+const none: ReadonlyArray<never> = []

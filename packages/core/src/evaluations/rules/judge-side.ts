@@ -1,5 +1,6 @@
 /** Makes one side of an evaluation again, enforced or on trial, and compares. Spec: envelopes.md 3.8; decision 0026. */
-import { type Action, decide, type Situation } from "../../envelopes/rules/decide.ts"
+import { decodeRest } from "../../envelopes/rules/decode.ts"
+import { decide, decideAt, endedBefore, type Situation } from "../../envelopes/rules/decide.ts"
 import type { Decision } from "../../envelopes/rules/decision.ts"
 import type { Meter } from "../../envelopes/rules/envelope.ts"
 import type { WindowState } from "../../envelopes/rules/meter-reading.ts"
@@ -7,17 +8,22 @@ import type { Bound } from "./bindings.ts"
 import type { MeterBody, SideBody } from "./evaluation-body.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import { letsThrough } from "./recorded-side.ts"
+import { signalsOf } from "./signals-part.ts"
 import type { WindowBook } from "./window-book.ts"
 import type { WindowLedger } from "./window-ledger.ts"
 
-/** What is known of an evaluation but for what its meters hold. */
-export type Known = Omit<Situation, "windows">
+/** What is known of an evaluation. `windows` is this file's to answer. */
+export interface Known extends Situation {
+  /** The bytes of its signals. */
+  readonly signals: Uint8Array
+  readonly runId: string | null
+}
 
-/** What came of a side: what is wrong with it, if anything, and the decision as it was made again. `isProved` is false where the sums are those that the record tells. */
+/** What came of a side: what is wrong with it, if anything, and the decision as it was made again. `isAtPoint`: its signals are the point of the binding. */
 export interface JudgedSide {
   readonly problem: Problem | null
   readonly decision: Decision
-  readonly isProved: boolean
+  readonly isAtPoint: boolean
 }
 
 /** Judges sides against a book. Used by one evaluation at a time. */
@@ -36,26 +42,29 @@ export class SideJudge {
   }
 
   /** `unknown`: why the sums of its meters cannot be told; with those of the record the rest must follow all the same. */
-  judge(recorded: SideBody, bound: Bound, action: Action, known: Known, atMs: number, unknown: Problem | null): JudgedSide {
+  judge(recorded: SideBody, bound: Bound, known: Known, atMs: number, unknown: Problem | null): JudgedSide {
     this.#recorded = recorded
     this.#bound = bound
     this.#atMs = atMs
     this.#place = 0
     this.#isProved = unknown === null
     this.#wrong = null
-    const { agent, approved, kill, latches, server } = known
-    const decision = decide(bound.ready, action, { agent, approved, kill, latches, server, windows: this.#read })
+    const { ready } = bound
+    const { latches, runId, server, signals } = known
+    const end = endedBefore(ready, known)
+    const isAtPoint = end === null && bound.points!.read(signals, ready!.point) && decodeRest(ready!.decoder, server, runId === null ? null : latches, ready!.point)
+    const decision = end ?? (isAtPoint ? decideAt(ready!, runId, known, bound.failedOn) : decide(ready, { signals: signalsOf(signals), runId }, known))
     const differs = compareSide(recorded, decision, this.#wrong)
-    if (unknown === null || decision.meters.length === 0) return { problem: differs, decision, isProved: true }
+    if (unknown === null || decision.meters.length === 0) return { problem: differs, decision, isAtPoint }
     // Whether a meter was full is not known either.
-    return { problem: differs !== null && !recorded.matched_rule.startsWith("@budget:") ? differs : { ...unknown, amountsHold: true }, decision, isProved: false }
+    return { problem: differs !== null && !recorded.matched_rule.startsWith("@budget:") ? differs : { ...unknown, amountsHold: true }, decision, isAtPoint }
   }
 
-  /** Meters are read in the order in which records name them. */
-  readonly #read = (meter: Meter, key: string): WindowState => {
+  /** What a meter of the side at hand held. Meters are read in the order in which records name them. */
+  readonly windows = (meter: Meter, key: string): WindowState => {
     const { meters } = this.#recorded
     const next = meters[this.#place++]
-    const told = next?.id === meter.id ? next : meters.find(({ id }) => id === meter.id)
+    const told = next !== undefined && next.id === meter.id ? next : meters.find(({ id }) => id === meter.id)
     if (told === undefined) return empty
     const ledger = this.#claimed(meter, key, told)
     if (!this.#isProved) return { value: told.value, count: 0 }
@@ -71,11 +80,13 @@ export class SideJudge {
   #claimed(meter: Meter, key: string, { window }: MeterBody): WindowLedger | null {
     const ledger = this.#book.ledger(window)
     const keys = this.#bound!.ledgers.get(meter)!
-    if (ledger.owner === null && !keys.has(key)) {
+    if (ledger.owner === keys && ledger.key === key) {
+      // Nearly always: claimed by the same before.
+    } else if (ledger.owner === null && !keys.has(key)) {
       ledger.owner = keys
       ledger.key = key
       keys.set(key, ledger)
-    } else if (ledger.owner !== keys || ledger.key !== key) {
+    } else {
       this.#wrong ??= problem("meter_mismatch", `The meter ${meter.id} is counted in another window than before, or in somebody else's.`)
       return null
     }
@@ -86,7 +97,8 @@ export class SideJudge {
 
 /** What can be said of a side's meters without any signal: the amounts are in the records. */
 export const judgeSums = ({ meters, outcome }: SideBody, seq: number): Problem | null => {
-  for (const [place, { after, amount, id, value, window }] of meters.entries()) {
+  for (let place = 0; place < meters.length; place++) {
+    const { after, amount, id, value, window } = meters[place]!
     for (let other = 0; other < place; other++) if (meters[other]!.window === window) return problem("meter_mismatch", `The record at ${seq} counts two meters in one window.`)
     if (amount !== undefined && (!letsThrough(outcome) || after !== Math.min(value + amount, Number.MAX_SAFE_INTEGER))) return problem("meter_mismatch", `The meter ${id} adds what its own numbers do not say.`)
   }
@@ -100,8 +112,10 @@ const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null)
   if (recorded.outcome !== again.outcome) return problem("outcome_mismatch", `The outcome is ${again.outcome}; the record says ${recorded.outcome}.`)
   if (recorded.matched_rule !== again.matchedRule) return problem("rule_mismatch", `The rule is ${again.matchedRule}; the record says ${recorded.matched_rule}.`)
   const adds = letsThrough(again.outcome)
-  const unlike = again.meters.find(({ amount, contributes }, place) => (adds && contributes ? amount : undefined) !== recorded.meters[place]!.amount)
-  if (unlike !== undefined) return problem("meter_mismatch", `What the action adds to the meter ${unlike.id} is told wrong.`)
+  for (let place = 0; place < again.meters.length; place++) {
+    const { amount, contributes, id } = again.meters[place]!
+    if ((adds && contributes ? amount : undefined) !== recorded.meters[place]!.amount) return problem("meter_mismatch", `What the action adds to the meter ${id} is told wrong.`)
+  }
   const stoppedOn = again.stopped?.step === "signals" ? again.stopped.id : null
   return (recorded.stopped_on ?? null) === stoppedOn && isSame(recorded.trace, again.failedOn) ? null : problem("trace_mismatch", "Other rules held or failed than the record says.")
 }
@@ -109,7 +123,8 @@ const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null)
 /** The first meter that a record tells otherwise than it was made again; null when there is none. */
 const differingMeter = (recorded: ReadonlyArray<MeterBody>, { meters }: Decision): Problem | null => {
   if (recorded.length !== meters.length) return problem("meter_mismatch", `${meters.length} meters were asked; the record names ${recorded.length}.`)
-  for (const [place, { after: sum, id, value }] of meters.entries()) {
+  for (let place = 0; place < meters.length; place++) {
+    const { after: sum, id, value } = meters[place]!
     const other = recorded[place]!
     const after = Math.min(sum, Number.MAX_SAFE_INTEGER)
     if (id !== other.id || value !== other.value || after !== other.after) return problem("meter_mismatch", `The meter ${id} held ${value} and would hold ${after}; the record says ${other.value} and ${other.after}.`)

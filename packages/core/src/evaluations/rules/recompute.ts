@@ -7,14 +7,17 @@ import { checkBody, portableCrypto, utf8 } from "@flyball/evidence"
 import type { ReplayRecord } from "../../replay/rules/types.ts"
 import { numberedBefore } from "./carried-records.ts"
 import { evaluationBody, type EvaluationBody, sidesOf } from "./evaluation-body.ts"
-import { evaluationId } from "./evaluation-id.ts"
+import { Ends } from "./ends.ts"
+import { EvaluationIds, type Hashing } from "./evaluation-ids.ts"
 import { foldMeters } from "./fold-meters.ts"
 import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
+import { isEvaluationId, isPlainEvaluation } from "./plain-evaluation.ts"
 import { isRecomputed } from "./recomputed-records.ts"
 import { problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough } from "./recorded-side.ts"
 import { RunLatches } from "./run-latches.ts"
+import { SeenIds } from "./seen-ids.ts"
 import { WindowBook } from "./window-book.ts"
 
 export type { Recomputed } from "./recompute-verdict.ts"
@@ -24,10 +27,10 @@ export interface RecomputeOptions {
   /** Whether nothing lies before the first record given: it is the first of a chain that follows no other. If not, what lies before is unknown and nothing that depends on it is called wrong. */
   readonly fromGenesis: boolean
   /** A faster one than the portable one. */
-  readonly sha256?: (bytes: Uint8Array) => Uint8Array
+  readonly crypto?: Hashing
   /** The longest window that any meter of the chain has: what lies farther back is let go of. Left out, nothing is. Unit: milliseconds. */
   readonly longestWindowMs?: number
-  /** Origin of the chain at hand, out of which ids of evaluations derive. Left out, nothing is said of ids. */
+  /** Origin of the chain at hand, out of which ids of evaluations derive. Left out, nothing is said of ids, nor of evaluations that stand twice. */
   readonly origin?: string
 }
 
@@ -46,18 +49,20 @@ export class Recomputation {
   readonly #latches = new RunLatches()
   readonly #judge: Judge
   readonly #longestWindowMs: number
-  readonly #sha256: (bytes: Uint8Array) => Uint8Array
-  readonly #originTag: Uint8Array | null
+  readonly #ids: EvaluationIds | null
+  readonly #seen = new SeenIds()
+  readonly #ends = new Ends()
   #sinceSweep = 0
   #unreadable = 0
 
-  constructor({ fromGenesis, longestWindowMs = Number.POSITIVE_INFINITY, origin, sha256 = portableCrypto.sha256 }: RecomputeOptions) {
-    this.#sha256 = sha256
-    this.#originTag = origin === undefined ? null : sha256(utf8(origin)).slice(0, 4)
+  constructor({ fromGenesis, longestWindowMs = Number.POSITIVE_INFINITY, origin, crypto = portableCrypto }: RecomputeOptions) {
+    this.#ids = origin === undefined ? null : new EvaluationIds(crypto.sha256(utf8(origin)).slice(0, 4), crypto)
     this.#longestWindowMs = longestWindowMs
-    this.#state = new GovernedState(sha256)
+    this.#state = new GovernedState(crypto.sha256)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
   }
+
+  readonly #isAgent = (id: string): boolean => this.#state.agents.has(id)
 
   /** Records that are not as the catalogue describes their kind. They changed nothing. */
   get unreadable(): number {
@@ -65,7 +70,7 @@ export class Recomputation {
   }
 
   /**
-   * Takes one record; answers for `evaluation.made`, and for one that gives back to meters what its writer may not; null for all others. Never throws, whatever a record says.
+   * Takes one record; answers for `evaluation.made`, and for one that gives back to meters what its writer may not, or ends what ended before; null for all others. Never throws, whatever a record says.
    *
    * - Unit: `atMs` is the record's own time, milliseconds since 1970 UTC. Without it nothing is said of the times that evaluations name.
    * - `before`, for a record of a chain that a recovery put aside: how many records lie between that chain's first one and record 0 of the chain at hand. Oldest chain first.
@@ -74,26 +79,35 @@ export class Recomputation {
     const { body, kind, seq } = record
     this.#judge.beginMs ??= atMs
     if (!isRecomputed(kind)) return null
-    const unlike = checkBody(kind, body)
+    const unlike = kind === "evaluation.made" && isPlainEvaluation(body, this.#isAgent) && isEvaluationId(body["evaluation_id"]) ? null : checkBody(kind, body)
     if (unlike !== null) {
       this.#unreadable++
       return kind === "evaluation.made" ? { seq, evaluationId: String(body["evaluation_id"]).slice(0, 200), agentId: String(body["agent_id"]).slice(0, 200), verdict: "trace_mismatch", reason: unlike, isLate: false } : null
     }
     const numbered = numberedBefore(record, before)
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, before === 0)
-    if (!foldMeters(this.#book, numbered)) return { seq, evaluationId: "", agentId: String(body["agent_id"]), ...problem("meter_mismatch", givenBack(numbered.body)), isLate: false }
+    if (kind === "decision.settled" || kind === "meter.voided") return this.#end(numbered, before === 0)
     if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"])))) this.#judge.forgetBindings()
-    if (kind !== "decision.settled" && kind !== "meter.voided") this.#state.fold(numbered)
+    this.#state.fold(numbered)
     return null
+  }
+
+  /** What was given back counts as the record says, however often it was. */
+  #end(record: ReplayRecord, isOfThisChain: boolean): Recomputed | null {
+    const isTaken = foldMeters(this.#book, record)
+    const again = isOfThisChain ? this.#ends.problem(record) : null
+    if (isTaken && again === null) return null
+    const found = isTaken ? problem("ended_twice", again!) : problem("meter_mismatch", givenBack(record.body))
+    return { seq: record.seq, evaluationId: "", agentId: String(record.body["agent_id"]), ...found, isLate: false }
   }
 
   #evaluation(record: ReplayRecord, atMs: number | null, isOfThisChain: boolean): Recomputed {
     const body = evaluationBody(record.body)
     const judged = this.#judge.judge(record, body, atMs)
     if (judged?.verdict === "withheld" && judged.amountsHold !== true) this.#noteUnproved(body)
+    const named = isOfThisChain ? this.#misnamed(body) : null
     // Last, since an id decides nothing; and before what is open, since it needs nothing that could be withheld.
-    const isOpen = judged === null || judged.verdict === "withheld"
-    const found = isOpen && isOfThisChain ? this.#misnamed(body) ?? judged : judged
+    const found = judged === null || judged.verdict === "withheld" ? named ?? judged : judged
     foldMeters(this.#book, record)
     if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
     if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)
@@ -104,9 +118,12 @@ export class Recomputation {
   }
 
   #misnamed(body: EvaluationBody): Problem | null {
-    if (this.#originTag === null) return null
-    const id = evaluationId(this.#originTag, body.agent_id, body.client_ref, this.#sha256)
-    return id === body.evaluation_id ? null : problem("id_mismatch", `The id that derives from the agent and its reference is ${id}; the record says ${body.evaluation_id}.`)
+    const ids = this.#ids
+    if (ids === null) return null
+    const digest = ids.digest(body.agent_id, body.client_ref)
+    const isNew = this.#seen.add(digest)
+    if (!ids.says(body.evaluation_id, digest)) return problem("id_mismatch", `The id that derives from the agent and its reference is ${ids.of(body.agent_id, body.client_ref)}; the record says ${body.evaluation_id}.`)
+    return isNew ? null : problem("made_twice", "The agent was answered under this reference before.")
   }
 
   /** An amount that nobody could make again proves no sum that it is in, even though the record says it. */

@@ -23,7 +23,8 @@ export class WindowBook {
 
   /** What a window of this length holds at a time, which is none before its newest contribution. Times that rise are answered at once, others by counting. */
   state(window: string, windowMs: number, atMs: number): WindowState {
-    return this.#ledgers.get(window)?.state(windowMs, atMs) ?? empty
+    const { count, value } = this.#ledgers.get(window)?.state(windowMs, atMs) ?? empty
+    return { value, count }
   }
 
   /** The time of what was added last; the times of a window go on from there. */
@@ -47,13 +48,17 @@ export class WindowBook {
 
   /** Adds what the evaluation at `seq` reserved, at its own time, or at the last one that any of its windows has. */
   reserve(seq: number, atMs: number, reservations: ReadonlyArray<Reservation>): void {
-    const ledgers = reservations.map(({ window }) => this.ledger(window))
     let timeMs = atMs
-    for (const { latestMs } of ledgers) if (latestMs > timeMs) timeMs = latestMs
-    reservations.forEach(({ amount, meter }, place) => {
-      ledgers[place]!.reserve(seq, timeMs, amount)
-      this.#reserved.add(seq, meter, ledgers[place]!)
-    })
+    for (let place = 0; place < reservations.length; place++) {
+      const { latestMs } = this.ledger(reservations[place]!.window)
+      if (latestMs > timeMs) timeMs = latestMs
+    }
+    for (let place = 0; place < reservations.length; place++) {
+      const { amount, meter, window } = reservations[place]!
+      const ledger = this.ledger(window)
+      ledger.reserve(seq, timeMs, amount)
+      this.#reserved.add(seq, meter, ledger)
+    }
   }
 
   /** Replaces what an evaluation added to a meter by what it came to, on trial too. Without `mayLower` less is not taken; answers false where that was asked of the meter itself. */

@@ -41,14 +41,20 @@ export class WindowLedger {
     return this.#ring.placeOf(seq) >= 0
   }
 
-  /** What a window of this length holds at a time. Times that rise are answered at once, others by counting. */
+  /** What a window of this length holds at a time, until something is added. Times that rise are answered at once, others by counting. */
   state(windowMs: number, atMs: number): WindowState {
-    const length = this.#lengths.find((one) => one.windowMs === windowMs) ?? this.#asked(windowMs)
+    const length = this.#lengthOf(windowMs) ?? this.#asked(windowMs)
     if (atMs < length.askedMs || atMs < this.latestMs) return this.#counted(windowMs, atMs)
     length.askedMs = atMs
     const ring = this.#ring
     while (length.from < ring.end && ring.atMs(length.from) <= atMs - windowMs) this.#slideOut(length)
-    return { value: length.value, count: length.count }
+    return length
+  }
+
+  #lengthOf(windowMs: number): Length | null {
+    const lengths = this.#lengths
+    for (let i = 0; i < lengths.length; i++) if (lengths[i]!.windowMs === windowMs) return lengths[i]!
+    return null
   }
 
   /** Adds what an evaluation reserved. */

@@ -5,7 +5,7 @@ import type { Decision } from "../decision.ts"
 import { MeterBook, type SlidingWindow } from "../meters.ts"
 import { severityOf } from "./ranking.ts"
 import type { NotReplayable, RecordedEvaluation, RecordedEvent } from "./recorded-evaluation.ts"
-import { replayOne } from "./replay-one.ts"
+import { replayOne, replayRecorded } from "./replay-one.ts"
 
 /** What becomes of an action under the draft, against what became of it. `allow` and `allow_with_notice` both let it happen: a change between them is `unchanged` and listed among the transitions. */
 export type BacktestClass = "unchanged" | "newly_allowed" | "newly_reviewed" | "newly_denied" | "newly_halted"
@@ -28,7 +28,7 @@ export interface BacktestReport {
   readonly transitions: ReadonlyArray<{ readonly from: Outcome; readonly to: Outcome; readonly count: number; readonly evaluationIds: ReadonlyArray<string> }>
   /** How often the draft says what, over those that were replayed. */
   readonly outcomes: Readonly<Record<Outcome, number>>
-  /** Time of the first and the last evaluation; null where there was none. */
+  /** The least and the greatest time of an evaluation; null where there was none. */
   readonly fromAtMs: number | null
   readonly toAtMs: number | null
 }
@@ -38,7 +38,7 @@ const SHOWN = 5
 /**
  * Runs recorded evaluations through a draft. Pure and read-only: it may advise, and authorises nothing.
  *
- * - `events` stand in the order of the chain; their times never fall.
+ * - `events` stand in the order of the chain. Their times may fall: only those of one window go on from its last, as in the service.
  * - Spec: POST /bound/envelopes/{id}/backtest; decision 0022.
  */
 export const backtest = (events: Iterable<RecordedEvent>, draft: Combination, options: BacktestOptions): BacktestReport => {
@@ -49,17 +49,19 @@ export const backtest = (events: Iterable<RecordedEvent>, draft: Combination, op
   const notReplayable: Record<string, number> = {}
   const transitions = new Map<string, { readonly from: Outcome; readonly to: Outcome; count: number; readonly evaluationIds: Array<string> }>()
   let total = 0
-  let fromAtMs: number | null = null
-  let toAtMs: number | null = null
+  let startMs: number | null = null
+  let fromAtMs = Number.POSITIVE_INFINITY
+  let toAtMs = Number.NEGATIVE_INFINITY
   for (const event of events) {
     if (event.kind === "settled") meters.settle(event.evaluationId, event.actual)
     else if (event.kind === "voided") meters.void(event.evaluationId)
     if (event.kind !== "evaluation") continue
     const { evaluation } = event
     total++
-    fromAtMs ??= evaluation.atMs
-    toAtMs = evaluation.atMs
-    const result = options.meters === "recorded" ? replayOne(ready, evaluation) : meters.replay(evaluation, options.fromGenesis ? null : fromAtMs)
+    startMs ??= evaluation.atMs
+    fromAtMs = Math.min(fromAtMs, evaluation.atMs)
+    toAtMs = Math.max(toAtMs, evaluation.atMs)
+    const result = options.meters === "recorded" ? replayRecorded(ready, evaluation) : meters.replay(evaluation, options.fromGenesis ? null : startMs)
     if (typeof result === "string") {
       notReplayable[result] = (notReplayable[result] ?? 0) + 1
       continue
@@ -74,7 +76,7 @@ export const backtest = (events: Iterable<RecordedEvent>, draft: Combination, op
     transitions.set(key, transition)
   }
   const sorted = [...transitions.values()].sort((left, right) => severityOf(right.from) - severityOf(left.from) || severityOf(left.to) - severityOf(right.to))
-  return { meters: options.meters, total, classes, notReplayable, transitions: sorted, outcomes: said, fromAtMs, toAtMs }
+  return { meters: options.meters, total, classes, notReplayable, transitions: sorted, outcomes: said, fromAtMs: total === 0 ? null : fromAtMs, toAtMs: total === 0 ? null : toAtMs }
 }
 
 const newly: Readonly<Record<Outcome, BacktestClass>> = { allow: "newly_allowed", allow_with_notice: "newly_allowed", require_review: "newly_reviewed", deny: "newly_denied", halt: "newly_halted" }
@@ -94,14 +96,27 @@ class DraftMeters {
 
   /** `startMs` is the time at which the windows began to fill, null where they were empty by right. */
   replay(evaluation: RecordedEvaluation, startMs: number | null): Decision | NotReplayable {
-    const result = replayOne(this.#ready, evaluation, (meter, key) => this.#book.window(meter, key).state(evaluation.atMs))
+    const atMs = this.#timeOf(evaluation)
+    const result = replayOne(this.#ready, evaluation, (meter, key) => this.#book.window(meter, key).state(atMs))
     if (typeof result === "string") return result
-    if (severityOf(result.outcome) <= outcomes.indexOf("allow_with_notice")) this.#reserve(evaluation, result)
+    if (severityOf(result.outcome) <= outcomes.indexOf("allow_with_notice")) this.#reserve(evaluation.evaluationId, atMs, result)
     const unfilled = startMs === null ? undefined : this.#ready.combination.meters.find(({ windowMs }) => evaluation.atMs < startMs + windowMs)
     return unfilled === undefined ? result : `meter_window_not_filled:${unfilled.id}`
   }
 
-  #reserve({ atMs, evaluationId }: RecordedEvaluation, { meters }: Decision): void {
+  /** Its own time, or the last one of any window that it looks at. Which windows these are does not depend on what they hold. */
+  #timeOf(evaluation: RecordedEvaluation): number {
+    let { atMs } = evaluation
+    if (this.#ready.meters.length > 0) {
+      replayOne(this.#ready, evaluation, (meter, key) => {
+        atMs = Math.max(atMs, this.#book.window(meter, key).latestMs)
+        return { value: 0, count: 0 }
+      })
+    }
+    return atMs
+  }
+
+  #reserve(evaluationId: string, atMs: number, { meters }: Decision): void {
     const reserved = meters.flatMap(({ amount, contributes, id, key }) => {
       if (!contributes) return []
       const window = this.#book.window(this.#ready.combination.meters.find((meter) => meter.id === id)!, key)

@@ -1,10 +1,10 @@
 import type { Compiled } from "../compiled.ts"
 import { type Bits, bitsOf } from "./bits.ts"
-import { type LintCode, lintCodes, type LintLevel } from "./codes.ts"
+import { type LintCode, lintCodes, type LintLevel, withoutExample } from "./codes.ts"
 import { countRegions, NODE_BUDGET } from "./diagram.ts"
 import type { LintFacts } from "./facts.ts"
 import { countHistory, type HistoryCount } from "./history-count.ts"
-import { exampleOn, inputsOf } from "./inputs.ts"
+import { exampleOn, type Inputs, inputsOf } from "./inputs.ts"
 import type { LintFinding, OpenQuestion } from "./lint-report.ts"
 import { decidingSides, type Model, modelOf, volumesOf } from "./model.ts"
 import { findInput, type Query, SEARCH_BUDGET } from "./search.ts"
@@ -28,12 +28,16 @@ export interface Inspection {
   readonly idOf: (rule: number) => string
   /** Searches a layout for an input. Null means proved that there is none, unless the question is now among `open`. */
   readonly find: (code: LintCode, rules: ReadonlyArray<number>, query: Partial<Query>, model?: Model) => Point | null
+  /** An input for which a rule holds; null where there is none. Costs no budget. */
+  readonly held: (rule: number) => Point | null
   readonly say: (code: LintCode, rules: ReadonlyArray<number>, message: string, more?: Told) => void
 }
 
 /** What a finding may add to its sentence. */
 export interface Told {
-  readonly example?: Point
+  readonly example?: Point | null
+  /** The same where it is no point of the domain. */
+  readonly input?: Inputs
   readonly volume?: bigint
   readonly historyCount?: number
   readonly level?: LintLevel
@@ -74,10 +78,16 @@ export const inspect = (compiled: Compiled, facts: LintFacts, { budget = NODE_BU
       }
       return null
     },
-    say: (code, rules, message, { example, historyCount, level, volume } = {}) => {
+    held: (rule) => {
+      const box = model.numbers[rule]![0]
+      const answer = box === undefined ? null : findInput(model.grid, { within: bitsOf(model.grid.words, [box]), avoid: none, need: [] })
+      return answer?.kind === "found" ? exampleOn(model.grid, answer.path) : null
+    },
+    say: (code, rules, message, { example = null, historyCount, input = example === null ? null : inputsOf(compiled.axes, example), level, volume } = {}) => {
       findings.push({
-        code, level: level ?? lintCodes[code].level, rules: rules.map(idOf), message,
-        example: example === undefined ? null : inputsOf(compiled.axes, example),
+        code, level: level ?? lintCodes[code].level, rules: rules.map(idOf),
+        message: input === null ? withoutExample(code, message) : message,
+        example: input,
         volume: volume === undefined ? null : String(volume),
         share: volume === undefined ? null : shareOf(volume, model.grid.volume),
         historyCount: historyCount ?? null

@@ -9,7 +9,7 @@ export interface LintFinding {
   readonly rules: ReadonlyArray<string>
   /** What it is, in one or two sentences, and what to do. */
   readonly message: string
-  /** An input that shows it. */
+  /** An input that shows it. Where there is none the message ends in saying so. */
   readonly example: Inputs | null
   /** How many inputs of the domain it is about, in decimal digits, and their share of it ("0.42 %"). Not a probability. */
   readonly volume: string | null

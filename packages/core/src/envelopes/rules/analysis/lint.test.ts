@@ -1,13 +1,39 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import type { Envelope } from "../envelope.ts"
+import type { ReadingCode } from "../findings.ts"
+import { readEnvelope } from "../read-envelope.ts"
 import { tierFloor } from "../tier-floor.ts"
-import { type LintCode, lintCodes } from "./codes.ts"
+import { type LintCode, lintCodes, NO_INPUT, NONE_FOUND } from "./codes.ts"
 import type { LintFacts } from "./facts.ts"
+import { pointOf } from "./inputs.ts"
 import { lint, type LintOptions } from "./lint.ts"
 import type { LintFinding, LintReport } from "./lint-report.ts"
 import { compiled, given, payments } from "./testing/given-envelope.ts"
+import { holding, verdictAt } from "./verdict-at.ts"
 
-const report = (envelope: Envelope, facts: LintFacts = {}, options: LintOptions = {}, ...outer: ReadonlyArray<Envelope>): LintReport => lint(compiled(...outer, envelope).compiled, { envelope, ...facts }, options)
+const report = (envelope: Envelope, facts: LintFacts = {}, options: LintOptions = {}, ...outer: ReadonlyArray<Envelope>): LintReport => {
+  const made = lint(compiled(...outer, envelope).compiled, { envelope, ...facts }, options)
+  for (const { code, example, message } of made.findings) {
+    const { hasExample } = lintCodes[code]
+    if (options.budget === undefined) assert.equal(example !== null, hasExample, code)
+    for (const end of [NO_INPUT, NONE_FOUND]) assert.equal(message.endsWith(end), example === null && end === (hasExample ? NONE_FOUND : NO_INPUT), message)
+  }
+  return made
+}
+/** Who decides a finding's example. */
+const decidedBy = (envelope: Envelope, { example }: LintFinding, ...outer: ReadonlyArray<Envelope>): string => {
+  const all = compiled(...outer, envelope).compiled
+  const read = pointOf(all.axes, example!)
+  const decider = "point" in read ? verdictAt(all, read.point) : assert.fail(JSON.stringify(read))
+  return decider.kind === "rule" ? all.rules[decider.rule]!.id : "@default"
+}
+/** Whether a rule holds at a finding's example. */
+const holdsAt = (envelope: Envelope, { example }: LintFinding, id: string): boolean => {
+  const { compiled: all } = compiled(envelope)
+  const read = pointOf(all.axes, example!)
+  return "point" in read && holding(all, read.point)[all.rules.findIndex((rule) => rule.id === id)]!
+}
 const of = (code: LintCode, { findings }: LintReport): ReadonlyArray<LintFinding> => findings.filter((one) => one.code === code)
 const one = (code: LintCode, from: LintReport): LintFinding => {
   const found = of(code, from)
@@ -26,7 +52,10 @@ describe("rules that decide nothing", () => {
 
   it("E102: a rule that others outdo together, with those that do", () => {
     const low = when("low", "deny", amount({ lte: 500 }))
-    const found = one("E102", report(given([low, when("high", "deny", amount({ gt: 500 })), when("other", "halt", tool("pay")), when("r", "require_review", tool("refund"))])))
+    const envelope = given([low, when("high", "deny", amount({ gt: 500 })), when("other", "halt", tool("pay")), when("r", "require_review", tool("refund"))])
+    const found = one("E102", report(envelope))
+    assert.include(["low", "high"], decidedBy(envelope, found))
+    assert.isTrue(holdsAt(envelope, found, "r"))
     assert.deepEqual(found.rules, ["r", "low", "high"])
     assert.equal(found.level, "error")
     assert.lengthOf(of("E102", report(given([low, when("r", "require_review", tool("refund"))]))), 0)
@@ -35,7 +64,9 @@ describe("rules that decide nothing", () => {
   it("E107: a rule that an outer layer overrules; not one that keeps its own default away", () => {
     const outer = given([when("no_pay", "deny", tool("pay"))], { default: { outcome: "require_review" } })
     const dead = when("pay_small", "allow", tool("pay"), amount({ lte: 5 }))
-    assert.deepEqual(one("E107", report(given([all, dead]), {}, {}, outer)).rules, ["pay_small"])
+    const found = one("E107", report(given([all, dead]), {}, {}, outer))
+    assert.deepEqual(found.rules, ["pay_small"])
+    assert.equal(decidedBy(given([all, dead]), found, outer), "no_pay")
     const bare = given([when("pay_late", "allow", tool("pay"), { signal: "tier", gte: 3 }), when("look", "allow", tool("search"))])
     const floored = report(bare, {}, {}, tierFloor([bare]))
     assert.deepEqual([...of("E107", floored), ...of("E102", floored)], [])
@@ -43,7 +74,10 @@ describe("rules that decide nothing", () => {
 
   it("W202: a rule without which nothing would change, though it decides", () => {
     const wide = when("wide", "deny", amount({ gte: 100 }))
-    assert.deepEqual(one("W202", report(given([all, when("narrow", "deny", amount({ gte: 200 })), wide]))).rules, ["narrow"])
+    const envelope = given([all, when("narrow", "deny", amount({ gte: 200 })), wide])
+    const found = one("W202", report(envelope))
+    assert.deepEqual(found.rules, ["narrow"])
+    assert.equal(decidedBy(envelope, found), "narrow")
     assert.lengthOf(of("W202", report(given([all, when("narrow", "halt", amount({ gte: 200 })), wide]))), 0)
   })
 })
@@ -147,6 +181,8 @@ describe("history and surroundings", () => {
     const found = report(given(rules), { history: { inputs, days: 7 } })
     assert.deepEqual(one("W205", found).rules, ["often"])
     assert.equal(one("W205", found).historyCount, 96)
+    assert.deepEqual(one("W205", found).example, inputs[0])
+    assert.isTrue(holdsAt(given(rules), one("W206", found), "never"))
     assert.deepEqual(one("W206", found).rules, ["never"])
     assert.lengthOf(of("W205", report(given(rules), { history: { inputs: inputs.slice(5), days: 7 } })), 1)
     assert.lengthOf(of("W205", report(given(rules), { history: { inputs: inputs.slice(30), days: 7 } })), 0)
@@ -155,7 +191,9 @@ describe("history and surroundings", () => {
   it("E108: nobody can review", () => {
     const envelope = given([{ id: "r", outcome: "require_review", when: [], obligations: [{ type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 1000 }] }])
     const reviewers = (grantable: ReadonlySet<string> | "any", ...ownerOnly: ReadonlyArray<string>) => ({ reviewers: { grantable, ownerOnly: new Set(ownerOnly) } })
-    assert.deepEqual(one("E108", report(envelope, reviewers(new Set(["sales"])))).rules, ["r"])
+    const found = one("E108", report(envelope, reviewers(new Set(["sales"]))))
+    assert.deepEqual(found.rules, ["r"])
+    assert.equal(decidedBy(envelope, found), "r")
     assert.lengthOf(of("E108", report(envelope, reviewers(new Set(["treasury"]), "treasury"))), 1)
     assert.lengthOf(of("E108", report(envelope, reviewers("any"))), 0)
     assert.lengthOf(of("E108", report(envelope, reviewers(new Set(["treasury"])))), 0)
@@ -165,7 +203,9 @@ describe("history and surroundings", () => {
     const envelope = given([all])
     assert.lengthOf(of("W210", report(envelope, { reviewLoad: { perDay: 11, capacityPerDay: 10 } })), 1)
     assert.lengthOf(of("W210", report(envelope, { reviewLoad: { perDay: 10, capacityPerDay: 10 } })), 0)
-    assert.include(one("W211", report(envelope, { toolsSeen: ["search", "drop_table"] })).message, "drop_table")
+    const unknown = one("W211", report(envelope, { toolsSeen: ["search", "drop_table"] }))
+    assert.include(unknown.message, "drop_table")
+    assert.deepEqual(unknown.example, { tool: "drop_table" })
     assert.lengthOf(of("W211", report(envelope, { toolsSeen: ["search"] })), 0)
     assert.lengthOf(of("W212", report(envelope, { safety: { tier: 3, breakerArmed: false, drillCurrent: true } })), 1)
     assert.lengthOf(of("W212", report(envelope, { safety: { tier: 2, breakerArmed: false, drillCurrent: false } })), 0)
@@ -228,5 +268,20 @@ describe("the catalogue", () => {
       assert.equal(level === "error", code.startsWith("E"), code)
       assert.match(title, /^[A-Z].*\.$/)
     }
+  })
+
+  it("stands in the specification with all codes, and says of each whether an input shows it", () => {
+    const spec = readFileSync(new URL("../SPEC.md", import.meta.url), "utf8")
+    const rows = [...spec.matchAll(/^\| ([EW]\d{3}) \| (.+) \| (.+) \|$/gm)].map(([, code, , example]) => [code!, example!.startsWith("none")] as const)
+    const reading: { readonly [Code in ReadingCode]: boolean } = { E100: true, E103: true, E105: true, E106: true, E109: true, E112: false, E113: true, E114: true }
+    assert.deepEqual(Object.fromEntries(rows), { ...reading, ...Object.fromEntries(Object.entries(lintCodes).map(([code, { hasExample }]) => [code, !hasExample])) })
+    for (const sentence of [NO_INPUT, NONE_FOUND]) assert.include(spec, `"${sentence}"`)
+  })
+
+  it("names a tool without a class as its own example, and no input for what is no envelope", () => {
+    const json = { semantics: "envelope/1", signals: { tool: { type: "enum", values: ["a", "b"], source: "caller" } }, effects: { a: "read" }, rules: [], default: { outcome: "deny" } }
+    assert.deepEqual(readEnvelope(json).findings.map(({ code, example }) => [code, example]), [["E112", { tool: "b" }]])
+    assert.deepEqual(readEnvelope({ ...json, signals: {}, effects: {} }).findings.map(({ code, example }) => [code, example]), [["E112", {}]])
+    for (const { example } of readEnvelope({ ...json, rules: [1], default: 1 }).findings.filter(({ code }) => code !== "E112")) assert.isUndefined(example)
   })
 })

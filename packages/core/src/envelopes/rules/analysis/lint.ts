@@ -9,7 +9,7 @@ import { checkSideEffects } from "./checks/side-effects.ts"
 import { checkSurroundings } from "./checks/surroundings.ts"
 import { checkTier } from "./checks/tier.ts"
 import { checkUncovered } from "./checks/uncovered.ts"
-import { type LintCode, lintCodes } from "./codes.ts"
+import { type LintCode, lintCodes, withoutExample } from "./codes.ts"
 import type { LintFacts } from "./facts.ts"
 import { type Budgets, inspect, type Inspection } from "./inspection.ts"
 import type { LintFinding, LintReport, OpenQuestion } from "./lint-report.ts"
@@ -65,7 +65,7 @@ const partial = (open: ReadonlyArray<OpenQuestion>, { acknowledgePartial = [] }:
   if (open.length === 0) return []
   const codes = [...new Set(open.map(({ code }) => code))].sort()
   const level = codes.every((code) => acknowledgePartial.includes(code)) ? "warning" : lintCodes.E110.level
-  const message = `The analysis was not finished within its budget. Not decided: ${codes.join(", ")}. Everything else is. Simplify the rules, or acknowledge these codes by name.`
+  const message = withoutExample("E110", `The analysis was not finished within its budget. Not decided: ${codes.join(", ")}. Everything else is. Simplify the rules, or acknowledge these codes by name.`)
   return [{ code: "E110", level, rules: [...new Set(open.flatMap(({ rules }) => rules))], message, example: null, volume: null, share: null, historyCount: null }]
 }
 

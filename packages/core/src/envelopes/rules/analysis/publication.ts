@@ -1,4 +1,4 @@
-import { lintCodes } from "./codes.ts"
+import { lintCodes, withoutExample } from "./codes.ts"
 import type { DiffReport } from "./diff-report.ts"
 import type { LintFinding } from "./lint-report.ts"
 
@@ -20,9 +20,10 @@ export const publicationFindings = ({ change, sentence, transitions }: DiffRepor
   const missing = [...(secondApprover ? [] : ["the approval of a governor who is not its author"]), ...(backtest ? [] : ["a backtest"])].join(" and ")
   const why = change === "unknown" ? "It is not proved that this version only tightens." : sentence
   const worst = transitions.find(({ direction }) => direction === "loosens")
+  const message = `${why} Publishing it needs ${missing}.`
   return [{
     code: "E111", level: lintCodes.E111.level, rules: worst === undefined || worst.decidedBy.to.startsWith("@") ? [] : [worst.decidedBy.to],
-    message: `${why} Publishing it needs ${missing}.`,
+    message: worst === undefined ? withoutExample("E111", message) : message,
     example: worst?.example ?? null, volume: worst?.volume ?? null, share: worst?.share ?? null, historyCount: worst?.historyCount ?? null
   }]
 }

@@ -2,7 +2,7 @@ import type { Combination } from "../compile.ts"
 import { prepare } from "../decide.ts"
 import { type Inputs, inputsOf } from "./inputs.ts"
 import type { RecordedEvaluation } from "./recorded-evaluation.ts"
-import { replayOne } from "./replay-one.ts"
+import { pointOfRecord } from "./replay-one.ts"
 
 /**
  * The inputs of recorded evaluations under an envelope, with derived signals computed and meters as recorded: the history that `lint` and `diff` count on.
@@ -13,8 +13,8 @@ export const recordedInputs = (evaluations: Iterable<RecordedEvaluation>, combin
   const ready = prepare(combination)
   const inputs: Array<Inputs> = []
   for (const evaluation of evaluations) {
-    const result = replayOne(ready, evaluation)
-    if (typeof result !== "string" && result.stopped === null) inputs.push(inputsOf(combination.compiled.axes, [...ready.point]))
+    const point = pointOfRecord(ready, evaluation)
+    if (point !== null) inputs.push(inputsOf(combination.compiled.axes, [...point]))
   }
   return inputs
 }

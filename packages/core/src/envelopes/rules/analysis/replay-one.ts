@@ -1,42 +1,55 @@
 import type { Decision } from "../decision.ts"
 import { decide, type Ready } from "../decide.ts"
-import type { ReadWindow, WindowState } from "../meter-reading.ts"
-import type { Meter } from "../envelope.ts"
+import type { ReadWindow } from "../meter-reading.ts"
 import type { NotReplayable, RecordedEvaluation } from "./recorded-evaluation.ts"
+import { countAsLeast, countAsMost, NotRecorded, recordedWindows } from "./recorded-windows.ts"
 
 /**
  * Asks a draft about one recorded evaluation: the same signals, server state and latches, with the windows given.
  *
  * Signals that the draft does not declare are left out. One that it declares and the envelope in force did not makes the record not replayable, even where the draft has a value
- * for absence: nobody knows what the agent would have sent.
+ * for absence: nobody knows what the agent would have sent. So does one of the service that the records do not tell any more.
  */
-export const replayOne = (draft: Ready, evaluation: RecordedEvaluation, windows: ReadWindow = recordedWindows(evaluation)): Decision | NotReplayable => {
-  const { actor, approved, declared, latches, server, signals, stoppedBy } = evaluation
+export const replayOne = (draft: Ready, evaluation: RecordedEvaluation, windows: ReadWindow): Decision | NotReplayable => {
+  const { actor, approved, declared, latches, server, signals, stoppedBy, untold } = evaluation
   if (stoppedBy !== null) return `stopped:${stoppedBy}`
   if (signals === null) return "withheld"
-  const known = draft.combination.signals
+  const { meters, signals: known } = draft.combination
   const unknown = known.find(({ name, source }) => (declared === null ? source !== "latch" && (source === "caller" ? signals : server)[name] === undefined : !declared.signals.has(name)))
   if (unknown !== undefined) return `signal_not_recorded:${unknown.name}`
+  const lost = known.find(({ name, source }) => source === "server" && untold.includes(name))
+  if (lost !== undefined) return `server_signal_not_recorded:${lost.name}`
+  if (untold.includes("org_unit") && meters.some(({ key }) => key.includes("org_unit"))) return "org_unit_not_recorded"
   const sent = Object.fromEntries(known.flatMap(({ name, source }) => (source === "caller" && signals[name] !== undefined ? [[name, signals[name]]] : [])))
   const agent = { id: actor.agentId, orgUnit: actor.orgUnit, isActive: true }
+  return decide(draft, { signals: sent, runId: actor.runId }, { kill: "none", agent, server, latches, windows, approved })
+}
+
+/**
+ * The same with the windows that the record has.
+ *
+ * It has their sums, and of their counts as much as its verdict tells. Where the draft would say another thing of the least and of the greatest count there may have been, the record is not replayable.
+ */
+export const replayRecorded = (draft: Ready, evaluation: RecordedEvaluation): Decision | NotReplayable => {
   try {
-    return decide(draft, { signals: sent, runId: actor.runId }, { kill: "none", agent, server, latches, windows, approved })
+    const open: Array<string> = []
+    const least = replayOne(draft, evaluation, recordedWindows(evaluation, countAsLeast, open))
+    if (open.length === 0 || typeof least === "string") return least
+    const most = replayOne(draft, evaluation, recordedWindows(evaluation, countAsMost))
+    return typeof most !== "string" && most.outcome === least.outcome ? least : `meter_count:${open[0]!}`
   } catch (error) {
-    if (error instanceof MeterNotRecorded) return `meter_not_recorded:${error.message}`
+    if (error instanceof NotRecorded) return `meter_not_recorded:${error.message}`
     throw error
   }
 }
 
-/** Thrown by windows out of a record, and caught above. The message is the meter's id. */
-class MeterNotRecorded extends Error {}
-
-/** Windows as the record has them. A meter counts as recorded only where the envelope in force defined it alike. */
-const recordedWindows = ({ declared, meters }: RecordedEvaluation): ReadWindow => (meter, key): WindowState => {
-  const reading = meters.find((one) => one.id === meter.id && one.key === key)
-  if (reading === undefined || !(declared?.meters.some((one) => sameMeter(one, meter)) ?? false)) throw new MeterNotRecorded(meter.id)
-  return { value: reading.value, count: 0 }
+/** The point of the draft's grid at which the evaluation lies, with the sums that the record has: no rule looks at counts. */
+export const pointOfRecord = (draft: Ready, evaluation: RecordedEvaluation): Float64Array | null => {
+  try {
+    const result = replayOne(draft, evaluation, recordedWindows(evaluation, countAsLeast))
+    return typeof result === "string" || result.stopped !== null ? null : draft.point
+  } catch (error) {
+    if (error instanceof NotRecorded) return null
+    throw error
+  }
 }
-
-/** Bounds apart: a sum is the same sum under another cap. */
-const sameMeter = (one: Meter, other: Meter): boolean =>
-  one.id === other.id && one.op === other.op && one.of === other.of && one.windowMs === other.windowMs && JSON.stringify([one.where, one.key]) === JSON.stringify([other.where, other.key])

@@ -8,6 +8,13 @@ export const attributeLines = ({ compiled, signals }: Combination): ReadonlyArra
   return `${axis.name}: ${domainOf(axis)}${axis.mayBeAbsent ? ", or not there" : ""}${onMissing === null ? "" : `, ${JSON.stringify(onMissing)} if it is missing`}${computed[axis.origin]}`
 })
 
+/** What an exported policy leaves out and an evaluation has, one sentence each. */
+export const leftOut = ({ meters }: Combination): ReadonlyArray<string> => [
+  "Not in here: the tier floor, which asks for review or denies by the agent's tier and the effect of the tool",
+  "Not in here: outer layers (the envelope of the org unit), which can only tighten what this says",
+  ...(meters.length === 0 ? [] : [`Not in here: the bounds of meters, at which everything that adds is denied (@budget): ${meters.map(({ id, max, maxCount }) => `${id} holds ${maxCount} actions and at most ${max}`).join(", ")}`])
+]
+
 const domainOf = ({ kind, max, min, values }: Axis): string => (kind === "int" ? `integer from ${min} to ${max}` : kind === "bool" ? "true or false" : `one of ${values!.map((value) => JSON.stringify(value)).join(", ")}`)
 
 const computed: { readonly [origin in Axis["origin"]]: string } = {

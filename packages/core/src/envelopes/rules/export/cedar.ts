@@ -8,7 +8,7 @@ import type { Combination } from "../compile.ts"
 import type { CompiledRule } from "../compiled.ts"
 import type { Rule } from "../envelope.ts"
 import { obligationJson } from "../obligations.ts"
-import { attributeLines } from "./attributes.ts"
+import { attributeLines, leftOut } from "./attributes.ts"
 import { type Dialect, expressionOf } from "./expression.ts"
 
 /** The policies as text. Every text in the envelope is well formed. */
@@ -20,6 +20,7 @@ export const toCedar = (combination: Combination): string => {
     "// Of the policies that are named as the reason, the most restrictive annotation outcome decides: allow, allow_with_notice, require_review, deny, halt.",
     `// Without a reason the outcome is ${compiled.otherwise[0]}. Check the context first, Cedar does not see what lies outside these domains:`,
     ...attributeLines(combination).map((line) => `//   ${line}`),
+    ...leftOut(combination).map((line) => `// ${line}.`),
     ...compiled.rules.map((rule, place) => `\n${policyOf(rule, rules[place]!, combination)}`)
   ].join("\n") + "\n"
 }

@@ -6,7 +6,7 @@
  */
 import type { Combination } from "../compile.ts"
 import { type Outcome, outcomes } from "../compiled.ts"
-import { attributeLines } from "./attributes.ts"
+import { attributeLines, leftOut } from "./attributes.ts"
 import { type Dialect, expressionOf } from "./expression.ts"
 
 /** Why an envelope cannot be said in CEL, a sentence each; empty if it can. */
@@ -21,7 +21,7 @@ export const toCel = (combination: Combination): string => {
   const inOrder = rules.map((rule, place) => ({ rule, place })).sort((a, b) => outcomes.indexOf(b.rule.outcome) - outcomes.indexOf(a.rule.outcome) || a.place - b.place)
   return [
     // One line: a second comment right after the first is a syntax error in one of the parsers.
-    `// Made from an envelope of envelope/1, one way: change that. Answers {"outcome", "rule"}. Check the map signals before, integers as int: ${attributeLines(combination).join("; ")}.`,
+    `// Made from an envelope of envelope/1, one way: change that. Answers {"outcome", "rule"}. Check the map signals before, integers as int: ${attributeLines(combination).join("; ")}.${leftOut(combination).map((line) => ` ${line}.`).join("")}`,
     "",
     ...inOrder.map(({ rule }) => `${expressionOf(rule.boxes, axes, dialect)}\n  ? ${answer(rule.outcome, rule.id)} :`),
     answer(otherwise[0]!, "@default")

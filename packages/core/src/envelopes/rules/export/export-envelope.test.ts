@@ -16,8 +16,26 @@ const refusalsOf = (json: unknown, to: ExportLanguage): ReadonlyArray<string> =>
 
 describe("exporting an envelope", () => {
   it.each(["absence", "attributes", "texts"])("says %s in Cedar and CEL", (name) => {
-    assert.strictEqual(textOf(envelope(`${name}.json`), "cedar"), fixture(`${name}.cedar`))
-    assert.strictEqual(textOf(envelope(`${name}.json`), "cel"), fixture(`${name}.cel`))
+    for (const to of ["cedar", "cel"] as const) assert.strictEqual(textOf(envelope(`${name}.json`), to), fixture(`v2/${name}.${to}`))
+  })
+
+  it.each(["absence", "attributes", "texts"])("says the policies of %s as it did before it said what it leaves out", (name) => {
+    assert.strictEqual(fixture(`v2/${name}.cedar`).replaceAll(/^\/\/ Not in here: .*\n/gm, ""), fixture(`${name}.cedar`))
+    assert.strictEqual(fixture(`v2/${name}.cel`).replace(/ Not in here: .*$/m, ""), fixture(`${name}.cel`))
+  })
+
+  it("says in one line each what an evaluation has and it has not: the tier floor, outer layers, and where there are meters their bounds", () => {
+    const bare = { semantics: "envelope/1", signals: { amount: { type: "int", min: 0, max: 10, source: "caller" } }, rules: [{ id: "all", outcome: "allow", when: [] }], default: { outcome: "deny" }, effects: { "*": "read" } }
+    const metered = { ...bare, meters: { paid: { op: "sum", of: "amount", window_ms: 1, key: ["agent_id"], max_count: 3 }, often: { op: "count", window_ms: 1, key: ["agent_id"], max_count: 5 } } }
+    const lines = (json: object): ReadonlyArray<string> => textOf(json, "cedar").split("\n").filter((line) => line.startsWith("// Not in here: "))
+    assert.lengthOf(lines(bare), 2)
+    assert.match(lines(bare)[0]!, /tier floor/)
+    assert.match(lines(bare)[1]!, /outer layers/)
+    assert.deepEqual(lines(metered).slice(0, 2), lines(bare))
+    assert.match(lines(metered)[2]!, /@budget.*often holds 5 actions and at most 5, paid holds 3 actions and at most 30\.$/)
+    const cel = textOf(metered, "cel").split("\n")
+    for (const line of lines(metered)) assert.include(cel[0], line.slice("// ".length))
+    assert.lengthOf(cel.filter((line) => line.startsWith("//")), 1)
   })
 
   it("tells Cedar's readers of obligations and times in annotations, and refuses them for CEL", () => {

@@ -14,7 +14,7 @@ import { listed } from "./words.ts"
  * more restrictive, so that it can only have been meant to loosen.
  */
 export const checkReach = (inspection: Inspection): void => {
-  const { idOf, model, open, own, ownRules, say, volumes } = inspection
+  const { held, idOf, model, open, own, ownRules, say, volumes } = inspection
   model.compiled.rules.forEach((rule, index) => {
     if (rule.layer === own && rule.boxes.length === 0) say("E101", [index], `The rule ${rule.id} holds for no input: its conditions exclude each other. Correct them or remove it.`)
   })
@@ -28,12 +28,12 @@ export const checkReach = (inspection: Inspection): void => {
     const stricter = model.compiled.rules.map((other) => other.layer < own && severityOf(other.outcome) > severity)
     const outer = model.compiled.otherwise.flatMap((outcome, layer) => (layer < own && outcome !== null && severityOf(outcome) > severity ? [layer] : []))
     if (own > 0 && isCovered(inspection, rule, (other) => stricter[other]!, outer)) {
-      say("E107", [rule], `The rule ${idOf(rule)} says ${model.compiled.rules[rule]!.outcome} and decides nothing: outer layers are more restrictive wherever it holds. A layer can only tighten; remove the rule or change the outer layer.`)
+      say("E107", [rule], `The rule ${idOf(rule)} says ${model.compiled.rules[rule]!.outcome} and decides nothing: outer layers are more restrictive wherever it holds. A layer can only tighten; remove the rule or change the outer layer.`, { example: held(rule) })
       continue
     }
     const blockers = blockersOf(inspection, rule)
     const by = blockers.length === 0 ? "the defaults of other layers" : listed(blockers.map(idOf))
-    say("E102", [rule, ...blockers], `The rule ${idOf(rule)} decides nothing: wherever it holds, ${by} ${blockers.length === 1 ? "decides" : "decide"} instead. Remove it, or make it differ.`)
+    say("E102", [rule, ...blockers], `The rule ${idOf(rule)} decides nothing: wherever it holds, ${by} ${blockers.length === 1 ? "decides" : "decide"} instead. Remove it, or make it differ.`, { example: held(rule) })
   }
 }
 

@@ -13,7 +13,7 @@ export const checkSurroundings = (inspection: Inspection): void => {
 }
 
 /** E108: too few approvals asked for, a role that nobody can be given, or one that only the owner has. */
-const checkReviewers = ({ facts, model, notChecked, own, say }: Inspection): void => {
+const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection): void => {
   const { envelope, reviewers } = facts
   if (envelope === undefined || reviewers === undefined) {
     notChecked.push({ code: "E108", rules: [], reason: envelope === undefined ? "The obligations of the rules were not given." : "Who can review was not given." })
@@ -29,7 +29,7 @@ const checkReviewers = ({ facts, model, notChecked, own, say }: Inspection): voi
         : reviewers.grantable !== "any" && isTold(role) && !reviewers.grantable.has(role) ? `asks for reviewers with the role ${role}, which no mapping rule can grant`
         : reviewers.ownerOnly !== "not_built" && reviewers.ownerOnly.has(role) ? `asks for reviewers with the role ${role}, which only the agent's owner has`
         : null
-      if (problem !== null) say("E108", [rule], `The rule ${id} ${problem}. Nobody could ever approve; name another role or grant it to somebody.`)
+      if (problem !== null) say("E108", [rule], `The rule ${id} ${problem}. Nobody could ever approve; name another role or grant it to somebody.`, { example: held(rule) })
       else if (!isTold(role) || reviewers.ownerOnly === "not_built") {
         notChecked.push({ code: "E108", rules: [id], reason: `Whether anybody but the agent's owner could review as ${role} cannot be known: the review module is not built yet.` })
       }
@@ -54,7 +54,7 @@ const checkTools = ({ facts: { toolsSeen }, model, notChecked, say }: Inspection
     return
   }
   const unknown = [...new Set(toolsSeen)].filter((name) => !tool.values!.includes(name)).sort()
-  if (unknown.length > 0) say("W211", [], `${listed(unknown)} ${unknown.length === 1 ? "was" : "were"} seen and the signal tool does not have ${unknown.length === 1 ? "it" : "them"}: every call is denied as invalid. Add ${unknown.length === 1 ? "it" : "them"}, or leave it so on purpose.`)
+  if (unknown.length > 0) say("W211", [], `${listed(unknown)} ${unknown.length === 1 ? "was" : "were"} seen and the signal tool does not have ${unknown.length === 1 ? "it" : "them"}: every call is denied as invalid. Add ${unknown.length === 1 ? "it" : "them"}, or leave it so on purpose.`, { input: { tool: unknown[0]! } })
 }
 
 /** W212: from tier 3, no breaker is armed, or the drill is out of date. */
