@@ -27,6 +27,7 @@ export const programs: ReadonlyArray<Program> = [
       "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql",
       "migrations/0002-outbox.sql": "packages/storage-sql/src/postgres/migrations/0002-outbox.sql",
       "migrations/0003-deliveries-by-event.sql": "packages/storage-sql/src/postgres/migrations/0003-deliveries-by-event.sql",
+      "migrations/0004-in-flight.sql": "packages/storage-sql/src/postgres/migrations/0004-in-flight.sql",
       "demo/starter.ndjson": "fixtures/traces/starter.ndjson"
     }
   },

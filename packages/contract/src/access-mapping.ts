@@ -1,6 +1,6 @@
 /** The access mapping as it travels: which claims of a person's token grant which role where. Spec: document 1 section 2, "Access draft resolution"; api.md "Who may call". */
 import { Schema } from "effect"
-import { defaulted, identifier, integer, list, oneOf, optional, text } from "./fields.ts"
+import { defaulted, identifier, integer, list, name, oneOf, optional, text } from "./fields.ts"
 import { roles } from "./session.ts"
 
 /** Claims that a rule can match. */
@@ -18,7 +18,7 @@ export const MappingRule = Schema.Struct({
   id: Schema.optionalKey(identifier(64)),
   match: Schema.Struct({ claim: oneOf(mappingClaims), value: text(1, CLAIM_LIMIT) }),
   role: oneOf(roles),
-  org_unit: text(1, 100)
+  org_unit: name(100)
 })
 export type MappingRule = typeof MappingRule.Type
 
@@ -30,7 +30,7 @@ export type MappingIn = typeof MappingIn.Type
 
 /** The mapping in force. `version` 0: none was ever set. */
 export const MappingOut = Schema.Struct({
-  rules: Schema.Array(Schema.Struct({ ...MappingRule.fields, id: Schema.String })),
+  rules: Schema.Array(Schema.Struct({ ...MappingRule.fields, id: Schema.String, org_unit: Schema.String })),
   trust_canonical: Schema.Boolean,
   version: Schema.Int
 })

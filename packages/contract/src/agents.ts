@@ -1,7 +1,7 @@
 /** Agents as they travel. Spec: document 1 sections 2 and 4; api.md "agents and registry". */
 import { Schema } from "effect"
-import { email, identifier, instant, integer, integerParam, jsonObject, list, oneOf, optional, orgUnit, text } from "./fields.ts"
-import { MAX_PAGE } from "./limits.ts"
+import { email, identifier, instant, integer, jsonObject, line, list, name, oneOf, optional, orgUnit, text } from "./fields.ts"
+import { pageOf } from "./page.ts"
 
 /** How much an agent may do by itself, least first. */
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
@@ -17,17 +17,17 @@ export type RiskClass = (typeof riskClasses)[number]
 
 /** Body of POST /agents. An ingest key may leave `org_unit` out; then it is the key's. */
 export const AgentCreate = Schema.Struct({
-  name: text(1, 200),
+  name: name(200),
   description: optional(text(0, 4_000)),
-  owner_name: optional(text(1, 200)),
+  owner_name: optional(name(200)),
   owner_email: optional(email),
   org_unit: Schema.optionalKey(orgUnit),
   autonomy_tier: optional(oneOf(autonomyTiers)),
   blast_radius: optional(jsonObject),
   recert_due_at: optional(instant),
   purpose: optional(text(0, 4_000)),
-  agent_version: optional(text(0, 200)),
-  framework: optional(text(0, 200)),
+  agent_version: optional(line(200)),
+  framework: optional(line(200)),
   model_ids: optional(list(identifier(200), 0, 64)),
   risk_class: optional(oneOf(riskClasses)),
   labels: optional(jsonObject)
@@ -46,7 +46,7 @@ export const SuspendIn = Schema.Struct({ reason: optional(text(0, 1_000)) })
 export type SuspendIn = typeof SuspendIn.Type
 
 /** Body of POST /agents/{agent_id}/transfer-ownership. */
-export const OwnershipTransfer = Schema.Struct({ owner_name: text(1, 200), owner_email: email })
+export const OwnershipTransfer = Schema.Struct({ owner_name: name(200), owner_email: email })
 export type OwnershipTransfer = typeof OwnershipTransfer.Type
 
 /** Body of POST /agents/{agent_id}/disown. */
@@ -97,7 +97,6 @@ export const AgentListQuery = Schema.Struct({
   autonomy_tier: Schema.optionalKey(oneOf(autonomyTiers)),
   name: Schema.optionalKey(text(0, 200)),
   q: Schema.optionalKey(text(0, 200)),
-  limit: Schema.optionalKey(integerParam(1, MAX_PAGE)),
-  after: Schema.optionalKey(identifier(64))
+  ...pageOf("agent")
 })
 export type AgentListQuery = typeof AgentListQuery.Type

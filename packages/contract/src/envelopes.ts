@@ -1,6 +1,7 @@
 /** Autonomy envelopes as they travel. Spec: api.md "bounded autonomy"; the language itself is `envelope/1` in core. */
 import { Schema } from "effect"
-import { id, identifier, instant, integer, integerParam, jsonObjectUpTo, list, oneOf, optional, orgUnit, text } from "./fields.ts"
+import { id, identifier, instant, integer, integerParam, jsonObjectUpTo, list, name, oneOf, optional, orgUnit, text } from "./fields.ts"
+import { pageOf } from "./page.ts"
 
 /** Outcomes of an evaluation, least restrictive first. */
 export const evaluationOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
@@ -33,7 +34,7 @@ const nullInt = Schema.NullOr(Schema.Int)
 
 /** Body of POST /bound/envelopes: an envelope for one agent, or for an org unit. */
 export const EnvelopeCreate = Schema.Struct({
-  name: text(1, 200),
+  name: name(200),
   agent_id: optional(id("agent")),
   org_unit: optional(orgUnit),
   envelope: envelopeJson
@@ -64,7 +65,7 @@ export const EnvelopeOut = Schema.Struct({
 export type EnvelopeOut = typeof EnvelopeOut.Type
 
 /** Query of GET /bound/envelopes. */
-export const EnvelopeListQuery = Schema.Struct({ agent_id: Schema.optionalKey(id("agent")), limit: Schema.optionalKey(integerParam(1, 1_000)), after: Schema.optionalKey(id("envelope")) })
+export const EnvelopeListQuery = Schema.Struct({ agent_id: Schema.optionalKey(id("agent")), ...pageOf("envelope") })
 export type EnvelopeListQuery = typeof EnvelopeListQuery.Type
 
 /** A version, which never changes; only its status does. Digests are `sha256:<hex>`. `envelope` is null once it was erased. */

@@ -60,6 +60,21 @@ const nfc = Schema.String.pipe(Schema.decodeTo(Schema.String, {
 /** What a person wrote: NFC, its length in code points. */
 export const text = (min: number, max: number) => min === 0 ? nfc.check(storable, atMost(max)) : nfc.check(storable, atLeast(min), atMost(max))
 
+/** What ends a line, steers a terminal or a header, or turns the direction of what is written after it. */
+const steering = "\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069"
+const oneLine = new RegExp(`^[^${steering}]*$`, "u")
+/** A letter, digit, sign or symbol that leaves a mark: Unicode has letters (U+3164) and symbols (U+2800) that are blank. */
+const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
+const nameRule = "This text needs a visible character, and holds no control characters"
+const lineRule = "This text is one line, and holds no control characters"
+
+/** What somebody or something is called: 1 to `max` characters, one of them visible, and no control characters. Who only looks unnamed answers for nothing. */
+export const name = (max: number) =>
+  text(1, max).check(check<string>((value) => visible.test(value) && oneLine.test(value), { type: "value_error", msg: nameRule }, { description: `${nameRule}.` }))
+
+/** Up to `max` characters without control characters: a version, a make, an address. */
+export const line = (max: number) => text(0, max).check(check<string>((value) => oneLine.test(value), { type: "value_error", msg: lineRule }, { description: `${lineRule}.` }))
+
 /** Text that matches a pattern and has 1 to `max` characters. */
 export const patterned = (pattern: RegExp, max: number) =>
   Schema.String.check(
@@ -76,12 +91,15 @@ export const identifier = (max: number) => patterned(/^[A-Za-z0-9._:/@+-]+$/, ma
 /** One of our ids. */
 export const id = (kind: IdKind) => patterned(idPattern(kind), 64)
 
-/** An org unit: text, and not `*`, which means all of them. */
-export const orgUnit = text(1, 100).check(check<string>((unit) => unit !== "*", { type: "value_error", msg: "An org unit cannot be called '*'" }, { not: { const: "*" } }))
+/** An org unit: a name, and not `*`, which means all of them. */
+export const orgUnit = name(100).check(check<string>((unit) => unit !== "*", { type: "value_error", msg: "An org unit cannot be called '*'" }, { not: { const: "*" } }))
 
-/** An e-mail address, roughly: what has an @ with something on both sides, and can be written to a header. */
+// Without anything that cannot be seen: such an address would look like another's.
+const mailbox = /^[^\s@<>",;:\\()[\]\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+@[^\s@<>",;:\\()[\]\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+$/u
+
+/** An e-mail address, roughly: what has an @ with something visible on both sides, and can be written to a header. */
 export const email = text(3, 254).check(
-  check<string>((address) => /^[^\s@<>",;:\\()[\]\p{Cc}]+@[^\s@<>",;:\\()[\]\p{Cc}]+$/u.test(address), { type: "value_error", msg: "value is not a valid email address" }, { format: "email" })
+  check<string>((address) => mailbox.test(address), { type: "value_error", msg: "value is not a valid email address" }, { format: "email" })
 )
 
 const wholeNumber = check<number>((value) => Number.isInteger(value), { type: "int_type", msg: "Input should be a valid integer" })

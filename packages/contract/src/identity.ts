@@ -1,6 +1,6 @@
 /** An agent's identity as it travels. Spec: document 1 section 2, `IdentityIn`; api.md "agents and registry". */
 import { Schema } from "effect"
-import { check, identifier, instant, oneOf, optional, text } from "./fields.ts"
+import { check, identifier, instant, name, oneOf, optional } from "./fields.ts"
 
 /**
  * Characters of a card in base64.
@@ -43,8 +43,8 @@ export type SignedCard = typeof SignedCard.Type
 /** Body of POST /agents/{agent_id}/identity: a signed card, or both members of a declaration. */
 export const IdentityIn = Schema.Struct({
   signed_card: optional(SignedCard),
-  declared_source: optional(text(1, 200)),
-  declared_ref: optional(text(1, 2_048))
+  declared_source: optional(name(200)),
+  declared_ref: optional(name(2_048))
 })
 export type IdentityIn = typeof IdentityIn.Type
 

@@ -1,11 +1,11 @@
 /** Ingest keys as they travel. Spec: document 1 sections 2 and 5; api.md "agents and registry". */
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"
-import { instant, oneOf, optional, orgUnit, text } from "./fields.ts"
+import { instant, name, oneOf, optional, orgUnit } from "./fields.ts"
 
 /** Body of POST /admin/ingest-keys. */
 export const IngestKeyCreate = Schema.Struct({
-  name: text(1, 200),
+  name: name(200),
   org_unit: orgUnit,
   max_autonomy_tier: optional(oneOf(autonomyTiers)),
   expires_at: optional(instant)

@@ -1,6 +1,6 @@
 /** What an agent is made of, as it travels. Spec: document 1 section 4, `/agents/{agent_id}/provenance`; api.md "agents and registry". */
 import { Schema } from "effect"
-import { identifier, instant, integer, oneOf, optional, text } from "./fields.ts"
+import { identifier, instant, integer, line, name, oneOf, optional } from "./fields.ts"
 
 /** What a piece of an agent is. */
 export const provenanceKinds = ["model", "prompt", "tool_server", "dataset", "code", "container", "config", "policy", "skill"] as const
@@ -8,14 +8,14 @@ export const provenanceKinds = ["model", "prompt", "tool_server", "dataset", "co
 /** Body of POST /agents/{agent_id}/provenance. */
 export const ProvenanceCreate = Schema.Struct({
   kind: oneOf(provenanceKinds),
-  name: text(1, 200),
-  version: optional(text(0, 200)),
+  name: name(200),
+  version: optional(line(200)),
   /** With its algorithm, such as `sha256:…`. */
   digest: optional(identifier(200)),
-  uri: optional(text(0, 2_000)),
-  supplier: optional(text(0, 200)),
+  uri: optional(line(2_000)),
+  supplier: optional(line(200)),
   slsa_level: optional(integer(0, 3)),
-  sbom_ref: optional(text(0, 2_000))
+  sbom_ref: optional(line(2_000))
 })
 export type ProvenanceCreate = typeof ProvenanceCreate.Type
 

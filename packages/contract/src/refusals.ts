@@ -74,9 +74,10 @@ export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentN
   }
 }
 
-/** The act is not taken in the status that the agent has. */
-export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", { status: told(Schema.String), act: told(Schema.String) }) {
+/** The act is not taken in the status that the agent has; `why` says it where the status alone does not. */
+export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", { status: told(Schema.String), act: told(Schema.String), why: told(Schema.String) }) {
   override get message(): string {
+    if (this.why !== undefined) return this.why
     return this.status === undefined || this.act === undefined ? "The agent's status does not allow this." : `An agent that is ${this.status} does not take ${this.act}.`
   }
 }

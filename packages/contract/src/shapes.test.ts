@@ -25,7 +25,7 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
     blast_radius: [{}, { a: 1 }, null], recert_due_at: [...time, null], purpose: [...texts(4_000, 0), null], agent_version: [...texts(200, 0), null], framework: [...texts(200, 0), null],
     model_ids: [[], Array(64).fill("a".repeat(200)), null], risk_class: [...riskClasses, null], labels: [{}, { a: [null] }, null]
   }],
-  ["AgentListQuery", AgentListQuery, {}, { status: agentStatuses, autonomy_tier: autonomyTiers, name: texts(200, 0), q: texts(200, 0), limit: ["1", "1000"], after: words(64) }],
+  ["AgentListQuery", AgentListQuery, {}, { status: agentStatuses, autonomy_tier: autonomyTiers, name: texts(200, 0), q: texts(200, 0), limit: ["1", "1000"], after: [`agt_${"0".repeat(26)}`] }],
   ["DecisionIn", DecisionIn, { client_ref: "r", action: "a" }, {
     client_ref: words(128), action: words(200), kind: decisionKinds, tool_server: [...words(200), null], run_id: [...words(200), null], step: counts, observed_at: [...time, null], status: decisionStatuses,
     evaluation_id: [...words(200), null], approval_id: [...words(200), null], model: [...words(200), null],

@@ -1,6 +1,7 @@
 /** Webhooks and their deliveries as they travel. Spec: document 1 section 6, document 2 sections 2 and 6; api.md "agents and registry", `/webhooks`. */
 import { Schema } from "effect"
-import { email, instant, integer, integerParam, list, oneOf, optional, text } from "./fields.ts"
+import { instant, integer, integerParam, list, oneOf, optional, text } from "./fields.ts"
+import { mailAddress } from "./mail-address.ts"
 import { subscribableTypes } from "./webhook-events.ts"
 
 /** Where a webhook stands. */
@@ -19,12 +20,12 @@ export const attemptErrors = ["timeout", "connect", "dns", "tls", "ssrf_blocked"
  */
 export const MAX_OVERLAP_HOURS = 72
 
-/** Body of POST /webhooks. Whoever fails is written to at `notify_email`; left out, at the creator's own address. */
+/** Body of POST /webhooks. Whoever fails is written to at `notify_email`; left out, at the creator's own address, or the host's where the creator's is none that letters can be sent to. */
 export const WebhookCreate = Schema.Struct({
   url: text(1, 2048),
   events: list(oneOf(subscribableTypes), 1, 100),
   description: optional(text(0, 2000)),
-  notify_email: optional(email)
+  notify_email: optional(mailAddress)
 })
 export type WebhookCreate = typeof WebhookCreate.Type
 

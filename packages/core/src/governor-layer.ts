@@ -25,6 +25,7 @@ import { Tenant, type TenantRefused } from "./tenant.ts"
 import { Waivers } from "./waivers/service.ts"
 import { OutboxBell, ringingStorage } from "./webhooks/outbox-bell.ts"
 import { Webhooks } from "./webhooks/service.ts"
+import type { WebhookSettingsInvalid } from "./webhooks/settings-problem.ts"
 
 /** How a governor is opened. */
 export interface GovernorLayerOptions {
@@ -39,7 +40,7 @@ export interface GovernorLayerOptions {
 }
 
 /** Why a governor does not start. */
-export type StartError = ChainStartError | TenantRefused
+export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvalid
 
 /** Everything a governor offers. */
 export type GovernorServices = AccessMapping | Agents | Models | Provenance | Principals | IngestKeys | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant | Webhooks | OutboxBell | Envelopes | Evaluations | Waivers

@@ -37,6 +37,7 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
     }).pipe(
       Context.add(Guard, {
         read: running(options.dir, "signing guard", guard.read),
+        inDoubt: running(options.dir, "signing guard", guard.inDoubt),
         advance: (from, to) => running(options.dir, "signing guard", () => guard.advance(from, to))
       }),
       Context.add(EvidenceCrypto, nodeCrypto)

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { installGuardState, readGuardState } from "./guard-backup.ts"
+import { acceptGuardState, guardInDoubt, installGuardState, readGuardState, removeGuardState } from "./guard-backup.ts"
+import { formatGuardState } from "./guard-state.ts"
 import { openFolder } from "./open-folder.ts"
 
 let dir: string
@@ -33,4 +34,35 @@ test("a garbled guard is a sentence, for both", async () => {
   await writeFile(join(dir, "guard", "0000000000000002"), "flyball-guard/v1\n")
   await expect(readGuardState(dir)).rejects.toThrow(/not what the guard wrote/)
   await expect(installGuardState(dir, state)).rejects.toThrow(/not what the guard wrote/)
+})
+
+test("a backup's guard signs nothing more for its chain until somebody has decided, and lets another chain begin", async () => {
+  const { guard } = await openFolder({ dir })
+  await installGuardState(dir, state)
+  expect([await guard.inDoubt(), await guardInDoubt(dir)]).toEqual([true, true])
+  await expect(guard.advance(state, { ...state, size: 8 })).rejects.toThrow(/a backup's guard, and more may have been signed/)
+  expect(await guard.advance(state, { ...state, origin: "flyball.example/acme~2", size: 1 })).toBe(true)
+  expect([await guard.inDoubt(), await readdir(join(dir, "guard"))]).toEqual([false, ["0000000000000001", "0000000000000002"]])
+})
+
+test("a backup's guard that is accepted signs on, and a newer state in its place was never meant", async () => {
+  const { guard } = await openFolder({ dir })
+  await installGuardState(dir, state)
+  expect(await acceptGuardState(dir)).toEqual(state)
+  expect(await acceptGuardState(dir), "once").toBeNull()
+  expect(await guard.advance(state, { ...state, size: 8 })).toBe(true)
+  await writeFile(join(dir, "guard", "from-backup"), formatGuardState(state))
+  expect(await guardInDoubt(dir)).toBe(false)
+  await writeFile(join(dir, "guard", "from-backup"), "garbled")
+  expect(await guardInDoubt(dir), "what cannot be read may be meant").toBe(true)
+})
+
+test("what was installed is taken back, and nothing that signed since", async () => {
+  await installGuardState(dir, state)
+  await removeGuardState(dir, state)
+  expect(await readdir(join(dir, "guard"))).toEqual([])
+  await installGuardState(dir, state)
+  await acceptGuardState(dir)
+  await removeGuardState(dir, state)
+  expect(await readGuardState(dir)).toEqual(state)
 })

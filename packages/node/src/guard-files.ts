@@ -4,6 +4,9 @@
  * Advancing from number n makes number n + 1 by `link()`, which fails when it is there: of two holders that both stand at n one wins, without a
  * lock that a killed process could leave behind. Old files are deleted, never the highest: so when number n + 1 was made after others
  * had gone past it, a higher number is still there, and the look after the link sees it.
+ *
+ * A guard that came from a backup says so in a file of its own, {@link FROM_BACKUP}: the state that the backup knew of. While that is the guard's state, more may have been signed than it
+ * knows of, and it signs nothing more for that chain. A guard that has gone on, or a newer copy in its place, is not meant any more.
  */
 import { sameState, type SignedState } from "@flyball/core"
 import { fromUtf8 } from "@flyball/evidence"
@@ -24,11 +27,16 @@ export interface GuardFolder {
   readonly sync: () => Promise<void>
 }
 
-/** The guard's two operations as promises. They throw {@link FolderProblem} when a file is garbled, and the system's errors. */
+/** The guard's operations as promises. They throw {@link FolderProblem} when a file is garbled, and the system's errors. */
 export interface GuardFiles {
   readonly read: () => Promise<SignedState | null>
+  /** Whether it is a backup's guard, so that more may have been signed than it knows of. */
+  readonly inDoubt: () => Promise<boolean>
   readonly advance: (from: SignedState | null, to: SignedState) => Promise<boolean>
 }
+
+/** Name of the file that a backup's guard carries. Decision 0010 of core. */
+export const FROM_BACKUP = "from-backup"
 
 /** Older files that stay behind the highest. Each is a state that was signed; a few help a person who must look. */
 const KEPT = 8
@@ -38,12 +46,15 @@ const LOOKS = 100
 
 /** A guard in this folder. */
 export const guardFiles = (folder: GuardFolder): GuardFiles => {
-  const current = async (): Promise<{ number: number; state: SignedState | null }> => {
+  const current = async (): Promise<{ number: number; state: SignedState | null; inDoubt: boolean }> => {
     for (let look = 0; look < LOOKS; look++) {
-      const number = highest(folder, await folder.list())
-      if (number === 0) return { number, state: null }
+      const names = await folder.list()
+      const number = highest(folder, names)
+      if (number === 0) return { number, state: null, inDoubt: false }
       const bytes = await folder.read(nameOf(number))
-      if (bytes !== null) return { number, state: stateOf(folder, number, bytes) }
+      if (bytes === null) continue
+      const state = stateOf(folder, number, bytes)
+      return { number, state, inDoubt: names.includes(FROM_BACKUP) && await isMeant(folder, state) }
     }
     throw new FolderProblem(folder.path, `the folder changed ${LOOKS} times while it was read. Start fewer processes on it`)
   }
@@ -56,22 +67,34 @@ export const guardFiles = (folder: GuardFolder): GuardFiles => {
       return true
     }
     if (!sameState(before.state, from)) return false
+    // The chain that a recovery begins knows that it forgets.
+    if (before.inDoubt && before.state?.origin === to.origin) {
+      throw new FolderProblem(folder.path, "this is a backup's guard, and more may have been signed than it knows of. Start the server once more: it says what can be done")
+    }
     const number = before.number + 1
     const made = await folder.create(nameOf(number), formatGuardState(to))
     const after = await current()
     // A higher number than ours: others went past. Ours may have been first, but to say no is always safe.
     if (!sameState(after.state, to) || (made && after.number !== number)) return false
-    if (made) await tidy(folder, number)
+    if (made) await tidy(folder, number, to)
     return true
   }
 
-  return { read: async () => (await current()).state, advance }
+  return { read: async () => (await current()).state, inDoubt: async () => (await current()).inDoubt, advance }
 }
 
-const tidy = async (folder: GuardFolder, number: number): Promise<void> => {
+const tidy = async (folder: GuardFolder, number: number, state: SignedState): Promise<void> => {
   for (const name of await folder.list()) {
-    if (NUMBERED.test(name) && Number(name) < number - KEPT) await folder.remove(name)
+    if (name === FROM_BACKUP ? !(await isMeant(folder, state)) : NUMBERED.test(name) && Number(name) < number - KEPT) await folder.remove(name)
   }
+}
+
+/** Whether the backup's file speaks of this state. One that cannot be read may. */
+const isMeant = async (folder: GuardFolder, state: SignedState): Promise<boolean> => {
+  const bytes = await folder.read(FROM_BACKUP)
+  if (bytes === null) return false
+  const told = parseGuardState(fromUtf8(bytes) ?? "")
+  return told === null || sameState(told, state)
 }
 
 const NUMBERED = /^[0-9]{16}$/
@@ -81,7 +104,7 @@ const nameOf = (number: number): string => String(number).padStart(16, "0")
 const highest = (folder: GuardFolder, names: ReadonlyArray<string>): number => {
   let number = 0
   for (const name of names) {
-    if (name.startsWith("tmp-")) continue
+    if (name.startsWith("tmp-") || name === FROM_BACKUP) continue
     if (!NUMBERED.test(name)) {
       throw new FolderProblem(folder.path, "a file is here that the guard did not write. Only numbered files belong here: move the other one away, after looking at how it came")
     }
@@ -95,7 +118,8 @@ const stateOf = (folder: GuardFolder, number: number, bytes: Uint8Array): Signed
   if (state === null) {
     throw new FolderProblem(
       `${folder.path}/${nameOf(number)}`,
-      "this is not what the guard wrote, so what was signed last is not known. Bring the newest copy of the folder back; do not delete the file to go on"
+      "this is not what the guard wrote, so what was signed last is not known. Bring the newest copy of the folder back; do not delete the file to go on. " +
+        "Only when there is no copy anywhere: move the whole folder away, then flyball recover --accept-rollback --guard-forgotten --reason TEXT goes on under another name"
     )
   }
   return state

@@ -140,8 +140,8 @@ describe("a governor with a trust folder", () => {
     assert.isTrue((await governor.agents.get(agent.id)).identity_verified)
     await rm(dir, { recursive: true })
     const lost = await governor.agents.attachIdentity(agent.id, signed).then(() => null, (error: { readonly code: string; readonly message: string }) => error)
-    assert.equal(lost?.code, "storage_unavailable")
-    assert.include(lost?.message, "trust store")
+    assert.equal(lost?.code, "trust_store_unavailable")
+    assert.include(lost?.message, `The trust store is unavailable: ${dir}: there is no such folder`)
     assert.deepEqual((await governor.check()).differences, [])
   })
 

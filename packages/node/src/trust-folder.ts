@@ -2,8 +2,7 @@
 import { constants } from "node:fs"
 import { open, readdir, stat } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { TrustStore, type TrustStoreChoice, trustStoreChoice, type TrustedKey, TrustStoreUnreadable } from "@flyball/core"
-import { StorageUnavailable } from "@flyball/core/storage"
+import { TrustStore, type TrustStoreChoice, trustStoreChoice, type TrustedKey, TrustStoreUnavailable, TrustStoreUnreadable } from "@flyball/core"
 import { Effect, Layer } from "effect"
 import { codeOf } from "./atomic-file.ts"
 import { FolderProblem } from "./folder-problem.ts"
@@ -31,7 +30,7 @@ const GROUP_OR_WORLD_WRITES = 0o022
  *
  * A file that is refused is not trusted, and one warning in the log says why. The README of this package says what the files may be.
  *
- * - Fails, when a governor opens: `TrustStoreUnreadable`. While it runs, a folder that cannot be read any more is `StorageUnavailable`.
+ * - Fails, when a governor opens: `TrustStoreUnreadable`. While it runs, a folder that cannot be read any more is `TrustStoreUnavailable`.
  */
 export const trustFolder = (options: TrustFolderOptions): TrustStoreChoice => {
   const dir = resolve(options.dir)
@@ -46,7 +45,7 @@ export const trustFolder = (options: TrustFolderOptions): TrustStoreChoice => {
     })
     yield* read
     return {
-      keys: read.pipe(Effect.mapError((problem) => new StorageUnavailable({ reason: `the trust store ${problem.place} cannot be read: ${problem.reason}`, wrote: "no", cause: problem })))
+      keys: read.pipe(Effect.mapError((problem) => new TrustStoreUnavailable({ reason: `${problem.place}: ${problem.reason}`, cause: problem })))
     }
   })))
 }

@@ -41,9 +41,9 @@ const retiredOf = (choice: StorageChoice) => Effect.map(Effect.suspend(() => ret
 
 /** What every store does, once the chain that was put aside has the schema before this one. */
 const broughtAlong = Effect.fnUntraced(function*(choice: StorageChoice, store: StoreLocation, bytes: ReadonlyArray<ReadonlyArray<string>>) {
-  assert.match((yield* Effect.flip(bytesOf(yield* retiredOf(choice)))).message, /expected schema 3 .*, saw 2; run flyball migrate/)
+  assert.match((yield* Effect.flip(bytesOf(yield* retiredOf(choice)))).message, /expected schema 4 .*, saw 3; run flyball migrate/)
   const missing = yield* missingInRetired(store)
-  assert.deepStrictEqual(missing.map(({ steps }) => steps.map(({ id, name }) => [id, name])), [[[3, "deliveries-by-event"]]])
+  assert.deepStrictEqual(missing.map(({ steps }) => steps.map(({ id, name }) => [id, name])), [[[4, "in-flight"]]])
   assert.deepStrictEqual((yield* migrateStore(store)).length, 0, "the store in use lacks nothing")
   assert.deepStrictEqual(yield* migrateRetired(store), missing)
   assert.deepStrictEqual([yield* missingInRetired(store), yield* migrateRetired(store)], [[], []])
@@ -60,7 +60,7 @@ describe("a store that was put aside under an older schema", () => {
     const retired = `${file}.retired-1`
     chmodSync(retired, 0o600)
     const db = new DatabaseSync(retired)
-    db.exec("DROP INDEX delivery_event; PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)")
+    db.exec("PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
     chmodSync(retired, 0o400)
     // What a killed attempt left.
@@ -78,8 +78,13 @@ describe("a store that was put aside under an older schema", () => {
   it.live("is brought along on Postgres", () => Effect.gen(function*() {
     const choice = postgresStorage({ url: database.url, schema: "along", maxConnections: 4 })
     const bytes = yield* recoveredStore(choice)
-    yield* ask(database.url, "DROP INDEX along_retired_1.deliveries_again")
-    yield* ask(database.url, "DELETE FROM along_retired_1.migrations WHERE id = 3")
+    yield* ask(database.url, "DROP TABLE along_retired_1.pending, along_retired_1.in_flight")
+    yield* ask(database.url, "DROP SEQUENCE along_retired_1.claim_numbers")
+    yield* ask(database.url, "ALTER TABLE along_retired_1.deliveries ADD COLUMN lease_until_ms bigint, ADD COLUMN retry smallint NOT NULL GENERATED ALWAYS AS (CASE WHEN attempts > 0 THEN 1 ELSE 0 END) STORED")
+    for (const [table, name] of [["deliveries", "deliveries_pending"], ["deliveries", "deliveries_due"], ["deliveries", "deliveries_in_flight"], ["deliveries", "deliveries_leases"], ["turns", "turns_last"]] as const) {
+      yield* ask(database.url, `CREATE INDEX ${name} ON along_retired_1.${table} (${table === "turns" ? "turn" : "state"})`)
+    }
+    yield* ask(database.url, "DELETE FROM along_retired_1.migrations WHERE id = 4")
     yield* broughtAlong(choice, { kind: "postgres", url: database.url, schema: "along" }, bytes)
   }))
 

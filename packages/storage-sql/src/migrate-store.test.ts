@@ -125,7 +125,7 @@ describe("looking at what a migration would do", () => {
   it.effect("changes nothing: no file, no log, no schema", () => Effect.gen(function*() {
     const file = newFile()
     assert.deepStrictEqual(yield* missingMigrations({ kind: "sqlite", file }), [
-      { id: 1, name: "store", olderMayRun: false }, { id: 2, name: "outbox", olderMayRun: false }, { id: 3, name: "deliveries-by-event", olderMayRun: false }
+      { id: 1, name: "store", olderMayRun: false }, { id: 2, name: "outbox", olderMayRun: false }, { id: 3, name: "deliveries-by-event", olderMayRun: false }, { id: 4, name: "in-flight", olderMayRun: false }
     ])
     yield* using(file, (storage) => storage.commit({ expectEmpty: true, records: [genesis] }))
     const before = readdirSync(folder)

@@ -2,6 +2,7 @@
 export { copyFromFile, copyToFile } from "./copy/copy-store.ts"
 export type { RetiredLocation } from "./copy/retired-locations.ts"
 export { retiredLocation, retiredLocations } from "./copy/retired-locations.ts"
+export { removeStore } from "./copy/take-back.ts"
 export type { RetiredMigration } from "./migrate-retired.ts"
 export { migrateRetired, missingInRetired } from "./migrate-retired.ts"
 export type { PlannedMigration } from "./migrate-store.ts"

@@ -20,12 +20,12 @@ export const deliveryColumnsOf = (row: OutboxRow): Omit<Delivery, "endpointId"> 
   finishedAtMs: row["finished_at_ms"] as number | null
 })
 
-/** An attempt. Its excerpt is kept as JSON: it may hold what no text of a database can. */
+/** An attempt. Its excerpt is kept as JSON: it may hold what no text of a database can. `null` in one that is under way: what is answered is not to be kept. */
 export const attemptOf = (row: OutboxRow): Attempt => ({
   attempt: row["attempt"] as number,
   startedAtMs: row["started_at_ms"] as number,
   endedAtMs: row["ended_at_ms"] as number | null,
   statusCode: row["status_code"] as number | null,
   errorCode: row["error_code"] as Attempt["errorCode"],
-  responseExcerpt: JSON.parse(row["excerpt"] as string) as string
+  responseExcerpt: (JSON.parse(row["excerpt"] as string) as string | null) ?? ""
 })

@@ -41,7 +41,7 @@ const say = (line: string): void => {
 const telling = (keys: KeysChoice): KeysChoice =>
   keysChoice(keys.keysKind, Layer.mergeAll(
     Layer.effect(Guard, Effect.map(Guard, (guard) => Guard.of({
-      read: guard.read,
+      ...guard,
       advance: (from, to) => Effect.suspend(() => {
         say("stage signing")
         return Effect.tap(guard.advance(from, to), (moved) => Effect.sync(() => moved ? say(`vouched ${to.size} ${to.rootHex}`) : undefined))

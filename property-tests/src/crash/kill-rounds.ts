@@ -1,8 +1,10 @@
 /** Rounds of SIGKILL, each at a moment that the seed chose, and what must hold after each. */
 import assert from "node:assert/strict"
 import { existsSync, readFileSync } from "node:fs"
+import { layerOf } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { type Pick, pickOf, seededSource } from "@flyball/testkit"
+import { Effect, Layer } from "effect"
 import { audit } from "../audit/audit.ts"
 import { Book, wordsOf } from "../audit/book.ts"
 import { ORIGIN } from "./capturing-process.ts"
@@ -58,13 +60,14 @@ export const killRounds = async (at: StoreAt, dir: string, kills: number, seed: 
       stages.set(ended.stage, (stages.get(ended.stage) ?? 0) + 1)
     }
     const where = `round ${round}, killed ${JSON.stringify(moment)} in stage ${ended.stage}, seed ${seed}`
+    if ("sqlite" in at) await Effect.runPromise(Effect.scoped(Effect.andThen(Layer.build(layerOf(storageAt(at))), Effect.sync(() => assertGone(at.sqlite, book, `${where}, opened again`)))))
     found = await audit(book, { storage: storageAt(at), keys: dataFolder({ dir, origin: ORIGIN }), where, pack: killed === kills })
     if ("sqlite" in at) assertGone(at.sqlite, book, where)
   }
   return { kills: killed, acknowledged: book.acknowledged, stages, ...found }
 }
 
-/** What was acknowledged as erased is in no file of the store any more, once somebody has closed it in order, as the audit did. */
+/** What was acknowledged as erased is in no file of the store any more, as soon as somebody has opened it again, and after it was closed in order. */
 const assertGone = (file: string, book: Book, where: string): void => {
   for (const one of [file, `${file}-wal`]) {
     if (!existsSync(one)) continue

@@ -133,7 +133,7 @@ describe("a person's text", patience, () => {
       Effect.runPromise(Effect.scoped(Effect.flatMap(PgConnection.make({ url: Redacted.make(postgres.url) }), (connection) => Effect.map(connection.query(sql, [], false), ({ rows }) => rows))))
 
     /** As the README says: rewrite the tables, then let the write-ahead log go round. */
-    const rewrite = ["parts", "once", "documents", "document_keys"].map((table) => `VACUUM (FULL) flyball.${table}`)
+    const rewrite = ["parts", "once", "documents", "document_keys", "attempts"].map((table) => `VACUUM (FULL) flyball.${table}`)
 
     it("that was erased is out of the tables after a rewrite, and out of the write-ahead log after it has gone round", async () => {
       const marker = newMarker()

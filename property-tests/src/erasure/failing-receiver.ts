@@ -1,11 +1,11 @@
-/** A receiver of webhooks that takes nothing. It says nothing either: what a receiver answers is kept beside its delivery, is no part, and goes with the delivery. */
+/** A receiver of webhooks that takes nothing, and says where it was asked: what a receiver answers is kept beside its delivery. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
 /** Starts it on the loopback address. */
 export const failingReceiver = async (): Promise<{ readonly url: string; readonly close: () => Promise<void> }> => {
   const server = createServer((request, response) => {
-    request.resume().on("end", () => response.writeHead(500).end("no"))
+    request.resume().on("end", () => response.writeHead(500).end(decodeURIComponent(request.url ?? "")))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {

@@ -2,9 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Chain, Packs, retiredChains } from "@flyball/core"
+import { Chain, Checkpointer, Packs, retiredChains } from "@flyball/core"
 import { concatBytes } from "@flyball/evidence"
 import { sqliteStorage } from "@flyball/storage-sql"
+import { copyToFile } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { bounded, refund } from "../../../packages/testkit/src/recovery/bounded-site.ts"
@@ -28,6 +29,8 @@ let packs: ReadonlyArray<string>
 let vkey: string
 /** A pack of the first chain, from before the records that were lost. */
 let early: string
+/** A pack of a chain of the first one's name, with other records. */
+let otherHistory: string
 
 const world = Effect.gen(function*() {
   const site = siteOf(sqliteStorage({ file: join(folder, "store.db") }))
@@ -52,6 +55,11 @@ const world = Effect.gen(function*() {
   files.push(join(folder, "last.evp"))
   writeFileSync(files.at(-1)!, last.pack)
   packs = files
+  const other = siteOf(sqliteStorage({ file: join(folder, "other.db") }))
+  const { agentId: another } = yield* bounded(other)
+  for (let step = 0; step < 4; step++) yield* session(other, refund(another, 7 + step))
+  otherHistory = join(folder, "other.evp")
+  writeFileSync(otherHistory, (yield* packOf(other)).pack)
 })
 
 beforeAll(() => Effect.runPromise(world), 120_000)
@@ -78,7 +86,7 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
   it("is not made again after packs of other chains, or of another history of those before it", async () => {
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
       [[packs[0]!], /chain-0\.evp holds flyball\.test\/recovery, which is no chain that this one follows; it follows flyball\.test\/recovery~2\./],
-      [[packs[1]!, early], /this chain follows flyball\.test\/recovery of \d+ records with root [0-9a-f]{64}, and .*early\.evp holds \d+ with root [0-9a-f]{64}\. They are not the same history\./],
+      [[packs[1]!, otherHistory], /this chain follows flyball\.test\/recovery of \d+ records with root [0-9a-f]{64}, and .*other\.evp holds \d+ with root [0-9a-f]{64}\. They are not the same history\./],
       [[packs[1]!, packs[0]!, packs[2]!], /last\.evp holds flyball\.test\/recovery~3, which is no chain that this one follows/]
     ]
     for (const [given, sentence] of cases) {
@@ -92,5 +100,54 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
     const { notChecked, status } = await asked(changed, packs[0]!)
     assert.strictEqual(status, 2)
     assert.match(notChecked[0]!, /the records of .*changed\.evp are not what that pack claims/)
+  })
+})
+
+/** A chain that was recovered from an online backup: the copy holds records behind its last checkpoint. */
+describe("a chain that was recovered from a copy that ends behind its last checkpoint", { timeout: 60_000 }, () => {
+  const file = (name: string): string => join(folder, name)
+  let key: string
+  /** Records that the checkpoint covers, and that the copy held. */
+  let covered: number
+  let stored: number
+
+  const begun = Effect.gen(function*() {
+    const site = siteOf(sqliteStorage({ file: file("live.db") }))
+    const { agentId } = yield* bounded(site)
+    yield* session(site, Effect.gen(function*() {
+      yield* refund(agentId, 10)
+      covered = (yield* Checkpointer.use(({ now }) => now)).size
+      yield* refund(agentId, 20)
+      stored = (yield* Chain.use((chain) => chain.head)).tree_size
+      yield* copyToFile({ kind: "sqlite", file: file("live.db") }, file("copy.db"))
+      yield* refund(agentId, 30)
+      yield* Checkpointer.use(({ now }) => now)
+    }))
+    // What an auditor has from before the loss: more than the copy.
+    writeFileSync(file("longer.evp"), (yield* packOf(site)).pack)
+    const copy = { ...site, storage: sqliteStorage({ file: file("copy.db") }) }
+    yield* recovered(copy)
+    yield* session(copy, refund(agentId, 40))
+    const last = yield* packOf(copy)
+    key = last.vkey
+    writeFileSync(file("after.evp"), last.pack)
+    const [retired] = yield* session(copy, retiredChains)
+    writeFileSync(file("old.evp"), (yield* packOf({ ...copy, storage: retired!.storage }, { readOnly: true, retired: true })).pack)
+  })
+  beforeAll(() => Effect.runPromise(begun), 120_000)
+
+  it("is told how much of it the old pack shows, and is not called another history", async () => {
+    const { notChecked, replay, status } = await replayed(readFileSync(file("after.evp")), key, "--previous", file("old.evp"))
+    assert.isBelow(covered, stored)
+    assert.strictEqual(status, 2)
+    assert.deepEqual(Object.keys(replay?.verdicts ?? {}), ["withheld"], "what rests on the rest is neither right nor wrong")
+    assert.include(notChecked[0], `old.evp holds the first ${covered} of ${stored} records of flyball.test/recovery: it agrees with the last checkpoint of that chain that record 0 names. The ${stored - covered} after them were under no checkpoint when it was put aside`)
+  })
+
+  it("knows a longer pack of the same history, and one that is too short to tell", async () => {
+    const longer = await replayed(readFileSync(file("after.evp")), key, "--previous", file("longer.evp"))
+    assert.match(longer.notChecked[0]!, new RegExp(`longer\\.evp holds \\d+ records of flyball\\.test/recovery, of which this chain goes on from the first ${stored}\\.`))
+    const short = await asked(packs[1]!, early)
+    assert.match(short.notChecked[0]!, /early\.evp holds \d+ of \d+ records of flyball\.test\/recovery; whether they are its first cannot be told from this pack\./)
   })
 })

@@ -1,11 +1,11 @@
 /** Every prefix of successes, failures and crashes of one delivery, under virtual time, with the real engine: when it is tried, how often, and with what. */
 import { deliveryEngine } from "../../../packages/core/src/webhooks/delivery-engine.ts"
-import { accepted, answered, happened, outside, settle, webhookWorld } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
+import { accepted, answered, happened, type Outside, outside, settle, webhookWorld } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
 import { Webhooks } from "../../../packages/core/src/webhooks/service.ts"
 import { type Delivery, Storage } from "@flyball/core/storage"
 import { systemHost } from "@flyball/core"
 import { toHex } from "@flyball/evidence"
-import { Clock, Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
@@ -74,7 +74,7 @@ const live = (script: ReadonlyArray<Try>, settings: { readonly base: "previous_a
         continue
       }
       const [delivery] = yield* storage.outbox.deliveriesOf(id, { limit: 1 })
-      const nextMs = nextOf(delivery!, yield* Clock.currentTimeMillis)
+      const nextMs = nextOf(delivery!, script, there)
       if (nextMs === null) {
         yield* Scope.close(scope, Exit.void)
         const webhook = yield* Webhooks.use((webhooks) => webhooks.get(id))
@@ -85,7 +85,13 @@ const live = (script: ReadonlyArray<Try>, settings: { readonly base: "previous_a
   }).pipe(Effect.provide(webhookWorld(there, { schedule: settings })), Effect.provide(TestClock.layer()))
 }
 
-const nextOf = ({ nextAttemptAtMs, state }: Delivery, nowMs: number): number | null => state === "pending" ? nextAttemptAtMs : state === "in_flight" ? nowMs + 1_000 : null
+/** When something happens next: what waits is due, or the receiver answers; and where that has died, the lease ends. Straight there: each instant on the way costs many turns of the event loop. */
+const nextOf = ({ leaseUntilMs, nextAttemptAtMs, state }: Delivery, script: ReadonlyArray<Try>, { arrived }: Outside): number | null => {
+  if (state === "pending") return nextAttemptAtMs
+  if (state !== "in_flight") return null
+  const one = script[arrived.length - 1] ?? script.at(-1)!
+  return one.end === "crash" ? leaseUntilMs : arrived.at(-1)!.atMs + one.tookS * 1_000
+}
 
 describe("the life of a delivery", () => {
   it("keeps to the schedule, and is sent at most seven times with the same bytes", async () => {

@@ -13,7 +13,7 @@ const KEPT = 100
 /** Exit status 0 when everything agrees, 1 on any difference. */
 export const run = command("check", async (args) => {
   readArguments(args, {})
-  return withHost({ readOnly: true, small: true }, async (runtime) => {
+  return withHost({ readOnly: true, small: true, keyless: true }, async (runtime) => {
     const verification = await runtime.runPromise(Chain.use((chain) => chain.verify()))
     printChain(verification)
     const retired = await runtime.runPromise(checkRetired)

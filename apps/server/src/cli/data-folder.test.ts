@@ -69,8 +69,10 @@ describe("a data folder that cannot be right", () => {
     }
     const other = await me.flyball(["serve"], { ...store, FLYBALL_DATA_DIR: "elsewhere" })
     assert.strictEqual(other.status, 1)
-    assert.match(other.err, /^flyball: a new chain's signing key was made in \S+elsewhere\.\nflyball: a new key for webhooks' secrets was made in \S+elsewhere\.\nflyball serve: The keys belong to flyball\.local\/\w+, but the store holds the chain of flyball\.example\/acme\. [^\n]+\n$/)
-    assert.include(await refusal(["check"], { ...store, FLYBALL_DATA_DIR: "elsewhere" }), "The keys belong to flyball.local/")
+    assert.match(other.err, /^flyball serve: the store holds the chain of flyball\.example\/acme, and there is no signing key in \S+elsewhere\. [^\n]+ Nothing was written\.\n$/)
+    assert.isFalse(existsSync(me.path("elsewhere")))
+    await me.flyball(["vkey"], { FLYBALL_DATA_DIR: "elsewhere" })
+    for (const command of ["serve", "check"]) assert.include((await me.flyball([command], { ...store, FLYBALL_DATA_DIR: "elsewhere" })).err, `flyball ${command}: The keys belong to flyball.local/`)
     assert.include(await refusal(["serve"], { FLYBALL_TENANT_ID: "other" }), "This store belongs to the tenant default, but other was asked for")
     const key = me.path(".flyball", "signing.key")
     const secret = readFileSync(key, "utf8")

@@ -1,6 +1,6 @@
 /** `flyball export`: an evidence pack of the last signed checkpoint. Reads only. */
 import { AgentNotFound, decode, InvalidInput, PackRequest } from "@flyball/contract"
-import { Chain, Packs } from "@flyball/core"
+import { Chain, latestCheckpoint, Packs, Storage } from "@flyball/core"
 import { recordKinds } from "@flyball/evidence"
 import { compress, compressionFor } from "@flyball/evidence/node"
 import { Effect, Result } from "effect"
@@ -27,9 +27,17 @@ export const run = command("export", async (args) => {
     }
     const keys = chain === undefined ? '--vkey "$(flyball vkey)"' : await retiredKeys(runtime, chain)
     console.error(`Wrote ${counted(counts.records, "record")} to ${out}. Check it with: flyball-verify ${out} ${keys}`)
+    const uncovered = await runtime.runPromise(uncoveredRecords)
+    if (uncovered > 0) console.error(`The store holds ${counted(uncovered, "more record")}, which no checkpoint covers${chain === undefined ? " yet: a pack of a later one has them" : ": nobody signs for this chain any more, so no pack has them. flyball check reads them"}.`)
     if (counts.records === 0) console.error("No record matches what was asked for: the pack is empty, and proves nothing about what is not in it.")
     return exitStatus.ok
   })
+})
+
+/** Records behind the last checkpoint, which no pack can hold. */
+const uncoveredRecords = Effect.gen(function*() {
+  const storage = yield* Storage
+  return ((yield* storage.head)?.seq ?? -1) + 1 - ((yield* latestCheckpoint(storage))?.size ?? 0)
 })
 
 /** The key of a retired chain; and where it was rotated away since, the one that closed the pack in its place. */

@@ -24,7 +24,7 @@ const usage: { readonly [command: string]: Usage } = {
   vkey: {
     line: "flyball vkey [--chain ORIGIN]",
     does: "the chain's verification key",
-    text: "Prints the chain's verification key, the one to pin when verifying packs.\nTouches only the data folder, and makes it when it is not there. With --chain: the key of a chain that flyball recover put aside; reads the store too."
+    text: "Prints the chain's verification key, the one to pin when verifying packs.\nTouches only the data folder, and makes it when it is not there; beside a store that holds a chain no key is made, and the key comes from the chain. With --chain: the key of a chain that flyball recover put aside; reads the store too."
   },
   "rotate-key": {
     line: "flyball rotate-key",
@@ -58,9 +58,11 @@ Reads only, records nothing; works beside a running server.`
     text: "Copies the store as it is at one moment, with the signing guard that fits it, into the new folder DIR, and checks the copy.\nThe keys are not in it. Writes only DIR; works beside a running server."
   },
   restore: {
-    line: "flyball restore --from DIR [--guard]",
+    line: "flyball restore --from DIR [--guard [--nothing-signed-since]]",
     does: "a backup into an empty file or database",
-    text: "Writes the store of a backup where FLYBALL_DATABASE_URL says: a SQLite file that is not there, or a Postgres database without a store.\nThe guard in the data folder stays as it is. With --guard the backup's guard is put where none is: do that only when nothing was signed after the backup."
+    text: `Writes the store of a backup where FLYBALL_DATABASE_URL says: a SQLite file that is not there, or a Postgres database without a store.\nThe guard in the data folder stays as it is. With --guard the backup's guard is put where none is. More may have been signed than it knows of, so the server does not start on it until you say which it is:
+  flyball restore --nothing-signed-since   nothing was signed after the backup: the server starts. It can be said with --guard at once
+  flyball recover --accept-rollback …      something was, or nobody knows: the chain goes on under another name`
   },
   migrate: {
     line: "flyball migrate [--dry-run]",
@@ -68,11 +70,12 @@ Reads only, records nothing; works beside a running server.`
     text: "Runs the schema changes that the store lacks, and prints each. flyball serve does the same at its start; with several servers, run this first.\nWith --dry-run it only prints them, and changes nothing."
   },
   recover: {
-    line: "flyball recover --accept-rollback --reason TEXT [--origin NEW]",
+    line: "flyball recover --accept-rollback --reason TEXT [--guard-forgotten] [--origin NEW]",
     does: "goes on from a store that is older than its guard",
     text: `For a store that was put back to an older copy than was signed for, or holds other records, when no newer copy is left.
 The store is put aside, whole and read-only; a new chain begins in its place, with the same agents, keys and settings, signed by the same key under another name.
   --accept-rollback   what was signed for and is not in the store is given up. Without it, only says how much that is
+  --guard-forgotten   more was signed than the guard knows of, and no newer copy of it is left. Not needed with a backup's guard, or without any
   --reason TEXT       what happened, 1 to 2,000 characters; it is sealed into the first record of the new chain
   --origin NEW        the new chain's name (default: the old one and ~2, then ~3; a made-up name gets another)
 Stopped anywhere, it is finished by running it again. On SQLite the server must be stopped; on Postgres running servers refuse from then on, and are started again.`

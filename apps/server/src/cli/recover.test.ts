@@ -57,7 +57,7 @@ describe("flyball recover", () => {
     assert.deepEqual(await me.flyball(["recover", ...why]), {
       status: 1,
       out: "",
-      err: `flyball recover: There is nothing to recover: the store of ${ORIGIN} holds ${signed} records, and all that was signed for it is there. Start the server.\n`
+      err: `flyball recover: There is nothing to recover: the store of ${ORIGIN} holds ${signed} records, and all that was signed for it, as far as the guard knows, is there. Start the server. Only when the guard is an older copy, so that more was signed than it knows of: flyball recover --accept-rollback --guard-forgotten --reason TEXT.\n`
     })
   })
 

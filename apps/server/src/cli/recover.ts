@@ -13,7 +13,7 @@ const MAX_REASON = 2_000
 
 /** Says what was given up, and what the chain is called and checked with from here on. */
 export const run = command("recover", async (args) => {
-  const { values } = readArguments(args, { "accept-rollback": { type: "boolean" }, reason: { type: "string" }, origin: { type: "string" } })
+  const { values } = readArguments(args, { "accept-rollback": { type: "boolean" }, "guard-forgotten": { type: "boolean" }, reason: { type: "string" }, origin: { type: "string" } })
   const { origin, reason } = values
   if (origin !== undefined && !isOrigin(origin)) throw new UsageError('--origin should be 1 to 255 printable ASCII characters without a space or "+", such as flyball.example/acme/prod')
   if (reason !== undefined && (reason.trim() === "" || [...reason].length > MAX_REASON)) throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters`)
@@ -22,14 +22,15 @@ export const run = command("recover", async (args) => {
   requireDataFolder(settings)
   if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, true)
   // Without FLYBALL_ORIGIN, which names the old chain: the folder itself says what its keys are for.
-  const site = { storage: storageOf(settings, false), keys: dataFolder({ dir: settings.dataDir }) }
+  const site = { storage: storageOf(settings, false), keys: dataFolder({ dir: settings.dataDir }), guardForgotten: values["guard-forgotten"] === true }
   const inWords = (cause: unknown): never => {
     throw inOurWords(settings, cause)
   }
   const need = await recoveryNeeded(site).catch(inWords)
-  if (values["accept-rollback"] !== true || reason === undefined) throw new UsageError(`${given(need)}. ${missing(values["accept-rollback"] === true, reason)}`)
+  if (values["accept-rollback"] !== true || reason === undefined) throw new UsageError(`${given(need)}. ${need.covered < need.stored ? `${uncovered(need)} ` : ""}${missing(values["accept-rollback"] === true, reason)}`)
   const { origin: now, previous, vkey } = await recoverGovernor({ ...site, reason, ...(origin === undefined ? {} : { origin }) }).catch(inWords)
   console.log(`Recovered: ${given({ ...need, signed: previous.signed, stored: previous.stored })}. The old chain is put aside, read-only; flyball export --chain ${previous.origin} exports it.`)
+  if (previous.covered < previous.stored) console.log(uncovered(previous))
   console.log("Meters go on from what the old chain's records hold, which stay beside the store: leave them there. What was spent in records that are lost counts nothing; withdraw an envelope, or suspend an agent, where that matters.")
   console.log("Nothing that webhooks were still owed is sent, and their sequences go on behind the next multiple of 1,000,000,000,000.")
   console.log(`The chain goes on as ${now}. Give its verification key to whoever checks its packs:\n${vkey}`)
@@ -38,12 +39,17 @@ export const run = command("recover", async (args) => {
 })
 
 /** What a recovery gives up, as a clause. */
-const given = ({ begun, origin, signed, stored }: RecoveryNeed): string => {
+const given = ({ begun, guarded, origin, signed, stored }: RecoveryNeed): string => {
   const held = `the store holds ${stored}`
+  if (guarded !== null) return `the guard knows of ${counted(guarded, "signed record")} of ${origin} and may have forgotten later ones, and ${held}`
   if (signed === null) return `how many records of ${origin} were signed for is lost with the guard, and ${held}`
   const lost = stored < signed ? `so ${counted(signed - stored, "record")} that others may hold evidence of ${signed - stored === 1 ? "is" : "are"} lost` : "but others than those that were signed for"
   return `${counted(signed, "record")} of ${origin} were signed for, and ${held}, ${lost}${begun === null ? "" : ` (a recovery to ${begun} was stopped halfway)`}`
 }
+
+/** What packs of the chain that is put aside will lack. */
+const uncovered = ({ covered, stored }: { readonly covered: number; readonly stored: number }): string =>
+  `Of those ${stored} the last ${stored - covered} are under no checkpoint: they are kept beside the store, flyball check reads them and meters count them, but no pack of the old chain can show them.`
 
 const missing = (accepted: boolean, reason: string | undefined): string => {
   const flags = [...(accepted ? [] : ["--accept-rollback"]), ...(reason === undefined ? ["--reason TEXT"] : [])].join(" and ")

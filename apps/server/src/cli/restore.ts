@@ -1,38 +1,59 @@
 /** `flyball restore`: a backup's store in a place that holds none. */
 import { existsSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { installGuardState, readGuardState } from "@flyball/node"
-import { copyFromFile, retiredLocation, type StoreLocation } from "@flyball/storage-sql/operations"
-import { Effect } from "effect"
+import { type SignedState, sameState } from "@flyball/core"
+import { acceptGuardState, guardInDoubt, installGuardState, readGuardState, removeGuardState } from "@flyball/node"
 import { makeDataFolder, SIGNING_KEY } from "../host/data-folder.ts"
 import { prepareStoreFile } from "../host/store-file.ts"
 import { storeLocation, storeName } from "../host/store-location.ts"
 import type { Settings } from "../settings/read.ts"
 import { readArguments, UsageError } from "./arguments.ts"
-import { checkFiles, type Manifest, readManifest, retiredNumber, STORE } from "./backup/manifest.ts"
+import { checkFiles, type Manifest, readManifest } from "./backup/manifest.ts"
 import { command, counted, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
+import { stillToDo } from "./restore/still-to-do.ts"
+import { writeStores } from "./restore/write-stores.ts"
 
-/** Writes the store (and the guard when it is asked to), and says what is still to be brought back. */
+/** Writes the store (and the guard when it is asked to), and says what is still to be done. Without --from: takes the backup's guard that is there for the newest. */
 export const run = command("restore", async (args) => {
-  const { values: { from, guard = false } } = readArguments(args, { from: { type: "string" }, guard: { type: "boolean" } })
+  const { values: { from, guard = false, "nothing-signed-since": nothingSigned = false } } = readArguments(args, {
+    from: { type: "string" }, guard: { type: "boolean" }, "nothing-signed-since": { type: "boolean" }
+  })
+  if (from === undefined && nothingSigned && !guard) return acceptGuard(settingsOfProcess().settings)
   if (from === undefined) throw new UsageError("--from DIR is missing")
+  if (nothingSigned && !guard) throw new UsageError("--nothing-signed-since speaks of a backup's guard: give --guard with it, or neither --guard nor --from")
   if (!existsSync(from)) throw new UsageError(`--from ${from} is not there`)
   const { settings } = settingsOfProcess()
   const store = storeLocation(settings, "with sqlite::memory: nothing would be left when this command ends. Set FLYBALL_DATABASE_URL to a file or to Postgres")
   const manifest = readManifest(from)
   requireSameChain(settings, manifest)
   await checkFiles(from, manifest)
+  const state = await guardOf(from, manifest)
   const held = await readGuardState(settings.dataDir)
-  if (guard) requireInstallable(manifest, held, settings)
+  if (guard) requireInstallable(state, held, settings)
   if (store.kind === "sqlite") makeStoreFolder(store.file)
-  // The guard first: when the store then fails, the command may be given again. The other way round it would find a store.
-  if (guard) await installGuard(settings, manifest)
-  await writeStores(from, manifest, store)
+  // The guard first, as a backup's: a crash behind it leaves one that signs nothing until somebody has decided.
+  if (guard) await installGuard(settings, state!)
+  try {
+    await writeStores(from, manifest, store)
+  } catch (cause) {
+    if (guard && held === null) await removeGuardState(settings.dataDir, state!)
+    throw cause
+  }
+  if (nothingSigned) await acceptGuardState(settings.dataDir)
   console.error(`Restored ${counted(manifest.tree.size, "record")} of ${manifest.origin}, as they were at ${manifest.made_at}, into ${storeName(store)}.`)
-  for (const line of stillToDo(settings, manifest, from, guard ? "installed" : held?.size ?? null)) console.error(line)
+  const now = { folder: resolve(settings.dataDir), hasKey: existsSync(join(settings.dataDir, SIGNING_KEY)), guard: await readGuardState(settings.dataDir), inDoubt: await guardInDoubt(settings.dataDir) }
+  for (const line of stillToDo(now, manifest, join(from, "guard"))) console.error(line)
   return exitStatus.ok
 })
+
+/** A person says that nothing was signed after the backup whose guard is in the data folder. */
+const acceptGuard = async ({ dataDir }: Settings): Promise<number> => {
+  const accepted = await acceptGuardState(dataDir)
+  if (accepted === null) throw new Error(`the guard in ${resolve(dataDir)} is none of a backup's, or has signed since: there is nothing to say about it`)
+  console.error(`The guard in ${resolve(dataDir)} counts as the newest: ${counted(accepted.size, "record")} of ${accepted.origin} are the last that were signed for. The server can be started.`)
+  return exitStatus.ok
+}
 
 const requireSameChain = ({ dataDir, origin }: Settings, manifest: Manifest): void => {
   const file = join(dataDir, "origin")
@@ -42,9 +63,18 @@ const requireSameChain = ({ dataDir, origin }: Settings, manifest: Manifest): vo
   }
 }
 
-const requireInstallable = (manifest: Manifest, held: { readonly size: number; readonly rootHex: string } | null, { dataDir }: Settings): void => {
-  if (manifest.guard === null) throw new Error("the backup holds no guard: nothing had been signed when it was made. Restore it without --guard")
-  if (held !== null && `sha256:${held.rootHex}` !== manifest.guard.root_hash) {
+/** The guard in the backup's folder, whose files were compared with their digests. Fails with a sentence where the list says something else of it. */
+const guardOf = async (from: string, { guard, origin }: Manifest): Promise<SignedState | null> => {
+  const found = await readGuardState(from)
+  const told = guard === null ? null : { origin, size: guard.size, rootHex: guard.root_hash.slice("sha256:".length) }
+  if (sameState(found, told)) return found
+  const said = (state: SignedState | null): string => state === null ? "no guard" : `${counted(state.size, "signed record")} of ${state.origin} with root ${state.rootHex}`
+  throw new Error(`manifest.json in ${from} tells of ${said(told)}, and the folder guard beside it of ${said(found)}. Use another copy of this backup`)
+}
+
+const requireInstallable = (state: SignedState | null, held: SignedState | null, { dataDir }: Settings): void => {
+  if (state === null) throw new Error("the backup holds no guard: nothing had been signed when it was made. Restore it without --guard")
+  if (held !== null && !sameState(held, state)) {
     throw new Error(`the data folder ${resolve(dataDir)} has a guard, which knows what was signed last; it is never replaced by an older one. Restore without --guard`)
   }
 }
@@ -55,37 +85,7 @@ const makeStoreFolder = (file: string): void => {
   prepareStoreFile(file, false)
 }
 
-const installGuard = async (settings: Settings, { guard, origin }: Manifest): Promise<void> => {
+const installGuard = async (settings: Settings, state: SignedState): Promise<void> => {
   makeDataFolder(settings)
-  const installed = await installGuardState(settings.dataDir, { origin, size: guard!.size, rootHex: guard!.root_hash.slice("sha256:".length) })
-  if (!installed) throw new Error(`the data folder ${resolve(settings.dataDir)} has a guard now; another process made it. Restore without --guard`)
-}
-
-/** The retired stores first: they are of use only beside the one that is in use, which comes last and says that all is there. */
-const writeStores = async (from: string, { files }: Manifest, store: StoreLocation): Promise<void> => {
-  for (const { name } of files) {
-    const number = retiredNumber(name)
-    if (number !== null) await Effect.runPromise(copyFromFile(join(from, name), retiredLocation(store, number)))
-  }
-  await Effect.runPromise(copyFromFile(join(from, STORE), store))
-}
-
-/** What stands between the restored store and a start. `held` is how many records the guard that was there has signed for. */
-const stillToDo = ({ dataDir }: Settings, { checkpoint, guard, tree }: Manifest, from: string, held: number | "installed" | null): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  const folder = resolve(dataDir)
-  if (!existsSync(join(dataDir, SIGNING_KEY))) lines.push(`Bring ${SIGNING_KEY} back into ${folder} from your vault. Without it the chain can be read and verified, but not carried on.`)
-  if (held === "installed") {
-    lines.push(
-      `The guard of the backup was installed; it knows of ${counted(guard!.size, "signed record")}. Signatures that were made after the backup are forgotten, and what is signed from now on may contradict them.`,
-      "If anything was signed after the backup, do not start the server on it: flyball recover --accept-rollback is the honest way on."
-    )
-  } else if (held === null && guard !== null) {
-    lines.push(`Bring the newest copy of the folder guard back into ${folder}. If it is lost, take ${join(from, "guard")}: then signatures made after the backup are forgotten, and flyball recover --accept-rollback is the honest way on if there were any.`)
-  } else if (held !== null && held > tree.size) {
-    lines.push(`The guard in ${folder} has signed for ${counted(held, "record")}, and the backup holds ${tree.size}: the server will not start on it. Restore a newer backup, or go on with flyball recover --accept-rollback.`)
-  } else if (held !== null && checkpoint !== null && held < checkpoint.size) {
-    lines.push(`The guard in ${folder} has signed for ${counted(held, "record")}, and the backup holds a checkpoint of ${checkpoint.size}: it is an older copy, and the server will not start with it. Bring the newest one back.`)
-  }
-  return lines
+  if (!(await installGuardState(settings.dataDir, state))) throw new Error(`the data folder ${resolve(settings.dataDir)} has a guard now; another process made it. Restore without --guard`)
 }

@@ -26,13 +26,14 @@ export const run = command("serve", async (args) => {
   }
   const log = makeLog(settings.logLevel, (line) => process.stderr.write(line), () => new Date())
   const stop = stopSignal()
-  makeDataFolder(settings)
   const runtime = await openHost(settings, { readOnly: false, jobs: true, log })
   try {
+    // Made already, but for a store in memory: the development issuer's key goes there.
+    makeDataFolder(settings)
     const verifier = await issuerOf(settings)
     const { bootstrapAdmin } = settings
     const bootstrap = bootstrapAdmin === null ? null : { id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const
-    const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, metricsToken: settings.metricsToken, trustedProxy: trustedBy(settings), log: requestLog(log, () => performance.now()) })
+    const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, metricsToken: settings.metricsToken, trustedProxy: trustedBy(settings), ...settings.logLevel === "silent" ? {} : { log: requestLog(log, () => performance.now()) } })
     const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.oidcIssuer === null && settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
     console.log(`flyball ${version} is ready at ${url}`)

@@ -5,7 +5,7 @@ import type { Settings } from "../settings/read.ts"
 import { settingsOfProcess } from "./environment.ts"
 
 /** Runs `body` with an opened governor. */
-export const withHost = async (options: { readonly readOnly: boolean; readonly chain?: string; readonly small?: boolean }, body: (runtime: HostRuntime) => Promise<number>): Promise<number> => {
+export const withHost = async (options: { readonly readOnly: boolean; readonly chain?: string; readonly small?: boolean; readonly keyless?: boolean }, body: (runtime: HostRuntime) => Promise<number>): Promise<number> => {
   const { settings } = settingsOfProcess()
   if (settings.database.kind === "memory") throw new Error(memoryRefused(options.readOnly))
   const runtime = await openHost(settings, { ...options, log: onStandardError(settings) })

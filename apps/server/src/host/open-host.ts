@@ -11,6 +11,7 @@ import { tracedGuard, tracedStorage } from "../telemetry/traced-ports.ts"
 import { tracingLayer } from "../telemetry/tracing.ts"
 import { makeDataFolder, requireDataFolder, SECRETS_KEY, SIGNING_KEY, tellingOfNew, tellingOfNewFile } from "./data-folder.ts"
 import { effectLog } from "./effect-log.ts"
+import { chainIn, hasSigningKey, keysOfRecords, requireKeyOf } from "./keyless.ts"
 import type { Log } from "./log.ts"
 import { prepareStoreFile } from "./store-file.ts"
 import { bringRetiredAlong } from "./retired-stores.ts"
@@ -26,6 +27,8 @@ export interface OpenHostOptions {
   readonly readOnly: boolean
   /** With `readOnly`: a chain that was put aside, in place of the one that goes on. */
   readonly chain?: string
+  /** With `readOnly`: goes without the signing key where it is not there, by the keys that the records name. For a command that signs nothing at all. */
+  readonly keyless?: boolean
   /** Takes less memory and lets reads wait for writes: for a command that does one thing at a time. */
   readonly small?: boolean
   /** Does what time asks for, as long as it is open: for the server. */
@@ -38,15 +41,17 @@ export interface OpenHostOptions {
  *
  * - Fails: rejects with a sentence for the operator, which names no secret.
  */
-export const openHost = async (settings: Settings, { chain, jobs, log, readOnly, small }: OpenHostOptions): Promise<HostRuntime> => {
+export const openHost = async (settings: Settings, { chain, jobs, keyless = false, log, readOnly, small }: OpenHostOptions): Promise<HostRuntime> => {
   const inMemory = settings.database.kind === "memory"
-  if (!inMemory) (readOnly ? requireDataFolder : makeDataFolder)(settings)
+  const recorded = keyless && readOnly && !hasSigningKey(settings) ? await withoutKey(settings) : null
+  if (!inMemory && !readOnly) await requireKeyOf(settings, storageOf(settings, true))
+  if (!inMemory && recorded === null) (readOnly ? requireDataFolder : makeDataFolder)(settings)
   if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, readOnly)
   const retired = chain === undefined ? null : await retiredStore(settings, chain)
   const options = { ...(settings.tenantId === null ? {} : { tenantId: settings.tenantId }), readOnly }
   const trust = settings.trustStore === null || readOnly ? Layer.empty : trustLayerOf(trustFolder({ dir: settings.trustStore }))
   const store = layerOf(retired ?? storageOf(settings, readOnly, small))
-  const keys = keysLayerOf(keysOf(settings))
+  const keys = keysLayerOf(recorded ?? keysOf(settings))
   const stays = jobs === true
   if (stays && !inMemory && (settings.database.kind === "postgres" || existsSync(settings.database.file))) await requireSecretsKey(settings, storageOf(settings, true))
   // On SQLite nobody else may write once the store is open; on Postgres it is asked for only once it is there.
@@ -71,6 +76,15 @@ export const openHost = async (settings: Settings, { chain, jobs, log, readOnly,
   await (inMemory ? open() : stays ? tellingOfNewFile(secretsKeyPath(settings), SECRETS_KEY, openTelling) : openTelling())
   if (stays && settings.database.kind === "postgres") await bringRetiredAlong(settings, log)
   return runtime
+}
+
+/** What the records name in the place of keys, and a word about it; null where there is no chain to read. */
+const withoutKey = async (settings: Settings): Promise<KeysChoice | null> => {
+  const found = await chainIn(settings, storageOf(settings, true))
+  if (found === null) return null
+  const { guarded, keys } = await keysOfRecords(settings, found)
+  console.error(`flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; what is read is held against the keys that the records name.${guarded ? "" : " There is no guard either: whether more was signed for than the store holds is not known."}`)
+  return keys
 }
 
 /** Spans, where a collector is configured. */

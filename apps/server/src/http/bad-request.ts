@@ -18,11 +18,12 @@ export const badRequests = {
   timeout: row("RequestTimeout", 408, "Request Timeout", "The request did not arrive in time.")
 } as const
 
+const unreadable = (detail: string): Problem => ({ ...badRequests.unreadable.problem, body: { ...badRequests.unreadable.problem.body, detail } })
+
 /** The answer to a request by HTTP 1.1 without a Host header. */
-export const hostMissing: Problem = {
-  ...badRequests.unreadable.problem,
-  body: { ...badRequests.unreadable.problem.body, detail: "A request by HTTP 1.1 names its host in the header Host." }
-}
+export const hostMissing = unreadable("A request by HTTP 1.1 names its host in the header Host.")
+/** The answer to a request with more than one. */
+export const hostTwice = unreadable("A request names its host once: there are two headers Host.")
 
 /** A whole HTTP response for an error of the parser. */
 export const badRequestText = (code: string | undefined): string => {

@@ -1,7 +1,7 @@
 /** A request as handlers see it: decoded, its caller known and admitted. */
 import { type Endpoint, type generalRefusals, type Params, type ParamValues } from "@flyball/contract/http"
 import type { Refusal } from "@flyball/contract"
-import { type GovernorServices, type Storage, type StorageConflict, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
+import { type GovernorServices, type Storage, type StorageConflict, type StorageCorrupt, type StorageUnavailable, type TrustStoreUnavailable } from "@flyball/core"
 import type { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { HttpCounts } from "../metrics/http-counts.ts"
@@ -13,7 +13,7 @@ import type { KnownCaller } from "./caller.ts"
 export type Services = GovernorServices | Storage
 
 /** How the world can fail under a handler. */
-export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict | IssuerUnavailable
+export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict | IssuerUnavailable | TrustStoreUnavailable
 
 /** One call of an endpoint. */
 export interface Call<P, Q, B> {

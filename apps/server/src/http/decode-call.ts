@@ -33,15 +33,36 @@ export const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<
   if (endpoint.query === null) return Result.succeed({})
   const given = new URLSearchParams(text)
   const known: { [name: string]: string } = {}
-  const repeated: Array<DetailItem> = []
+  const odd: Array<DetailItem> = []
   for (const name of endpoint.query.names) {
     const [first, second] = given.getAll(name)
-    if (second !== undefined) repeated.push(detailItem(["query", name], "value_error", "This parameter may stand here once", second))
+    const malformed = malformedIn(text, name)
+    if (malformed !== null) odd.push(detailItem(["query", name], "value_error", "This is not percent-encoded UTF-8", malformed))
+    else if (second !== undefined) odd.push(detailItem(["query", name], "value_error", "This parameter may stand here once", second))
     else if (first !== undefined) known[name] = first
   }
   const decoded = endpoint.query.decode(known) as Result.Result<unknown, ReadonlyArray<DetailItem>>
-  const detail = [...repeated, ...(Result.isFailure(decoded) ? decoded.failure : [])]
+  const detail = [...odd, ...(Result.isFailure(decoded) ? decoded.failure : [])]
   return detail.length > 0 ? Result.fail(new InvalidInput({ detail })) : decoded as Result.Result<unknown, never>
+}
+
+/** A value of this parameter that is no percent-encoded UTF-8, as it was sent; null when there is none. What reads queries in the web's way would put U+FFFD there, which some name may hold. */
+const malformedIn = (text: string, name: string): string | null => {
+  if (!text.includes("%")) return null
+  for (const pair of text.split("&")) {
+    const [key = "", ...value] = pair.split("=")
+    if (new URLSearchParams(key).keys().next().value === name && !isUriText(value.join("="))) return value.join("=")
+  }
+  return null
+}
+
+const isUriText = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The decoded body. An endpoint without one takes nothing, or an empty object. */

@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type AnyEndpoint, refusalFor } from "@flyball/contract/http"
 import { BODY_LIMIT_BYTES, Forbidden, MethodNotAllowed, NotFound, type Refusal, Unauthorized } from "@flyball/contract"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { Answer } from "./answer.ts"
 import { type Access, authenticate } from "./authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./call.ts"
@@ -52,10 +52,17 @@ export const dispatch = Effect.fnUntraced(function*(
   if (endpoint === undefined) return yield* new MethodNotAllowed({ allow: route.allow })
   progress.endpoint = endpoint
   if (!endpoint.access.anonymous) progress.caller = yield* admitted(dispatcher, endpoint, request)
+  // Looked at by hand: an Effect for each costs more than most of them do.
+  const params = decodeParams(endpoint, route.values)
+  if (Result.isFailure(params)) return yield* params.failure
+  const asked = decodeQuery(endpoint, query)
+  if (Result.isFailure(asked)) return yield* asked.failure
+  const body = decodeBody(endpoint, bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined)
+  if (Result.isFailure(body)) return yield* body.failure
   const call = {
-    params: yield* Effect.fromResult(decodeParams(endpoint, route.values)),
-    query: yield* Effect.fromResult(decodeQuery(endpoint, query)),
-    body: yield* Effect.fromResult(decodeBody(endpoint, bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined)),
+    params: params.success,
+    query: asked.success,
+    body: body.success,
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),
     request,

@@ -52,26 +52,33 @@ const collect = (request: IncomingMessage, limitBytes: number): Effect.Effect<Ui
   Effect.callback((resume) => {
     const chunks: Array<Uint8Array> = []
     let size = 0
-    const stop = (): void => {
-      request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone)
-    }
+    // Listeners stay until the request goes: to take them off one by one costs as much as to read a small body.
+    let isOver = false
     const onData = (chunk: Buffer): void => {
+      if (isOver) return
       size += chunk.length
       if (size <= limitBytes) return void chunks.push(chunk)
-      stop()
+      end()
       resume(Effect.fail(new BodyTooLarge({ limitBytes })))
     }
     const onEnd = (): void => {
-      stop()
+      if (isOver) return
+      isOver = true
       resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
     }
     // The sender is gone in the middle of its body: nobody waits for an answer.
     const onGone = (): void => {
-      stop()
+      if (isOver) return
+      end()
       resume(Effect.interrupt)
     }
+    const end = (): void => {
+      isOver = true
+      chunks.length = 0
+      request.off("data", onData)
+    }
     request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone)
-    return Effect.sync(stop)
+    return Effect.sync(end)
   })
 
 /**

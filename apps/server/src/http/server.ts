@@ -6,7 +6,7 @@ import { endpoints, internalError, type Problem, problemOf } from "@flyball/cont
 import { Cause, Context, Effect, Exit } from "effect"
 import type { Access, TokenVerifier } from "./authenticate.ts"
 import type { Services } from "./call.ts"
-import { badRequestText, hostMissing } from "./bad-request.ts"
+import { badRequestText } from "./bad-request.ts"
 import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
 import { handlers } from "./handlers/all.ts"
 import { httpCounts } from "../metrics/http-counts.ts"
@@ -14,6 +14,7 @@ import { requestSpan } from "../telemetry/request-span.ts"
 import { readTraceparent } from "../telemetry/trace-context.ts"
 import { CurrentSpan, type OpenSpan, Tracing, type TracingApi } from "../telemetry/tracing.ts"
 import { clientAddress } from "./client-address.ts"
+import { hostProblem } from "./host-problem.ts"
 import type { LogRequest } from "./log.ts"
 import { pages } from "./pages.ts"
 import { discardRest } from "./read-body.ts"
@@ -22,7 +23,7 @@ import { router } from "./router.ts"
 import { writeAnswer, writeProblem } from "./write-answer.ts"
 
 // An import would read all that the module exports, and with it load Node's HTTP client and its WebSocket: a tenth of the start.
-const { createServer } = process.getBuiltinModule("node:http")
+const { createServer, ServerResponse: NodeResponse } = process.getBuiltinModule("node:http")
 
 /** How long the server waits for slow senders. Unit: milliseconds. */
 export interface ServerTimes {
@@ -89,16 +90,15 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     connectionsCheckingInterval: times.lookMs,
     insecureHTTPParser: false,
     // Node would answer these itself, in another form than everything else here.
-    requireHostHeader: false
+    requireHostHeader: false,
+    ServerResponse: responseOf(() => draining)
   })
   const tracing = Context.get(options.context, Tracing)
   const answering = new WeakMap<Socket, Answering>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     answering.set(request.socket, { request, response })
-    if (request.httpVersion === "1.1" && request.headers.host === undefined) {
-      return writeProblem(response, hostMissing, { requestId: requestId(request.headers["x-request-id"]), bodiless: request.method === "HEAD" })
-    }
-    if (draining) response.shouldKeepAlive = false
+    const problem = hostProblem(request)
+    if (problem !== null) return writeProblem(response, problem, { requestId: requestId(request.headers["x-request-id"]), bodiless: request.method === "HEAD" })
     serveRequest(dispatcher, options, tracing, times, request, response)
   }
   server.on("request", serve)
@@ -145,6 +145,14 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
   }
 }
 
+/** Responses that end their connection from the moment the server drains, whenever their request came: what holds is what holds when the head is written. */
+const responseOf = (draining: () => boolean) => class extends NodeResponse {
+  override writeHead(status: number, ...rest: ReadonlyArray<unknown>): this {
+    if (draining()) this.shouldKeepAlive = false
+    return super.writeHead(status, ...(rest as []))
+  }
+}
+
 /** Bytes of an unread body that are let run out after the answer. */
 const DISCARD_BYTES = 4 * BATCH_LIMIT_BYTES
 
@@ -167,7 +175,8 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, tracing: T
   const onClose = (): void => {
     if (!response.writableFinished) fiber.interruptUnsafe()
     // A connection that was in use when the server began to go would stay open until its idle time is over.
-    else if (dispatcher.server.draining()) request.socket.end()
+    // Nor is its end waited for: who reads on and sends nothing would hold up the exit.
+    else if (dispatcher.server.draining()) request.socket.destroySoon()
   }
   response.on("close", onClose)
   response.on("error", ignored)

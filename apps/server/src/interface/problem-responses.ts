@@ -35,11 +35,17 @@ const general: ReadonlyArray<Named> = [
 ]
 const faults: ReadonlyArray<Named> = faultTags.map((tag) => ({ name: tag, problem: problemOf({ _tag: tag })! }))
 
+/** Faults that not every endpoint can meet. */
+const faultsOfSome: { readonly [tag: string]: (endpoint: AnyEndpoint) => boolean } = {
+  IssuerUnavailable: ({ access }) => !access.anonymous,
+  TrustStoreUnavailable: ({ id }) => id === "agents.attach_identity"
+}
+
 /** The problems of an endpoint by status, ascending. */
 export const problemsOf = (endpoint: AnyEndpoint): ReadonlyMap<number, ReadonlyArray<Named>> => {
   // A segment that is no UTF-8, or is empty, leads nowhere.
   const path = Object.keys(endpoint.params).length > 0 ? [refusal("NotFound")] : []
-  const world = endpoint.access.anonymous ? faults.filter(({ name }) => name !== "IssuerUnavailable") : faults
+  const world = faults.filter(({ name }) => !Object.hasOwn(faultsOfSome, name) || faultsOfSome[name]!(endpoint))
   const all = [...path, ...refusalsOf(endpoint).map(refusal), ...general, ...world]
   return new Map([...Map.groupBy(all, ({ problem }) => problem.status)].sort(([a], [b]) => a - b))
 }

@@ -1,18 +1,26 @@
-/** Where an issuer keeps its keys. Spec: OpenID Connect Discovery 1.0, section 4. */
+/** Where an issuer keeps its keys, and what they are. Spec: OpenID Connect Discovery 1.0, section 4. */
+import type { JSONWebKeySet } from "jose"
 import { IssuerUnavailable } from "../http/issuer-unavailable.ts"
 import { isIssuerUrl } from "./issuer-url.ts"
 
 /** How long a request to the issuer may take. Unit: milliseconds. */
-export const REQUEST_MS = 5_000
-/** A discovery document is a few kilobytes. Unit: bytes. */
+const REQUEST_MS = 5_000
+/** A discovery document is a few kilobytes, and so are keys. Unit: bytes. */
 const MAX_BYTES = 262_144
+
+/**
+ * An issuer's keys, at the address that it names now. Whether they are a key set is for the reader to say.
+ *
+ * - Fails: as {@link discover}, and when the keys cannot be had.
+ */
+export const fetchKeys = async (issuer: string): Promise<JSONWebKeySet> => (await fetchJson((await discover(issuer)).href)) as JSONWebKeySet
 
 /**
  * The address of an issuer's keys.
  *
  * - Fails: rejects with `IssuerUnavailable` when the document cannot be had, is another issuer's, or names an address that is not https (loopback apart).
  */
-export const discover = async (issuer: string): Promise<URL> => {
+const discover = async (issuer: string): Promise<URL> => {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
   const document = await fetchJson(url)
   const said = (name: string): unknown => (typeof document === "object" && document !== null ? (document as { readonly [name: string]: unknown })[name] : undefined)

@@ -1,14 +1,14 @@
 /**
  * The organisation's OpenID provider: finds its keys, and tells its good tokens from all others.
  *
- * Keys are found by discovery, kept, and fetched again when a token names one that is not known, at most once in {@link COOLDOWN_MS}. What cannot be
- * checked is not let in. Spec: document 1 section 5; api.md "Who may call".
+ * Keys are found by discovery and kept for {@link KEEP_MS}. Address and keys are asked for anew after that, and before it where a token names a key that is not
+ * known, at most once in {@link COOLDOWN_MS}: a provider may move its keys. What cannot be checked is not let in. Spec: document 1 section 5; api.md "Who may call".
  */
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose"
+import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from "jose"
 import type { PersonClaims, TokenVerifier } from "../http/authenticate.ts"
 import { IssuerUnavailable } from "../http/issuer-unavailable.ts"
 import { claimList, claimText } from "./claims.ts"
-import { discover, REQUEST_MS } from "./discover.ts"
+import { fetchKeys } from "./discover.ts"
 
 /** Whom to believe, and how its tokens are read. */
 export interface OidcOptions {
@@ -25,9 +25,9 @@ export interface OidcOptions {
 export const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 /** How far the clocks of issuer and host may be apart. Unit: seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 30
-/** Keys are not fetched oftener than this, whatever tokens name. Unit: milliseconds. */
+/** The issuer is not asked anew oftener than this, whatever tokens name. Unit: milliseconds. */
 export const COOLDOWN_MS = 10_000
-/** Keys are fetched again after this, so that one that was withdrawn ends. Unit: milliseconds. */
+/** Where the keys are, and which, is asked anew after this, so that one that was withdrawn ends. Unit: milliseconds. */
 export const KEEP_MS = 300_000
 
 /** The verifier of an organisation's issuer. Nothing is asked of it before the first token. */
@@ -37,8 +37,7 @@ export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
     issuer: options.issuer,
     trustsCanonical: false,
     verify: async (token, nowMs) => {
-      const find = await keys()
-      try {
+      const read = async ({ find }: FoundKeys): Promise<PersonClaims | null> => {
         const { payload } = await jwtVerify(token, find, {
           issuer: options.issuer,
           audience: options.audience,
@@ -48,28 +47,54 @@ export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
           currentDate: new Date(nowMs)
         })
         return personOf(payload, options)
+      }
+      try {
+        const found = await keys.at(nowMs)
+        return await read(found).catch(async (cause: unknown) => {
+          const newer = cause instanceof errors.JWKSNoMatchingKey ? await keys.newerThan(found, nowMs) : found
+          if (newer === found) throw cause
+          return read(newer)
+        })
       } catch (cause) {
         // Whatever is wrong with a token, its bearer learns only that it opens nothing; that its key could not be asked for is another matter.
         if (cause instanceof errors.JOSEError && !isUnreachable(cause)) return null
-        throw new IssuerUnavailable({ reason: cause instanceof Error ? cause.message : String(cause) })
+        throw cause instanceof IssuerUnavailable ? cause : new IssuerUnavailable({ reason: cause instanceof Error ? cause.message : String(cause) })
       }
     }
   }
 }
 
+/** Whether it is the issuer whose keys cannot be read. */
 const isUnreachable = (cause: errors.JOSEError): boolean =>
-  cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid || cause.code === errors.JOSEError.code
+  cause instanceof errors.JWKSInvalid || cause.code === errors.JOSEError.code
 
-/** The issuer's keys; found out at the first token, and again after a failure, but not for every token that comes meanwhile. */
+/** The issuer's keys as they were at a time. */
+interface FoundKeys {
+  readonly find: ReturnType<typeof createLocalJWKSet>
+  readonly atMs: number
+}
+
+/** The issuer's keys: asked for at the first token, and again after a failure, but not for every token that comes meanwhile. */
 const keysOf = (issuer: string) => {
-  let found: Promise<ReturnType<typeof createRemoteJWKSet>> | null = null
-  return () => {
-    found ??= discover(issuer).then((url) => createRemoteJWKSet(url, { timeoutDuration: REQUEST_MS, cooldownDuration: COOLDOWN_MS, cacheMaxAge: KEEP_MS }))
-    const mine = found
-    mine.catch(() => {
-      if (found === mine) found = null
-    })
-    return mine
+  let current: FoundKeys | null = null
+  let asking: Promise<FoundKeys> | null = null
+  let askedAtMs = 0
+
+  /** Keys that are good yet stay until there are newer ones: whoever makes up key ids while the issuer is away must not lock everybody out. */
+  const ask = (nowMs: number): Promise<FoundKeys> => {
+    if (asking !== null) return asking
+    askedAtMs = nowMs
+    return asking = fetchKeys(issuer).then((jwks) => current = { find: createLocalJWKSet(jwks), atMs: nowMs }).finally(() => asking = null)
+  }
+  const isYounger = (atMs: number, nowMs: number, thanMs: number): boolean => nowMs >= atMs && nowMs - atMs < thanMs
+
+  return {
+    at: (nowMs: number): Promise<FoundKeys> => current !== null && isYounger(current.atMs, nowMs, KEEP_MS) ? Promise.resolve(current) : ask(nowMs),
+    /** What others found since, or what is found now; `old` itself where the issuer was asked a moment ago. */
+    newerThan: (old: FoundKeys, nowMs: number): Promise<FoundKeys> => {
+      if (current !== null && current !== old) return Promise.resolve(current)
+      return asking === null && isYounger(askedAtMs, nowMs, COOLDOWN_MS) ? Promise.resolve(old) : ask(nowMs)
+    }
   }
 }
 

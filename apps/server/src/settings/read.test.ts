@@ -13,7 +13,7 @@ describe("settings", () => {
     assert.deepEqual(read.settings, {
       host: "127.0.0.1", port: 8787, database: { kind: "sqlite", file: "./.flyball/flyball.db" }, origin: null, dataDir: "./.flyball", tenantId: null, oidcIssuer: null, oidcAudience: "flyball", oidcRolesClaim: "roles", oidcGroupsClaim: "groups", bootstrapAdmin: null, trustStore: null, metricsToken: null,
       trustedProxies: null, drainMs: 5_000, otlpEndpoint: null, otlpHeaders: null, otelServiceName: "flyball", tracesSampler: "parentbased_always_on", tracesSamplerArg: 1,
-      egressAllow: null, egressHttp: "0", secretsKeyFile: null, secretsLost: "0", alertEmail: null, smtpUrl: null, mailFrom: "flyball@localhost", signatureHeader: "X-Platform-Signature", webhookKeepDays: 30, logLevel: "info"
+      egressAllow: null, egressHttp: "0", egressPorts: null, secretsKeyFile: null, secretsLost: "0", alertEmail: null, smtpUrl: null, mailFrom: "flyball@localhost", signatureHeader: "X-Platform-Signature", webhookKeepDays: 30, logLevel: "info"
     })
   })
   it("lists every problem, and never shows a secret", () => {
@@ -64,6 +64,14 @@ describe("settings", () => {
       "FLYBALL_PORT_FILE is not a setting and is ignored. Only secrets can come from a file; set FLYBALL_PORT.",
       "FLYBALL_SOMETHING_ELSE is not a setting and is ignored."
     ])
+  })
+  it.each(["Host", "content-length", "CONNECTION", "webhook-id", "Content-Type", "X-Platform-Event", "User-Agent", "X Y"])("refuses %s for the signature", (name) =>
+    assert.isFalse(readSettings({ FLYBALL_WEBHOOK_SIGNATURE_HEADER: name }, noFile).ok))
+  it.each(["ops@münchen.de", "a..b@example.com", `${"a".repeat(65)}@example.com`, "a@-x_y.com", "a@b, c@d"])("refuses the alert address %s, which no mailer takes", (address) =>
+    assert.isFalse(readSettings({ FLYBALL_ALERT_EMAIL: address }, noFile).ok))
+  it.each<[string, ReadonlyArray<number> | null]>([["443", [443]], ["443, 8443", [443, 8443]], ["0", null], ["65536", null], ["443,", null], ["https", null], ["0443", null]])("reads %s as ports", (text, ports) => {
+    const read = readSettings({ FLYBALL_EGRESS_PORTS: text }, noFile)
+    assert.deepEqual(read.ok ? read.settings.egressPorts : null, ports)
   })
   it("keeps the store in the data folder unless told otherwise", () => {
     const read = readSettings({ FLYBALL_DATA_DIR: "/srv/flyball" }, noFile)

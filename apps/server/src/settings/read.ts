@@ -7,7 +7,7 @@ type Table = typeof settingsTable
 type ValueOf<S> = S extends Setting<infer A> ? A : never
 
 /** The settings with their types; `null` where a choice was left to the store. */
-export type Settings = { readonly [F in keyof Table]: F extends "origin" | "tenantId" | "oidcIssuer" | "bootstrapAdmin" | "trustStore" | "metricsToken" | "trustedProxies" | "otlpEndpoint" | "otlpHeaders" | "egressAllow" | "secretsKeyFile" | "alertEmail" | "smtpUrl" ? ValueOf<Table[F]> | null : ValueOf<Table[F]> }
+export type Settings = { readonly [F in keyof Table]: F extends "origin" | "tenantId" | "oidcIssuer" | "bootstrapAdmin" | "trustStore" | "metricsToken" | "trustedProxies" | "otlpEndpoint" | "otlpHeaders" | "egressAllow" | "egressPorts" | "secretsKeyFile" | "alertEmail" | "smtpUrl" ? ValueOf<Table[F]> | null : ValueOf<Table[F]> }
 
 /** One setting in force, as `flyball config` prints it. */
 export interface EffectiveSetting {

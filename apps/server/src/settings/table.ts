@@ -4,7 +4,8 @@
  * Spec: issue "record, prove, verify" item 5: one typed settings table, validated at start, `*_FILE` for secrets; the README prints it.
  */
 
-import type { MappingClaim } from "@flyball/contract"
+import { isMailAddress, type MappingClaim } from "@flyball/contract"
+import { signatureHeaderProblem } from "@flyball/core/webhooks"
 import { egressProblem, mailProblem } from "@flyball/node"
 import { type Network, readNetworks } from "../host/network.ts"
 import { isIssuerUrl } from "../oidc/issuer-url.ts"
@@ -94,6 +95,11 @@ const parseEgressAllow = (text: string): Parsed<ReadonlyArray<string>> => {
   return problem === null ? ok(entries) : no(`addresses, networks and exact names with commas between, such as 10.1.0.0/16,hooks.internal (${problem})`)
 }
 
+const parsePorts = (text: string): Parsed<ReadonlyArray<number>> => {
+  const ports = text.split(",").map((port) => port.trim())
+  return ports.every((port) => /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535) ? ok(ports.map(Number)) : no("ports with commas between, each from 1 to 65535, such as 443,8443")
+}
+
 const parseSmtpUrl = (url: string): Parsed<string> => {
   const problem = mailProblem({ url, from: "flyball@localhost.example" })
   return problem === null ? ok(url) : no(`smtp://user:password@host:port or smtps://… (${problem})`)
@@ -102,7 +108,10 @@ const parseSmtpUrl = (url: string): Parsed<string> => {
 const parseMailFrom = (from: string): Parsed<string> =>
   mailProblem({ url: "smtp://localhost", from }) === null ? ok(from) : no("an address such as flyball@example.com or Flyball <flyball@example.com>")
 
-const ADDRESS = /^[^\s@<>,;"\\\p{Cc}]{1,64}@[^\s@<>,;"\\\p{Cc}]{1,190}$/u
+const parseSignatureHeader = (name: string): Parsed<string> => {
+  const problem = signatureHeaderProblem(name)
+  return problem === null ? ok(name) : no(`the name of a header that no delivery has (${problem})`)
+}
 
 const parseRatio = (text: string): Parsed<number> => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text) ? ok(Number(text)) : no("a share from 0 to 1, such as 0.1")
 
@@ -183,6 +192,10 @@ export const settingsTable = {
     meaning: "Addresses, networks and exact names inside your network that webhooks may reach, with commas between. Without it none: webhooks go to public addresses only."
   }),
   egressHttp: setting({ name: "FLYBALL_EGRESS_HTTP", fallback: "0", parse: literal("0", "1"), meaning: "`1` lets webhooks have plain http addresses too." }),
+  egressPorts: setting({
+    name: "FLYBALL_EGRESS_PORTS", fallback: null, parse: parsePorts,
+    meaning: "The only ports that webhooks may use, with commas between. Without it 443 (80 for plain http), and those above 1023 but for what browsers refuse."
+  }),
   secretsKeyFile: setting({
     name: "FLYBALL_SECRETS_KEY_FILE", fallback: null, parse: text(/^[^\0]{1,4096}$/, "a path"),
     meaning: "File of the key that seals webhooks' secrets in the store, the same for all processes of one store. Default: `<data folder>/secrets.key`, made at the first start."
@@ -192,8 +205,8 @@ export const settingsTable = {
     meaning: "`1` starts although the key of webhooks' secrets is lost: each webhook then needs a new secret (`rotate-secret`), and nothing is sent to it before."
   }),
   alertEmail: setting({
-    name: "FLYBALL_ALERT_EMAIL", fallback: null, parse: text(ADDRESS, "an e-mail address"),
-    meaning: "Who is written to when a webhook fails that names nobody."
+    name: "FLYBALL_ALERT_EMAIL", fallback: null, parse: (value) => isMailAddress(value) ? ok(value) : no("an e-mail address in ASCII, such as night@example.com"),
+    meaning: "Who is written to when a webhook fails that names nobody, or nobody whom a letter reaches."
   }),
   smtpUrl: setting({
     name: "FLYBALL_SMTP_URL", fallback: null, parse: parseSmtpUrl, secret: true, show: () => "****",
@@ -201,8 +214,8 @@ export const settingsTable = {
   }),
   mailFrom: setting({ name: "FLYBALL_MAIL_FROM", fallback: "flyball@localhost", parse: parseMailFrom, meaning: "Who letters are from." }),
   signatureHeader: setting({
-    name: "FLYBALL_WEBHOOK_SIGNATURE_HEADER", fallback: "X-Platform-Signature", parse: text(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, "the name of a header"),
-    meaning: "Name of the webhooks' header with `sha256=<hex>`."
+    name: "FLYBALL_WEBHOOK_SIGNATURE_HEADER", fallback: "X-Platform-Signature", parse: parseSignatureHeader,
+    meaning: "Name of the webhooks' header with `sha256=<hex>`; none that a delivery has already."
   }),
   webhookKeepDays: setting({
     name: "FLYBALL_WEBHOOK_KEEP_DAYS", fallback: "30", parse: integer(15, 3_650),

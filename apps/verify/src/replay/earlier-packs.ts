@@ -5,6 +5,7 @@
 import type { Previous } from "@flyball/evidence"
 import { verifyPackFile } from "@flyball/evidence/node"
 import { followedChain } from "../previous-chain.ts"
+import { partOfHistory } from "./part-of-history.ts"
 
 /** A whole chain that was put aside. */
 export interface EarlierPack {
@@ -21,7 +22,8 @@ export interface Earlier {
   readonly missing: string | null
 }
 
-interface Given {
+/** A pack of all records of a chain, as far as the chain went when it was made. */
+export interface Given {
   readonly path: string
   readonly origin: string
   readonly size: number
@@ -42,21 +44,29 @@ export const earlierPacks = async (pack: string, given: ReadonlyArray<string>, t
   }
   const packs: Array<EarlierPack> = []
   let followed = await followedChain(pack)
+  let partial: string | null = null
   // Each chain is followed once: else two that name each other would go round.
   const left = new Set(chains)
   for (let before = 0; followed !== null && followed !== "hidden" && followed.storedSize > 0;) {
     const { origin }: Previous = followed
     const found = [...left].find((one) => one.origin === origin)
     if (found === undefined) break
-    if (found.size !== followed.storedSize || found.rootHex !== followed.storedRootHex) return differs(found, followed)
     left.delete(found)
-    before += found.size
-    packs.unshift({ path: found.path, before })
+    if (found.size !== followed.storedSize || found.rootHex !== followed.storedRootHex) {
+      const said = await partOfHistory(found, followed, threads)
+      if (said === null) return differs(found, followed)
+      // What it lacks is withheld; what lies before it can be followed all the same, and is of no use without it.
+      partial ??= said
+    }
+    if (partial === null) {
+      before += found.size
+      packs.unshift({ path: found.path, before })
+    }
     followed = await followedChain(found.path)
   }
   const [spare] = left
   if (spare !== undefined) return `Evaluations were not made again: ${spare.path} holds ${spare.origin}, which is no chain that this one follows${followed === null || followed === "hidden" ? "" : `; it follows ${followed.origin}`}.`
-  return { packs, missing: missingOf(followed) }
+  return { packs, missing: partial ?? missingOf(followed) }
 }
 
 const missingOf = (followed: Previous | "hidden" | null): string | null => {

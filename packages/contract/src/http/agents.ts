@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Agent, AgentCreate, AgentListQuery, AgentUpdate, DisownIn, Orphan, OwnershipTransfer, RecertifyIn, SuspendIn } from "../agents.ts"
 import { IdentityIn, IdentityVerdict } from "../identity.ts"
+import { pageQuery } from "../page.ts"
 import { ProvenanceCreate, ProvenanceOut } from "../provenance.ts"
 import { AgentNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
@@ -31,11 +32,11 @@ export const agents = {
   }),
   provenance: endpoint({
     id: "agents.provenance", method: "GET", path: "/api/v1/agents/{agent_id}/provenance", summary: "What an agent is made of, oldest first.",
-    access: access.read, params: { agent_id: agentId }, success: json(200, Schema.Array(ProvenanceOut)), refusals: ["AgentNotFound"]
+    access: access.read, params: { agent_id: agentId }, query: queryOf(pageQuery("provenance")), success: json(200, Schema.Array(ProvenanceOut)), refusals: ["AgentNotFound"]
   }),
   orphans: endpoint({
     id: "agents.orphans", method: "GET", path: "/api/v1/agents/orphans", summary: "Agents that nobody answers for, and when each is suspended.",
-    access: access.read, success: json(200, Schema.Array(Orphan))
+    access: access.read, query: queryOf(pageQuery("agent")), success: json(200, Schema.Array(Orphan))
   }),
   update: endpoint({
     id: "agents.update", method: "PATCH", path: "/api/v1/agents/{agent_id}", summary: "Changes an agent. What is left out stays.",

@@ -7,6 +7,7 @@ import {
 import { Evaluation, EvaluationIn, ExplanationOut, VoidIn, VoidOut } from "../evaluations.ts"
 import { decode } from "../decode.ts"
 import { integerParam } from "../fields.ts"
+import { NumberedPageQuery, pageQuery } from "../page.ts"
 import { EnvelopeNotFound, EnvelopeVersionNotFound, EvaluationNotFound, WaiverNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, optionalBody, type Param, queryOf } from "./endpoint.ts"
@@ -63,7 +64,7 @@ export const bound = {
   }),
   versions: endpoint({
     id: "bound.versions", method: "GET", path: `${AT}/versions`, summary: "Published versions, oldest first.",
-    access: access.read, params: envelope, success: json(200, Schema.Array(EnvelopeVersionOut)), refusals: ["EnvelopeNotFound"]
+    access: access.read, params: envelope, query: queryOf(NumberedPageQuery), success: json(200, Schema.Array(EnvelopeVersionOut)), refusals: ["EnvelopeNotFound"]
   }),
   version: endpoint({
     id: "bound.version", method: "GET", path: `${AT}/versions/{version}`, summary: "One published version.",
@@ -79,7 +80,7 @@ export const bound = {
   }),
   waivers: endpoint({
     id: "bound.waivers", method: "GET", path: `${AT}/waivers`, summary: "Waivers of an envelope, oldest first.",
-    access: access.read, params: envelope, success: json(200, Schema.Array(WaiverOut)), refusals: ["EnvelopeNotFound"]
+    access: access.read, params: envelope, query: queryOf(pageQuery("waiver")), success: json(200, Schema.Array(WaiverOut)), refusals: ["EnvelopeNotFound"]
   }),
   grantWaiver: endpoint({
     id: "bound.grant_waiver", method: "POST", path: `${AT}/waivers/{waiver_id}/grant`, summary: "Grants a waiver that somebody else asked for.",

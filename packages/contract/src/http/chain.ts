@@ -2,6 +2,7 @@
 import {
   ConsistencyOut, ConsistencyQuery, ErasureIn, ErasureOut, HeadOut, KeysOut, ProofOut, ProofQuery, RecordOut, RecordsQuery, VerifyOut, VerifyQuery
 } from "../chain.ts"
+import { KeysPageQuery } from "../page.ts"
 import { access } from "./access.ts"
 import { endpoint, json, jsonBody, jsonOrLines, media, queryOf, seqParam } from "./endpoint.ts"
 
@@ -37,7 +38,7 @@ export const chain = {
   }),
   keys: endpoint({
     id: "chain.keys", method: "GET", path: "/api/v1/chain/keys", summary: "The keys that sign, or signed, for the chain.",
-    access: access.read, success: json(200, KeysOut)
+    access: access.read, query: queryOf(KeysPageQuery), success: json(200, KeysOut)
   }),
   erase: endpoint({
     id: "chain.erase", method: "POST", path: "/api/v1/chain/erasures", summary: "Erases a part of a record and records that.",

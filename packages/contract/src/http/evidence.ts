@@ -1,9 +1,10 @@
 /** The endpoints of evidence packs. Spec: api.md "decisions, chain, evidence". */
 import { Schema } from "effect"
 import { PackOut, PackRequest } from "../packs.ts"
+import { pageQuery } from "../page.ts"
 import { PackNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
-import { endpoint, idParam, json, jsonBody, media } from "./endpoint.ts"
+import { endpoint, idParam, json, jsonBody, media, queryOf } from "./endpoint.ts"
 
 /** Media type of a pack: text, though not for reading in a browser. */
 export const PACK_MEDIA = "application/vnd.flyball.evidence-pack"
@@ -16,7 +17,7 @@ export const evidence = {
   }),
   list: endpoint({
     id: "evidence.list", method: "GET", path: "/api/v1/evidence/packs", summary: "Packs that were asked for, oldest first.",
-    access: access.exportPacks, success: json(200, Schema.Array(PackOut))
+    access: access.exportPacks, query: queryOf(pageQuery("pack")), success: json(200, Schema.Array(PackOut))
   }),
   download: endpoint({
     id: "evidence.download", method: "GET", path: "/api/v1/evidence/packs/{pack_id}", summary: "The pack itself, made anew.",

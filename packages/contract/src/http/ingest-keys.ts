@@ -1,9 +1,10 @@
 /** The endpoints of ingest keys. Spec: document 1 section 5; api.md "agents and registry". */
 import { Schema } from "effect"
 import { IngestKeyCreate, IngestKeyMinted, IngestKeyOut } from "../ingest-keys.ts"
+import { pageQuery } from "../page.ts"
 import { IngestKeyNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
-import { endpoint, idParam, json, jsonBody } from "./endpoint.ts"
+import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 
 /** Ingest keys. */
 export const ingestKeys = {
@@ -13,7 +14,7 @@ export const ingestKeys = {
   }),
   list: endpoint({
     id: "ingest_keys.list", method: "GET", path: "/api/v1/admin/ingest-keys", summary: "Ingest keys without the keys, oldest first.",
-    access: access.administer, success: json(200, Schema.Array(IngestKeyOut))
+    access: access.administer, query: queryOf(pageQuery("ingestKey")), success: json(200, Schema.Array(IngestKeyOut))
   }),
   revoke: endpoint({
     id: "ingest_keys.revoke", method: "POST", path: "/api/v1/admin/ingest-keys/{key_id}/revoke", summary: "Revokes an ingest key from the next request on.",

@@ -1,15 +1,16 @@
 /** The endpoints of models. Spec: document 1 section 4; api.md "agents and registry". */
 import { Schema } from "effect"
 import { ModelCreate, ModelOut, ModelUpdate } from "../models.ts"
+import { pageQuery } from "../page.ts"
 import { ModelNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
-import { endpoint, idParam, json, jsonBody } from "./endpoint.ts"
+import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 
 /** Models. */
 export const models = {
   list: endpoint({
     id: "models.list", method: "GET", path: "/api/v1/models", summary: "Models, oldest first.",
-    access: access.readOwn, success: json(200, Schema.Array(ModelOut))
+    access: access.readOwn, query: queryOf(pageQuery("model")), success: json(200, Schema.Array(ModelOut))
   }),
   create: endpoint({
     id: "models.create", method: "POST", path: "/api/v1/models", summary: "Registers a model.",

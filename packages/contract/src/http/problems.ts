@@ -77,6 +77,7 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
 const faults: { readonly [tag: string]: string } = {
   StorageUnavailable: "The store cannot be reached or cannot write now. Send the request again later; captures with a client_ref are idempotent.",
   IssuerUnavailable: "The identity provider cannot be asked for its keys now, so nobody's token can be checked. Send the request again later; ingest keys work.",
+  TrustStoreUnavailable: "The trust store cannot be read now, so no card can be verified and nothing was recorded. Send the request again later; declared identities are taken.",
   StorageConflict: "Others kept changing what this request changes. Send it again.",
   StorageCorrupt: "The store holds something that cannot be true, and this request stops before it. The operator must look."
 }

@@ -1,5 +1,6 @@
 /** The endpoints of webhooks. Spec: document 1 section 4; api.md "agents and registry", `/webhooks`. */
 import { Schema } from "effect"
+import { pageQuery } from "../page.ts"
 import { DeliveryNotFound, WebhookNotFound } from "../refusals.ts"
 import {
   DeliveriesQuery, DeliveryOut, RecoverIn, RecoverOut, RotateSecretIn, WebhookCreate, WebhookOut, WebhookTestOut, WebhookWithSecret
@@ -19,7 +20,7 @@ export const webhooks = {
   }),
   list: endpoint({
     id: "webhooks.list", method: "GET", path: "/api/v1/webhooks", summary: "Webhooks without their secrets, oldest first, revoked ones too.",
-    access: access.administerAll, success: json(200, Schema.Array(WebhookOut))
+    access: access.administerAll, query: queryOf(pageQuery("webhook")), success: json(200, Schema.Array(WebhookOut))
   }),
   get: endpoint({
     id: "webhooks.get", method: "GET", path: AT, summary: "One webhook without its secret.",

@@ -12,9 +12,9 @@ import type { AgentPlan } from "./change-agent.ts"
 import { agentOut, type StoredAgent } from "./document.ts"
 import { planDisown, planTransferOwnership } from "./plan-ownership.ts"
 import { planActivate, planDecommission, planDue, planSuspend } from "./plan-status.ts"
-import { planRecertify, planUpdate } from "./plan-update.ts"
+import { planRecertify, planUpdate, updatedAgent } from "./plan-update.ts"
 import { readAgent } from "./read-agent.ts"
-import type { AutonomyTier } from "./rules/document.ts"
+import type { AgentDocument } from "./rules/document.ts"
 import { hasOwner } from "./rules/owner.ts"
 import { conditionsOf, DRILL_AGE_MS, type TierCondition } from "./rules/tier-gate.ts"
 import type { TierEvidenceApi } from "./tier-evidence.ts"
@@ -24,7 +24,7 @@ type Act<Input, Refusal> = (id: string, input: Input, writer: Writer, scope?: Sc
 
 /** Acts on agents. Each is one commit of the document and its record. */
 export interface AgentActs {
-  /** Changes what is given; what is left out stays. */
+  /** Changes what is given; what is left out stays. Where nothing changes, nothing is recorded, and the agent is answered as it is. */
   readonly update: Act<AgentUpdate, InvalidTransition | AgentVersionConflict | TierGateUnmet>
   /** Draft or suspended to active, if the agent has what its tier needs. */
   readonly activate: (id: string, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | TierGateUnmet | ReadFault>
@@ -50,33 +50,34 @@ export interface ActsOptions {
 /** The acts over a store. */
 export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentActs => {
   /** Reads the agent, plans, commits, and again when it changed meanwhile. */
-  const act = <E, F = never>(id: string, scope: Scope, plan: (stored: StoredAgent, nowMs: number) => Effect.Effect<Result.Result<AgentPlan, E>, F>) =>
+  const act = <E, F = never>(id: string, scope: Scope, plan: (stored: StoredAgent, nowMs: number) => Effect.Effect<Result.Result<AgentPlan | null, E>, F>) =>
     commitPlanned(Effect.gen(function*() {
       const stored = yield* readAgent(storage, id, scope)
-      const { agent, change } = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
-      yield* storage.commit(change)
-      return agentOut({ id, version: stored.version + 1, body: agent }, tenantId)
+      const planned = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
+      if (planned === null) return agentOut(stored, tenantId)
+      yield* storage.commit(planned.change)
+      return agentOut({ id, version: stored.version + 1, body: planned.agent }, tenantId)
     }))
 
-  /** The conditions that an agent meets, of those that a tier asks for. */
-  const met = Effect.fnUntraced(function*(stored: StoredAgent, tier: AutonomyTier, nowMs: number) {
+  /** The conditions that an agent meets, of those that its tier asks for. */
+  const met = Effect.fnUntraced(function*(id: string, agent: AgentDocument, nowMs: number) {
     const asks: { readonly [C in TierCondition]: Effect.Effect<boolean, ReadFault> } = {
-      owner: Effect.succeed(hasOwner(stored.body)),
-      recertification: Effect.succeed(stored.body.recertDueAtMs === null || stored.body.recertDueAtMs > nowMs),
-      published_envelope: evidence.publishedEnvelope(stored.id),
-      verified_identity: Effect.succeed(stored.body.identityVerified === true),
-      attested_drill: evidence.attestedDrill(stored.id, nowMs - DRILL_AGE_MS)
+      owner: Effect.succeed(hasOwner(agent)),
+      recertification: Effect.succeed(agent.recertDueAtMs === null || agent.recertDueAtMs > nowMs),
+      published_envelope: evidence.publishedEnvelope(id),
+      verified_identity: Effect.succeed(agent.identityVerified === true),
+      attested_drill: evidence.attestedDrill(id, nowMs - DRILL_AGE_MS)
     }
     const found = new Set<TierCondition>()
-    for (const condition of conditionsOf(tier)) if (yield* asks[condition]) found.add(condition)
+    for (const condition of conditionsOf(agent.autonomyTier)) if (yield* asks[condition]) found.add(condition)
     return found
   })
 
   return {
     update: (id, input, writer, scope = everyUnit) =>
-      act(id, scope, (stored, nowMs) => Effect.map(met(stored, input.autonomy_tier ?? stored.body.autonomyTier, nowMs), (found) => planUpdate(stored, input, writer, found))),
+      act(id, scope, (stored, nowMs) => Effect.map(met(id, updatedAgent(stored.body, input), nowMs), (found) => planUpdate(stored, input, writer, found))),
     activate: (id, writer, scope = everyUnit) =>
-      act(id, scope, (stored, nowMs) => Effect.map(met(stored, stored.body.autonomyTier, nowMs), (found) => planActivate(stored, writer, found))),
+      act(id, scope, (stored, nowMs) => Effect.map(met(id, stored.body, nowMs), (found) => planActivate(stored, writer, found))),
     suspend: (id, input, writer, scope = everyUnit) =>
       act(id, scope, (stored) => Effect.succeed(planSuspend(stored, { cause: "manual", reason: input.reason ?? null, writer }))),
     suspendIfDue: (id) =>

@@ -20,20 +20,33 @@ const LEASE_MS = 50_000
 const LEASE = "agent_clock"
 const PAGE = 500
 
-/** Suspends what is due now, and answers how many agents that were. Safe to run beside itself. */
+/**
+ * Suspends what is due now, and answers how many agents that were. Safe to run beside itself.
+ *
+ * - Fails: when agents cannot be listed. One that cannot be suspended does not stand in the way of those after it: the log tells of it, and the next look tries it again.
+ */
 export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Effect.gen(function*() {
   const agents = yield* Agents
   const storage = yield* Storage
   const nowMs = yield* Clock.currentTimeMillis
   let suspended = 0
+  const missed: Array<{ readonly id: string; readonly cause: Cause.Cause<unknown> }> = []
+  const attempt = (id: string) => Effect.catchCause(agents.suspendIfDue(id), (cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+    missed.push({ id, cause })
+    return Effect.succeed(null)
+  })
   for (let after: string | undefined; ;) {
     const page = yield* storage.list(AGENTS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
     for (const { body, id } of page.map(storedAgent)) {
-      if (dueSuspension(body, idAtMs(id), nowMs) !== null && (yield* agents.suspendIfDue(id)) !== null) suspended += 1
+      if (dueSuspension(body, idAtMs(id), nowMs) !== null && (yield* attempt(id)) !== null) suspended += 1
     }
-    if (page.length < PAGE) return suspended
+    if (page.length < PAGE) break
     after = page.at(-1)!.id
   }
+  const [first] = missed
+  if (first !== undefined) yield* Effect.logError(`The clock of the registry could not suspend ${missed.length} of the agents that are due, ${first.id} first; it tries again.`, first.cause)
+  return suspended
 })
 
 /** Looks every minute while its scope is open. */

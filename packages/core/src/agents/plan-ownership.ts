@@ -38,7 +38,7 @@ export const planDisown = (stored: StoredAgent, input: DisownIn, writer: Writer,
       ? Result.succeed(changeAgent(stored, { ...stored.body, ...noOwner, orphanedAtMs: nowMs }, {
         kind: "agent.orphaned", body: { since: formatInstant(nowMs) }, parts: reasonPart(input.reason), writer
       }, [agentOrphaned(stored.id, nowMs, writer)]))
-      : Result.fail(new InvalidTransition({ status: "orphaned", act: "disown" })))
+      : Result.fail(new InvalidTransition({ status: stored.body.status, act: "disown", why: "Nobody answers for this agent: there is no owner to take away, and its week runs on." })))
 
 /** The event of an agent that has no owner since `nowMs`, whoever took it away. */
 export const agentOrphaned = (agentId: string, nowMs: number, writer: Writer): EventDraft =>

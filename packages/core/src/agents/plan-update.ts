@@ -1,32 +1,35 @@
 /** Plans the update and the recertification of an agent. Pure. */
 import { AgentVersionConflict, type AgentUpdate, InvalidInput, detailItem, type InvalidTransition, type RecertifyIn, type TierGateUnmet } from "@flyball/contract"
-import { formatInstant, parseInstant } from "@flyball/evidence"
+import { equalBytes, formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
+import type { PartDraft } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { type AgentPlan, allowed, changeAgent } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
 import { profilePart } from "./parts.ts"
 import { gate } from "./plan-status.ts"
-import { type AgentDocument, profileMembers } from "./rules/document.ts"
+import type { AgentDocument } from "./rules/document.ts"
 import type { TierCondition } from "./rules/tier-gate.ts"
 
 /**
- * Decides what updating an agent would change. A member left out stays; null empties what may be empty.
+ * Decides what updating an agent would change; null where that is nothing, which needs no record. A member left out stays; null empties what may be empty.
  *
  * - Fails: `InvalidTransition` at the agent's end; `AgentVersionConflict` when `if_version` is not the version that is there; `TierGateUnmet` when the
  *   tier of an active agent is raised beyond what it may.
- * - Spec: document 1 section 4, PATCH /agents/{agent_id}; api "agents and registry".
+ * - Spec: document 1 section 4, PATCH /agents/{agent_id}; api "agents and registry". What an update without a change does is a gap: decision 0013.
  */
 export const planUpdate = (
   stored: StoredAgent,
   input: AgentUpdate,
   writer: Writer,
   met: ReadonlySet<TierCondition>
-): Result.Result<AgentPlan, InvalidTransition | AgentVersionConflict | TierGateUnmet> =>
+): Result.Result<AgentPlan | null, InvalidTransition | AgentVersionConflict | TierGateUnmet> =>
   Result.gen(function*() {
     yield* allowed(stored, "update")
     if (input.if_version !== undefined && input.if_version !== null && input.if_version !== stored.version) return yield* Result.fail(new AgentVersionConflict({ version: stored.version }))
-    const agent = updated(stored.body, input)
+    const agent = updatedAgent(stored.body, input)
+    const profileChanged = !sameBytes(profilePart(agent), profilePart(stored.body))
+    if (!profileChanged && bodyMembers.every((name) => agent[name] === stored.body[name])) return null
     if (stored.body.status === "active" && agent.autonomyTier > stored.body.autonomyTier) yield* gate(agent.autonomyTier, met)
     return changeAgent(stored, agent, {
       kind: "agent.updated",
@@ -35,12 +38,18 @@ export const planUpdate = (
         recert_due_at: agent.recertDueAtMs === null ? undefined : formatInstant(agent.recertDueAtMs),
         risk_class: agent.riskClass
       },
-      parts: profileMembers.some((name) => agent[name] !== stored.body[name]) ? [profilePart(agent)] : [],
+      parts: profileChanged ? [profilePart(agent)] : [],
       writer
     })
   })
 
-const updated = (agent: AgentDocument, input: AgentUpdate): AgentDocument => ({
+/** What the record's body says. */
+const bodyMembers = ["autonomyTier", "recertDueAtMs", "riskClass"] as const
+
+const sameBytes = (one: PartDraft, other: PartDraft): boolean => equalBytes(one.bytes, other.bytes)
+
+/** The agent that an update asks for. */
+export const updatedAgent = (agent: AgentDocument, input: AgentUpdate): AgentDocument => ({
   ...agent,
   ...given("description", input.description),
   ...given("purpose", input.purpose),

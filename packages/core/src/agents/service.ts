@@ -42,8 +42,8 @@ export interface AgentsApi extends AgentActs {
   readonly find: (name: string, scope?: Scope) => Effect.Effect<Agent | null, ReadFault>
   /** Oldest first. */
   readonly list: (query: AgentListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<Agent>, ReadFault>
-  /** Agents that nobody answers for, oldest first. */
-  readonly orphans: (scope?: Scope) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
+  /** Agents that nobody answers for, oldest first; `page` cuts out a piece. */
+  readonly orphans: (scope?: Scope, page?: Pick<AgentListQuery, "after" | "limit">) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
 }
 
 /** The agent registry. */
@@ -138,7 +138,8 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
           return matches(query, agent) ? agent : null
         }, scope, query.after, query.limit ?? Number.POSITIVE_INFINITY)
 
-    const orphans: AgentsApi["orphans"] = (scope = everyUnit) => collect((document) => orphanOut(storedAgent(document), tenantId), scope, undefined, Number.POSITIVE_INFINITY)
+    const orphans: AgentsApi["orphans"] = (scope = everyUnit, { after, limit } = {}) =>
+      collect((document) => orphanOut(storedAgent(document), tenantId), scope, after, limit ?? Number.POSITIVE_INFINITY)
 
     return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence: yield* TierEvidence }), attachIdentity: attachIdentity({ storage, crypto: yield* EvidenceCrypto, trust: yield* TrustStore }) })
   }))

@@ -26,6 +26,11 @@ export interface GuardApi {
    * Advancing to what the guard holds already is true and changes nothing: a crash after it is repeated harmlessly.
    */
   readonly advance: (from: SignedState | null, to: SignedState) => Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
+  /**
+   * Whether this state came back from a copy, and nobody has said that nothing was signed after it: then no chain is opened for writing on it, and a recovery may begin.
+   * Left out by a guard that cannot be copied.
+   */
+  readonly inDoubt?: Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
 }
 
 /** The last-signed state. */

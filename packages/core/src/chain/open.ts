@@ -20,7 +20,7 @@ import { isOrigin, localOrigin } from "./origin.ts"
 import { settleRotation } from "./settle-rotation.ts"
 import { Signer, type SignerApi } from "./signer.ts"
 import {
-  ChainMissing, GuardBehindStore, GuardDisagrees, GuardRefused, OriginInvalid, OriginRefused, RecoveryUnfinished, type StartError, StoreBehindGuard
+  ChainMissing, GuardBehindStore, GuardDisagrees, GuardInDoubt, GuardRefused, OriginInvalid, OriginRefused, RecoveryUnfinished, type StartError, StoreBehindGuard
 } from "./start-errors.ts"
 import { storedTree } from "./tree.ts"
 
@@ -66,10 +66,16 @@ export const openChain = (options: ChainOptions): Effect.Effect<OpenedChain, Sta
     const keyParts = { storage, signer, crypto, origin: genesis.origin }
     const vkey = yield* openKeys(keyParts, options.readOnly === true).pipe(
       // Of a store that was put back to before a rotation, that it is behind is the whole story.
-      Effect.catchTag("KeyRefused", (refusal) => Effect.andThen(failWhereBehind(storage, genesis.origin), refusal))
+      Effect.catchTag("KeyRefused", (refusal) => failWhereBehind(storage, genesis.origin).pipe(
+        Effect.andThen(options.readOnly === true ? Effect.void : requireNewest(genesis.origin)),
+        Effect.andThen(refusal)
+      ))
     )
     yield* checkGuard(storage, genesis.origin)
-    if (options.readOnly !== true) yield* settleRotation(keyParts)
+    if (options.readOnly !== true) {
+      yield* requireNewest(genesis.origin)
+      yield* settleRotation(keyParts)
+    }
     return { ...opened, vkey }
   })
 
@@ -85,6 +91,12 @@ const requireFinished = Effect.fnUntraced(function*(storage: StorageApi, origin:
   if ((signer.origin ?? origin) === origin && (signed?.origin ?? origin) === origin) return
   const previous = yield* readPrevious(storage, yield* EvidenceCrypto)
   if (previous !== null && isUnfinished(previous, signer.origin, signed)) return yield* new RecoveryUnfinished({ from: previous.origin, to: origin })
+})
+
+/** What is signed from here on must not contradict what a copy of the guard has forgotten. */
+const requireNewest = Effect.fnUntraced(function*(origin: string) {
+  const guard = yield* Guard
+  if (guard.inDoubt !== undefined && (yield* guard.inDoubt)) return yield* new GuardInDoubt({ origin, guarded: (yield* guard.read)?.size ?? 0 })
 })
 
 /** Record 0 of this store; null while it is empty. */

@@ -64,6 +64,15 @@ export class GuardBehindStore extends Schema.TaggedError<GuardBehindStore>()("Gu
   }
 }
 
+/** The guard came back from a copy, and more may have been signed than it knows of. */
+export class GuardInDoubt extends Schema.TaggedError<GuardInDoubt>()("GuardInDoubt", { origin: Schema.String, guarded: Schema.Int }) {
+  override get message(): string {
+    return `The guard here is a backup's: it knows of ${this.guarded} signed records of ${this.origin}, and of nothing that was signed after that backup. ` +
+      `Bring back its newest copy. When there is none: if nothing was signed after the backup, say so with flyball restore --nothing-signed-since, and start again. ` +
+      `Otherwise, or when nobody knows, signing on could contradict what others already hold: flyball recover --accept-rollback --reason TEXT goes on under another name.`
+  }
+}
+
 /** The store was opened for reading only, and there is no chain in it yet. */
 export class ChainMissing extends Schema.TaggedError<ChainMissing>()("ChainMissing", {}) {
   override get message(): string {
@@ -103,6 +112,7 @@ export type StartError =
   | GuardDisagrees
   | GuardBehindStore
   | GuardRefused
+  | GuardInDoubt
   | ChainMissing
   | RecoveryUnfinished
   | KeysUnreadable

@@ -14,7 +14,7 @@ import { erasedKeyProfile } from "../ingest-keys/rules/document.ts"
 import { erasedProvenance } from "../provenance/rules/document.ts"
 import { PROVENANCE } from "../provenance/rules/fold.ts"
 import { PRINCIPALS } from "../principals/plan-seen.ts"
-import type { EventDraft } from "../storage/outbox.ts"
+import type { Cancellation, EventDraft } from "../storage/outbox.ts"
 import type { Document, DocumentPut, JsonObject, RecordDraft } from "../storage/port.ts"
 import { forgottenMail, MAILS, storedMail, WAITING } from "../webhooks/mails.ts"
 import { putWebhook, storedWebhook, webhookRevoked } from "../webhooks/plan-webhook.ts"
@@ -52,8 +52,8 @@ export interface Scrubbed {
   readonly put: DocumentPut
   readonly record: RecordDraft | null
   readonly events?: ReadonlyArray<EventDraft>
-  /** Whose pending deliveries end with it. */
-  readonly cancel?: ReadonlyArray<{ readonly endpointId: string }>
+  /** Whose pending deliveries end with it. What its receiver answered may say the same. */
+  readonly cancel?: ReadonlyArray<Cancellation>
 }
 
 /** The document that holds the content of this part of this kind of record; null when no document does. */
@@ -114,7 +114,7 @@ const webhookEndpoint: Scrub = {
   without: (document) => {
     const { body, id, version } = storedWebhook(document)
     const revoked = { ...body, ...erasedEndpoint, status: "revoked", cause: "owner" } as const
-    return { put: putWebhook(id, version, revoked), record: body.status === "revoked" ? null : webhookRevoked(id, ERASED_ENDPOINT), cancel: [{ endpointId: id }] }
+    return { put: putWebhook(id, version, revoked), record: body.status === "revoked" ? null : webhookRevoked(id, ERASED_ENDPOINT), cancel: [{ endpointId: id, forgetAnswers: true }] }
   },
   beside: [
     { collection: WEBHOOK_SECRETS, without: (document) => storedSecret(document).sealed === undefined ? null : forgottenSecret(document) },

@@ -8,11 +8,10 @@ import { TierEvidence } from "../agents/tier-evidence.ts"
 import { Erasure } from "../erasure/service.ts"
 import { Replay } from "../replay/service.ts"
 import { unitScope } from "../scope.ts"
-import { StorageUnavailable } from "../storage/faults.ts"
 import { Storage } from "../storage/port.ts"
 import { governorWorld, registered } from "../testing/governor-world.ts"
 import { systemHost as writer } from "../writer.ts"
-import { TrustStore, type TrustStoreApi } from "./trust-store.ts"
+import { TrustStore, type TrustStoreApi, TrustStoreUnavailable } from "./trust-store.ts"
 import { a2aCard, cardOf, detachedCard, ed25519Key } from "./testing/cards.ts"
 
 const acme = ed25519Key("acme")
@@ -145,14 +144,14 @@ describe("attaching an identity", () => {
   }).pipe(Effect.provide(Layer.fresh(world))))
 
   it.effect("records nothing while the trust store cannot be read, and knows no key without one", () => Effect.gen(function*() {
-    const broken = worldOf({ keys: Effect.fail(new StorageUnavailable({ reason: "the disk is gone", wrote: "no" })) })
+    const broken = worldOf({ keys: Effect.fail(new TrustStoreUnavailable({ reason: "the disk is gone" })) })
     const [tag, records] = yield* Effect.gen(function*() {
       const { id } = yield* registered("courier")
       const refusal = yield* Effect.flip(attach(id, signed))
       yield* attach(id, spiffe)
       return [refusal._tag, yield* Storage.use((storage) => storage.records({ kinds: ["agent.identity_attested"], limit: 10 }))] as const
     }).pipe(Effect.provide(broken))
-    assert.deepStrictEqual([tag, records.length], ["StorageUnavailable", 1])
+    assert.deepStrictEqual([tag, records.length], ["TrustStoreUnavailable", 1])
     const { id } = yield* registered("courier")
     assert.deepInclude(yield* attach(id, signed), { verdict: "rejected", reason_code: "key_unknown", identity_verified: false })
   }).pipe(Effect.provide(Layer.fresh(governorWorld()))))

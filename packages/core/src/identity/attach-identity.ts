@@ -12,7 +12,7 @@ import { readIdentity } from "./identity-input.ts"
 import { judgeCard } from "./judge-card.ts"
 import { attestedCard, attestedDeclaration, planAttach } from "./plan-attach.ts"
 import type { SentCard } from "./rules/read-card.ts"
-import type { TrustStoreApi } from "./trust-store.ts"
+import type { TrustStoreApi, TrustStoreUnavailable } from "./trust-store.ts"
 
 /** What attaching works with. */
 export interface AttachOptions {
@@ -23,7 +23,7 @@ export interface AttachOptions {
 
 /** Attaches an identity. A card that is rejected is an answer, and a record, too. */
 export type AttachIdentity = (id: string, input: IdentityIn, writer: Writer, scope?: Scope) =>
-  Effect.Effect<IdentityVerdict, AgentNotFound | InvalidTransition | InvalidInput | ReadFault>
+  Effect.Effect<IdentityVerdict, AgentNotFound | InvalidTransition | InvalidInput | TrustStoreUnavailable | ReadFault>
 
 /** Attaching identities over a store and a trust store. */
 export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): AttachIdentity => {

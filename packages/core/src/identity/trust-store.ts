@@ -1,6 +1,5 @@
 /** The port of the trust store: which public keys may vouch for agents. */
-import { Context, Effect, type Layer, Schema } from "effect"
-import type { StorageUnavailable } from "../storage/faults.ts"
+import { Context, Data, Effect, type Layer, Schema } from "effect"
 import type { TrustedKey } from "./rules/trusted-key.ts"
 
 /** A trust store. */
@@ -8,9 +7,16 @@ export interface TrustStoreApi {
   /**
    * Every trusted key as it is now, revoked ones too. Asked anew for each card, so that a revocation counts at once; no two have the same id.
    *
-   * - Fails: `StorageUnavailable` when the keys cannot be read; nothing is recorded then.
+   * - Fails: `TrustStoreUnavailable` when the keys cannot be read; nothing is recorded then.
    */
-  readonly keys: Effect.Effect<ReadonlyArray<TrustedKey>, StorageUnavailable>
+  readonly keys: Effect.Effect<ReadonlyArray<TrustedKey>, TrustStoreUnavailable>
+}
+
+/** A trust store that was open cannot be read any more: no card can be judged until it can. The store of the chain is another, and well. */
+export class TrustStoreUnavailable extends Data.TaggedError("TrustStoreUnavailable")<{ readonly reason: string; readonly cause?: unknown }> {
+  override get message(): string {
+    return `The trust store is unavailable: ${this.reason}. Nothing was written.`
+  }
 }
 
 /** The port. Without a trust store no key is known, and no card is verified. */

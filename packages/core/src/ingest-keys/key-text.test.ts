@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { portableCrypto } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
 import { isKeyText, keyDigest, keyText, shownPrefix } from "./key-text.ts"
@@ -19,6 +20,10 @@ describe("the text of an ingest key", () => {
 
   it("is looked up by its plain SHA-256, as the specification says", () => {
     assert.strictEqual(keyDigest(portableCrypto, "abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    for (const byte of [0, 1, 254]) {
+      const key = keyText(new Uint8Array(32).fill(byte))
+      assert.strictEqual(keyDigest(portableCrypto, key), createHash("sha256").update(key).digest("hex"))
+    }
   })
 
   it("shows no more than four of its characters", () => {

@@ -26,18 +26,23 @@ export const planRegisterModel = (modelId: string, input: ModelCreate, writer: W
 }
 
 /**
- * What changing a model changes. A member left out stays.
+ * What changing a model changes; null where that is nothing, which needs no record. A member left out stays.
  *
  * - Fails: never.
  * - Spec: api "agents and registry".
  */
-export const planUpdateModel = (modelId: string, version: number, model: ModelDocument, input: ModelUpdate, writer: Writer): ModelPlan =>
-  planned(modelId, version, {
+export const planUpdateModel = (modelId: string, version: number, model: ModelDocument, input: ModelUpdate, writer: Writer): ModelPlan | null => {
+  const next: ModelDocument = {
     ...model,
     status: input.status ?? model.status,
     hosting: input.hosting === undefined ? model.hosting : input.hosting,
     ...(input.price === undefined ? {} : priced(input.price))
-  }, "model.updated", writer)
+  }
+  return changing.every((name) => next[name] === model[name]) ? null : planned(modelId, version, next, "model.updated", writer)
+}
+
+/** What a change may touch. */
+const changing = ["status", "hosting", "inputMicroUsdPerMtok", "outputMicroUsdPerMtok"] as const
 
 const priced = (price: ModelCreate["price"]): Pick<ModelDocument, "inputMicroUsdPerMtok" | "outputMicroUsdPerMtok"> =>
   ({ inputMicroUsdPerMtok: price?.input_micro_usd_per_mtok ?? null, outputMicroUsdPerMtok: price?.output_micro_usd_per_mtok ?? null })

@@ -13,6 +13,7 @@ import { MODELS } from "./rules/fold.ts"
 export interface ModelsApi {
   /** Registers a model; provider, name and version that are there already are refused. */
   readonly create: (input: ModelCreate, writer: Writer) => Effect.Effect<ModelOut, ModelTaken | ReadFault>
+  /** Where nothing changes, nothing is recorded, and the model is answered as it is. */
   readonly update: (id: string, input: ModelUpdate, writer: Writer) => Effect.Effect<ModelOut, ModelNotFound | ReadFault>
   /** Oldest first. */
   readonly list: Effect.Effect<ReadonlyArray<ModelOut>, ReadFault>
@@ -36,9 +37,10 @@ export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/M
       update: (id, input, writer) => commitPlanned(Effect.gen(function*() {
         const document = isId("model", id) ? yield* storage.get(MODELS, id) : null
         if (document === null) return yield* new ModelNotFound({ modelId: id })
-        const { change, model } = planUpdateModel(id, document.version, document.body as ModelDocument, input, writer)
-        yield* storage.commit(change)
-        return modelOut(id, model)
+        const planned = planUpdateModel(id, document.version, document.body as ModelDocument, input, writer)
+        if (planned === null) return modelOut(id, document.body as ModelDocument)
+        yield* storage.commit(planned.change)
+        return modelOut(id, planned.model)
       })),
       list: Effect.gen(function*() {
         const found: Array<ModelOut> = []

@@ -21,8 +21,10 @@ export interface Behind {
   /** Root over what the store holds, 64 lower-case hex digits. */
   readonly storedRootHex: string
   readonly checkpoint: Checkpoint | null
-  /** What was signed last; null when the guard was lost. */
+  /** What was signed last; null when the guard was lost, or has forgotten it. */
   readonly signed: SignedState | null
+  /** Records that a guard knows of which may have forgotten later ones; null where `signed` says all. */
+  readonly guarded: number | null
 }
 
 /** A store that holds the new chain already. */
@@ -33,14 +35,15 @@ export interface Begun {
 }
 
 /**
- * Looks whether a recovery is due.
+ * Looks whether a recovery is due. `guardForgotten`: a person knows that the guard is an older copy, and that no newer one is left.
  *
  * - Fails: `NothingToRecover` where a start would succeed; with the start's own refusal where keys, guard and store do not belong together.
  */
-export const look = (storage: StorageApi, signer: SignerApi, crypto: Crypto): Effect.Effect<Behind | Begun, StartError | NothingToRecover, Guard> =>
+export const look = (storage: StorageApi, signer: SignerApi, crypto: Crypto, guardForgotten: boolean): Effect.Effect<Behind | Begun, StartError | NothingToRecover, Guard> =>
   Effect.gen(function*() {
     const genesis = yield* readStoredGenesis(storage)
-    const signed = yield* (yield* Guard).read
+    const guard = yield* Guard
+    const signed = yield* guard.read
     const origin = genesis?.origin ?? signed?.origin
     if (origin === undefined) return yield* new NothingToRecover({ origin: null, stored: 0 })
     const previous = yield* readPrevious(storage, crypto)
@@ -49,11 +52,13 @@ export const look = (storage: StorageApi, signer: SignerApi, crypto: Crypto): Ef
     if (signed !== null && signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })
     const head = yield* storage.head
     const size = (head?.seq ?? -1) + 1
+    const forgotten = guardForgotten || (guard.inDoubt !== undefined && (yield* guard.inDoubt))
     // The record of a rotation may be among those that are gone: then the guard alone says that key and chain belong together.
-    if (size >= (signed?.size ?? 0)) yield* requireKey(storage, crypto, origin, signer)
-    yield* requireBehind(storage, origin, signed, size)
+    if (!forgotten && size >= (signed?.size ?? 0)) yield* requireKey(storage, crypto, origin, signer)
+    yield* requireBehind(storage, origin, signed, size, forgotten)
     const storedRootHex = toHex(yield* storedTree(storage, crypto).rootAt(size))
-    return { _tag: "Behind", origin, head, storedRootHex, checkpoint: yield* latestCheckpoint(storage), signed }
+    const known = forgotten ? { signed: null, guarded: signed?.size ?? null } : { signed, guarded: null }
+    return { _tag: "Behind", origin, head, storedRootHex, checkpoint: yield* latestCheckpoint(storage), ...known }
   })
 
 const requireKey = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, origin: string, signer: SignerApi) {
@@ -64,10 +69,10 @@ const requireKey = Effect.fnUntraced(function*(storage: StorageApi, crypto: Cryp
 })
 
 /** Succeeds where a start would be refused for the one reason that a recovery is for: what was signed is not there, or nobody knows any more what was. */
-const requireBehind = (storage: StorageApi, origin: string, signed: SignedState | null, size: number) =>
+const requireBehind = (storage: StorageApi, origin: string, signed: SignedState | null, size: number, forgotten: boolean) =>
   checkGuard(storage, origin).pipe(
-    Effect.andThen(new NothingToRecover({ origin, stored: size })),
+    Effect.andThen(forgotten ? Effect.void : new NothingToRecover({ origin, stored: size })),
     Effect.catchTag(["StoreBehindGuard", "GuardDisagrees"], () => Effect.void),
     // A guard that is older than the store has a newer copy somewhere, and that one knows; an empty one was lost.
-    Effect.catchTag("GuardBehindStore", (refusal) => signed === null ? Effect.void : Effect.fail(refusal))
+    Effect.catchTag("GuardBehindStore", (refusal) => signed === null || forgotten ? Effect.void : Effect.fail(refusal))
   )

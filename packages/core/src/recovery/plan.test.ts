@@ -32,7 +32,8 @@ describe("the plan of a recovery", () => {
     head: { seq: 2, hash: new Uint8Array(32), atMs: 5 },
     storedRootHex: "0b".repeat(32),
     checkpoint: { size: 2, rootHex: "0c".repeat(32), note: "a note" },
-    signed: { origin: "flyball.example/acme", size: 9, rootHex: "0a".repeat(32) }
+    signed: { origin: "flyball.example/acme", size: 9, rootHex: "0a".repeat(32) },
+    guarded: null
   }
   const context = { publicKey: new Uint8Array(32).fill(1), taken: ["flyball.example/acme~2"], random }
   const planned = (command: { readonly reason?: string; readonly origin?: string } = {}, look = behind) =>

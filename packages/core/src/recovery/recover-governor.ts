@@ -1,6 +1,7 @@
 /** Recovery for hosts that do not use Effect: plain promises, one kind of error. */
 import { Effect } from "effect"
 import { valueOrThrow } from "../governor/answer.ts"
+import { coveredOf } from "./covered.ts"
 import { recover, type RecoveryNeed, recoveryNeed, type RecoverySite } from "./recover.ts"
 
 /** What a recovery is told. */
@@ -17,7 +18,13 @@ export interface RecoveredInfo {
   /** The key to check signatures of the new chain with. The old one stays good for the old chain. */
   readonly vkey: string
   /** The chain that was put aside. */
-  readonly previous: { readonly origin: string; readonly signed: number | null; readonly stored: number }
+  readonly previous: {
+    readonly origin: string
+    readonly signed: number | null
+    readonly stored: number
+    /** Of those that were stored, those under its last checkpoint: packs of it hold no others. */
+    readonly covered: number
+  }
 }
 
 /**
@@ -28,10 +35,10 @@ export interface RecoveredInfo {
  *
  * - Fails: rejects with `GovernorError`: `nothing_to_recover`, `reason_invalid`, `origin_taken`, `recovery_unsupported`, those of a refused start, or a fault.
  */
-export const recoverGovernor = async ({ keys, origin, reason, storage }: RecoveryOptions): Promise<RecoveredInfo> => {
-  const recovered = valueOrThrow(await Effect.runPromiseExit(recover({ keys, storage }, { reason, origin })))
+export const recoverGovernor = async ({ origin, reason, ...site }: RecoveryOptions): Promise<RecoveredInfo> => {
+  const recovered = valueOrThrow(await Effect.runPromiseExit(recover(site, { reason, origin })))
   const { previous } = recovered
-  return { origin: recovered.origin, vkey: recovered.vkey, previous: { origin: previous.origin, signed: previous.signedSize, stored: previous.storedSize } }
+  return { origin: recovered.origin, vkey: recovered.vkey, previous: { origin: previous.origin, signed: previous.signedSize, stored: previous.storedSize, covered: coveredOf(previous) } }
 }
 
 /**

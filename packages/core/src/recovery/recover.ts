@@ -19,6 +19,7 @@ import { Entropy } from "../entropy.ts"
 import { layerOf, retirementOf, type StorageChoice } from "../storage/choice.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
+import { coveredOf } from "./covered.ts"
 import { type Behind, type Begun, look } from "./look.ts"
 import { planRecovery, type RecoveryCommand, reasonProblem } from "./plan.ts"
 import { readPrevious } from "./read-previous.ts"
@@ -30,16 +31,22 @@ export interface RecoverySite {
   readonly storage: StorageChoice
   /** Chosen without an origin: the name is about to change. */
   readonly keys: KeysChoice
+  /** More was signed than the guard knows of, and no newer copy of it is left: a person says so, since nothing else can know. Default: false. */
+  readonly guardForgotten?: boolean
 }
 
 /** What a recovery would give up. */
 export interface RecoveryNeed {
   /** The chain that would be put aside. */
   readonly origin: string
-  /** Records that were signed for; null when the guard was lost. */
+  /** Records that were signed for; null when the guard was lost, or has forgotten it. */
   readonly signed: number | null
+  /** Records that a guard knows of which may have forgotten later ones; null otherwise. */
+  readonly guarded: number | null
   /** Records that the store holds. */
   readonly stored: number
+  /** Of these, those that its last checkpoint covers: the others will be in no pack. */
+  readonly covered: number
   /** The new chain, where a recovery was stopped halfway. */
   readonly begun: string | null
 }
@@ -55,14 +62,14 @@ export interface Recovered {
 export type RecoveryError = StartError | NothingToRecover | ReasonInvalid | OriginTaken | RecoveryUnsupported
 
 /** Says what a recovery would give up. Writes nothing. */
-export const recoveryNeed = ({ keys, storage }: RecoverySite): Effect.Effect<RecoveryNeed, RecoveryError> =>
+export const recoveryNeed = ({ guardForgotten = false, keys, storage }: RecoverySite): Effect.Effect<RecoveryNeed, RecoveryError> =>
   Effect.gen(function*() {
     const signer = yield* Signer
     const crypto = yield* EvidenceCrypto
-    const found = yield* withStore(storage, (open) => look(open, signer, crypto))
+    const found = yield* withStore(storage, (open) => look(open, signer, crypto, guardForgotten))
     return found._tag === "Behind"
-      ? { origin: found.origin, signed: found.signed?.size ?? null, stored: (found.head?.seq ?? -1) + 1, begun: null }
-      : { origin: found.previous.origin, signed: found.previous.signedSize, stored: found.previous.storedSize, begun: found.origin }
+      ? { origin: found.origin, signed: found.signed?.size ?? null, guarded: found.guarded, stored: (found.head?.seq ?? -1) + 1, covered: found.checkpoint?.size ?? 0, begun: null }
+      : { origin: found.previous.origin, signed: found.previous.signedSize, guarded: null, stored: found.previous.storedSize, covered: coveredOf(found.previous), begun: found.origin }
   }).pipe(Effect.provide(keysLayerOf(keys)))
 
 /** Recovers, or goes on with a recovery that was stopped. */
@@ -72,7 +79,7 @@ export const recover = (site: RecoverySite, command: RecoveryCommand): Effect.Ef
     if (reason !== null) return yield* reason
     const signer = yield* Signer
     const crypto = yield* EvidenceCrypto
-    const found = yield* withStore(site.storage, (storage) => look(storage, signer, crypto))
+    const found = yield* withStore(site.storage, (storage) => look(storage, signer, crypto, site.guardForgotten === true))
     if (found._tag === "Behind") yield* begin(site.storage, signer, found, command)
     else yield* requireSameOrigin(found, command)
     return yield* withStore(site.storage, (storage) => follow(storage, signer, crypto))

@@ -74,7 +74,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
 
   const writeOutbox = (asked: OutboxDraft, repeat: boolean, head: Head, atMs: number): void => {
     for (const move of asked.moves) outbox.move(move, atMs)
-    for (const endpointId of asked.cancel) outbox.cancel(endpointId, atMs)
+    for (const one of asked.cancel) outbox.cancel(one, atMs)
     if (repeat) return
     outbox.add(owe(asked, {
       lastEventId: outbox.lastEventId,

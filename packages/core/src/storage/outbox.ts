@@ -79,12 +79,19 @@ export interface DeliveryMove {
   readonly ended?: { readonly endedAtMs: number; readonly statusCode: number | null; readonly errorCode: AttemptError | null; readonly responseExcerpt: string }
 }
 
+/** The end of what is owed to an endpoint. */
+export interface Cancellation {
+  readonly endpointId: string
+  /** Empties what its receiver answered too, in every attempt so far; the one that is under way keeps nothing either. */
+  readonly forgetAnswers?: boolean
+}
+
 /** What a commit may change in the outbox, beside its events. */
 export interface OutboxChange {
   readonly events?: ReadonlyArray<EventDraft>
   readonly moves?: ReadonlyArray<DeliveryMove>
   /** Pending deliveries of these endpoints become `cancelled`. */
-  readonly cancel?: ReadonlyArray<{ readonly endpointId: string }>
+  readonly cancel?: ReadonlyArray<Cancellation>
   /** Owes a stored event once more, to one endpoint, as a new delivery that is due at once. */
   readonly again?: ReadonlyArray<{ readonly eventId: string; readonly endpointId: string }>
 }

@@ -1,20 +1,24 @@
-/** Hands waiting letters over, each at most once a minute and seven times. Runs in every process, works in the one that holds the lease. */
+/** Hands waiting letters over, each on the delays of a delivery. Runs in every process, works in the one that holds the lease. */
+import { isMailAddress } from "@flyball/contract"
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Effect, Layer, Queue } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
 import { Entropy } from "../entropy.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { WEBHOOKS } from "../storage/outbox.ts"
-import { forgottenMail, MAIL_PAUSE_MS, MAILS, storedMail, triedMail, WAITING } from "./mails.ts"
+import { forgottenMail, MAIL_TRIES, MAILS, type MailTried, planTried, storedMail, WAITING } from "./mails.ts"
 import { OutboxBell } from "./outbox-bell.ts"
 import { storedWebhook } from "./plan-webhook.ts"
-import { Mailer } from "./ports.ts"
+import { type Mail, Mailer, type MailerApi } from "./ports.ts"
+import { WebhookSettings } from "./settings.ts"
 
 /** A process that died is replaced after this. Unit: milliseconds. Longer than any mail server keeps one waiting. */
 const LEASE_MS = 120_000
 /** No letter is begun later than this in one look: its end must come before the lease's, or another process sends the same letters. Unit: milliseconds. */
 const LOOK_MS = LEASE_MS / 2
 const LEASE = "mail_clock"
+/** How often it looks for letters that are due again. Unit: milliseconds. */
+export const MAIL_LOOK_MS = 60_000
 
 /**
  * Tries the letters that are due, for a minute at most, and answers how many were handed over.
@@ -24,6 +28,7 @@ const LEASE = "mail_clock"
 export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = Effect.gen(function*() {
   const storage = yield* Storage
   const mailer = yield* Mailer
+  const { alertEmail } = yield* WebhookSettings
   const untilMs = (yield* Clock.currentTimeMillis) + LOOK_MS
   let sent = 0
   for (const { body, id } of yield* storage.find(MAILS, WAITING.key, WAITING.value)) {
@@ -37,22 +42,28 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
       }))
       continue
     }
-    if (nextTryAtMs > (yield* Clock.currentTimeMillis) || to === null || subject === null || text === null) continue
-    const handedOver = yield* mailer.send({ to, subject, text, messageId }).pipe(
-      Effect.as(true),
-      Effect.catchTag("MailFailed", ({ reason }) => Effect.as(Effect.logWarning(`Letter ${messageId} was not handed over: ${reason}.`), false)),
-      // A letter that breaks the mailer must not keep those behind it waiting for ever.
-      Effect.catchDefect((defect) => Effect.as(Effect.logError(`The mailer failed inside at letter ${messageId}; the try counts.`, defect), false))
-    )
-    if (handedOver) sent += 1
+    if (nextTryAtMs > (yield* storage.asOf).ms || to === null || subject === null || text === null) continue
+    const tried = yield* tryOnce(mailer, { to, subject, text, messageId })
+    if (tried === "handed_over") sent += 1
     yield* commitPlanned(Effect.gen(function*() {
       const document = yield* storage.get(MAILS, id)
       if (document === null || storedMail(document).state !== "pending") return
-      yield* storage.commit({ puts: [triedMail(document, handedOver, yield* Clock.currentTimeMillis)] })
+      const { givenUp, puts } = planTried(document, tried, alertEmail, (yield* storage.asOf).ms)
+      yield* storage.commit({ puts })
+      if (givenUp) yield* Effect.logError(`Nobody was written to about webhook ${webhookId}, which has failed: letter ${messageId} is given up after ${storedMail(document).tries + 1} of ${MAIL_TRIES} tries. ${puts.length > 1 ? "The alert address is written to instead." : "Look at the mail server, and tell the owner."}`)
     }))
   }
   return sent
 })
+
+const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
+  // Kept from before such addresses were refused: a mailer that takes none of them would be asked in vain for a day and a half.
+  !isMailAddress(mail.to) ? Effect.as(Effect.logWarning(`Letter ${mail.messageId} is for an address that letters cannot be sent to.`), "hopeless") : mailer.send(mail).pipe(
+    Effect.as<MailTried>("handed_over"),
+    Effect.catchTag("MailFailed", ({ reason }) => Effect.as(Effect.logWarning(`Letter ${mail.messageId} was not handed over: ${reason}.`), "not_yet" as const)),
+    // A letter that breaks the mailer must not keep those behind it waiting for ever.
+    Effect.catchDefect((defect) => Effect.as(Effect.logError(`The mailer failed inside at letter ${mail.messageId}; the try counts.`, defect), "not_yet" as const))
+  )
 
 /** Looks once a minute, and when a letter was written here, while its scope is open. */
 export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxBell> = Layer.effectDiscard(Effect.gen(function*() {
@@ -67,7 +78,7 @@ export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxBell> =
   yield* Effect.addFinalizer(() => Effect.andThen(Effect.sync(unlisten), Effect.ignore(storage.releaseLease(LEASE, holder))))
   yield* look.pipe(
     Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError("Waiting letters could not be looked at; the job tries again.", cause)),
-    Effect.andThen(Effect.timeoutOption(Queue.take(wake), MAIL_PAUSE_MS)),
+    Effect.andThen(Effect.timeoutOption(Queue.take(wake), MAIL_LOOK_MS)),
     Effect.forever,
     Effect.forkScoped
   )

@@ -21,7 +21,7 @@ export type SecretDocument = {
 }
 
 /** The secrets in a document; only this folder writes there. */
-export const storedSecret = (document: Document): SecretDocument => document.body as SecretDocument
+export const storedSecret = (document: Pick<Document, "body">): SecretDocument => document.body as SecretDocument
 
 /** When the old secret stops signing; null when there is none that signs. */
 export const overlapUntilMs = (secret: SecretDocument | null, nowMs: number): number | null => {

@@ -1,7 +1,7 @@
 /** Sends one signed test event at once. Spec: document 1 section 6. */
 import type { WebhookTestOut } from "@flyball/contract"
 import type { Crypto } from "@flyball/evidence"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { newId } from "../ids.ts"
 import type { Head } from "../storage/port.ts"
 import { event } from "./event.ts"
@@ -17,11 +17,12 @@ export interface TestCommand {
   readonly url: string
   readonly keys: SigningKeys
   readonly head: Head
+  /** When it is sent, by the store: what every delivery is signed by. Unit: milliseconds since 1970 UTC. */
+  readonly atMs: number
 }
 
 /** One attempt at a `webhook.test` event that nobody keeps: it is not in the outbox, is not retried and changes no status, since nothing happened. */
-export const sendTest = Effect.fnUntraced(function*({ head, keys, url, webhookId }: TestCommand, sender: WebhookSenderApi, settings: WebhookSettingsApi, crypto: Crypto) {
-  const atMs = yield* Clock.currentTimeMillis
+export const sendTest = Effect.fnUntraced(function*({ atMs, head, keys, url, webhookId }: TestCommand, sender: WebhookSenderApi, settings: WebhookSettingsApi, crypto: Crypto) {
   const eventId = yield* newId("evt")
   const { data, type } = event("webhook.test", { webhook_id: webhookId })
   const body = renderEvent({ id: eventId, type, atMs, seq: head.seq, hash: head.hash, data })

@@ -11,6 +11,38 @@ import { created, DAY_MS, engine, hooks } from "./testing/webhook-acts.ts"
 import { happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
 
 describe("webhooks that change while something else is under way", () => {
+  it.effect("are answered as the act that was asked for leaves them, whatever another does right behind it", () => {
+    let behind: Effect.Effect<unknown> = Effect.void
+    const racing = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      commit: (change) => Effect.tap(storage.commit(change), () => {
+        const once = behind
+        behind = Effect.void
+        return once
+      })
+    })
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      const webhooks = yield* Webhooks
+      const next = (act: Effect.Effect<unknown, unknown>) => Effect.sync(() => void (behind = Effect.orDie(act)))
+      yield* next(webhooks.enable(id, systemHost))
+      assert.deepInclude(yield* webhooks.disable(id, systemHost), { status: "disabled", cause: "owner" })
+      yield* webhooks.disable(id, systemHost)
+      yield* next(webhooks.disable(id, systemHost))
+      assert.deepInclude(yield* webhooks.enable(id, systemHost), { status: "active", cause: "enabled" })
+      yield* next(webhooks.revoke(id, systemHost))
+      const rotated = yield* webhooks.rotateSecret(id, {}, systemHost)
+      assert.deepInclude(rotated, { status: "disabled", secret_overlap_until: formatInstant(DAY_MS) })
+      assert.deepInclude(yield* webhooks.get(id), { status: "revoked", secret_overlap_until: null })
+      const other = yield* created()
+      yield* webhooks.rotateSecret(other.id, {}, systemHost)
+      yield* next(webhooks.rotateSecret(other.id, {}, systemHost))
+      assert.deepInclude(yield* webhooks.completeRotation(other.id, systemHost), { status: "active", secret_overlap_until: null })
+      assert.deepInclude(yield* webhooks.get(other.id), { secret_overlap_until: formatInstant(DAY_MS) })
+      assert.deepInclude(yield* webhooks.revoke(other.id, systemHost), { status: "revoked", revoked_at: formatInstant(0) })
+    }).pipe(Effect.provide(webhookWorld(outside(), {}, racing)))
+  })
+
   it.effect("do not recover what happens, or is delivered again, while what was missed is read", () => {
     let meanwhile: Effect.Effect<unknown> = Effect.void
     const racing = (storage: StorageApi): StorageApi => ({

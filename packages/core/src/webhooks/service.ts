@@ -1,22 +1,23 @@
 /** Webhooks: who is told of what. Spec: document 1 sections 4 and 6, document 2 sections 2, 4 and 6; api "agents and registry", `/webhooks`; decision 0019. */
 import {
-  type DeliveriesQuery, DeliveryNotFound, type DeliveryOut, type DeliveryUnfinished, detailItem, InvalidInput, isId, type RecoverIn, type RecoverOut, type RotateSecretIn, type RotationUnderWay, type WebhookCreate,
+  type DeliveriesQuery, DeliveryNotFound, type DeliveryOut, type DeliveryUnfinished, detailItem, InvalidInput, isId, isMailAddress, type RecoverIn, type RecoverOut, type RotateSecretIn, type RotationUnderWay, type WebhookCreate,
   WebhookNotActive, WebhookNotFound, type WebhookOut, WebhookRevoked, WebhooksUnavailable, type WebhookTestOut, type WebhookWithSecret
 } from "@flyball/contract"
 import { formatInstant, parseInstant } from "@flyball/evidence"
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { Entropy } from "../entropy.ts"
 import { newId } from "../ids.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { WEBHOOKS } from "../storage/outbox.ts"
-import { type Document, type ReadFault, Storage } from "../storage/port.ts"
+import { type ChangeSet, type Document, type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { planCompleteRotation, planCreate, planDisable, planEnable, planRevoke, planRotate, REVOKE_SCOPE, storedWebhook, type StoredWebhook, webhookOut } from "./plan-webhook.ts"
 import { SecretBox, WebhookSender } from "./ports.ts"
 import { RECOVER_MS, recoverMissed } from "./recover-missed.ts"
 import { redeliver } from "./redeliver.ts"
+import type { WebhookDocument } from "./rules/document.ts"
 import { endpointAfter } from "./rules/endpoint-states.ts"
 import { SECRET_BYTES, secretText } from "./rules/secret.ts"
 import { urlFormProblem } from "./rules/url.ts"
@@ -24,10 +25,11 @@ import { openSecrets, overlapUntilMs, sealSecret, storedSecret, WEBHOOK_SECRETS 
 import { sendTest } from "./send-test.ts"
 import { showDeliveries } from "./show-deliveries.ts"
 import { WebhookSettings } from "./settings.ts"
+import { requireUsableSettings, type WebhookSettingsInvalid } from "./settings-problem.ts"
 
 /** The webhooks. Every change of one is a record. */
 export interface WebhooksApi {
-  /** The answer holds the secret, this once. Who is written to when it fails: the input's address, else `creatorEmail`, else the host's. */
+  /** The answer holds the secret, this once. Who is written to when it fails: the input's address, else `creatorEmail` where letters can be sent to it, else the host's. */
   readonly create: (input: WebhookCreate, writer: Writer, creatorEmail?: string | null) => Effect.Effect<WebhookWithSecret, InvalidInput | WebhooksUnavailable | ReadFault>
   /** Oldest first, revoked ones too. */
   readonly list: Effect.Effect<ReadonlyArray<WebhookOut>, ReadFault>
@@ -61,7 +63,7 @@ const SHOWN = 100
 
 /** The webhooks. Without a sender and a secret box they can be listed and ended, and nothing more. */
 export class Webhooks extends Context.Service<Webhooks, WebhooksApi>()("flyball/core/Webhooks") {
-  static readonly layer: Layer.Layer<Webhooks, never, Storage> = Layer.effect(Webhooks, Effect.suspend(() => make))
+  static readonly layer: Layer.Layer<Webhooks, WebhookSettingsInvalid, Storage> = Layer.effect(Webhooks, Effect.suspend(() => make))
 }
 
 const make = Effect.gen(function*() {
@@ -69,6 +71,7 @@ const make = Effect.gen(function*() {
   const crypto = yield* EvidenceCrypto
   const entropy = yield* Entropy
   const settings = yield* WebhookSettings
+  yield* requireUsableSettings(settings)
   const sender = Option.getOrNull(yield* Effect.serviceOption(WebhookSender))
   const box = Option.getOrNull(yield* Effect.serviceOption(SecretBox))
 
@@ -80,21 +83,34 @@ const make = Effect.gen(function*() {
   const readSecret = (id: string): Effect.Effect<Document, ReadFault> =>
     Effect.flatMap(storage.get(WEBHOOK_SECRETS, id), (document) => document === null ? Effect.fail(new StorageCorrupt({ reason: `webhook ${id} has no secret document` })) : Effect.succeed(document))
 
-  /** As they are shown. */
-  const shown = Effect.fnUntraced(function*(webhooks: ReadonlyArray<StoredWebhook>) {
-    const nowMs = yield* Clock.currentTimeMillis
+  /** The store's time, which deliveries are signed by. */
+  const now = Effect.map(storage.asOf, ({ ms }) => ms)
+
+  /** As they are shown, each with what is kept of its secret. */
+  const shown = Effect.fnUntraced(function*(webhooks: ReadonlyArray<StoredWebhook>, secretOf: (webhook: StoredWebhook) => Effect.Effect<Pick<Document, "body"> | null, ReadFault>) {
+    const nowMs = yield* now
     const revocations = yield* storage.once(REVOKE_SCOPE, webhooks.filter(({ body }) => body.status === "revoked").map(({ id }) => id))
     const seqs = new Map(revocations.map(({ key, seq }) => [key, seq]))
-    return yield* Effect.forEach(webhooks, Effect.fnUntraced(function*({ body, id }) {
+    return yield* Effect.forEach(webhooks, Effect.fnUntraced(function*(webhook) {
+      const { body, id } = webhook
       const seq = seqs.get(id)
       // One that is revoked without a record here was revoked in a chain before this one: at the latest when this one began.
       const revokedAtMs = body.status === "revoked" ? (yield* storage.record(seq ?? 0))?.atMs ?? null : null
-      const secret = body.status === "revoked" ? null : yield* storage.get(WEBHOOK_SECRETS, id)
+      const secret = body.status === "revoked" ? null : yield* secretOf(webhook)
       return webhookOut(id, body, { revokedAtMs, overlapUntilMs: overlapUntilMs(secret === null ? null : storedSecret(secret), nowMs) })
     }), { concurrency: 8 })
   })
+  const keptSecret = ({ id }: StoredWebhook): Effect.Effect<Document | null, ReadFault> => storage.get(WEBHOOK_SECRETS, id)
   const get = (id: string): Effect.Effect<WebhookOut, WebhookNotFound | ReadFault> =>
-    Effect.flatMap(read(id), (webhook) => Effect.map(shown([webhook]), ([one]) => one!))
+    Effect.flatMap(read(id), (webhook) => Effect.map(shown([webhook], keptSecret), ([one]) => one!))
+
+  /** Commits, and answers the webhook as this act leaves it: read again, it could be as another act has left it since. `secret` is what was kept before. */
+  const commitShown = Effect.fnUntraced(function*(webhook: StoredWebhook, secret: Document | null, change: ChangeSet | null) {
+    if (change !== null) yield* storage.commit(change)
+    const put = (collection: string) => change?.puts?.find((one) => one.collection === collection && one.id === webhook.id)
+    const body = (put(WEBHOOKS)?.body ?? webhook.body) as WebhookDocument
+    return (yield* shown([{ ...webhook, body }], () => Effect.succeed(put(WEBHOOK_SECRETS) ?? secret)))[0]!
+  })
 
   const freshSecret = Effect.fnUntraced(function*(webhookId: string) {
     if (box === null) return yield* new WebhooksUnavailable()
@@ -109,7 +125,7 @@ const make = Effect.gen(function*() {
       if (problem !== null) return yield* new InvalidInput({ detail: [detailItem(["body", "url"], "value_error", problem, input.url)] })
       const webhookId = yield* newId("whk")
       const { keyId, sealed, secret } = yield* freshSecret(webhookId)
-      const { change, webhook } = planCreate({ webhookId, input, defaultNotifyEmail: creatorEmail ?? settings.alertEmail, secret: { sealed, key_id: keyId }, writer })
+      const { change, webhook } = planCreate({ webhookId, input, defaultNotifyEmail: creatorEmail !== null && isMailAddress(creatorEmail) ? creatorEmail : settings.alertEmail, secret: { sealed, key_id: keyId }, writer })
       yield* storage.commit(change)
       return { ...webhookOut(webhookId, webhook, { revokedAtMs: null, overlapUntilMs: null }), secret }
     })),
@@ -118,7 +134,7 @@ const make = Effect.gen(function*() {
       const found: Array<WebhookOut> = []
       for (let after: string | undefined; ;) {
         const page = yield* storage.list(WEBHOOKS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
-        found.push(...(yield* shown(page.map(storedWebhook))))
+        found.push(...(yield* shown(page.map(storedWebhook), keptSecret)))
         if (page.length < PAGE) return found
         after = page.at(-1)!.id
       }
@@ -127,21 +143,19 @@ const make = Effect.gen(function*() {
     get,
 
     revoke: (id, writer) => commitPlanned(Effect.gen(function*() {
-      const change = planRevoke(yield* read(id), yield* storage.get(WEBHOOK_SECRETS, id), writer)
-      if (change !== null) yield* storage.commit(change)
-      return yield* get(id)
+      const webhook = yield* read(id)
+      const secret = yield* keptSecret(webhook)
+      return yield* commitShown(webhook, secret, planRevoke(webhook, secret, writer))
     })),
 
     enable: (id, writer) => commitPlanned(Effect.gen(function*() {
-      const change = yield* Effect.fromResult(planEnable(yield* read(id), writer))
-      if (change !== null) yield* storage.commit(change)
-      return yield* get(id)
+      const webhook = yield* read(id)
+      return yield* commitShown(webhook, yield* keptSecret(webhook), yield* Effect.fromResult(planEnable(webhook, writer)))
     })),
 
     disable: (id, writer) => commitPlanned(Effect.gen(function*() {
-      const change = yield* Effect.fromResult(planDisable(yield* read(id), writer))
-      if (change !== null) yield* storage.commit(change)
-      return yield* get(id)
+      const webhook = yield* read(id)
+      return yield* commitShown(webhook, yield* keptSecret(webhook), yield* Effect.fromResult(planDisable(webhook, writer)))
     })),
 
     rotateSecret: (id, input, writer) => commitPlanned(Effect.gen(function*() {
@@ -151,14 +165,14 @@ const make = Effect.gen(function*() {
       // A secret that does not open any more, since its key is lost, cannot sign beside the new one.
       const opens = box !== null && (yield* Effect.isSuccess(openSecrets(box, crypto, id, storedSecret(secret))))
       const overlapMs = opens ? (input.overlap_hours ?? OVERLAP_HOURS) * HOUR_MS : 0
-      yield* storage.commit(yield* Effect.fromResult(planRotate({ webhook, secret, sealed: fresh.sealed, keyId: fresh.keyId, overlapMs, writer }, yield* Clock.currentTimeMillis)))
-      return { ...(yield* get(id)), secret: fresh.secret }
+      const change = yield* Effect.fromResult(planRotate({ webhook, secret, sealed: fresh.sealed, keyId: fresh.keyId, overlapMs, writer }, yield* now))
+      return { ...(yield* commitShown(webhook, secret, change)), secret: fresh.secret }
     })),
 
     completeRotation: (id, writer) => commitPlanned(Effect.gen(function*() {
-      const change = yield* Effect.fromResult(planCompleteRotation(yield* read(id), yield* readSecret(id), yield* Clock.currentTimeMillis, writer))
-      if (change !== null) yield* storage.commit(change)
-      return yield* get(id)
+      const webhook = yield* read(id)
+      const secret = yield* readSecret(id)
+      return yield* commitShown(webhook, secret, yield* Effect.fromResult(planCompleteRotation(webhook, secret, yield* now, writer)))
     })),
 
     deliveries: Effect.fnUntraced(function*(id, { before, limit } = {}) {
@@ -178,13 +192,13 @@ const make = Effect.gen(function*() {
     recover: Effect.fnUntraced(function*(id, { dry_run: dryRun, since }) {
       yield* read(id)
       const sinceMs = parseInstant(since)!
-      const nowMs = yield* Clock.currentTimeMillis
+      const nowMs = yield* now
       if (sinceMs < nowMs - RECOVER_MS) {
         const earliest = `Expected a time from ${formatInstant(nowMs - RECOVER_MS)} on, 14 days ago`
         return yield* new InvalidInput({ detail: [detailItem(["body", "since"], "value_error", earliest, since)] })
       }
       const webhook = Effect.filterOrFail(read(id), ({ body }) => endpointAfter("recover", body.status) !== null, ({ body }) => new WebhookNotActive({ status: body.status }))
-      const { count, hasMore } = yield* recoverMissed(storage, { webhookId: id, webhook, sinceMs, untilMs: (yield* storage.asOf).ms, dryRun: dryRun === true })
+      const { count, hasMore } = yield* recoverMissed(storage, { webhookId: id, webhook, sinceMs, untilMs: nowMs, dryRun: dryRun === true })
       return { count, dry_run: dryRun === true, has_more: hasMore }
     }),
 
@@ -195,7 +209,7 @@ const make = Effect.gen(function*() {
       const head = yield* storage.head
       if (sender === null || box === null || head === null) return yield* new WebhooksUnavailable()
       const keys = yield* Effect.catchTag(openSecrets(box, crypto, id, storedSecret(secret)), "SecretUnreadable", () => Effect.fail(new WebhooksUnavailable()))
-      return yield* sendTest({ webhookId: id, url: body.url, keys, head }, sender, settings, crypto)
+      return yield* sendTest({ webhookId: id, url: body.url, keys, head, atMs: yield* now }, sender, settings, crypto)
     })
   })
 })

@@ -6,10 +6,10 @@ import { SIGNATURE_HEADER } from "./rules/signature.ts"
 
 /** The settings. */
 export interface WebhookSettingsApi {
-  /** Name of the header with the specification's signature. */
+  /** Name of the header with the specification's signature; none that a delivery has already. */
   readonly signatureHeader: string
   readonly userAgent: string
-  /** Who is written to when a webhook fails that names nobody; null: nobody. */
+  /** Who is written to when a webhook fails that names nobody, or nobody who can be reached; null: nobody. */
   readonly alertEmail: string | null
   readonly schedule: ScheduleSettings
   readonly endpointFailure: EndpointFailureRule

@@ -3,7 +3,7 @@
  *
  * What others wrote cannot become a header: every value is checked or encoded here, and the text is base64, so that no line of it means anything to a server.
  */
-import type { Mail } from "@flyball/core"
+import { isMailAddress, type Mail } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 
 /** Unit: bytes of UTF-8 in one encoded word; 45 become 60 characters of base64. */
@@ -11,17 +11,10 @@ const WORD_BYTES = 45
 const PRINTABLE = /^[\x20-\x7e]*$/
 /** Unit: characters. A longer subject is encoded, since only encoded words can be folded anywhere. */
 const PLAIN_SUBJECT_CHARACTERS = 60
-const MAX_ADDRESS_CHARACTERS = 254
 
-/**
- * What is wrong with an address, as a sentence that does not show it; null when nothing is.
- *
- * - Shape: the dotted form of RFC 5321 in ASCII. Quoted names, comments, address literals and addresses in other alphabets are refused.
- */
-export const addressProblem = (address: string): string | null => {
-  const match = /^([A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*)@([A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*)$/.exec(address)
-  return match !== null && match[1]!.length <= 64 && address.length <= MAX_ADDRESS_CHARACTERS ? null : "an e-mail address such as owner@example.com is expected, in ASCII and without a name beside it"
-}
+/** What is wrong with an address, as a sentence that does not show it; null when nothing is. */
+export const addressProblem = (address: string): string | null =>
+  isMailAddress(address) ? null : "an e-mail address such as owner@example.com is expected, in ASCII and without a name beside it"
 
 /**
  * Writes the letter, lines ended by CR LF, the last one too.

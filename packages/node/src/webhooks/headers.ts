@@ -1,9 +1,5 @@
 /** Headers of a request, before they reach a socket. */
-
-/** What the connection itself says, or what would change how a receiver reads the request: no caller sets these. */
-const OURS = new Set([
-  "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "expect", "te", "trailer", "proxy-connection", "proxy-authorization"
-])
+import { connectionHeaders } from "@flyball/core"
 
 /** Names that were found to be well, in lower case: few, since ours are always the same. */
 const known = new Map<string, string>()
@@ -16,7 +12,7 @@ const readName = (name: string): { readonly lower: string } | string => {
   if (before !== undefined) return { lower: before }
   const lower = name.toLowerCase()
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return "a header's name holds a character that a name cannot hold"
-  if (OURS.has(lower)) return `the header ${lower} is set by the connection`
+  if (connectionHeaders.has(lower)) return `the header ${lower} is set by the connection`
   if (known.size < MAX_KNOWN) known.set(name, lower)
   return { lower }
 }

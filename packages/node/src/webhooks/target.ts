@@ -30,6 +30,7 @@ const FIRST_FREE_PORT = 1024
 
 /** Who can help, and with what. Only what the URL itself says is told: no name was resolved. */
 const HTTP_ALLOWED_BY = "Whoever runs the server allows it with FLYBALL_EGRESS_HTTP=1 (allowHttp in a program)"
+const PORT_OPENED_BY = "Whoever runs the server names the ports in FLYBALL_EGRESS_PORTS (ports in a program)"
 const opensIt = (what: string): string => `Whoever runs the server opens it with ${what} in FLYBALL_EGRESS_ALLOW (egressAllow in a program)`
 
 /** Ports that are usual for a receiver: 443 (80 for plain http), and those above 1023 but for what browsers refuse. Below are mail, log-in and other services. */
@@ -54,7 +55,7 @@ export const readTarget = (url: string, rules: UrlRules): Target | string => {
   const authority = /^(\[[^\]]*\]|[^:[\]]*)(?::([0-9]{1,5}))?$/.exec(match[2]!)
   if (parsed === null || authority === null) return "this is no URL that can be read. Its name, address or port is malformed"
   const port = Number(authority[2] ?? (isTls ? 443 : 80))
-  if (!(rules.ports?.has(port) ?? isUsualPort(port, isTls))) return `port ${port} is not one that receivers are allowed to use here`
+  if (!(rules.ports?.has(port) ?? isUsualPort(port, isTls))) return `port ${port} is not one that receivers are allowed to use here. ${PORT_OPENED_BY}`
   const host = readHost(authority[1]!.toLowerCase(), parsed.hostname, rules.allow)
   return typeof host === "string" ? host : { isTls, ...host, port, path: `${parsed.pathname}${parsed.search}` }
 }

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { inSchema } from "../postgres/migrations.ts"
 import { intArray, nullableInts } from "../postgres/sessions.ts"
-import type { Page, PartRow } from "./rows.ts"
+import type { AttemptRow, Page, PartRow } from "./rows.ts"
 
 const text = {
   records: `INSERT INTO flyball.records (seq, at_ms, kind, agent_id, hash, bytes)
@@ -16,12 +16,21 @@ const text = {
   documents: "INSERT INTO flyball.documents (collection, id, version, body) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::text[])",
   documentKeys: "INSERT INTO flyball.document_keys (collection, key, value, id, single) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[])",
   events: "INSERT INTO flyball.events (id, type, at_ms, seq, hash, data) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::bytea[], $6::text[])",
-  deliveries: `INSERT INTO flyball.deliveries (id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[], $9::int8[], $10::int8[])`,
+  deliveries: `WITH d AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[], $9::int8[], $10::int8[])
+      AS d(id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)),
+    waiting AS (INSERT INTO flyball.pending (endpoint_id, retry, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
+      SELECT endpoint_id, CASE WHEN attempts > 0 THEN 1 ELSE 0 END, next_at_ms, sequence, id, event_id, attempts, created_at_ms FROM d WHERE state = 0),
+    flying AS (INSERT INTO flyball.in_flight (endpoint_id, sequence, delivery_id, attempt, started_at_ms, lease_until_ms)
+      SELECT endpoint_id, sequence, id, attempts, created_at_ms, lease_until_ms FROM d WHERE state = 1)
+    INSERT INTO flyball.deliveries (id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, finished_at_ms)
+    SELECT id, event_id, endpoint_id, sequence, CASE WHEN state = 1 THEN 0 ELSE state END, CASE WHEN state = 1 THEN attempts - 1 ELSE attempts END, created_at_ms, next_at_ms, finished_at_ms FROM d`,
   attempts: `INSERT INTO flyball.attempts (delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt)
     SELECT delivery_id, attempt, started_at_ms, ended_at_ms, status_code, nullif(error_code, ''), excerpt
     FROM unnest($1::text[], $2::int4[], $3::int8[], $4::int8[], $5::int4[], $6::text[], $7::text[])
       AS a(delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt)`,
+  /** Of the attempt that is under way, beside its delivery. */
+  open: `UPDATE flyball.in_flight f SET started_at_ms = a.started_at_ms, answer_forgotten = a.excerpt = 'null' FROM unnest($1::text[], $2::int8[], $3::text[]) AS a(delivery_id, started_at_ms, excerpt)
+    JOIN flyball.deliveries d ON d.id = a.delivery_id WHERE f.endpoint_id = d.endpoint_id AND f.sequence = d.sequence`,
   sequences: `WITH s AS (INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT * FROM unnest($1::text[], $2::int8[]) RETURNING endpoint_id)
     INSERT INTO flyball.turns (endpoint_id, turn) SELECT endpoint_id, 0 FROM s`
 }
@@ -79,13 +88,8 @@ const statementsOf = (page: Page): ReadonlyArray<Statement> => {
         nullableInts(rows.map(({ nextAttemptAtMs }) => nextAttemptAtMs)), nullableInts(rows.map(({ leaseUntilMs }) => leaseUntilMs)), nullableInts(rows.map(({ finishedAtMs }) => finishedAtMs))
       ]]]
     }
-    case "attempts": {
-      const { rows } = page
-      return [["attempts", [
-        rows.map(({ deliveryId }) => deliveryId), intArray(rows.map(({ attempt }) => attempt)), intArray(rows.map(({ startedAtMs }) => startedAtMs)),
-        nullableInts(rows.map(({ endedAtMs }) => endedAtMs)), nullableInts(rows.map(({ statusCode }) => statusCode)), rows.map(({ errorCode }) => errorCode ?? ""), rows.map(({ excerpt }) => excerpt)
-      ]]]
-    }
+    case "attempts":
+      return attemptStatements(page.rows)
     case "sequences": {
       const { rows } = page
       return [["sequences", [rows.map(({ endpointId }) => endpointId), intArray(rows.map(({ sequence }) => sequence))]]]
@@ -103,5 +107,17 @@ const partStatements = (rows: ReadonlyArray<PartRow>): ReadonlyArray<Statement> 
   return [
     ...present.length === 0 ? [] : [["parts", [intArray(present.map(({ seq }) => seq)), present.map(({ name }) => name), present.map(({ salt }) => salt), present.map(({ bytes }) => bytes)]] as const],
     ...erased.length === 0 ? [] : [["erased", [intArray(erased.map(({ seq }) => seq)), erased.map(({ name }) => name), intArray(erased.map(({ erasedBy }) => erasedBy))]] as const]
+  ]
+}
+
+const attemptStatements = (all: ReadonlyArray<AttemptRow>): ReadonlyArray<Statement> => {
+  const rows = all.filter(({ endedAtMs }) => endedAtMs !== null)
+  const open = all.filter(({ endedAtMs }) => endedAtMs === null)
+  return [
+    ...rows.length === 0 ? [] : [["attempts", [
+      rows.map(({ deliveryId }) => deliveryId), intArray(rows.map(({ attempt }) => attempt)), intArray(rows.map(({ startedAtMs }) => startedAtMs)),
+      nullableInts(rows.map(({ endedAtMs }) => endedAtMs)), nullableInts(rows.map(({ statusCode }) => statusCode)), rows.map(({ errorCode }) => errorCode ?? ""), rows.map(({ excerpt }) => excerpt)
+    ]] as const],
+    ...open.length === 0 ? [] : [["open", [open.map(({ deliveryId }) => deliveryId), intArray(open.map(({ startedAtMs }) => startedAtMs)), open.map(({ excerpt }) => excerpt)]] as const]
   ]
 }

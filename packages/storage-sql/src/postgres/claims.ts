@@ -1,18 +1,21 @@
 /**
  * Claiming on Postgres: several processes at once, none of which waits for another.
  *
- * Whoever claims locks the endpoints that he takes from (rows of `turns`), and passes over those that another has locked: so two never count what is in flight to one
- * endpoint at the same time. What he locked he looks at again in a statement of its own, which sees all that earlier holders of the lock committed.
+ * Whoever claims locks the endpoints that he takes from (rows of `turns`), and passes over those that another has locked, or a commit that moves what is pending to them: so two never
+ * count what is in flight to one endpoint at the same time, nor take the same. What he locked he looks at again in a statement of its own, which sees all that earlier holders of the lock committed.
  */
-import type { PgConnection } from "@effect/sql-pg/PgConnection"
+import type { PgConnection, Result } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
-import type { ClaimAnswer, Claimed, ClaimRequest, OutboxApi } from "@flyball/core/storage"
+import type { ClaimAnswer, Claimed, ClaimRequest, Delivery, OutboxApi, ReadFault, StoredEvent } from "@flyball/core/storage"
 import { claimProblem, WEBHOOKS } from "@flyball/core/storage"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql/SqlError"
 import { chainReplaced } from "./lookups.ts"
-import { inSchema } from "./migrations.ts"
-import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
+import { newerSchema } from "./migrate.ts"
+import { inSchema, latestSchema } from "./migrations.ts"
+import { deliveryColumns, deliveryOf, eventOf } from "./outbox-rows.ts"
+import type { Query } from "./pipeline.ts"
+import { pipeline } from "./pipeline.ts"
 import { faultOf, isLost } from "./postgres-fault.ts"
 import { decode, invariant } from "./reads.ts"
 import { inRealTime } from "./real-time.ts"
@@ -21,128 +24,167 @@ import type { Row } from "./sessions.ts"
 /** The store's time: never before the head. */
 const now = "now AS MATERIALIZED (SELECT greatest(flyball.flyball_now(), at_ms) AS ms FROM flyball.head)"
 
-const inFlight = (endpoint: string): string => `(SELECT count(*) FROM flyball.deliveries f WHERE f.state = 1 AND f.endpoint_id = ${endpoint})`
+const inFlight = (endpoint: string): string => `(SELECT count(*) FROM flyball.in_flight f WHERE f.endpoint_id = ${endpoint})`
 
-const due = (endpoint: string, retry: 0 | 1): string =>
-  `FROM flyball.deliveries w WHERE w.state = 0 AND w.endpoint_id = ${endpoint} AND w.retry = ${retry} AND w.next_at_ms <= now.ms`
+/** What is due to endpoint `l`, oldest first, at most as much as there is room for. */
+const oldest = (retry: 0 | 1): string =>
+  `(SELECT p.ctid AS tid, p.retry, row_number() OVER (ORDER BY p.next_at_ms, p.sequence) AS rank FROM flyball.pending p
+      WHERE p.endpoint_id = l.endpoint_id AND p.retry = ${retry} AND p.next_at_ms <= now.ms ORDER BY p.next_at_ms, p.sequence LIMIT l.room)`
 
-/** Ids of the oldest that are due to endpoint `l`, as an array. */
-const oldest = (retry: 0 | 1, room: string): string =>
-  `(SELECT array_agg(o.id ORDER BY o.next_at_ms, o.sequence) FROM (SELECT w.id, w.next_at_ms, w.sequence ${due("l.endpoint_id", retry)} ORDER BY w.next_at_ms, w.sequence LIMIT ${room}) o)`
+/** Where a session notes the endpoints that its last claim locked: so that all statements of a claim travel at once. */
+const NOTE = "flyball_claim.endpoints"
+
+/** What {@link NOTE} says, as an array. */
+const locked = `current_setting('${NOTE}')::text[]`
 
 /** The statements of a claim, for the schema `flyball`; a test looks at what they cost. */
 export const claimTexts = {
-  /** What is beyond its lease, at most $1, each row with the times, and with the versions of the endpoints $2; one row without a delivery where nothing is. */
-  look: `WITH ${now}, times AS MATERIALIZED (SELECT now.ms, h.tableoid::int8::float8 AS home,
-      EXISTS (SELECT 1 FROM flyball.deliveries WHERE state = 0 AND next_at_ms <= now.ms) AS due,
-      (SELECT min(next_at_ms) FROM flyball.deliveries WHERE state = 0 AND next_at_ms > now.ms) AS next_due,
-      (SELECT min(lease_until_ms) FROM flyball.deliveries WHERE state = 1 AND lease_until_ms > now.ms) AS next_lease,
-      (SELECT array_agg(coalesce((SELECT w.version FROM flyball.documents w WHERE w.collection = '${WEBHOOKS}' AND w.id = k.id), 0) ORDER BY k.n)::text
-        FROM unnest($2::text[]) WITH ORDINALITY AS k(id, n)) AS versions FROM now, flyball.head h)
-    SELECT t.ms::float8 AS ms, t.home, t.versions, t.due, t.next_due::float8 AS next_due, t.next_lease::float8 AS next_lease, ${deliveryColumns}
-    FROM times t LEFT JOIN LATERAL (SELECT * FROM flyball.deliveries WHERE state = 1 AND lease_until_ms <= t.ms ORDER BY lease_until_ms, id LIMIT $1::int8) d ON true
-    ORDER BY d.lease_until_ms, d.id`,
-  /** Endpoints with something due and room for more ($1 each), at most $2, in turn. Found by jumping from one to the next in an index of what is pending. */
-  lock: `WITH RECURSIVE ${now}, lane(endpoint_id) AS (
-      (SELECT endpoint_id FROM flyball.deliveries WHERE state = 0 ORDER BY endpoint_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT d.endpoint_id FROM flyball.deliveries d WHERE d.state = 0 AND d.endpoint_id > l.endpoint_id ORDER BY d.endpoint_id LIMIT 1) FROM lane l WHERE l.endpoint_id IS NOT NULL
-    ), ready AS MATERIALIZED (
-      SELECT l.endpoint_id, EXISTS (SELECT 1 ${due("l.endpoint_id", 0)}) AS first FROM lane l, now
-      WHERE l.endpoint_id IS NOT NULL AND ${inFlight("l.endpoint_id")} < $1::int8 AND (EXISTS (SELECT 1 ${due("l.endpoint_id", 0)}) OR EXISTS (SELECT 1 ${due("l.endpoint_id", 1)}))
-    )
-    SELECT t.endpoint_id FROM ready r JOIN flyball.turns t ON t.endpoint_id = r.endpoint_id
-    ORDER BY r.first DESC, t.turn, t.endpoint_id LIMIT $2::int8 FOR UPDATE OF t SKIP LOCKED`,
+  /** What is beyond its lease, at most $1, each row with the times, and with the versions of the endpoints that were locked; one row without a delivery where nothing is. */
+  look: `WITH ${now}, times AS MATERIALIZED (SELECT now.ms, h.tableoid::int8::float8 AS home, h.oldest_writer,
+      EXISTS (SELECT 1 FROM flyball.pending WHERE next_at_ms <= now.ms) AS due,
+      (SELECT min(next_at_ms) FROM flyball.pending WHERE next_at_ms > now.ms) AS next_due,
+      (SELECT min(lease_until_ms) FROM flyball.in_flight WHERE lease_until_ms > now.ms) AS next_lease,
+      (SELECT json_object_agg(k.id, coalesce((SELECT w.version FROM flyball.documents w WHERE w.collection = '${WEBHOOKS}' AND w.id = k.id), 0))::text
+        FROM unnest(${locked}) AS k(id)) AS versions FROM now, flyball.head h)
+    SELECT t.ms::float8 AS ms, t.home, t.oldest_writer, t.versions, t.due, t.next_due::float8 AS next_due, t.next_lease::float8 AS next_lease, ${deliveryColumns}
+    FROM times t LEFT JOIN (LATERAL (SELECT * FROM flyball.in_flight WHERE lease_until_ms <= t.ms ORDER BY lease_until_ms, delivery_id LIMIT $1::int8) f
+      JOIN flyball.deliveries d ON d.id = f.delivery_id) ON true
+    ORDER BY f.lease_until_ms, d.id`,
   /**
-   * Takes from the locked endpoints $1 as `takeTurns` of core says. Deliveries that a commit holds at this moment are passed over.
-   * `state + 0`: so that the server does not look for a handful of ids in an index of all that is pending.
+   * Locks and notes endpoints with something due and room for more ($1 each), at most $2, in turn. Found by jumping in the index of what is pending from the first of one to the first
+   * of the next. None where the head is not in the table $3 any more, or where writers have to know a later schema than $4.
+   */
+  lock: `WITH RECURSIVE ${now}, lane(endpoint_id, retry, next_at_ms) AS (
+      (SELECT endpoint_id, retry, next_at_ms FROM flyball.pending
+        WHERE (SELECT h.tableoid::int8 = $3::int8 AND h.oldest_writer <= $4::int4 FROM flyball.head h) AND EXISTS (SELECT 1 FROM flyball.pending p, now WHERE p.next_at_ms <= now.ms)
+        ORDER BY endpoint_id, retry, next_at_ms, sequence LIMIT 1)
+      UNION ALL
+      SELECT n.endpoint_id, n.retry, n.next_at_ms FROM lane l CROSS JOIN LATERAL (SELECT p.endpoint_id, p.retry, p.next_at_ms FROM flyball.pending p
+        WHERE p.endpoint_id > l.endpoint_id ORDER BY p.endpoint_id, p.retry, p.next_at_ms, p.sequence LIMIT 1) n
+    ), ready AS MATERIALIZED (
+      SELECT l.endpoint_id, l.retry = 0 AND l.next_at_ms <= now.ms AS first FROM lane l, now
+      WHERE (l.next_at_ms <= now.ms OR l.retry = 0 AND EXISTS (SELECT 1 FROM flyball.pending p WHERE p.endpoint_id = l.endpoint_id AND p.retry = 1 AND p.next_at_ms <= now.ms))
+        AND ${inFlight("l.endpoint_id")} < $1::int8
+    )
+    SELECT set_config('${NOTE}', coalesce(array_agg(k.endpoint_id), '{}')::text, false) AS locked FROM (
+      SELECT t.endpoint_id FROM ready r JOIN flyball.turns t ON t.endpoint_id = r.endpoint_id
+      ORDER BY r.first DESC, t.turn, t.endpoint_id LIMIT $2::int8 FOR UPDATE OF t SKIP LOCKED
+    ) k`,
+  /**
+   * Takes from the locked endpoints as `takeTurns` of core says, at most $1 of each and $2 in all, for $3 ms. Nobody else removes what is pending to them, so that a row is where it was found.
+   * One row for each delivery, in order, and one for each event of theirs.
    */
   take: `WITH ${now}, lane AS MATERIALIZED (
-      SELECT t.endpoint_id, t.turn, greatest(0, least($3::int8, $2::int8 - ${inFlight("t.endpoint_id")})) AS room
-      FROM unnest($1::text[]) AS k(endpoint_id) JOIN flyball.turns t ON t.endpoint_id = k.endpoint_id
-    ), offer AS (
-      SELECT l.endpoint_id, l.turn, f.ids AS firsts, ${oldest(1, "l.room - coalesce(cardinality(f.ids), 0)")} AS retries
-      FROM lane l CROSS JOIN now CROSS JOIN LATERAL (SELECT ${oldest(0, "l.room")} AS ids OFFSET 0) f
+      SELECT t.endpoint_id, t.turn, greatest(0, least($2::int8, $1::int8 - ${inFlight("t.endpoint_id")})) AS room
+      FROM unnest(${locked}) AS k(endpoint_id) JOIN flyball.turns t ON t.endpoint_id = k.endpoint_id
     ), chosen AS MATERIALIZED (
-      SELECT id, endpoint_id, row_number() OVER (ORDER BY retry, rank, turn, endpoint_id) AS n FROM (
-        SELECT f.id, 0 AS retry, f.rank, o.turn, o.endpoint_id FROM offer o, unnest(o.firsts) WITH ORDINALITY AS f(id, rank)
-        UNION ALL
-        SELECT r.id, 1, r.rank, o.turn, o.endpoint_id FROM offer o, unnest(o.retries) WITH ORDINALITY AS r(id, rank)
-        ORDER BY retry, rank, turn, endpoint_id LIMIT $3::int8
-      ) c
-    ), free AS MATERIALIZED (
-      SELECT c.id, c.endpoint_id, c.n FROM chosen c JOIN flyball.deliveries d ON d.id = c.id WHERE d.state + 0 = 0 FOR UPDATE OF d SKIP LOCKED
+      SELECT o.tid, row_number() OVER (ORDER BY o.retry, o.rank, l.turn, l.endpoint_id) AS n
+      FROM lane l CROSS JOIN now CROSS JOIN LATERAL (SELECT * FROM (SELECT * FROM ${oldest(0)} a UNION ALL SELECT * FROM ${oldest(1)} b) u LIMIT l.room) o
+      ORDER BY o.retry, o.rank, l.turn, l.endpoint_id LIMIT $2::int8
     ), taken AS (
-      UPDATE flyball.deliveries d SET state = 1, attempts = d.attempts + 1, next_at_ms = NULL, lease_until_ms = now.ms + $4::int8 FROM free f, now WHERE d.id = f.id RETURNING d.*, f.n
+      DELETE FROM flyball.pending p USING chosen c WHERE p.ctid = c.tid RETURNING p.*, c.n
     ), opened AS (
-      INSERT INTO flyball.attempts (delivery_id, attempt, started_at_ms, excerpt) SELECT id, attempts, now.ms, '""' FROM taken, now
+      INSERT INTO flyball.in_flight (endpoint_id, sequence, delivery_id, attempt, started_at_ms, lease_until_ms)
+      SELECT endpoint_id, sequence, delivery_id, attempts + 1, now.ms, now.ms + $3::int8 FROM taken, now
     ), turned AS (
-      UPDATE flyball.turns t SET turn = s.turn
-      FROM (SELECT f.endpoint_id, (SELECT max(turn) FROM flyball.turns) + max(f.n) AS turn FROM free f GROUP BY f.endpoint_id) s WHERE t.endpoint_id = s.endpoint_id
+      UPDATE flyball.turns t SET turn = (SELECT nextval('flyball.claim_numbers')) * 1000 + s.n
+      FROM (SELECT endpoint_id, max(n) AS n FROM taken GROUP BY endpoint_id) s WHERE t.endpoint_id = s.endpoint_id
     )
-    SELECT ${deliveryColumns}, ${eventColumns} FROM taken d JOIN flyball.events e ON e.id = d.event_id ORDER BY d.n`
+    SELECT d.n, d.delivery_id AS id, d.event_id, d.endpoint_id, d.sequence::float8 AS sequence, 1 AS state, d.attempts + 1 AS attempts, d.created_at_ms::float8 AS created_at_ms,
+      NULL::float8 AS next_at_ms, (now.ms + $3::int8)::float8 AS lease_until_ms, NULL::float8 AS finished_at_ms, NULL AS type, NULL::float8 AS at_ms, NULL::float8 AS seq, NULL::bytea AS hash, NULL AS data
+    FROM taken d, now
+    UNION ALL
+    SELECT NULL, NULL, e.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.type, e.at_ms::float8, e.seq::float8, e.hash, e.data
+    FROM (SELECT DISTINCT event_id FROM taken) t JOIN flyball.events e ON e.id = t.event_id
+    ORDER BY n`
 }
 
-/** Makes the claim for one schema, of the store whose head is the table `home`. */
-export const claimIn = (readers: PgPool, schema: string, home: number): OutboxApi["claim"] => {
+const begin: Query = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", params: [], prepare: false }
+const commit: Query = { sql: "COMMIT", params: [], prepare: false }
+
+type Taken = Omit<Claimed, "version">
+
+/** Makes the claim for one schema, of the store whose head is the table `home`. `claimer` has one connection, and gives it to one at a time. */
+export const claimIn = (claimer: PgPool, schema: string, home: number): OutboxApi["claim"] => {
   const sql = Object.fromEntries(Object.entries(claimTexts).map(([name, query]) => [name, inSchema(query, schema)])) as typeof claimTexts
 
-  const look = (connection: PgConnection, { leaseMs, limit }: ClaimRequest, claimed: ReadonlyArray<Omit<Claimed, "version">>) => {
-    const endpoints = [...new Set(claimed.map(({ delivery }) => delivery.endpointId))]
-    return Effect.map(connection.query(sql.look, [String(limit + 1), endpoints]), ({ rows }) => lookOf(rows, leaseMs, limit, claimed, endpoints))
-  }
-
-  const take = Effect.fnUntraced(function*(connection: PgConnection, { leaseMs, limit, perEndpoint }: ClaimRequest) {
-    // Planned once for a connection, not for each claim: that took longer than the locking itself. And a plan by the numbers of a small table must not stay.
-    yield* connection.query("SELECT set_config('plan_cache_mode', 'force_generic_plan', true)", [])
-    const locked = yield* connection.query(sql.lock, [String(perEndpoint), String(limit)])
-    if (locked.rows.length === 0) return []
-    return (yield* connection.query(sql.take, [locked.rows.map((row) => row["endpoint_id"]), String(perEndpoint), String(limit), String(leaseMs)])).rows
+  /** One round trip. What is behind COMMIT sees the claim, and all that was committed until it was durable. */
+  const attempt = Effect.fnUntraced(function*(connection: PgConnection, request: ClaimRequest): Effect.fn.Return<ClaimAnswer, SqlError | ReadFault> {
+    const [limit, perEndpoint] = [String(request.limit), String(request.perEndpoint)]
+    const [, , taken, committed, looked] = yield* send(connection, [
+      begin,
+      { sql: sql.lock, params: [perEndpoint, limit, String(home), String(latestSchema)] },
+      { sql: sql.take, params: [perEndpoint, limit, String(request.leaseMs)] },
+      commit,
+      { sql: sql.look, params: [String(request.limit + 1)] }
+    ])
+    if (committed!.command !== "COMMIT") return yield* Effect.die(new Error(`COMMIT of a claim answered ${committed!.command} though no statement failed.`))
+    const look = lookOf(looked!.rows)
+    if (look.home !== home) return yield* chainReplaced()
+    if (look.oldestWriter > latestSchema) return yield* newerSchema(look.oldestWriter)
+    return yield* decode(() => answerOf(look, request, takenOf(taken!.rows)))
   })
 
-  /** `began` is called before the first statement that may change anything. */
-  const attempt = Effect.fnUntraced(function*(connection: PgConnection, request: ClaimRequest, began: () => void) {
-    const before = yield* look(connection, request, [])
-    if (before.home !== home) return yield* chainReplaced()
-    if (!before.due) return before.answer
-    began()
-    const rows = yield* transaction(connection, take(connection, request))
-    const claimed = yield* decode(() => rows.map((row) => ({ delivery: deliveryOf(row), event: eventOf(row) })))
-    return (yield* look(connection, request, claimed)).answer
-  })
+  /** Runs one attempt, and leaves no transaction open: closing the session ends it, whatever state it is in. */
+  const claim = (request: ClaimRequest) =>
+    Effect.scoped(Effect.flatMap(claimer.get, (connection) =>
+      Effect.onExit(attempt(connection, request), (exit) => Exit.isSuccess(exit) ? Effect.void : claimer.invalidate(connection))))
 
   return (request) =>
     Effect.suspend(() => {
       invariant(claimProblem(request))
-      let begun = false
-      const once = readers.use((connection) => attempt(connection, request, () => {
-        begun = true
-      }))
-      // A session that died while it was idle may be noticed only now. Never interrupted: what is claimed is told to somebody.
-      return Effect.uninterruptible(inRealTime(Effect.retry(once, { times: 1, while: (error) => error instanceof SqlError && isLost(error) && !begun })))
+      // A session that died while it was idle may be noticed only now; if the claim was made all the same, its leases run out as if nobody had asked again.
+      return Effect.uninterruptible(inRealTime(Effect.retry(claim(request), { times: 1, while: (error) => error instanceof SqlError && isLost(error) })))
     }).pipe(Effect.mapError((error) => error instanceof SqlError ? faultOf(error, "unknown") : error))
 }
 
-interface Look {
-  readonly home: number
-  readonly due: boolean
-  readonly answer: ClaimAnswer
+/** All answers, or the first failure. */
+const send = (connection: PgConnection, queries: ReadonlyArray<Query>): Effect.Effect<ReadonlyArray<Result>, SqlError> =>
+  Effect.flatMap(pipeline(connection, queries), (exits) => Effect.all(exits))
+
+const takenOf = (rows: ReadonlyArray<Row>): ReadonlyArray<Taken> => {
+  const events = new Map<string, StoredEvent>()
+  for (const row of rows) if (row["id"] === null) events.set(row["event_id"] as string, eventOf(row))
+  return rows.flatMap((row) => {
+    if (row["id"] === null) return []
+    const event = events.get(row["event_id"] as string)
+    // A delivery of an event that is not there is left to its lease.
+    return event === undefined ? [] : [{ delivery: deliveryOf(row), event }]
+  })
 }
 
-const lookOf = (rows: ReadonlyArray<Row>, leaseMs: number, limit: number, taken: ReadonlyArray<Omit<Claimed, "version">>, endpoints: ReadonlyArray<string>): Look => {
+interface Look {
+  readonly ms: number
+  readonly home: number
+  readonly oldestWriter: number
+  readonly isDue: boolean
+  readonly nextDue: number | null
+  readonly nextLease: number | null
+  readonly versions: { readonly [endpointId: string]: number }
+  readonly late: ReadonlyArray<Delivery>
+}
+
+const lookOf = (rows: ReadonlyArray<Row>): Look => {
   const times = rows[0]!
-  const ms = times["ms"] as number
-  const late = rows.filter((row) => row["id"] !== null)
-  const isDue = times["due"] as boolean
-  const found = (times["versions"] as string | null)?.slice(1, -1).split(",").map(Number) ?? []
-  const versions = new Map(endpoints.map((id, n) => [id, found[n]!]))
-  const claimed = taken.map((one): Claimed => ({ ...one, version: versions.get(one.delivery.endpointId)! }))
-  const waits = [times["next_due"], times["next_lease"], isDue ? ms + leaseMs : null].filter((at): at is number => at !== null)
-  const isMore = claimed.length === limit || late.length > limit
   return {
+    ms: times["ms"] as number,
     home: times["home"] as number,
-    due: isDue,
-    answer: { claimed, lapsed: late.slice(0, limit).map(deliveryOf), nextAtMs: isMore ? ms : waits.length === 0 ? null : Math.min(...waits) }
+    oldestWriter: times["oldest_writer"] as number,
+    isDue: times["due"] as boolean,
+    nextDue: times["next_due"] as number | null,
+    nextLease: times["next_lease"] as number | null,
+    versions: JSON.parse(times["versions"] as string | null ?? "{}") as Look["versions"],
+    late: rows.filter((row) => row["id"] !== null).map(deliveryOf)
+  }
+}
+
+const answerOf = (look: Look, { leaseMs, limit }: ClaimRequest, taken: ReadonlyArray<Taken>): ClaimAnswer => {
+  const waits = [look.nextDue, look.nextLease, look.isDue ? look.ms + leaseMs : null].filter((at): at is number => at !== null)
+  const isMore = taken.length === limit || look.late.length > limit
+  return {
+    claimed: taken.map((one): Claimed => ({ ...one, version: look.versions[one.delivery.endpointId]! })),
+    lapsed: look.late.slice(0, limit),
+    nextAtMs: isMore ? look.ms : waits.length === 0 ? null : Math.min(...waits)
   }
 }
 

@@ -7,11 +7,12 @@ interface Standing {
   readonly state: DeliveryState
   readonly attempts: number
   readonly endpointId: string
+  readonly sequence: number
   readonly nextAttemptAtMs: number | null
 }
 
 /** How an attempt ended. */
-export type EndedAttempt = NonNullable<DeliveryMove["ended"]> & { readonly deliveryId: string; readonly attempt: number }
+export type EndedAttempt = NonNullable<DeliveryMove["ended"]> & { readonly endpointId: string; readonly sequence: number }
 
 /** A delivery that the group adds; it may be cancelled by a later ChangeSet of the same group. */
 export type AddedDelivery = NewDelivery & { readonly cancelled: boolean }
@@ -26,7 +27,11 @@ export class GroupOutbox implements OutboxView, Debts {
   readonly #sequences = new Map<string, number>()
   /** What is written, in an order of its own: cancellations, then everything else. */
   readonly cancelled = new Set<string>()
+  /** Endpoints of which no answer is kept: among those that are cancelled. */
+  readonly forgotten = new Set<string>()
   readonly moved = new Map<string, Standing>()
+  /** Deliveries that may be pending in the database and are not where they were any more. */
+  readonly unqueued = new Set<string>()
   readonly ended: Array<EndedAttempt> = []
   readonly events: Array<NewEvent & { readonly head: Head; readonly atMs: number }> = []
   readonly deliveries: Array<AddedDelivery> = []
@@ -87,7 +92,10 @@ export class GroupOutbox implements OutboxView, Debts {
   /** Does what an admitted ChangeSet asks, once its puts are noted. A `repeat` emits nothing. */
   write(draft: OutboxDraft, repeat: boolean, head: Head, atMs: number, sha256: (bytes: Uint8Array) => Uint8Array): void {
     for (const move of draft.moves) this.#move(move)
-    for (const endpointId of draft.cancel) this.#cancel(endpointId)
+    for (const { endpointId, forgetAnswers } of draft.cancel) {
+      this.#cancel(endpointId)
+      if (forgetAnswers === true) this.forgotten.add(endpointId)
+    }
     if (repeat) return
     const { deliveries, events, sequences } = owe(draft, this, atMs, sha256)
     for (const event of events) {
@@ -103,9 +111,10 @@ export class GroupOutbox implements OutboxView, Debts {
   }
 
   #move({ ended, from, id, to }: DeliveryMove): void {
-    const { attempts, endpointId } = this.#standing.get(id)!
-    this.#stand(id, { state: to.state, attempts, endpointId, nextAttemptAtMs: to.state === "pending" ? to.nextAttemptAtMs : null })
-    if (ended !== undefined) this.ended.push({ ...ended, deliveryId: id, attempt: from.attempts })
+    const { attempts, endpointId, sequence } = this.#standing.get(id)!
+    this.#stand(id, { state: to.state, attempts, endpointId, sequence, nextAttemptAtMs: to.state === "pending" ? to.nextAttemptAtMs : null })
+    if (ended !== undefined) this.ended.push({ ...ended, endpointId, sequence })
+    if (from.state === "pending") this.unqueued.add(id)
   }
 
   #stand(id: string, standing: Standing): void {

@@ -4,14 +4,14 @@ import { isStorable, limitProblem } from "@flyball/core/storage"
 import { firstEventId } from "@flyball/core/outbox"
 import { Effect } from "effect"
 import { attemptOf } from "../outbox-columns.ts"
-import { attemptColumns, deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
+import { attemptsOfDelivery, deliveryColumns, deliveryOf, deliverySource, eventColumns, eventOf } from "./outbox-rows.ts"
 import { decode, invariant, storablePrefix } from "./reads.ts"
 import type { Row } from "./sessions.ts"
 
 const text = {
   delivery: `SELECT ${deliveryColumns}, a.attempt, a.started_at_ms, a.ended_at_ms, a.status_code, a.error_code, a.excerpt
-    FROM flyball.deliveries d LEFT JOIN LATERAL (SELECT ${attemptColumns} FROM flyball.attempts WHERE delivery_id = d.id) a ON true WHERE d.id = $1::text ORDER BY a.attempt`,
-  deliveriesOf: `SELECT ${deliveryColumns} FROM flyball.deliveries d WHERE d.endpoint_id = $1::text AND d.sequence < $2::int8 ORDER BY d.sequence DESC LIMIT $3::int8`,
+    FROM ${deliverySource} LEFT JOIN LATERAL (${attemptsOfDelivery}) a ON true WHERE d.id = $1::text ORDER BY a.attempt`,
+  deliveriesOf: `SELECT ${deliveryColumns} FROM ${deliverySource} WHERE d.endpoint_id = $1::text AND d.sequence < $2::int8 ORDER BY d.sequence DESC LIMIT $3::int8`,
   event: `SELECT ${eventColumns} FROM flyball.events e WHERE e.id = $1::text`,
   events: `SELECT ${eventColumns} FROM flyball.events e WHERE e.id > $1::text AND e.id >= $2::text AND e.at_ms >= $3::int8 ORDER BY e.id LIMIT $4::int8`,
   eventsOf: `SELECT ${eventColumns} FROM flyball.events e WHERE e.id > $1::text AND e.id >= $2::text AND e.at_ms >= $3::int8 AND e.type = ANY ($5::text[]) ORDER BY e.id LIMIT $4::int8`

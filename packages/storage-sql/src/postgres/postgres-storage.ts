@@ -58,7 +58,7 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
   })
   return {
     ...reads,
-    outbox: { ...reads.outbox, claim: claimIn(sessions.readers, schema, home) },
+    outbox: { ...reads.outbox, claim: claimIn(sessions.claimer, schema, home) },
     commit: (change) =>
       Effect.suspend(() => {
         const unplanned = changeProblem(change)

@@ -18,7 +18,7 @@ CREATE TABLE flyball.head (
   -- Processes that know fewer migrations than this must stop writing.
   oldest_writer integer NOT NULL
 ) WITH (fillfactor = 10);
-INSERT INTO flyball.head (seq, hash, at_ms, oldest_writer) VALUES (-1, decode(repeat('00', 32), 'hex'), 0, 2);
+INSERT INTO flyball.head (seq, hash, at_ms, oldest_writer) VALUES (-1, decode(repeat('00', 32), 'hex'), 0, 4);
 
 CREATE TABLE flyball.records (
   seq bigint PRIMARY KEY,
@@ -94,8 +94,8 @@ CREATE TABLE flyball.events (
   data text NOT NULL
 );
 
--- state: 0 pending, 1 in flight, 2 succeeded, 3 failed, 4 cancelled. Finished ones are in no index by time: a claim costs the same however many there are.
--- Vacuumed early: whoever looks for what is due walks over what was due until then.
+-- state: 0 owed (and in flight, where `in_flight` has it), 2 succeeded, 3 failed, 4 cancelled. `next_at_ms` is when it was to be tried last, as its row of `pending` has it.
+-- Room beside each row for the one that says how it ended: then no index is written.
 CREATE TABLE flyball.deliveries (
   id text COLLATE "C" PRIMARY KEY,
   event_id text COLLATE "C" NOT NULL,
@@ -103,21 +103,45 @@ CREATE TABLE flyball.deliveries (
   sequence bigint NOT NULL,
   state smallint NOT NULL,
   attempts integer NOT NULL,
-  retry smallint NOT NULL GENERATED ALWAYS AS (CASE WHEN attempts > 0 THEN 1 ELSE 0 END) STORED,
   created_at_ms bigint NOT NULL,
   next_at_ms bigint,
-  lease_until_ms bigint,
   finished_at_ms bigint,
   UNIQUE (endpoint_id, sequence)
-) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
-CREATE INDEX deliveries_pending ON flyball.deliveries (endpoint_id, retry, next_at_ms, sequence) WHERE state = 0;
-CREATE INDEX deliveries_due ON flyball.deliveries (next_at_ms) WHERE state = 0;
-CREATE INDEX deliveries_in_flight ON flyball.deliveries (endpoint_id) WHERE state = 1;
-CREATE INDEX deliveries_leases ON flyball.deliveries (lease_until_ms) WHERE state = 1;
+) WITH (fillfactor = 50);
 -- A delivery of the commit that caused its event has the time of that commit in its id, as the event has. What was owed once more later is found by this.
 CREATE INDEX deliveries_again ON flyball.deliveries (event_id) WHERE substr(id, 5, 9) <> substr(event_id, 5, 9);
 
--- A row is written when it is claimed. excerpt is a JSON string: it may hold what no text can.
+-- What waits, in the order in which it is taken: found and removed by a claim without touching the delivery itself. Whoever removes a row has locked the endpoint's row of `turns`.
+-- Vacuumed early: whoever looks for what is due walks over what was due until then.
+CREATE TABLE flyball.pending (
+  endpoint_id text COLLATE "C" NOT NULL,
+  retry smallint NOT NULL,
+  next_at_ms bigint NOT NULL,
+  sequence bigint NOT NULL,
+  delivery_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  attempts integer NOT NULL,
+  created_at_ms bigint NOT NULL,
+  PRIMARY KEY (endpoint_id, retry, next_at_ms, sequence)
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX pending_due ON flyball.pending (next_at_ms);
+
+-- What somebody sends, with the attempt that the claim counted. Removed by the commit that settles it, and by nothing else.
+CREATE TABLE flyball.in_flight (
+  endpoint_id text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,
+  delivery_id text COLLATE "C" NOT NULL,
+  attempt integer NOT NULL,
+  started_at_ms bigint NOT NULL,
+  lease_until_ms bigint NOT NULL,
+  -- What is answered is not to be kept.
+  answer_forgotten boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (endpoint_id, sequence)
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX in_flight_leases ON flyball.in_flight (lease_until_ms);
+
+-- A row is written when the attempt has ended; one that is under way is in `in_flight`. excerpt is a JSON string: it may hold what no text can.
+-- What a receiver answered is forgotten when its address is erased. Vacuumed soon after, as parts are.
 CREATE TABLE flyball.attempts (
   delivery_id text COLLATE "C" NOT NULL,
   attempt integer NOT NULL,
@@ -127,14 +151,14 @@ CREATE TABLE flyball.attempts (
   error_code text,
   excerpt text NOT NULL,
   PRIMARY KEY (delivery_id, attempt)
-);
+) WITH (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1, toast.autovacuum_vacuum_scale_factor = 0);
 
 -- The last sequence of each endpoint that was ever owed anything. Written by commits, under the head's lock.
 CREATE TABLE flyball.sequences (endpoint_id text COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL) WITH (fillfactor = 50);
 
--- When each of them was served last. Whoever claims locks the rows of the endpoints that he takes from; commits only add rows, and wait for nobody.
-CREATE TABLE flyball.turns (endpoint_id text COLLATE "C" PRIMARY KEY, turn bigint NOT NULL);
-CREATE INDEX turns_last ON flyball.turns (turn);
+-- When each of them was served last: the number of a claim, and the place in it. Whoever takes from what is pending to an endpoint locks its row; commits that only add wait for nobody.
+CREATE TABLE flyball.turns (endpoint_id text COLLATE "C" PRIMARY KEY, turn bigint NOT NULL) WITH (fillfactor = 50);
+CREATE SEQUENCE flyball.claim_numbers;
 
 CREATE TABLE flyball.leases (
   name text COLLATE "C" PRIMARY KEY,

@@ -12,7 +12,7 @@ export interface PostgresOptions {
   readonly url: string
   /** Default `flyball`. Made when it is missing; holds nothing but Flyball's tables. */
   readonly schema?: string
-  /** Connections at most, one of which writes. Default 10, at least 2. */
+  /** Connections at most, one of which writes. Default 10, at least 2; with 2 there is a third once deliveries are claimed. */
   readonly maxConnections?: number
   /** Shown in `pg_stat_activity`. Default `flyball`. */
   readonly applicationName?: string
@@ -20,10 +20,12 @@ export interface PostgresOptions {
   readonly readOnly?: boolean
 }
 
-/** Open pools. A connection that dies is replaced at its next use. */
+/** Open pools. A connection is made when it is needed; one that dies is replaced at its next use. */
 export interface Sessions {
   readonly writer: PgPool.PgPool
   readonly readers: PgPool.PgPool
+  /** Of one connection, for one claim at a time. */
+  readonly claimer: PgPool.PgPool
 }
 
 /** A part of 16 MiB travels in one message of the server. Unit: bytes. */
@@ -50,10 +52,13 @@ const writerSettings = {
   idle_in_transaction_session_timeout: "15s"
 }
 
+/** A bitmap scan walks over everything that was ever in flight until the next vacuum; an index scan walks over it once, and marks it as gone. */
+export const claimerSettings = { ...writerSettings, enable_bitmapscan: "off" }
+
 /**
  * Opens the pools; connections are made when they are needed.
  *
- * The writing connection is multiplexed: only the group committer uses it, never interrupted, and what it sends together travels as one write.
+ * The writing connection and the claiming one are multiplexed: one uses it at a time, never interrupted, and what is sent together travels as one write.
  */
 export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
   const common = {
@@ -63,8 +68,9 @@ export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions
     keepAlive: "30 seconds"
   } as const
   const writer = yield* inRealTime(PgPool.make({ ...common, startupParameters: writerSettings, maxConnections: 1, multiplex: true }))
-  const readers = yield* inRealTime(PgPool.make({ ...common, startupParameters: { ...sessionSettings, default_transaction_read_only: options.readOnly === true ? "on" : "off" }, maxConnections: Math.max(1, (options.maxConnections ?? 10) - 1) }))
-  return { writer, readers }
+  const readers = yield* inRealTime(PgPool.make({ ...common, startupParameters: { ...sessionSettings, default_transaction_read_only: options.readOnly === true ? "on" : "off" }, maxConnections: Math.max(1, (options.maxConnections ?? 10) - (options.readOnly === true ? 1 : 2)) }))
+  const claimer = yield* inRealTime(PgPool.make({ ...common, startupParameters: claimerSettings, maxConnections: 1, multiplex: true, multiplexConcurrency: 1 }))
+  return { writer, readers, claimer }
 })
 
 /** Rows as they come from the driver. */

@@ -14,19 +14,22 @@ export type Answer =
   | { readonly _tag: "Refused"; readonly conflicts: ReadonlyArray<Conflict> }
   | { readonly _tag: "Failed"; readonly fault: Fault }
 
-/** Packs answers into a buffer that can be transferred. */
-export const packAnswers = (answers: ReadonlyArray<Answer>): ArrayBuffer => {
-  const out = new PackWriter(answers.reduce((sum, answer) => sum + 64 + (answer._tag === "Committed" ? answer.receipt.records.length * 49 : 0), 0))
+/** The answers to a batch. */
+export interface BatchAnswer {
+  readonly answers: ReadonlyArray<Answer>
+  /** Whether the batch may have left a delivery that is not finished. */
+  readonly owed: boolean
+}
+
+/** Packs the answers to a batch into a buffer that can be transferred. */
+export const packAnswers = ({ answers, owed }: BatchAnswer): ArrayBuffer => {
+  const out = new PackWriter(answers.reduce((sum, answer) => sum + 64 + (answer._tag === "Committed" ? answer.receipt.records.length * 49 : 0), 8))
+  out.u8(owed ? 1 : 0)
   out.u32(answers.length)
   for (const answer of answers) {
     if (answer._tag === "Committed") {
       out.u8(0)
-      packHead(out, answer.receipt.head)
-      out.u32(answer.receipt.records.length)
-      for (const record of answer.receipt.records) {
-        packHead(out, record)
-        out.u8(record.duplicate ? 1 : 0)
-      }
+      packReceipt(out, answer.receipt)
     } else if (answer._tag === "Refused") {
       out.u8(1)
       out.text(JSON.stringify(answer.conflicts))
@@ -39,8 +42,9 @@ export const packAnswers = (answers: ReadonlyArray<Answer>): ArrayBuffer => {
 }
 
 /** Reads what {@link packAnswers} packed. Hashes are views of the buffer, which nobody else holds. */
-export const readAnswers = (buffer: ArrayBuffer): ReadonlyArray<Answer> => {
+export const readAnswers = (buffer: ArrayBuffer): BatchAnswer => {
   const from = new PackReader(buffer)
+  const owed = from.u8() === 1
   const answers: Array<Answer> = []
   const count = from.u32()
   for (let index = 0; index < count; index++) {
@@ -49,18 +53,31 @@ export const readAnswers = (buffer: ArrayBuffer): ReadonlyArray<Answer> => {
     else if (tag === 1) answers.push({ _tag: "Refused", conflicts: JSON.parse(from.text()) as ReadonlyArray<Conflict> })
     else answers.push({ _tag: "Failed", fault: JSON.parse(from.text()) as Fault })
   }
-  return answers
+  return { answers, owed }
+}
+
+/** The head is nearly always the last record: then it is not written twice. */
+const packReceipt = (out: PackWriter, { head, records }: CommitReceipt): void => {
+  out.u32(records.length)
+  for (const record of records) {
+    packHead(out, record)
+    out.u8(record.duplicate ? 1 : 0)
+  }
+  const isLast = records.at(-1)?.hash === head.hash
+  out.u8(isLast ? 1 : 0)
+  if (!isLast) packHead(out, head)
 }
 
 const readReceipt = (from: PackReader): CommitReceipt => {
-  const head = readHead(from)
   const records: Array<RecordReceipt> = []
   const count = from.u32()
   for (let index = 0; index < count; index++) {
     const { seq, hash, atMs } = readHead(from)
     records.push({ seq, hash, atMs, duplicate: from.u8() === 1 })
   }
-  return { records, head }
+  if (from.u8() === 0) return { records, head: readHead(from) }
+  const { atMs, hash, seq } = records[records.length - 1]!
+  return { records, head: { seq, hash, atMs } }
 }
 
 const packHead = (out: PackWriter, head: Head): void => {

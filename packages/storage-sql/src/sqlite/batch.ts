@@ -132,12 +132,19 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     })),
     erase: times(from.u32(), () => ({ seq: from.f64(), name: from.u32(), by: from.u32() })),
     forget: times(from.u32(), () => ({ scope: from.u32(), key: from.text() })),
-    outbox: readOutbox(from.text()),
+    outbox: readOutbox(from),
     agents: from.text().split("\0")
   }))
 }
 
-const readOutbox = (text: string): OutboxDraft | null => text === "" ? null : JSON.parse(text) as OutboxDraft
+const readOutbox = (from: PackReader): OutboxDraft | null => {
+  if (from.u8() === 0) return null
+  const events = times(from.u32(), () => ({ type: from.text(), data: from.text(), entropy: from.text() }))
+  const rest = from.text()
+  return { events, ...rest === "" ? noMoves : JSON.parse(rest) as Omit<OutboxDraft, "events"> }
+}
+
+const noMoves: Omit<OutboxDraft, "events"> = { moves: [], cancel: [], again: [] }
 
 const readKeys = (from: PackReader, single: boolean): BatchedPut["keys"] => times(from.u32(), () => ({ name: from.u32(), value: from.text(), single }))
 

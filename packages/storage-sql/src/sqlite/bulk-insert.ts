@@ -3,20 +3,20 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
 /** Rows of one call. Past it little is gained, and a record's bytes must stay where they are until its call. */
 export const bulkRows = 20
+/** Rows of the calls that what is left at the end is made of, most first. */
+const restRows = [8, 4, 2, 1]
 
 /** Inserts into one table. Nothing is in the table before {@link BulkInsert.flush}, or before the row that fills a call. */
 export class BulkInsert {
   readonly #columns: number
-  readonly #many: StatementSync
-  readonly #one: StatementSync
+  readonly #statements: ReadonlyArray<readonly [rows: number, statement: StatementSync]>
   #values: Array<SQLInputValue> = []
 
   /** `into` is the table and its columns, `conflict` what follows the values. */
   constructor(db: DatabaseSync, into: string, columns: number, conflict = "") {
     const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`
     this.#columns = columns
-    this.#many = db.prepare(`INSERT INTO ${into} VALUES ${Array.from({ length: bulkRows }, () => row).join(", ")}${conflict}`)
-    this.#one = db.prepare(`INSERT INTO ${into} VALUES ${row}${conflict}`)
+    this.#statements = [bulkRows, ...restRows].map((rows) => [rows, db.prepare(`INSERT INTO ${into} VALUES ${Array.from({ length: rows }, () => row).join(", ")}${conflict}`)])
   }
 
   /** Adds a row. True when that filled a call, so that no row waits any more. */
@@ -30,10 +30,16 @@ export class BulkInsert {
   /** Inserts what waits and answers how many rows that made. */
   flush(): number {
     const values = this.#values
+    if (values.length === 0) return 0
     this.#values = []
-    if (values.length === bulkRows * this.#columns) return this.#many.run(...values).changes as number
     let changes = 0
-    for (let at = 0; at < values.length; at += this.#columns) changes += this.#one.run(...values.slice(at, at + this.#columns)).changes as number
+    let at = 0
+    for (const [rows, statement] of this.#statements) {
+      const length = rows * this.#columns
+      for (; values.length - at >= length; at += length) {
+        changes += statement.run(...(length === values.length ? values : values.slice(at, at + length))).changes as number
+      }
+    }
     return changes
   }
 

@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { ClaimRequest, Conflict, ForgetAnswer, ForgetRequest, Head, RecordReceipt } from "@flyball/core/storage"
-import type { Answer } from "./answers.ts"
+import type { Answer, BatchAnswer } from "./answers.ts"
 import type { BatchedChange } from "./batch.ts"
 import { noName, readBatch } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
@@ -22,6 +22,8 @@ import { faultOf, StoreDamaged } from "./sqlite-fault.ts"
 import { Tiles } from "./tiles.ts"
 import { Words } from "./words.ts"
 
+/** As in core; written out, since a worker loads little. */
+const WEBHOOKS = "webhooks"
 const zeroHash = new Uint8Array(32)
 const noPrev = "0".repeat(64)
 /** Sets of names are few, but nothing bounds them. */
@@ -45,6 +47,8 @@ export class ChainWriter {
   /** By the names they stand for: nearly all ChangeSets of a kind have the same. */
   readonly #namings = new Map<string, Naming>()
   #head: Head | null = null
+  /** Whether the batch may have left a delivery that is not finished. */
+  #owed = false
   /** Hash of the head in hex digits, as the next record says it. */
   #prev = noPrev
 
@@ -74,6 +78,8 @@ export class ChainWriter {
     this.#tiles.load((this.#head?.seq ?? -1) + 1)
     this.#words.forget()
     this.#namings.clear()
+    this.#documents.load()
+    this.#outbox.load()
   }
 
   /**
@@ -82,13 +88,14 @@ export class ChainWriter {
    * Refused ones write nothing and leave their neighbours alone. When one fails in a way nobody foresaw, the whole is rolled back
    * and each ChangeSet gets a transaction of its own, so that only the guilty one fails.
    */
-  commit(nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): { readonly answers: ReadonlyArray<Answer>; readonly erased: boolean } {
+  commit(nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): BatchAnswer & { readonly erased: boolean } {
     const changes = readBatch(buffer)
+    this.#owed = false
     const together = this.#transact(nowMs, changes, names)
     const answers = together.done || changes.length === 1
       ? together.answers
       : changes.map((change) => this.#transact(nowMs, [change], names).answers[0]!)
-    return { answers, erased: changes.some((change, index) => change.erase.length + change.forget.length > 0 && answers[index]!._tag === "Committed") }
+    return { answers, owed: this.#owed, erased: changes.some((change, index) => change.erase.length + change.forget.length > 0 && answers[index]!._tag === "Committed") }
   }
 
   /** `done` is false when it was rolled back before COMMIT, so that nothing was written for sure. */
@@ -140,10 +147,14 @@ export class ChainWriter {
     }
     const records = this.#append(nowMs, change, seqs, naming)
     this.#documents.write(change.puts, naming)
+    if (change.puts.some(({ collection }) => naming.text(collection) === WEBHOOKS)) {
+      this.#documents.flush()
+      this.#outbox.webhooksChanged()
+    }
     for (const { id, by } of erase) this.#rows.erasePart.run(records[by]!.seq, id)
     for (const { scope, key } of change.forget) this.#once.forget(naming.find(scope), key)
     const head = this.#head ?? noHead
-    if (change.outbox !== null) this.#outbox.write(change.outbox, records.length > 0 && records.every(({ duplicate }) => duplicate), head, this.#atMs(nowMs))
+    if (change.outbox !== null && this.#outbox.write(change.outbox, records.length > 0 && records.every(({ duplicate }) => duplicate), head, this.#atMs(nowMs))) this.#owed = true
     return { _tag: "Committed", receipt: { records, head } }
   }
 
@@ -194,7 +205,12 @@ export class ChainWriter {
 
   /** Forgets what is over in the outbox, in a transaction of its own. */
   forget(request: ForgetRequest): ForgetAnswer {
-    return this.#forget.forget(request)
+    try {
+      return this.#forget.forget(request)
+    } finally {
+      // What was the last event may be gone.
+      this.#outbox.load()
+    }
   }
 
   /** Puts everything that was appended into its tables. */
@@ -202,6 +218,8 @@ export class ChainWriter {
     this.#records.flush()
     this.#parts.flush()
     this.#sealer.reuse()
+    this.#documents.flush()
+    this.#outbox.flush()
   }
 
   #receiptOf(seq: number): RecordReceipt {

@@ -1,4 +1,5 @@
 /** When the write-ahead log is copied back into the database file. */
+import { statSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 
 /** Time after a commit before the log is copied back, so that it happens in a pause where there is one. */
@@ -23,7 +24,7 @@ export interface CheckpointPages {
 }
 
 /**
- * Copies the log back: in pauses, past a size, and whole after an erasure.
+ * Copies the log back: in pauses, past a size, and whole after an erasure or when one was found.
  *
  * SQLite's own rule, every 1,000 pages inside a commit, makes appending slower and its slowest commits much slower.
  * A reader that holds one snapshot for ever holds the log too; ours read page by page, but for a backup.
@@ -51,6 +52,14 @@ export class Checkpoints {
     this.#passive = db.prepare("PRAGMA wal_checkpoint(PASSIVE)")
     this.#restart = db.prepare("PRAGMA wal_checkpoint(RESTART)")
     this.#truncate = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /**
+   * Empties the log that was there when the file was opened: whoever left it may have answered an erasure and been killed before its bytes were gone. Costs nothing where there was none.
+   */
+  found(): void {
+    // By its size: of a log that was started over, frames are left that count no more and hold what they held.
+    if ((statSync(`${this.#db.location()}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) this.#empty(true)
   }
 
   /** Empties the log at once, so that erased bytes are in no file any more. Where a reader is in the way it is tried again until it is done. */

@@ -2,6 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Conflict } from "@flyball/core/storage"
 import { anyVersion, type BatchedChange, type BatchedPut, type Name } from "./batch.ts"
+import { BulkInsert } from "./bulk-insert.ts"
 
 /** How the texts of a batch are written down in rows and in conflicts. */
 export interface Naming {
@@ -12,24 +13,53 @@ export interface Naming {
   readonly text: (name: Name) => string
 }
 
-/** The tables `document` and `document_key`. */
+/**
+ * The tables `document` and `document_key`.
+ *
+ * What is new waits, many rows for one call; the checks know what waits, and a change of a document that is there lets all that waits go before it.
+ */
 export class Documents {
   readonly #version: StatementSync
   readonly #holder: StatementSync
-  readonly #insert: StatementSync
   readonly #update: StatementSync
   readonly #dropKeys: StatementSync
-  readonly #insertKey: StatementSync
+  readonly #last: StatementSync
+  readonly #inserts: BulkInsert
+  readonly #keys: BulkInsert
+  /** Documents that wait, by collection and id. */
+  readonly #waiting = new Set<string>()
+  /** Who holds a unique value that waits, by collection, key and value. */
+  readonly #waitingHolders = new Map<string, string>()
+  /** The number of the last document; nobody else adds one. */
+  #lastDoc = 0
 
   constructor(db: DatabaseSync) {
     this.#version = db.prepare("SELECT doc, version FROM document WHERE collection = ? AND id = ?")
     this.#holder = db.prepare(
       "SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? AND k.value = ? AND k.single = 1"
     )
-    this.#insert = db.prepare("INSERT INTO document (collection, id, version, body) VALUES (?, ?, 1, ?)")
     this.#update = db.prepare("UPDATE document SET version = ?, body = ? WHERE doc = ?")
     this.#dropKeys = db.prepare("DELETE FROM document_key WHERE doc = ?")
-    this.#insertKey = db.prepare("INSERT INTO document_key (collection, name, value, doc, single) VALUES (?, ?, ?, ?, ?)")
+    this.#last = db.prepare("SELECT max(doc) AS doc FROM document")
+    this.#inserts = new BulkInsert(db, "document (doc, collection, id, version, body)", 5)
+    this.#keys = new BulkInsert(db, "document_key (collection, name, value, doc, single)", 5)
+  }
+
+  /** Reads where the table ends, at the start and after every rollback; what waited is dropped. */
+  load(): void {
+    this.#inserts.clear()
+    this.#keys.clear()
+    this.#waiting.clear()
+    this.#waitingHolders.clear()
+    this.#lastDoc = (this.#last.get()!["doc"] as number | null) ?? 0
+  }
+
+  /** Puts what waits into its tables. */
+  flush(): void {
+    this.#inserts.flush()
+    this.#keys.flush()
+    this.#waiting.clear()
+    this.#waitingHolders.clear()
   }
 
   /** Adds every version and unique value that is not as the ChangeSet expects. Reads only. */
@@ -40,20 +70,22 @@ export class Documents {
   }
 
   #checkVersion(collection: Name, id: string, expected: number, naming: Naming, conflicts: Array<Conflict>): void {
-    const found = (this.#version.get(naming.find(collection), id)?.["version"] as number | undefined) ?? 0
-    if (found !== expected) conflicts.push({ _tag: "Version", collection: naming.text(collection), id, expected, found })
+    const text = naming.text(collection)
+    const found = this.#waiting.has(`${text}\0${id}`) ? 1 : (this.#version.get(naming.find(collection), id)?.["version"] as number | undefined) ?? 0
+    if (found !== expected) conflicts.push({ _tag: "Version", collection: text, id, expected, found })
   }
 
   /** Judges unique values as all puts of the ChangeSet will leave them: a value that one put frees, another may take. */
   #checkUnique(puts: ReadonlyArray<BatchedPut>, naming: Naming, conflicts: Array<Conflict>): void {
+    if (!puts.some(({ keys }) => keys.some(({ single }) => single))) return
     const put = new Set<string>()
     for (const { collection, id } of puts) put.add(`${collection}\0${id}`)
     const taken = new Map<string, string>()
     for (const { collection, id, keys } of puts) {
       for (const { name, value, single } of keys) {
         if (!single) continue
-        const slot = `${collection}\0${name}\0${value}`
-        const stored = this.#holder.get(naming.find(collection), naming.find(name), value)?.["id"] as string | undefined
+        const slot = slotOf(naming.text(collection), naming.text(name), value)
+        const stored = this.#waitingHolders.get(slot) ?? this.#holder.get(naming.find(collection), naming.find(name), value)?.["id"] as string | undefined
         const holder = taken.get(slot) ?? (stored !== undefined && !put.has(`${collection}\0${stored}`) ? stored : undefined)
         if (holder === undefined) taken.set(slot, id)
         else conflicts.push({ _tag: "Unique", collection: naming.text(collection), key: naming.text(name), value, id: holder })
@@ -61,19 +93,29 @@ export class Documents {
     }
   }
 
-  /** Writes the puts of a ChangeSet that {@link check} found nothing against. All old keys go before the first new one comes. */
+  /** Writes the puts of a ChangeSet that {@link check} found nothing against, or lets them wait. All old keys go before the first new one comes. */
   write(puts: ReadonlyArray<BatchedPut>, naming: Naming): void {
+    if (puts.some(({ expectedVersion }) => expectedVersion !== 0)) this.flush()
     const docs = puts.map(({ collection, id, expectedVersion, body }) => {
       const collectionId = naming.intern(collection)
       const found = expectedVersion === 0 ? undefined : this.#version.get(collectionId, id)
-      if (found === undefined) return this.#insert.run(collectionId, id, body).lastInsertRowid
+      if (found === undefined) {
+        this.#inserts.add(++this.#lastDoc, collectionId, id, 1, body)
+        this.#waiting.add(`${naming.text(collection)}\0${id}`)
+        return this.#lastDoc
+      }
       const doc = found["doc"] as number
-      this.#update.run((found["version"] as number) + 1, body, doc)
+      this.#update.run(found["version"] as number + 1, body, doc)
       this.#dropKeys.run(doc)
       return doc
     })
-    puts.forEach(({ collection, keys }, index) => {
-      for (const { name, value, single } of keys) this.#insertKey.run(naming.intern(collection), naming.intern(name), value, docs[index]!, single ? 1 : 0)
+    puts.forEach(({ collection, id, keys }, index) => {
+      for (const { name, value, single } of keys) {
+        this.#keys.add(naming.intern(collection), naming.intern(name), value, docs[index]!, single ? 1 : 0)
+        if (single) this.#waitingHolders.set(slotOf(naming.text(collection), naming.text(name), value), id)
+      }
     })
   }
 }
+
+const slotOf = (collection: string, key: string, value: string): string => `${collection}\0${key}\0${value}`

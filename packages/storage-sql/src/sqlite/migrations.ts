@@ -92,4 +92,9 @@ CREATE TABLE lane (endpoint INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, turn
 -- Who was told of an event, and whether anything still refers to it. Written once for each delivery, at the right edge.
 CREATE INDEX delivery_event ON delivery (event);
 `
+}, {
+  id: 4,
+  name: "in-flight",
+  // One writer claims and settles here, and updates a delivery in its place. The numbers of both backends stay the same.
+  sql: ""
 }]

@@ -4,6 +4,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { type OutboxDraft, outboxConflicts, owe, wanted, wantedKey } from "@flyball/core/outbox"
 import type { Conflict, DeliveryMove, Head } from "@flyball/core/storage"
 import { states } from "../outbox-columns.ts"
+import { BulkInsert } from "./bulk-insert.ts"
 import type { Words } from "./words.ts"
 
 const webhooks = "webhooks"
@@ -14,14 +15,39 @@ const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(by
 export class OutboxWriter {
   readonly #rows: ReturnType<typeof prepareRows>
   readonly #words: Words
+  /** Events that nobody is owed; others need their number at once. */
+  readonly #unowed: BulkInsert
+  /** Who wants events of a type, once it was looked up: the writer sees every change of it. */
+  readonly #wanting = new Map<string, ReadonlyArray<string>>()
+  /** The last event's id; undefined until it was looked up. */
+  #lastEventId: string | null | undefined = undefined
 
   constructor(db: DatabaseSync, words: Words) {
     this.#rows = prepareRows(db)
     this.#words = words
+    this.#unowed = new BulkInsert(db, "event (id, type, at_ms, seq, hash, data)", 6)
+  }
+
+  /** Forgets what it remembers: a rollback may have undone it, or somebody deleted events. */
+  load(): void {
+    this.#unowed.clear()
+    this.#lastEventId = undefined
+    this.#wanting.clear()
+  }
+
+  /** Puts what waits into its table. */
+  flush(): void {
+    this.#unowed.flush()
+  }
+
+  /** A webhook's document was written. */
+  webhooksChanged(): void {
+    this.#wanting.clear()
   }
 
   /** What speaks against a ChangeSet. Reads only. */
   conflicts(draft: OutboxDraft): ReadonlyArray<Conflict> {
+    if (draft.again.length > 0) this.flush()
     return outboxConflicts(draft, {
       delivery: (id) => {
         const row = this.#rows.standing.get(id)
@@ -31,11 +57,16 @@ export class OutboxWriter {
     })
   }
 
-  /** Writes a ChangeSet that {@link conflicts} found nothing against, once its puts are written. A `repeat` emits nothing. */
-  write(draft: OutboxDraft, repeat: boolean, head: Head, atMs: number): void {
+  /** Writes a ChangeSet that {@link conflicts} found nothing against, once its puts are written. A `repeat` emits nothing. Answers whether a delivery may be left that is not finished. */
+  write(draft: OutboxDraft, repeat: boolean, head: Head, atMs: number): boolean {
     for (const move of draft.moves) this.#move(move, atMs)
-    for (const endpointId of draft.cancel) this.#rows.cancel.run(atMs, this.#words.find(endpointId))
-    if (!repeat && draft.events.length + draft.again.length > 0) this.#owe(draft, head, atMs)
+    for (const { endpointId, forgetAnswers } of draft.cancel) {
+      const endpoint = this.#words.find(endpointId)
+      this.#rows.cancel.run(atMs, endpoint)
+      if (forgetAnswers === true) this.#rows.forgetAnswers.run(endpoint)
+    }
+    const owed = !repeat && draft.events.length + draft.again.length > 0 && this.#owe(draft, head, atMs)
+    return owed || draft.moves.length > 0
   }
 
   #move({ ended, id, to }: DeliveryMove, atMs: number): void {
@@ -44,13 +75,18 @@ export class OutboxWriter {
     if (ended !== undefined) this.#rows.end.run(ended.endedAtMs, ended.statusCode, ended.errorCode, JSON.stringify(ended.responseExcerpt), n, attempts)
   }
 
-  #owe(draft: OutboxDraft, head: Head, atMs: number): void {
-    const collection = this.#words.find(webhooks)
+  #owe(draft: OutboxDraft, head: Head, atMs: number): boolean {
     const { deliveries, events, sequences } = owe(draft, {
-      lastEventId: (this.#rows.lastEvent.get()?.["id"] as string | undefined) ?? null,
-      wanting: (type) => this.#rows.wanting.all(collection, this.#words.find(wantedKey(type)), wanted).map((row) => row["id"] as string),
+      lastEventId: this.#lastEventId === undefined ? (this.#rows.lastEvent.get()?.["id"] as string | undefined) ?? null : this.#lastEventId,
+      wanting: (type) => this.#whoWants(type),
       lastSequence: (endpointId) => (this.#rows.sequence.get(this.#words.find(endpointId))?.["sequence"] as number | undefined) ?? 0
     }, atMs, sha256)
+    this.#lastEventId = events.at(-1)?.id ?? this.#lastEventId
+    if (deliveries.length === 0) {
+      for (const { data, id, type } of events) this.#unowed.add(id, this.#words.intern(type), atMs, head.seq, head.hash, data)
+      return false
+    }
+    this.flush()
     const numbers = new Map<string, number>()
     for (const { data, id, type } of events) numbers.set(id, this.#rows.insertEvent.run(id, this.#words.intern(type), atMs, head.seq, head.hash, data).lastInsertRowid as number)
     for (const { endpointId, eventId, id, sequence } of deliveries) {
@@ -58,6 +94,13 @@ export class OutboxWriter {
       this.#rows.insertDelivery.run(id, event, this.#words.intern(endpointId), sequence, atMs, atMs)
     }
     for (const [endpointId, sequence] of sequences) this.#rows.setSequence.run(this.#words.intern(endpointId), sequence)
+    return true
+  }
+
+  #whoWants(type: string): ReadonlyArray<string> {
+    let ids = this.#wanting.get(type)
+    if (ids === undefined) this.#wanting.set(type, ids = this.#rows.wanting.all(this.#words.find(webhooks), this.#words.find(wantedKey(type)), wanted).map((row) => row["id"] as string))
+    return ids
   }
 }
 
@@ -70,7 +113,10 @@ const prepareRows = (db: DatabaseSync) => {
     wanting: sql("SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? AND k.value = ? ORDER BY d.id"),
     sequence: sql("SELECT sequence FROM lane WHERE endpoint = ?"),
     move: sql("UPDATE delivery SET state = ?, next_at_ms = ?, lease_until_ms = NULL, finished_at_ms = ? WHERE id = ? RETURNING n, attempts"),
-    end: sql("UPDATE attempt SET ended_at_ms = ?, status_code = ?, error_code = ?, excerpt = ? WHERE delivery = ? AND attempt = ?"),
+    // `null` in an attempt that is under way: what is answered is not to be kept.
+    forgetAnswers: sql(`UPDATE attempt SET excerpt = CASE WHEN ended_at_ms IS NULL THEN 'null' ELSE '""' END
+      WHERE (ended_at_ms IS NULL OR excerpt <> '""') AND delivery IN (SELECT n FROM delivery WHERE endpoint = ?)`),
+    end: sql("UPDATE attempt SET ended_at_ms = ?, status_code = ?, error_code = ?, excerpt = CASE WHEN excerpt = 'null' THEN '\"\"' ELSE ? END WHERE delivery = ? AND attempt = ?"),
     cancel: sql("UPDATE delivery INDEXED BY delivery_pending SET state = 4, next_at_ms = NULL, finished_at_ms = ? WHERE state = 0 AND endpoint = ?"),
     insertEvent: sql("INSERT INTO event (id, type, at_ms, seq, hash, data) VALUES (?, ?, ?, ?, ?, ?)"),
     insertDelivery: sql("INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms) VALUES (?, ?, ?, ?, 0, 0, ?, ?)"),

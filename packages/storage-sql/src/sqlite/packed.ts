@@ -6,15 +6,32 @@
  */
 
 const leastCapacity = 4096
+/** Units of a text that are written one by one: the call that writes a long one costs as much as so many. */
+const shortText = 48
+
+/** False at the first unit that is not ASCII; what was written before it is written over. */
+const writeAscii = (to: Uint8Array, text: string, at: number): boolean => {
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit > 0x7f) return false
+    to[at + index] = unit
+  }
+  return true
+}
+
+const viewOf = ({ buffer, byteLength, byteOffset }: Buffer<ArrayBuffer>): DataView<ArrayBuffer> => new DataView(buffer, byteOffset, byteLength)
 
 /** Writes values into one growing buffer of its own. */
 export class PackWriter {
   #buffer: Buffer<ArrayBuffer>
+  /** Of the same bytes: numbers through it cost a fraction of what they cost through a `Buffer`. */
+  #view: DataView<ArrayBuffer>
   #at = 0
 
   /** A good guess of the size spares the copies of growing. With `scratch` it writes there as long as that has room. */
   constructor(expectedBytes: number, scratch: Buffer<ArrayBuffer> | null = null) {
     this.#buffer = scratch !== null && scratch.length >= expectedBytes ? scratch : Buffer.allocUnsafeSlow(Math.max(leastCapacity, expectedBytes))
+    this.#view = viewOf(this.#buffer)
   }
 
   /** Makes room for `length` more bytes and answers where they start. */
@@ -24,6 +41,7 @@ export class PackWriter {
       const grown = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, at + length))
       this.#buffer.copy(grown, 0, 0, at)
       this.#buffer = grown
+      this.#view = viewOf(grown)
     }
     this.#at = at + length
     return at
@@ -41,20 +59,20 @@ export class PackWriter {
 
   u32(value: number): void {
     const at = this.#reserve(4)
-    this.#buffer.writeUInt32LE(value, at)
+    this.#view.setUint32(at, value, true)
   }
 
   /** A whole number up to 2^53 - 1, or any other double. */
   f64(value: number): void {
     const at = this.#reserve(8)
-    this.#buffer.writeDoubleLE(value, at)
+    this.#view.setFloat64(at, value, true)
   }
 
   /** Text as its length and its UTF-8. */
   text(value: string): void {
     const at = this.#reserve(4 + value.length * 3)
-    const length = this.#buffer.write(value, at + 4, "utf8")
-    this.#buffer.writeUInt32LE(length, at)
+    const length = value.length <= shortText && writeAscii(this.#buffer, value, at + 4) ? value.length : this.#buffer.write(value, at + 4, "utf8")
+    this.#view.setUint32(at, length, true)
     this.#at = at + 4 + length
   }
 
@@ -84,11 +102,13 @@ export class PackWriter {
 
 /** Reads values in the order they were written. */
 export class PackReader {
-  readonly #buffer: Buffer
+  readonly #buffer: Buffer<ArrayBuffer>
+  readonly #view: DataView<ArrayBuffer>
   #at = 0
 
   constructor(packed: ArrayBuffer) {
     this.#buffer = Buffer.from(packed)
+    this.#view = viewOf(this.#buffer)
   }
 
   u8(): number {
@@ -96,13 +116,13 @@ export class PackReader {
   }
 
   u32(): number {
-    const value = this.#buffer.readUInt32LE(this.#at)
+    const value = this.#view.getUint32(this.#at, true)
     this.#at += 4
     return value
   }
 
   f64(): number {
-    const value = this.#buffer.readDoubleLE(this.#at)
+    const value = this.#view.getFloat64(this.#at, true)
     this.#at += 8
     return value
   }

@@ -23,8 +23,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   const { expects = [], puts = [], records = [], erase = [], forget = [] } = change
   const bodies = records.map((draft) => draft.bodyText ?? recordBodyText(draft.kind, draft.body))
   const documents = puts.map(({ body }) => JSON.stringify(body))
-  const owed = outbox === null ? "" : JSON.stringify(outbox)
-  const bytes = contentBytes(records, bodies, documents) + owed.length
+  const bytes = contentBytes(records, bodies, documents) + outboxUnits(outbox)
   const out = new PackWriter(bytes + records.length * frameBytes + slackBytes, scratch)
   const name = namesInto(out)
   const agents = namesInto(out)
@@ -59,7 +58,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
     name.of(scope)
     out.text(key)
   }
-  out.text(owed)
+  packOutbox(out, outbox)
   out.text(agents.joined())
   const packed = out.finish()
   // A ChangeSet without records counts as one: it takes its share of a transaction too.
@@ -84,25 +83,45 @@ const contentBytes = (records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray
   return bytes
 }
 
+const outboxUnits = (outbox: OutboxDraft | null): number => outbox === null ? 0 : outbox.events.reduce((units, { data }) => units + data.length, 0)
+
+/** Events one after another, which are text already; the rest, which next to no ChangeSet has, as JSON. */
+const packOutbox = (out: PackWriter, outbox: OutboxDraft | null): void => {
+  out.u8(outbox === null ? 0 : 1)
+  if (outbox === null) return
+  const { again, cancel, events, moves } = outbox
+  out.u32(events.length)
+  for (const { data, entropy, type } of events) {
+    out.text(type)
+    out.text(data)
+    out.text(entropy)
+  }
+  out.text(moves.length + cancel.length + again.length === 0 ? "" : JSON.stringify({ moves, cancel, again }))
+}
+
 /** Writes names as numbers, and remembers which. */
 interface Names {
   readonly of: (text: string) => void
   readonly joined: () => string
 }
 
+/** Names that are looked through one by one. Most ChangeSets have fewer, and no map need be made for them. */
+const fewNames = 12
+
 const namesInto = (out: PackWriter): Names => {
-  const indexes = new Map<string, number>()
-  let joined = ""
+  const texts: Array<string> = []
+  let indexes: Map<string, number> | null = null
   return {
     of: (text) => {
-      let index = indexes.get(text)
-      if (index === undefined) {
-        joined = indexes.size === 0 ? text : `${joined}\0${text}`
-        indexes.set(text, index = indexes.size)
+      let index = indexes === null ? texts.indexOf(text) : indexes.get(text) ?? -1
+      if (index < 0) {
+        index = texts.push(text) - 1
+        if (indexes !== null) indexes.set(text, index)
+        else if (texts.length > fewNames) indexes = new Map(texts.map((one, at) => [one, at]))
       }
       out.u32(index)
     },
-    joined: () => joined
+    joined: () => texts.join("\0")
   }
 }
 

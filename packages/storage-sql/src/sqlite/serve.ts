@@ -49,6 +49,7 @@ const open = (request: OpenRequest): Connection => {
 
 const writing = (db: DatabaseSync, { file }: OpenRequest, closeDatabase: () => void): Connection => {
   const checkpoints = file === inMemory ? null : new Checkpoints(db)
+  checkpoints?.found()
   return {
     db,
     reader: new ChainReader(db),
@@ -156,9 +157,9 @@ export class RequestServer {
 
   /** The callers have their answers before the log is copied back, except after an erasure: then the bytes are gone from the files first. */
   #commit(id: number, nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): void {
-    const { answers, erased } = this.#writer().commit(nowMs, buffer, names)
+    const { answers, erased, owed } = this.#writer().commit(nowMs, buffer, names)
     if (erased) this.#connection?.checkpoints?.erased()
-    this.#okBuffer(id, packAnswers(answers))
+    this.#okBuffer(id, packAnswers({ answers, owed }))
     this.#sendReplies()
     this.#connection?.checkpoints?.committed(buffer.byteLength)
   }

@@ -1,5 +1,5 @@
 /** The Storage port on SQLite: `node:sqlite` behind storage workers. */
-import type { ChangeSet, CommitReceipt, Document, JsonObject, ReadFault, StorageApi, StorageChoice, StoredEvent } from "@flyball/core/storage"
+import type { ChangeSet, ClaimAnswer, CommitReceipt, Document, JsonObject, ReadFault, StorageApi, StorageChoice, StoredEvent } from "@flyball/core/storage"
 import {
   changeProblem, claimProblem, Entropy, forgetRequestProblem, isStorable, limitProblem, partCount, queryProblem, readyOutbox, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable
 } from "@flyball/core/storage"
@@ -11,6 +11,7 @@ import type { PackedChange } from "./batch.ts"
 import { packBatch } from "./batch.ts"
 import { inMemory } from "./layout.ts"
 import { NearDocuments } from "./near-documents.ts"
+import { NearOutbox } from "./near-outbox.ts"
 import { prepare } from "./prepare.ts"
 import type { DocumentRow, EventRow } from "./protocol.ts"
 import { sqliteRetirement } from "./retire.ts"
@@ -39,7 +40,8 @@ export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFa
 /** The port over open threads. */
 export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
   const near = new NearDocuments()
-  const commit = yield* makeCommit(threads, near)
+  const nearOutbox = new NearOutbox()
+  const commit = yield* makeCommit(threads, near, nearOutbox)
   const read = threads.reader
   // Where another process writes, nothing that was read stays true; and a store without a file ends with its worker, which must be seen.
   const alone = threads.writer !== null && threads.writer !== threads.reader
@@ -106,7 +108,11 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
       claim: (request) =>
         Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
           invariant(claimProblem(request))
-          return threads.writer === null ? Effect.fail(readOnly) : Effect.map(call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }), ({ claimed, ...answer }) => {
+          if (threads.writer === null) return Effect.fail(readOnly)
+          if (alone && nearOutbox.isEmpty) return Effect.succeed(nothingToClaim)
+          const asked = nearOutbox.ask()
+          return Effect.map(call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }), ({ claimed, ...answer }) => {
+            if (claimed.length + answer.lapsed.length === 0 && answer.nextAtMs === null) nearOutbox.foundNothing(asked)
             const events = new Map([...new Set(claimed.map(({ event }) => event))].map((row) => [row, eventOf(row)]))
             return { ...answer, claimed: claimed.map(({ delivery, event, version }) => ({ delivery, event: events.get(event)!, version })) }
           })
@@ -137,6 +143,7 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
   })
 })
 
+const nothingToClaim: ClaimAnswer = { claimed: [], lapsed: [], nextAtMs: null }
 const readOnly = new StorageUnavailable({ reason: "it was opened for reading only; open it without `readOnly` in the one process that writes", wrote: "no" })
 const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
 
@@ -145,7 +152,7 @@ const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
  *
  * Salts are drawn in order of the calls.
  */
-const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDocuments) {
+const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDocuments, nearOutbox: NearOutbox) {
   if (writer === null) return (): Effect.Effect<CommitReceipt, ReadFault> => Effect.fail(readOnly)
   const entropy = yield* Entropy
   const submit = yield* groupCommit<Submitted, CommitReceipt, StorageConflict | ReadFault>({
@@ -157,8 +164,17 @@ const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDo
       Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
         const batch = packBatch(nowMs, submitted.map(({ change }) => change))
         const changed = near.changing(new Set(submitted.flatMap(({ puts }) => puts)))
-        return Effect.onExit(Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => readAnswers(buffer).map(exitOf)), (exit) =>
-          Effect.sync(() => changed(Exit.isSuccess(exit) && exit.value.every(isKnown) ? exit.value.flatMap((one) => Exit.isSuccess(one) ? [one.value] : []) : null)))
+        const written = Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => {
+          const { answers, owed } = readAnswers(buffer)
+          if (owed) nearOutbox.mayOwe()
+          return answers.map(exitOf)
+        })
+        return Effect.onExit(written, (exit) =>
+          Effect.sync(() => {
+            const known = Exit.isSuccess(exit) && exit.value.every(isKnown)
+            if (!known) nearOutbox.mayOwe()
+            changed(known ? exit.value.flatMap((one) => Exit.isSuccess(one) ? [one.value] : []) : null)
+          }))
       })
   })
   return (change: ChangeSet) =>

@@ -16,7 +16,7 @@ export class Words {
   constructor(db: DatabaseSync) {
     this.#selectId = db.prepare("SELECT id FROM word WHERE text = ?")
     this.#selectText = db.prepare("SELECT text FROM word WHERE id = ?")
-    this.#insert = db.prepare("INSERT INTO word (text) VALUES (?)")
+    this.#insert = db.prepare("INSERT INTO word (text) VALUES (?) ON CONFLICT DO NOTHING")
   }
 
   /** The number of a text, null when it was never stored. */
@@ -28,9 +28,16 @@ export class Words {
     return this.#keep(row["id"] as number, text)
   }
 
-  /** The number of a text, which is stored if it is new. Only inside a transaction. */
+  /**
+   * The number of a text, which is stored if it is new. Only inside a transaction.
+   *
+   * It inserts first and looks only where the text was there already: a text that is not remembered is nearly always a new agent's id.
+   */
   intern(text: string): number {
-    return this.find(text) ?? this.#keep(this.#insert.run(text).lastInsertRowid as number, text)
+    const cached = this.#ids.get(text)
+    if (cached !== undefined) return cached
+    const { changes, lastInsertRowid } = this.#insert.run(text)
+    return changes === 0 ? this.find(text)! : this.#keep(lastInsertRowid as number, text)
   }
 
   /** The text of a number that another row refers to. */

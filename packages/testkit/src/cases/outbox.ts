@@ -1,6 +1,6 @@
 /** Cases on what a commit does to the outbox: events, who is owed them, moves, cancellations. What is claimed is in `claims.ts`. */
 import assert from "node:assert/strict"
-import type { DeliveryMove, StorageApi } from "@flyball/core/storage"
+import type { Claimed, DeliveryMove, StorageApi } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { CaseTime } from "../case-time.ts"
@@ -236,6 +236,25 @@ export const outboxCases = [
     })
     assert.deepEqual((yield* states("whk_a")).at(-1), ["cancelled", null, start + 9])
     assert.deepEqual((yield* states("whk_b")).at(-1), ["pending", start + 60_000, null])
+  })),
+  storageCase("what the receiver of an endpoint answered is forgotten where it is asked for, also what it answers to an attempt that is under way", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* storage.commit({ puts: [endpoint("whk_a"), endpoint("whk_b")], events: [event(), event(), event()] })
+    const said = { ...ended, responseExcerpt: "what they said" }
+    const settle = (claimed: ReadonlyArray<Claimed>) => storage.commit({ moves: claimed.map(({ delivery }) => ({ id: delivery.id, from: { state: "in_flight", attempts: 1 }, to: { state: "succeeded" }, ended: said })) })
+    yield* settle((yield* storage.outbox.claim({ ...everything, perEndpoint: 1 })).claimed)
+    const { claimed } = yield* storage.outbox.claim({ ...everything, perEndpoint: 1 })
+    const answers = (id: string) => Effect.flatMap(storage.outbox.deliveriesOf(id, { limit: 10 }), (all) =>
+      Effect.forEach(all, (one) => Effect.map(storage.outbox.delivery(one.id), (found) => [found!.delivery.state, ...found!.attempts.map(({ responseExcerpt }) => responseExcerpt)])))
+    yield* storage.commit({ cancel: [{ endpointId: "whk_a", forgetAnswers: true }, { endpointId: "whk_none", forgetAnswers: true }] })
+    assert.deepEqual(yield* answers("whk_a"), [["cancelled"], ["in_flight", ""], ["succeeded", ""]])
+    yield* settle(claimed)
+    assert.deepEqual(yield* answers("whk_a"), [["cancelled"], ["succeeded", ""], ["succeeded", ""]])
+    assert.deepEqual(yield* answers("whk_b"), [["pending"], ["succeeded", "what they said"], ["succeeded", "what they said"]])
+    // What is owed to it afterwards is answered like any other.
+    yield* storage.commit({ events: [event()] })
+    const later = (yield* storage.outbox.claim(everything)).claimed.filter(({ delivery }) => delivery.endpointId === "whk_a")
+    yield* settle(later)
+    assert.deepEqual((yield* answers("whk_a"))[0], ["succeeded", "what they said"])
   })),
   storageCase("an event can be owed once more, to whomever, and waits like a new one", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* storage.commit({ puts: [endpoint("whk_a")], events: [event(), event({}, "thing.lost")] })

@@ -38,7 +38,7 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
 
 /** This guard, with `around` around each call: `guard.read` and `guard.advance`. */
 export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
-  Guard.of({ read: around("guard.read", guard.read), advance: (from, to) => around("guard.advance", guard.advance(from, to)) })
+  Guard.of({ ...guard, read: around("guard.read", guard.read), advance: (from, to) => around("guard.advance", guard.advance(from, to)) })
 
 /** This signer, with `around` around each call: `signer.sign`, by whichever key, and `signer.keys`, `signer.prepare` and `signer.promote` where it can rotate. */
 export const aroundSigner = (signer: SignerApi, around: Around): SignerApi => {

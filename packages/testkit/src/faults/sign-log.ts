@@ -21,7 +21,7 @@ export class SignLog {
   /** The guard, with a line for each state it moves to. */
   guard(guard: GuardApi): GuardApi {
     return Guard.of({
-      read: guard.read,
+      ...guard,
       advance: (from, to) => Effect.tap(guard.advance(from, to), (moved) => Effect.sync(() => moved ? void this.entries.push({ by: "guard", ...to }) : undefined))
     })
   }

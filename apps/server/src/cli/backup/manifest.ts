@@ -51,7 +51,7 @@ export const retiredName = (number: number): string => `${STORE}.retired-${numbe
 export const retiredNumber = (name: string): number | null => name.startsWith(`${STORE}.retired-`) ? Number(name.slice(`${STORE}.retired-`.length)) : null
 
 /** Files that a backup may hold. A manifest is read as what it is: a text that somebody may have changed. */
-const FILE_NAME = /^(?:store\.db(?:\.retired-[1-9][0-9]{0,8})?|origin|vkey|guard\/[0-9]{16})$/
+const FILE_NAME = /^(?:store\.db(?:\.retired-[1-9][0-9]{0,8})?|origin|vkey|guard\/(?:[0-9]{16}|from-backup))$/
 
 /** Size and digest of a file. */
 export const describeFile = async (folder: string, name: string): Promise<BackedUpFile> => {

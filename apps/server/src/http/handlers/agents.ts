@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { limitsOf, scopeOf, writerOf } from "../caller.ts"
+import { knownAfter, pageOf } from "../page-of.ts"
 
 /** Handlers of the group `agents`. */
 export const agentsHandlers: HandlersOf<typeof agents> = {
@@ -13,13 +14,17 @@ export const agentsHandlers: HandlersOf<typeof agents> = {
     const limits = limitsOf(caller)
     return json(yield* agents.create(body, yield* writerOf(caller), limits === null ? {} : { key: limits }))
   }),
-  list: ({ caller, query }) => Agents.use((agents) => agents.list(query, scopeOf(caller))).pipe(Effect.map(json)),
+  list: ({ caller, query }) => Agents.use((agents) =>
+    Effect.andThen(knownAfter(query.after, (id) => agents.get(id, scopeOf(caller))), agents.list(query, scopeOf(caller)))).pipe(Effect.map(json)),
   get: ({ caller, params }) => Agents.use((agents) => agents.get(params.agent_id, scopeOf(caller))).pipe(Effect.map(json)),
   addProvenance: Effect.fnUntraced(function*({ body, caller, params }) {
     return json(yield* (yield* Provenance).add(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  provenance: ({ caller, params }) => Provenance.use((provenance) => provenance.list(params.agent_id, scopeOf(caller))).pipe(Effect.map(json)),
-  orphans: ({ caller }) => Agents.use((agents) => agents.orphans(scopeOf(caller))).pipe(Effect.map(json)),
+  provenance: Effect.fnUntraced(function*({ caller, params, query }) {
+    return json(yield* pageOf(yield* (yield* Provenance).list(params.agent_id, scopeOf(caller)), query, ({ id }) => id))
+  }),
+  orphans: ({ caller, query }) => Agents.use((agents) =>
+    Effect.andThen(knownAfter(query.after, (id) => agents.get(id, scopeOf(caller))), agents.orphans(scopeOf(caller), query))).pipe(Effect.map(json)),
   update: Effect.fnUntraced(function*({ body, caller, params }) {
     return json(yield* (yield* Agents).update(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),

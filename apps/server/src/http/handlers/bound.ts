@@ -5,13 +5,15 @@ import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { scopeOf, writerOf } from "../caller.ts"
+import { knownAfter, pageOf } from "../page-of.ts"
 
 /** Handlers of the group `bound`. */
 export const boundHandlers: HandlersOf<typeof bound> = {
   createEnvelope: Effect.fnUntraced(function*({ body, caller }) {
     return json(yield* (yield* Envelopes).create(body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  envelopes: ({ caller, query }) => Envelopes.use((envelopes) => envelopes.list(query, scopeOf(caller))).pipe(Effect.map(json)),
+  envelopes: ({ caller, query }) => Envelopes.use((envelopes) =>
+    Effect.andThen(knownAfter(query.after, (id) => envelopes.get(id, scopeOf(caller))), envelopes.list(query, scopeOf(caller)))).pipe(Effect.map(json)),
   envelope: ({ caller, params }) => Envelopes.use((envelopes) => envelopes.get(params.envelope_id, scopeOf(caller))).pipe(Effect.map(json)),
   updateEnvelope: Effect.fnUntraced(function*({ body, caller, params }) {
     return json(yield* (yield* Envelopes).update(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
@@ -24,13 +26,17 @@ export const boundHandlers: HandlersOf<typeof bound> = {
     return json(yield* (yield* Envelopes).withdraw(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
   backtest: ({ body, caller, params }) => Envelopes.use((envelopes) => envelopes.backtest(params.envelope_id, body, scopeOf(caller))).pipe(Effect.map(json)),
-  versions: ({ caller, params }) => Envelopes.use((envelopes) => envelopes.versions(params.envelope_id, scopeOf(caller))).pipe(Effect.map(json)),
+  versions: Effect.fnUntraced(function*({ caller, params, query }) {
+    return json(yield* pageOf(yield* (yield* Envelopes).versions(params.envelope_id, scopeOf(caller)), query, ({ version }) => version))
+  }),
   version: ({ caller, params }) => Envelopes.use((envelopes) => envelopes.version(params.envelope_id, params.version, scopeOf(caller))).pipe(Effect.map(json)),
   diff: ({ caller, params, query }) => Envelopes.use((envelopes) => envelopes.diff(params.envelope_id, query, scopeOf(caller))).pipe(Effect.map(json)),
   requestWaiver: Effect.fnUntraced(function*({ body, caller, params }) {
     return json(yield* (yield* Waivers).request(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  waivers: ({ caller, params }) => Waivers.use((waivers) => waivers.list(params.envelope_id, scopeOf(caller))).pipe(Effect.map(json)),
+  waivers: Effect.fnUntraced(function*({ caller, params, query }) {
+    return json(yield* pageOf(yield* (yield* Waivers).list(params.envelope_id, scopeOf(caller)), query, ({ id }) => id))
+  }),
   grantWaiver: Effect.fnUntraced(function*({ caller, params }) {
     return json(yield* (yield* Waivers).grant(params.envelope_id, params.waiver_id, yield* writerOf(caller), scopeOf(caller)))
   }),

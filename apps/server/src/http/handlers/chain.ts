@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { type Answer, json, pieces } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { writerOf } from "../caller.ts"
+import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `chain`. */
 export const chainHandlers: HandlersOf<typeof chain> = {
@@ -20,9 +21,9 @@ export const chainHandlers: HandlersOf<typeof chain> = {
     const note = (yield* (yield* Chain).checkpointText) ?? (yield* (yield* Checkpointer).now).note
     return pieces("text/plain; charset=utf-8", utf8(note))
   }),
-  keys: Effect.fnUntraced(function*() {
+  keys: Effect.fnUntraced(function*({ query }) {
     const chain = yield* Chain
-    return json({ origin: chain.origin, keys: yield* chain.keys })
+    return json({ origin: chain.origin, keys: yield* pageOf(yield* chain.keys, query, ({ key_id }) => key_id) })
   }),
   erase: Effect.fnUntraced(function*({ body, caller }) {
     const erasure = yield* Erasure

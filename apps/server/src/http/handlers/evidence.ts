@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { scopeOf, writerOf } from "../caller.ts"
+import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `evidence`. */
 export const evidenceHandlers: HandlersOf<typeof evidence> = {
@@ -12,7 +13,9 @@ export const evidenceHandlers: HandlersOf<typeof evidence> = {
     const packs = yield* Packs
     return json(yield* packs.request(body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  list: ({ caller }) => Packs.use((packs) => packs.list(scopeOf(caller))).pipe(Effect.map(json)),
+  list: Effect.fnUntraced(function*({ caller, query }) {
+    return json(yield* pageOf(yield* (yield* Packs).list(scopeOf(caller)), query, ({ id }) => id))
+  }),
   download: Effect.fnUntraced(function*({ caller, params }) {
     const packs = yield* Packs
     const principals = yield* Principals

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { scopeOf, writerOf } from "../caller.ts"
+import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `ingestKeys`. */
 export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {
@@ -14,7 +15,9 @@ export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {
     const keys = yield* IngestKeys
     return json(yield* keys.mint(body, yield* writerOf(caller)))
   }),
-  list: ({ caller }) => Effect.map(visible(scopeOf(caller)), json),
+  list: Effect.fnUntraced(function*({ caller, query }) {
+    return json(yield* pageOf(yield* visible(scopeOf(caller)), query, ({ id }) => id))
+  }),
   revoke: Effect.fnUntraced(function*({ caller, params }) {
     const seen = yield* visible(scopeOf(caller))
     if (!seen.some(({ id }) => id === params.key_id)) return yield* new IngestKeyNotFound({ keyId: params.key_id })

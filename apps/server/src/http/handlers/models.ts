@@ -5,10 +5,13 @@ import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { writerOf } from "../caller.ts"
+import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `models`. */
 export const modelsHandlers: HandlersOf<typeof models> = {
-  list: () => Models.use(({ list }) => list).pipe(Effect.map(json)),
+  list: Effect.fnUntraced(function*({ query }) {
+    return json(yield* pageOf(yield* (yield* Models).list, query, ({ id }) => id))
+  }),
   create: Effect.fnUntraced(function*({ body, caller }) {
     return json(yield* (yield* Models).create(body, yield* writerOf(caller)))
   }),

@@ -5,13 +5,16 @@ import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { emailOf, writerOf } from "../caller.ts"
+import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `webhooks`. */
 export const webhooksHandlers: HandlersOf<typeof webhooks> = {
   create: Effect.fnUntraced(function*({ body, caller }) {
     return json(yield* (yield* Webhooks).create(body, yield* writerOf(caller), emailOf(caller)))
   }),
-  list: () => Webhooks.use((webhooks) => webhooks.list).pipe(Effect.map(json)),
+  list: Effect.fnUntraced(function*({ query }) {
+    return json(yield* pageOf(yield* (yield* Webhooks).list, query, ({ id }) => id))
+  }),
   get: ({ params }) => Webhooks.use((webhooks) => webhooks.get(params.webhook_id)).pipe(Effect.map(json)),
   test: ({ params }) => Webhooks.use((webhooks) => webhooks.test(params.webhook_id)).pipe(Effect.map(json)),
   revoke: Effect.fnUntraced(function*({ caller, params }) {

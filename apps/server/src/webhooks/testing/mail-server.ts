@@ -9,10 +9,11 @@ interface Session {
 interface Options {
   readonly authOptional: boolean
   readonly disabledCommands: ReadonlyArray<string>
+  readonly onConnect: (session: Session, callback: (error?: Error) => void) => void
   readonly onData: (stream: Readable, session: Session, done: () => void) => void
 }
 // It brings no types, so what is used of it is written down above.
-const { SMTPServer } = createRequire(import.meta.url)("smtp-server") as { readonly SMTPServer: new (options: Options) => { readonly server: Server; readonly close: (done: () => void) => void } }
+const { SMTPServer } = createRequire(import.meta.url)("smtp-server") as { readonly SMTPServer: new (options: Options) => { readonly server: Server; readonly close: (done: () => void) => void; readonly on: (event: "error", listener: () => void) => void } }
 
 /** A letter as it was taken. */
 export interface Letter {
@@ -24,9 +25,16 @@ export interface Letter {
 /** Starts one that speaks without TLS. */
 export const startMailServer = async () => {
   const letters: Array<Letter> = []
+  /** Whether it takes nobody in, and how many it did not. */
+  const absence = { isAway: false, refused: 0 }
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS", "AUTH"],
+    onConnect: (_, callback) => {
+      if (!absence.isAway) return callback()
+      absence.refused += 1
+      callback(new Error("away"))
+    },
     onData: (stream, { envelope }, done) => {
       const chunks: Array<Buffer> = []
       stream.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
@@ -37,10 +45,12 @@ export const startMailServer = async () => {
       })
     }
   })
+  // Whoever is turned away is an error to it.
+  server.on("error", () => undefined)
   await new Promise<void>((resolve) => server.server.listen(0, "127.0.0.1", resolve))
-  return {
+  return Object.assign(absence, {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}?starttls=never`,
     letters,
     close: () => new Promise<void>((resolve) => server.close(resolve))
-  }
+  })
 }

@@ -1,5 +1,5 @@
 /** The outbox in memory: events, deliveries with their attempts, and what is due of each endpoint. */
-import type { Attempt, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, StoredEvent } from "../outbox.ts"
+import type { Attempt, Cancellation, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, StoredEvent } from "../outbox.ts"
 import { firstDeliveryId, firstEventId, type Owed, takeTurns } from "../outbox/rules.ts"
 import type { Head, JsonObject } from "../port.ts"
 import { SortedIds } from "./sorted-ids.ts"
@@ -28,6 +28,8 @@ export class OutboxTable {
   readonly #eventIds = new SortedIds()
   readonly #rows = new Map<string, Row>()
   readonly #lanes = new Map<string, Lane>()
+  /** In flight, and what is answered is not to be kept. */
+  readonly #forgotten = new Set<Row>()
   #lastEventId: string | null = null
   #lastTurn = 0
 
@@ -50,13 +52,18 @@ export class OutboxTable {
   move({ ended, id, to }: DeliveryMove, atMs: number): void {
     const row = this.#rows.get(id)!
     const open = row.attempts.at(-1)
-    if (ended !== undefined && open !== undefined) row.attempts[row.attempts.length - 1] = { ...open, ...ended }
+    const forgotten = this.#forgotten.delete(row) ? { responseExcerpt: "" } : {}
+    if (ended !== undefined && open !== undefined) row.attempts[row.attempts.length - 1] = { ...open, ...ended, ...forgotten }
     const pending = to.state === "pending"
     this.#change(row, { state: to.state, nextAttemptAtMs: pending ? to.nextAttemptAtMs : null, leaseUntilMs: null, finishedAtMs: pending ? null : atMs })
   }
 
-  cancel(endpointId: string, atMs: number): void {
+  cancel({ endpointId, forgetAnswers }: Cancellation, atMs: number): void {
     const lane = this.#lanes.get(endpointId)
+    if (forgetAnswers === true) {
+      for (const row of lane?.all ?? []) row.attempts.forEach((attempt, index) => row.attempts[index] = { ...attempt, responseExcerpt: "" })
+      for (const row of lane?.inFlight ?? []) this.#forgotten.add(row)
+    }
     for (const row of [...lane?.firsts ?? [], ...lane?.retries ?? []]) {
       row.delivery = { ...row.delivery, state: "cancelled", nextAttemptAtMs: null, finishedAtMs: atMs }
     }

@@ -12,7 +12,7 @@ export const readyOutbox = ({ again, cancel, events, moves }: OutboxChange, entr
   return {
     events: (events ?? []).map(({ data, type }) => ({ type, data: JSON.stringify(data), entropy: toHex(entropy.bytes(eventEntropyBytes)) })),
     moves: (moves ?? []).map(({ ended, from, id, to }) => ({ id, from: { ...from }, to: { ...to }, ...ended === undefined ? {} : { ended: { ...ended } } })),
-    cancel: (cancel ?? []).map(({ endpointId }) => endpointId),
+    cancel: (cancel ?? []).map((one) => ({ ...one })),
     again: (again ?? []).map(({ endpointId, eventId }) => ({ eventId, endpointId }))
   }
 }

@@ -4,7 +4,7 @@
  * Within a ChangeSet: puts, then moves, then cancellations, then events and what is owed once more. So what an endpoint is owed depends on how the puts leave it.
  */
 import type { Conflict } from "../faults.ts"
-import type { DeliveryMove, DeliveryState } from "../outbox.ts"
+import type { Cancellation, DeliveryMove, DeliveryState } from "../outbox.ts"
 import { deliveryId, eventIdAfter } from "./ids.ts"
 
 export { eventEntropyBytes, firstDeliveryId, firstEventId } from "./ids.ts"
@@ -19,8 +19,7 @@ export const wanted = "yes"
 export interface OutboxDraft {
   readonly events: ReadonlyArray<{ readonly type: string; /** JSON text. */ readonly data: string; /** Hex digits. */ readonly entropy: string }>
   readonly moves: ReadonlyArray<DeliveryMove>
-  /** Endpoints. */
-  readonly cancel: ReadonlyArray<string>
+  readonly cancel: ReadonlyArray<Cancellation>
   readonly again: ReadonlyArray<{ readonly eventId: string; readonly endpointId: string }>
 }
 

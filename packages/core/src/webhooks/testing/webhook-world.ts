@@ -98,8 +98,8 @@ const around = (there: Outside, settings: Partial<WebhookSettingsApi>) =>
 /** An event that a webhook may want. */
 export const happened = (type = "agent.registered"): Effect.Effect<void, unknown, Storage> => Storage.use((storage) => Effect.asVoid(storage.commit({ events: [{ type, data: {} }] })))
 
-/** Turns in which everything that is due in this test happens: no time passes. */
-const TURNS = 100
+/** Turns in which everything that is due in this test happens: no time passes. What one instant brings about is seen to take three, on whatever machine; each costs real time on a busy one. */
+const TURNS = 20
 
 /** Lets everything that is due happen. */
 export const settle: Effect.Effect<void> = Effect.gen(function*() {

@@ -1,0 +1,74 @@
+/** A restore that fails halfway leaves nothing, so that it can be given again. The kernel refuses the writes. */
+import { spawn } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { retiredLocations } from "@flyball/storage-sql/operations"
+import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { operator, type Operator, starterFile } from "./testing/commands.ts"
+
+const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url))
+const BLOCK_BYTES = 512
+
+let me: Operator
+let database: FreshDatabase
+beforeAll(async () => {
+  me = operator()
+  database = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
+  assert.strictEqual((await me.flyball(["import", starterFile])).status, 0)
+  const small = await me.serve({ FLYBALL_DATA_DIR: "small" })
+  await small.stop("SIGTERM")
+  cpSync(me.path("small/flyball.db"), me.path(".flyball/flyball.db.retired-1"))
+  const { err, status } = await me.flyball(["backup", "--out", "bk"])
+  assert.strictEqual(status, 0, err)
+}, 120_000)
+afterAll(async () => {
+  await me.leave()
+  await database.drop()
+})
+
+/** Runs `flyball` where no file may become larger than this. */
+const limited = (bytes: number, dataDir: string, ...args: ReadonlyArray<string>): Promise<{ readonly status: number | null; readonly err: string }> => {
+  const child = spawn("sh", ["-c", `trap '' XFSZ; ulimit -f ${Math.floor(bytes / BLOCK_BYTES)}; exec "$0" "$@"`, process.execPath, mainFile, ...args], {
+    cwd: me.folder, env: { ...process.env, FLYBALL_DATA_DIR: dataDir }, stdio: ["ignore", "ignore", "pipe"]
+  })
+  let err = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text))
+  return new Promise((resolve) => child.on("close", (status) => resolve({ status, err })))
+}
+
+describe("a restore that fails halfway", { timeout: 120_000 }, () => {
+  it("for want of space takes back what it wrote, guard and all, and is given again", async () => {
+    const sizes = { retired: statSync(me.path("bk/store.db.retired-1")).size, store: statSync(me.path("bk/store.db")).size }
+    assert.isBelow(sizes.retired, sizes.store - 4096, "the premise: the retired store is written, and the other one is not")
+    const { err, status } = await limited(sizes.store - 4096, "full", "restore", "--from", "bk", "--guard")
+    assert.strictEqual(status, 1)
+    assert.match(err, /^flyball restore: The store is unavailable: \S+flyball\.db cannot be written \(EFBIG\); [^\n]+ Nothing was written\.\n$/)
+    assert.deepEqual(readdirSync(me.path("full"), { recursive: true }), ["guard"], "an empty folder is all")
+    const again = await me.flyball(["restore", "--from", "bk", "--guard"], { FLYBALL_DATA_DIR: "full" })
+    assert.strictEqual(again.status, 0, again.err)
+    assert.isTrue(existsSync(me.path("full/flyball.db.retired-1")))
+  })
+
+  it("because it was killed goes on from the retired store that is there; another file of that name is in the way", async () => {
+    mkdirSync(me.path("killed"))
+    cpSync(me.path("bk/store.db.retired-1"), me.path("killed/flyball.db.retired-1"))
+    const again = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "killed" })
+    assert.strictEqual(again.status, 0, again.err)
+    rmSync(me.path("killed/flyball.db"))
+    cpSync(me.path("bk/store.db"), me.path("killed/flyball.db.retired-1"))
+    const other = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "killed" })
+    assert.match(other.err, /flyball\.db\.retired-1 is there already; move it away first/)
+    assert.deepEqual(readdirSync(me.path("killed")), ["flyball.db.retired-1"])
+  })
+
+  it("in a database that holds a store leaves no retired one beside it", async () => {
+    const url = { FLYBALL_DATABASE_URL: database.url }
+    assert.strictEqual((await me.flyball(["import", starterFile], { ...url, FLYBALL_DATA_DIR: "theirs" })).status, 0)
+    const { err, status } = await me.flyball(["restore", "--from", "bk"], { ...url, FLYBALL_DATA_DIR: "empty" })
+    assert.strictEqual(status, 1)
+    assert.match(err, /the database's schema flyball holds a store already/)
+    assert.deepEqual(await Effect.runPromise(retiredLocations({ kind: "postgres", url: database.url })), [])
+  })
+})

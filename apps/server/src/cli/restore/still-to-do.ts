@@ -1,0 +1,48 @@
+/** What stands between a restored store and a start, in sentences whose commands work. Pure. */
+import type { SignedState } from "@flyball/core"
+import { counted } from "../command.ts"
+import type { Manifest } from "../backup/manifest.ts"
+
+/** The data folder as the restore leaves it. */
+export interface FolderNow {
+  /** Absolute. */
+  readonly folder: string
+  readonly hasKey: boolean
+  /** What its guard signed last; null when it has none. */
+  readonly guard: SignedState | null
+  /** Whether that is a backup's guard, and nobody said that nothing was signed after it. */
+  readonly inDoubt: boolean
+}
+
+/** The way on under another name. It always works: the store is there, and the key comes from the vault. */
+const RECOVER = "flyball recover --accept-rollback --reason TEXT"
+
+/** The file by which a backup's guard is known. Backups of earlier versions have none, and their guard would pass for the newest. */
+const MARK = "guard/from-backup"
+
+/** One line each; none when the server can be started. `from` is the backup's folder. */
+export const stillToDo = ({ folder, guard: held, hasKey, inDoubt }: FolderNow, { checkpoint, files, guard, tree }: Manifest, from: string): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  if (!hasKey) lines.push(`Bring signing.key back into ${folder} from your vault. Without it flyball check and flyball vkey work; packs are not made, and the chain is not carried on.`)
+  if (held === null && guard !== null && !files.some(({ name }) => name === MARK)) {
+    lines.push(`Bring the newest copy of the folder guard back into ${folder}. If it is lost: ${RECOVER} --guard-forgotten goes on under another name.`)
+  } else if (held === null && guard !== null) {
+    lines.push(
+      `Bring the newest copy of the folder guard back into ${folder}. If it is lost, take ${from}: it knows of ${counted(guard.size, "signed record")}, and of nothing that was signed after the backup.`,
+      ...choice("With that one the server")
+    )
+  } else if (held !== null && held.size > tree.size) {
+    lines.push(`The guard in ${folder} has signed for ${counted(held.size, "record")}, and the backup holds ${tree.size}: the server will not start on it. Restore a newer backup, or go on under another name: ${RECOVER}.`)
+  } else if (held !== null && checkpoint !== null && held.size < checkpoint.size) {
+    lines.push(`The guard in ${folder} has signed for ${counted(held.size, "record")}, and the backup holds a checkpoint of ${checkpoint.size}: it is an older copy, and the server will not start with it. Bring the newest one back. If there is none: ${RECOVER} --guard-forgotten goes on under another name.`)
+  } else if (held !== null && inDoubt) {
+    lines.push(`The guard in ${folder} is a backup's; it knows of ${counted(held.size, "signed record")}, and of nothing that was signed after the backup.`, ...choice("The server"))
+  }
+  return lines
+}
+
+const choice = (subject: string): ReadonlyArray<string> => [
+  `${subject} does not start until you say which it is:`,
+  "  nothing was signed after the backup: flyball restore --nothing-signed-since",
+  `  something was, or nobody knows: ${RECOVER}`
+]

@@ -1,0 +1,116 @@
+import { DatabaseSync } from "node:sqlite"
+import type { ChangeSet } from "@flyball/core/storage"
+import { partCount, readyOutbox } from "@flyball/core/storage"
+import { assert, describe, it } from "vitest"
+import { packBatch } from "./batch.ts"
+import { ChainReader } from "./chain-reader.ts"
+import { ChainWriter } from "./chain-writer.ts"
+import { migrate } from "./migrate.ts"
+import { prepare } from "./prepare.ts"
+
+const open = () => {
+  const db = new DatabaseSync(":memory:")
+  migrate(db)
+  const writer = new ChainWriter(db)
+  let rollbacks = 0
+  const exec = db.exec.bind(db)
+  db.exec = (sql) => {
+    if (sql === "ROLLBACK") rollbacks += 1
+    exec(sql)
+  }
+  const commit = (...changes: ReadonlyArray<ChangeSet>) => {
+    const { buffer, names } = packBatch(1000, changes.map((change) => prepare(change, new Uint8Array(partCount(change.records ?? []) * 32), readyOutbox(change, { bytes: (n) => new Uint8Array(n) }))))
+    return writer.commit(1000, buffer, names)
+  }
+  return { db, commit, reader: new ChainReader(db), rollbacks: () => rollbacks }
+}
+
+const put = (id: string, expectedVersion: number | null, name: string, collection = "agents") =>
+  ({ collection, id, expectedVersion, body: { name }, unique: { name }, keys: { unit: "u" } })
+const tags = ({ answers }: { readonly answers: ReadonlyArray<{ readonly _tag: string }> }) => answers.map(({ _tag }) => _tag)
+
+describe("documents of one batch", () => {
+  it("are seen by the ChangeSets behind them: their versions, and the values that they hold alone", () => {
+    const { commit, reader, rollbacks } = open()
+    const { answers } = commit(
+      { puts: [put("a", 0, "first")] },
+      { puts: [put("a", 0, "other")] },
+      { puts: [put("b", 0, "first")] },
+      { expects: [{ collection: "agents", id: "a", version: 1 }], puts: [put("b", 0, "second")] },
+      { puts: [put("first", 0, "first", "models")] }
+    )
+    assert.deepEqual(tags({ answers }), ["Committed", "Refused", "Refused", "Committed", "Committed"])
+    assert.deepEqual(answers[1], { _tag: "Refused", conflicts: [{ _tag: "Version", collection: "agents", id: "a", expected: 0, found: 1 }] })
+    assert.deepEqual(answers[2], { _tag: "Refused", conflicts: [{ _tag: "Unique", collection: "agents", key: "name", value: "first", id: "a" }] })
+    assert.deepEqual(reader.list("agents", "", null).map(({ body, id, version }) => [id, version, body]), [["a", 1, '{"name":"first"}'], ["b", 1, '{"name":"second"}']])
+    // Else the tables would have found it, and each ChangeSet had a transaction of its own.
+    assert.equal(rollbacks(), 0)
+  })
+
+  it("may be changed by the ChangeSets behind them, and free a value for one of those", () => {
+    const { commit, reader, rollbacks } = open()
+    assert.deepEqual(tags(commit({ puts: [put("a", 0, "old")] }, { puts: [put("a", 1, "new")] }, { puts: [put("b", 0, "old")] }, { puts: [put("a", null, "newest")] }, { puts: [put("c", null, "new")] })), new Array(5).fill("Committed"))
+    assert.deepEqual(["old", "new", "newest"].map((name) => reader.find("agents", "name", name).map(({ id, version }) => [id, version])), [[["b", 1]], [["c", 1]], [["a", 3]]])
+    assert.equal(reader.find("agents", "unit", "u").length, 3)
+    assert.equal(rollbacks(), 0)
+  })
+
+  it("are all there, however many they are", () => {
+    const { commit, reader } = open()
+    for (const count of [1, 7, 19, 20, 21, 64]) {
+      const { answers } = commit(...Array.from({ length: count }, (_, index) => ({ puts: [put(`${count}-${index}`, 0, `${count} ${index}`)] })))
+      assert.equal(answers.filter(({ _tag }) => _tag === "Committed").length, count)
+      for (const index of [0, count - 1]) assert.deepEqual(reader.find("agents", "name", `${count} ${index}`).map(({ id }) => id), [`${count}-${index}`])
+    }
+    assert.equal(reader.list("agents", "", null).length, 132)
+  })
+
+  it("leave nothing behind when their batch fails, and their numbers are given again", () => {
+    const { commit, db, reader } = open()
+    db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
+    assert.deepEqual(tags(commit({ puts: [put("a", 0, "a")] }, { puts: [put("bad", 0, "b")] }, { puts: [put("c", 0, "c")] })), ["Committed", "Failed", "Committed"])
+    assert.deepEqual(tags(commit({ puts: [put("d", 0, "b")] })), ["Committed"])
+    assert.deepEqual(reader.list("agents", "", null).map(({ id }) => id), ["a", "c", "d"])
+    assert.deepEqual(db.prepare("SELECT doc FROM document ORDER BY doc").all().map(({ doc }) => doc), [1, 2, 3])
+  })
+})
+
+describe("documents of a batch that fails before they are written", () => {
+  it("do not come with the next one", () => {
+    const { commit, db, reader } = open()
+    db.exec("CREATE TRIGGER bad BEFORE INSERT ON part BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
+    commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })
+    const spoilt = { records: [{ kind: "decision.witnessed", body: {}, parts: [{ name: "args", bytes: new Uint8Array(1) }], agentId: null }] }
+    assert.deepEqual(tags(commit({ puts: [put("a", 0, "a")] }, { ...spoilt, puts: [put("b", 0, "b")] })), ["Committed", "Failed"])
+    assert.deepEqual(tags(commit({ puts: [put("b", 0, "b")] })), ["Committed"])
+    assert.deepEqual(reader.list("agents", "", null).map(({ id }) => id), ["a", "b"])
+  })
+})
+
+describe("what the writer remembers of webhooks", () => {
+  const told = (commit: ReturnType<typeof open>["commit"], type: string) => commit({ events: [{ type, data: {} }] }).owed
+  const webhook = (expectedVersion: number, keys: { readonly [key: string]: string }) => ({ collection: "webhooks", id: "whk_1", expectedVersion, body: {}, keys })
+  const wants = { "on:agent.registered": "yes" }
+
+  it("is forgotten when one changes, also in the batch that tells of an event", () => {
+    const { commit } = open()
+    assert.isFalse(told(commit, "agent.registered"))
+    commit({ puts: [webhook(0, wants)] })
+    assert.isTrue(told(commit, "agent.registered"))
+    assert.isFalse(told(commit, "agent.updated"))
+    commit({ puts: [webhook(1, {})] })
+    assert.isFalse(told(commit, "agent.registered"))
+    assert.isTrue(commit({ puts: [webhook(2, wants)] }, { events: [{ type: "agent.registered", data: {} }] }).owed)
+  })
+
+  it("keeps ids of events ascending, where nobody wants them and where somebody does", () => {
+    const { commit, db } = open()
+    const some = () => ({ events: [{ type: "agent.registered", data: {} }, { type: "agent.updated", data: {} }] })
+    const rows = () => db.prepare("SELECT n FROM event ORDER BY id").all().map(({ n }) => n)
+    commit(some(), some())
+    assert.deepEqual(rows(), [1, 2, 3, 4])
+    commit({ puts: [webhook(0, wants)] }, { events: [{ type: "agent.updated", data: {} }] }, some(), some())
+    assert.deepEqual(rows(), [1, 2, 3, 4, 5, 6, 7, 8, 9])
+    assert.equal(db.prepare("SELECT count(*) AS n FROM delivery d JOIN event e ON e.n = d.event").get()!["n"], 2)
+  })
+})
