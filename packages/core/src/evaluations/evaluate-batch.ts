@@ -83,7 +83,7 @@ const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyAr
   if (yield* keeper.learn(keys)) yield* keeper.catchUp(yield* storage.asOf, reach)
   const atMs = Math.max(asOf.ms, ...[...keys].map((key) => keeper.latestMs(keeper.of(key)!.window)))
   const planned = planAll(with_, yield* asOfThen(with_, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
-  const change = changeOf(keeper, planned, keys)
+  const change = changeOf(keeper, planned, keys, atMs)
   if (planned.length > 0) {
     const kept = planned.flatMap(({ records }) => records).map(({ body, kind }) => ({ kind, body: body as JsonMap }))
     const { records } = yield* storage.commit(change.set)
@@ -200,7 +200,7 @@ const followed = (steps: EvaluationStepsApi, one: Prepared, plan: EvaluationPlan
   return { one, plan: { ...plan, record }, records: [record, ...(change.records ?? []), ...(one.approval.change.records ?? [])], follow: change }
 }
 
-const changeOf = (keeper: MeterKeeper, planned: ReadonlyArray<Planned>, keys: ReadonlySet<string>): { readonly set: ChangeSet; readonly put: ReadonlyArray<string> } => {
+const changeOf = (keeper: MeterKeeper, planned: ReadonlyArray<Planned>, keys: ReadonlySet<string>, atMs: number): { readonly set: ChangeSet; readonly put: ReadonlyArray<string> } => {
   const added = new Set(planned.flatMap(({ plan }) => plan.reservations.map(({ window }) => window)))
   const put: Array<string> = []
   const puts: Array<DocumentPut> = []
@@ -215,7 +215,7 @@ const changeOf = (keeper: MeterKeeper, planned: ReadonlyArray<Planned>, keys: Re
     const { version, window } = keeper.of(key)!
     if (version > 0 && !added.has(window)) expect({ collection: METERS, id: window, version })
     else {
-      puts.push(windowPut(window, version, key))
+      puts.push(windowPut(window, version, key, atMs))
       put.push(key)
     }
   }

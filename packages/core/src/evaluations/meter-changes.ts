@@ -2,7 +2,6 @@
 import { detailItem, InvalidInput, SettleBelowReserved } from "@flyball/contract"
 import { Effect } from "effect"
 import type { InForceReader } from "../envelopes/in-force.ts"
-import { StorageCorrupt } from "../storage/faults.ts"
 import type { DocumentPut, StorageApi } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import type { EvaluationRecord } from "./evaluation-out.ts"
@@ -47,8 +46,10 @@ export const touchWindows = Effect.fnUntraced(function*(storage: StorageApi, win
   const puts: Array<DocumentPut> = []
   for (const window of new Set(windows)) {
     const document = yield* storage.get(METERS, window)
-    if (document === null) return yield* new StorageCorrupt({ reason: `the window ${window} of a meter has no document` })
-    puts.push(windowPut(window, null, String(document.body["key"])))
+    // Nothing was added for longer than any window, so there is nobody whom the change could concern.
+    if (document === null) continue
+    const { added_at_ms: addedAtMs, key } = document.body
+    puts.push(windowPut(window, null, String(key), typeof addedAtMs === "number" ? addedAtMs : null))
   }
   return puts
 })

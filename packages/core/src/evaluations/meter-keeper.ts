@@ -28,8 +28,9 @@ interface Known {
   version: number
 }
 
-/** What one window's document is and how it will be. */
-export const windowPut = (window: string, expectedVersion: number | null, key: string): DocumentPut => ({ collection: METERS, id: window, expectedVersion, body: { key }, unique: { key } })
+/** What one window's document will be. `addedAtMs` is when something was added to it last; null where that is not known: such a document stays. */
+export const windowPut = (window: string, expectedVersion: number | null, key: string, addedAtMs: number | null): DocumentPut =>
+  ({ collection: METERS, id: window, expectedVersion, body: addedAtMs === null ? { key } : { key, added_at_ms: addedAtMs }, unique: { key } })
 
 /** The look-up key of a meter and key. `owner` is the envelope it belongs to; it is drawn at random, so that the key tells nothing to who does not have it. */
 export const meterKey = (trial: boolean, owner: string, meter: string, key: string): string => toHex(portableCrypto.sha256(utf8(`flyball/v1 meter\0${trial ? "shadow" : "live"}\0${owner}\0${meter}\0${key}`)))

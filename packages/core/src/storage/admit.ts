@@ -31,7 +31,7 @@ export interface Admission {
 }
 
 /**
- * Decides what a ChangeSet would do to a store. Conflicts come in this order: chain empty or not, `expects`, `puts`, unique keys, once by index, parts, deliveries, events.
+ * Decides what a ChangeSet would do to a store. Conflicts come in this order: chain empty or not, `expects`, `puts`, `deletes`, unique keys, once by index, parts, deliveries, events.
  *
  * - Unique keys are judged as all puts of the ChangeSet will leave them: a value that one put frees, another may take.
  * - A once key is looked up in the store first, then among the earlier drafts (conflict with seq -1: it has none yet).
@@ -43,6 +43,7 @@ export const admit = (change: ChangeSet, view: StoreView): Admission => {
   if (view.head === null && records.length > 0 && records[0]?.kind !== "chain.genesis") conflicts.push({ _tag: "Empty" })
   for (const { collection, id, version } of change.expects ?? []) versionConflict(conflicts, view, collection, id, version)
   for (const { collection, id, expectedVersion } of change.puts ?? []) if (expectedVersion !== null) versionConflict(conflicts, view, collection, id, expectedVersion)
+  for (const { collection, id, version } of change.deletes ?? []) versionConflict(conflicts, view, collection, id, version)
   uniqueConflicts(conflicts, change, view)
   const fates = onceFates(conflicts, records, view, change.expectNew === true)
   for (const { seq, name } of change.erase ?? []) {

@@ -3,7 +3,7 @@
  *
  * What a record may hold is checked when it is sealed (`RecordUnwritable`): a defect for its own caller only.
  */
-import type { ClaimRequest, DeliveryMove, ForgetRequest } from "./outbox.ts"
+import { type ClaimRequest, type DeliveryMove, type ForgetRequest, WEBHOOKS } from "./outbox.ts"
 import type { ChangeSet, RecordDraft, RecordQuery } from "./port.ts"
 import { isStorable } from "./text.ts"
 
@@ -68,6 +68,15 @@ const putsProblem = (change: ChangeSet): string | null => {
     if (problemOfKeys !== null) return problemOfKeys
     if (put.keys === undefined || put.unique === undefined) continue
     for (const key of Object.keys(put.unique)) if (Object.hasOwn(put.keys, key)) return `Look-up key ${key} of ${put.collection} is both unique and not.`
+  }
+  for (const { collection, id, version } of change.deletes ?? []) {
+    const problem = addressProblem(collection, id, version)
+    if (problem !== null) return problem
+    if (collection === WEBHOOKS) return "An endpoint of webhooks stays: deliveries tell of it."
+    if (version === 0) return `A document of ${collection} that is not there cannot go.`
+    const address = `${collection}\0${id}`
+    if (seen.has(address)) return `A ChangeSet puts or deletes a document of ${collection} twice.`
+    seen.add(address)
   }
   return null
 }

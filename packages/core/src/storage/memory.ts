@@ -64,6 +64,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     const sealed = sealDrafts(crypto, head, nowMs, fresh, selectSalts(drafts, salts, isFresh))
 
     documents.write(puts)
+    documents.delete(change.deletes ?? [])
     sealed.forEach((record, index) => chain.append(record, fresh[index]!.once))
     const receipt = receiptOf(head, fates, sealed.map(({ record }) => headOf(record)), (seq) => chain.record(seq)!)
     for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)

@@ -79,6 +79,8 @@ export interface ChangeSet extends OutboxChange {
   /** Documents that must still have these versions (0: absent), beyond those that are put. */
   readonly expects?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly puts?: ReadonlyArray<DocumentPut>
+  /** Documents that go, each at this version, with their look-up keys. Working state only: what records tell of stays, and endpoints of webhooks do. An id that went is never given again: its versions would begin anew. */
+  readonly deletes?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly records?: ReadonlyArray<RecordDraft>
   /** Parts whose bytes and salt are deleted; the last record of this ChangeSet with kind `part.erased` naming it is its erasing record. */
   readonly erase?: ReadonlyArray<{ readonly seq: number; readonly name: string }>

@@ -1,5 +1,5 @@
 /** Admitting and sealing a group in memory, while its transaction holds the head. Pure but for the view it is given. */
-import type { CommitReceipt, ReadFault } from "@flyball/core/storage"
+import type { ChangeSet, CommitReceipt, ReadFault } from "@flyball/core/storage"
 import { admit, emptyHead, erasures, isRepeat, receiptOf, StorageConflict } from "@flyball/core/storage"
 import type { Crypto } from "@flyball/evidence"
 import { Exit } from "effect"
@@ -24,7 +24,7 @@ export interface AdmittedGroup {
  */
 export const admitGroup = (crypto: Crypto, view: GroupView, nowMs: number, changes: ReadonlyArray<PreparedChange>): AdmittedGroup => {
   const atMs = Math.max(Math.floor(nowMs), view.head?.atMs ?? 0)
-  const rows: AdmittedGroup["rows"] = { sealed: [], puts: new Map(), erased: [], forgotten: [], outbox: view.outbox, atMs }
+  const rows: AdmittedGroup["rows"] = { sealed: [], puts: new Map(), deleted: new Map(), erased: [], forgotten: [], outbox: view.outbox, atMs }
   const answers = changes.map((prepared): Answer => {
     const { conflicts, fates } = admit(prepared.change, view)
     if (conflicts.length > 0) return Exit.fail(new StorageConflict({ conflicts }))
@@ -42,6 +42,7 @@ export const admitGroup = (crypto: Crypto, view: GroupView, nowMs: number, chang
     const receipt = receiptOf(before, fates, sealed, (seq) => view.headAt(seq))
     writeSealed(view, sealed)
     writePuts(view, rows, prepared)
+    writeDeletes(view, rows, prepared.change.deletes ?? [])
     for (const part of erasures(prepared.change, receipt)) {
       view.knowPart(part.seq, part.name, "erased")
       rows.erased.push(part)
@@ -73,4 +74,13 @@ const writePuts = (view: GroupView, rows: AdmittedGroup["rows"], { change, bodie
     const { collection, id } = put
     rows.puts.set(`${collection}\0${id}`, { put, body: bodies[index]!, version: view.version(collection, id), wasStored: view.isStored(collection, id) })
   })
+}
+
+/** What the group itself had put goes before it is written; what the database holds is deleted. */
+const writeDeletes = (view: GroupView, rows: AdmittedGroup["rows"], documents: NonNullable<ChangeSet["deletes"]>): void => {
+  view.delete(documents)
+  for (const { collection, id } of documents) {
+    rows.puts.delete(`${collection}\0${id}`)
+    if (view.isStored(collection, id)) rows.deleted.set(`${collection}\0${id}`, { collection, id })
+  }
 }

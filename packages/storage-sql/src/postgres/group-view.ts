@@ -87,4 +87,12 @@ export class GroupView implements StoreView {
     }
     this.outbox.put(puts)
   }
+
+  /** Documents of one ChangeSet that go, with the unique values that they hold. */
+  delete(documents: ReadonlyArray<{ readonly collection: string; readonly id: string }>): void {
+    const gone = new Set(documents.map(({ collection, id }) => slot(collection, id)))
+    if (gone.size === 0) return
+    for (const document of gone) this.#versions.set(document, 0)
+    for (const [value, { document }] of this.#holders) if (gone.has(document)) this.#holders.delete(value)
+  }
 }

@@ -100,7 +100,7 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
     )
 }
 
-const isEmpty = ({ rows }: AdmittedGroup): boolean => rows.sealed.length + rows.puts.size + rows.erased.length + rows.forgotten.length === 0 && rows.outbox.isEmpty
+const isEmpty = ({ rows }: AdmittedGroup): boolean => rows.sealed.length + rows.puts.size + rows.deleted.size + rows.erased.length + rows.forgotten.length === 0 && rows.outbox.isEmpty
 
 const unwritten = (error: SqlError): Effect.Effect<never, GroupFailed> => Effect.fail(new GroupFailed({ error, wrote: "no" }))
 

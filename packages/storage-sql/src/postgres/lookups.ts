@@ -61,7 +61,7 @@ const onceLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Readon
 }
 
 const versionLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
-  const asked = changes.flatMap(({ change }) => [...change.expects ?? [], ...change.puts ?? []])
+  const asked = changes.flatMap(({ change }) => [...change.expects ?? [], ...change.puts ?? [], ...change.deletes ?? []])
   if (asked.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {
     for (const row of rows) {

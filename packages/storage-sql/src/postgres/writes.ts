@@ -28,6 +28,8 @@ export interface GroupRows {
   readonly nodes: ReadonlyArray<TreeNode>
   /** By collection and id. */
   readonly puts: Map<string, FinalPut>
+  /** Documents of the database that go, by collection and id; one may be put again behind that. */
+  readonly deleted: Map<string, { readonly collection: string; readonly id: string }>
   readonly erased: Array<{ readonly seq: number; readonly name: string; readonly erasedBy: number }>
   /** Once keys whose digest goes. `upTo`: the head then, so that a key which the group takes only afterwards keeps its own. */
   readonly forgotten: Array<{ readonly scope: string; readonly key: string; readonly upTo: number }>
@@ -54,6 +56,7 @@ const text = {
   documents: `INSERT INTO flyball.documents (collection, id, version, body)
     SELECT collection, id, version, body FROM unnest($1::text[], $2::text[], $3::int8[], $4::text[]) AS d(collection, id, version, body)
     ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version, body = excluded.body`,
+  deleted: `DELETE FROM flyball.documents d USING unnest($1::text[], $2::text[]) AS g(collection, id) WHERE d.collection = g.collection AND d.id = g.id`,
   dropKeys: `DELETE FROM flyball.document_keys k USING unnest($1::text[], $2::text[]) AS d(collection, id) WHERE k.collection = d.collection AND k.id = d.id`,
   keys: `INSERT INTO flyball.document_keys (collection, key, value, id, single)
     SELECT collection, key, value, id, single FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[]) AS k(collection, key, value, id, single)`,
@@ -75,6 +78,7 @@ export const writesIn = (schema: string): (rows: GroupRows) => ReadonlyArray<Que
     ...parts(sql, rows.sealed),
     ...once(sql, rows.sealed),
     ...nodes(sql, rows.nodes),
+    ...deleted(sql, [...rows.deleted.values()]),
     ...documents(sql, [...rows.puts.values()]),
     ...erased(sql, rows),
     ...forgotten(sql, rows),
@@ -127,6 +131,12 @@ const once = (sql: Texts, sealed: ReadonlyArray<Sealed>): ReadonlyArray<Query> =
 
 const nodes = (sql: Texts, made: ReadonlyArray<TreeNode>): ReadonlyArray<Query> =>
   made.length === 0 ? [] : [{ sql: sql.nodes, params: [Buffer.concat(made.map(({ hash }) => hash)), intArray(made.map(({ level }) => level)), intArray(made.map(({ index }) => index))] }]
+
+const deleted = (sql: Texts, gone: ReadonlyArray<{ readonly collection: string; readonly id: string }>): ReadonlyArray<Query> => {
+  if (gone.length === 0) return []
+  const params = [gone.map(({ collection }) => collection), gone.map(({ id }) => id)]
+  return [{ sql: sql.dropKeys, params }, { sql: sql.deleted, params }]
+}
 
 const documents = (sql: Texts, puts: ReadonlyArray<FinalPut>): ReadonlyArray<Query> => {
   if (puts.length === 0) return []

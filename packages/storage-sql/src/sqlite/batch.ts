@@ -76,6 +76,7 @@ export interface BatchedChange {
   readonly startsChain: boolean
   readonly expects: ReadonlyArray<{ readonly collection: Name; readonly id: string; readonly version: number }>
   readonly puts: ReadonlyArray<BatchedPut>
+  readonly deletes: ReadonlyArray<{ readonly collection: Name; readonly id: string; readonly version: number }>
   readonly records: ReadonlyArray<BatchedRecord>
   /** `by` is the index of the draft that says so. */
   readonly erase: ReadonlyArray<{ readonly seq: number; readonly name: Name; readonly by: number }>
@@ -123,6 +124,7 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
       body: from.text(),
       keys: [...readKeys(from, false), ...readKeys(from, true)]
     })),
+    deletes: times(from.u32(), () => ({ collection: from.u32(), id: from.text(), version: from.f64() })),
     records: times(from.u32(), () => ({
       kind: from.u32(),
       agent: from.u32(),

@@ -147,6 +147,7 @@ export class ChainWriter {
     }
     const records = this.#append(nowMs, change, seqs, naming)
     this.#documents.write(change.puts, naming)
+    this.#documents.delete(change.deletes, naming)
     if (change.puts.some(({ collection }) => naming.text(collection) === WEBHOOKS)) {
       this.#documents.flush()
       this.#outbox.webhooksChanged()

@@ -23,6 +23,7 @@ export class Documents {
   readonly #holder: StatementSync
   readonly #update: StatementSync
   readonly #dropKeys: StatementSync
+  readonly #delete: StatementSync
   readonly #last: StatementSync
   readonly #inserts: BulkInsert
   readonly #keys: BulkInsert
@@ -40,6 +41,7 @@ export class Documents {
     )
     this.#update = db.prepare("UPDATE document SET version = ?, body = ? WHERE doc = ?")
     this.#dropKeys = db.prepare("DELETE FROM document_key WHERE doc = ?")
+    this.#delete = db.prepare("DELETE FROM document WHERE doc = ?")
     this.#last = db.prepare("SELECT max(doc) AS doc FROM document")
     this.#inserts = new BulkInsert(db, "document (doc, collection, id, version, body)", 5)
     this.#keys = new BulkInsert(db, "document_key (collection, name, value, doc, single)", 5)
@@ -66,6 +68,7 @@ export class Documents {
   check(change: BatchedChange, naming: Naming, conflicts: Array<Conflict>): void {
     for (const { collection, id, version } of change.expects) this.#checkVersion(collection, id, version, naming, conflicts)
     for (const { collection, id, expectedVersion } of change.puts) if (expectedVersion !== anyVersion) this.#checkVersion(collection, id, expectedVersion, naming, conflicts)
+    for (const { collection, id, version } of change.deletes) this.#checkVersion(collection, id, version, naming, conflicts)
     this.#checkUnique(change.puts, naming, conflicts)
   }
 
@@ -115,6 +118,16 @@ export class Documents {
         if (single) this.#waitingHolders.set(slotOf(naming.text(collection), naming.text(name), value), id)
       }
     })
+  }
+
+  /** Takes out documents that {@link check} found at their version, with their keys. */
+  delete(documents: BatchedChange["deletes"], naming: Naming): void {
+    if (documents.length > 0) this.flush()
+    for (const { collection, id } of documents) {
+      const doc = this.#version.get(naming.find(collection), id)!["doc"] as number
+      this.#dropKeys.run(doc)
+      this.#delete.run(doc)
+    }
   }
 }
 

@@ -20,7 +20,7 @@ const scratch = Buffer.allocUnsafeSlow(16_384)
  * - Fails: throws `RecordUnwritable` where a body breaks the format.
  */
 export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraft | null): PackedChange => {
-  const { expects = [], puts = [], records = [], erase = [], forget = [] } = change
+  const { deletes = [], expects = [], puts = [], records = [], erase = [], forget = [] } = change
   const bodies = records.map((draft) => draft.bodyText ?? recordBodyText(draft.kind, draft.body))
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const bytes = contentBytes(records, bodies, documents) + outboxUnits(outbox)
@@ -31,12 +31,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   out.u8(change.expectEmpty === true ? 1 : 0)
   out.u8(change.expectNew === true ? 1 : 0)
   out.u8(records[0]?.kind === "chain.genesis" ? 1 : 0)
-  out.u32(expects.length)
-  for (const { collection, id, version } of expects) {
-    name.of(collection)
-    out.text(id)
-    out.f64(version)
-  }
+  packVersions(out, name, expects)
   out.u32(puts.length)
   puts.forEach((put, index) => {
     name.of(put.collection)
@@ -46,6 +41,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
     packKeys(out, name, put.keys)
     packKeys(out, name, put.unique)
   })
+  packVersions(out, name, deletes)
   packRecords(out, { agents, name }, records, bodies, salts)
   out.u32(erase.length)
   for (const { seq, name: part } of erase) {
@@ -122,6 +118,15 @@ const namesInto = (out: PackWriter): Names => {
       out.u32(index)
     },
     joined: () => texts.join("\0")
+  }
+}
+
+const packVersions = (out: PackWriter, name: Names, documents: NonNullable<ChangeSet["expects"]>): void => {
+  out.u32(documents.length)
+  for (const { collection, id, version } of documents) {
+    name.of(collection)
+    out.text(id)
+    out.f64(version)
   }
 }
 

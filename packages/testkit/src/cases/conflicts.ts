@@ -61,6 +61,29 @@ export const conflictCases = [
     assert.deepEqual(yield* refused(storage, { puts: [put("t1", {}, { expectedVersion: 2 })] }), [{ _tag: "Version", collection: "things", id: "t1", expected: 2, found: 12 }])
     assert.deepEqual((yield* refused(storage, { puts: [put("t2", {}, { expectedVersion: null, unique: { name: "one" } })] })).map(({ _tag }) => _tag), ["Unique"])
   })),
+  storageCase("a document goes at its version, with its keys, and a put beside it may take its place", Effect.fnUntraced(function*(storage: StorageApi) {
+    yield* storage.commit({ puts: [put("t1", { n: 1 }, { unique: { name: "one" }, keys: { colour: "red" } }), put("t2", {}, { keys: { colour: "red" } })] })
+    const gone = { collection: "things", id: "t1" }
+    for (const version of [2, 7]) assert.deepEqual(yield* refused(storage, { deletes: [{ ...gone, version }] }), [{ _tag: "Version", ...gone, expected: version, found: 1 }])
+    yield* storage.commit({ deletes: [{ ...gone, version: 1 }] })
+    assert.equal(yield* storage.get("things", "t1"), null)
+    assert.deepEqual((yield* storage.list("things")).map(({ id }) => id), ["t2"])
+    assert.deepEqual((yield* storage.find("things", "colour", "red")).map(({ id }) => id), ["t2"])
+    assert.deepEqual(yield* refused(storage, { deletes: [{ ...gone, version: 1 }] }), [{ _tag: "Version", ...gone, expected: 1, found: 0 }])
+    // In one group: put, gone, and its unique value another's.
+    const exits = yield* Effect.all([
+      storage.commit({ puts: [put("t3", {}, { unique: { name: "three" } })] }),
+      storage.commit({ deletes: [{ collection: "things", id: "t3", version: 1 }] }),
+      storage.commit({ puts: [put("t4", {}, { unique: { name: "three" } })] }),
+      storage.commit({ deletes: [{ collection: "things", id: "t2", version: 1 }] }),
+      storage.commit({ puts: [put("t2", { again: true })] })
+    ].map((commit) => Effect.result(commit)), { concurrency: "unbounded" })
+    assert.deepEqual(exits.map(({ _tag }) => _tag), ["Success", "Success", "Success", "Success", "Success"])
+    assert.deepEqual((yield* storage.list("things")).map(({ id, version }) => [id, version]), [["t2", 1], ["t4", 1]])
+    assert.deepEqual((yield* storage.find("things", "name", "three")).map(({ id }) => id), ["t4"])
+    yield* storage.commit({ puts: [put("t5", {}, { unique: { name: "one" } })], deletes: [{ collection: "things", id: "t4", version: 1 }] })
+    assert.deepEqual((yield* storage.list("things")).map(({ id }) => id), ["t2", "t5"])
+  })),
   storageCase("a document that is only expected must have its version, or be absent", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* storage.commit({ puts: [put("t1")] })
     yield* storage.commit({

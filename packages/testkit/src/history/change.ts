@@ -18,16 +18,18 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
     ...erase.map(({ seq, name }): RecordDraft => ({ kind: "part.erased", body: { name, reason: "data_subject_request", seq }, parts: [], agentId: null }))
   ]
   const events = several(pick, 2, (): EventDraft => ({ type: oneOf(pick, cast.events), data: body(pick) }))
+  const puts = distinctPuts(several(pick, 3, () => put(pick, world)))
   return {
     ...opens ? { expectEmpty: true } : {},
     expects: several(pick, 1, () => address(pick)).map(({ collection, id }) => ({ collection, id, version: versionOf(pick, world, collection, id) })),
-    puts: distinctPuts(several(pick, 3, () => put(pick, world))),
+    puts,
     records,
     erase,
     forget: several(pick, 1, () => ({ scope: oneOf(pick, cast.scopes), key: cast.onceKeys[pick(cast.onceKeys.length)]! })),
     events,
     cancel: onceIn(pick, 8) ? [{ endpointId: oneOf(pick, awkwardTexts) }] : [],
-    ...onceIn(pick, 6) ? { expectNew: true } : {}
+    ...onceIn(pick, 6) ? { expectNew: true } : {},
+    deletes: onceIn(pick, 3) ? deletesOf(pick, world, puts) : []
   }
 }
 
@@ -75,6 +77,11 @@ const target = (pick: Pick, world: HistoryWorld): { readonly seq: number; readon
 
 const distinct = <A extends { readonly seq: number; readonly name: string }>(targets: ReadonlyArray<A>): ReadonlyArray<A> =>
   targets.filter(({ seq, name }, index) => targets.findIndex((other) => other.seq === seq && other.name === name) === index)
+
+/** One document that goes, where the history has one that is not put at the same time; endpoints of webhooks never go. */
+const deletesOf = (pick: Pick, world: HistoryWorld, puts: ReadonlyArray<DocumentPut>): NonNullable<ChangeSet["deletes"]> =>
+  [address(pick)].map(({ collection, id }) => ({ collection, id, version: versionOf(pick, world, collection, id) }))
+    .filter(({ collection, id, version }) => version > 0 && collection !== "webhooks" && !puts.some((put) => put.collection === collection && put.id === id))
 
 const distinctPuts = (puts: ReadonlyArray<DocumentPut>): ReadonlyArray<DocumentPut> =>
   puts.filter(({ collection, id }, index) => puts.findIndex((other) => other.collection === collection && other.id === id) === index)

@@ -3,6 +3,7 @@ import { decodeRest } from "../../envelopes/rules/decode.ts"
 import { decide, decideAt, endedBefore, type Situation } from "../../envelopes/rules/decide.ts"
 import type { Decision } from "../../envelopes/rules/decision.ts"
 import type { Meter } from "../../envelopes/rules/envelope.ts"
+import { MAX_WINDOW_MS } from "../../envelopes/rules/limits.ts"
 import type { WindowState } from "../../envelopes/rules/meter-reading.ts"
 import type { Bound } from "./bindings.ts"
 import type { MeterBody, SideBody } from "./evaluation-body.ts"
@@ -82,7 +83,9 @@ export class SideJudge {
     const keys = this.#bound!.ledgers.get(meter)!
     if (ledger.owner === keys && ledger.key === key) {
       // Nearly always: claimed by the same before.
-    } else if (ledger.owner === null && !keys.has(key)) {
+    } else if (ledger.owner === null && isFree(keys.get(key), this.#atMs)) {
+      const past = keys.get(key)
+      if (past !== undefined) past.owner = null
       ledger.owner = keys
       ledger.key = key
       keys.set(key, ledger)
@@ -94,6 +97,9 @@ export class SideJudge {
     return ledger
   }
 }
+
+/** Whether a meter and key may have a new window: it has none, or nothing in the one it had lies in any window that an envelope can have. Such documents are deleted. */
+const isFree = (ledger: WindowLedger | undefined, atMs: number): boolean => ledger === undefined || Math.max(ledger.latestMs, ledger.unprovedMs) < atMs - MAX_WINDOW_MS
 
 /** What can be said of a side's meters without any signal: the amounts are in the records. */
 export const judgeSums = ({ meters, outcome }: SideBody, seq: number): Problem | null => {

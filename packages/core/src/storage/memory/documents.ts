@@ -67,7 +67,16 @@ export class DocumentTable {
     for (const { put, json } of puts) this.#write(put, json)
   }
 
-  #dropKeys(put: DocumentPut): void {
+  /** Takes out documents that are there, with their keys. */
+  delete(documents: ReadonlyArray<{ readonly collection: string; readonly id: string }>): void {
+    for (const document of documents) {
+      this.#dropKeys(document)
+      const collection = this.#collection(document.collection)
+      if (collection.rows.delete(document.id)) collection.ids.remove(document.id)
+    }
+  }
+
+  #dropKeys(put: Pick<DocumentPut, "collection" | "id">): void {
     const collection = this.#collections.get(put.collection)
     const row = collection?.rows.get(put.id)
     if (collection === undefined || row === undefined) return
