@@ -32,6 +32,7 @@ const lives = (history: ReadonlyArray<ReadonlyArray<Act>>, choice: StorageChoice
 
 describe.each(stores)("on %s", (name, open) => {
   let withheld = 0
+  let asRecorded = 0
   let provedInPart = 0
 
   it.each(fc.sample(fc.tuple(groups, fc.nat(), fc.nat({ max: 40 })), { numRuns: histories[name], seed }).map((one, place) => [place, one] as const))(
@@ -49,6 +50,7 @@ describe.each(stores)("on %s", (name, open) => {
       for (const some of [await replayedForProgram(resealed.pack, resealed.vkey), await replayedForProgram(range.pack, range.vkey)]) {
         expect([...some.replay!.mismatches, ...some.replay!.four_eyes.mismatches]).toEqual([])
         withheld += some.replay!.verdicts.withheld ?? 0
+        asRecorded += some.replay!.verdicts.as_recorded ?? 0
         provedInPart += some.replay!.verdicts.ok ?? 0
       }
     }
@@ -56,6 +58,7 @@ describe.each(stores)("on %s", (name, open) => {
 
   it("and enough was withheld, and proved in part, to say so", () => {
     expect(withheld).toBeGreaterThan(50)
+    expect(asRecorded).toBeGreaterThan(5)
     expect(provedInPart).toBeGreaterThan(20)
   })
 })

@@ -4,8 +4,9 @@
  * Spec: document 1 part 5; decisions 0025 and 0026.
  */
 import { checkBody, type JsonObject, toHex } from "@flyball/evidence"
-import type { ReplayRecord } from "@flyball/core/recompute"
+import type { RecomputedPublication, ReplayRecord } from "@flyball/core/recompute"
 import { type Act, act, type ActVerdict } from "./act.ts"
+import { publishedAloneProblem } from "./published-alone.ts"
 import { digestProblem, type Sha256 } from "./told-digests.ts"
 
 /** Kinds of acts that are judged. */
@@ -44,16 +45,19 @@ export class FourEyes {
   readonly #candidates = new Map<string, Candidates>()
   readonly #asked = new Map<string, Asked>()
   readonly #sha256: Sha256
+  readonly #compare: (record: ReplayRecord) => RecomputedPublication
   /** Whether all that was drafted and asked for is known. */
   #isWhole: boolean
 
-  constructor({ fromGenesis, sha256 }: { readonly fromGenesis: boolean; readonly sha256: Sha256 }) {
+  /** `compare`: compares a publication with what bound before it, as the records before it say. */
+  constructor({ compare, fromGenesis, sha256 }: { readonly compare: (record: ReplayRecord) => RecomputedPublication; readonly fromGenesis: boolean; readonly sha256: Sha256 }) {
     this.#isWhole = fromGenesis
+    this.#compare = compare
     this.#sha256 = sha256
   }
 
   /**
-   * Takes one record; answers for drafts, publications and grants, null for all others. Never throws, whatever a record says.
+   * Takes one record, before the state that `compare` looks at does; answers for drafts, publications and grants of the chain at hand, null for all others. Never throws, whatever a record says.
    *
    * - `before`, for a record of a chain that a recovery put aside: how many records lie between its first one and record 0 of the chain at hand.
    */
@@ -69,7 +73,8 @@ export class FourEyes {
       if (body["name"] === "envelope") this.#erase(placeOf(Number(body["seq"]), before))
       return null
     }
-    const found = judgedKinds.has(kind) ? this.#judge(record) : null
+    // What was done in a chain before this one is for a replay of that chain's own pack to judge.
+    const found = before === 0 && judgedKinds.has(kind) ? this.#judge(record) : null
     this.#fold(record, placeOf(seq, before))
     return found
   }
@@ -83,7 +88,7 @@ export class FourEyes {
 
   #judge(record: ReplayRecord): Act {
     const { body, kind } = record
-    const problem = kind === "waiver.granted" ? this.#grant(record) : digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(body))
+    const problem = kind === "waiver.granted" ? this.#grant(record) : digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
     return act(record, problem)
   }
 
@@ -93,20 +98,28 @@ export class FourEyes {
     return missing(authorsOf(body), [...before, String(body["writer"])])
   }
 
-  #publication(body: JsonObject): ActVerdict | null {
-    const writer = String(body["writer"])
-    const authors = authorsOf(body)
-    if (body["mode"] === "enforced" && (body["change"] === "loosens" || body["change"] === "unknown")) {
-      if (authors.includes(writer)) return { verdict: "second_person_missing", reason: `It newly allows something (${body["change"]}), and ${writer}, who published it, is among its authors.` }
-      if (body["approver"] === undefined) return { verdict: "second_person_missing", reason: `It newly allows something (${body["change"]}) and names no approver.` }
-    }
-    const { approver } = body
-    if (approver !== undefined && (approver !== writer || authors.includes(String(approver)))) return { verdict: "second_person_missing", reason: `The approver is who publishes and none of the authors; the record names ${String(approver)}, published by ${writer}.` }
+  #publication(record: ReplayRecord): ActVerdict | null {
+    const { body } = record
+    const alone = this.#approval(record)
+    if (alone?.verdict === "second_person_missing") return alone
     const text = this.#candidate(body)
     if (text === undefined) return { verdict: "withheld", reason: "What was drafted lies before the first record here, or cannot be read." }
     if (text === null) return { verdict: "draft_mismatch", reason: "No record before it says that this was drafted." }
     if (text.digest !== body["digest"]) return { verdict: "draft_mismatch", reason: `The text that was drafted has the digest ${text.digest}; ${String(body["digest"])} was published.` }
-    return missing(authors, text.authors)
+    return missing(authorsOf(body), text.authors) ?? alone
+  }
+
+  /** Whether those who published are enough. A trial binds nobody, and takes nobody. */
+  #approval(record: ReplayRecord): ActVerdict | null {
+    const { approver, change, mode } = record.body
+    const writer = String(record.body["writer"])
+    const authors = authorsOf(record.body)
+    if (mode === "enforced" && (change === "loosens" || change === "unknown")) {
+      if (authors.includes(writer)) return { verdict: "second_person_missing", reason: `It newly allows something (${change}), and ${writer}, who published it, is among its authors.` }
+      if (approver === undefined) return { verdict: "second_person_missing", reason: `It newly allows something (${change}) and names no approver.` }
+    }
+    if (approver !== undefined && (approver !== writer || authors.includes(String(approver)))) return { verdict: "second_person_missing", reason: `The approver is who publishes and none of the authors; the record names ${String(approver)}, published by ${writer}.` }
+    return mode === "enforced" && approver === undefined ? publishedAloneProblem(this.#compare(record), String(change)) : null
   }
 
   /** The draft; where there is none, or it was erased, the version on trial. */

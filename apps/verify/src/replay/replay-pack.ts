@@ -17,15 +17,16 @@ export const replayPack = async (path: string, origin: string, from: number, { m
   let longest = 0
   for (const one of all) longest = Math.max(longest, await withContent(one.path, (content) => longestWindowOf(content())))
   const again = new Recomputation({ fromGenesis: from === 0 && missing === null, crypto: nodeCrypto, longestWindowMs: longest, origin })
-  const people = new FourEyes({ fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256 })
+  const people = new FourEyes({ compare: (record) => again.compare(record), fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256 })
   const count = new ReplayCount(LATE_MS)
   for (const one of all) {
     await withContent(one.path, (content) => readPackRecords(content, { kind: isRecomputed, part: (name) => recomputedParts.has(name) || fourEyesParts.has(name) }, (record, atMs) => {
-      const judged = again.take(record, atMs, one.before)
+      // First, since a publication is compared with what bound before it.
       const done = people.take(record, one.before)
+      const judged = again.take(record, atMs, one.before)
       // What was evaluated in a chain before this one is for a replay of that chain's own pack to judge.
       if (judged !== null && one.before === 0) count.add(judged)
-      if (done !== null && one.before === 0) count.addAct(done)
+      if (done !== null) count.addAct(done)
     }))
   }
   return count.report(again.unreadable, missing)

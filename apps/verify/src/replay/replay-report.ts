@@ -11,7 +11,7 @@ export interface ReplayReport {
   readonly verdicts: { readonly [verdict in RecomputeVerdict]?: number }
   /** The first {@link MAX_LISTED} that do not follow from their envelopes, by seq. */
   readonly mismatches: ReadonlyArray<ListedEvaluation>
-  /** The first {@link MAX_LISTED} that could not be made again, by seq. */
+  /** The first {@link MAX_LISTED} that could not be made again, or only with what their own records tell, by seq. */
   readonly withheld: ReadonlyArray<ListedEvaluation>
   /** Evaluations that name a time long before that of their record: how many, and the first {@link MAX_LISTED} seqs. */
   readonly late: { readonly count: number; readonly seqs: ReadonlyArray<number>; readonly beyond_ms: number }
@@ -60,7 +60,7 @@ export class ReplayCount {
     this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1)
     if (isLate && ++this.#lateCount <= MAX_LISTED) this.#late.push(seq)
     if (verdict === "ok") return
-    const list = verdict === "withheld" ? this.#withheld : this.#mismatches
+    const list = verdict === "withheld" || verdict === "as_recorded" ? this.#withheld : this.#mismatches
     if (list.length < MAX_LISTED) list.push({ seq, verdict, evaluation_id: evaluationId, agent_id: agentId, reason: reason ?? "" })
   }
 
@@ -77,7 +77,7 @@ export class ReplayCount {
 }
 
 /** How many evaluations do not follow from their envelopes. */
-export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "evaluations" | "verdicts">): number => evaluations - (verdicts.ok ?? 0) - (verdicts.withheld ?? 0)
+export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "evaluations" | "verdicts">): number => evaluations - (verdicts.ok ?? 0) - (verdicts.as_recorded ?? 0) - (verdicts.withheld ?? 0)
 
 /** The report on a pack whose evaluations were made again, or could not be: then `why` says it. */
 export const withReplay = (report: Report, replay: ReplayReport | null, why: string | null): Report => {
@@ -85,6 +85,7 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
   const open = [
     ...replay.previous_missing === null || replay.evaluations === 0 ? [] : [replay.previous_missing],
     ...(replay.verdicts.withheld ?? 0) === 0 ? [] : [`${plural(replay.verdicts.withheld!, "evaluation")} could not be made again, since what that needs is not in this pack. Ask for a full pack that discloses it.`],
+    ...(replay.verdicts.as_recorded ?? 0) === 0 ? [] : [`${plural(replay.verdicts.as_recorded!, "evaluation")} ${replay.verdicts.as_recorded === 1 ? "was" : "were"} made again only with the tier, status, versions and sums that ${replay.verdicts.as_recorded === 1 ? "its record tells" : "their records tell"}, since what would prove those lies before this pack. Ask for a full pack.`],
     ...(replay.four_eyes.verdicts.withheld ?? 0) === 0 ? [] : [`Whether two people did what takes two is not known of ${plural(replay.four_eyes.verdicts.withheld!, "act")} (drafts, publications and grants of waivers), since what that needs is not in this pack.`],
     ...replay.late.count === 0 ? [] : [`${plural(replay.late.count, "evaluation")} ${replay.late.count === 1 ? "names a time" : "name times"} more than ${replay.late.beyond_ms / 60_000} minutes before ${replay.late.count === 1 ? "its record" : "their records"}. A host that slept makes such; so does who wants a waiver or a status that had ended. Ask the operator.`],
     ...replay.unreadable_records === 0 || replay.evaluations + replay.four_eyes.acts === 0 ? [] : [`${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: left out where evaluations were made again.`]

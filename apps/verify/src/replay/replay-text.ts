@@ -18,6 +18,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   id_mismatch: "Its id is not the one that derives from what was asked.",
   made_twice: "The same was evaluated twice.",
   ended_twice: "It ends what had ended.",
+  as_recorded: "It follows from its rules, given what its own record tells.",
   withheld: "It could not be made again."
 }
 
@@ -31,11 +32,12 @@ export const replayCounts = ({ evaluations, verdicts }: ReplayReport): string =>
 /** The lists below the findings. */
 export const replayEntries = (replay: ReplayReport): ReadonlyArray<{ readonly title: string; readonly items: ReadonlyArray<string> }> => {
   const wrong = mismatchCount(replay)
-  const open = replay.verdicts.withheld ?? 0
+  const recorded = replay.verdicts.as_recorded ?? 0
+  const open = (replay.verdicts.withheld ?? 0) + recorded
   return [
     ...wrong === 0 ? [] : [{ title: `Evaluations that do not follow from their rules: ${wrong}${listed(replay.mismatches, wrong)}`, items: replay.mismatches.map(item) }],
     ...replay.late.count === 0 ? [] : [{ title: `Evaluations made long before they were recorded: ${replay.late.count}${replay.late.seqs.length < replay.late.count ? `, the first ${replay.late.seqs.length} of them here` : ""}`, items: [`Records ${replay.late.seqs.join(", ")}: more than ${replay.late.beyond_ms / 60_000} minutes lie between the time that the evaluation names and that of its record.`] }],
-    ...open === 0 ? [] : [{ title: `Evaluations that could not be made again: ${open}${listed(replay.withheld, open)}`, items: replay.withheld.map(item) }],
+    ...open === 0 ? [] : [{ title: `Evaluations that could not be made again${recorded === 0 ? "" : ", or not out of the records before them"}: ${open}${listed(replay.withheld, open)}`, items: replay.withheld.map(item) }],
     ...actEntries(replay.four_eyes)
   ]
 }

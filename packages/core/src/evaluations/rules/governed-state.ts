@@ -11,6 +11,7 @@ import type { ExpectedDocument, PartContent, ReplayRecord } from "../../replay/r
 import { foldWaiver } from "../../waivers/rules/fold.ts"
 import type { WaiverDocument } from "../../waivers/rules/document.ts"
 import type { Bound } from "./bindings.ts"
+import type { GateLayer, GateView } from "./judge-publication.ts"
 import type { Layer } from "./layers.ts"
 import { serverSignals } from "./server-signals.ts"
 import { madeAtMs } from "./standing.ts"
@@ -29,6 +30,8 @@ interface KnownEnvelope {
   readonly agentId: string | null
   /** Undefined where the part is not shown. */
   readonly orgUnit: string | null | undefined
+  /** Whether its first draft is among the records here: then nothing was decided under it before them. */
+  readonly beganHere: boolean
   live: number | null
   shadow: number | null
   withdrawn: boolean
@@ -48,6 +51,11 @@ export interface ToldAgent {
   readonly document: AgentDocument
   readonly madeMs: number
   readonly server: ReturnType<typeof serverSignals>
+}
+
+/** What the gate of publication looked at; `isWhole` false where an envelope of an agent may be missing from it. */
+export interface KnownGateView extends GateView {
+  readonly isWhole: boolean
 }
 
 /** Parts whose erasure changes what is in force, or whom it is for. */
@@ -79,6 +87,8 @@ export class GovernedState {
   readonly #ofUnits = new Set<string>()
   readonly #versions = new Map<string, KnownVersion>()
   readonly #versionAt = new Map<number, string>()
+  /** One text for all versions that say the same. */
+  readonly #texts = new Map<string, Envelope>()
   readonly #waivers = new Map<string, ReadonlyArray<{ readonly id: string; readonly waiver: WaiverDocument; readonly seq: number }>>()
   readonly #sha256: (bytes: Uint8Array) => Uint8Array
   /** What was in force last for an agent. */
@@ -93,10 +103,20 @@ export class GovernedState {
     return this.#versions.get(`${envelopeId} ${version}`) ?? null
   }
 
+  /** What was published here with this digest, under whatever name; null where nothing was, or it is not shown. */
+  textByDigest(digest: string): Envelope | null {
+    return this.#texts.get(digest) ?? null
+  }
+
   /** Whether an envelope has this version in force, or on trial. */
   isInForce(envelopeId: string, version: number, trial: boolean): boolean {
     const known = this.#envelopes.get(envelopeId)
     return known !== undefined && !known.withdrawn && (known.live === version || (trial && known.shadow === version))
+  }
+
+  /** Whether the first draft of an envelope is among the records here. */
+  beganHere(envelopeId: string): boolean {
+    return this.#envelopes.get(envelopeId)?.beganHere === true
   }
 
   /** What binds an agent at a time. The same object as long as it is the same. */
@@ -149,6 +169,61 @@ export class GovernedState {
     return true
   }
 
+  /** The text that a publication shows; null where it does not. */
+  textOf(record: ReplayRecord): KnownVersion["content"] {
+    return this.#content(record)
+  }
+
+  /** What the gate looked at when a version was published, to be asked before that record is folded. Null: what bound before cannot be told. */
+  gateView({ body }: ReplayRecord): KnownGateView | null {
+    const id = String(body["envelope_id"])
+    const known = this.#envelopes.get(id)
+    const agentId = known === undefined ? body["agent_id"] : known.agentId
+    const own = known === undefined ? [] : this.#liveOf([known])
+    const outer = typeof agentId === "string" ? this.#unitLayers(agentId) : []
+    if (own === null || outer === null) return null
+    const inner = typeof agentId === "string" ? { layers: [], isWhole: true } : this.#agentLayers(known?.orgUnit)
+    return { outer, own: own[0] ?? null, isWithdrawn: known?.withdrawn === true, inner: inner.layers, isWhole: inner.isWhole }
+  }
+
+  /** What is in force for an agent's org unit by itself; null where that is not shown. */
+  #unitLayers(agentId: string): ReadonlyArray<GateLayer> | null {
+    const document = this.agents.get(agentId)?.document
+    if (document?.unknown.includes("orgUnit") === true) return null
+    const orgUnit = document?.body["orgUnit"]
+    if (typeof orgUnit !== "string") return []
+    const units = [...this.#ofUnits].map((id) => this.#envelopes.get(id)!).filter((envelope) => envelope.live !== null)
+    return units.some((envelope) => envelope.orgUnit === undefined) ? null : this.#liveOf(units.filter((envelope) => envelope.orgUnit === orgUnit))
+  }
+
+  /** What is in force for the agents of an org unit, as far as it is shown. */
+  #agentLayers(orgUnit: string | null | undefined): { readonly layers: ReadonlyArray<GateLayer>; readonly isWhole: boolean } {
+    const layers: Array<GateLayer> = []
+    let isWhole = orgUnit !== undefined
+    for (const [agentId, ids] of this.#ofAgents) {
+      const document = this.agents.get(agentId)?.document
+      const isUnknown = document?.unknown.includes("orgUnit") === true
+      if (!isUnknown && (typeof orgUnit !== "string" || document?.body["orgUnit"] !== orgUnit)) continue
+      const live = isUnknown ? null : this.#liveOf([...ids].map((id) => this.#envelopes.get(id)!))
+      if (live === null) isWhole = false
+      else layers.push(...live)
+    }
+    return { layers, isWhole }
+  }
+
+  /** The versions that envelopes have in force; null where the text of one is not shown. */
+  #liveOf(envelopes: ReadonlyArray<KnownEnvelope>): ReadonlyArray<GateLayer> | null {
+    const layers: Array<GateLayer> = []
+    for (const { id, live, withdrawn } of envelopes) {
+      if (live === null || withdrawn) continue
+      const version = this.version(id, live)
+      if (version === null || (version.content === null && !version.gone)) return null
+      const { content, digest, gone } = version
+      layers.push({ envelopeId: id, digest, envelope: gone || content === "not an envelope" ? null : content })
+    }
+    return layers
+  }
+
   /** Adds one record, in order. Records of other kinds change nothing. */
   fold(record: ReplayRecord): void {
     const { body, kind, seq } = record
@@ -162,13 +237,16 @@ export class GovernedState {
       const profile = partMembers(record.parts.get("profile"))
       const agentId = typeof body["agent_id"] === "string" ? body["agent_id"] : null
       const orgUnit = profile.state === "known" && typeof profile.members["org_unit"] === "string" ? profile.members["org_unit"] : undefined
-      this.#put({ id, agentId, orgUnit: agentId === null ? orgUnit : null, live: null, shadow: null, withdrawn: false })
+      this.#put({ id, agentId, orgUnit: agentId === null ? orgUnit : null, beganHere: body["revision"] === 1, live: null, shadow: null, withdrawn: false })
     } else if (kind === "envelope.published") {
       const version = Number(body["version"])
-      this.#versions.set(`${id} ${version}`, { envelopeId: id, version, digest: String(body["digest"]), content: this.#content(record), gone: false })
+      const digest = String(body["digest"])
+      const content = this.#content(record)
+      if (content !== null && content !== "not an envelope" && !this.#texts.has(digest)) this.#texts.set(digest, content)
+      this.#versions.set(`${id} ${version}`, { envelopeId: id, version, digest, content, gone: false })
       this.#versionAt.set(seq, `${id} ${version}`)
       // In a range of records the draft may lie before it.
-      const envelope = known ?? { id, agentId: typeof body["agent_id"] === "string" ? body["agent_id"] : null, orgUnit: undefined, live: null, shadow: null, withdrawn: false }
+      const envelope = known ?? { id, agentId: typeof body["agent_id"] === "string" ? body["agent_id"] : null, orgUnit: undefined, beganHere: false, live: null, shadow: null, withdrawn: false }
       this.#put(body["mode"] === "shadow" ? { ...envelope, shadow: version } : { ...envelope, live: version, shadow: null, withdrawn: false })
     } else if (kind === "envelope.withdrawn" && known !== undefined) this.#put({ ...known, withdrawn: known.live !== null, shadow: null })
   }

@@ -6,6 +6,7 @@ import { AdviceBytes } from "./advice.ts"
 import { type Bound, Bindings } from "./bindings.ts"
 import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
 import { type GovernedState, type InForceThen, toldOf } from "./governed-state.ts"
+import { asRecorded, factsOf, sumsOfRecord } from "./judge-by-record.ts"
 import { judgeLayers } from "./judge-layers.ts"
 import { judgeSums, type Known, SideJudge } from "./judge-side.ts"
 import { latchesOf } from "./layers.ts"
@@ -13,7 +14,7 @@ import { problem, type Problem } from "./recompute-verdict.ts"
 import type { RunLatches } from "./run-latches.ts"
 import { signalsOf } from "./signals-part.ts"
 import { isActive } from "./standing.ts"
-import type { WindowBook } from "./window-book.ts"
+import { WindowBook } from "./window-book.ts"
 
 /** How far the time of an evaluation may lie behind that of its record, where a clock was set back in between. Unit: milliseconds. */
 export const CLOCK_STEP_MS = 60_000
@@ -49,15 +50,33 @@ export class Judge {
   }
 
   /** What is wrong with an evaluation, or not known of it; null where it is as it must be. */
-  judge({ parts, seq }: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
+  judge(record: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
+    const found = this.#byRecords(record, body, recordMs)
+    return this.#fromGenesis || found?.verdict !== "withheld" ? found : this.#byItself(record, body, recordMs, found)
+  }
+
+  /** Where what lies before the first record is needed, the decision must follow at least from what its own record tells. */
+  #byItself(record: ReplayRecord, body: EvaluationBody, recordMs: number | null, open: Problem): Problem {
+    const shown = judgeTimes(body, record.seq, recordMs) ?? judgeLayers(this.#state, body, null, false) ?? judgeSums(body, record.seq) ?? (body.shadow === undefined ? null : judgeSums(body.shadow, record.seq))
+    if (shown !== null) return shown
+    const facts = factsOf(this.#state, this.#bindings, record, body)
+    if (facts === null) return open
+    const sides = new SideJudge(new WindowBook())
+    const found = this.#judgeSides(body, record.parts, facts.live, facts.shadow, { ...facts.known, windows: sides.windows }, { sides, sums: sumsOfRecord })
+    if (found !== null && found.verdict !== "withheld") return found
+    // Whether a meter had room for another key is told by nothing in the record.
+    return (found === null || found.reason === sumsOfRecord.reason) && !isBudget(body) && (body.shadow === undefined || !isBudget(body.shadow)) ? asRecorded(open) : open
+  }
+
+  #byRecords({ parts, seq }: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
     const { agent_id: agentId, as_of_ms: atMs } = body
     const agent = this.#state.agents.get(agentId)
     if (agent === undefined) return this.#fromGenesis ? problem("tier_mismatch", "No record registers the agent.") : problem("withheld", "The agent was registered before the first record here.")
     const { document, madeMs, server } = toldOf(agentId, agent)
     if (document.autonomyTier !== body.tier) return problem("tier_mismatch", `The agent's tier was ${document.autonomyTier}; the record says ${body.tier}.`)
     if (document.status !== body.agent_status) return problem("tier_mismatch", `The agent was ${document.status}; the record says ${body.agent_status}.`)
-    if (body.as_of_seq >= seq) return problem("meter_mismatch", "The record says that it knew of records after it.")
-    if (recordMs !== null && atMs > recordMs + CLOCK_STEP_MS) return problem("meter_mismatch", `The evaluation was made at ${recordMs} ms; the record says ${atMs}.`)
+    const times = judgeTimes(body, seq, recordMs)
+    if (times !== null) return times
     const inForce = this.#state.inForce(agentId, atMs)
     const layers = judgeLayers(this.#state, body, inForce, this.#fromGenesis)
     if (layers !== null && layers.verdict !== "withheld") return layers
@@ -76,12 +95,14 @@ export class Judge {
     return this.#judgeSides(body, parts, live, shadow, known)
   }
 
-  #judgeSides(body: EvaluationBody, parts: ReplayRecord["parts"], live: Bound, shadow: Bound | null, known: Known): Problem | null {
+  /** `told`: sums are those of the record, and windows nobody's. */
+  #judgeSides(body: EvaluationBody, parts: ReplayRecord["parts"], live: Bound, shadow: Bound | null, known: Known, told: { readonly sides: SideJudge; readonly sums: Problem } | null = null): Problem | null {
     if (!this.#fromGenesis && known.runId !== null && (live.hasLatches || shadow?.hasLatches === true)) return problem("withheld", "What was set in the run before the first record here is not known.")
     const atMs = body.as_of_ms
-    const enforced = this.#sides.judge(body, live, known, atMs, this.#unknownSum(live, body, atMs))
+    const sides = told?.sides ?? this.#sides
+    const enforced = sides.judge(body, live, known, atMs, told?.sums ?? this.#unknownSum(live, body, atMs))
     if (enforced.problem !== null && enforced.problem.verdict !== "withheld") return enforced.problem
-    const trial = shadow === null || body.shadow === undefined ? null : this.#sides.judge(body.shadow, shadow, known, atMs, this.#unknownSum(shadow, body.shadow, atMs))
+    const trial = shadow === null || body.shadow === undefined ? null : sides.judge(body.shadow, shadow, known, atMs, told?.sums ?? this.#unknownSum(shadow, body.shadow, atMs))
     if (trial !== null && trial.problem !== null && trial.problem.verdict !== "withheld") return trial.problem
     const others = judgeLatches(body, live, shadow, known, enforced.isAtPoint) ?? this.#judgeAdvice(body, parts, enforced.decision, enforced.problem !== null)
     return others !== null && others.verdict !== "withheld" ? others : enforced.problem ?? trial?.problem ?? others
@@ -99,11 +120,12 @@ export class Judge {
   }
 
   /** Why what the meters held cannot be told: records before the first one here, or evaluations that were not made again. Null where it can. */
-  #unknownSum({ ready }: Bound, { meters }: SideBody, atMs: number): Problem | null {
+  #unknownSum({ owners, ready }: Bound, { meters }: SideBody, atMs: number): Problem | null {
     if (ready === null) return null
     for (const { id, windowMs } of ready.combination.meters) {
       const sinceMs = atMs - windowMs
-      if (!this.#fromGenesis && (this.beginMs === null || sinceMs < this.beginMs + CLOCK_STEP_MS)) return problem("withheld", `The meter ${id} reaches back before the first record here.`)
+      // A meter of an envelope that was begun here held nothing before, however far it looks back.
+      if (!this.#fromGenesis && (this.beginMs === null || sinceMs < this.beginMs + CLOCK_STEP_MS) && !this.#state.beganHere(owners.get(id) ?? "")) return problem("withheld", `The meter ${id} reaches back before the first record here.`)
       if (sinceMs < this.forgottenMs) return problem("withheld", `The meter ${id} is asked so long before its record that what it held then was let go of.`)
       const window = this.hasUnproved ? meters.find((meter) => meter.id === id)?.window : undefined
       if (window !== undefined && this.#book.unprovedMs(window) > sinceMs) return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be made again.`)
@@ -115,6 +137,12 @@ export class Judge {
     inForce.bound ??= { live: this.#bindings.of(inForce.live, false), shadow: inForce.shadow === null ? null : this.#bindings.of(inForce.shadow, true) }
     return inForce.bound
   }
+}
+
+/** What can be said of its times without anything else. */
+const judgeTimes = (body: EvaluationBody, seq: number, recordMs: number | null): Problem | null => {
+  if (body.as_of_seq >= seq) return problem("meter_mismatch", "The record says that it knew of records after it.")
+  return recordMs === null || body.as_of_ms <= recordMs + CLOCK_STEP_MS ? null : problem("meter_mismatch", `The evaluation was made at ${recordMs} ms; the record says ${body.as_of_ms}.`)
 }
 
 const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, { runId, server, signals }: Known, isAtPoint: boolean): Problem | null => {
@@ -142,5 +170,7 @@ const areSet = ({ ready, setters }: Bound, said: ReadonlyArray<string>): boolean
   }
   return next === said.length
 }
+
+const isBudget = ({ matched_rule }: SideBody): boolean => matched_rule.startsWith("@budget:")
 
 const none: ReadonlyArray<string> = []

@@ -1,7 +1,7 @@
 /** What recomputation says of a recorded evaluation. Spec: envelopes.md 3.8; decision 0026. */
-/** Verdicts on a recorded evaluation. `withheld`: what would be needed is not shown, and what is shown agrees. */
+/** Verdicts on a recorded evaluation. `as_recorded`: it follows from what its own record tells, which nothing here proves. `withheld`: what would be needed is not shown, and what is shown agrees. */
 export const recomputeVerdicts = [
-  "ok", "envelope_unknown", "envelope_not_in_force", "signal_invalid", "tier_mismatch", "meter_mismatch", "rule_mismatch", "outcome_mismatch", "trace_mismatch", "advice_mismatch", "id_mismatch", "made_twice", "ended_twice", "withheld"
+  "ok", "envelope_unknown", "envelope_not_in_force", "signal_invalid", "tier_mismatch", "meter_mismatch", "rule_mismatch", "outcome_mismatch", "trace_mismatch", "advice_mismatch", "id_mismatch", "made_twice", "ended_twice", "as_recorded", "withheld"
 ] as const
 export type RecomputeVerdict = (typeof recomputeVerdicts)[number]
 
@@ -22,6 +22,9 @@ export interface Problem {
   readonly reason: string
   readonly amountsHold?: true
 }
+
+/** Whether nothing was found to be wrong, and not everything to be right. */
+export const isOpen = ({ verdict }: Problem): boolean => verdict === "as_recorded" || verdict === "withheld"
 
 /** A verdict with its reason. */
 export const problem = (verdict: Problem["verdict"], reason: string): Problem => ({ verdict, reason })

@@ -13,6 +13,14 @@ import { Evaluations } from "../service.ts"
 import { ann, ask, ben, governedAgent, key, refunds } from "../testing/refunds.ts"
 import { LATE_MS, Recomputation } from "./recompute.ts"
 
+/** All records so far. */
+const recorded = Effect.gen(function*() {
+  const storage = yield* Storage
+  const found: Array<ReplayRecord> = []
+  yield* readRecords(storage, yield* EvidenceCrypto, { from: 0, to: (yield* storage.head)!.seq }, (record) => found.push(record), () => {}, "every part")
+  return found
+})
+
 /** A history with everything in it: two versions, a trial, a void, an erasure of nothing. */
 const records = Effect.gen(function*() {
   const envelopes = yield* Envelopes
@@ -26,10 +34,7 @@ const records = Effect.gen(function*() {
   yield* ask(agentId, { tool: "search" })
   yield* Agents.use((agents) => agents.update(agentId, { autonomy_tier: "L1" }, ben))
   yield* ask(agentId, { tool: "refund", amount: 500 })
-  const storage = yield* Storage
-  const found: Array<ReplayRecord> = []
-  yield* readRecords(storage, yield* EvidenceCrypto, { from: 0, to: (yield* storage.head)!.seq }, (record) => found.push(record), () => {}, "every part")
-  return found
+  return yield* recorded
 }).pipe(Effect.provide(governorWorld()))
 
 const verdictsOf = (all: ReadonlyArray<ReplayRecord>, fromGenesis = true): ReadonlyArray<string> => {
@@ -47,6 +52,15 @@ const metersOf = (all: ReadonlyArray<ReplayRecord>, nth: number): JsonMap => (al
 const OK = ["ok", "ok", "ok", "ok", "ok"]
 
 describe("evaluating again", () => {
+  it.effect("knows what windows held before the first record only where their envelope was begun behind it", () => Effect.map(records, (all) => {
+    const reasons = (later: ReadonlyArray<ReplayRecord>) => {
+      const again = new Recomputation({ fromGenesis: false })
+      return later.flatMap((record) => again.take(record, 0)?.reason ?? [])
+    }
+    const reachingBack = (later: ReadonlyArray<ReplayRecord>) => reasons(later).filter((reason) => reason.includes("reaches back")).length
+    assert.strictEqual(reachingBack(all), 0)
+    assert.isAbove(reachingBack(all.map((record) => (record.kind === "envelope.drafted" ? { ...record, body: { ...record.body, revision: Number(record.body["revision"]) + 1 } } : record))), 0)
+  }))
   it.effect("finds nothing in what was recorded", () => Effect.map(records, (all) => assert.deepStrictEqual(verdictsOf(all), OK)))
 
   it.effect("names what differs", () => Effect.map(records, (all) => {
@@ -137,5 +151,39 @@ describe("evaluating again", () => {
   it.effect("takes an envelope whose bytes are not those of its digest for none", () => Effect.map(records, (all) => {
     const other = all.map((record) => (record.kind === "envelope.published" ? { ...record, parts: new Map([...record.parts, ["envelope", { state: "present", bytes: utf8(JSON.stringify({ ...refunds(), coverage: "total" })) } as const]]) } : record))
     assert.deepStrictEqual(verdictsOf(other), OK.map(() => "envelope_unknown"))
+  }))
+
+  it.effect("takes from a record what lies before a range, and says so", () => Effect.map(Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const { agentId, envelopeId } = yield* governedAgent()
+    yield* ask(agentId, { tool: "refund", amount: 1_000 })
+    yield* envelopes.update(envelopeId, { envelope: refunds({ params: { unused: 1 } }) }, ann)
+    yield* envelopes.publish(envelopeId, {}, ben)
+    for (const amount of [1_500, 2_500, 500]) yield* ask(agentId, { tool: "refund", amount })
+    return yield* recorded
+  }).pipe(Effect.provide(governorWorld())), (all) => {
+    // The agent, and the first version, lie before it.
+    const range = all.slice(all.findLastIndex(({ kind }) => kind === "envelope.drafted"))
+    const judged = (later: ReadonlyArray<ReplayRecord>) => {
+      const again = new Recomputation({ fromGenesis: false })
+      return later.flatMap((record) => again.take(record, 0) ?? [])
+    }
+    const changed = (nth: number, change: JsonMap) => {
+      let seen = 0
+      return judged(range.map((record) => (record.kind === "evaluation.made" && seen++ === nth ? { ...record, body: { ...record.body, ...change } } : record)))[nth]!.verdict
+    }
+    assert.deepStrictEqual(judged(range).map(({ verdict }) => verdict), ["as_recorded", "as_recorded", "as_recorded"])
+    assert.match(judged(range)[0]!.reason!, /which are not proved\. The agent was registered before the first record here\.$/)
+    assert.strictEqual(changed(0, { outcome: "deny" }), "meter_mismatch")
+    assert.strictEqual(changed(0, { as_of_seq: 1_000 }), "meter_mismatch")
+    assert.strictEqual(changed(1, { outcome: "allow" }), "outcome_mismatch")
+    assert.strictEqual(changed(1, { matched_rule: "refund" }), "rule_mismatch")
+    assert.strictEqual(changed(1, { trace: [] }), "trace_mismatch")
+    // Another version's text is not here, an exception would have to be, and what the service alone decided hangs on more.
+    const [layer] = range.find(({ kind }) => kind === "evaluation.made")!.body["layers"] as ReadonlyArray<JsonMap>
+    for (const change of [{ layers: [{ ...layer!, envelope_id: `env_${"0".repeat(25)}9`, digest: "0".repeat(64) }] }, { waivers: [`wvr_${"0".repeat(25)}9`] }, { matched_rule: "@killed" }, { matched_rule: "@budget:spent" }]) assert.strictEqual(changed(2, change), "withheld")
+    const shut = (name: string) => judged(range.map((record) => ({ ...record, parts: new Map([...record.parts].map(([one, part]): readonly [string, PartContent] => [one, one === name ? { state: "withheld" } : part])) }))).map(({ verdict }) => verdict)
+    for (const name of ["signals", "envelope"]) assert.deepStrictEqual(shut(name), ["withheld", "withheld", "withheld"])
+    assert.include(shut("advice"), "withheld")
   }))
 })

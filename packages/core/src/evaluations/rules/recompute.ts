@@ -14,7 +14,8 @@ import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
 import { isEvaluationId, isPlainEvaluation } from "./plain-evaluation.ts"
 import { isRecomputed } from "./recomputed-records.ts"
-import { problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
+import { PublicationJudge, type RecomputedPublication } from "./recompute-publication.ts"
+import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough } from "./recorded-side.ts"
 import { RunLatches } from "./run-latches.ts"
 import { SeenIds } from "./seen-ids.ts"
@@ -48,6 +49,8 @@ export class Recomputation {
   readonly #book = new WindowBook()
   readonly #latches = new RunLatches()
   readonly #judge: Judge
+  readonly #publications: PublicationJudge
+  readonly #fromGenesis: boolean
   readonly #longestWindowMs: number
   readonly #ids: EvaluationIds | null
   readonly #seen = new SeenIds()
@@ -58,7 +61,9 @@ export class Recomputation {
   constructor({ fromGenesis, longestWindowMs = Number.POSITIVE_INFINITY, origin, crypto = portableCrypto }: RecomputeOptions) {
     this.#ids = origin === undefined ? null : new EvaluationIds(crypto.sha256(utf8(origin)).slice(0, 4), crypto)
     this.#longestWindowMs = longestWindowMs
+    this.#fromGenesis = fromGenesis
     this.#state = new GovernedState(crypto.sha256)
+    this.#publications = new PublicationJudge(this.#state)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
   }
 
@@ -67,6 +72,13 @@ export class Recomputation {
   /** Records that are not as the catalogue describes their kind. They changed nothing. */
   get unreadable(): number {
     return this.#unreadable
+  }
+
+  /** Compares a version with what bound before it, as the gate of publication did. To be asked with the record of its publication, which the catalogue found in order, before that record is taken. */
+  compare(record: ReplayRecord): RecomputedPublication {
+    if (!this.#fromGenesis) return { notCompared: "What bound before lies before the first record here." }
+    if (this.#unreadable > 0) return { notCompared: "A record before it cannot be read, so what bound before is not known." }
+    return this.#publications.judge(record)
   }
 
   /**
@@ -104,10 +116,10 @@ export class Recomputation {
   #evaluation(record: ReplayRecord, atMs: number | null, isOfThisChain: boolean): Recomputed {
     const body = evaluationBody(record.body)
     const judged = this.#judge.judge(record, body, atMs)
-    if (judged?.verdict === "withheld" && judged.amountsHold !== true) this.#noteUnproved(body)
+    if (judged !== null && isOpen(judged) && judged.amountsHold !== true) this.#noteUnproved(body)
     const named = isOfThisChain ? this.#misnamed(body) : null
     // Last, since an id decides nothing; and before what is open, since it needs nothing that could be withheld.
-    const found = judged === null || judged.verdict === "withheld" ? named ?? judged : judged
+    const found = judged === null || isOpen(judged) ? named ?? judged : judged
     foldMeters(this.#book, record)
     if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
     if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)

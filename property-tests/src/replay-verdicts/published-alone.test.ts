@@ -1,0 +1,157 @@
+/** Versions that one person published as harmless, in records that say so and in parts that say so, sealed by who holds the key: replay compares them again. */
+import { Envelopes } from "@flyball/core"
+import { Recomputation, type ReplayRecord } from "@flyball/core/recompute"
+import { canonicalBytes, type JsonObject, toHex } from "@flyball/evidence"
+import { nodeCrypto } from "@flyball/evidence/node"
+import { openPack, type OpenPack, type OpenRecord, sealPack } from "@flyball/testkit"
+import { Effect } from "effect"
+import { beforeAll, describe, expect, it } from "vitest"
+import { activeAgent, ann, ask, ben, exported, inBoundedWorld, publish, refunds, republish } from "./bounded-world.ts"
+import { replayed, type ReplayedPack } from "./replayed.ts"
+
+const seed = new Uint8Array(32).fill(13)
+const seal = async (open: OpenPack): Promise<ReplayedPack> => {
+  const { pack, vkey } = await sealPack(nodeCrypto, open, seed)
+  return replayed(pack, vkey)
+}
+
+const { meters: { spent }, rules } = refunds() as { readonly meters: { readonly spent: object }; readonly rules: ReadonlyArray<{ readonly id: string }> }
+const without = (id: string) => refunds({ rules: rules.filter((rule) => rule.id !== id) })
+const actions = { op: "count", window_ms: 86_400_000, key: ["agent_id"] }
+const noticed = (notice_ms: number) => refunds({ meters: { spent, actions }, rules: [...rules, { id: "told", outcome: "allow_with_notice", when: [{ signal: "amount", gte: 1_000 }], notice_ms }] })
+
+/** An envelope of an org unit that knows amounts up to 1,000; what it denies above 500 depends on how it says it. */
+const unitBounds = (denied: object, more: object = {}) => ({
+  semantics: "envelope/1",
+  signals: { tool: { type: "enum", values: ["search", "refund"], source: "caller" }, amount: { type: "int", min: 0, max: 1_000, source: "caller", unit: "EUR/100", on_missing: 0 } },
+  effects: { search: "read", refund: "write_reversible" },
+  rules: [{ id: "any", outcome: "allow", when: [] }, { id: "no", outcome: "deny", when: [{ signal: "amount", ...denied }] }],
+  default: { outcome: "deny" },
+  ...more
+})
+
+/** Everything that the gate looks at changes here: what one person may do alone is done by one, the rest by two. */
+const life = Effect.gen(function*() {
+  const envelopes = yield* Envelopes
+  const alone = (id: string, envelope: { readonly [member: string]: unknown }) => Effect.andThen(envelopes.update(id, { envelope }, ann), envelopes.publish(id, {}, ann))
+  const agentId = yield* activeAgent("refund bot")
+  const other = yield* activeAgent("other bot", "sales")
+  const own = yield* publish({ agent_id: agentId }, refunds())
+  yield* publish({ agent_id: other }, refunds())
+  yield* alone(own, refunds({ params: { unused: 1 } }))
+  yield* alone(own, without("refund"))
+  yield* republish(own, refunds())
+  yield* republish(own, refunds({ meters: { spent: { ...spent, window_ms: 3_600_000 } } }))
+  yield* republish(own, noticed(1_000))
+  yield* republish(own, noticed(2_000))
+  const unit = yield* publish({ org_unit: "support" }, unitBounds({ gt: 500 }))
+  yield* ask(agentId, { tool: "refund", amount: 400 })
+  // Equal in the unit's own words, and an agent that knows larger amounts is freed.
+  yield* republish(unit, unitBounds({ between: [501, 1_000] }))
+  yield* alone(unit, unitBounds({ gt: 400 }))
+  // The same, and the unit takes over a meter that an agent's envelope filled.
+  yield* republish(unit, unitBounds({ gt: 400 }, { meters: { actions } }))
+  yield* envelopes.withdraw(unit, {}, ann)
+  yield* republish(unit, unitBounds({ gt: 400 }))
+  yield* envelopes.update(own, { envelope: without("large") }, ann)
+  yield* envelopes.publish(own, { mode: "shadow" }, ann)
+  yield* envelopes.publish(own, {}, ben)
+  // Its own is no more, and so no agent is left that knows larger amounts.
+  yield* envelopes.withdraw(own, {}, ann)
+  yield* alone(unit, unitBounds({ between: [401, 1_000] }))
+  yield* ask(agentId, { tool: "refund", amount: 300 })
+  return { agentId, unit }
+})
+
+let open: OpenPack
+let seen: Effect.Success<typeof life>
+beforeAll(async () => {
+  const [lived, { pack }] = await inBoundedWorld(Effect.all([life, exported({ kind: "full" })]))
+  open = openPack(pack)
+  seen = lived
+})
+
+const publications = (says: (body: JsonObject) => boolean = () => true): ReadonlyArray<number> => open.records.flatMap(({ body, kind }, seq) => (kind === "envelope.published" && says(body) ? [seq] : []))
+const isLoosening = ({ change, mode }: JsonObject): boolean => mode === "enforced" && (change === "loosens" || change === "unknown")
+const isAlone = ({ approver, mode }: JsonObject): boolean => mode === "enforced" && approver === undefined
+const at = (seqs: ReadonlyArray<number>, change: (record: OpenRecord) => OpenRecord, from: OpenPack = open): OpenPack => ({ ...from, records: from.records.map((record, seq) => (seqs.includes(seq) ? change(record) : record)) })
+const shut = (name: string) => (record: OpenRecord): OpenRecord => ({ ...record, parts: record.parts.map((part) => (part.name === name ? { ...part, disclosed: null } : part)) })
+
+/** One person did it, and record and part both say that it is harmless. */
+const calledHarmless = (record: OpenRecord): OpenRecord => {
+  const { approver: _, ...body } = record.body
+  const diff = record.parts.find(({ name }) => name === "diff")!.disclosed!
+  const bytes = canonicalBytes({ ...JSON.parse(new TextDecoder().decode(diff.bytes)), change: "equal", transitions: [] })
+  return {
+    ...record,
+    body: { ...body, change: "equal", diff_digest: toHex(nodeCrypto.sha256(bytes)), writer: ann.id },
+    parts: record.parts.map((part) => (part.name === "diff" ? { ...part, disclosed: { salt: diff.salt, bytes } } : part))
+  }
+}
+
+const recordsOf = ({ records }: OpenPack): ReadonlyArray<ReplayRecord> =>
+  records.map(({ body, kind, parts }, seq) => ({ seq, kind, body, parts: new Map(parts.map(({ disclosed, name }) => [name, disclosed === null ? { state: "withheld" } : { state: "present", bytes: disclosed.bytes }])) }))
+
+describe("a version that one person published", () => {
+  it("is compared as the gate compared it: whatever was published, the change is the one that was recorded", () => {
+    const again = new Recomputation({ fromGenesis: true })
+    const changes: Array<readonly [seq: number, recorded: unknown, found: unknown]> = []
+    for (const record of recordsOf(open)) {
+      if (record.kind === "envelope.published") {
+        const found = again.compare(record)
+        changes.push([record.seq, record.body["change"], "change" in found ? found.change : found.notCompared])
+      }
+      again.take(record)
+    }
+    expect(changes.map(([seq, , found]) => [seq, found])).toEqual(changes.map(([seq, recorded]) => [seq, recorded]))
+    expect(new Set(changes.map(([, recorded]) => recorded))).toEqual(new Set(["equal", "loosens", "tightening_only", "unknown"]))
+  })
+
+  it("is in order where it allows nothing new", async () => {
+    expect(publications(isAlone).length).toBeGreaterThan(3)
+    const { replay, status } = await seal(open)
+    expect([status, replay!.four_eyes.verdicts]).toEqual([0, { ok: replay!.four_eyes.acts }])
+  })
+
+  it("is named where it newly allows something, whatever its record and its diff say", async () => {
+    const planted = publications(isLoosening)
+    const { integrity, replay, status, text } = await seal(at(planted, calledHarmless))
+    expect({ integrity, status, evaluations: replay!.mismatches, withheld: replay!.four_eyes.withheld }).toEqual({ integrity: "ok", status: 1, evaluations: [], withheld: [] })
+    expect(replay!.four_eyes.mismatches.map(({ seq, verdict }) => [seq, verdict])).toEqual(planted.map((seq) => [seq, "second_person_missing"]))
+    const reasons = replay!.four_eyes.mismatches.map(({ reason }) => reason)
+    for (const [place, seq] of planted.entries()) expect(reasons[place]).toMatch(new RegExp(`^One person published it as equal\\. Compared again with what bound before it is ${open.records[seq]!.body["change"]}: `))
+    for (const said of [/Newly allowed/, /not compared by outcomes: meter/, /A notice may take more than 1000 ms/, /With the envelope env_[0-9a-z]+ of an agent of this org unit: Newly allowed/, /The meter actions would belong to another envelope/]) expect(reasons).toContainEqual(expect.stringMatching(said))
+    expect(text).toContain("It takes two people, and one did it.")
+  })
+
+  it("is not called in order where what it is compared with is not shown", async () => {
+    const [first, ...rest] = publications(isAlone)
+    for (const hidden of [first!, publications().findLast((seq) => seq < first! && open.records[seq]!.body["envelope_id"] === open.records[first!]!.body["envelope_id"])!]) {
+      const { replay, status } = await seal(at([hidden], shut("envelope")))
+      expect(status).toBe(2)
+      expect(replay!.four_eyes.mismatches).toEqual([])
+      expect(replay!.four_eyes.withheld[0]).toMatchObject({ seq: first, verdict: "withheld", reason: expect.stringMatching(/^One person published it as equal, and it was not compared: /) })
+      expect(replay!.four_eyes.withheld.every(({ seq }) => [first, ...rest].includes(seq))).toBe(true)
+    }
+  })
+
+  it("of an org unit is not called in order where an agent of it is not shown, and named where what is shown is enough", async () => {
+    const profile = open.records.findIndex(({ body, kind }) => kind === "agent.registered" && body["agent_id"] === seen.agentId)
+    const ofUnit = publications((body) => isAlone(body) && body["envelope_id"] === seen.unit)
+    const hidden = at([profile], shut("profile"))
+    const { replay } = await seal(hidden)
+    expect(replay!.four_eyes.mismatches).toEqual([])
+    expect(replay!.four_eyes.withheld.map(({ seq }) => seq)).toContain(ofUnit[0])
+    expect(replay!.four_eyes.withheld.find(({ seq }) => seq === ofUnit[0])!.reason).toContain("envelopes of agents that it is to be compared with are not shown")
+    const opening = publications((body) => isLoosening(body) && body["envelope_id"] === seen.unit)[0]!
+    const named = await seal(at([opening], calledHarmless, hidden))
+    expect([named.status, named.replay!.four_eyes.mismatches.map(({ seq }) => seq)]).toEqual([1, [opening]])
+  })
+
+  it("is not called in order in a range, which does not show what bound before", async () => {
+    const { pack, vkey } = await inBoundedWorld(Effect.andThen(life, exported({ kind: "range", from: 1, to: open.records.length - 1 })))
+    const { replay, status } = await replayed(pack, vkey)
+    expect([status, replay!.four_eyes.mismatches]).toEqual([2, []])
+    expect(replay!.four_eyes.withheld.map(({ seq }) => seq)).toEqual(publications(isAlone))
+  })
+})
