@@ -60,7 +60,7 @@ describe("a store that was put aside under an older schema", () => {
     const retired = `${file}.retired-1`
     chmodSync(retired, 0o600)
     const db = new DatabaseSync(retired)
-    db.exec("PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)")
+    db.exec("ALTER TABLE delivery ADD COLUMN retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL; PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
     chmodSync(retired, 0o400)
     // What a killed attempt left.

@@ -51,8 +51,8 @@ export const hopping = ({ guard, signer, storage }: Ports, hop: Hop, alive: () =
       turn()
       busy(1)
       const struck = board.struck.length
-      const exit = yield* Effect.exit(underFault(board, point, Effect.provideService(call, Clock.Clock, clock)))
-      busy(-1)
+      // Whoever is interrupted meanwhile waits for nothing any more.
+      const exit = yield* Effect.exit(underFault(board, point, Effect.provideService(call, Clock.Clock, clock))).pipe(Effect.ensuring(Effect.sync(() => busy(-1))))
       const fault = board.struck[struck]
       note(`${point} ${fault === undefined ? exit._tag : fault.kind}`)
       yield* way

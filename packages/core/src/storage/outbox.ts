@@ -116,7 +116,7 @@ export interface Claimed {
 
 /** What a claim found. */
 export interface ClaimAnswer {
-  /** Due, now `in_flight` with one attempt more; endpoints take turns, first attempts before retries. */
+  /** Due, now `in_flight` with one attempt more; endpoints take turns, and of each the one that is due longest comes first, be it a first attempt or a retry. */
   readonly claimed: ReadonlyArray<Claimed>
   /** `in_flight` beyond their lease, at most `limit`, oldest first: whoever had them is gone. Left as they are; the caller moves them. */
   readonly lapsed: ReadonlyArray<Delivery>

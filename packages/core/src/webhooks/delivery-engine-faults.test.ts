@@ -41,6 +41,29 @@ describe("the delivery engine", () => {
     }).pipe(Effect.provide(webhookWorld(there)))
   })
 
+  it.effect("takes a delivery for one that succeeded whose receiver took it after the lease, and sends it no more", () => {
+    const there = outside()
+    there.answer = () => Effect.delay(Effect.succeed(accepted), 40_000)
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      yield* Layer.build(Layer.fresh(running({ drainMs: 0 })))
+      yield* happened()
+      yield* settle
+      // Another process, that finds the lease over.
+      yield* Layer.build(Layer.fresh(running({ drainMs: 0 })))
+      yield* settle
+      yield* Effect.andThen(TestClock.adjust(30_000), settle)
+      assert.deepInclude((yield* storedDeliveries(id))[0]!, { state: "pending", attempts: 1, nextAttemptAtMs: 90_000 })
+      yield* Effect.andThen(TestClock.adjust(10_000), settle)
+      assert.deepInclude((yield* storedDeliveries(id))[0]!, { state: "succeeded", attempts: 1, finishedAtMs: 40_000 })
+      yield* wait(HOUR_MS)
+      assert.lengthOf(there.arrived, 1)
+      const [{ attempts } = { attempts: [] }] = yield* Webhooks.use((webhooks) => webhooks.deliveries(id))
+      assert.deepStrictEqual(attempts.map(({ error }) => error), ["crashed"])
+      assert.deepStrictEqual((yield* bodiesOf("delivery.finished")).map(({ attempts, outcome }) => [attempts, outcome]), [[1, "succeeded"]])
+    }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
+  })
+
   it.effect("drops an outcome quietly when somebody else moved the delivery", () => {
     const there = outside()
     there.answer = ({ url }) => Effect.delay(Effect.succeed(accepted), url.endsWith("/early") ? 3_000 : 4_000)

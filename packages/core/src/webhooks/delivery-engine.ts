@@ -137,7 +137,7 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
     if (limit <= 0) return pollMs
     const claimedNanos = yield* Clock.monotonicTimeNanos
     const answer: ClaimAnswer = yield* storage.outbox.claim({ leaseMs, limit, perEndpoint })
-    yield* launch(answer.claimed, claimedNanos).pipe(
+    if (answer.claimed.length > 0) yield* launch(answer.claimed, claimedNanos).pipe(
       // Nothing was sent: the leases run out, and the attempts count.
       Effect.onError(() => Effect.sync(() => answer.claimed.forEach(({ delivery }) => held.delete(delivery.id))))
     )

@@ -25,6 +25,8 @@ export interface Ended {
   readonly errorCode: AttemptError | null
   readonly responseExcerpt: string
   readonly retryAfterMs: number | null
+  /** Answered 2xx after its lease had run out, and waiting for the next attempt since. */
+  readonly isLate?: boolean
 }
 
 /** What is known when a batch is settled. */
@@ -90,7 +92,9 @@ const failingWebhooks = (ended: ReadonlyArray<Ended>, { besideSuccess, settings,
 const attemptOf = ({ delivery, endedAtMs, errorCode, firstStartedAtMs, retryAfterMs, statusCode }: Ended) =>
   ({ deliveryId: delivery.id, attempt: delivery.attempts, firstStartedAtMs, endedAtMs, statusCode, retryAfterMs, errorCode })
 
-const moveOf = ({ delivery, endedAtMs, errorCode, responseExcerpt, statusCode }: Ended, after: AfterAttempt): DeliveryMove => {
+const moveOf = ({ delivery, endedAtMs, errorCode, isLate, responseExcerpt, statusCode }: Ended, after: AfterAttempt): DeliveryMove => {
+  // Its attempt ended when the lease did, and stays as it was settled then.
+  if (isLate === true) return { id: delivery.id, from: { state: "pending", attempts: delivery.attempts }, to: { state: "succeeded" } }
   const state = deliveryAfter(after.act, "in_flight")
   return {
     id: delivery.id,

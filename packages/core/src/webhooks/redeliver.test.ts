@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { formatInstant } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import type { StorageApi } from "../storage/port.ts"
 import { systemHost } from "../writer.ts"
 import { created, engine, hooks, replays, tagOf } from "./testing/webhook-acts.ts"
 import { accepted, answered, happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
@@ -28,6 +29,23 @@ describe("webhooks", () => {
       yield* hooks(({ disable }) => disable(id, systemHost))
       assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, first!.id)), "WebhookNotActive")
     }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
+  })
+
+  it.effect("answer the delivery that was made, however many newer ones there are by then", () => {
+    const there = outside()
+    /** Others happen right behind the commit that owes the event once more. */
+    const busy = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      commit: (change) => change.again === undefined ? storage.commit(change) : Effect.tap(storage.commit(change), () => storage.commit({ events: Array.from({ length: 1_001 }, () => ({ type: "agent.registered", data: {} })) }))
+    })
+    return Effect.gen(function*() {
+      const { id } = yield* created()
+      yield* happened()
+      yield* Effect.scoped(Effect.andThen(Layer.build(engine), settle))
+      const [first] = yield* hooks(({ deliveries }) => deliveries(id))
+      assert.strictEqual(first!.state, "succeeded")
+      assert.deepInclude(yield* hooks(({ redeliver }) => redeliver(id, first!.id)), { event_id: first!.event_id, sequence: 2, state: "pending" })
+    }).pipe(Effect.provide(webhookWorld(there, {}, busy)))
   })
 
   it.effect("try a waiting delivery at once when somebody asks, as the next of its seven attempts and never as an eighth", () => {

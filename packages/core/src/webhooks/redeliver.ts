@@ -8,7 +8,7 @@ import type { StoredWebhook } from "./plan-webhook.ts"
 import { markRecovery, RECOVERIES } from "./recover-missed.ts"
 
 /** Deliveries looked through at a time for the one that was just made. */
-const PAGE = 500
+const PAGE = 1_000
 
 /**
  * Has a waiting delivery tried at once: the next of its seven attempts, the one after it as long behind this one's end as the schedule says. Owes the event of a finished one
@@ -26,7 +26,20 @@ export const redeliver = Effect.fnUntraced(function*(storage: StorageApi, { id, 
     yield* storage.commit({ expects, moves: [{ id: delivery.id, from: { state, attempts }, to: { state, nextAttemptAtMs: nowMs } }] })
     return delivery
   }
+  // Read before the last sequence: who owes the same event once more in between makes the commit a conflict.
   const marker = yield* storage.get(RECOVERIES, id)
+  const last = (yield* storage.outbox.deliveriesOf(id, { limit: 1 }))[0]?.sequence ?? 0
   yield* storage.commit({ expects, puts: [markRecovery(id, marker, Number(marker?.body["since_ms"] ?? 0))], again: [{ eventId, endpointId: id }] })
-  return (yield* storage.outbox.deliveriesOf(id, { limit: PAGE })).find((one) => one.eventId === eventId) ?? delivery
+  return (yield* firstAfter(storage, id, eventId, last)) ?? delivery
+})
+
+/** The first delivery of an event behind this sequence, however many newer ones there are: the one that was made once more, since those of a new event are of another. */
+const firstAfter = Effect.fnUntraced(function*(storage: StorageApi, endpointId: string, eventId: string, sequence: number): Effect.fn.Return<Delivery | null, ReadFault> {
+  let found: Delivery | null = null
+  for (let before: number | undefined; ;) {
+    const page = yield* storage.outbox.deliveriesOf(endpointId, before === undefined ? { limit: PAGE } : { before, limit: PAGE })
+    found = page.findLast((one) => one.eventId === eventId && one.sequence > sequence) ?? found
+    before = page.at(-1)?.sequence
+    if (before === undefined || before <= sequence || page.length < PAGE) return found
+  }
 })

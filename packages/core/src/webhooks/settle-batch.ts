@@ -1,6 +1,6 @@
 /** Settles ended attempts: reads what the plan needs, commits, and leaves out what somebody else moved meanwhile. */
 import { Effect } from "effect"
-import type { StorageConflict } from "../storage/faults.ts"
+import type { Conflict, StorageConflict } from "../storage/faults.ts"
 import { WEBHOOKS } from "../storage/outbox.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
 import { type Ended, planSettle } from "./plan-settle.ts"
@@ -21,6 +21,7 @@ export interface Settling {
 
 /**
  * Settles a batch. A delivery that somebody else moved (its lease had run out, its webhook was revoked) is left out quietly: what the store says holds.
+ * But one that waits for its next attempt since its lease ran out, and was taken by its receiver all the same, has succeeded: it is not sent again.
  *
  * - Fails: as the store does; nothing of the batch is settled then, and it may be settled again.
  */
@@ -36,12 +37,15 @@ export const settleBatch = ({ settings, sha256, storage }: Settling, batch: Read
         yield* Effect.logWarning(`Webhook ${String(data["webhook_id"])} has failed: delivery ${String(data["delivery_id"])} went wrong seven times. Nothing is sent to it until it is enabled.`)
       }
     }).pipe(Effect.catchIf(isConflict, (conflict) => {
-      const moved = new Set(conflict.conflicts.flatMap((one) => (one._tag === "Delivery" ? [one.id] : [])))
+      const moved = new Map(conflict.conflicts.flatMap((one) => (one._tag === "Delivery" ? [[one.id, one.found] as const] : [])))
       // Without one of those a webhook was changed meanwhile, and is read again.
-      return attempt(moved.size === 0 ? ended : ended.filter(({ delivery }) => !moved.has(delivery.id)))
+      return attempt(ended.flatMap((one) => !moved.has(one.delivery.id) ? [one] : isLateSuccess(one, moved.get(one.delivery.id)!) ? [{ ...one, isLate: true }] : []))
     })) as Effect.Effect<void, ReadFault>
   return attempt(batch)
 }
+
+const isLateSuccess = ({ delivery, errorCode, isLate }: Ended, found: Extract<Conflict, { readonly _tag: "Delivery" }>["found"]): boolean =>
+  isLate !== true && errorCode === null && found?.state === "pending" && found.attempts === delivery.attempts
 
 const isConflict = (error: unknown): error is StorageConflict => typeof error === "object" && error !== null && "_tag" in error && error._tag === "StorageConflict"
 

@@ -18,8 +18,8 @@ const text = {
   events: "INSERT INTO flyball.events (id, type, at_ms, seq, hash, data) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::bytea[], $6::text[])",
   deliveries: `WITH d AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[], $9::int8[], $10::int8[])
       AS d(id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)),
-    waiting AS (INSERT INTO flyball.pending (endpoint_id, retry, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
-      SELECT endpoint_id, CASE WHEN attempts > 0 THEN 1 ELSE 0 END, next_at_ms, sequence, id, event_id, attempts, created_at_ms FROM d WHERE state = 0),
+    waiting AS (INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
+      SELECT endpoint_id, next_at_ms, sequence, id, event_id, attempts, created_at_ms FROM d WHERE state = 0),
     flying AS (INSERT INTO flyball.in_flight (endpoint_id, sequence, delivery_id, attempt, started_at_ms, lease_until_ms)
       SELECT endpoint_id, sequence, id, attempts, created_at_ms, lease_until_ms FROM d WHERE state = 1)
     INSERT INTO flyball.deliveries (id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, finished_at_ms)

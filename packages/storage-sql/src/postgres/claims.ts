@@ -26,10 +26,9 @@ const now = "now AS MATERIALIZED (SELECT greatest(flyball.flyball_now(), at_ms) 
 
 const inFlight = (endpoint: string): string => `(SELECT count(*) FROM flyball.in_flight f WHERE f.endpoint_id = ${endpoint})`
 
-/** What is due to endpoint `l`, oldest first, at most as much as there is room for. */
-const oldest = (retry: 0 | 1): string =>
-  `(SELECT p.ctid AS tid, p.retry, row_number() OVER (ORDER BY p.next_at_ms, p.sequence) AS rank FROM flyball.pending p
-      WHERE p.endpoint_id = l.endpoint_id AND p.retry = ${retry} AND p.next_at_ms <= now.ms ORDER BY p.next_at_ms, p.sequence LIMIT l.room)`
+/** What is due to endpoint `l`, longest first, at most as much as there is room for. */
+const oldest = `(SELECT p.ctid AS tid, p.attempts > 0 AS retry, row_number() OVER (ORDER BY p.next_at_ms, p.sequence) AS rank FROM flyball.pending p
+        WHERE p.endpoint_id = l.endpoint_id AND p.next_at_ms <= now.ms ORDER BY p.next_at_ms, p.sequence LIMIT l.room)`
 
 /** Where a session notes the endpoints that its last claim locked: so that all statements of a claim travel at once. */
 const NOTE = "flyball_claim.endpoints"
@@ -54,21 +53,19 @@ export const claimTexts = {
    * Locks and notes endpoints with something due and room for more ($1 each), at most $2, in turn. Found by jumping in the index of what is pending from the first of one to the first
    * of the next. None where the head is not in the table $3 any more, or where writers have to know a later schema than $4.
    */
-  lock: `WITH RECURSIVE ${now}, lane(endpoint_id, retry, next_at_ms) AS (
-      (SELECT endpoint_id, retry, next_at_ms FROM flyball.pending
+  lock: `WITH RECURSIVE ${now}, lane(endpoint_id, next_at_ms) AS (
+      (SELECT endpoint_id, next_at_ms FROM flyball.pending
         WHERE (SELECT h.tableoid::int8 = $3::int8 AND h.oldest_writer <= $4::int4 FROM flyball.head h) AND EXISTS (SELECT 1 FROM flyball.pending p, now WHERE p.next_at_ms <= now.ms)
-        ORDER BY endpoint_id, retry, next_at_ms, sequence LIMIT 1)
+        ORDER BY endpoint_id, next_at_ms, sequence LIMIT 1)
       UNION ALL
-      SELECT n.endpoint_id, n.retry, n.next_at_ms FROM lane l CROSS JOIN LATERAL (SELECT p.endpoint_id, p.retry, p.next_at_ms FROM flyball.pending p
-        WHERE p.endpoint_id > l.endpoint_id ORDER BY p.endpoint_id, p.retry, p.next_at_ms, p.sequence LIMIT 1) n
+      SELECT n.endpoint_id, n.next_at_ms FROM lane l CROSS JOIN LATERAL (SELECT p.endpoint_id, p.next_at_ms FROM flyball.pending p
+        WHERE p.endpoint_id > l.endpoint_id ORDER BY p.endpoint_id, p.next_at_ms, p.sequence LIMIT 1) n
     ), ready AS MATERIALIZED (
-      SELECT l.endpoint_id, l.retry = 0 AND l.next_at_ms <= now.ms AS first FROM lane l, now
-      WHERE (l.next_at_ms <= now.ms OR l.retry = 0 AND EXISTS (SELECT 1 FROM flyball.pending p WHERE p.endpoint_id = l.endpoint_id AND p.retry = 1 AND p.next_at_ms <= now.ms))
-        AND ${inFlight("l.endpoint_id")} < $1::int8
+      SELECT l.endpoint_id FROM lane l, now WHERE l.next_at_ms <= now.ms AND ${inFlight("l.endpoint_id")} < $1::int8
     )
     SELECT set_config('${NOTE}', coalesce(array_agg(k.endpoint_id), '{}')::text, false) AS locked FROM (
       SELECT t.endpoint_id FROM ready r JOIN flyball.turns t ON t.endpoint_id = r.endpoint_id
-      ORDER BY r.first DESC, t.turn, t.endpoint_id LIMIT $2::int8 FOR UPDATE OF t SKIP LOCKED
+      ORDER BY t.turn, t.endpoint_id LIMIT $2::int8 FOR UPDATE OF t SKIP LOCKED
     ) k`,
   /**
    * Takes from the locked endpoints as `takeTurns` of core says, at most $1 of each and $2 in all, for $3 ms. Nobody else removes what is pending to them, so that a row is where it was found.
@@ -78,9 +75,10 @@ export const claimTexts = {
       SELECT t.endpoint_id, t.turn, greatest(0, least($2::int8, $1::int8 - ${inFlight("t.endpoint_id")})) AS room
       FROM unnest(${locked}) AS k(endpoint_id) JOIN flyball.turns t ON t.endpoint_id = k.endpoint_id
     ), chosen AS MATERIALIZED (
-      SELECT o.tid, row_number() OVER (ORDER BY o.retry, o.rank, l.turn, l.endpoint_id) AS n
-      FROM lane l CROSS JOIN now CROSS JOIN LATERAL (SELECT * FROM (SELECT * FROM ${oldest(0)} a UNION ALL SELECT * FROM ${oldest(1)} b) u LIMIT l.room) o
-      ORDER BY o.retry, o.rank, l.turn, l.endpoint_id LIMIT $2::int8
+      SELECT c.tid, row_number() OVER (ORDER BY c.rank, c.retry, c.turn, c.endpoint_id) AS n FROM (
+        SELECT o.tid, o.retry, o.rank, l.turn, l.endpoint_id FROM lane l CROSS JOIN now CROSS JOIN LATERAL ${oldest} o
+        ORDER BY o.rank, l.turn, l.endpoint_id LIMIT $2::int8
+      ) c
     ), taken AS (
       DELETE FROM flyball.pending p USING chosen c WHERE p.ctid = c.tid RETURNING p.*, c.n
     ), opened AS (

@@ -19,17 +19,17 @@ export const outboxWrites = {
     UPDATE flyball.attempts a SET excerpt = '""' FROM flyball.deliveries d WHERE d.endpoint_id = ANY ($1::text[]) AND a.delivery_id = d.id AND a.excerpt <> '""'`,
   /** What was pending, by its place; before the delivery has another. */
   unqueue: `DELETE FROM flyball.pending p USING unnest($1::text[]) AS k(id), flyball.deliveries d
-    WHERE d.id = k.id AND p.endpoint_id = d.endpoint_id AND p.retry = CASE WHEN d.attempts > 0 THEN 1 ELSE 0 END AND p.next_at_ms = d.next_at_ms AND p.sequence = d.sequence`,
+    WHERE d.id = k.id AND p.endpoint_id = d.endpoint_id AND p.next_at_ms = d.next_at_ms AND p.sequence = d.sequence`,
   moveDeliveries: `UPDATE flyball.deliveries d SET state = m.state, attempts = m.attempts, next_at_ms = m.next_at_ms, finished_at_ms = CASE WHEN m.state = 0 THEN NULL ELSE $5::int8 END
     FROM unnest($1::text[], $2::int2[], $3::int4[], $4::int8[]) AS m(id, state, attempts, next_at_ms) WHERE d.id = m.id`,
-  queue: `INSERT INTO flyball.pending (endpoint_id, retry, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
-    SELECT d.endpoint_id, CASE WHEN d.attempts > 0 THEN 1 ELSE 0 END, d.next_at_ms, d.sequence, d.id, d.event_id, d.attempts, d.created_at_ms FROM unnest($1::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id`,
+  queue: `INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
+    SELECT d.endpoint_id, d.next_at_ms, d.sequence, d.id, d.event_id, d.attempts, d.created_at_ms FROM unnest($1::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id`,
   addEvents: `INSERT INTO flyball.events (id, type, at_ms, seq, hash, data)
     SELECT id, type, $2::int8, seq, substring($1::bytea FROM (n * 32 - 31)::int4 FOR 32), data
     FROM unnest($3::text[], $4::text[], $5::int8[], $6::text[]) WITH ORDINALITY AS e(id, type, seq, data, n)`,
   addDeliveries: `WITH d AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[]) AS d(id, event_id, endpoint_id, sequence, state)),
-    waiting AS (INSERT INTO flyball.pending (endpoint_id, retry, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
-      SELECT endpoint_id, 0, $6::int8, sequence, id, event_id, 0, $6::int8 FROM d WHERE state = 0)
+    waiting AS (INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
+      SELECT endpoint_id, $6::int8, sequence, id, event_id, 0, $6::int8 FROM d WHERE state = 0)
     INSERT INTO flyball.deliveries (id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, finished_at_ms)
     SELECT id, event_id, endpoint_id, sequence, state, 0, $6::int8, CASE WHEN state = 0 THEN $6::int8 END, CASE WHEN state = 0 THEN NULL ELSE $6::int8 END FROM d`,
   setSequences: `WITH s AS (SELECT endpoint_id, sequence FROM unnest($1::text[], $2::int8[]) AS s(endpoint_id, sequence)),

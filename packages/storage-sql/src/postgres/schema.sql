@@ -111,18 +111,17 @@ CREATE TABLE flyball.deliveries (
 -- A delivery of the commit that caused its event has the time of that commit in its id, as the event has. What was owed once more later is found by this.
 CREATE INDEX deliveries_again ON flyball.deliveries (event_id) WHERE substr(id, 5, 9) <> substr(event_id, 5, 9);
 
--- What waits, in the order in which it is taken: found and removed by a claim without touching the delivery itself. Whoever removes a row has locked the endpoint's row of `turns`.
+-- What waits, in the order in which it is taken, that which is due longest first: found and removed by a claim without touching the delivery itself. Whoever removes a row has locked the endpoint's row of `turns`.
 -- Vacuumed early: whoever looks for what is due walks over what was due until then.
 CREATE TABLE flyball.pending (
   endpoint_id text COLLATE "C" NOT NULL,
-  retry smallint NOT NULL,
   next_at_ms bigint NOT NULL,
   sequence bigint NOT NULL,
   delivery_id text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
   attempts integer NOT NULL,
   created_at_ms bigint NOT NULL,
-  PRIMARY KEY (endpoint_id, retry, next_at_ms, sequence)
+  PRIMARY KEY (endpoint_id, next_at_ms, sequence)
 ) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
 CREATE INDEX pending_due ON flyball.pending (next_at_ms);
 

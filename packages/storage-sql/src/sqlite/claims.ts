@@ -9,6 +9,12 @@ import type { Words } from "./words.ts"
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
 
+/** What may be taken: the number of a delivery, and how often it was tried. */
+interface Due {
+  readonly n: number
+  readonly attempts: number
+}
+
 /** Claims of one open database. Nobody else writes it, so that what is read before a transaction still holds in it. */
 export class Claims {
   readonly #db: DatabaseSync
@@ -23,7 +29,7 @@ export class Claims {
 
   /** Takes what is due and makes that durable. A claim that finds nothing writes nothing. */
   claim(request: ClaimRequest, nowMs: number): ClaimRow {
-    const turns = takeTurns(this.#lanes(request, nowMs), (this.#rows.lastTurn.get()!["turn"] as number | null) ?? 0, request.limit)
+    const turns = takeTurns(this.#lanes(request, nowMs), (this.#rows.lastTurn.get()!["turn"] as number | null) ?? 0, request.limit, ({ attempts }) => attempts > 0)
     const claimed = turns.taken.length === 0 ? [] : this.#take(turns, nowMs, nowMs + request.leaseMs)
     const lapsed = this.#rows.lapsed.all(nowMs, request.limit + 1)
     const isMore = turns.taken.length === request.limit || lapsed.length > request.limit
@@ -35,8 +41,8 @@ export class Claims {
   }
 
   /** Endpoints are found by jumping from one to the next in an index of what is pending: a long line costs as much as a short one. */
-  #lanes({ limit, perEndpoint }: ClaimRequest, nowMs: number): ReadonlyArray<Lane<number>> {
-    const lanes: Array<Lane<number>> = []
+  #lanes({ limit, perEndpoint }: ClaimRequest, nowMs: number): ReadonlyArray<Lane<Due>> {
+    const lanes: Array<Lane<Due>> = []
     const earliest = this.#rows.earliest.get()?.["at"] as number | null
     if (earliest === null || earliest > nowMs) return lanes
     for (let last = -1;;) {
@@ -45,18 +51,13 @@ export class Claims {
       last = endpoint
       const room = Math.min(limit, perEndpoint - (this.#rows.inFlight.get(endpoint)!["count"] as number))
       if (room <= 0) continue
-      const firsts = this.#due(endpoint, 0, nowMs, room)
-      const retries = this.#due(endpoint, 1, nowMs, room - firsts.length)
-      if (firsts.length + retries.length === 0) continue
-      lanes.push({ endpointId: this.#words.text(endpoint), turn: (this.#rows.turn.get(endpoint)?.["turn"] as number | undefined) ?? 0, firsts, retries })
+      const due = this.#rows.due.all(endpoint, nowMs, room) as unknown as ReadonlyArray<Due>
+      if (due.length === 0) continue
+      lanes.push({ endpointId: this.#words.text(endpoint), turn: (this.#rows.turn.get(endpoint)?.["turn"] as number | undefined) ?? 0, due })
     }
   }
 
-  #due(endpoint: number, retry: 0 | 1, nowMs: number, limit: number): ReadonlyArray<number> {
-    return limit === 0 ? [] : this.#rows.due.all(endpoint, retry, nowMs, limit).map((row) => row["n"] as number)
-  }
-
-  #take({ taken, turns }: Turns<number>, nowMs: number, untilMs: number): ClaimRow["claimed"] {
+  #take({ taken, turns }: Turns<Due>, nowMs: number, untilMs: number): ClaimRow["claimed"] {
     try {
       this.#rows.begin.run()
       const collection = this.#words.find(WEBHOOKS)
@@ -64,7 +65,7 @@ export class Claims {
       for (const endpointId of turns.keys()) versions.set(endpointId, (this.#rows.version.get(collection, endpointId)?.["version"] as number | undefined) ?? 0)
       /** The same object for the same event: it goes to the host once, however many are told of it. */
       const events = new Map<string, EventRow>()
-      const claimed = taken.map((n) => {
+      const claimed = taken.map(({ n }) => {
         const { attempts } = this.#rows.take.get(untilMs, n) as { readonly attempts: number }
         this.#rows.open.run(n, attempts, nowMs)
         const row = this.#rows.claimed.get(n)!
@@ -111,7 +112,7 @@ const prepareRows = (db: DatabaseSync) => {
       WHERE d.state = 1 AND d.lease_until_ms <= ? ORDER BY d.lease_until_ms, d.id LIMIT ?`),
     nextEndpoint: sql("SELECT endpoint FROM delivery INDEXED BY delivery_pending WHERE state = 0 AND endpoint > ? ORDER BY endpoint LIMIT 1"),
     inFlight: sql("SELECT count(*) AS count FROM delivery INDEXED BY delivery_in_flight WHERE state = 1 AND endpoint = ?"),
-    due: sql("SELECT n FROM delivery INDEXED BY delivery_pending WHERE state = 0 AND endpoint = ? AND retry = ? AND next_at_ms <= ? ORDER BY next_at_ms, sequence LIMIT ?"),
+    due: sql("SELECT n, attempts FROM delivery INDEXED BY delivery_pending WHERE state = 0 AND endpoint = ? AND next_at_ms <= ? ORDER BY next_at_ms, sequence LIMIT ?"),
     turn: sql("SELECT turn FROM lane WHERE endpoint = ?"),
     lastTurn: sql("SELECT max(turn) AS turn FROM lane"),
     setTurn: sql("UPDATE lane SET turn = ? WHERE endpoint = ?"),

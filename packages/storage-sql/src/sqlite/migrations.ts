@@ -95,6 +95,11 @@ CREATE INDEX delivery_event ON delivery (event);
 }, {
   id: 4,
   name: "in-flight",
-  // One writer claims and settles here, and updates a delivery in its place. The numbers of both backends stay the same.
-  sql: ""
+  // One writer claims and settles here, and updates a delivery in its place: what is in flight needs no table. The numbers of both backends stay the same.
+  sql: `
+-- What waits, in the order in which it is taken: that which is due longest first, be it a first attempt or a retry.
+DROP INDEX delivery_pending;
+ALTER TABLE delivery DROP COLUMN retry;
+CREATE INDEX delivery_pending ON delivery (endpoint, next_at_ms, sequence) WHERE state = 0;
+`
 }]

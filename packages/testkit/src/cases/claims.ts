@@ -16,6 +16,10 @@ const outcome = ({ delivery: { attempts, id } }: Pick<Claimed, "delivery">, to: 
   id, from: { state: "in_flight", attempts }, to, ended: { endedAtMs: start, statusCode: 200, errorCode: null, responseExcerpt: "" }
 })
 
+/** Has each of these wait for another attempt, that is due then. */
+const retried = (storage: StorageApi, claimed: ReadonlyArray<Claimed>, dueAtMs: (address: string) => number) =>
+  storage.commit({ moves: claimed.map((each) => outcome(each, { state: "pending", nextAttemptAtMs: dueAtMs(`${each.delivery.endpointId} ${each.delivery.sequence}`) })) })
+
 /** Endpoints `a`, `b` … that are each owed so many. The first gets its first before the second gets its own. */
 const owing = Effect.fnUntraced(function*(storage: StorageApi, counts: { readonly [endpointId: string]: number }) {
   for (const [id, count] of Object.entries(counts)) {
@@ -84,24 +88,51 @@ export const claimCases = [
     }
     assert.deepEqual(served, ["a 1", "b 1", "a 2", "b 2", "a 3", "b 3"])
   })),
-  storageCase("first attempts come before retries, and retries in the order of when they are due", Effect.fnUntraced(function*(storage: StorageApi) {
+  storageCase("what is due longest comes first within an endpoint, be it a first attempt or a retry; of what is next to several, first attempts", Effect.fnUntraced(function*(storage: StorageApi) {
     const time = yield* CaseTime
     yield* time.set(start)
     yield* owing(storage, { a: 3, b: 1 })
-    const { claimed } = yield* storage.outbox.claim(all)
     const dueIn: { readonly [address: string]: number } = { "a 1": 3000, "a 2": 1000, "a 3": 2000, "b 1": 1000 }
-    yield* storage.commit({
-      moves: claimed.map((each) => outcome(each, { state: "pending", nextAttemptAtMs: start + dueIn[`${each.delivery.endpointId} ${each.delivery.sequence}`]! }))
-    })
+    yield* retried(storage, (yield* storage.outbox.claim(all)).claimed, (address) => start + dueIn[address]!)
     assert.deepEqual(yield* storage.outbox.claim(all), { claimed: [], lapsed: [], nextAtMs: start + 1000 })
     yield* time.set(start + 999)
     assert.deepEqual(yield* storage.outbox.claim(all), { claimed: [], lapsed: [], nextAtMs: start + 1000 })
-    yield* time.set(start + 2000)
+    yield* time.set(start + 1500)
     yield* storage.commit({ events: [event({}, "for.a"), event({}, "for.a")] })
+    yield* time.set(start + 2000)
+    yield* storage.commit({ events: [event({}, "for.a")] })
+    yield* owing(storage, { c: 2 })
     const answer = yield* storage.outbox.claim(all)
-    assert.deepEqual(addresses(answer), ["a 4", "a 5", "b 1", "a 2", "a 3"])
-    assert.deepEqual(answer.claimed.map(({ delivery }) => delivery.attempts), [1, 1, 2, 2, 2])
+    // "a 3" and "a 6" are due at the same instant: by sequence.
+    assert.deepEqual(addresses(answer), ["c 1", "b 1", "a 2", "c 2", "a 4", "a 5", "a 3", "a 6"])
+    assert.deepEqual(answer.claimed.map(({ delivery }) => delivery.attempts), [1, 2, 2, 1, 1, 1, 2, 1])
     assert.equal(answer.nextAtMs, start + 3000)
+  })),
+  storageCase("an endpoint that is owed more than it takes has its retries tried too, and none of its deliveries waits for ever", Effect.fnUntraced(function*(storage: StorageApi) {
+    const time = yield* CaseTime
+    yield* time.set(start)
+    yield* owing(storage, { a: 1 })
+    const taken: Array<string> = []
+    for (let second = 0; second < 8; second++) {
+      yield* time.set(start + second * 1000)
+      const { claimed } = yield* storage.outbox.claim({ ...all, perEndpoint: 1 })
+      taken.push(...claimed.map(({ delivery }) => `${delivery.sequence} ${delivery.attempts}`))
+      yield* retried(storage, claimed, () => start + second * 1000 + 1500)
+      yield* storage.commit({ events: [event({}, "for.a")] })
+    }
+    assert.deepEqual(taken, ["1 1", "2 1", "3 1", "1 2", "4 1", "2 2", "5 1", "3 2"])
+  })),
+  storageCase("an endpoint whose oldest is a retry has its turn too where there are more others with first attempts than a claim takes", Effect.fnUntraced(function*(storage: StorageApi) {
+    const time = yield* CaseTime
+    yield* time.set(start)
+    yield* owing(storage, { a: 1 })
+    yield* retried(storage, (yield* storage.outbox.claim(all)).claimed, () => start + 1)
+    yield* time.set(start + 1)
+    yield* owing(storage, { b: 4, c: 4, d: 4 })
+    const taken: Array<string> = []
+    for (let n = 0; n < 3; n++) taken.push(addresses(yield* storage.outbox.claim({ ...all, limit: 2 })).join(" & "))
+    // It was served before the others, so they have their first turns first; and then it has its own, though they are owed first attempts still.
+    assert.deepEqual(taken, ["b 1 & c 1", "d 1 & a 1", "b 2 & c 2"])
   })),
   storageCase("no endpoint has more in flight than it may, however often one claims", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* (yield* CaseTime).set(start)

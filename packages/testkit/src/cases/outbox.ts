@@ -193,6 +193,20 @@ export const outboxCases = [
     const { claimed } = yield* storage.outbox.claim(everything)
     assert.deepEqual(claimed.map(({ delivery }) => [delivery.id, delivery.attempts]), [[id, 2]])
   })),
+  storageCase("a waiting delivery can have succeeded after all, and is not claimed any more", Effect.fnUntraced(function*(storage: StorageApi) {
+    const time = yield* CaseTime
+    yield* time.set(start)
+    yield* storage.commit({ puts: [endpoint("whk_a")], events: [event()] })
+    const { id } = yield* onlyOf(storage, "whk_a")
+    yield* storage.outbox.claim(everything)
+    yield* storage.commit({ moves: [{ id, from: { state: "in_flight", attempts: 1 }, to: { state: "pending", nextAttemptAtMs: start + 60_000 }, ended }] })
+    const before = (yield* storage.outbox.delivery(id))!
+    yield* time.set(start + 10_000)
+    yield* storage.commit({ moves: [{ id, from: { state: "pending", attempts: 1 }, to: { state: "succeeded" } }] })
+    assert.deepEqual(yield* storage.outbox.delivery(id), { ...before, delivery: { ...before.delivery, state: "succeeded", nextAttemptAtMs: null, finishedAtMs: start + 10_000 } })
+    yield* time.set(start + 60_000)
+    assert.deepEqual(yield* storage.outbox.claim(everything), { claimed: [], lapsed: [], nextAtMs: null })
+  })),
   storageCase("of two outcomes of one attempt exactly one is written, and the other names no neighbour", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* begin(storage)
     yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 20 }, (_, n) => event({ n })) })

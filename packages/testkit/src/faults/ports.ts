@@ -36,9 +36,13 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     releaseLease: (name, holder) => around("storage.releaseLease", storage.releaseLease(name, holder))
   })
 
-/** This guard, with `around` around each call: `guard.read` and `guard.advance`. */
+/** This guard, with `around` around each call: `guard.read`, `guard.advance`, and `guard.inDoubt` where it can be in doubt. */
 export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
-  Guard.of({ ...guard, read: around("guard.read", guard.read), advance: (from, to) => around("guard.advance", guard.advance(from, to)) })
+  Guard.of({
+    read: around("guard.read", guard.read),
+    advance: (from, to) => around("guard.advance", guard.advance(from, to)),
+    ...(guard.inDoubt === undefined ? {} : { inDoubt: around("guard.inDoubt", guard.inDoubt) })
+  })
 
 /** This signer, with `around` around each call: `signer.sign`, by whichever key, and `signer.keys`, `signer.prepare` and `signer.promote` where it can rotate. */
 export const aroundSigner = (signer: SignerApi, around: Around): SignerApi => {

@@ -11,13 +11,13 @@ interface Row {
   readonly attempts: Array<Attempt>
 }
 
-/** Deliveries of one endpoint. Those that are pending are in order of when they are due. */
+/** Deliveries of one endpoint. */
 interface Lane {
   readonly all: Array<Row>
   /** Stays when what it was given to is forgotten. */
   lastSequence: number
-  readonly firsts: Array<Row>
-  readonly retries: Array<Row>
+  /** What is pending, in the order in which it is due. */
+  readonly waiting: Array<Row>
   readonly inFlight: Set<Row>
   turn: number
 }
@@ -64,11 +64,10 @@ export class OutboxTable {
       for (const row of lane?.all ?? []) row.attempts.forEach((attempt, index) => row.attempts[index] = { ...attempt, responseExcerpt: "" })
       for (const row of lane?.inFlight ?? []) this.#forgotten.add(row)
     }
-    for (const row of [...lane?.firsts ?? [], ...lane?.retries ?? []]) {
+    for (const row of lane?.waiting ?? []) {
       row.delivery = { ...row.delivery, state: "cancelled", nextAttemptAtMs: null, finishedAtMs: atMs }
     }
-    lane?.firsts.splice(0)
-    lane?.retries.splice(0)
+    lane?.waiting.splice(0)
   }
 
   add({ deliveries, events }: Owed, head: Head, atMs: number): void {
@@ -86,19 +85,15 @@ export class OutboxTable {
       const lane = this.#lane(endpointId)
       lane.all.push(row)
       lane.lastSequence = sequence
-      insert(lane.firsts, row)
+      insert(lane.waiting, row)
     }
   }
 
   claim({ leaseMs, limit, perEndpoint }: ClaimRequest, nowMs: number, versionOf: (endpointId: string) => number): ClaimAnswer {
     const lapsed = [...this.#lanes.values()].flatMap(({ inFlight }) => [...inFlight]).filter(({ delivery }) => delivery.leaseUntilMs! <= nowMs)
-    const waiting = [...this.#lanes].filter(([, { firsts, retries }]) => firsts.length + retries.length > 0)
-    const lanes = waiting.map(([endpointId, { firsts, inFlight, retries, turn }]) => {
-      const room = Math.max(0, perEndpoint - inFlight.size)
-      const due = firsts.slice(0, Math.min(room, dueCount(firsts, nowMs)))
-      return { endpointId, turn, firsts: due, retries: retries.slice(0, Math.min(room - due.length, dueCount(retries, nowMs))) }
-    })
-    const { taken, turns } = takeTurns(lanes, this.#lastTurn, limit)
+    const lanes = [...this.#lanes].filter(([, { waiting }]) => waiting.length > 0).map(([endpointId, { inFlight, turn, waiting }]) =>
+      ({ endpointId, turn, due: waiting.slice(0, Math.min(Math.max(0, perEndpoint - inFlight.size), dueCount(waiting, nowMs))) }))
+    const { taken, turns } = takeTurns(lanes, this.#lastTurn, limit, ({ delivery }) => delivery.attempts > 0)
     for (const row of taken) {
       this.#change(row, { state: "in_flight", attempts: row.delivery.attempts + 1, nextAttemptAtMs: null, leaseUntilMs: nowMs + leaseMs })
       row.attempts.push({ attempt: row.delivery.attempts, startedAtMs: nowMs, endedAtMs: null, statusCode: null, errorCode: null, responseExcerpt: "" })
@@ -168,12 +163,10 @@ export class OutboxTable {
 
   #nextAtMs(nowMs: number, leaseMs: number): number | null {
     const times: Array<number> = []
-    for (const { firsts, inFlight, retries } of this.#lanes.values()) {
-      for (const waiting of [firsts, retries]) {
-        const due = dueCount(waiting, nowMs)
-        if (due > 0) times.push(nowMs + leaseMs)
-        if (due < waiting.length) times.push(waiting[due]!.delivery.nextAttemptAtMs!)
-      }
+    for (const { inFlight, waiting } of this.#lanes.values()) {
+      const due = dueCount(waiting, nowMs)
+      if (due > 0) times.push(nowMs + leaseMs)
+      if (due < waiting.length) times.push(waiting[due]!.delivery.nextAttemptAtMs!)
       for (const { delivery } of inFlight) if (delivery.leaseUntilMs! > nowMs) times.push(delivery.leaseUntilMs!)
     }
     return times.length === 0 ? null : times.reduce((least, time) => Math.min(least, time))
@@ -181,21 +174,19 @@ export class OutboxTable {
 
   #change(row: Row, change: Partial<Delivery>): void {
     const lane = this.#lane(row.delivery.endpointId)
-    if (row.delivery.state === "pending") remove(waitingOf(lane, row), row)
+    if (row.delivery.state === "pending") remove(lane.waiting, row)
     lane.inFlight.delete(row)
     row.delivery = { ...row.delivery, ...change }
-    if (row.delivery.state === "pending") insert(waitingOf(lane, row), row)
+    if (row.delivery.state === "pending") insert(lane.waiting, row)
     if (row.delivery.state === "in_flight") lane.inFlight.add(row)
   }
 
   #lane(endpointId: string): Lane {
     let lane = this.#lanes.get(endpointId)
-    if (lane === undefined) this.#lanes.set(endpointId, lane = { all: [], lastSequence: 0, firsts: [], retries: [], inFlight: new Set(), turn: 0 })
+    if (lane === undefined) this.#lanes.set(endpointId, lane = { all: [], lastSequence: 0, waiting: [], inFlight: new Set(), turn: 0 })
     return lane
   }
 }
-
-const waitingOf = (lane: Lane, { delivery }: Row): Array<Row> => delivery.attempts === 0 ? lane.firsts : lane.retries
 
 const insert = (waiting: Array<Row>, row: Row): void => void waiting.splice(countBefore(waiting, (other) => dueOrder(other, row) < 0), 0, row)
 

@@ -1,13 +1,13 @@
 /** Whose turn it is: which of the deliveries that are due are claimed, and in what order. Pure; Postgres says the same in SQL, and one storage case holds them together. */
 import { compareText } from "../text.ts"
 
-/** What one endpoint has to offer: together no more than may still be in flight to it, oldest first. */
+/** What one endpoint has to offer: no more than may still be in flight to it. */
 export interface Lane<A> {
   readonly endpointId: string
   /** When it was served last, as a number that grows; 0: never. */
   readonly turn: number
-  readonly firsts: ReadonlyArray<A>
-  readonly retries: ReadonlyArray<A>
+  /** First attempts and retries alike, that which is due longest first, then by sequence: so nothing waits for ever behind what came later. */
+  readonly due: ReadonlyArray<A>
 }
 
 /** What is taken, in order, and the new turns of the endpoints that it belongs to. */
@@ -17,25 +17,23 @@ export interface Turns<A> {
 }
 
 /**
- * Takes at most `limit`: first attempts before retries, one of each endpoint in each round, beginning with the endpoint that was served longest ago.
+ * Takes at most `limit`: one of each endpoint in each round, beginning with the endpoint that was served longest ago. Within a round first attempts go before retries.
  *
+ * Who is served does not depend on what it is owed: an endpoint whose oldest is a retry would never have its turn while there are more others than `limit` has places for.
  * `lastTurn` is the highest turn of any endpoint, those without anything to offer included.
  */
-export const takeTurns = <A>(lanes: ReadonlyArray<Lane<A>>, lastTurn: number, limit: number): Turns<A> => {
+export const takeTurns = <A>(lanes: ReadonlyArray<Lane<A>>, lastTurn: number, limit: number, isRetry: (one: A) => boolean): Turns<A> => {
   const taken: Array<A> = []
   const turns = new Map<string, number>()
-  const round = (due: ReadonlyArray<Lane<A>>, offers: (lane: Lane<A>) => ReadonlyArray<A>): void => {
-    for (let rank = 0, left = due; left.length > 0 && taken.length < limit; rank++) {
-      left = left.filter((lane) => rank < offers(lane).length)
-      for (const lane of left) {
-        if (taken.length === limit) return
-        taken.push(offers(lane)[rank]!)
-        turns.set(lane.endpointId, lastTurn + taken.length)
-      }
+  let left = lanes.toSorted((a, b) => a.turn - b.turn || compareText(a.endpointId, b.endpointId))
+  for (let rank = 0; taken.length < limit; rank++) {
+    left = left.filter(({ due }) => rank < due.length)
+    if (left.length === 0) break
+    const served = left.slice(0, limit - taken.length)
+    for (const { due, endpointId } of [...served.filter(({ due }) => !isRetry(due[rank]!)), ...served.filter(({ due }) => isRetry(due[rank]!))]) {
+      taken.push(due[rank]!)
+      turns.set(endpointId, lastTurn + taken.length)
     }
   }
-  const inOrder = lanes.toSorted((a, b) => a.turn - b.turn || compareText(a.endpointId, b.endpointId))
-  round(inOrder, ({ firsts }) => firsts)
-  round(inOrder, ({ retries }) => retries)
   return { taken, turns }
 }

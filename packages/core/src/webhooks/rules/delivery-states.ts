@@ -15,7 +15,8 @@ export type DeliveryAct = "claim" | "succeed" | "retry" | "fail" | "cancel"
 /** The table. Three states are ends: nothing leads out of them. */
 export const deliveryTransitions: { readonly [act in DeliveryAct]: { readonly from: ReadonlyArray<DeliveryState>; readonly to: DeliveryState } } = {
   claim: { from: ["pending"], to: "in_flight" },
-  succeed: { from: ["in_flight"], to: "succeeded" },
+  // From pending: by an answer that came after the lease of the last attempt.
+  succeed: { from: ["pending", "in_flight"], to: "succeeded" },
   retry: { from: ["in_flight"], to: "pending" },
   fail: { from: ["in_flight"], to: "failed" },
   cancel: { from: ["pending", "in_flight"], to: "cancelled" }

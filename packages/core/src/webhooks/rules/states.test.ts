@@ -11,7 +11,7 @@ const statuses: ReadonlyArray<EndpointStatus> = ["active", "failed", "disabled",
 const deliveryRows: { readonly [act in DeliveryAct]: string } = {
   //       pending    in_flight  succeeded failed cancelled
   claim: "in_flight . . . .",
-  succeed: ". succeeded . . .",
+  succeed: "succeeded succeeded . . .",
   retry: ". pending . . .",
   fail: ". failed . . .",
   cancel: "cancelled cancelled . . ."

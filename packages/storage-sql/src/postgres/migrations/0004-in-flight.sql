@@ -3,22 +3,21 @@
 -- Nobody claims, settles or reads from here on, until all of it is moved.
 LOCK TABLE flyball.deliveries, flyball.attempts, flyball.turns IN ACCESS EXCLUSIVE MODE;
 
--- What waits, in the order in which it is taken: found and removed by a claim without touching the delivery itself. Whoever removes a row has locked the endpoint's row of `turns`.
+-- What waits, in the order in which it is taken, that which is due longest first: found and removed by a claim without touching the delivery itself. Whoever removes a row has locked the endpoint's row of `turns`.
 -- Vacuumed early: whoever looks for what is due walks over what was due until then.
 CREATE TABLE flyball.pending (
   endpoint_id text COLLATE "C" NOT NULL,
-  retry smallint NOT NULL,
   next_at_ms bigint NOT NULL,
   sequence bigint NOT NULL,
   delivery_id text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
   attempts integer NOT NULL,
   created_at_ms bigint NOT NULL,
-  PRIMARY KEY (endpoint_id, retry, next_at_ms, sequence)
+  PRIMARY KEY (endpoint_id, next_at_ms, sequence)
 ) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
 CREATE INDEX pending_due ON flyball.pending (next_at_ms);
-INSERT INTO flyball.pending (endpoint_id, retry, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
-  SELECT endpoint_id, retry, next_at_ms, sequence, id, event_id, attempts, created_at_ms FROM flyball.deliveries WHERE state = 0;
+INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
+  SELECT endpoint_id, next_at_ms, sequence, id, event_id, attempts, created_at_ms FROM flyball.deliveries WHERE state = 0;
 
 -- What somebody sends, with the attempt that the claim counted. Removed by the commit that settles it, and by nothing else.
 CREATE TABLE flyball.in_flight (
