@@ -181,11 +181,11 @@ const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDo
     Effect.suspend(() => {
       invariant(changeProblem(change))
       const packed = prepare(change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy))
-      return submit({ change: packed, puts: (change.puts ?? []).map(({ collection }) => collection) })
+      return submit({ change: packed, puts: [...change.puts ?? [], ...change.deletes ?? []].map(({ collection }) => collection) })
     })
 })
 
-/** A ChangeSet on its way, and the collections that it puts documents of. */
+/** A ChangeSet on its way, and the collections that it puts or deletes documents of. */
 interface Submitted {
   readonly change: PackedChange
   readonly puts: ReadonlyArray<string>

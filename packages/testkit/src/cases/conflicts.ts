@@ -65,8 +65,11 @@ export const conflictCases = [
     yield* storage.commit({ puts: [put("t1", { n: 1 }, { unique: { name: "one" }, keys: { colour: "red" } }), put("t2", {}, { keys: { colour: "red" } })] })
     const gone = { collection: "things", id: "t1" }
     for (const version of [2, 7]) assert.deepEqual(yield* refused(storage, { deletes: [{ ...gone, version }] }), [{ _tag: "Version", ...gone, expected: version, found: 1 }])
+    // Read before, so that whoever keeps what was read must notice.
+    assert.deepEqual([(yield* storage.get("things", "t1"))?.version, (yield* storage.find("things", "name", "one")).length, (yield* storage.find("things", "colour", "red")).length], [1, 1, 2])
     yield* storage.commit({ deletes: [{ ...gone, version: 1 }] })
     assert.equal(yield* storage.get("things", "t1"), null)
+    assert.deepEqual(yield* storage.find("things", "name", "one"), [])
     assert.deepEqual((yield* storage.list("things")).map(({ id }) => id), ["t2"])
     assert.deepEqual((yield* storage.find("things", "colour", "red")).map(({ id }) => id), ["t2"])
     assert.deepEqual(yield* refused(storage, { deletes: [{ ...gone, version: 1 }] }), [{ _tag: "Version", ...gone, expected: 1, found: 0 }])
