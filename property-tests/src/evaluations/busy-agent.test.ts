@@ -2,7 +2,7 @@
 import { ephemeralKeys, type Governor, openGovernor } from "@flyball/core"
 import type { StorageChoice } from "@flyball/core/storage"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
-import { type FreshDatabase, freshDatabase, type RunningPostgres, startPostgres } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { spending } from "./governed-history.ts"
 
@@ -14,16 +14,7 @@ const ann = { writer: "system:ann" }
 /** Its windows outlast the test, on whatever machine. */
 const meters = { spent: { op: "sum", of: "amount", where: { tool: ["pay"] }, window_ms: 86_400_000, key: ["agent_id"] }, looks: { op: "count", where: { tool: ["look"] }, window_ms: 86_400_000, key: ["run_id"] } }
 
-let server: RunningPostgres
-let database: FreshDatabase
-beforeAll(async () => {
-  server = await startPostgres()
-  database = await freshDatabase(server.url)
-})
-afterAll(async () => {
-  await database.drop()
-  await server.stop()
-})
+const database = givenDatabase({ beforeAll, afterAll })
 
 const stores: ReadonlyArray<readonly [string, () => StorageChoice]> = [
   ["SQLite", () => sqliteStorage({ file: ":memory:" })],

@@ -3,7 +3,7 @@ import { openGovernor } from "@flyball/core"
 import type { StorageChoice } from "@flyball/core/storage"
 import { dataFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
-import { type FreshDatabase, freshDatabase, type RunningPostgres, startPostgres } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,16 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 const CALLERS = 50
 
-let server: RunningPostgres
-let database: FreshDatabase
-beforeAll(async () => {
-  server = await startPostgres()
-  database = await freshDatabase(server.url)
-})
-afterAll(async () => {
-  await database.drop()
-  await server.stop()
-})
+const database = givenDatabase({ beforeAll, afterAll })
 
 const stores: ReadonlyArray<readonly [name: string, places: number, () => StorageChoice]> = [
   ["SQLite", 1, () => sqliteStorage({ file: ":memory:" })],

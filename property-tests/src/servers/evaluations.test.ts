@@ -6,7 +6,7 @@ import { Chain, governorLayer, keysLayerOf, Replay } from "@flyball/core"
 import { layerOf } from "@flyball/core/storage"
 import { dataFolder } from "@flyball/node"
 import { postgresStorage } from "@flyball/storage-sql"
-import { type FreshDatabase, freshDatabase } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { Effect, Layer, Logger } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { evaluatedAgain } from "../evaluations/governed-history.ts"
@@ -36,18 +36,16 @@ const envelope = {
 }
 
 let folder: string
-let database: FreshDatabase
+const database = givenDatabase({ beforeAll: beforeEach, afterAll: afterEach })
 let variables: Variables
 let servers: ReadonlyArray<ServerProcess>
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "flyball-evaluations-"))
-  database = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
   variables = { FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_DATABASE_URL: database.url, FLYBALL_LOG_LEVEL: "error" }
   servers = await Promise.all([1, 2, 3].map(() => startServer(variables)))
 }, 120_000)
 afterEach(async () => {
   await Promise.all(servers.filter((server) => server.runs()).map((server) => server.stop("SIGKILL")))
-  await database.drop()
   rmSync(folder, { recursive: true, force: true })
 })
 

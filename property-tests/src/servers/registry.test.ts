@@ -5,19 +5,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { type FreshDatabase, freshDatabase } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { adminToken, flyball, type ServerProcess, startServer, type Variables } from "./server-process.ts"
 
 let folder: string
-let database: FreshDatabase
+const database = givenDatabase({ beforeAll: beforeEach, afterAll: afterEach })
 let variables: Variables
 let servers: ReadonlyArray<ServerProcess>
 let admin: string
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "flyball-registry-"))
-  database = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
   variables = { FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_DATABASE_URL: database.url, FLYBALL_LOG_LEVEL: "error" }
   const first = await startServer(variables)
   servers = [first, ...await Promise.all([1, 2].map(() => startServer(variables)))]
@@ -25,7 +24,6 @@ beforeEach(async () => {
 }, 120_000)
 afterEach(async () => {
   await Promise.all(servers.filter((server) => server.runs()).map((server) => server.stop("SIGKILL")))
-  await database.drop()
   rmSync(folder, { recursive: true, force: true })
 })
 

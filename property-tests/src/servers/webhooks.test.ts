@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import { type FreshDatabase, freshDatabase, type OpenDatabase, openDatabase } from "@flyball/testkit/postgres"
+import { givenDatabase, type OpenDatabase, openDatabase } from "@flyball/testkit/postgres"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { adminToken, flyball, type ServerProcess, startServer, type Variables } from "./server-process.ts"
 import { type Receiver, startReceivers } from "./receivers.ts"
@@ -22,7 +22,7 @@ const STILL_MS = 2_000
 const LOOK_MS = 200
 
 let folder: string
-let database: FreshDatabase
+const database = givenDatabase({ beforeAll: beforeEach, afterAll: afterEach })
 let sql: OpenDatabase
 let variables: Variables
 let servers: ReadonlyArray<ServerProcess>
@@ -30,7 +30,6 @@ let admin: string
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "flyball-webhooks-"))
-  database = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
   variables = { FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_DATABASE_URL: database.url, FLYBALL_LOG_LEVEL: "error", FLYBALL_EGRESS_ALLOW: "127.0.0.1", FLYBALL_EGRESS_HTTP: "1" }
   const first = await startServer(variables)
   servers = [first, ...await Promise.all([1, 2].map(() => startServer(variables)))]
@@ -40,7 +39,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(servers.filter((server) => server.runs()).map((server) => server.stop("SIGKILL")))
   await sql.close()
-  await database.drop()
   rmSync(folder, { recursive: true, force: true })
 })
 

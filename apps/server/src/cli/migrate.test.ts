@@ -1,21 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator } from "./testing/commands.ts"
 
-const serverUrl = process.env["FLYBALL_TEST_PG_URL"]
-
 let me: Operator
-let database: FreshDatabase
+const database = givenDatabase({ beforeAll, afterAll })
 beforeAll(async () => {
-  if (serverUrl === undefined) throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
   me = operator()
-  database = await freshDatabase(serverUrl)
 })
 afterAll(async () => {
   await me.leave()
-  await database.drop()
 })
 
 describe("flyball migrate", () => {

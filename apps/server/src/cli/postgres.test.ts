@@ -1,22 +1,17 @@
-import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
 
-const serverUrl = process.env["FLYBALL_TEST_PG_URL"]
-
 let me: Operator
-let database: FreshDatabase
+const database = givenDatabase({ beforeAll, afterAll })
 let inDatabase: { readonly FLYBALL_DATABASE_URL: string }
 
 beforeAll(async () => {
-  if (serverUrl === undefined) throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
   me = operator()
-  database = await freshDatabase(serverUrl)
   inDatabase = { FLYBALL_DATABASE_URL: database.url }
 })
 afterAll(async () => {
   await me.leave()
-  await database.drop()
 })
 
 /** The server's address with other parts. */

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { retiredLocations } from "@flyball/storage-sql/operations"
-import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
@@ -12,10 +12,9 @@ const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url))
 const BLOCK_BYTES = 512
 
 let me: Operator
-let database: FreshDatabase
+const database = givenDatabase({ beforeAll, afterAll })
 beforeAll(async () => {
   me = operator()
-  database = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
   assert.strictEqual((await me.flyball(["import", starterFile])).status, 0)
   const small = await me.serve({ FLYBALL_DATA_DIR: "small" })
   await small.stop("SIGTERM")
@@ -25,7 +24,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await me.leave()
-  await database.drop()
 })
 
 /** Runs `flyball` where no file may become larger than this. */

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from "node:crypto"
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
 
@@ -79,13 +79,7 @@ describe("flyball rotate-key", () => {
 })
 
 describe("on Postgres", () => {
-  const serverUrl = process.env["FLYBALL_TEST_PG_URL"]
-  let database: FreshDatabase
-  beforeAll(async () => {
-    if (serverUrl === undefined) throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
-    database = await freshDatabase(serverUrl)
-  })
-  afterAll(() => database.drop())
+  const database = givenDatabase({ beforeAll, afterAll })
 
   it("a running server takes the new key up by itself, and two commands at once make no fork", async () => {
     const inDatabase = { FLYBALL_DATABASE_URL: database.url }

@@ -1,28 +1,23 @@
 /** The key of webhooks' secrets where several processes share one store. */
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
+import { givenDatabase } from "@flyball/testkit/postgres"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { operator, type Operator, type RunningServer, type Variables } from "./testing/commands.ts"
 
-const serverUrl = process.env["FLYBALL_TEST_PG_URL"]
-
 let me: Operator
-let database: FreshDatabase
+const database = givenDatabase({ beforeAll: beforeEach, afterAll: afterEach })
 /** Of the first process, and of one that has its key elsewhere, as on another host. */
 let one: Variables
 let other: Variables
 
 beforeEach(async () => {
-  if (serverUrl === undefined) throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
   me = operator()
-  database = await freshDatabase(serverUrl)
   one = { FLYBALL_DATABASE_URL: database.url, FLYBALL_EGRESS_ALLOW: "127.0.0.1" }
   other = { ...one, FLYBALL_SECRETS_KEY_FILE: me.path("other.key") }
 })
 afterEach(async () => {
   await me.leave()
-  await database.drop()
 })
 
 const newKey = (): string => `${randomBytes(32).toString("base64")}\n`

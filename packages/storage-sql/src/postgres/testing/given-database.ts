@@ -3,8 +3,7 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import type { RecordDraft, StorageApi, StorageOpenFault } from "@flyball/core/storage"
 import { layerOf, Storage } from "@flyball/core/storage"
 import { portableCrypto, readRecord, rootOfHashes, TILE_WIDTH, toHex } from "@flyball/evidence"
-import type { FreshDatabase, RunningPostgres } from "@flyball/testkit/postgres"
-import { freshDatabase, startPostgres } from "@flyball/testkit/postgres"
+import { givenDatabase as anyDatabase } from "@flyball/testkit/postgres"
 import { Effect, Layer, Redacted } from "effect"
 import type { Scope } from "effect"
 import assert from "node:assert/strict"
@@ -14,19 +13,7 @@ import { inRealTime } from "../real-time.ts"
 import type { PostgresOptions, Row } from "../sessions.ts"
 
 /** An empty database for the tests of one file. Read `url` inside tests only. */
-export const givenDatabase = (): { readonly url: string } => {
-  let server: RunningPostgres | undefined
-  let database: FreshDatabase | undefined
-  beforeAll(async () => {
-    server = await startPostgres()
-    database = await freshDatabase(server.url)
-  })
-  afterAll(async () => {
-    await database?.drop()
-    await server?.stop()
-  })
-  return { get url() { return database!.url } }
-}
+export const givenDatabase = (): { readonly url: string } => anyDatabase({ beforeAll, afterAll })
 
 /** Opens a store until the scope closes; each call is like another process. */
 export const openStore = (options: PostgresOptions): Effect.Effect<StorageApi, StorageOpenFault, Scope.Scope> =>
