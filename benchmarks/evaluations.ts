@@ -1,14 +1,11 @@
 /** Evaluations over HTTP, durable and metered, against bare node:http with as many inserts and against the POST of a decision: requests a second of processor time, and how long each takes. */
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, request } from "node:http"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { promisify } from "node:util"
 import { refunds } from "../packages/core/src/evaluations/testing/refunds.ts"
 import { decisionAt } from "./decisions.ts"
 import { type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
-import { file, processorMs, start, startFlyball } from "./server-process.ts"
+import { besideBare, file, processorMs } from "./server-process.ts"
 
 /** Callers at a time, and requests a round: enough for the clock of processor time, which ticks in hundredths of a second. */
 const LOADS = [{ callers: 1, requests: 300 }, { callers: 50, requests: 2_000 }] as const
@@ -38,10 +35,7 @@ export const benchmark: Benchmark = {
   about: `POST of an evaluation under a metered envelope, one agent and one window, ${LOADS.map(({ callers }) => callers).join(" and ")} callers, ${ROUNDS} rounds in turn with POST of a decision and with bare node:http, each durable`,
   run: async () => {
     if (process.platform !== "linux") throw new Error("this benchmark reads /proc, so it runs on Linux only")
-    const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
-    const { agent, key, server } = await startFlyball(folder)
-    const bare = await start([file("./bare-http.ts"), join(folder, "bare.db")], {})
-    try {
+    return besideBare("./bare-http.ts", async ({ agent, bare, folder, key, server }) => {
       await govern(folder, server.port, agent.id)
       const headers = { authorization: `Bearer ${key}` }
       const subjects: ReadonlyArray<Subject> = [
@@ -52,11 +46,7 @@ export const benchmark: Benchmark = {
       const lines: Array<Line> = []
       for (const load of LOADS) lines.push(...linesOf(load, await inTurn(subjects, load)))
       return lines
-    } finally {
-      await server.stop()
-      await bare.stop()
-      rmSync(folder, { recursive: true, force: true })
-    }
+    })
   }
 }
 

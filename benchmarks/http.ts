@@ -1,9 +1,6 @@
 /** Plain answers over HTTP, in requests a second of processor time, against bare node:http that answers as much, and stores as much for a POST. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { alternateTimes, type Benchmark, figure, type Line } from "./harness.ts"
-import { CONNECTIONS, file, load, processorMs, type Request, start, startFlyball } from "./server-process.ts"
+import { besideBare, CONNECTIONS, load, processorMs, type Request } from "./server-process.ts"
 
 const REQUESTS = 4_000
 /**
@@ -20,10 +17,7 @@ export const benchmark: Benchmark = {
   about: `GET agent, POST agent and GET chain head over ${CONNECTIONS} connections, ${REQUESTS} a round after ${WARM_UP} to warm up, in requests a second of the server's processor time, against bare node:http with the same inserts`,
   run: async () => {
     if (process.platform !== "linux") throw new Error("this benchmark reads /proc, so it runs on Linux only")
-    const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
-    const { agent, key, server } = await startFlyball(folder)
-    const bare = await start([file("./bare-http.ts"), join(folder, "bare.db")], {})
-    try {
+    return besideBare("./bare-http.ts", async ({ agent, bare, key, server }) => {
       const headers = { authorization: `Bearer ${key}` }
       let made = 0
       const register = (): Request => ({ method: "POST", path: "/api/v1/agents", body: Buffer.from(JSON.stringify({ name: `agent ${made++}`, purpose: "a benchmark" })) })
@@ -47,10 +41,6 @@ export const benchmark: Benchmark = {
         lines.push({ name: `http.${name}`, value: rate(subjectMs), unit: "requests/s of processor time", limit: rate(limitMs), ratio: figure(ratio), goal: `ratio >= ${GOAL}`, met: ratio >= GOAL })
       }
       return lines
-    } finally {
-      await server.stop()
-      await bare.stop()
-      rmSync(folder, { recursive: true, force: true })
-    }
+    })
   }
 }

@@ -1,7 +1,9 @@
 /** Servers as processes of their own, and load on them from this one. */
 import { spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { Agent, request } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
@@ -48,6 +50,23 @@ export const startFlyball = async (folder: string) => {
   const { key } = await call("/api/v1/admin/ingest-keys", token, { name: "bench", org_unit: "bench" })
   const agent = await call("/api/v1/agents", key, { name: "bench" })
   return { server, key: key as string, agent: agent as { readonly id: string } }
+}
+
+/** What runs beside one another in a benchmark: a governor's server, and bare `node:http` with the same inserts. */
+export type Pair = Awaited<ReturnType<typeof startFlyball>> & { readonly folder: string; readonly bare: Running }
+
+/** Runs both for as long as `use` takes, on files of their own that go afterwards. */
+export const besideBare = async <A>(bareFile: string, use: (pair: Pair) => Promise<A>): Promise<A> => {
+  const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
+  const flyball = await startFlyball(folder)
+  const bare = await start([file(bareFile), join(folder, "bare.db")], {})
+  try {
+    return await use({ ...flyball, folder, bare })
+  } finally {
+    await flyball.server.stop()
+    await bare.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** One request. */

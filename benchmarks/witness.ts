@@ -1,10 +1,7 @@
 /** Witnessing over HTTP, durable, against bare node:http with the same inserts: batches of 100, and single decisions at 64 connections. Design section 6. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { decisionsFrom } from "./decisions.ts"
 import { alternate, type Benchmark, figure, type Line } from "./harness.ts"
-import { CONNECTIONS, file, load, start, startFlyball } from "./server-process.ts"
+import { besideBare, CONNECTIONS, load } from "./server-process.ts"
 
 const ROUNDS = 5
 
@@ -13,15 +10,9 @@ interface Target {
   readonly path: string
   readonly port: number
   readonly headers: { readonly [name: string]: string }
-  readonly stop: () => Promise<unknown>
 }
 
 const witness = (target: Target, bodies: ReadonlyArray<Uint8Array>): Promise<void> => load(target, bodies.map((body) => ({ method: "POST", path: target.path, body })))
-
-const flyball = async (folder: string): Promise<Target> => {
-  const { agent, key, server } = await startFlyball(folder)
-  return { ...server, path: `/api/v1/agents/${agent.id}/decisions`, headers: { authorization: `Bearer ${key}` } }
-}
 
 const bodiesOf = (requests: number, size: number) => {
   let made = 0
@@ -32,11 +23,10 @@ const bodiesOf = (requests: number, size: number) => {
   })
 }
 
-const measure = async (name: string, requests: number, size: number, goal: number): Promise<Line> => {
-  const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
-  const subject = await flyball(folder)
-  const limit: Target = { ...await start([file("./bare-server.ts"), join(folder, "bare.db")], {}), path: "/", headers: {} }
-  try {
+const measure = (name: string, requests: number, size: number, goal: number): Promise<Line> =>
+  besideBare("./bare-server.ts", async ({ agent, bare, key, server }) => {
+    const subject: Target = { port: server.port, path: `/api/v1/agents/${agent.id}/decisions`, headers: { authorization: `Bearer ${key}` } }
+    const limit: Target = { port: bare.port, path: "/", headers: {} }
     const subjectBodies = bodiesOf(requests, size)
     const limitBodies = bodiesOf(requests, size)
     // All bodies are made before the clock starts: one set a round, and one for the warm-up.
@@ -45,12 +35,7 @@ const measure = async (name: string, requests: number, size: number, goal: numbe
     const { limitMs, ratio, subjectMs } = await alternate(ROUNDS, () => witness(limit, forLimit.pop()!), () => witness(subject, forSubject.pop()!))
     const rate = (ms: number): number => figure(requests * size / ms * 1_000)
     return { name, value: rate(subjectMs), unit: "decisions/s", limit: rate(limitMs), ratio: figure(ratio), goal: `ratio >= ${goal}`, met: ratio >= goal }
-  } finally {
-    await subject.stop()
-    await limit.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 /** See the file's first line. */
 export const benchmark: Benchmark = {
