@@ -1,5 +1,6 @@
 /** What came of looking whether two people did what takes two, and how it is told. */
 import type { Act, ActVerdictName } from "./act.ts"
+import { countedVerdicts, listed } from "./counted.ts"
 
 /** The member `four_eyes` of a replay, as `--json` prints it. */
 export interface FourEyesReport {
@@ -53,8 +54,7 @@ export const actText: { readonly [verdict in ActVerdictName]: string } = {
 /** How many acts there are, by verdict. */
 export const actCounts = ({ acts, verdicts }: FourEyesReport): string => {
   if (acts === 0) return "no version and no waiver."
-  const counts = (Object.keys(actText) as ReadonlyArray<ActVerdictName>).flatMap((verdict) => verdicts[verdict] === undefined ? [] : [`${verdicts[verdict]} ${verdict}`])
-  return `${acts} ${acts === 1 ? "draft, publication or grant" : "drafts, publications and grants"}: ${counts.join(", ")}.`
+  return `${acts} ${acts === 1 ? "draft, publication or grant" : "drafts, publications and grants"}: ${countedVerdicts(actText, verdicts)}.`
 }
 
 /** The lists below the findings. */
@@ -74,7 +74,5 @@ export const actStatement = (report: FourEyesReport): string | null => {
   if (first === undefined) return null
   return `${wrong === 1 ? "One version or waiver was" : `${wrong} versions or waivers were`} not made as the rules ask (${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): whoever sealed this chain sealed something that this service refuses.`
 }
-
-const listed = (list: ReadonlyArray<Act>, all: number): string => list.length < all ? `, the first ${list.length} of them here` : ""
 
 const item = ({ about, kind, reason, seq, verdict }: Act): string => `Record ${seq}: ${actText[verdict]} ${reason ?? ""} (${verdict}, ${kind} of ${about})`

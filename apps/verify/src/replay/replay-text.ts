@@ -1,5 +1,6 @@
 /** A replay in plain sentences. */
 import type { RecomputeVerdict } from "@flyball/core/recompute"
+import { countedVerdicts, listed } from "./counted.ts"
 import { actEntries } from "./four-eyes-report.ts"
 import { type ListedEvaluation, mismatchCount, type ReplayReport } from "./replay-report.ts"
 
@@ -24,9 +25,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
 
 /** How many evaluations there are, by verdict. */
 export const replayCounts = ({ evaluations, verdicts }: ReplayReport): string => {
-  if (evaluations === 0) return "none."
-  const counts = (Object.keys(replayText) as ReadonlyArray<RecomputeVerdict>).flatMap((verdict) => verdicts[verdict] === undefined ? [] : [`${verdicts[verdict]} ${verdict}`])
-  return `${evaluations} made again: ${counts.join(", ")}.`
+  return evaluations === 0 ? "none." : `${evaluations} made again: ${countedVerdicts(replayText, verdicts)}.`
 }
 
 /** The lists below the findings. */
@@ -36,12 +35,11 @@ export const replayEntries = (replay: ReplayReport): ReadonlyArray<{ readonly ti
   const open = (replay.verdicts.withheld ?? 0) + recorded
   return [
     ...wrong === 0 ? [] : [{ title: `Evaluations that do not follow from their rules: ${wrong}${listed(replay.mismatches, wrong)}`, items: replay.mismatches.map(item) }],
-    ...replay.late.count === 0 ? [] : [{ title: `Evaluations made long before they were recorded: ${replay.late.count}${replay.late.seqs.length < replay.late.count ? `, the first ${replay.late.seqs.length} of them here` : ""}`, items: [`Records ${replay.late.seqs.join(", ")}: more than ${replay.late.beyond_ms / 60_000} minutes lie between the time that the evaluation names and that of its record.`] }],
+    ...replay.late.count === 0 ? [] : [{ title: `Evaluations made long before they were recorded: ${replay.late.count}${listed(replay.late.seqs, replay.late.count)}`, items: [`Records ${replay.late.seqs.join(", ")}: more than ${replay.late.beyond_ms / 60_000} minutes lie between the time that the evaluation names and that of its record.`] }],
     ...open === 0 ? [] : [{ title: `Evaluations that could not be made again${recorded === 0 ? "" : ", or not out of the records before them"}: ${open}${listed(replay.withheld, open)}`, items: replay.withheld.map(item) }],
     ...actEntries(replay.four_eyes)
   ]
 }
 
-const listed = (list: ReadonlyArray<ListedEvaluation>, all: number): string => list.length < all ? `, the first ${list.length} of them here` : ""
 
 const item = ({ agent_id, evaluation_id, reason, seq, verdict }: ListedEvaluation): string => `Record ${seq}: ${replayText[verdict]} ${reason} (${verdict}, ${evaluation_id} of ${agent_id})`
