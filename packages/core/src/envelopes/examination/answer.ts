@@ -1,12 +1,10 @@
 /** Answers questions about envelopes. Pure, and without Effect: a thread for it starts fast. */
-import { beyondOutcomes, withNotes } from "../rules/analysis/beyond-outcomes.ts"
-import { longerNotice } from "../rules/analysis/longer-notice.ts"
-import { unitsOf } from "../rules/analysis/render/names.ts"
+import { comparePublication } from "../rules/analysis/compare-publication.ts"
+import { recordedInputs } from "../rules/analysis/recorded-inputs.ts"
 import { readEnvelope } from "../rules/read-envelope.ts"
-import { budgetsOf, combinationOf, compare, fit, type Fitted, lintRead, test } from "./examine.ts"
+import { fit, type Fitted, lintRead, readLayer, test } from "./examine.ts"
 import { historyOf } from "./history-json.ts"
 import type { Answers, Kind, Limits, Questions, Surroundings } from "./questions.ts"
-import { withAgents } from "./with-agents.ts"
 
 /** Answers one question, as far as `limits` go. */
 export const answer = <K extends Kind>({ about, kind }: { readonly kind: K; readonly about: Questions[K] }, limits: Limits): Answers[K] => answering[kind](about, limits)
@@ -32,9 +30,8 @@ const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) =
   }
 }
 
-const compared = ({ layers, own }: Questions["diff"]["before"], surroundings: Surroundings, later: Fitted, history: ReturnType<typeof historyOf>, limits: Limits) => {
-  const earlier = combinationOf(layers)
-  const beside = beyondOutcomes(compare(earlier, later, history, limits), own === null ? null : readEnvelope(own).envelope, later.envelope)
-  const notices = longerNotice(earlier, later.floored, budgetsOf(limits, earlier, later.floored), unitsOf(later.envelope))
-  return withAgents(withNotes(beside, notices), { layers, own }, later.envelope, surroundings, limits)
+const compared = ({ layers, own }: Questions["diff"]["before"], { inner, outer }: Surroundings, { envelope, floored }: Fitted, history: ReturnType<typeof historyOf>, limits: Limits) => {
+  const distinct = [...new Map(inner.flatMap((layer) => (layer.envelope === null ? [] : [[JSON.stringify(layer.envelope), layer] as const]))).values()]
+  const sight = { before: layers.map(readLayer), own: own === null ? null : readEnvelope(own).envelope, outer: outer.map(readLayer), inner: distinct.map(readLayer) }
+  return comparePublication(envelope, floored, sight, limits, recordedInputs(history.evaluations, floored)).report
 }

@@ -5,15 +5,14 @@ import { serverSignalNames } from "../../evaluations/rules/server-signals.ts"
 import type { JsonMap } from "../../replay/rules/types.ts"
 import type { History } from "../history.ts"
 import { backtest, type BacktestReport } from "../rules/analysis/backtest.ts"
+import { budgetsOf, type GateLayer } from "../rules/analysis/compare-publication.ts"
 import { type LintCode, lintCodes } from "../rules/analysis/codes.ts"
-import { diff } from "../rules/analysis/diff.ts"
 import type { DiffReport } from "../rules/analysis/diff-report.ts"
 import { lint } from "../rules/analysis/lint.ts"
 import type { LintFinding, LintReport } from "../rules/analysis/lint-report.ts"
 import { recordedInputs } from "../rules/analysis/recorded-inputs.ts"
 import { decisionTable, tableAsMarkdown } from "../rules/analysis/render/table.ts"
 import { envelopeSentences } from "../rules/analysis/render/sentence.ts"
-import { unitsOf } from "../rules/analysis/render/names.ts"
 import { compile, type Combination } from "../rules/compile.ts"
 import type { Envelope } from "../rules/envelope.ts"
 import type { Finding } from "../rules/findings.ts"
@@ -22,13 +21,6 @@ import { withTierFloor } from "../rules/tier-floor.ts"
 import { factsAround } from "./facts-around.ts"
 import { changedUnits } from "./meter-units.ts"
 import type { LayerText, Limits, Surroundings } from "./questions.ts"
-
-/** The budgets of a question about these versions. */
-export const budgetsOf = ({ nodes, work }: Limits, ...versions: ReadonlyArray<Combination | null>): { readonly budget: number; readonly searchBudget: number } => {
-  const boxes = Math.max(1, ...versions.map((version) => version === null ? 0 : version.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)))
-  const budget = Math.max(1, Math.min(nodes, Math.floor(work / (boxes * boxes))))
-  return { budget, searchBudget: budget }
-}
 
 /** An envelope that was read and fits: alone with its outer layers, and under the tier floor too. Null where it does not. */
 export interface Fitted {
@@ -65,6 +57,9 @@ const unknownToServer = ({ signals }: Envelope): ReadonlyArray<Finding> => signa
 /** The envelope of a version that was published; null where its text is gone or cannot be read any more. */
 const envelopeOf = ({ envelope }: LayerText): Envelope | null => (envelope === null ? null : readEnvelope(envelope).envelope)
 
+/** A layer by what its text says. */
+export const readLayer = (layer: LayerText): GateLayer => ({ envelopeId: layer.envelopeId, envelope: envelopeOf(layer) })
+
 /** Lints what was read. Codes in `acknowledged` may stay open. */
 export const lintRead = ({ findings, fitted }: Reading, surroundings: Surroundings, history: History | null, acknowledged: ReadonlyArray<string>, limits: Limits): LintOut => {
   const ownFindings = findings.map(readingOut)
@@ -97,10 +92,6 @@ const readingOut = ({ code, example, message, path }: Finding): EnvelopeFinding 
 const findingOut = ({ code, example, historyCount, level, message, rules, share, volume }: LintFinding): EnvelopeFinding =>
   ({ code, level, path: null, rules, message, example, volume, share, history_count: historyCount })
 
-/** Compares what binds now with what would. `from` null: before it, everything is denied. */
-export const compare = (from: Combination | null, to: Fitted, history: History, limits: Limits): DiffReport =>
-  diff(from === null ? null : from.compiled, to.floored.compiled, { ...budgetsOf(limits, from, to.floored), history: recordedInputs(history.evaluations, to.floored), units: unitsOf(to.envelope) })
-
 /** A diff as the interface shows it; numbers of versions, 0 for the draft or for nothing. */
 export const diffOut = (from: number, to: number, report: DiffReport): DiffOut => ({
   from, to, change: report.change, complete: report.complete, domain: report.domain, notes: report.notes, history_total: report.historyTotal, sentence: report.sentence,
@@ -126,10 +117,3 @@ export const test = ({ floored }: Fitted, history: History, meters: BacktestRepo
 
 /** Days that a history spans. */
 const daysOf = ({ evaluations }: History): number => (evaluations.at(-1)!.atMs - evaluations[0]!.atMs) / 86_400_000
-
-/** What a binding says without its waivers: a version that makes an exception permanent loosens, also while the exception holds for a time. */
-export const combinationOf = (layers: ReadonlyArray<LayerText>): Combination | null => {
-  const envelopes = layers.flatMap((layer) => envelopeOf(layer) ?? [])
-  return layers.length === 0 || envelopes.length < layers.length ? null : compile(withTierFloor(envelopes)).combination
-}
-

@@ -5,6 +5,7 @@
  */
 import type { BacktestOut, EnvelopeFinding, LintOut } from "@flyball/contract"
 import type { JsonMap } from "../../replay/rules/types.ts"
+import type { Limits } from "../rules/analysis/compare-publication.ts"
 import type { DiffReport } from "../rules/analysis/diff-report.ts"
 import type { HistoryJson } from "./history-json.ts"
 import type { MeterUnit } from "./meter-units.ts"
@@ -65,15 +66,7 @@ export interface Answers {
 /** What can be asked. */
 export type Kind = keyof Questions
 
-/**
- * How far a question is followed; past it the answer names what is open (E110). What a node costs grows with the square of the boxes, so where there are many fewer nodes are looked at.
- *
- * - Unit: nodes of a diagram, and as many states of all searches; `work` is nodes times the square of the boxes.
- */
-export interface Limits {
-  readonly nodes: number
-  readonly work: number
-}
+export type { Limits }
 
 /** Where an answer holds up everything else. Twenty rules take a hundred nodes. */
 export const inPlaceLimits: Limits = { nodes: 10_000, work: 4_000_000 }

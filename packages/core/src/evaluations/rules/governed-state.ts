@@ -11,7 +11,7 @@ import type { ExpectedDocument, PartContent, ReplayRecord } from "../../replay/r
 import { foldWaiver } from "../../waivers/rules/fold.ts"
 import type { WaiverDocument } from "../../waivers/rules/document.ts"
 import type { Bound } from "./bindings.ts"
-import type { GateLayer, GateView } from "./judge-publication.ts"
+import type { GateView, PublishedLayer } from "./judge-publication.ts"
 import type { Layer } from "./layers.ts"
 import { serverSignals } from "./server-signals.ts"
 import { madeAtMs } from "./standing.ts"
@@ -187,7 +187,7 @@ export class GovernedState {
   }
 
   /** What is in force for an agent's org unit by itself; null where that is not shown. */
-  #unitLayers(agentId: string): ReadonlyArray<GateLayer> | null {
+  #unitLayers(agentId: string): ReadonlyArray<PublishedLayer> | null {
     const document = this.agents.get(agentId)?.document
     if (document?.unknown.includes("orgUnit") === true) return null
     const orgUnit = document?.body["orgUnit"]
@@ -197,8 +197,8 @@ export class GovernedState {
   }
 
   /** What is in force for the agents of an org unit, as far as it is shown. */
-  #agentLayers(orgUnit: string | null | undefined): { readonly layers: ReadonlyArray<GateLayer>; readonly isWhole: boolean } {
-    const layers: Array<GateLayer> = []
+  #agentLayers(orgUnit: string | null | undefined): { readonly layers: ReadonlyArray<PublishedLayer>; readonly isWhole: boolean } {
+    const layers: Array<PublishedLayer> = []
     let isWhole = orgUnit !== undefined
     for (const [agentId, ids] of this.#ofAgents) {
       const document = this.agents.get(agentId)?.document
@@ -212,8 +212,8 @@ export class GovernedState {
   }
 
   /** The versions that envelopes have in force; null where the text of one is not shown. */
-  #liveOf(envelopes: ReadonlyArray<KnownEnvelope>): ReadonlyArray<GateLayer> | null {
-    const layers: Array<GateLayer> = []
+  #liveOf(envelopes: ReadonlyArray<KnownEnvelope>): ReadonlyArray<PublishedLayer> | null {
+    const layers: Array<PublishedLayer> = []
     for (const { id, live, withdrawn } of envelopes) {
       if (live === null || withdrawn) continue
       const version = this.version(id, live)
