@@ -55,10 +55,10 @@ const redeliver: Act = Effect.fnUntraced(function*(client) {
 /** Since before the world began, by any host's clock within the 14 days that are allowed. */
 const SINCE = new Date(START_MS - 5 * 86_400_000).toISOString()
 
-/** An hour behind the earliest time that a refusal names. */
-const inAnHourOf = (refusal: { readonly _tag: string }): string => {
+/** A week behind the earliest time that a refusal names: the store's clock may go on for hours until a call that is tried again gets through. */
+const inAWeekOf = (refusal: { readonly _tag: string }): string => {
   const [, earliest] = /from (\S+) on/.exec(JSON.stringify(refusal)) ?? []
-  return new Date(Date.parse(earliest ?? "") + 3_600_000).toISOString()
+  return new Date(Date.parse(earliest ?? "") + 7 * 86_400_000).toISOString()
 }
 
 const recover: Act = Effect.fnUntraced(function*(client) {
@@ -68,7 +68,7 @@ const recover: Act = Effect.fnUntraced(function*(client) {
   const since = (from: string) => ask(client, "recover", Webhooks.use((webhooks) => webhooks.recover(id, { since: from })), line)
   let answer = yield* since(SINCE)
   // A store with a clock of its own may be far from the world's beginning. It says how far back it goes.
-  if (answer !== null && !answer.done && answer.refusal._tag === "InvalidInput") answer = yield* since(inAnHourOf(answer.refusal))
+  if (answer !== null && !answer.done && answer.refusal._tag === "InvalidInput") answer = yield* since(inAWeekOf(answer.refusal))
   if (answer !== null && !answer.done && answer.refusal._tag !== "WebhookNotActive") yield* unexpected(client, "recover", answer.refusal._tag)
 })
 
