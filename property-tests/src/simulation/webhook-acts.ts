@@ -55,6 +55,9 @@ const redeliver: Act = Effect.fnUntraced(function*(client) {
 /** Since before the world began, by any host's clock within the 14 days that are allowed. */
 const SINCE = new Date(START_MS - 5 * 86_400_000).toISOString()
 
+/** Weeks that may go by, one after the other, while a call is tried again. */
+const MOST_FAR = 4
+
 /** A week behind the earliest time that a refusal names: the store's clock may go on for hours until a call that is tried again gets through. */
 const inAWeekOf = (refusal: { readonly _tag: string }): string => {
   const [, earliest] = /from (\S+) on/.exec(JSON.stringify(refusal)) ?? []
@@ -68,7 +71,7 @@ const recover: Act = Effect.fnUntraced(function*(client) {
   const since = (from: string) => ask(client, "recover", Webhooks.use((webhooks) => webhooks.recover(id, { since: from })), line)
   let answer = yield* since(SINCE)
   // A store with a clock of its own may be far from the world's beginning. It says how far back it goes.
-  if (answer !== null && !answer.done && answer.refusal._tag === "InvalidInput") answer = yield* since(inAWeekOf(answer.refusal))
+  for (let tries = 0; tries < MOST_FAR && answer !== null && !answer.done && answer.refusal._tag === "InvalidInput"; tries++) answer = yield* since(inAWeekOf(answer.refusal))
   if (answer !== null && !answer.done && answer.refusal._tag !== "WebhookNotActive") yield* unexpected(client, "recover", answer.refusal._tag)
 })
 
