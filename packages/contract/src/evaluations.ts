@@ -17,7 +17,7 @@ export const SIGNALS_LIMIT_BYTES = 65_536
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Any JSON object. What is wrong with it is a verdict, not an error: unknown signals are denied, and on record. */
-const signals = Schema.Unknown.check(check<unknown>(isObject, { type: "value_error", msg: "Input should be an object: the signals by name" }))
+const signals = Schema.Unknown.check(check<unknown>(isObject, { type: "dict_type", msg: "Input should be a valid dictionary" }))
 
 /** Body of POST /bound/evaluations. The same content under the same `client_ref` gets the first answer again. */
 export const EvaluationIn = Schema.Struct({
@@ -50,7 +50,7 @@ export const LayerOut = Schema.Struct({ envelope_id: Schema.String, version: Sch
 export const ShadowOut = Schema.Struct({ outcome: oneOf(evaluationOutcomes), matched_rule: Schema.String, layers: Schema.Array(LayerOut) })
 
 /**
- * An evaluation. `signals` is what was sent; null once it was erased. `envelope_*` is the innermost envelope in force, null where there was none.
+ * An evaluation. `signals` is what was sent; null once it was erased, and where it has no exact JSON form. `envelope_*` is the innermost envelope in force, null where there was none.
  * `valid_ms`: how long from `created_at` an agent may act on it.
  */
 export const Evaluation = Schema.Struct({

@@ -3,7 +3,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { BATCH_LIMIT_BYTES } from "@flyball/contract"
 import { assert, describe, it } from "vitest"
-import { givenRefusedWorld } from "./testing/given-refused-world.ts"
+import { givenRefusedWorld, seen } from "./testing/given-refused-world.ts"
 
 const given = givenRefusedWorld()
 
@@ -21,6 +21,20 @@ describe("what has no exact JSON form", () => {
     const { text } = await given.world.send("GET", `/api/v1/evidence/packs/${pack.json.id}`, { token: given.world.admin })
     const disclosed = text.split("\n").filter((line) => line.startsWith("D ")).map((line) => atob(line.split(" ")[4]!))
     assert.deepStrictEqual(disclosed, texts)
+  })
+
+  it("is taken as signals where it is an object, and refused where it is none", async () => {
+    const agent = await given.world.register("asking")
+    const asked = (ref: string, signals: string) =>
+      given.world.send("POST", "/api/v1/bound/evaluations", { token: given.world.admin, body: `{"agent_id":"${agent}","client_ref":"${ref}","signals":${signals}}` })
+    const { status } = await asked("object", "{\"n\":1e999}")
+    assert.strictEqual(status, 201)
+    const before = await given.world.send("GET", "/api/v1/chain/head", { token: given.world.admin })
+    for (const [index, signals] of ["[1e999]", "1e999", "\"\\ud800\"", "[{\"a\":1,\"a\":2}]", "[]", "\"x\"", "null", "true"].entries()) {
+      assert.deepStrictEqual(seen(await asked(`r${index}`, signals)), [422, "dict_type", "body.signals"], signals)
+    }
+    const after = await given.world.send("GET", "/api/v1/chain/head", { token: given.world.admin })
+    assert.strictEqual(after.json.seq, before.json.seq)
   })
 })
 

@@ -153,6 +153,7 @@ describe("what goes in", () => {
     assert.deepStrictEqual(member("AgentCreate", "owner_email"), { type: ["string", "null"], minLength: 3, maxLength: 254, format: "email" })
     assert.deepStrictEqual(member("RecertifyIn", "recert_due_at"), { type: "string", format: "date-time" })
     assert.deepStrictEqual(member("DecisionIn", "args"), {})
+    assert.deepStrictEqual(member("EvaluationIn", "signals"), { type: "object" })
     assert.deepStrictEqual(member("DecisionIn", "usage"), { anyOf: [{ $ref: "#/components/schemas/Usage" }, { type: "null" }] })
     assert.deepStrictEqual(operationOf(endpoints.find(({ id }) => id === "decisions.witness")!).requestBody!.content["application/json"]!.schema, {
       anyOf: [{ $ref: "#/components/schemas/DecisionBatchIn" }, { $ref: "#/components/schemas/DecisionIn" }]

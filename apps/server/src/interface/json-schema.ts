@@ -116,6 +116,8 @@ const keywordsOfDetail = (ast: SchemaAST.AST, { ctx = {}, msg, type }: CheckDeta
     case "int_type":
     case "int_parsing":
       return { type: "integer" }
+    case "dict_type":
+      return { type: "object" }
     case "datetime_parsing":
       return { format: "date-time" }
     case "too_short":

@@ -109,7 +109,7 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
   ],
   "bound.evaluate": [
     ["agent_id", missing, "missing"], ["agent_id", "x", "string_pattern_mismatch"], ["client_ref", missing, "missing"], ...badIdentifier("client_ref", 128), ["signals", missing, "missing"],
-    ["signals", [], "value_error"], ["signals", null, "value_error"], ["signals", "x", "value_error"], ...badIdentifier("action", 200), ["action_digest", "sha256:x", "string_pattern_mismatch"],
+    ["signals", [], "dict_type"], ["signals", null, "dict_type"], ["signals", "x", "dict_type"], ...badIdentifier("action", 200), ["action_digest", "sha256:x", "string_pattern_mismatch"],
     ...badIdentifier("run_id", 200), ...badIdentifier("approval_id", 200), ["mode", "shadow", "extra_forbidden"], ["outcome", "allow", "extra_forbidden"], ["tier", "L4", "extra_forbidden"]
   ],
   "bound.void_evaluation": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
