@@ -1,7 +1,7 @@
 /** The chain as it travels. Digests are `sha256:<hex>`. Spec: document 1 section 4, `/chain`; api.md "decisions, chain, evidence". */
 import { Schema } from "effect"
-import { id, integer, integerParam, oneOf, patterned } from "./fields.ts"
-import { MAX_PAGE } from "./limits.ts"
+import { id, integer, integerParam, leftOut, oneOf, patterned } from "./fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 
 /** Answer of GET /chain/head. `checkpoint` is the newest signed note, which may be of a smaller tree. */
 export const HeadOut = Schema.Struct({
@@ -34,7 +34,7 @@ export type VerifyOut = typeof VerifyOut.Type
 /** Query of GET /chain/records, oldest first. */
 export const RecordsQuery = Schema.Struct({
   from: Schema.optionalKey(integerParam()),
-  limit: Schema.optionalKey(integerParam(1, MAX_PAGE)),
+  limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
   kind: Schema.optionalKey(patterned(/^[a-z][a-z0-9_.]{2,63}$/, 64)),
   agent_id: Schema.optionalKey(id("agent"))
 })

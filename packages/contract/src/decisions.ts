@@ -1,8 +1,8 @@
 /** Decisions as they travel. Spec: api.md "decisions, chain, evidence". */
 import { Result, Schema } from "effect"
 import { type Decoded, decode } from "./decode.ts"
-import { anyJson, defaulted, identifier, instant, instantText, integer, integerParam, list, oneOf, optional } from "./fields.ts"
-import { MAX_BATCH, MAX_PAGE } from "./limits.ts"
+import { anyJson, defaulted, identifier, instant, instantText, integer, integerParam, leftOut, list, oneOf, optional } from "./fields.ts"
+import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
 import { quickDecision, quickDecisions } from "./quick-decision.ts"
 import { parseRfc3339 } from "./rfc3339.ts"
 
@@ -151,7 +151,7 @@ export type CaptureGapOut = typeof CaptureGapOut.Type
 
 /** Query of GET /agents/{agent_id}/decisions. `before` is the seq of the last decision seen; newest come first. */
 export const DecisionListQuery = Schema.Struct({
-  limit: Schema.optionalKey(integerParam(1, MAX_PAGE)),
+  limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
   before: Schema.optionalKey(integerParam()),
   run_id: Schema.optionalKey(identifier(200)),
   action: Schema.optionalKey(identifier(200))

@@ -25,12 +25,15 @@ export interface CheckDetail {
 export const check = <T>(holds: (value: T) => boolean, detail: CheckDetail, keywords: { readonly [keyword: string]: unknown } = {}) =>
   Schema.makeFilter<T>((value) => holds(value), { detail, keywords, message: detail.msg }, true)
 
-/** An optional member; null means the same as absent. */
+/** An optional member; null means the same as absent, but in the body of a PATCH, where it empties what may be empty. */
 export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** A member that may be left out, and then is `value`. */
 export const defaulted = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))).annotate({ leftOut: value })
+
+/** A parameter that may be left out; whoever reads it then takes `value`, and the interface description says so. */
+export const leftOut = <S extends Schema.Top>(schema: S, value: S["Type"]) => Schema.optionalKey(schema.annotate({ leftOut: value }))
 
 const codePoints = (text: string): number => {
   let count = text.length

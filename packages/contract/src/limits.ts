@@ -13,6 +13,9 @@ export const MAX_BATCH = 1_000
 /** Items that one page of a list can hold. */
 export const MAX_PAGE = 1_000
 
+/** Items of a page where no limit is asked for, in the lists that are not complete without one: they grow with every act. */
+export const DEFAULT_PAGE = 100
+
 /** Bytes of a request body. Enough for every shape but a batch. */
 export const BODY_LIMIT_BYTES = 1_048_576
 

@@ -1,6 +1,7 @@
 /** Webhooks and their deliveries as they travel. Spec: document 1 section 6, document 2 sections 2 and 6; api.md "agents and registry", `/webhooks`. */
 import { Schema } from "effect"
-import { instant, integer, integerParam, list, oneOf, optional, text } from "./fields.ts"
+import { instant, integer, integerParam, leftOut, list, oneOf, optional, text } from "./fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 import { mailAddress } from "./mail-address.ts"
 import { subscribableTypes } from "./webhook-events.ts"
 
@@ -91,7 +92,7 @@ export const DeliveryOut = Schema.Struct({
 export type DeliveryOut = typeof DeliveryOut.Type
 
 /** Query of GET /webhooks/{webhook_id}/deliveries: newest first, `before` a sequence. */
-export const DeliveriesQuery = Schema.Struct({ before: Schema.optionalKey(integerParam(1)), limit: Schema.optionalKey(integerParam(1, 1000)) })
+export const DeliveriesQuery = Schema.Struct({ before: Schema.optionalKey(integerParam(1)), limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE) })
 export type DeliveriesQuery = typeof DeliveriesQuery.Type
 
 /** Body of POST /webhooks/{webhook_id}/recover. With `dry_run` it only counts. */

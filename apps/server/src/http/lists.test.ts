@@ -75,7 +75,8 @@ describe("the lists", () => {
     const { json: { paths } } = await world.send("GET", "/openapi.json")
     for (const list of [...rows.map((row) => row.id), ...Object.keys(positioned)]) {
       const parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly required: boolean; readonly schema: unknown }> = paths[endpointOf(list).path].get.parameters
-      assert.deepStrictEqual(parameters.find(({ name }) => name === "limit"), { name: "limit", in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 1_000 } }, list)
+      const schema = { type: "integer", minimum: 1, maximum: 1_000, ...(list in positioned ? { default: 100 } : {}) }
+      assert.deepStrictEqual(parameters.find(({ name }) => name === "limit"), { name: "limit", in: "query", required: false, schema }, list)
       const position = positioned[list as keyof typeof positioned] ?? "after"
       const at = parameters.find(({ name }) => name === position)
       assert.deepInclude(at?.schema, position === "after" && list !== "bound.versions" ? { type: "string" } : { type: "integer" }, list)
@@ -123,6 +124,16 @@ for (const { badType, fill, id: list, member, nameOf, unknown } of rows) {
 }
 
 describe("a page", () => {
+  it("without a limit is of the size that the description says", async () => {
+    const agent = await world.register(fresh())
+    const decisions = Array.from({ length: 101 }, (_, at) => ({ client_ref: `r${at}`, action: "act" }))
+    assert.strictEqual((await admin("POST", `/api/v1/agents/${agent}/decisions`, { decisions })).status, 201)
+    for (const path of [`/api/v1/agents/${agent}/decisions`, `/api/v1/chain/records?agent_id=${agent}`]) {
+      assert.lengthOf((await admin("GET", path)).json, 100, path)
+      assert.isAtLeast((await admin("GET", `${path}${path.includes("?") ? "&" : "?"}limit=1000`)).json.length, 101, path)
+    }
+  })
+
   it("goes on behind an agent that left the list since, and from none that the caller may not see", async () => {
     const [first, second] = [await world.register(fresh()), await world.register(fresh())]
     const orphans = async (after: string) => (await admin("GET", `/api/v1/agents/orphans?after=${after}`)).json.map(id)

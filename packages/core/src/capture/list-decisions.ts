@@ -1,14 +1,11 @@
 /** Lists an agent's decisions, newest first, each with its outcome where it was settled. */
-import type { DecisionListQuery, DecisionOut } from "@flyball/contract"
+import { type DecisionListQuery, type DecisionOut, DEFAULT_PAGE } from "@flyball/contract"
 import { decisionId, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
 import type { StorageApi, StoredRecord } from "../storage/port.ts"
 import { decisionOut, type ReadDecision } from "./decision-out.ts"
 import { SETTLE_SCOPE } from "./plan-settle.ts"
-
-/** Decisions listed where no limit is asked for. */
-const DEFAULT_LIMIT = 100
 
 /** Records read at a time: a page that is filtered away costs one read, and memory holds one page. */
 const PAGE = 500
@@ -28,7 +25,7 @@ export const decisionLister = (storage: StorageApi, originTag: Uint8Array) => {
   const idOf = ({ record }: ReadDecision): string => decisionId(record.atMs, record.seq, originTag)
 
   const matching = Effect.fnUntraced(function*(agentId: string, query: DecisionListQuery) {
-    const limit = query.limit ?? DEFAULT_LIMIT
+    const limit = query.limit ?? DEFAULT_PAGE
     const found: Array<ReadDecision> = []
     for (let to = (query.before ?? Number.MAX_SAFE_INTEGER) - 1; to >= 0 && found.length < limit;) {
       const page = yield* storage.records({ agentId, kinds: ["decision.witnessed"], order: "desc", to, limit: PAGE })

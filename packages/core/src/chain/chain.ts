@@ -1,6 +1,6 @@
 /** The Chain: what is sealed, read and proved. Spec: document 1 section 4, `/chain`; api "decisions, chain, evidence". */
 import type { ConsistencyOut, HeadOut, KeysOut, ProofOut, RecordsQuery, VerifyOut } from "@flyball/contract"
-import { detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
+import { DEFAULT_PAGE, detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
 import { consistencyProof, parseVkey, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
 
   const records: ChainApi["records"] = (query) =>
     storage.records({
-      limit: query.limit ?? 100,
+      limit: query.limit ?? DEFAULT_PAGE,
       ...(query.from === undefined ? {} : { from: query.from }),
       ...(query.kind === undefined ? {} : { kinds: [query.kind] }),
       ...(query.agent_id === undefined ? {} : { agentId: query.agent_id })

@@ -1,0 +1,40 @@
+/** What null means in a body: left out where something is made, emptied where it is changed; and the description says so. Spec: api.md, Conventions. */
+// First, as in the command: what is compiled must refuse what is interpreted.
+import "effect/schema/SchemaJITCompiler/enable"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { openWorld, type World } from "./http-world.ts"
+
+let world: World
+const admin = (method: string, path: string, json?: unknown) => world.send(method, path, { token: world.admin, ...(json === undefined ? {} : { json }) })
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const filled = { description: "d", purpose: "p", agent_version: "1", framework: "f", model_ids: ["m"], risk_class: "high", labels: { a: 1 }, blast_radius: { reversible: true }, recert_due_at: "2100-01-01T00:00:00.000Z" }
+const empty = { description: null, purpose: null, agent_version: null, framework: null, model_ids: [], risk_class: "unclassified", labels: {}, blast_radius: {}, recert_due_at: null }
+const nulls = Object.fromEntries(Object.keys(filled).map((member) => [member, null]))
+
+describe("null in a body", () => {
+  it("is as good as left out where an agent is made", async () => {
+    const { json, status } = await admin("POST", "/api/v1/agents", { name: "made-of-nulls", org_unit: "support", ...nulls, autonomy_tier: null, owner_name: null, owner_email: null })
+    assert.strictEqual(status, 201)
+    assert.deepInclude(json, { ...empty, autonomy_tier: "L0" })
+  })
+
+  it("empties what may be empty where an agent or a model is changed, and what is left out stays", async () => {
+    const { json: agent } = await admin("POST", "/api/v1/agents", { name: "emptied", org_unit: "support", autonomy_tier: "L1", ...filled })
+    assert.deepInclude((await admin("PATCH", `/api/v1/agents/${agent.id}`, { if_version: null })).json, filled)
+    assert.deepInclude((await admin("PATCH", `/api/v1/agents/${agent.id}`, { ...nulls, autonomy_tier: null })).json, { ...empty, autonomy_tier: "L1" })
+    const { json: model } = await admin("POST", "/api/v1/models", { provider: "p", name: "n", hosting: "self_hosted", price: { input_micro_usd_per_mtok: 1 } })
+    assert.deepInclude((await admin("PATCH", `/api/v1/models/${model.id}`, {})).json, { hosting: "self_hosted" })
+    assert.deepInclude((await admin("PATCH", `/api/v1/models/${model.id}`, { hosting: null, price: null, status: null })).json, {
+      hosting: null, status: "allowed", price: { input_micro_usd_per_mtok: null, output_micro_usd_per_mtok: null }
+    })
+  })
+
+  it("is described so", async () => {
+    const { json } = await world.send("GET", "/openapi.json")
+    assert.include(json.info.description, "in the body of a PATCH what is left out stays as it is, and null empties what may be empty")
+  })
+})
