@@ -59,10 +59,11 @@ const serveOnce = async (data: string) => {
   const { id } = await call(key, "/agents", { name: "bot" })
   await call(key, `/agents/${id}/decisions`, { client_ref: "run/1", action: "refund", status: "ok", args: { order: "W100" } })
   await call(key, `/agents/${id}/decisions`, { action: "refund" })
+  const oddQuery = (await fetch(`${url}/api/v1/agents?name=%ff`, { headers: { authorization: `Bearer ${key}` } })).status
   const backup = command("backup", "--out", join(root, `${data}-backup`))
   server.kill("SIGTERM")
   const status = await ended
-  return { health, backup: backup.status, status, sources: fromSources(err.split("\n")), compiled: Number(/COMPILED (\d+)/.exec(err)?.[1]) }
+  return { health, oddQuery, backup: backup.status, status, sources: fromSources(err.split("\n")), compiled: Number(/COMPILED (\d+)/.exec(err)?.[1]) }
 }
 
 describe("npm run build", () => {
@@ -73,7 +74,7 @@ describe("npm run build", () => {
     assert.deepEqual([out, status], ["0.1.0\n", 0])
     const served = await serveOnce("source-data")
     compiled = served.compiled
-    assert.deepInclude(served, { health: 200, backup: 0, status: 0, sources: true })
+    assert.deepInclude(served, { health: 200, oddQuery: 422, backup: 0, status: 0, sources: true })
     assert.isAbove(compiled, 10)
   })
 
@@ -88,7 +89,7 @@ describe("npm run build", () => {
   })
 
   it("leaves the server what it was: it answers, its threads start, its schemas are compiled before they are used", async () => {
-    assert.deepEqual(await serveOnce("data"), { health: 200, backup: 0, status: 0, sources: false, compiled })
+    assert.deepEqual(await serveOnce("data"), { health: 200, oddQuery: 422, backup: 0, status: 0, sources: false, compiled })
     const exported = run("flyball", "export", "--kind", "full", "--disclose", "all", "--out", join(root, "a.evp"))
     assert.deepEqual([exported.status, fromSources(exported.loaded)], [0, false], exported.err)
     const verified = run("flyball-verify", join(root, "a.evp"), "--vkey", run("flyball", "vkey").out.trim(), "--threads", "2")

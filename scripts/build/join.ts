@@ -49,11 +49,16 @@ const readThrough = (inputs: Inputs, modules: Array<string>, beside: ReadonlySet
     if (!path.includes(sep) || path.startsWith("\0")) return null
     const text = inputs.read(path).toString()
     modules.push(path)
+    const lost = packageFolder(path) === null ? calledToThrow(text) : []
+    if (lost.length > 0) throw new Error(`${basename(path)} calls ${lost.join(", ")} and takes no value: the joined program would leave the call out, and not throw what it throws. Take the value`)
     const missing = packageFolder(path) === null ? namesBeside(text).filter((name) => !beside.has(name)) : []
     if (missing.length > 0) throw new Error(`${basename(path)} looks for ${missing.join(", ")} beside itself, and nothing of that name is made. Add it to scripts/build/programs.ts`)
     return text
   }
 })
+
+/** Statements that are called for nothing but what they may throw, of functions that the bundler holds to have no effect. */
+export const calledToThrow = (text: string): ReadonlyArray<string> => text.split("\n").flatMap((line) => /^\s*(?:void )?((?:en|de)codeURI(?:Component)?|String\.(?:fromCodePoint|raw))\(/.exec(line)?.[1] ?? [])
 
 /** The files that a module finds by its own address, as they are called once they are joined. */
 export const namesBeside = (text: string): ReadonlyArray<string> =>
