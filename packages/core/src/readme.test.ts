@@ -11,6 +11,12 @@ const examples = async (): Promise<ReadonlyArray<readonly [code: string, prints:
   return [...readme.matchAll(/```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/g)].map(([, code, prints]) => [code!, prints!])
 }
 
+it("the glossary says each word once", async () => {
+  const words = [...(await readFile(join(here, "../GLOSSARY.md"), "utf8")).matchAll(/^\| (\*\*.+?) \|/gm)].map(([, word]) => word!)
+  assert.isAbove(words.length, 50)
+  assert.deepStrictEqual(words, [...new Set(words)])
+})
+
 describe("the README", () => {
   it("has an example of capture, and one of envelopes", async () => assert.lengthOf(await examples(), 2))
 
