@@ -49,8 +49,8 @@ export interface EnvelopesApi {
   readonly version: (id: string, version: number, scope?: Scope) => Effect.Effect<EnvelopeVersionOut, EnvelopeNotFound | EnvelopeVersionNotFound | ReadFault>
   /** What one version changes against another. A version whose text was erased changes nothing that could be told. */
   readonly diff: (id: string, query: DiffQuery, scope?: Scope) => Effect.Effect<DiffOut, EnvelopeNotFound | EnvelopeNotPublishable | EnvelopeVersionNotFound | InvalidInput | NothingToPublish | ReadFault>
-  /** What recorded evaluations would come to under the draft. */
-  readonly backtest: (id: string, input: BacktestIn, scope?: Scope) => Effect.Effect<BacktestOut, EnvelopeNotFound | EnvelopeNotPublishable | NothingToPublish | ReadFault>
+  /** What recorded evaluations would come to under the draft. A stretch that ends before it begins, or begins behind the head, is `InvalidInput`. */
+  readonly backtest: (id: string, input: BacktestIn, scope?: Scope) => Effect.Effect<BacktestOut, EnvelopeNotFound | EnvelopeNotPublishable | InvalidInput | NothingToPublish | ReadFault>
 }
 
 /** Documents read at a time. */
@@ -239,6 +239,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       backtest: Effect.fnUntraced(function*(id, input, scope = everyUnit) {
         const stored = yield* readStoredEnvelope(storage, id, scope)
         const { json } = yield* candidateOf(stored, "enforced")
+        const last = Math.min(input.to_seq ?? Number.MAX_SAFE_INTEGER, (yield* storage.asOf).seq)
+        if ((input.from_seq ?? 0) > last) return yield* new InvalidInput({ detail: [detailItem(["body", "from_seq"], "value_error", `Expected a record at or before ${last}`, input.from_seq)] })
         const answer = yield* examiner.ask("backtest", { json, surroundings: yield* surroundingsOf(stored), history: yield* historyOf(stored, input), meters: input.meters ?? "recorded" })
         return "unfit" in answer ? yield* new EnvelopeNotPublishable({ findings: answer.unfit }) : answer.backtest
       })

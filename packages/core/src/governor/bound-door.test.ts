@@ -58,7 +58,7 @@ describe("envelopes through the plain door", () => {
     const backtest = await governor.envelopes.backtest(envelopeId)
     assert.deepInclude(backtest, { meters: "recorded", total: 2, from_seq: first.seq, to_seq: second.seq })
     assert.deepInclude(await governor.envelopes.backtest(envelopeId, { meters: "counterfactual", from_seq: second.seq, to_seq: null }), { meters: "counterfactual", total: 1 })
-    assert.strictEqual(await codeOf(governor.envelopes.backtest(envelopeId, { from_seq: -1 })), "invalid_input")
+    for (const over of [{ from_seq: -1 }, { from_seq: second.seq, to_seq: first.seq }, { from_seq: 1_000_000 }]) assert.strictEqual(await codeOf(governor.envelopes.backtest(envelopeId, over)), "invalid_input")
   })
 })
 

@@ -116,6 +116,7 @@ describe("a range pack", () => {
       assert.deepStrictEqual(yield* loc({ kind: "range", from: 21 }), ["body", "from"])
       assert.deepStrictEqual(yield* loc({ kind: "range", from: 3, to: 2 }), ["body", "from"])
       assert.deepStrictEqual(yield* loc({ kind: "sparse", since: "yesterday" }), ["body", "since"])
+      assert.deepStrictEqual(yield* loc({ kind: "sparse", since: "2026-02-01T00:00:00.000Z", until: "2026-01-01T00:00:00.000Z" }), ["body", "until"])
     }).pipe(Effect.scoped, Effect.provide(world())))
 })
 

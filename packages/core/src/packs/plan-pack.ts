@@ -16,7 +16,7 @@ const notFor = {
  * Turns a request into what the pack holds, for the tree of `treeSize` records. `since` is inclusive, `until` exclusive.
  *
  * - `agentIds`: the agents that the caller may see; null when all.
- * - Fails: `InvalidInput` for members that contradict the kind, or seqs outside the tree; `Forbidden` when whoever sees only some org units asks for more than a sparse pack.
+ * - Fails: `InvalidInput` for members that contradict the kind, or seqs outside the tree, and a stretch that ends before it begins; `Forbidden` when whoever sees only some org units asks for more than a sparse pack.
  */
 export const planPack = (
   request: PackRequest,
@@ -36,6 +36,7 @@ export const planPack = (
     if (from > Math.min(to, treeSize - 1)) problems.push(problem("from", `Expected a seq up to ${Math.min(to, treeSize - 1)}`, from))
     if (sinceMs === undefined) problems.push(problem("since", "Expected a time such as 2026-01-31T00:00:00.000Z", request.since))
     if (untilMs === undefined) problems.push(problem("until", "Expected a time such as 2026-01-31T00:00:00.000Z", request.until))
+    if (typeof sinceMs === "number" && typeof untilMs === "number" && untilMs < sinceMs) problems.push(problem("until", "Expected a time not before `since`", request.until))
   }
   if (problems.length > 0) return Result.fail(new InvalidInput({ detail: problems }))
   return Result.succeed({
