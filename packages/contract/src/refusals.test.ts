@@ -28,6 +28,8 @@ describe("refusals", () => {
   it("a validation error is the specification's body", () => {
     const item = { loc: ["body", "a"], msg: "Field required", type: "missing", input: null, ctx: {} }
     assert.deepStrictEqual(problemOf(new InvalidInput({ detail: [item] })), { status: 422, body: { detail: [item] }, headers: {} })
+    assert.strictEqual(new InvalidInput({ detail: [item] }).message, "The input is not valid: body.a: Field required.")
+    assert.strictEqual(new InvalidInput({ detail: [{ ...item, msg: "Leave it out." }] }).message, "The input is not valid: body.a: Leave it out.")
   })
 
   it("faults of the store are 503 and say nothing of the reason", () => {

@@ -21,7 +21,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
 }) {
   override get message(): string {
     const first = this.detail[0]
-    return first === undefined ? "The input is not valid." : `The input is not valid: ${first.loc.join(".")}: ${first.msg}.`
+    return first === undefined ? "The input is not valid." : `The input is not valid: ${first.loc.join(".")}: ${first.msg.replace(/\.$/, "")}.`
   }
 }
 

@@ -41,6 +41,8 @@ describe("opening a governor", () => {
     assert.strictEqual(await codeOf(opened({ writer: "Ada" })), "invalid_writer")
     assert.strictEqual(await codeOf(opened({ origin: "two words" })), "origin_invalid")
     assert.strictEqual(await codeOf(openGovernor({ storage: { backend: "sqlite", layer: null, retirement: null } })), "keys_needed")
+    const untyped = openGovernor as (options?: unknown) => Promise<Governor>
+    for (const options of [undefined, null, {}, { storage: null }, { storage: "decisions.db" }]) assert.strictEqual(await codeOf(untyped(options)), "storage_needed")
   })
 
   it("writes in the name it was given", async () => {

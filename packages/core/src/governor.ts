@@ -107,9 +107,13 @@ export interface Governor extends AsyncDisposable {
 /**
  * Opens a governor: the store, the chain in it, the signing key and its guard. What does not fit together is refused here.
  *
- * - Fails: rejects with `GovernorError`, code `keys_needed`, `invalid_writer`, that of a refused start (`origin_refused`, `key_refused`, …) or of a fault.
+ * - Fails: rejects with `GovernorError`, code `storage_needed`, `keys_needed`, `invalid_writer`, that of a refused start (`origin_refused`, `key_refused`, …) or of a fault.
  */
 export const openGovernor = async (options: GovernorOptions): Promise<Governor> => {
+  // Who writes plain JavaScript is told by no compiler.
+  if (typeof options?.storage !== "object" || options.storage === null) {
+    throw new GovernorError("storage_needed", "A governor keeps everything in a store. Pass `storage`: sqliteStorage({ file }) or postgresStorage({ … }) of @flyball/storage-sql, or memoryStorage() for a store you throw away.")
+  }
   const writer = { id: options.writer ?? systemHost.id }
   if (!isWriterId(writer.id)) {
     throw new GovernorError("invalid_writer", "The writer is expected to be `system:` and 1 to 64 of a-z, 0-9, _ and -, or an id `key_…` or `usr_…`. Names of people do not belong there.")

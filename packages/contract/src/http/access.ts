@@ -46,6 +46,6 @@ export type Caller =
 export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forbidden | null => {
   if (caller.kind === "key") return row.ingestKey ? null : new KeyNotAllowed()
   if (!row.roles.includes(caller.role)) return new Forbidden({ need: `the role ${row.roles.toReversed().join(" or ")}` })
-  if (row.everyUnit && caller.orgUnits !== "*") return new Forbidden({ need: "the org unit *, because it covers the whole chain" })
+  if (row.everyUnit && caller.orgUnits !== "*") return new Forbidden({ need: "the org unit *, because it concerns every unit" })
   return null
 }
