@@ -1,7 +1,10 @@
 /** What GET /register/_meta tells: the tables of the contract and of core, as they are. */
 import {
-  agentStatuses, autonomyTiers, BATCH_LIMIT_BYTES, ENVELOPE_LIMIT, envelopeModes, envelopeStatuses, evaluationOutcomes, SIGNALS_LIMIT_BYTES, VERDICT_VALID_MS, BODY_LIMIT_BYTES, CLAIM_LIMIT, deciders, decisionKinds, decisionModes, decisionStatuses, erasureReasons, gapReasons, mappingClaims, MAX_BATCH,
-  MAX_MAPPING_RULES, MAX_PAGE, type MetaOut, modelHostings, modelStatuses, PART_LIMIT_BYTES, provenanceKinds, riskClasses, roles, subscribableTypes
+  agentStatuses, attemptErrors, autonomyTiers, backtestMeters, BATCH_LIMIT_BYTES, BODY_LIMIT_BYTES, chainProblems, CLAIM_LIMIT, deciders, decisionKinds, decisionModes,
+  decisionStatuses, deliveryStates, ENVELOPE_LIMIT, envelopeChanges, envelopeModes, envelopeStatuses, erasureReasons, evaluationOutcomes, gapReasons, identityReasons,
+  identitySources, identityVerdicts, lintLevels, mappingClaims, MAX_BATCH, MAX_MAPPING_RULES, MAX_PAGE, type MetaOut, modelHostings, modelStatuses, packKinds,
+  PART_LIMIT_BYTES, provenanceKinds, riskClasses, roles, settledStatuses, SIGNALS_LIMIT_BYTES, subscribableTypes, suspensionCauses, VERDICT_VALID_MS, versionStatuses,
+  waiverStatuses, webhookCauses, webhookStatuses
 } from "@flyball/contract"
 import { conditionsOf, MAX_WAIVER_MS, ORPHAN_GRACE_MS, serverSignalNames, transitions } from "@flyball/core"
 import { recordKinds } from "@flyball/evidence"
@@ -16,21 +19,37 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
   roles,
   enums: {
     agent_status: agentStatuses,
+    attempt_error: attemptErrors,
+    backtest_meters: backtestMeters,
     capture_gap_reason: gapReasons,
+    chain_problem: chainProblems,
     decided_by: deciders,
     decision_kind: decisionKinds,
     decision_mode: decisionModes,
     decision_status: decisionStatuses,
+    delivery_state: deliveryStates,
+    envelope_change: envelopeChanges,
     envelope_mode: envelopeModes,
     envelope_status: envelopeStatuses,
+    envelope_version_status: versionStatuses,
     erasure_reason: erasureReasons,
     evaluation_outcome: evaluationOutcomes,
+    identity_reason: identityReasons,
+    identity_source: identitySources,
+    identity_verdict: identityVerdicts,
+    lint_level: lintLevels,
     mapping_claim: mappingClaims,
     model_hosting: modelHostings,
     model_status: modelStatuses,
+    pack_kind: packKinds,
     provenance_kind: provenanceKinds,
     risk_class: riskClasses,
-    server_signal: serverSignalNames
+    server_signal: serverSignalNames,
+    settled_status: settledStatuses,
+    suspended_reason: suspensionCauses,
+    waiver_status: waiverStatuses,
+    webhook_cause: webhookCauses,
+    webhook_status: webhookStatuses
   },
   limits: {
     batch_decisions: MAX_BATCH,
