@@ -18,6 +18,12 @@ it("the glossary says each word once", async () => {
 })
 
 describe("the README", () => {
+  it("names every service of the layer, but those that the others need", async () => {
+    const [, union] = /^export type GovernorServices = (.+)$/m.exec(await readFile(join(here, "governor-layer.ts"), "utf8"))!
+    const [, list] = /gives all services \(([^)]+)\)/.exec(await readFile(join(here, "../README.md"), "utf8"))!
+    assert.deepStrictEqual([...list!.matchAll(/`(\w+)`/g)].map(([, name]) => name), union!.split(" | ").filter((name) => !["OutboxBell", "Tenant"].includes(name)).sort())
+  })
+
   it("has an example of capture, and one of envelopes", async () => assert.lengthOf(await examples(), 2))
 
   it.each([0, 1])("shows example %i, which runs in a process of its own and prints what it says", async (place) => {
