@@ -1,4 +1,4 @@
-/** What null means in a body: left out where something is made, emptied where it is changed; and the description says so. Spec: api.md, Conventions. */
+/** What null means in a body: left out where something is made, emptied where it is changed, content where any JSON is; and the description says so. Spec: api.md, Conventions. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -33,8 +33,22 @@ describe("null in a body", () => {
     })
   })
 
+  it("is content in what an agent captures, and another than none", async () => {
+    const { json: agent } = await admin("POST", "/api/v1/agents", { name: "capturing", org_unit: "support" })
+    const witness = (ref: string, more: object) => admin("POST", `/api/v1/agents/${agent.id}/decisions`, { client_ref: ref, action: "act", ...more })
+    for (const member of ["args", "result", "labels"]) {
+      assert.strictEqual((await witness(member, { [member]: null, model: null, step: null })).status, 201)
+      assert.isTrue((await witness(member, { [member]: null })).json.receipts[0].duplicate)
+      assert.strictEqual((await witness(member, {})).json.code, "client_ref_reused")
+    }
+    const { json: { receipts: [{ decision_id }] } } = await witness("settled", {})
+    assert.strictEqual((await admin("POST", `/api/v1/decisions/${decision_id}/settle`, { status: "ok", result: null })).status, 201)
+    assert.strictEqual((await admin("POST", `/api/v1/decisions/${decision_id}/settle`, { status: "ok" })).json.code, "decision_already_settled")
+  })
+
   it("is described so", async () => {
     const { json } = await world.send("GET", "/openapi.json")
+    assert.include(json.info.description, "`args`, `result` and `labels` hold any JSON, of which null is one: it is kept, and another content than none")
     assert.include(json.info.description, "in the body of a PATCH what is left out stays as it is, and null empties what may be empty")
   })
 })
