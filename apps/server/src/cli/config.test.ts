@@ -41,7 +41,7 @@ describe("flyball config", () => {
         err: `flyball ${command}: the settings cannot be used:\n` +
           '  FLYBALL_PORT should be a whole number from 0 to 65535, and is "eighty".\n' +
           "  FLYBALL_DATABASE_URL should be sqlite:<path>, sqlite::memory: or postgres://….\n" +
-          '  FLYBALL_ORIGIN should be 1 to 255 printable ASCII characters without space or +, and is "a b".\n' +
+          '  FLYBALL_ORIGIN should be 1 to 255 printable ASCII characters without space, + or a scheme, such as flyball.example/acme/prod, and is "a b".\n' +
           '  FLYBALL_LOG_LEVEL should be one of info, warn, error, silent, and is "loud".\n'
       })
     }

@@ -15,7 +15,7 @@ const MAX_REASON = 2_000
 export const run = command("recover", async (args) => {
   const { values } = readArguments(args, { "accept-rollback": { type: "boolean" }, "guard-forgotten": { type: "boolean" }, reason: { type: "string" }, origin: { type: "string" } })
   const { origin, reason } = values
-  if (origin !== undefined && !isOrigin(origin)) throw new UsageError('--origin should be 1 to 255 printable ASCII characters without a space or "+", such as flyball.example/acme/prod')
+  if (origin !== undefined && (!isOrigin(origin) || origin.includes("://"))) throw new UsageError('--origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme, such as flyball.example/acme/prod')
   if (reason !== undefined && (reason.trim() === "" || [...reason].length > MAX_REASON)) throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters`)
   const { settings } = settingsOfProcess()
   if (settings.database.kind === "memory") throw new Error("with sqlite::memory: each start is a new chain, and there is nothing to recover")

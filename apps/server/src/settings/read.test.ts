@@ -23,6 +23,10 @@ describe("settings", () => {
     assert.equal(read.problems.length, 3)
     assert.notInclude(read.problems.join(), "hunter2")
   })
+  it("takes no scheme in the name of a chain, which is fixed at the first start", () => {
+    for (const origin of ["https://flyball.example/acme", "http://x", "flyball://x"]) assert.isFalse(readSettings({ FLYBALL_ORIGIN: origin }, noFile).ok, origin)
+    for (const origin of ["flyball.example/acme/prod", "flyball.example:8787/a", "flyball.local/a~2", "a"]) assert.isTrue(readSettings({ FLYBALL_ORIGIN: origin }, noFile).ok, origin)
+  })
   it("masks the password of a database address", () => {
     const read = readSettings({ FLYBALL_DATABASE_URL: "postgres://u:hunter2@h/d?sslkey=hunter3" }, noFile)
     assert.isTrue(read.ok)

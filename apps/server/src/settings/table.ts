@@ -129,7 +129,7 @@ export const settingsTable = {
     meaning: "The store: `sqlite:<path>`, `sqlite::memory:` or `postgres://…`. Default: `sqlite:<data folder>/flyball.db`."
   }),
   origin: setting({
-    name: "FLYBALL_ORIGIN", fallback: null, parse: text(/^[\x21-\x2a\x2c-\x7e]{1,255}$/, "1 to 255 printable ASCII characters without space or +"),
+    name: "FLYBALL_ORIGIN", fallback: null, parse: text(/^(?!.*:\/\/)[\x21-\x2a\x2c-\x7e]{1,255}$/, "1 to 255 printable ASCII characters without space, + or a scheme, such as flyball.example/acme/prod"),
     meaning: "Name of the chain, a URL without scheme such as `flyball.example/acme/prod`. Fixed at the first start; made up then when not set."
   }),
   dataDir: setting({
