@@ -70,7 +70,7 @@ export const lockForWriting = (file: string, busyTimeoutMs: number): DatabaseSyn
   } catch (error) {
     lock.close()
     if (!isBusy(error)) throw error
-    throw new StoreRefused("another process has the database open for writing; stop it, or open this one read-only, or use Postgres for several writers")
+    throw new StoreRefused("another process has the database open for writing; stop it, or open this one read-only, or use Postgres for several writers (if it is this very process, open it once and share it)")
   }
 }
 
