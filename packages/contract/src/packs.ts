@@ -33,11 +33,11 @@ export const PackOut = Schema.Struct({
   agent_id: Schema.NullOr(Schema.String),
   run_id: Schema.NullOr(Schema.String),
   kinds: Schema.NullOr(Schema.Array(Schema.String)),
-  since: Schema.NullOr(Schema.String),
-  until: Schema.NullOr(Schema.String),
+  since: Schema.NullOr(instant),
+  until: Schema.NullOr(instant),
   disclose: Schema.Union([oneOf(["none", "all"]), Schema.Array(Schema.String)]),
   created_by: Schema.String,
-  created_at: Schema.String,
+  created_at: instant,
   digest: Schema.NullOr(Schema.String)
 })
 export type PackOut = typeof PackOut.Type

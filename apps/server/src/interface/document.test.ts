@@ -216,6 +216,13 @@ describe("what comes out", () => {
     })
   }
 
+  it("has times as times", () => {
+    const members = Object.entries(schemas).flatMap(([name, schema]) => [schema, ...(schema["allOf"] as ReadonlyArray<JsonSchema> | undefined ?? [])].flatMap((one) => Object.entries(one["properties"] ?? {}) as ReadonlyArray<[string, JsonSchema]>).map(([member, of]) => [`${name}.${member}`, of] as const))
+    const times = members.filter(([name]) => /(_at|_until|_since|\.since|\.until)$/.test(name))
+    assert.isAbove(times.length, 30)
+    assert.deepStrictEqual(times.filter(([, of]) => of["format"] !== "date-time").map(([name]) => name), [])
+  })
+
   it("carries an id on every response, and the challenge on 401", () => {
     const all = [...Object.values(description.components.responses), ...endpoints.map((one) => responseOf(operationOf(one), one.success.status))]
     for (const response of all) assert.deepStrictEqual(response.headers["X-Request-Id"], { $ref: "#/components/headers/RequestId" })

@@ -1,6 +1,7 @@
 /** The HTTP status of every refusal and fault, and their bodies. The one such table. Spec: api.md, Conventions; style section 5. */
 import { Schema } from "effect"
 import { EnvelopeFinding } from "../envelopes.ts"
+import { instant } from "../fields.ts"
 import { codeOf, type Refusal, type RefusalTag } from "../refusals.ts"
 import { toldTag } from "../told-tag.ts"
 
@@ -37,7 +38,7 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   DeliveryNotFound: { status: 404 },
   WebhookRevoked: { status: 409 },
   WebhookNotActive: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
-  RotationUnderWay: { status: 409, members: { overlap_until: { schema: text, of: ({ overlapUntil }) => overlapUntil ?? null } } },
+  RotationUnderWay: { status: 409, members: { overlap_until: { schema: Schema.NullOr(instant), of: ({ overlapUntil }) => overlapUntil ?? null } } },
   DeliveryUnfinished: { status: 409, members: { state: { schema: text, of: ({ state }) => state ?? null } } },
   WebhooksUnavailable: { status: 503 },
   EnvelopeNotFound: { status: 404 },
