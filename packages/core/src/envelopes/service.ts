@@ -12,6 +12,7 @@ import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { newId } from "../ids.ts"
 import type { JsonMap } from "../replay/rules/types.ts"
+import { ERASED_AUTHOR, secondPerson } from "../principals/second-person.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
 import { type JsonObject, type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
@@ -201,9 +202,11 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const { found, lint } = yield* examiner.ask("publish", { json: candidate.json, surroundings, history: yield* historyOf(stored), acknowledged: input.acknowledge_partial ?? [], before: yield* before(stored, surroundings) })
         if (found === null) return yield* new EnvelopeNotPublishable({ findings: lint.findings })
         const { backtest, report } = found
-        const secondApprover = !candidate.authors.includes(writer.id)
         // The backtest is run here, so only the second person can be missing. A trial binds nobody, so anybody may begin one.
-        if (mode === "enforced" && publicationFindings(report, { secondApprover, backtest: true }).length > 0) return yield* new SecondApproverRequired({ change: report.change, sentence: report.sentence })
+        if (mode === "enforced" && publicationFindings(report, { secondApprover: false, backtest: true }).length > 0) {
+          const person = yield* secondPerson(storage, candidate.authors, writer)
+          if (person !== "another") return yield* new SecondApproverRequired({ change: report.change, sentence: person === "perhaps_them" ? `${report.sentence} ${ERASED_AUTHOR}` : report.sentence })
+        }
         const { change, envelope, published } = planPublish(crypto, stored, {
           candidate, mode, change: report.change, lint: lint as unknown as JsonObject, backtest: backtest as unknown as JsonObject,
           diff: diffOut(stored.body.withdrawn ? 0 : stored.body.live ?? 0, stored.body.latest + 1, report) as unknown as JsonObject

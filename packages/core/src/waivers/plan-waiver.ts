@@ -2,6 +2,7 @@
 import { SecondApproverRequired, WaiverNotOpen, type WaiverOut } from "@flyball/contract"
 import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
+import { ERASED_AUTHOR, type SecondPerson } from "../principals/second-person.ts"
 import type { ChangeSet, DocumentPut, JsonObject, PartDraft } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { type WaiverDocument, WAIVERS } from "./rules/document.ts"
@@ -28,13 +29,16 @@ export const planRequest = (id: string, asked: Pick<WaiverDocument, "envelopeId"
 /**
  * Decides what granting a waiver would change.
  *
- * - Unit: `nowMs` in milliseconds since 1970 UTC. `live`: the version in force; null: none.
- * - Fails: `WaiverNotOpen` where it was granted or erased, its time is past or its version is not in force; `SecondApproverRequired` where whoever asked for it grants it.
+ * - Unit: `nowMs` in milliseconds since 1970 UTC. `live`: the version in force; null: none. `person`: how the writer stands to who asked.
+ * - Fails: `WaiverNotOpen` where it was granted or erased, its time is past or its version is not in force; `SecondApproverRequired` where whoever asked for it, or may have, grants it.
  */
-export const planGrant = ({ body, id, version }: StoredWaiver, live: number | null, nowMs: number, agentId: string | null, writer: Writer, epoch: DocumentPut): Result.Result<WaiverPlan, SecondApproverRequired | WaiverNotOpen> => {
+export const planGrant = ({ body, id, version }: StoredWaiver, live: number | null, nowMs: number, agentId: string | null, writer: Writer, person: SecondPerson, epoch: DocumentPut): Result.Result<WaiverPlan, SecondApproverRequired | WaiverNotOpen> => {
   const status = statusOf(body, nowMs)
   if (status !== "requested" || live !== body.version || body.unless === null) return Result.fail(new WaiverNotOpen({ status }))
-  if (body.requestedBy === writer.id) return Result.fail(new SecondApproverRequired({ change: "loosens", sentence: `The rule ${body.ruleId} would not hold where the waiver says so.` }))
+  if (person !== "another") {
+    const sentence = `The rule ${body.ruleId} would not hold where the waiver says so.`
+    return Result.fail(new SecondApproverRequired({ change: "loosens", sentence: person === "perhaps_them" ? `${sentence} ${ERASED_AUTHOR}` : sentence }))
+  }
   const waiver: WaiverDocument = { ...body, grantedBy: writer.id, status: "granted" }
   return Result.succeed({
     waiver,

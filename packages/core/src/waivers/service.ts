@@ -10,6 +10,7 @@ import { inForceReader } from "../envelopes/in-force.ts"
 import { readWaiver } from "../envelopes/rules/waive.ts"
 import { nextEpoch, readStoredEnvelope } from "../envelopes/stored-envelope.ts"
 import { newId } from "../ids.ts"
+import { secondPerson } from "../principals/second-person.ts"
 import { everyUnit, type Scope } from "../scope.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
@@ -59,7 +60,8 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
         if (document === null || document.body["envelopeId"] !== envelopeId) return yield* new WaiverNotFound({ waiverId })
         const stored: StoredWaiver = { id: waiverId, version: document.version, body: document.body as WaiverDocument }
         const { ms } = yield* storage.asOf
-        const { change, waiver } = yield* Effect.fromResult(planGrant(stored, body.withdrawn ? null : body.live, ms, body.agentId, writer, epoch))
+        const person = yield* secondPerson(storage, [stored.body.requestedBy], writer)
+        const { change, waiver } = yield* Effect.fromResult(planGrant(stored, body.withdrawn ? null : body.live, ms, body.agentId, writer, person, epoch))
         yield* storage.commit(change)
         return waiverOut(waiverId, waiver, ms)
       })),
