@@ -5,9 +5,9 @@ import {
 import { parseInstant } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
-import { bind } from "../evaluations/rules/layers.ts"
+import { bind, type Layer as BoundLayer } from "../evaluations/rules/layers.ts"
 import { inForceReader } from "../envelopes/in-force.ts"
-import { readWaiver } from "../envelopes/rules/waive.ts"
+import { readWaiver, type Waiver } from "../envelopes/rules/waive.ts"
 import { nextEpoch, readStoredEnvelope } from "../envelopes/stored-envelope.ts"
 import { newId } from "../ids.ts"
 import { secondPerson } from "../principals/second-person.ts"
@@ -20,12 +20,18 @@ import { type WaiverDocument, WAIVERS } from "./rules/document.ts"
 /** Longest that a waiver holds. What shall hold longer belongs into the envelope. Unit: milliseconds. */
 export const MAX_WAIVER_MS = 90 * 86_400_000
 
+/** Waivers of one envelope that hold at a time. Two envelopes bind an agent, and the record of an evaluation names up to 64 waivers. */
+export const MAX_WAIVERS_IN_FORCE = 32
+
+/** Bytes of the part of a waiver. Spec: evidence, SPEC.md section 7, `waiver.requested`. */
+const MAX_WAIVER_BYTES = 65_536
+
 /** Waivers. */
 export interface WaiversApi {
   /** Asks for one, of the version in force. */
   readonly request: (envelopeId: string, input: WaiverCreate, writer: Writer, scope?: Scope) => Effect.Effect<WaiverOut, EnvelopeNotFound | EnvelopeNotInForce | InvalidInput | ReadFault>
   /** Grants one that somebody else asked for. */
-  readonly grant: (envelopeId: string, waiverId: string, writer: Writer, scope?: Scope) => Effect.Effect<WaiverOut, EnvelopeNotFound | SecondApproverRequired | WaiverNotFound | WaiverNotOpen | ReadFault>
+  readonly grant: (envelopeId: string, waiverId: string, writer: Writer, scope?: Scope) => Effect.Effect<WaiverOut, EnvelopeNotFound | InvalidInput | SecondApproverRequired | WaiverNotFound | WaiverNotOpen | ReadFault>
   /** Oldest first. */
   readonly list: (envelopeId: string, scope?: Scope) => Effect.Effect<ReadonlyArray<WaiverOut>, EnvelopeNotFound | ReadFault>
 }
@@ -35,7 +41,16 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
   static readonly layer: Layer.Layer<Waivers, never, Storage> = Layer.effect(Waivers, Effect.gen(function*() {
     const storage = yield* Storage
     const inForce = inForceReader(storage)
-    const invalid = (path: ReadonlyArray<string>, message: string) => new InvalidInput({ detail: [detailItem(["body", ...path], "value_error", message)] })
+    const invalid = (path: ReadonlyArray<string>, message: string) => new InvalidInput({ detail: [detailItem(path, "value_error", message)] })
+
+    /** Why one more waiver of a version cannot hold beside those that do; null where it can. Each alone may fit, and all together leave nothing that could be decided on: then everything is denied. */
+    const noRoomFor = Effect.fnUntraced(function*(layer: BoundLayer, waiver: Waiver, nowMs: number): Effect.fn.Return<string | null, ReadFault> {
+      const { envelopeId, version } = layer
+      const holding = (yield* storage.find(WAIVERS, "envelope_id", envelopeId)).filter(({ body }) => body["status"] === "granted" && body["version"] === version && Number(body["expiresAtMs"]) > nowMs)
+      if (holding.length >= MAX_WAIVERS_IN_FORCE) return `Up to ${MAX_WAIVERS_IN_FORCE} waivers of an envelope hold at a time. Write what shall hold longer into the envelope, or wait until one has ended`
+      const beside = (yield* inForce.layer(envelopeId, version, holding.map(({ id }) => id)))?.waivers ?? []
+      return bind([{ ...layer, waivers: [...beside, { id: "", waiver }] }]).ready === null ? "With this exception beside those that hold the rule is too large to be decided on. Write a narrower one" : null
+    })
 
     return Waivers.of({
       request: (envelopeId, input, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
@@ -44,12 +59,14 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
         if (layer === null || layer.envelope === null) return yield* new EnvelopeNotInForce()
         const { findings, waiver } = readWaiver(layer.envelope, input.rule_id, input.unless)
         if (waiver === null) return yield* new InvalidInput({ detail: findings.map(({ message, path }) => detailItem(["body", ...path.split("/").slice(1)], "value_error", message)) })
-        if (bind([{ ...layer, waivers: [{ id: "", waiver }] }]).ready === null) return yield* invalid(["unless"], "With this exception the rule is too large to be decided on. Write a narrower one")
         const { ms } = yield* storage.asOf
+        const noRoom = yield* noRoomFor(layer, waiver, ms)
+        if (noRoom !== null) return yield* invalid(["body", "unless"], noRoom)
         const expiresAtMs = parseInstant(input.expires_at)!
-        if (expiresAtMs <= ms || expiresAtMs > ms + MAX_WAIVER_MS) return yield* invalid(["expires_at"], `Expected a time from now to ${MAX_WAIVER_MS / 86_400_000} days from now`)
+        if (expiresAtMs <= ms || expiresAtMs > ms + MAX_WAIVER_MS) return yield* invalid(["body", "expires_at"], `Expected a time from now to ${MAX_WAIVER_MS / 86_400_000} days from now`)
         const id = yield* newId("wvr")
         const planned = planRequest(id, { envelopeId, version: body.live!, ruleId: input.rule_id, expiresAtMs, reason: input.reason, unless: input.unless as NonNullable<WaiverDocument["unless"]> }, body.agentId, writer)
+        if (planned.change.records!.some(({ parts }) => parts.some(({ bytes }) => bytes.length > MAX_WAIVER_BYTES))) return yield* invalid(["body", "unless"], `Expected conditions and a reason of up to ${MAX_WAIVER_BYTES} bytes as JSON`)
         yield* storage.commit(planned.change)
         return waiverOut(id, planned.waiver, ms)
       })),
@@ -62,6 +79,10 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
         const { ms } = yield* storage.asOf
         const person = yield* secondPerson(storage, [stored.body.requestedBy], writer)
         const { change, waiver } = yield* Effect.fromResult(planGrant(stored, body.withdrawn ? null : body.live, ms, body.agentId, writer, person, epoch))
+        const layer = yield* inForce.layer(envelopeId, waiver.version, [])
+        const read = layer === null || layer.envelope === null ? null : readWaiver(layer.envelope, waiver.ruleId, waiver.unless).waiver
+        const noRoom = layer === null || read === null ? null : yield* noRoomFor(layer, read, ms)
+        if (noRoom !== null) return yield* invalid(["path", "waiver_id"], noRoom)
         yield* storage.commit(change)
         return waiverOut(waiverId, waiver, ms)
       })),
