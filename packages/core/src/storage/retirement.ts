@@ -7,7 +7,7 @@ import type { Head, RecordDraft } from "./port.ts"
 export interface RetirePlan {
   /** The head that the plan was made for, null for an empty chain. A store with another one is left as it is. */
   readonly head: Head | null
-  /** Record 0 of the new chain. */
+  /** Record 0 of the new chain. Its time is not before that of `head`, whatever the clock says: what is carried over rests on times up to that one. */
   readonly genesis: RecordDraft
   /** Collections that speak of the old chain and stay with it. All other documents are carried over whole: versions and look-up keys too. */
   readonly leave: ReadonlyArray<string>

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { type Head, layerOf, type RecordDraft, type Retirement, type RetirePlan, retirementOf, Storage, type StorageApi } from "@flyball/core/storage"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { afterEach, beforeEach } from "vitest"
 import { type RetireStep, sqliteRetirement } from "./retire.ts"
 import { sqliteLayer, sqliteStorage } from "./storage.ts"
@@ -83,6 +83,18 @@ describe("putting a SQLite file aside", () => {
       assert.strictEqual((yield* Effect.flip(storage.commit({ puts: [] })))._tag, "StorageUnavailable")
     }), layerOf(retired!))
     assert.deepStrictEqual(readdirSync(folder).sort(), ["store.db", "store.db.lock", "store.db.retired-1"], "reading it leaves nothing beside it")
+  }))
+
+  it.live("begins the new chain no earlier than the old one ended, on a host whose clock is a day behind too", () => Effect.gen(function*() {
+    const clock = yield* Clock.Clock
+    const aDayOn = { ...clock, sleep: clock.sleep.bind(clock), currentTimeMillis: Effect.map(clock.currentTimeMillis, (ms) => ms + 86_400_000) }
+    const head = yield* Effect.provideService(filled, Clock.Clock, aDayOn)
+    assert.isAbove(head.atMs, clock.currentTimeMillisUnsafe())
+    yield* retirement().retire(planFor(head))
+    yield* using(Effect.fnUntraced(function*(storage) {
+      assert.strictEqual((yield* storage.head)?.atMs, head.atMs)
+      assert.strictEqual((yield* storage.asOf).ms, head.atMs)
+    }))
   }))
 
   it.live.each(["settled", "built", "linked", "replaced"] as const)("stopped after it was %s, finds the old store or the new one, and can be done again", (last) => Effect.gen(function*() {

@@ -11,7 +11,7 @@ import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import type { Head, ReadFault, Retirement, RetirePlan, StorageOpenFault } from "@flyball/core/storage"
 import { Storage, storageChoice, StorageUnavailable } from "@flyball/core/storage"
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { syncPath } from "../copy/durable-file.ts"
 import { failOrDie } from "./try-sqlite.ts"
 import { carryDocuments } from "./carry-documents.ts"
@@ -48,11 +48,24 @@ const retire = Effect.fnUntraced(function*({ busyTimeoutMs = defaultBusyTimeoutM
     carryDocuments(unchanging(real), fresh, plan.leave, busyTimeoutMs)
   })
   yield* Effect.scoped(Effect.flatMap(Layer.build(Layer.fresh(open({ file: fresh }))), (context) =>
-    Effect.catchTag(Context.get(context, Storage).commit({ expectEmpty: true, records: [plan.genesis] }), "StorageConflict", Effect.die)))
+    Effect.catchTag(Context.get(context, Storage).commit({ expectEmpty: true, records: [plan.genesis] }), "StorageConflict", Effect.die))).pipe(
+    Effect.updateService(Clock.Clock, (clock) => notBefore(clock, plan.head?.atMs ?? 0))
+  )
   yield* trying(() => {
     after("built")
     swap(real, fresh, after)
   })
+})
+
+/** A clock that does not say less than the last record put aside: what is carried rests on times up to that one, and times of records never fall, also where this host's clock is behind. */
+const notBefore = (clock: Clock.Clock, ms: number): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => Math.max(clock.currentTimeMillisUnsafe(), ms),
+  currentTimeMillis: Effect.map(clock.currentTimeMillis, (nowMs) => Math.max(nowMs, ms)),
+  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+  currentTimeNanos: clock.currentTimeNanos,
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: clock.monotonicTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
 })
 
 /** Copies the log back into the file and lets go of it, so that the file is all there is of the store. Refuses a store that is not the one of the plan. */
