@@ -243,4 +243,21 @@ describe("evaluating", () => {
     assert.deepStrictEqual(both, ["@tier_floor", "tainted"])
     yield* sound
   }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("records every latch that both of an agent's envelopes set at once", () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const { signals, ...rest } = refunds() as { readonly signals: object }
+    const tainting = (prefix: string, count: number) => ({
+      ...rest,
+      signals: {
+        ...signals, untrusted: { type: "bool", source: "caller", on_missing: false },
+        ...Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, { type: "bool", source: "latch", set_by: "untrusted" }]))
+      }
+    })
+    const { agentId } = yield* governedAgent(tainting("own_", 60))
+    const { id } = yield* envelopes.create({ name: "Unit", org_unit: "ops", envelope: tainting("unit_", 50) }, ann)
+    yield* envelopes.publish(id, {}, ben)
+    yield* ask(agentId, { tool: "refund", amount: 1, untrusted: true }, { run_id: "a" })
+    yield* sound
+  }).pipe(Effect.provide(governorWorld())))
 })

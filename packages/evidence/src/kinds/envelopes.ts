@@ -28,7 +28,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       must("client_ref", name(128)),
       must("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
       must("evaluation_id", id("evl_")),
-      may("latches", { type: "list", of: name(64), min: 1, max: 64 }),
+      may("latches", { type: "list", of: name(64), min: 1, max: 256 }),
       layers,
       must("matched_rule", name(128)),
       meters,
