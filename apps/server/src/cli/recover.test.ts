@@ -81,6 +81,7 @@ describe("flyball recover", () => {
     assert.deepEqual([status, err], [0, `flyball: FLYBALL_ORIGIN is ${ORIGIN}. Set it to ${SECOND}, or leave it out, before the server starts.\n`])
     const vkey = (await me.flyball(["vkey"])).out
     assert.match(out, new RegExp(`^Recovered: ${signed} records of ${ORIGIN} were signed for.* flyball export --chain ${ORIGIN} exports it\\.\n`))
+    assert.match(out, /What was spent in records that are lost counts nothing.* Whatever else was done in them is undone, so do it again: keys that were revoked open again.*what was erased is back\.\n/)
     assert.isTrue(out.endsWith(`The chain goes on as ${SECOND}. Give its verification key to whoever checks its packs:\n${vkey}`))
     assert.deepEqual(readdirSync(me.path(".flyball")).filter((name) => name.startsWith("flyball.db")).sort(), ["flyball.db", "flyball.db.lock", "flyball.db.retired-1"])
 

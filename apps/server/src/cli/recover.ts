@@ -31,7 +31,7 @@ export const run = command("recover", async (args) => {
   const { origin: now, previous, vkey } = await recoverGovernor({ ...site, reason, ...(origin === undefined ? {} : { origin }) }).catch(inWords)
   console.log(`Recovered: ${given({ ...need, signed: previous.signed, stored: previous.stored })}. The old chain is put aside, read-only; flyball export --chain ${previous.origin} exports it.`)
   if (previous.covered < previous.stored) console.log(uncovered(previous))
-  console.log("Meters go on from what the old chain's records hold, which stay beside the store: leave them there. What was spent in records that are lost counts nothing; withdraw an envelope, or suspend an agent, where that matters.")
+  console.log("Meters go on from what the old chain's records hold, which stay beside the store: leave them there. What was spent in records that are lost counts nothing; withdraw an envelope, or suspend an agent, where that matters. Whatever else was done in them is undone, so do it again: keys that were revoked open again, agents and envelopes stand as before, and what was erased is back.")
   console.log("Nothing that webhooks were still owed is sent, and their sequences go on behind the next multiple of 1,000,000,000,000.")
   console.log(`The chain goes on as ${now}. Give its verification key to whoever checks its packs:\n${vkey}`)
   if (settings.origin !== null && settings.origin !== now) console.error(`flyball: FLYBALL_ORIGIN is ${settings.origin}. Set it to ${now}, or leave it out, before the server starts.`)
