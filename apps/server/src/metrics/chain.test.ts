@@ -24,9 +24,14 @@ const chain = (records: number, signed: number): Partial<StorageApi> => ({
 
 describe("measurements of the chain", () => {
   it.effect("count what no checkpoint covers, and how long the oldest of it waits", () => Effect.gen(function*() {
-    assert.deepStrictEqual(yield* measured(chain(10, 7)), { store_up: 1, chain_size_records: 10, chain_unsigned_records: 3, chain_unsigned_age_seconds: 7, chain_checkpoint_age_seconds: 6 })
-    assert.deepStrictEqual(yield* measured(chain(7, 7)), { store_up: 1, chain_size_records: 7, chain_unsigned_records: 0, chain_unsigned_age_seconds: 0, chain_checkpoint_age_seconds: 6 })
-    assert.deepStrictEqual(yield* measured(chain(2, 0)), { store_up: 1, chain_size_records: 2, chain_unsigned_records: 2, chain_unsigned_age_seconds: 0, chain_checkpoint_age_seconds: null })
+    assert.deepStrictEqual(yield* measured(chain(10, 7)), { store_up: 1, chain_size_records: 10, chain_unsigned_records: 3, chain_unsigned_age_seconds: 7, chain_checkpoint_age_seconds: 6, chain_ahead_seconds: 0 })
+    assert.deepStrictEqual(yield* measured(chain(7, 7)), { store_up: 1, chain_size_records: 7, chain_unsigned_records: 0, chain_unsigned_age_seconds: 0, chain_checkpoint_age_seconds: 6, chain_ahead_seconds: 0 })
+    assert.deepStrictEqual(yield* measured(chain(2, 0)), { store_up: 1, chain_size_records: 2, chain_unsigned_records: 2, chain_unsigned_age_seconds: 0, chain_checkpoint_age_seconds: null, chain_ahead_seconds: 0 })
+  }))
+
+  it.effect("say how far the newest record lies ahead of a clock that went back", () => Effect.gen(function*() {
+    const { chain_ahead_seconds } = yield* measured({ ...chain(10, 7), head: Effect.succeed({ seq: 9, hash, atMs: NOW_MS + 86_400_000 }) })
+    assert.strictEqual(chain_ahead_seconds, 86_400)
   }))
 
   it.effect("a clock that went back makes nothing younger than new", () => Effect.gen(function*() {
@@ -35,6 +40,6 @@ describe("measurements of the chain", () => {
   }))
 
   it.effect("do not wait for a store that does not answer", () => Effect.gen(function*() {
-    assert.deepStrictEqual(yield* measured({ ...chain(10, 7), head: Effect.never }), { store_up: 0, chain_size_records: null, chain_unsigned_records: null, chain_unsigned_age_seconds: null, chain_checkpoint_age_seconds: null })
+    assert.deepStrictEqual(yield* measured({ ...chain(10, 7), head: Effect.never }), { store_up: 0, chain_size_records: null, chain_unsigned_records: null, chain_unsigned_age_seconds: null, chain_checkpoint_age_seconds: null, chain_ahead_seconds: null })
   }))
 })

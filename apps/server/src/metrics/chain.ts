@@ -9,6 +9,8 @@ const READ_TIMEOUT = "2 seconds"
 interface ChainState {
   readonly records: number
   readonly signed: number
+  /** Of the newest record; null while there is none. */
+  readonly headAtMs: number | null
   /** Of the newest record under the last checkpoint; null before the first. */
   readonly signedAtMs: number | null
   /** Of the oldest record that no checkpoint covers; null when there is none. */
@@ -17,10 +19,11 @@ interface ChainState {
 
 const read = Effect.fnUntraced(function*(storage: StorageApi): Effect.fn.Return<ChainState, StorageUnavailable | StorageCorrupt> {
   const signed = (yield* latestCheckpoint(storage))?.size ?? 0
-  const records = ((yield* storage.head)?.seq ?? -1) + 1
+  const head = yield* storage.head
+  const records = (head?.seq ?? -1) + 1
   const signedAtMs = signed === 0 ? null : (yield* storage.record(signed - 1))?.atMs ?? null
   const unsignedSinceMs = records <= signed ? null : (yield* storage.record(signed))?.atMs ?? null
-  return { records, signed, signedAtMs, unsignedSinceMs }
+  return { records, signed, headAtMs: head?.atMs ?? null, signedAtMs, unsignedSinceMs }
 })
 
 /** Measurements of the chain. Where the store does not answer they say that, and nothing else. */
@@ -37,6 +40,7 @@ const families = (state: ChainState | null, nowMs: number): ReadonlyArray<Family
     gauge("flyball_chain_size_records", "Records in the chain.", state === null ? null : state.records),
     gauge("flyball_chain_unsigned_records", "Records that no checkpoint covers yet.", state === null ? null : Math.max(0, state.records - state.signed)),
     gauge("flyball_chain_unsigned_age_seconds", "Age of the oldest record that no checkpoint covers, 0 when there is none. More than a minute: nothing is being signed.", state === null ? null : since(state.unsignedSinceMs) ?? 0),
-    gauge("flyball_chain_checkpoint_age_seconds", "Age of the newest record that the last checkpoint covers. It grows while nothing is recorded.", state === null ? null : since(state.signedAtMs))
+    gauge("flyball_chain_checkpoint_age_seconds", "Age of the newest record that the last checkpoint covers. It grows while nothing is recorded.", state === null ? null : since(state.signedAtMs)),
+    gauge("flyball_chain_ahead_seconds", "How far the newest record lies ahead of this host's clock, 0 where it does not. More than a minute: a clock is wrong, and time stands still for meters and webhooks.", state === null ? null : Math.max(0, (state.headAtMs ?? 0) - nowMs) / 1_000)
   ]
 }

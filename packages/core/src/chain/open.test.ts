@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
 import { Storage } from "../storage/port.ts"
 import { open, ORIGIN, replaceStorage, session, world } from "../testing/chain-world.ts"
 import { ephemeralKeys } from "./ephemeral-keys.ts"
@@ -28,6 +29,20 @@ describe("opening a chain", () => {
       assert.match(yield* name(1), /^flyball\.local\/[0-9a-hjkmnp-tv-z]{26}$/)
       assert.notStrictEqual(yield* name(1), yield* name(2))
     }))
+
+  it.effect("says so where the newest record lies ahead of the clock, and not for a minute", () => Effect.gen(function*() {
+    const said: Array<string> = []
+    const reopened = session(() => Effect.void, {}).pipe(Effect.provide(Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])))
+    yield* TestClock.setTime(86_460_001)
+    yield* reopened
+    yield* TestClock.setTime(86_400_001)
+    yield* reopened
+    assert.deepStrictEqual(said, [])
+    yield* TestClock.setTime(86_400_000)
+    yield* reopened
+    assert.strictEqual(said.length, 1)
+    assert.match(said[0]!, /^The newest record is of 1970-01-02T00:01:00\.001Z, and this host's clock says 1970-01-02T00:00:00\.000Z\. Until the clock is there,/)
+  }).pipe(Effect.provide(world())))
 
   it.effect("begun by two processes at once is one chain", () =>
     Effect.gen(function*() {

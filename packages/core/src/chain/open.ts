@@ -3,8 +3,8 @@
  *
  * Spec: chain-format section 4, "refuses to start on a store that is behind it"; design section 4.
  */
-import { type Crypto, formatVkey, toHex, utf8 } from "@flyball/evidence"
-import { Effect } from "effect"
+import { type Crypto, formatInstant, formatVkey, toHex, utf8 } from "@flyball/evidence"
+import { Clock, Effect } from "effect"
 import { MAX_ATTEMPTS } from "../commit-planned.ts"
 import { Entropy } from "../entropy.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
@@ -75,9 +75,21 @@ export const openChain = (options: ChainOptions): Effect.Effect<OpenedChain, Sta
     if (options.readOnly !== true) {
       yield* requireNewest(genesis.origin)
       yield* settleRotation(keyParts)
+      yield* warnOfClock(storage)
     }
     return { ...opened, vkey }
   })
+
+/** How far a clock may be behind the newest record without a word. Unit: milliseconds. Clocks of hosts differ by seconds. */
+const CLOCK_SLACK_MS = 60_000
+
+/** Times of records never fall. After a clock that was ahead all of them are the same, and whatever waits for a time waits until the clock is there again. */
+const warnOfClock = Effect.fnUntraced(function*(storage: StorageApi) {
+  const atMs = (yield* storage.head)?.atMs ?? 0
+  const nowMs = yield* Clock.currentTimeMillis
+  if (atMs <= nowMs + CLOCK_SLACK_MS) return
+  yield* Effect.logError(`The newest record is of ${formatInstant(atMs)}, and this host's clock says ${formatInstant(Math.floor(nowMs))}. Until the clock is there, windows of meters do not slide, waivers end as if it were, and what webhooks are owed is not tried again. If the clock is wrong, put it right.`)
+})
 
 const openedAs = (crypto: Crypto, origin: string, signer: SignerApi): OpenedChain => ({
   origin,
