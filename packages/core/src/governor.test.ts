@@ -152,6 +152,21 @@ describe("a governor", () => {
     assert.strictEqual((await governor.chain.head()).seq, 2)
   })
 
+  it("says so where an id is no text, as hosts without types hand one in", async () => {
+    await using governor = await opened()
+    const id = await agentOf(governor)
+    const registered = { agent: { id } } as unknown as string
+    const missing = undefined as unknown as string
+    const calls: ReadonlyArray<() => Promise<unknown>> = [
+      () => governor.agents.get(registered), () => governor.agents.find(missing), () => governor.agents.suspend(missing), () => governor.envelopes.publish(missing), () => governor.waivers.grant("env_1", missing),
+      () => governor.evaluation(missing), () => governor.webhooks.redeliver("whk_1", missing), () => governor.witness(registered, []), () => governor.decisions(missing), () => governor.settle(5 as unknown as string, { status: "ok" }),
+      () => (governor.agents.get as () => Promise<unknown>)()
+    ]
+    for (const call of calls) assert.strictEqual(await codeOf(call()), "invalid_input", call.toString())
+    assert.strictEqual((await governor.agents.get(id)).id, id)
+    assert.strictEqual((await governor.agents.list()).length, 1)
+  })
+
   it("ends a call by its signal, before and while it runs", async () => {
     await using governor = await opened()
     const id = await agentOf(governor)

@@ -22,6 +22,7 @@ import { decoded, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGa
 import type { CallOptions } from "./governor/call-options.ts"
 import type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./governor/chain-types.ts"
 import type { DecisionFilter, DecisionInfo, DecisionInput, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt } from "./governor/decision-types.ts"
+import { leadingTexts } from "./governor/leading-texts.ts"
 import { webhooksDoor } from "./governor/webhooks-door.ts"
 import type { WebhooksDoor } from "./governor/webhooks-door-types.ts"
 import { Packs } from "./packs/service.ts"
@@ -31,7 +32,7 @@ import { trustLayerOf, type TrustStoreChoice } from "./identity/trust-store.ts"
 import { deliveryEngine } from "./webhooks/delivery-engine.ts"
 import { mailJob } from "./webhooks/mail-job.ts"
 import { type WebhooksChoice, webhooksLayerOf } from "./webhooks/webhooks-choice.ts"
-import { isWriterId, systemHost } from "./writer.ts"
+import { isWriterId, systemHost, type Writer } from "./writer.ts"
 
 /** How a governor is opened. */
 export interface GovernorOptions {
@@ -139,23 +140,27 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
   )
 }
 
+const captureDoor = ({ run }: Door, writer: Writer): Pick<Governor, "witness" | "settle" | "captureGap" | "decisions"> => ({
+  witness: (agentId, decisions, options) =>
+    run(Effect.flatMap(decodeDecisions(decisions), (batch) => Capture.use((capture) => capture.witness(agentId, batch, writer))), options),
+  settle: (decisionId, outcome, options) =>
+    run(Effect.flatMap(decoded(decodeSettle, outcome), (settle) => Capture.use((capture) => capture.settle(decisionId, settle, writer))), options),
+  captureGap: (agentId, gap, options) =>
+    run(Effect.flatMap(decoded(decodeGap, gap), (noted) => Capture.use((capture) => capture.gap(agentId, noted, writer))), options),
+  decisions: (agentId, filter = {}, options) =>
+    run(Effect.flatMap(decodeDecisionFilter(filter), (query) => Capture.use((capture) => capture.list(agentId, query))), options)
+})
+
 const governorOver = (door: Door, writerId: string): Governor => {
   const writer = { id: writerId }
   const { run } = door
   return {
-    agents: agentsDoor(door, writer),
-    envelopes: envelopesDoor(door, writer),
-    waivers: waiversDoor(door, writer),
-    ...evaluationsDoor(door, writer),
-    webhooks: webhooksDoor(door, writer),
-    witness: (agentId, decisions, options) =>
-      run(Effect.flatMap(decodeDecisions(decisions), (batch) => Capture.use((capture) => capture.witness(agentId, batch, writer))), options),
-    settle: (decisionId, outcome, options) =>
-      run(Effect.flatMap(decoded(decodeSettle, outcome), (settle) => Capture.use((capture) => capture.settle(decisionId, settle, writer))), options),
-    captureGap: (agentId, gap, options) =>
-      run(Effect.flatMap(decoded(decodeGap, gap), (noted) => Capture.use((capture) => capture.gap(agentId, noted, writer))), options),
-    decisions: (agentId, filter = {}, options) =>
-      run(Effect.flatMap(decodeDecisionFilter(filter), (query) => Capture.use((capture) => capture.list(agentId, query))), options),
+    agents: leadingTexts(agentsDoor(door, writer), { register: 0, list: 0, orphans: 0 }),
+    envelopes: leadingTexts(envelopesDoor(door, writer), { create: 0, list: 0 }),
+    waivers: leadingTexts(waiversDoor(door, writer), { grant: 2 }),
+    ...leadingTexts(evaluationsDoor(door, writer), { evaluate: 0 }),
+    webhooks: leadingTexts(webhooksDoor(door, writer), { create: 0, list: 0, redeliver: 2 }),
+    ...leadingTexts(captureDoor(door, writer)),
     chain: chainDoor(door),
     erase: (target, options) =>
       run(Effect.flatMap(decoded(decodeErasure, target), (erasure) => Erasure.use((service) => service.erase(erasure, writer))), options),
