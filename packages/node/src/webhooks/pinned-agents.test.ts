@@ -21,7 +21,7 @@ test("what is kept is found under its pin, and closing ends it", async () => {
   const there = await receiver((_, response) => response.end())
   const agents = pinnedAgents(undefined)
   await get({ host: "a.example", port: there.port, agent: agents.http, lookup: pinTo(["127.0.0.1"]).lookup })
-  const kept = Object.values(agents.http.freeSockets).flatMap((sockets) => sockets ?? [])
+  const kept = Object.values(agents.http.sockets).flatMap((sockets) => sockets ?? [])
   expect([kept.length, kept[0]!.destroyed]).toEqual([1, false])
   agents.close()
   expect(kept[0]!.destroyed).toBe(true)
@@ -32,7 +32,7 @@ test("the other end is compared in any spelling", async () => {
   const agents = pinnedAgents(undefined)
   opened.push(agents.close)
   await get({ host: "a.example", port: there.port, agent: agents.http, lookup: pinTo(["::ffff:127.0.0.1"]).lookup })
-  const socket = Object.values(agents.http.freeSockets)[0]![0]!
+  const socket = Object.values(agents.http.sockets)[0]![0]!
   expect(() => pinTo(["127.0.0.1"]).check(socket)).not.toThrow()
   expect(() => pinTo(["127.0.0.2", "::1"]).check(socket)).toThrow(PeerNotVetted)
 })

@@ -9,6 +9,7 @@ import * as https from "node:https"
 import { isIP, type LookupFunction, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { addressKey, parseAddress } from "./address.ts"
+import { KeptConnections } from "./kept-connections.ts"
 
 /** The other end is not one of the vetted addresses. */
 export class PeerNotVetted extends Error {}
@@ -23,10 +24,6 @@ export interface Pin {
 interface Pinned extends Pin {
   readonly key: string
 }
-
-/** Unit: milliseconds. Short of what receivers close idle connections after, so that a request does not meet a connection that is being closed. */
-const IDLE_MS = 1_000
-const FREE_PER_PIN = 16
 
 const pinned = new WeakMap<LookupFunction, Pinned>()
 
@@ -62,6 +59,19 @@ const pinOf = (options: http.ClientRequestArgs | undefined): Pinned => {
   return pin
 }
 
+/** One agent speaks to all of them in one way, so host, port and pin say which connections are alike. */
+const keptName = (options: http.ClientRequestArgs): string => `${options.host}:${options.port}|${pinOf(options).key}`
+
+/** A connection that was kept was compared when it was made, and is found only under the same pin; this is the second look. */
+const isVetted = (socket: Socket, options: http.ClientRequestArgs): boolean => {
+  try {
+    pinOf(options).check(socket)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Compares before anything else hears of the connection, so before a byte is written to it. */
 const checked = (socket: Duplex | null | undefined, pin: Pin): Duplex | null | undefined => {
   const connecting = socket as Socket | null | undefined
@@ -76,20 +86,28 @@ const checked = (socket: Duplex | null | undefined, pin: Pin): Duplex | null | u
 }
 
 class PinnedHttpAgent extends http.Agent {
+  readonly #kept = new KeptConnections(this, keptName, isVetted)
   override getName(options?: http.ClientRequestArgs): string {
     return `${super.getName(options)}|${pinOf(options).key}`
   }
   override createConnection(options: http.ClientRequestArgs, callback?: (error: Error | null, stream: Duplex) => void): Duplex | null | undefined {
-    return checked(super.createConnection(options, callback), pinOf(options))
+    return this.#kept.watched(checked(super.createConnection(options, callback), pinOf(options)), options)
+  }
+  addRequest(request: http.ClientRequest, options: http.ClientRequestArgs): void {
+    this.#kept.serve(request, options)
   }
 }
 
 class PinnedHttpsAgent extends https.Agent {
+  readonly #kept = new KeptConnections(this, keptName, isVetted)
   override getName(options?: https.RequestOptions): string {
     return `${super.getName(options)}|${pinOf(options).key}`
   }
   override createConnection(options: https.RequestOptions, callback?: (error: Error | null, stream: Duplex) => void): Duplex | null | undefined {
-    return checked(super.createConnection(options, callback), pinOf(options))
+    return this.#kept.watched(checked(super.createConnection(options, callback), pinOf(options)), options)
+  }
+  addRequest(request: http.ClientRequest, options: https.RequestOptions): void {
+    this.#kept.serve(request, options)
   }
 }
 
@@ -102,8 +120,7 @@ export interface PinnedAgents {
 
 /** `ca`: certificates in PEM that are trusted in place of the usual ones. */
 export const pinnedAgents = (ca: string | undefined): PinnedAgents => {
-  const kept = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: FREE_PER_PIN, scheduling: "lifo" } as const
-  const plain = new PinnedHttpAgent(kept)
-  const tls = new PinnedHttpsAgent({ ...kept, rejectUnauthorized: true, minVersion: "TLSv1.2", ...(ca === undefined ? {} : { ca }) })
+  const plain = new PinnedHttpAgent({ keepAlive: true })
+  const tls = new PinnedHttpsAgent({ keepAlive: true, rejectUnauthorized: true, minVersion: "TLSv1.2", ...(ca === undefined ? {} : { ca }) })
   return { http: plain, https: tls, close: () => (plain.destroy(), tls.destroy()) }
 }

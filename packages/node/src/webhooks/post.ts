@@ -1,7 +1,6 @@
 /** One POST over a pinned connection: sent, answered, and read as far as is worth it. */
 import * as http from "node:http"
 import * as https from "node:https"
-import type { Socket } from "node:net"
 import type { Attempted } from "@flyball/core"
 import { EXCERPT_BYTES, excerptOf } from "./excerpt.ts"
 import { PeerNotVetted, type Pin, type PinnedAgents } from "./pinned-agents.ts"
@@ -41,8 +40,7 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     host: target.host,
     port: target.port,
     path: target.path,
-    // As a list: an object's would be taken over one by one, and checked twice.
-    headers: ["Host", hostHeader(target), ...Object.entries(request.headers).flat(), "Content-Length", String(body.length)],
+    headers: headerList(request),
     agent: target.isTls ? agents.https : agents.http,
     lookup: pin.lookup,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -63,9 +61,9 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     finish({ statusCode, errorCode, responseExcerpt: "", retryAfter: null })
     sent.destroy()
   }
-  sent.on("socket", (socket) => {
-    if (!socket.connecting) return recheck(socket, pin, (problem) => sent.destroy(problem))
-    socket.once("connect", () => { phase = target.isTls ? "tls" : "connect" })
+  if (target.isTls) sent.on("socket", (socket) => {
+    if (!socket.connecting) return
+    socket.once("connect", () => { phase = "tls" })
     socket.once("secureConnect", () => { phase = "connect" })
   })
   // A receiver that wants to speak something else has not taken the event.
@@ -74,7 +72,8 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     clearTimeout(timer)
     hasStatus = true
     const statusCode = response.statusCode ?? 0
-    const retryAfter = response.headers["retry-after"] ?? null
+    const { "keep-alive": kept, "retry-after": retryAfter = null } = response.headers
+    if (closesAtOnce(kept)) sent.shouldKeepAlive = false
     readBody(response, (responseExcerpt) => finish({ statusCode, errorCode: errorOfStatus(statusCode), responseExcerpt, retryAfter }))
   })
   sent.on("error", (error) => fail(errorCodeOf(error, phase)))
@@ -94,14 +93,16 @@ const hostHeader = ({ host, isTls, port }: Target): string => {
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
 }
 
-/** A connection that was kept was checked when it was made, and is found only under the same pin; this is the second look. */
-const recheck = (socket: Socket, pin: Pin, refuse: (problem: Error) => void): void => {
-  try {
-    pin.check(socket)
-  } catch (problem) {
-    refuse(problem as PeerNotVetted)
-  }
+/** As a list: an object's would be taken over one by one, and checked twice. */
+const headerList = ({ body, headers, target }: Post): ReadonlyArray<string> => {
+  const list = ["Host", hostHeader(target)]
+  for (const name of Object.keys(headers)) list.push(name, headers[name]!)
+  list.push("Content-Length", String(body.length))
+  return list
 }
+
+/** Whether a receiver says that it closes the connection within a second: the next request could meet it being closed. */
+const closesAtOnce = (keepAlive: unknown): boolean => typeof keepAlive === "string" && /^timeout=0*[01](?!\d)/.test(keepAlive)
 
 const errorOfStatus = (status: number): Attempted["errorCode"] =>
   status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? "redirect" : "http_status"
@@ -119,7 +120,10 @@ const errorCodeOf = (error: Error, phase: "connect" | "tls"): Attempted["errorCo
 const readBody = (response: http.IncomingMessage, taken: (text: string) => void): void => {
   const kept: Array<Uint8Array> = []
   let seen = 0
+  let isDone = false
   const done = (): void => {
+    if (isDone) return
+    isDone = true
     clearTimeout(timer)
     if (!response.complete) response.destroy()
     taken(excerptOf(kept))
