@@ -11,7 +11,7 @@ import { type ReadFault, Storage } from "../storage/port.ts"
 import { OutboxBell, ringingStorage } from "./outbox-bell.ts"
 import { outgoingRequest } from "./outgoing.ts"
 import type { Ended } from "./plan-settle.ts"
-import { type Attempted, SecretBox, WebhookSender } from "./ports.ts"
+import { SecretBox, WebhookSender } from "./ports.ts"
 import { renderEvent } from "./rules/event-bytes.ts"
 import { settleBatch } from "./settle-batch.ts"
 import { WebhookSettings } from "./settings.ts"
@@ -48,6 +48,7 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
   const crypto = yield* EvidenceCrypto
   const settings = yield* WebhookSettings
   const bell = yield* OutboxBell
+  const clock = yield* Clock.Clock
   const targets = new Targets(storage, yield* SecretBox, crypto)
   const settling = { storage, settings, sha256: crypto.sha256 }
 
@@ -72,13 +73,13 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
     const request = outgoingRequest({
       url: target.url, keys: target.keys, eventId: event.id, eventType: event.type, deliveryId: delivery.id, sequence: delivery.sequence, attempt: delivery.attempts, atMs: startedAtMs, body
     }, settings, crypto)
-    const finish = (how: Omit<Attempted, "durationMs">) =>
-      // By the monotonic clock from the store's own time of the claim on: neither a clock that steps nor one that differs from the store's moves the schedule.
-      Effect.map(Clock.monotonicTimeNanos, (nowNanos) =>
-        end({ delivery, eventType: event.type, firstStartedAtMs, endedAtMs: startedAtMs + Number((nowNanos - claimedNanos) / 1_000_000n), ...how, responseExcerpt: cut(how.responseExcerpt) }))
     return sender.send(request).pipe(
       Effect.catchDefect((defect) => Effect.as(Effect.logError("The sender of webhooks failed inside; the attempt counts as crashed.", defect), crashed)),
-      Effect.flatMap(({ errorCode, responseExcerpt, retryAfterMs, statusCode }) => finish({ errorCode, responseExcerpt, retryAfterMs, statusCode }))
+      Effect.map(({ errorCode, responseExcerpt, retryAfterMs, statusCode }) => {
+        // By the monotonic clock from the store's own time of the claim on: neither a clock that steps nor one that differs from the store's moves the schedule.
+        const endedAtMs = startedAtMs + Number((clock.monotonicTimeNanosUnsafe() - claimedNanos) / 1_000_000n)
+        end({ delivery, eventType: event.type, firstStartedAtMs, endedAtMs, errorCode, responseExcerpt: cut(responseExcerpt), retryAfterMs, statusCode })
+      })
     )
   }
 
@@ -109,7 +110,7 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
       }
       let body = bodies.get(event.id)
       if (body === undefined) bodies.set(event.id, body = renderEvent(event))
-      const fiber = yield* Effect.forkDetach(attempt(one, target, body, claimedNanos, firstStartedAtMs))
+      const fiber = yield* Effect.forkDetach(attempt(one, target, body, claimedNanos, firstStartedAtMs), { startImmediately: true })
       sending.add(fiber)
       fiber.addObserver(() => sending.delete(fiber))
     }

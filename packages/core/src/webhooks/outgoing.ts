@@ -1,7 +1,7 @@
 /** One attempt as the POST it is. */
 import type { Crypto } from "@flyball/evidence"
 import type { OutgoingRequest } from "./ports.ts"
-import { signatureHeaders, type SigningKeys } from "./rules/signature.ts"
+import { addSignatures, type SigningKeys } from "./rules/signature.ts"
 import type { WebhookSettingsApi } from "./settings.ts"
 
 /** What an attempt sends, and to whom. */
@@ -20,16 +20,12 @@ export interface Outgoing {
 }
 
 /** The POST of an attempt, signed. Spec: document 2 section 6; decision 0019. */
-export const outgoingRequest = (outgoing: Outgoing, settings: WebhookSettingsApi, crypto: Crypto): OutgoingRequest => ({
-  url: outgoing.url,
-  headers: {
-    "Content-Type": "application/json",
-    "User-Agent": settings.userAgent,
-    ...signatureHeaders(outgoing.keys, { id: outgoing.eventId, atMs: outgoing.atMs, body: outgoing.body }, crypto.sha256, settings.signatureHeader),
-    "webhook-sequence": String(outgoing.sequence),
-    "X-Platform-Event": outgoing.eventType,
-    "X-Platform-Delivery": outgoing.deliveryId,
-    "X-Platform-Attempt": String(outgoing.attempt)
-  },
-  body: outgoing.body
-})
+export const outgoingRequest = ({ atMs, attempt, body, deliveryId, eventId, eventType, keys, sequence, url }: Outgoing, { signatureHeader, userAgent }: WebhookSettingsApi, { sha256 }: Crypto): OutgoingRequest => {
+  const headers: { [name: string]: string } = { "Content-Type": "application/json", "User-Agent": userAgent }
+  addSignatures(headers, keys, { id: eventId, atMs, body }, sha256, signatureHeader)
+  headers["webhook-sequence"] = String(sequence)
+  headers["X-Platform-Event"] = eventType
+  headers["X-Platform-Delivery"] = deliveryId
+  headers["X-Platform-Attempt"] = String(attempt)
+  return { url, headers, body }
+}

@@ -92,17 +92,16 @@ const rulesOf = (options: EgressOptions): UrlRules | string => {
 const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => {
   const routes = new Routes(rules)
   return {
-    send: (request) => Effect.suspend(() => {
+    send: (request) => Effect.callback<Attempted>((resume) => {
       const startedAt = performance.now()
-      const posted = Effect.callback<Posted>((resume) => {
-        const end = attempt(request, routes, agents, resolve, {
-          done: (outcome) => resume(Effect.succeed(outcome)),
-          crashed: (defect) => resume(Effect.die(defect))
-        })
-        return Effect.sync(end)
+      const end = attempt(request, routes, agents, resolve, {
+        done: ({ errorCode, responseExcerpt, retryAfter, statusCode }) => {
+          const attempted: Attempted = { statusCode, errorCode, durationMs: Math.round(performance.now() - startedAt), responseExcerpt, retryAfterMs: null }
+          resume(retryAfter === null ? Effect.succeed(attempted) : Effect.map(Clock.currentTimeMillis, (nowMs) => ({ ...attempted, retryAfterMs: retryAfterMs(retryAfter, nowMs) })))
+        },
+        crashed: (defect) => resume(Effect.die(defect))
       })
-      return Effect.flatMap(posted, ({ errorCode, responseExcerpt, retryAfter, statusCode }) => Effect.map(Clock.currentTimeMillis, (nowMs): Attempted =>
-        ({ statusCode, errorCode, durationMs: Math.round(performance.now() - startedAt), responseExcerpt, retryAfterMs: retryAfterMs(retryAfter, nowMs) })))
+      return Effect.sync(end)
     }),
     urlProblem: (url) => {
       const target = readTarget(url, rules)

@@ -36,14 +36,19 @@ export const standardSignature = (keys: SecretKeys, id: string, timestampS: stri
  * All headers that sign a delivery. During a rotation `webhook-signature` holds a signature by each secret; the specification's header has room for one, and it is the old secret's until the overlap ends,
  * so that a receiver which knows only the old one is not cut off.
  */
-export const signatureHeaders = (keys: SigningKeys, { atMs, body, id }: Signed, sha256: Sha256, header = SIGNATURE_HEADER): { readonly [name: string]: string } => {
+export const signatureHeaders = (keys: SigningKeys, signed: Signed, sha256: Sha256, header = SIGNATURE_HEADER): { readonly [name: string]: string } => {
+  const headers = {}
+  addSignatures(headers, keys, signed, sha256, header)
+  return headers
+}
+
+/** Adds what {@link signatureHeaders} answers to other headers: one object for each attempt, not three. */
+export const addSignatures = (headers: { [name: string]: string }, keys: SigningKeys, { atMs, body, id }: Signed, sha256: Sha256, header: string): void => {
   const old = keys.old !== null && atMs < keys.old.untilMs ? keys.old.keys : null
   const timestampS = String(Math.floor(atMs / 1_000))
-  const signed = old === null ? [keys.current] : [keys.current, old]
-  return {
-    [header]: platformSignature((old ?? keys.current).text, body, sha256),
-    "webhook-id": id,
-    "webhook-timestamp": timestampS,
-    "webhook-signature": signed.map((one) => standardSignature(one, id, timestampS, body, sha256)).join(" ")
-  }
+  const current = standardSignature(keys.current, id, timestampS, body, sha256)
+  headers[header] = platformSignature((old ?? keys.current).text, body, sha256)
+  headers["webhook-id"] = id
+  headers["webhook-timestamp"] = timestampS
+  headers["webhook-signature"] = old === null ? current : `${current} ${standardSignature(old, id, timestampS, body, sha256)}`
 }
