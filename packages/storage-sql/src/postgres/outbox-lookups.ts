@@ -5,6 +5,7 @@ import { WEBHOOKS } from "@flyball/core/storage"
 import { states } from "../outbox-columns.ts"
 import type { GroupView } from "./group-view.ts"
 import type { PreparedChange } from "./prepare.ts"
+import { textArray } from "./sessions.ts"
 
 /**
  * As statements for the schema `flyball`. What is in flight is moved by commits only, one at a time. What is pending is taken by claims too: whoever moves that locks its endpoints
@@ -44,7 +45,7 @@ export const outboxLookups = (sql: typeof outboxText, changes: ReadonlyArray<Pre
     ...endpoints.length === 0 ? [] : [{ sql: sql.sequences, params: [endpoints], read: readSequences }],
     ...again.length === 0 ? [] : [{ sql: sql.events, params: [distinct(again.map(({ eventId }) => eventId))], read: readEvents }],
     ...cancelled.length + waiting.length === 0 ? [] : [{ sql: sql.lockTurns, params: [cancelled, waiting], read: readNothing }],
-    ...moved.length === 0 ? [] : [{ sql: sql.deliveries, params: [moved], read: readDeliveries }]
+    ...moved.length === 0 ? [] : [{ sql: sql.deliveries, params: [textArray(moved)], read: readDeliveries }]
   ]
 }
 

@@ -2,7 +2,7 @@
 import { states } from "../outbox-columns.ts"
 import type { GroupOutbox } from "./group-outbox.ts"
 import type { Query } from "./pipeline.ts"
-import { intArray, nullableInts } from "./sessions.ts"
+import { intArray, jsonArray, nullableInts, textArray } from "./sessions.ts"
 
 /** As statements for the schema `flyball`. */
 export const outboxWrites = {
@@ -43,8 +43,8 @@ export const outboxQueries = (sql: typeof outboxWrites, { cancelled, deliveries,
   ...ended.length === 0 ? [] : [{
     sql: sql.endAttempts,
     params: [
-      ended.map(({ endpointId }) => endpointId), intArray(ended.map(({ sequence }) => sequence)), intArray(ended.map(({ endedAtMs }) => endedAtMs)),
-      nullableInts(ended.map(({ statusCode }) => statusCode)), ended.map(({ errorCode }) => errorCode ?? ""), ended.map(({ responseExcerpt }) => JSON.stringify(responseExcerpt))
+      textArray(ended.map(({ endpointId }) => endpointId)), intArray(ended.map(({ sequence }) => sequence)), intArray(ended.map(({ endedAtMs }) => endedAtMs)),
+      nullableInts(ended.map(({ statusCode }) => statusCode)), textArray(ended.map(({ errorCode }) => errorCode ?? "")), jsonArray(ended.map(({ responseExcerpt }) => JSON.stringify(responseExcerpt)))
     ]
   }],
   ...forgotten.size === 0 ? [] : [{ sql: sql.forgetAnswers, params: [[...forgotten]] }],
@@ -52,7 +52,7 @@ export const outboxQueries = (sql: typeof outboxWrites, { cancelled, deliveries,
   ...moved.size === 0 ? [] : [{
     sql: sql.moveDeliveries,
     params: [
-      [...moved.keys()], intArray([...moved.values()].map(({ state }) => states.indexOf(state))), intArray([...moved.values()].map(({ attempts }) => attempts)),
+      textArray([...moved.keys()]), intArray([...moved.values()].map(({ state }) => states.indexOf(state))), intArray([...moved.values()].map(({ attempts }) => attempts)),
       nullableInts([...moved.values()].map(({ nextAttemptAtMs }) => nextAttemptAtMs)), String(atMs)
     ]
   }],
@@ -67,7 +67,7 @@ export const outboxQueries = (sql: typeof outboxWrites, { cancelled, deliveries,
   ...deliveries.length === 0 ? [] : [{
     sql: sql.addDeliveries,
     params: [
-      deliveries.map(({ id }) => id), deliveries.map(({ eventId }) => eventId), deliveries.map(({ endpointId }) => endpointId),
+      textArray(deliveries.map(({ id }) => id)), textArray(deliveries.map(({ eventId }) => eventId)), textArray(deliveries.map(({ endpointId }) => endpointId)),
       intArray(deliveries.map(({ sequence }) => sequence)), intArray(deliveries.map(({ cancelled: gone }) => gone ? states.indexOf("cancelled") : 0)), String(atMs)
     ]
   }],

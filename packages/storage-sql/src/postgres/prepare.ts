@@ -3,8 +3,7 @@ import type { OutboxDraft } from "@flyball/core/outbox"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
 import type { Crypto } from "@flyball/evidence"
-import { fromHex, toHex } from "@flyball/evidence"
-import { bodyBytes } from "../body.ts"
+import { fromHex, recordBodyText, toHex } from "@flyball/evidence"
 import type { Weight } from "../group-commit.ts"
 
 /** A part with its salt. Its bytes are ours: the caller's array may change while the commit waits. */
@@ -34,8 +33,6 @@ export interface PreparedChange {
   readonly weight: Weight
 }
 
-const memberName = Buffer.from("\"body\":", "latin1")
-
 /**
  * Prepares a ChangeSet. `outbox` is what it asks of the outbox. `salts` is 32 bytes for each part, in order of drafts, then of parts.
  *
@@ -46,8 +43,7 @@ export const prepare = (crypto: Crypto, change: ChangeSet, salts: Uint8Array, ou
   const drafts = (change.records ?? []).map((draft): PreparedDraft => {
     const parts = draft.parts.map(({ name, bytes }) => ({ name, salt: salts.slice(salted, salted += saltBytes), bytes: bytes.slice() }))
     const commitments = parts.map(({ name, salt, bytes }) => `{"c":"${toHex(crypto.commitment(salt, name, bytes))}","name":"${name}"}`)
-    const after = `,"kind":"${draft.kind}","parts":[${commitments.join(",")}]`
-    const middle = Buffer.concat([memberName, draft.bodyText === undefined ? bodyBytes(draft.kind, draft.body) : Buffer.from(draft.bodyText), Buffer.from(after, "latin1")])
+    const middle = Buffer.from(`"body":${draft.bodyText ?? recordBodyText(draft.kind, draft.body)},"kind":"${draft.kind}","parts":[${commitments.join(",")}]`)
     return { draft, middle, parts, digest: draft.once === undefined ? null : fromHex(draft.once.digest) }
   })
   const bodies = (change.puts ?? []).map(({ body }) => JSON.stringify(body))

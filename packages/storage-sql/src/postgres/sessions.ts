@@ -85,3 +85,12 @@ export const intArray = (values: ReadonlyArray<number>): string => `{${values.jo
 
 /** As {@link intArray}, with nulls. */
 export const nullableInts = (values: ReadonlyArray<number | null>): string => `{${values.map((value) => value ?? "NULL").join(",")}}`
+
+/** Texts as the text of a Postgres array: the driver looks at each element of one, and writes each by itself. Where a text needs an escape it is left to the driver. */
+export const textArray = (values: ReadonlyArray<string>): unknown => {
+  const text = JSON.stringify(values)
+  return text.includes("\\") ? values : `{${text.slice(1, -1)}}`
+}
+
+/** As {@link textArray}, of texts that are JSON: quotes and backslashes are all that an array escapes in one, and it does so as JSON does. */
+export const jsonArray = (texts: ReadonlyArray<string>): string => `{${JSON.stringify(texts).slice(1, -1)}}`

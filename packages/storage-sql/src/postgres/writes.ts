@@ -11,7 +11,7 @@ import type { TreeNode } from "./open-tile.ts"
 import { outboxQueries, outboxWrites } from "./outbox-writes.ts"
 import type { Query } from "./pipeline.ts"
 import type { Sealed } from "./seal.ts"
-import { intArray } from "./sessions.ts"
+import { intArray, textArray } from "./sessions.ts"
 
 /** A document as the group leaves it. */
 export interface FinalPut {
@@ -101,7 +101,7 @@ const records = (sql: Texts, sealed: ReadonlyArray<Sealed>): Query => {
   const blob = Buffer.concat(sealed.flatMap(({ hash, bytes }) => [hash, bytes]), end - 1)
   const kinds = sealed.map(({ prepared }) => prepared.draft.kind)
   const agents = sealed.map(({ prepared }) => prepared.draft.agentId ?? "")
-  return { sql: sql.records, params: [String(seq), String(atMs), blob, kinds, agents, intArray(at), intArray(length)] }
+  return { sql: sql.records, params: [String(seq), String(atMs), blob, textArray(kinds), textArray(agents), intArray(at), intArray(length)] }
 }
 
 /** Salt and bytes of each part, one after the other. */

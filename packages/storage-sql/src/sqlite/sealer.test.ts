@@ -1,8 +1,7 @@
-import { portableCrypto, tileRoot, toHex } from "@flyball/evidence"
+import { portableCrypto, recordBodyText, tileRoot, toHex, utf8 } from "@flyball/evidence"
 import type { RecordDraft } from "@flyball/core/storage"
 import { emptyHead, sealDrafts } from "@flyball/core/storage"
 import { assert, describe, it } from "vitest"
-import { bodyBytes } from "../body.ts"
 import { maxRecordBytes, Sealer } from "./sealer.ts"
 import { Unwritable } from "./sqlite-fault.ts"
 
@@ -26,7 +25,7 @@ const sealed = (nowMs: number, salts: Uint8Array) => {
   return drafts.map(({ kind, body, parts }, seq) => {
     const names = parts.map(({ name }) => name)
     const commitments = parts.map(({ bytes }, index) => sealer.commitment(names[index]!, { name: 0, salt: salts.subarray(salted, salted += 32), bytes }))
-    const { bytes, hash } = sealer.seal({ atMs: nowMs, body: bodyBytes(kind, body), kind, names, commitments, prev, seq })
+    const { bytes, hash } = sealer.seal({ atMs: nowMs, body: utf8(recordBodyText(kind, body)), kind, names, commitments, prev, seq })
     prev = hash.toString("hex")
     return { bytes: Uint8Array.from(bytes), hash: prev }
   })
