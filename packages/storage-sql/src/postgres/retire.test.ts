@@ -54,6 +54,14 @@ describe("putting a store on Postgres aside", () => {
     assert.deepStrictEqual(yield* ask(database.url, "SELECT endpoint_id, sequence::float8 AS n FROM aside.sequences ORDER BY 1"), [{ endpoint_id: "whk_1", n: 2_000_000_000_000 }, { endpoint_id: "whk_2", n: 2_000_000_000_000 }])
   })))
 
+  it.live("begins the new chain no earlier than the old one ended, where the server's clock is a day behind too", () => Effect.scoped(Effect.gen(function*() {
+    const { options, plan, retirement } = yield* given("behind")
+    const endedAtMs = plan.head!.atMs + 86_400_000
+    yield* retirement.retire({ ...plan, head: { ...plan.head!, atMs: endedAtMs } })
+    const after = yield* openStore(options)
+    assert.deepStrictEqual([(yield* after.head)?.atMs, (yield* after.asOf).ms], [endedAtMs, endedAtMs])
+  })))
+
   it.live("a process that had the old chain open writes nothing into the new one, and says why", () => Effect.scoped(Effect.gen(function*() {
     const { options, plan, retirement, storage } = yield* given("running")
     yield* retirement.retire(plan)

@@ -69,7 +69,7 @@ const replace = Effect.fnUntraced(function*(connection: PgConnection, schema: st
   for (const sql of carry) yield* run(sql.replaceAll("retired.", () => `${quoted(retired)}.`), [plan.leave])
   for (const sql of carrySequences) yield* run(sql.replaceAll("retired.", () => `${quoted(retired)}.`))
   const [now] = yield* run("SELECT flyball.flyball_now()::float8 AS ms")
-  const { answers, rows } = admitGroup(nodeCrypto, new GroupView(), now!["ms"] as number, [prepared])
+  const { answers, rows } = admitGroup(nodeCrypto, new GroupView(), Math.max(now!["ms"] as number, plan.head?.atMs ?? 0), [prepared])
   if (Exit.isFailure(answers[0]!)) return yield* Effect.die(new Error("Record 0 of a new chain was not admitted to an empty store.", { cause: answers[0] }))
   for (const { params, sql } of writesIn(schema)({ ...rows, nodes: [] })) yield* connection.query(sql, params, false)
 })
