@@ -45,6 +45,15 @@ describe("backtest", () => {
     assert.deepEqual(run(otherWindow, [evaluation(1)]).notReplayable, { "meter_not_recorded:paid": 1 })
   })
 
+  it("refuses again what neither envelope declares", () => {
+    const strange = evaluation(100, { signals: { tool: "pay", amount: 100, colour: "red" }, outcome: "deny" })
+    assert.deepEqual(some(run(given([pay(500)]), [strange])), { unchanged: 1 })
+    const once = { ...signals, colour: { type: "enum", values: ["red"], source: "caller", on_missing: "red" } }
+    const declared = { signals: new Set(Object.keys(once)), meters: inForce.meters }
+    const known = evaluation(100, { signals: { tool: "pay", amount: 100, colour: "red" }, declared })
+    assert.deepEqual(some(run(given([pay(500)]), [known])), { unchanged: 1 }, "what the envelope in force declared and the draft does not is left out")
+  })
+
   it("takes meters as recorded, or fills them with what the draft lets through", () => {
     const draft = given([pay(500), cap(700)], meter)
     const events = [evaluation(400), evaluation(400, { atMs: 10_500, meters: [{ id: "paid", key: "[\"agt_1\"]", value: 100, count: "below" }] }), evaluation(300, { atMs: 10_600 }), evaluation(400, { atMs: 11_100 })]

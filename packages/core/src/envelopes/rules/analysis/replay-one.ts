@@ -7,7 +7,7 @@ import { countAsLeast, countAsMost, NotRecorded, recordedWindows } from "./recor
 /**
  * Asks a draft about one recorded evaluation: the same signals, server state and latches, with the windows given.
  *
- * Signals that the draft does not declare are left out. One that it declares and the envelope in force did not makes the record not replayable, even where the draft has a value
+ * Signals that the envelope in force declared and the draft does not are left out. One that it declares and the envelope in force did not makes the record not replayable, even where the draft has a value
  * for absence: nobody knows what the agent would have sent. So does one of the service that the records do not tell any more.
  */
 export const replayOne = (draft: Ready, evaluation: RecordedEvaluation, windows: ReadWindow): Decision | NotReplayable => {
@@ -20,7 +20,10 @@ export const replayOne = (draft: Ready, evaluation: RecordedEvaluation, windows:
   const lost = known.find(({ name, source }) => source === "server" && untold.includes(name))
   if (lost !== undefined) return `server_signal_not_recorded:${lost.name}`
   if (untold.includes("org_unit") && meters.some(({ key }) => key.includes("org_unit"))) return "org_unit_not_recorded"
-  const sent = Object.fromEntries(known.flatMap(({ name, source }) => (source === "caller" && signals[name] !== undefined ? [[name, signals[name]]] : [])))
+  const names = new Set(known.map(({ name }) => name))
+  // What neither declares was sent all the same, and is refused again.
+  const strange = declared === null ? [] : Object.entries(signals).filter(([name]) => !declared.signals.has(name) && !names.has(name))
+  const sent = Object.fromEntries([...known.flatMap(({ name, source }) => (source === "caller" && signals[name] !== undefined ? [[name, signals[name]] as const] : [])), ...strange])
   const agent = { id: actor.agentId, orgUnit: actor.orgUnit, isActive: true }
   return decide(draft, { signals: sent, runId: actor.runId }, { kill: "none", agent, server, latches, windows, approved })
 }
