@@ -1,6 +1,6 @@
 /** Webhooks: who is told of what. Spec: document 1 sections 4 and 6, document 2 sections 2, 4 and 6; api "agents and registry", `/webhooks`; decision 0019. */
 import {
-  type DeliveriesQuery, DeliveryNotFound, type DeliveryOut, type DeliveryUnfinished, detailItem, InvalidInput, isId, isMailAddress, type RecoverIn, type RecoverOut, type RotateSecretIn, type RotationUnderWay, type WebhookCreate,
+  DEFAULT_PAGE, type DeliveriesQuery, DeliveryNotFound, type DeliveryOut, type DeliveryUnfinished, detailItem, InvalidInput, isId, isMailAddress, type RecoverIn, type RecoverOut, type RotateSecretIn, type RotationUnderWay, type WebhookCreate,
   WebhookNotActive, WebhookNotFound, type WebhookOut, WebhookRevoked, WebhooksUnavailable, type WebhookTestOut, type WebhookWithSecret
 } from "@flyball/contract"
 import { formatInstant, parseInstant } from "@flyball/evidence"
@@ -58,8 +58,6 @@ const OVERLAP_HOURS = 24
 const HOUR_MS = 3_600_000
 /** Webhooks read at a time while listing. */
 const PAGE = 500
-/** Deliveries shown where nobody says how many: each takes two reads. */
-const SHOWN = 100
 
 /** The webhooks. Without a sender and a secret box they can be listed and ended, and nothing more. */
 export class Webhooks extends Context.Service<Webhooks, WebhooksApi>()("flyball/core/Webhooks") {
@@ -177,7 +175,7 @@ const make = Effect.gen(function*() {
 
     deliveries: Effect.fnUntraced(function*(id, { before, limit } = {}) {
       yield* read(id)
-      const page = { limit: limit ?? SHOWN, ...(before === undefined ? {} : { before }) }
+      const page = { limit: limit ?? DEFAULT_PAGE, ...(before === undefined ? {} : { before }) }
       return yield* showDeliveries(storage, yield* storage.outbox.deliveriesOf(id, page))
     }),
 
