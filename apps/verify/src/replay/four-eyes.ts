@@ -3,14 +3,19 @@
  *
  * Spec: document 1 part 5; decisions 0025 and 0026.
  */
-import { checkBody, type JsonObject, toHex } from "@flyball/evidence"
+import { checkBody, type JsonObject } from "@flyball/evidence"
 import type { RecomputedPublication, ReplayRecord } from "@flyball/core/recompute"
 import { type Act, act, type ActVerdict } from "./act.ts"
+import { type Asked, askedBy, grantProblem } from "./granted.ts"
+import { People, placeOf } from "./people.ts"
 import { publishedAloneProblem } from "./published-alone.ts"
 import { digestProblem, type Sha256 } from "./told-digests.ts"
 
 /** Kinds of acts that are judged. */
 const judgedKinds: ReadonlySet<string> = new Set(["envelope.drafted", "envelope.published", "waiver.granted"])
+
+/** Whether records of a kind are taken at all; those of others need not be given. */
+export const isFourEyes = (kind: string): boolean => kind === "part.erased" || kind === "principal.seen" || kind.startsWith("envelope.") || kind.startsWith("waiver.")
 
 /** Parts that are looked into beside those of evaluations. */
 export const fourEyesParts: ReadonlySet<string> = new Set(["backtest", "diff", "envelope", "lint", "waiver"])
@@ -20,7 +25,7 @@ interface Text {
   readonly digest: string
   readonly authors: ReadonlyArray<string>
   /** The record that tells it. */
-  readonly place: string
+  readonly place: number
   readonly isErased: boolean
 }
 
@@ -30,20 +35,15 @@ interface Candidates {
   readonly trial: Text | null | undefined
 }
 
-/** A waiver as it was asked for. `content`: digest of the part; null where it is not shown. */
-interface Asked {
-  readonly body: JsonObject
-  readonly content: string | null
-}
-
 /**
- * The fold. Memory grows with envelopes and with waivers that were asked for, and with nothing else.
+ * The fold. Memory grows with envelopes, with waivers that were asked for and with people, and with nothing else.
  *
  * `fromGenesis`: nothing lies before the first record. If not, an act that begins there is `withheld`, and nothing of it is called wrong for want of that beginning.
  */
 export class FourEyes {
   readonly #candidates = new Map<string, Candidates>()
   readonly #asked = new Map<string, Asked>()
+  readonly #people: People
   readonly #sha256: Sha256
   readonly #compare: (record: ReplayRecord) => RecomputedPublication
   /** Whether all that was drafted and asked for is known. */
@@ -52,6 +52,7 @@ export class FourEyes {
   /** `compare`: compares a publication with what bound before it, as the records before it say. */
   constructor({ compare, fromGenesis, sha256 }: { readonly compare: (record: ReplayRecord) => RecomputedPublication; readonly fromGenesis: boolean; readonly sha256: Sha256 }) {
     this.#isWhole = fromGenesis
+    this.#people = new People(fromGenesis)
     this.#compare = compare
     this.#sha256 = sha256
   }
@@ -63,8 +64,11 @@ export class FourEyes {
    */
   take(record: ReplayRecord, before = 0): Act | null {
     const { body, kind, seq } = record
+    if (!isFourEyes(kind)) return null
+    const place = placeOf(seq, before)
+    this.#people.take(record, place, before)
+    if (kind === "principal.seen") return null
     const isErasure = kind === "part.erased"
-    if (!isErasure && !kind.startsWith("envelope.") && !kind.startsWith("waiver.")) return null
     if (checkBody(kind, body) !== null) {
       if (!isErasure) this.#forget()
       return null
@@ -75,7 +79,7 @@ export class FourEyes {
     }
     // What was done in a chain before this one is for a replay of that chain's own pack to judge.
     const found = before === 0 && judgedKinds.has(kind) ? this.#judge(record) : null
-    this.#fold(record, placeOf(seq, before))
+    this.#fold(record, place)
     return found
   }
 
@@ -88,7 +92,7 @@ export class FourEyes {
 
   #judge(record: ReplayRecord): Act {
     const { body, kind } = record
-    const problem = kind === "waiver.granted" ? this.#grant(record) : digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
+    const problem = kind === "waiver.granted" ? grantProblem(record, this.#asked.get(String(body["waiver_id"])) ?? (this.#isWhole ? null : undefined), this.#people, this.#sha256) : digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
     return act(record, problem)
   }
 
@@ -119,7 +123,13 @@ export class FourEyes {
       if (approver === undefined) return { verdict: "second_person_missing", reason: `It newly allows something (${change}) and names no approver.` }
     }
     if (approver !== undefined && (approver !== writer || authors.includes(String(approver)))) return { verdict: "second_person_missing", reason: `The approver is who publishes and none of the authors; the record names ${String(approver)}, published by ${writer}.` }
-    return mode === "enforced" && approver === undefined ? publishedAloneProblem(this.#compare(record), String(change)) : null
+    if (mode !== "enforced") return null
+    const same = approver === undefined ? null : this.#people.problem(authors, writer)
+    if (change === "loosens" || change === "unknown" || same?.verdict === "withheld") return same
+    if (approver !== undefined && same === null) return null
+    // Whoever is none of the authors stands as the approver, also where one person was enough.
+    const alone = publishedAloneProblem(this.#compare(record), String(change))
+    return alone === null || same === null ? alone : { verdict: alone.verdict, reason: `${same.reason} ${alone.reason}` }
   }
 
   /** The draft; where there is none, or it was erased, the version on trial. */
@@ -134,38 +144,23 @@ export class FourEyes {
     return this.#candidates.get(String(body["envelope_id"])) ?? { draft: begin, trial: begin }
   }
 
-  #grant({ body, parts }: ReplayRecord): ActVerdict | null {
-    const writer = String(body["writer"])
-    if (writer === body["requested_by"]) return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it.` }
-    const asked = this.#asked.get(String(body["waiver_id"]))
-    if (asked === undefined) return this.#isWhole ? { verdict: "waiver_mismatch", reason: "No record before it says that it was asked for." } : { verdict: "withheld", reason: "Its request lies before the first record here, or cannot be read." }
-    if (asked.body["writer"] === writer) return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it; the record of the grant says that ${String(body["requested_by"])} asked.` }
-    for (const [name, wanted] of [["requested_by", "writer"], ["envelope_id", "envelope_id"], ["version", "version"], ["rule_id", "rule_id"], ["expires_at", "expires_at"]] as const) {
-      if (body[name] !== asked.body[wanted]) return { verdict: "waiver_mismatch", reason: `The request says ${String(asked.body[wanted])} for ${name}; the grant says ${String(body[name])}.` }
-    }
-    const granted = contentOf(parts.get("waiver"), this.#sha256)
-    if (granted === null || asked.content === null) return { verdict: "withheld", reason: "What was asked for, or what was granted, is not shown." }
-    return granted === asked.content ? null : { verdict: "waiver_mismatch", reason: "What it excepts, or the reason for it, is not what was asked for." }
-  }
-
-  #fold({ body, kind, parts }: ReplayRecord, place: string): void {
+  #fold(record: ReplayRecord, place: number): void {
+    const { body, kind } = record
     const id = String(body["envelope_id"])
     const text = (): Text => ({ digest: String(body["digest"]), authors: authorsOf(body), place, isErased: false })
     if (kind === "envelope.drafted") this.#candidates.set(id, { ...this.#candidatesOf(body), draft: text() })
     if (kind === "envelope.published") this.#candidates.set(id, { draft: null, trial: body["mode"] === "shadow" ? text() : null })
     if (kind === "envelope.withdrawn") this.#candidates.set(id, { ...this.#candidatesOf(body), trial: null })
-    if (kind === "waiver.requested") this.#asked.set(String(body["waiver_id"]), { body, content: contentOf(parts.get("waiver"), this.#sha256) })
+    if (kind === "waiver.requested") this.#asked.set(String(body["waiver_id"]), askedBy(record, this.#sha256))
   }
 
   /** A draft that was erased is nobody's to publish; who wrote on it is still known. */
-  #erase(place: string): void {
+  #erase(place: number): void {
     for (const [id, candidates] of this.#candidates) {
       if (candidates.draft?.place === place) this.#candidates.set(id, { ...candidates, draft: { ...candidates.draft, isErased: true } })
     }
   }
 }
-
-const placeOf = (seq: number, before: number): string => `${before} ${seq}`
 
 const authorsOf = (body: JsonObject): ReadonlyArray<string> => body["authors"] as ReadonlyArray<string>
 
@@ -173,5 +168,3 @@ const missing = (authors: ReadonlyArray<string>, wrote: ReadonlyArray<string>): 
   const left = [...new Set(wrote)].filter((writer) => !authors.includes(writer))
   return left.length === 0 ? null : { verdict: "authors_mismatch", reason: `${left.join(", ")} wrote on it and ${left.length === 1 ? "is" : "are"} not among its authors.` }
 }
-
-const contentOf = (part: ReturnType<ReplayRecord["parts"]["get"]>, sha256: Sha256): string | null => part?.state === "present" ? toHex(sha256(part.bytes)) : null

@@ -3,7 +3,7 @@ import { isRecomputed, LATE_MS, longestWindowMs, Recomputation, recomputedParts 
 import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
 import { DisclosedParts } from "./disclosed-parts.ts"
 import type { Earlier } from "./earlier-packs.ts"
-import { FourEyes, fourEyesParts } from "./four-eyes.ts"
+import { FourEyes, fourEyesParts, isFourEyes } from "./four-eyes.ts"
 import { readPackRecords } from "./pack-records.ts"
 import { ReplayCount, type ReplayReport } from "./replay-report.ts"
 
@@ -20,7 +20,7 @@ export const replayPack = async (path: string, origin: string, from: number, { m
   const people = new FourEyes({ compare: (record) => again.compare(record), fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256 })
   const count = new ReplayCount(LATE_MS)
   for (const one of all) {
-    await withContent(one.path, (content) => readPackRecords(content, { kind: isRecomputed, part: (name) => recomputedParts.has(name) || fourEyesParts.has(name) }, (record, atMs) => {
+    await withContent(one.path, (content) => readPackRecords(content, { kind: (kind) => isRecomputed(kind) || isFourEyes(kind), part: (name) => recomputedParts.has(name) || fourEyesParts.has(name) }, (record, atMs) => {
       // First, since a publication is compared with what bound before it.
       const done = people.take(record, one.before)
       const judged = again.take(record, atMs, one.before)
