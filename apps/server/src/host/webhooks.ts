@@ -57,5 +57,6 @@ const wrongKey = (settings: Settings, { reason, webhookId }: WrongSecretsKey): E
 export const requireSecretsKey = async (settings: Settings, storage: StorageChoice): Promise<void> => {
   if (settings.secretsLost === "1" || existsSync(secretsKeyPath(settings))) return
   const wrong = await Effect.runPromise(needsSecretsKey(takeoverOf(settings)).pipe(Effect.provide(layerOf(storage)), Effect.catchTag(["StorageUnavailable", "StorageCorrupt"], () => Effect.succeed(null))))
-  if (wrong !== null) throw wrongKey(settings, wrong)
+  // Of servers that start at once on one folder another may have made the key since, before it named it in the store.
+  if (wrong !== null && !existsSync(secretsKeyPath(settings))) throw wrongKey(settings, wrong)
 }

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { layerOf, memoryStorage, Storage, storageChoice } from "@flyball/core/storage"
+import { Effect, Layer } from "effect"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { readSettings } from "../settings/read.ts"
+import { requireSecretsKey } from "./webhooks.ts"
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "flyball-secrets-key-"))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+/** A store that names a key which this process does not have. `onLook` happens before what it names is read. */
+const claimedStore = (onLook: () => void) => storageChoice("memory", Layer.effect(Storage, Effect.gen(function*() {
+  const storage = yield* Storage
+  yield* storage.commit({ puts: [{ collection: "secrets_keys", id: "current", expectedVersion: 0, body: { key_id: "another", proof: "" } }] }).pipe(Effect.orDie)
+  return { ...storage, get: (collection: string, id: string) => Effect.suspend(() => (onLook(), storage.get(collection, id))) }
+})).pipe(Layer.provide(layerOf(memoryStorage()))))
+
+const settings = () => {
+  const read = readSettings({ FLYBALL_DATA_DIR: dir, FLYBALL_DATABASE_URL: "postgres://127.0.0.1/none" }, () => assert.fail("no file is named"))
+  return read.ok ? read.settings : assert.fail(read.problems.join(" "))
+}
+
+describe("a start without a key for the secrets, on a store that names one", () => {
+  it("is refused, and makes none", async () => {
+    const refused = await requireSecretsKey(settings(), claimedStore(() => undefined)).then(() => null, (error: Error) => error.message)
+    assert.match(refused ?? "", /sealed with is not in .*secrets\.key: there is no such file\. All processes of one store/)
+  })
+
+  it("goes on where a server that starts beside it on the same folder has made the key meanwhile", async () => {
+    await requireSecretsKey(settings(), claimedStore(() => writeFileSync(join(dir, "secrets.key"), "made by the other")))
+  })
+})
