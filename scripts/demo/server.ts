@@ -36,10 +36,10 @@ export interface RunningServer {
   readonly stop: () => Promise<number>
 }
 
-/** Starts a server on a free port with its store and keys in `folder`, and waits for its ready line. */
+/** Starts a server on a free port with its store and keys in `folder`, and waits for its ready line. It logs nothing: days pass between two starts, and then it would tell that the clock is behind. */
 export const startServer = async (folder: string): Promise<RunningServer> => {
   const environment = {
-    FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_HOST: "127.0.0.1", FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_ORIGIN: "flyball.example/demo", FLYBALL_LOG_LEVEL: "warn",
+    FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_HOST: "127.0.0.1", FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_ORIGIN: "flyball.example/demo", FLYBALL_LOG_LEVEL: "silent",
     FLYBALL_TRUST_STORE: `${folder}/trust`, FLYBALL_EGRESS_ALLOW: "127.0.0.1", FLYBALL_EGRESS_HTTP: "1"
   }
   const child = spawn(process.execPath, [mainFile, "serve"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })

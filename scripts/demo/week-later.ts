@@ -10,5 +10,5 @@ const LATER_MS = 8 * 86_400_000
 /** How many agents were suspended. */
 export const openSuspended = (folder: string): Promise<number> => {
   const layer = governorLayer().pipe(Layer.provideMerge(layerOf(sqliteStorage({ file: `${folder}/flyball.db` }))), Layer.provide(keysLayerOf(dataFolder({ dir: folder }))))
-  return Effect.runPromise(later(LATER_MS, suspendDue).pipe(Effect.provide(layer)))
+  return Effect.runPromise(later(LATER_MS, suspendDue.pipe(Effect.provide(layer))))
 }
