@@ -75,11 +75,10 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
     }, settings, crypto)
     return sender.send(request).pipe(
       Effect.catchDefect((defect) => Effect.as(Effect.logError("The sender of webhooks failed inside; the attempt counts as crashed.", defect), crashed)),
-      Effect.map(({ errorCode, responseExcerpt, retryAfterMs, statusCode }) => {
+      Effect.flatMap(({ errorCode, responseExcerpt, retryAfterMs, statusCode }) =>
         // By the monotonic clock from the store's own time of the claim on: neither a clock that steps nor one that differs from the store's moves the schedule.
-        const endedAtMs = startedAtMs + Number((clock.monotonicTimeNanosUnsafe() - claimedNanos) / 1_000_000n)
-        end({ delivery, eventType: event.type, firstStartedAtMs, endedAtMs, errorCode, responseExcerpt: cut(responseExcerpt), retryAfterMs, statusCode })
-      })
+        Effect.map(clock.monotonicTimeNanos, (nowNanos) =>
+          end({ delivery, eventType: event.type, firstStartedAtMs, endedAtMs: startedAtMs + Number((nowNanos - claimedNanos) / 1_000_000n), errorCode, responseExcerpt: cut(responseExcerpt), retryAfterMs, statusCode })))
     )
   }
 
