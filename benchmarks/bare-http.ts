@@ -1,23 +1,29 @@
 /**
  * The limit of answering over HTTP, as a process of its own: bare `node:http` that answers an agent or a head from memory, and for a POST parses the JSON and
- * makes the inserts that an agent takes (document, look-up keys, record, part), one transaction for what is waiting. No validation, no hash, no tree.
+ * makes the inserts that an agent takes, one transaction for what is waiting. No validation, no hash, no tree: rows of the same sizes, in the store's own tables and indexes.
  */
 import { createServer, type ServerResponse } from "node:http"
 import { DatabaseSync } from "node:sqlite"
+import { migrations } from "../packages/storage-sql/src/sqlite/migrations.ts"
 
 const db = new DatabaseSync(process.argv[2]!)
-db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-CREATE TABLE document (collection INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (collection, id)) STRICT, WITHOUT ROWID;
-CREATE TABLE key (collection INTEGER NOT NULL, name INTEGER NOT NULL, value TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (collection, name, value, id)) STRICT, WITHOUT ROWID;
-CREATE TABLE record (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, agent INTEGER, at_ms INTEGER NOT NULL, hash BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
-CREATE TABLE part (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, salt BLOB, bytes BLOB) STRICT;`)
-const document = db.prepare("INSERT INTO document VALUES (1, ?, 1, ?)")
-const key = db.prepare("INSERT INTO key VALUES (1, ?, ?, ?)")
-const record = db.prepare("INSERT INTO record VALUES (?, 1, 1, ?, ?, ?)")
-const part = db.prepare("INSERT INTO part VALUES (?, 1, ?, ?)")
+db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY")
+for (const { sql } of migrations) db.exec(sql)
+/** Numbers of words do not change what a row takes; that of the kind is one of those that are indexed. */
+const WORD = 17
+const KIND = 15
+const TILE = 256
+const word = db.prepare("INSERT INTO word (id, text) VALUES (?, ?)")
+const record = db.prepare(`INSERT INTO record (seq, kind, agent, at_ms, hash, bytes) VALUES (?, ${KIND}, ?, ?, ?, ?)`)
+const part = db.prepare(`INSERT INTO part (id, name, salt, bytes) VALUES (?, ${WORD}, ?, ?)`)
+const document = db.prepare(`INSERT INTO document (doc, collection, id, version, body) VALUES (?, ${WORD}, ?, 1, ?)`)
+const key = db.prepare(`INSERT INTO document_key (collection, name, value, doc, single) VALUES (${WORD}, ?, ?, ?, ?)`)
+const event = db.prepare(`INSERT INTO event (n, id, type, at_ms, seq, hash, data) VALUES (?, ?, ${KIND}, ?, ?, ?, ?)`)
+const tile = db.prepare("INSERT INTO tile (level, idx, hashes) VALUES (0, ?, ?)")
 const hash = new Uint8Array(32).fill(7)
-/** A record of an agent without what it says. */
-const frame = Buffer.from("x".repeat(360))
+const tileBytes = new Uint8Array(TILE * 32)
+/** A record of an agent without its id. */
+const frame = "x".repeat(360)
 
 const agent = {
   id: "agt_00000000000000000000000000", tenant_id: "default", name: "bench", description: null, owner_name: null, owner_email: null, org_unit: "bench", autonomy_tier: "L0", blast_radius: {}, status: "draft",
@@ -40,21 +46,27 @@ const server = createServer((request, response) => {
   })
 })
 
-let seq = 0
+/** Where records begin: numbers before it are words of every store. */
+let seq = 100
 let waiting: Array<{ readonly input: { readonly name: string }; readonly response: ServerResponse }> = []
 
 const flush = (): void => {
   const batch = waiting
   waiting = []
+  const at = Date.now()
   db.exec("BEGIN IMMEDIATE")
   const answers = batch.map(({ input }) => {
-    const made = { ...agent, ...input, id: `agt_${String(++seq).padStart(26, "0")}` }
-    const text = JSON.stringify(made)
-    document.run(made.id, text)
-    key.run(1, input.name, made.id)
-    key.run(2, "bench", made.id)
-    record.run(seq, Date.now(), hash, frame)
-    part.run(seq, hash, Buffer.from(JSON.stringify(input)))
+    const digits = String(++seq).padStart(26, "0")
+    const id = `agt_${digits}`
+    const text = JSON.stringify({ ...agent, ...input, id })
+    word.run(seq, id)
+    record.run(seq, seq, at, hash, Buffer.from(id + frame))
+    part.run(seq * 32, hash, Buffer.from(JSON.stringify(input)))
+    document.run(seq, id, text)
+    key.run(1, input.name, seq, 1)
+    key.run(2, "bench", seq, 0)
+    event.run(seq, `evt_${digits}`, at, seq, hash, `{"agent_id":"${id}","autonomy_tier":"L0","risk_class":"unclassified","writer":"key_00000000000000000000000000","resource":"/api/v1/agents/${id}"}`)
+    if (seq % TILE === TILE - 1) tile.run(Math.floor(seq / TILE), tileBytes)
     return Buffer.from(text)
   })
   db.exec("COMMIT")

@@ -1,6 +1,6 @@
 /** Plain answers over HTTP, in requests a second of processor time, against bare node:http that answers as much, and stores as much for a POST. */
 import { alternateTimes, type Benchmark, figure, type Line } from "./harness.ts"
-import { besideBare, CONNECTIONS, load, processorMs, type Request } from "./server-process.ts"
+import { besideBare, CONNECTIONS, Connections, processorMs, type Request } from "./server-process.ts"
 
 const REQUESTS = 4_000
 /**
@@ -27,19 +27,23 @@ export const benchmark: Benchmark = {
         ["post_agent", register, register],
         ["get_head", get("/api/v1/chain/head"), get("/head")]
       ]
+      const toBare = new Connections({ port: bare.port, headers })
+      const toServer = new Connections({ port: server.port, headers })
       const lines: Array<Line> = []
       for (const [name, ours, theirs] of cases) {
-        const spent = (pid: number, port: number, one: () => Request) => async (): Promise<number> => {
+        const spent = (pid: number, to: Connections, one: () => Request) => async (): Promise<number> => {
           const requests = Array.from({ length: REQUESTS }, one)
           const before = processorMs(pid)
-          await load({ port, headers }, requests)
+          await to.load(requests)
           return processorMs(pid) - before
         }
-        for (const [port, one] of [[bare.port, theirs], [server.port, ours]] as const) await load({ port, headers }, Array.from({ length: WARM_UP }, one))
-        const { limitMs, ratio, subjectMs } = await alternateTimes(ROUNDS, spent(bare.pid, bare.port, theirs), spent(server.pid, server.port, ours))
+        for (const [to, one] of [[toBare, theirs], [toServer, ours]] as const) await to.load(Array.from({ length: WARM_UP }, one))
+        const { limitMs, ratio, subjectMs } = await alternateTimes(ROUNDS, spent(bare.pid, toBare, theirs), spent(server.pid, toServer, ours))
         const rate = (ms: number): number => figure(REQUESTS / ms * 1_000)
         lines.push({ name: `http.${name}`, value: rate(subjectMs), unit: "requests/s of processor time", limit: rate(limitMs), ratio: figure(ratio), goal: `ratio >= ${GOAL}`, met: ratio >= GOAL })
       }
+      toBare.close()
+      toServer.close()
       return lines
     })
   }

@@ -87,14 +87,28 @@ const send = (agent: Agent, port: number, headers: { readonly [name: string]: st
     sent.end(body ?? undefined)
   })
 
-/** Sends all of them over {@link CONNECTIONS} connections. */
-export const load = async ({ headers, port }: { readonly port: number; readonly headers: { readonly [name: string]: string } }, requests: ReadonlyArray<Request>): Promise<void> => {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  let next = 0
-  await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
-    while (next < requests.length) await send(agent, port, headers, requests[next++]!)
-  }))
-  agent.destroy()
+/** {@link CONNECTIONS} connections to one server. They stay open from one load to the next: when all clients leave at once, what a server has compiled for them is thrown away, and compiled anew. */
+export class Connections {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  readonly #port: number
+  readonly #headers: { readonly [name: string]: string }
+
+  constructor({ headers, port }: { readonly port: number; readonly headers: { readonly [name: string]: string } }) {
+    this.#port = port
+    this.#headers = headers
+  }
+
+  /** Sends all of them, one a connection at a time. */
+  async load(requests: ReadonlyArray<Request>): Promise<void> {
+    let next = 0
+    await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
+      while (next < requests.length) await send(this.#agent, this.#port, this.#headers, requests[next++]!)
+    }))
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
 }
 
 /** Linux counts processor time in hundredths of a second. */

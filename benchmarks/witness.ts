@@ -1,18 +1,17 @@
 /** Witnessing over HTTP, durable, against bare node:http with the same inserts: batches of 100, and single decisions at 64 connections. Design section 6. */
 import { decisionsFrom } from "./decisions.ts"
 import { alternate, type Benchmark, figure, type Line } from "./harness.ts"
-import { besideBare, CONNECTIONS, load } from "./server-process.ts"
+import { besideBare, CONNECTIONS, Connections } from "./server-process.ts"
 
 const ROUNDS = 5
 
 /** Where decisions go. */
 interface Target {
   readonly path: string
-  readonly port: number
-  readonly headers: { readonly [name: string]: string }
+  readonly connections: Connections
 }
 
-const witness = (target: Target, bodies: ReadonlyArray<Uint8Array>): Promise<void> => load(target, bodies.map((body) => ({ method: "POST", path: target.path, body })))
+const witness = ({ connections, path }: Target, bodies: ReadonlyArray<Uint8Array>): Promise<void> => connections.load(bodies.map((body) => ({ method: "POST", path, body })))
 
 const bodiesOf = (requests: number, size: number) => {
   let made = 0
@@ -25,14 +24,16 @@ const bodiesOf = (requests: number, size: number) => {
 
 const measure = (name: string, requests: number, size: number, goal: number): Promise<Line> =>
   besideBare("./bare-server.ts", async ({ agent, bare, key, server }) => {
-    const subject: Target = { port: server.port, path: `/api/v1/agents/${agent.id}/decisions`, headers: { authorization: `Bearer ${key}` } }
-    const limit: Target = { port: bare.port, path: "/", headers: {} }
+    const subject: Target = { path: `/api/v1/agents/${agent.id}/decisions`, connections: new Connections({ port: server.port, headers: { authorization: `Bearer ${key}` } }) }
+    const limit: Target = { path: "/", connections: new Connections({ port: bare.port, headers: {} }) }
     const subjectBodies = bodiesOf(requests, size)
     const limitBodies = bodiesOf(requests, size)
     // All bodies are made before the clock starts: one set a round, and one for the warm-up.
     const forLimit = Array.from({ length: ROUNDS + 1 }, limitBodies)
     const forSubject = Array.from({ length: ROUNDS + 1 }, subjectBodies)
     const { limitMs, ratio, subjectMs } = await alternate(ROUNDS, () => witness(limit, forLimit.pop()!), () => witness(subject, forSubject.pop()!))
+    subject.connections.close()
+    limit.connections.close()
     const rate = (ms: number): number => figure(requests * size / ms * 1_000)
     return { name, value: rate(subjectMs), unit: "decisions/s", limit: rate(limitMs), ratio: figure(ratio), goal: `ratio >= ${goal}`, met: ratio >= goal }
   })
