@@ -2,7 +2,7 @@
 import { alternateTimes, type Benchmark, figure, type Line } from "./harness.ts"
 import { besideBare, CONNECTIONS, Connections, processorMs, type Request } from "./server-process.ts"
 
-const REQUESTS = 4_000
+const REQUESTS = 16_000
 /**
  * Requests of each kind before the first round, to both servers: a server runs for weeks, and V8's compiling threads take more processor time than all else over the first thousands.
  * They are quiet after 20,000 of the bare server's, and after 30,000 of ours: there is more to compile.
