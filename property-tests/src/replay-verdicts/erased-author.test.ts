@@ -1,21 +1,16 @@
 /** Chains in which somebody approved, under another pseudonym, what they had begun before their identity was erased: the service refuses that, and replay names it where it was sealed all the same. */
 import { Envelopes, Erasure, Principals, systemHost, Waivers } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
-import { canonicalBytes, type JsonObject, toHex } from "@flyball/evidence"
+import type { JsonObject } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
-import { openPack, type OpenPack, type OpenRecord, sealPack } from "@flyball/testkit"
+import type { OpenPack } from "@flyball/testkit"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import type { Act } from "../../../apps/verify/src/replay/act.ts"
 import { FourEyes } from "../../../apps/verify/src/replay/four-eyes.ts"
 import { activeAgent, exported, inBoundedWorld, refunds } from "./bounded-world.ts"
-import { replayed, type ReplayedPack } from "./replayed.ts"
-
-const seed = new Uint8Array(32).fill(17)
-const seal = async (open: OpenPack): Promise<ReplayedPack> => {
-  const { pack, vkey } = await sealPack(nodeCrypto, open, seed)
-  return replayed(pack, vkey)
-}
+import { asRead, calledEqual, changed, lived, resealed, withBody } from "./changed-pack.ts"
+import { replayed } from "./replayed.ts"
 
 const person = (subject: string) => Principals.use((principals) => principals.writerFor("https://idp.example", subject))
 
@@ -48,24 +43,19 @@ const life = Effect.gen(function*() {
 let open: OpenPack
 let who: Effect.Success<typeof life>
 beforeAll(async () => {
-  const [lived, { pack }] = await inBoundedWorld(Effect.all([life, exported({ kind: "full" })]))
-  open = openPack(pack)
-  who = lived
+  ({ answer: who, open } = await lived(life))
 })
 
 const seqOf = (kind: string, nth = 0): number => open.records.flatMap((record, seq) => (record.kind === kind ? [seq] : []))[nth]!
 const first = () => seqOf("envelope.published")
 const harmless = () => seqOf("envelope.published", 1)
 const granted = () => seqOf("waiver.granted")
-const at = (seq: number, change: (record: OpenRecord) => OpenRecord, from: OpenPack = open): OpenPack => ({ ...from, records: from.records.map((record, place) => (place === seq ? change(record) : record)) })
-const body = (seq: number, more: JsonObject, from: OpenPack = open): OpenPack => at(seq, (record) => ({ ...record, body: { ...record.body, ...more } }), from)
+const body = (seq: number, more: JsonObject): OpenPack => withBody(open, seq, (one) => ({ ...one, ...more }))
 const approvedBy = (id: string): OpenPack => body(first(), { writer: id, approver: id })
 /** What is said of an act where the records before `from` are not shown. */
-const judgedFrom = (from: number, { records }: OpenPack, seq: number): Act | undefined => {
+const judgedFrom = (from: number, pack: OpenPack, seq: number): Act | undefined => {
   const eyes = new FourEyes({ compare: () => ({ notCompared: "It lies before." }), fromGenesis: false, sha256: nodeCrypto.sha256 })
-  const acts = records.flatMap(({ body, kind, parts }, place) =>
-    place < from ? [] : eyes.take({ seq: place, kind, body, parts: new Map(parts.map(({ disclosed, name }) => [name, disclosed === null ? { state: "withheld" } : { state: "present", bytes: disclosed.bytes }])) }) ?? [])
-  return acts.find((one) => one.seq === seq)
+  return asRead(pack).slice(from).flatMap((record) => eyes.take(record) ?? []).find((one) => one.seq === seq)
 }
 /** Two records that follow each other change places; erasures name, and are named by, where they are then. */
 const swapped = (seq: number, from: OpenPack): OpenPack => {
@@ -78,8 +68,8 @@ const swapped = (seq: number, from: OpenPack): OpenPack => {
   return { ...from, records }
 }
 
-const expectNamed = async (changed: OpenPack, seq: number, reason: string): Promise<void> => {
-  const { integrity, replay, status, text } = await seal(changed)
+const expectNamed = async (wrong: OpenPack, seq: number, reason: string): Promise<void> => {
+  const { integrity, replay, status, text } = await resealed(wrong)
   expect({ integrity, status, named: replay!.four_eyes.mismatches.map((one) => [one.seq, one.verdict]) }).toEqual({ integrity: "ok", status: 1, named: [[seq, "second_person_missing"]] })
   expect(replay!.four_eyes.mismatches[0]!.reason).toContain(reason)
   expect(text).toContain("It takes two people, and one did it.")
@@ -89,7 +79,7 @@ const mayBeOne = (began: string, writer: string): string => `The identity of ${b
 describe("who comes again after the identity of an author was erased", () => {
   it("is no reason to call anything wrong that the service let through", async () => {
     expect([open.records[first()]!.body["change"], open.records[harmless()]!.body["change"], open.records[harmless()]!.body["approver"]]).toEqual(["loosens", "equal", who.third])
-    const { replay, status } = await seal(open)
+    const { replay, status } = await resealed(open)
     expect([status, replay!.four_eyes]).toEqual([0, { acts: 5, verdicts: { ok: 5 }, mismatches: [], withheld: [] }])
   })
 
@@ -99,15 +89,7 @@ describe("who comes again after the identity of an author was erased", () => {
     await expectNamed(body(granted(), { writer: who.third, requested_by: who.ben }), granted(), mayBeOne(who.again, who.third))
   })
   it("is compared again where one person is said to have been enough", async () => {
-    const calledHarmless = at(first(), (record) => {
-      const { bytes, salt } = record.parts.find(({ name }) => name === "diff")!.disclosed!
-      const diff = canonicalBytes({ ...JSON.parse(new TextDecoder().decode(bytes)), change: "equal", transitions: [] })
-      return {
-        ...record,
-        body: { ...record.body, change: "equal", diff_digest: toHex(nodeCrypto.sha256(diff)) },
-        parts: record.parts.map((part) => (part.name === "diff" ? { ...part, disclosed: { salt, bytes: diff } } : part))
-      }
-    }, approvedBy(who.again))
+    const calledHarmless = changed(approvedBy(who.again), first(), calledEqual)
     await expectNamed(calledHarmless, first(), `${mayBeOne(who.eve, who.again)} One person published it as equal. Compared again with what bound before it is loosens: `)
   })
 
@@ -115,7 +97,7 @@ describe("who comes again after the identity of an author was erased", () => {
     const erasure = seqOf("part.erased")
     expect(open.records[erasure + 1]!.kind).toBe("principal.seen")
     for (const other of [swapped(erasure, approvedBy(who.again)), approvedBy(`usr_${"0".repeat(25)}8`), approvedBy("system:host")]) {
-      const { integrity, replay, status } = await seal(other)
+      const { integrity, replay, status } = await resealed(other)
       expect([integrity, status, replay?.four_eyes.verdicts]).toEqual(["ok", 0, { ok: 5 }])
     }
   })

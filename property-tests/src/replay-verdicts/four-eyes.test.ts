@@ -3,18 +3,13 @@ import { Envelopes } from "@flyball/core"
 import type { JsonObject } from "@flyball/evidence"
 import { canonicalBytes, toHex } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
-import { openPack, type OpenPack, type OpenRecord, sealPack } from "@flyball/testkit"
+import type { OpenPack, OpenRecord } from "@flyball/testkit"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { boundedLife } from "./bounded-life.ts"
 import { ann, ben, exported, host, inBoundedWorld, refunds } from "./bounded-world.ts"
-import { replayed, type ReplayedPack } from "./replayed.ts"
-
-const seed = new Uint8Array(32).fill(11)
-const seal = async (open: OpenPack): Promise<ReplayedPack> => {
-  const { pack, vkey } = await sealPack(nodeCrypto, open, seed)
-  return replayed(pack, vkey)
-}
+import { changed, lived, partOf, resealed, withBody, withPart } from "./changed-pack.ts"
+import { replayed } from "./replayed.ts"
 
 /** And a version that two wrote and a third published. */
 const life = Effect.gen(function*() {
@@ -27,7 +22,7 @@ const life = Effect.gen(function*() {
 
 let open: OpenPack
 beforeAll(async () => {
-  open = openPack((await inBoundedWorld(Effect.andThen(life, exported({ kind: "full" })))).pack)
+  ({ open } = await lived(life))
 })
 
 const seqOf = (kind: string, says: (body: JsonObject) => boolean = () => true): number => {
@@ -37,23 +32,20 @@ const seqOf = (kind: string, says: (body: JsonObject) => boolean = () => true): 
 }
 const loosened = () => seqOf("envelope.published", ({ change, mode }) => change === "loosens" && mode === "enforced")
 const granted = () => seqOf("waiver.granted")
-const at = (seq: number, change: (record: OpenRecord) => OpenRecord, from: OpenPack = open): OpenPack => ({ ...from, records: from.records.map((record, place) => (place === seq ? change(record) : record)) })
-const body = (seq: number, change: (body: JsonObject) => JsonObject): OpenPack => at(seq, (record) => ({ ...record, body: change(record.body) }))
-const withPart = (record: OpenRecord, name: string, bytes: Uint8Array | null): OpenRecord =>
-  ({ ...record, parts: record.parts.map((part) => (part.name === name ? { ...part, disclosed: bytes === null ? null : { salt: part.disclosed!.salt, bytes } } : part)) })
-const json = (record: OpenRecord, name: string): { readonly [member: string]: unknown } => JSON.parse(new TextDecoder().decode(record.parts.find((part) => part.name === name)!.disclosed!.bytes))
+const at = (seq: number, change: (record: OpenRecord) => OpenRecord): OpenPack => changed(open, seq, change)
+const body = (seq: number, change: (body: JsonObject) => JsonObject): OpenPack => withBody(open, seq, change)
 
 describe("four eyes", () => {
   it("were on every version and waiver of a chain as it was recorded", async () => {
-    const { replay, status, text } = await seal(open)
+    const { replay, status, text } = await resealed(open)
     const acts = open.records.filter(({ kind }) => ["envelope.drafted", "envelope.published", "waiver.granted"].includes(kind)).length
     expect([status, replay!.four_eyes]).toEqual([0, { acts, verdicts: { ok: acts }, mismatches: [], withheld: [] }])
     expect(text).toContain(`Four eyes       ${acts} drafts, publications and grants: ${acts} ok.`)
   })
 
   /** The pack is in order and every evaluation follows: only this is found. */
-  const expectNamed = async (changed: OpenPack, seq: number, verdict: string, reason: RegExp): Promise<void> => {
-    const { integrity, replay, status, text } = await seal(changed)
+  const expectNamed = async (wrong: OpenPack, seq: number, verdict: string, reason: RegExp): Promise<void> => {
+    const { integrity, replay, status, text } = await resealed(wrong)
     expect({ integrity, status, evaluations: replay!.mismatches }).toEqual({ integrity: "ok", status: 1, evaluations: [] })
     expect(replay!.four_eyes.mismatches.map((one) => [one.seq, one.verdict])).toEqual([[seq, verdict]])
     expect(replay!.four_eyes.mismatches[0]!.reason).toMatch(reason)
@@ -82,7 +74,7 @@ describe("four eyes", () => {
   })
   it("looked at a diff, a lint or a backtest that the record does not name", async () => {
     for (const name of ["backtest", "diff", "lint"]) {
-      await expectNamed(at(loosened(), (record) => withPart(record, name, canonicalBytes({ ...json(record, name), more: true }))), loosened(), "digest_mismatch", new RegExp(`^The part ${name} has the digest`))
+      await expectNamed(at(loosened(), (record) => withPart(record, name, canonicalBytes({ ...partOf(record, name), more: true }))), loosened(), "digest_mismatch", new RegExp(`^The part ${name} has the digest`))
     }
   })
   it("were sent away by a change that is called harmless", () =>
@@ -93,7 +85,7 @@ describe("four eyes", () => {
     await expectNamed(body(granted(), (one) => ({ ...one, requested_by: host.id, writer: ann.id })), granted(), "second_person_missing", /says that .* asked/)
   })
   it("saw a smaller exception than was granted", async () => {
-    const wider = (record: OpenRecord) => withPart(record, "waiver", canonicalBytes({ ...json(record, "waiver"), unless: [{ signal: "amount", lte: 10 }] }))
+    const wider = (record: OpenRecord) => withPart(record, "waiver", canonicalBytes({ ...partOf(record, "waiver"), unless: [{ signal: "amount", lte: 10 }] }))
     await expectNamed(at(seqOf("waiver.requested"), wider), granted(), "waiver_mismatch", /is not what was asked for/)
     await expectNamed(body(seqOf("waiver.requested"), (one) => ({ ...one, expires_at: "2026-11-21T01:00:00.000Z" })), granted(), "waiver_mismatch", /for expires_at/)
   })
@@ -101,10 +93,10 @@ describe("four eyes", () => {
 
   it("cannot be seen where a waiver is not shown, and what is shown must agree", async () => {
     const shut = at(seqOf("waiver.requested"), (record) => withPart(record, "waiver", null))
-    const { notChecked, replay, status } = await seal(shut)
+    const { notChecked, replay, status } = await resealed(shut)
     expect([status, replay!.four_eyes.mismatches, replay!.four_eyes.withheld.map((one) => one.seq)]).toEqual([2, [], [granted()]])
     expect(notChecked[0]).toMatch(/^Whether two people did what takes two is not known of 1 act/)
-    const alone = await seal(at(granted(), (record) => ({ ...record, body: { ...record.body, writer: ann.id } }), shut))
+    const alone = await resealed(withBody(shut, granted(), (one) => ({ ...one, writer: ann.id })))
     expect([alone.status, alone.replay!.four_eyes.mismatches.map((one) => one.verdict)]).toEqual([1, ["second_person_missing"]])
   })
 
@@ -122,7 +114,7 @@ describe("the id of an evaluation", () => {
   it("that does not derive from chain, agent and reference is named", async () => {
     const seq = open.records.findLastIndex(({ kind }) => kind === "evaluation.made")
     for (const change of [{ evaluation_id: `evl_${"0".repeat(25)}9` }, { client_ref: "another" }]) {
-      const { replay, status } = await seal(body(seq, (one) => ({ ...one, ...change })))
+      const { replay, status } = await resealed(body(seq, (one) => ({ ...one, ...change })))
       expect([status, replay!.mismatches.map((one) => [one.seq, one.verdict])]).toEqual([1, [[seq, "id_mismatch"]]])
     }
   })

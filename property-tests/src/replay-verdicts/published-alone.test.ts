@@ -1,19 +1,13 @@
 /** Versions that one person published as harmless, in records that say so and in parts that say so, sealed by who holds the key: replay compares them again. */
 import { Envelopes } from "@flyball/core"
-import { Recomputation, type ReplayRecord } from "@flyball/core/recompute"
-import { canonicalBytes, type JsonObject, toHex } from "@flyball/evidence"
-import { nodeCrypto } from "@flyball/evidence/node"
-import { openPack, type OpenPack, type OpenRecord, sealPack } from "@flyball/testkit"
+import { Recomputation } from "@flyball/core/recompute"
+import type { JsonObject } from "@flyball/evidence"
+import type { OpenPack, OpenRecord } from "@flyball/testkit"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { activeAgent, ann, ask, ben, exported, inBoundedWorld, publish, refunds, republish } from "./bounded-world.ts"
-import { replayed, type ReplayedPack } from "./replayed.ts"
-
-const seed = new Uint8Array(32).fill(13)
-const seal = async (open: OpenPack): Promise<ReplayedPack> => {
-  const { pack, vkey } = await sealPack(nodeCrypto, open, seed)
-  return replayed(pack, vkey)
-}
+import { asRead, calledEqual, changed, lived, resealed, withPart } from "./changed-pack.ts"
+import { replayed } from "./replayed.ts"
 
 const { meters: { spent }, rules } = refunds() as { readonly meters: { readonly spent: object }; readonly rules: ReadonlyArray<{ readonly id: string }> }
 const without = (id: string) => refunds({ rules: rules.filter((rule) => rule.id !== id) })
@@ -66,37 +60,25 @@ const life = Effect.gen(function*() {
 let open: OpenPack
 let seen: Effect.Success<typeof life>
 beforeAll(async () => {
-  const [lived, { pack }] = await inBoundedWorld(Effect.all([life, exported({ kind: "full" })]))
-  open = openPack(pack)
-  seen = lived
+  ({ answer: seen, open } = await lived(life))
 })
 
 const publications = (says: (body: JsonObject) => boolean = () => true): ReadonlyArray<number> => open.records.flatMap(({ body, kind }, seq) => (kind === "envelope.published" && says(body) ? [seq] : []))
 const isLoosening = ({ change, mode }: JsonObject): boolean => mode === "enforced" && (change === "loosens" || change === "unknown")
 const isAlone = ({ approver, mode }: JsonObject): boolean => mode === "enforced" && approver === undefined
-const at = (seqs: ReadonlyArray<number>, change: (record: OpenRecord) => OpenRecord, from: OpenPack = open): OpenPack => ({ ...from, records: from.records.map((record, seq) => (seqs.includes(seq) ? change(record) : record)) })
-const shut = (name: string) => (record: OpenRecord): OpenRecord => ({ ...record, parts: record.parts.map((part) => (part.name === name ? { ...part, disclosed: null } : part)) })
+const shut = (name: string) => (record: OpenRecord): OpenRecord => withPart(record, name, null)
 
 /** One person did it, and record and part both say that it is harmless. */
 const calledHarmless = (record: OpenRecord): OpenRecord => {
-  const { approver: _, ...body } = record.body
-  const diff = record.parts.find(({ name }) => name === "diff")!.disclosed!
-  const bytes = canonicalBytes({ ...JSON.parse(new TextDecoder().decode(diff.bytes)), change: "equal", transitions: [] })
-  return {
-    ...record,
-    body: { ...body, change: "equal", diff_digest: toHex(nodeCrypto.sha256(bytes)), writer: ann.id },
-    parts: record.parts.map((part) => (part.name === "diff" ? { ...part, disclosed: { salt: diff.salt, bytes } } : part))
-  }
+  const { approver: _, ...body } = calledEqual(record).body
+  return { ...calledEqual(record), body: { ...body, writer: ann.id } }
 }
-
-const recordsOf = ({ records }: OpenPack): ReadonlyArray<ReplayRecord> =>
-  records.map(({ body, kind, parts }, seq) => ({ seq, kind, body, parts: new Map(parts.map(({ disclosed, name }) => [name, disclosed === null ? { state: "withheld" } : { state: "present", bytes: disclosed.bytes }])) }))
 
 describe("a version that one person published", () => {
   it("is compared as the gate compared it: whatever was published, the change is the one that was recorded", () => {
     const again = new Recomputation({ fromGenesis: true })
     const changes: Array<readonly [seq: number, recorded: unknown, found: unknown]> = []
-    for (const record of recordsOf(open)) {
+    for (const record of asRead(open)) {
       if (record.kind === "envelope.published") {
         const found = again.compare(record)
         changes.push([record.seq, record.body["change"], "change" in found ? found.change : found.notCompared])
@@ -109,13 +91,13 @@ describe("a version that one person published", () => {
 
   it("is in order where it allows nothing new", async () => {
     expect(publications(isAlone).length).toBeGreaterThan(3)
-    const { replay, status } = await seal(open)
+    const { replay, status } = await resealed(open)
     expect([status, replay!.four_eyes.verdicts]).toEqual([0, { ok: replay!.four_eyes.acts }])
   })
 
   it("is named where it newly allows something, whatever its record and its diff say", async () => {
     const planted = publications(isLoosening)
-    const { integrity, replay, status, text } = await seal(at(planted, calledHarmless))
+    const { integrity, replay, status, text } = await resealed(changed(open, planted, calledHarmless))
     expect({ integrity, status, evaluations: replay!.mismatches, withheld: replay!.four_eyes.withheld }).toEqual({ integrity: "ok", status: 1, evaluations: [], withheld: [] })
     expect(replay!.four_eyes.mismatches.map(({ seq, verdict }) => [seq, verdict])).toEqual(planted.map((seq) => [seq, "second_person_missing"]))
     const reasons = replay!.four_eyes.mismatches.map(({ reason }) => reason)
@@ -127,7 +109,7 @@ describe("a version that one person published", () => {
   it("is not called in order where what it is compared with is not shown", async () => {
     const [first, ...rest] = publications(isAlone)
     for (const hidden of [first!, publications().findLast((seq) => seq < first! && open.records[seq]!.body["envelope_id"] === open.records[first!]!.body["envelope_id"])!]) {
-      const { replay, status } = await seal(at([hidden], shut("envelope")))
+      const { replay, status } = await resealed(changed(open, hidden, shut("envelope")))
       expect(status).toBe(2)
       expect(replay!.four_eyes.mismatches).toEqual([])
       expect(replay!.four_eyes.withheld[0]).toMatchObject({ seq: first, verdict: "withheld", reason: expect.stringMatching(/^One person published it as equal, and it was not compared: /) })
@@ -138,13 +120,13 @@ describe("a version that one person published", () => {
   it("of an org unit is not called in order where an agent of it is not shown, and named where what is shown is enough", async () => {
     const profile = open.records.findIndex(({ body, kind }) => kind === "agent.registered" && body["agent_id"] === seen.agentId)
     const ofUnit = publications((body) => isAlone(body) && body["envelope_id"] === seen.unit)
-    const hidden = at([profile], shut("profile"))
-    const { replay } = await seal(hidden)
+    const hidden = changed(open, profile, shut("profile"))
+    const { replay } = await resealed(hidden)
     expect(replay!.four_eyes.mismatches).toEqual([])
     expect(replay!.four_eyes.withheld.map(({ seq }) => seq)).toContain(ofUnit[0])
     expect(replay!.four_eyes.withheld.find(({ seq }) => seq === ofUnit[0])!.reason).toContain("envelopes of agents that it is to be compared with are not shown")
     const opening = publications((body) => isLoosening(body) && body["envelope_id"] === seen.unit)[0]!
-    const named = await seal(at([opening], calledHarmless, hidden))
+    const named = await resealed(changed(hidden, opening, calledHarmless))
     expect([named.status, named.replay!.four_eyes.mismatches.map(({ seq }) => seq)]).toEqual([1, [opening]])
   })
 

@@ -1,23 +1,19 @@
 /** What a chain says twice that the service answers once, sealed by who holds the key: an evaluation under one reference, the end of a decision, what was given back. */
-import { nodeCrypto } from "@flyball/evidence/node"
-import { openPack, type OpenPack, type OpenRecord, sealPack } from "@flyball/testkit"
-import { Effect } from "effect"
+import type { OpenPack, OpenRecord } from "@flyball/testkit"
 import { beforeAll, describe, expect, it } from "vitest"
 import { boundedLife } from "./bounded-life.ts"
-import { exported, inBoundedWorld } from "./bounded-world.ts"
-import { replayed } from "./replayed.ts"
+import { lived, resealed } from "./changed-pack.ts"
 
 let open: OpenPack
 beforeAll(async () => {
-  open = openPack((await inBoundedWorld(Effect.andThen(boundedLife, exported({ kind: "full" })))).pack)
+  ({ open } = await lived(boundedLife))
 })
 
 const last = (kind: string): OpenRecord => open.records.findLast((record) => record.kind === kind)!
 /** The chain with more at its end. */
 const verdictsOf = async (...more: ReadonlyArray<OpenRecord>) => {
   const { at } = open.records.at(-1)!
-  const { pack, vkey } = await sealPack(nodeCrypto, { ...open, records: [...open.records, ...more.map((record) => ({ ...record, at }))] }, new Uint8Array(32).fill(7))
-  const { integrity, replay, status, text } = await replayed(pack, vkey)
+  const { integrity, replay, status, text } = await resealed({ ...open, records: [...open.records, ...more.map((record) => ({ ...record, at }))] })
   expect(integrity).toBe("ok")
   return { found: replay!.mismatches.map(({ seq, verdict }) => [seq - open.records.length, verdict]), reason: replay!.mismatches[0]?.reason, status, text }
 }

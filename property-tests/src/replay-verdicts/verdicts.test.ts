@@ -2,18 +2,13 @@
 import type { JsonObject, JsonValue } from "@flyball/evidence"
 import { canonicalBytes, toHex } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
-import { openPack, type OpenPack, type OpenRecord, sealPack } from "@flyball/testkit"
+import { openPack, type OpenPack, type OpenRecord } from "@flyball/testkit"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { boundedLife } from "./bounded-life.ts"
 import { exported, inBoundedWorld, refunds } from "./bounded-world.ts"
-import { replayed, type ReplayedPack } from "./replayed.ts"
-
-const seed = new Uint8Array(32).fill(7)
-const seal = async (open: OpenPack): Promise<ReplayedPack> => {
-  const { pack, vkey } = await sealPack(nodeCrypto, open, seed)
-  return replayed(pack, vkey)
-}
+import { changed, resealed, sealed, withBody, withPart } from "./changed-pack.ts"
+import { replayed } from "./replayed.ts"
 
 let genuine: { readonly pack: Uint8Array; readonly vkey: string }
 let open: OpenPack
@@ -35,11 +30,10 @@ const where = (says: (body: JsonObject) => boolean, after = 0): number => {
   if (seq === undefined) throw new Error("The history has no such evaluation.")
   return seq
 }
-const at = (seq: number, change: (record: OpenRecord) => OpenRecord): OpenPack => ({ ...open, records: open.records.map((record, place) => (place === seq ? change(record) : record)) })
-const body = (seq: number, change: (body: JsonObject) => JsonObject): OpenPack => at(seq, (record) => ({ ...record, body: change(record.body) }))
+const at = (seq: number, change: (record: OpenRecord) => OpenRecord): OpenPack => changed(open, seq, change)
+const body = (seq: number, change: (body: JsonObject) => JsonObject): OpenPack => withBody(open, seq, change)
 const meters = (one: JsonObject): ReadonlyArray<JsonObject> => one["meters"] as ReadonlyArray<JsonObject>
-const withPart = (record: OpenRecord, name: string, value: unknown): OpenRecord =>
-  ({ ...record, parts: record.parts.map((part) => (part.name === name ? { ...part, disclosed: { salt: part.disclosed!.salt, bytes: canonicalBytes(value) } } : part)) })
+const withJson = (record: OpenRecord, name: string, value: unknown): OpenRecord => withPart(record, name, canonicalBytes(value))
 const list = (value: JsonValue): ReadonlyArray<JsonObject> => value as ReadonlyArray<JsonObject>
 
 describe("a chain as it was recorded", () => {
@@ -55,14 +49,14 @@ describe("a chain as it was recorded", () => {
   })
 
   it("replays as well after it was taken apart and sealed anew", async () => {
-    expect(await seal(open)).toMatchObject({ status: 0, integrity: "ok", authenticity: "signed_by_pinned_key", replay: { mismatches: [], withheld: [] } })
+    expect(await resealed(open)).toMatchObject({ status: 0, integrity: "ok", authenticity: "signed_by_pinned_key", replay: { mismatches: [], withheld: [] } })
   })
 })
 
 describe("a chain that was changed by who holds the key", () => {
   /** The pack itself is found in order, and replay finds the change, and nothing before it. */
-  const expectFound = async (changed: OpenPack, seq: number, verdict: string, reason: RegExp = /./): Promise<void> => {
-    const { authenticity, findings, integrity, replay, status, text } = await seal(changed)
+  const expectFound = async (wrong: OpenPack, seq: number, verdict: string, reason: RegExp = /./): Promise<void> => {
+    const { authenticity, findings, integrity, replay, status, text } = await resealed(wrong)
     expect({ authenticity, findings, integrity, status }).toEqual({ authenticity: "signed_by_pinned_key", findings: [], integrity: "ok", status: 1 })
     expect({ seq: replay!.mismatches[0]!.seq, verdict: replay!.mismatches[0]!.verdict }).toEqual({ seq, verdict })
     expect(replay!.mismatches[0]!.reason).toMatch(reason)
@@ -100,23 +94,23 @@ describe("a chain that was changed by who holds the key", () => {
   })
   it("signals under an honest verdict", () => {
     const seq = denied()
-    return expectFound(at(seq, (record) => withPart(record, "signals", { tool: "search" })), seq, "meter_mismatch")
+    return expectFound(at(seq, (record) => withJson(record, "signals", { tool: "search" })), seq, "meter_mismatch")
   })
   it("envelope, in its own record alone", () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
-    return expectFound(at(seq, (record) => withPart(record, "envelope", refunds({ meters: {}, rules: [{ id: "all", outcome: "allow", when: [] }] }))), where(({ layers }) => list(layers!).length > 0), "envelope_unknown")
+    return expectFound(at(seq, (record) => withJson(record, "envelope", refunds({ meters: {}, rules: [{ id: "all", outcome: "allow", when: [] }] }))), where(({ layers }) => list(layers!).length > 0), "envelope_unknown")
   })
   it("envelope, with its digest", () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     const looser = refunds({ rules: [{ id: "all", outcome: "allow", when: [] }] })
-    const changed = at(seq, (record) => withPart({ ...record, body: { ...record.body, digest: toHex(nodeCrypto.sha256(canonicalBytes(looser))) } }, "envelope", looser))
+    const changed = at(seq, (record) => withJson({ ...record, body: { ...record.body, digest: toHex(nodeCrypto.sha256(canonicalBytes(looser))) } }, "envelope", looser))
     return expectFound(changed, where(({ layers }) => list(layers!).length > 0), "envelope_unknown")
   })
   it("envelope, with its digest everywhere: what was decided does not follow from it", () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     const looser = refunds({ rules: [{ id: "all", outcome: "allow", when: [] }] })
     const [before, digest] = [open.records[seq]!.body["digest"], toHex(nodeCrypto.sha256(canonicalBytes(looser)))]
-    const swapped = at(seq, (record) => withPart(record, "envelope", looser)).records.map((record) => ({ ...record, body: JSON.parse(JSON.stringify(record.body).replaceAll(String(before), digest)) as JsonObject }))
+    const swapped = at(seq, (record) => withJson(record, "envelope", looser)).records.map((record) => ({ ...record, body: JSON.parse(JSON.stringify(record.body).replaceAll(String(before), digest)) as JsonObject }))
     return expectFound({ ...open, records: swapped }, where(({ layers }) => list(layers!).length > 0), "outcome_mismatch")
   })
   it("a version that was replaced", () => {
@@ -159,14 +153,14 @@ describe("a pack that does not show everything", () => {
   it("still finds what needs no signals", async () => {
     const seq = where((one) => meters(one).length > 0 && one["outcome"] === "allow_with_notice")
     const shut = (changed: OpenPack): OpenPack => ({ ...changed, records: changed.records.map((record) => ({ ...record, parts: record.parts.map((part) => ({ ...part, disclosed: part.name === "signals" ? null : part.disclosed })) })) })
-    const { replay, status } = await seal(shut(body(seq, (one) => ({ ...one, tier: "L4" }))))
+    const { replay, status } = await resealed(shut(body(seq, (one) => ({ ...one, tier: "L4" }))))
     expect([status, replay!.mismatches.map((one) => [one.seq, one.verdict])]).toEqual([1, [[seq, "tier_mismatch"]]])
   })
 
   it("takes no sum for proved that holds an amount without its signals", async () => {
     const seq = where((one) => meters(one).some(({ amount }) => amount !== undefined))
     const hidden = at(seq, (record) => ({ ...record, parts: record.parts.map((part) => ({ ...part, disclosed: part.name === "signals" ? null : part.disclosed })) }))
-    const { replay, status } = await seal(hidden)
+    const { replay, status } = await resealed(hidden)
     expect(status).toBe(2)
     expect(replay!.mismatches).toEqual([])
     const [itself, ...others] = replay!.withheld
@@ -180,9 +174,9 @@ describe("a pack that does not show everything", () => {
   it("and yet finds a verdict that does not follow from the sums as they are told", async () => {
     const seq = where((one) => meters(one).some(({ amount }) => amount !== undefined))
     const later = where(({ matched_rule }) => matched_rule === "cap")
-    const hidden = openPack((await sealPack(nodeCrypto, body(later, (one) => ({ ...one, outcome: "allow" })), seed)).pack)
+    const hidden = openPack((await sealed(body(later, (one) => ({ ...one, outcome: "allow" })))).pack)
     const records = hidden.records.map((record, place) => ({ ...record, parts: record.parts.map((part) => ({ ...part, disclosed: place === seq && part.name === "signals" ? null : part.disclosed })) }))
-    const { replay, status } = await seal({ ...hidden, records })
+    const { replay, status } = await resealed({ ...hidden, records })
     expect([status, replay!.mismatches.map((one) => [one.seq, one.verdict])]).toEqual([1, [[later, "outcome_mismatch"]]])
   })
 
