@@ -31,6 +31,8 @@ export const access = {
   operate: row("operate", { roles: ["operator", "governor", "admin"] }),
   /** Change an agent, its owner and what it may do. */
   govern: row("govern", { roles: ["governor", "admin"] }),
+  /** Change what agents of every org unit use. */
+  governAll: row("govern_all", { roles: ["governor", "admin"], everyUnit: true }),
   administer: row("administer", { roles: ["admin"] }),
   /** What concerns every org unit at once. */
   administerAll: row("administer_all", { roles: ["admin"], everyUnit: true }),

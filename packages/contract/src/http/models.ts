@@ -18,6 +18,6 @@ export const models = {
   }),
   update: endpoint({
     id: "models.update", method: "PATCH", path: "/api/v1/models/{model_id}", summary: "Changes a model's status, hosting or price.",
-    access: access.govern, params: { model_id: idParam("model", () => new ModelNotFound()) }, body: jsonBody(ModelUpdate), success: json(200, ModelOut), refusals: ["ModelNotFound"]
+    access: access.governAll, params: { model_id: idParam("model", () => new ModelNotFound()) }, body: jsonBody(ModelUpdate), success: json(200, ModelOut), refusals: ["ModelNotFound"]
   })
 } as const
