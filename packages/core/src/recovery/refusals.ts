@@ -6,7 +6,7 @@ export class NothingToRecover extends Schema.TaggedError<NothingToRecover>()("No
   override get message(): string {
     return this.origin === null
       ? "There is nothing to recover: the store is empty, and nothing was ever signed with these keys. Start the server."
-      : `There is nothing to recover: the store of ${this.origin} holds ${this.stored} records, and all that was signed for it, as far as the guard knows, is there. Start the server. ` +
+      : `There is nothing to recover: the store of ${this.origin} holds ${this.stored === 1 ? "1 record" : `${this.stored} records`}, and all that was signed for it, as far as the guard knows, is there. Start the server. ` +
         `Only when the guard is an older copy, so that more was signed than it knows of: flyball recover --accept-rollback --guard-forgotten --reason TEXT.`
   }
 }

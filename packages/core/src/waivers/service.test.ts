@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { InvalidInput } from "@flyball/contract"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ann, ask, ben, governedAgent, recomputed } from "../evaluations/testing/refunds.ts"
@@ -46,5 +47,15 @@ describe("waivers beside each other", () => {
       const long = Array.from({ length: 60 }, (_, at) => ({ any: Array.from({ length: 60 }, () => ({ signal: "amount", lte: at })) }))
       assert.isAbove(JSON.stringify(long).length, 65_536)
       assert.match(String(yield* Effect.flip(request(envelopeId, long))), /65536 bytes/)
+    }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("end within 90 days, and what was asked for instead is said", () =>
+    Effect.gen(function*() {
+      const { envelopeId } = yield* governedAgent()
+      for (const expiresAt of ["1970-01-01T00:00:00.000Z", "1970-04-01T00:00:00.001Z"]) {
+        const refused = yield* Effect.flip(request(envelopeId, [{ signal: "amount", lte: 99 }], expiresAt))
+        assert.deepInclude((refused as InvalidInput).detail[0], { loc: ["body", "expires_at"], type: "value_error", input: expiresAt })
+      }
+      assert.strictEqual((yield* request(envelopeId, [{ signal: "amount", lte: 99 }], "1970-04-01T00:00:00.000Z")).status, "requested")
     }).pipe(Effect.provide(governorWorld())))
 })

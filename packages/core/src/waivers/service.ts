@@ -41,7 +41,7 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
   static readonly layer: Layer.Layer<Waivers, never, Storage> = Layer.effect(Waivers, Effect.gen(function*() {
     const storage = yield* Storage
     const inForce = inForceReader(storage)
-    const invalid = (path: ReadonlyArray<string>, message: string) => new InvalidInput({ detail: [detailItem(path, "value_error", message)] })
+    const invalid = (path: ReadonlyArray<string>, message: string, input: string | null = null) => new InvalidInput({ detail: [detailItem(path, "value_error", message, input)] })
 
     /** Why one more waiver of a version cannot hold beside those that do; null where it can. Each alone may fit, and all together leave nothing that could be decided on: then everything is denied. */
     const noRoomFor = Effect.fnUntraced(function*(layer: BoundLayer, waiver: Waiver, nowMs: number): Effect.fn.Return<string | null, ReadFault> {
@@ -63,7 +63,7 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
         const noRoom = yield* noRoomFor(layer, waiver, ms)
         if (noRoom !== null) return yield* invalid(["body", "unless"], noRoom)
         const expiresAtMs = parseInstant(input.expires_at)!
-        if (expiresAtMs <= ms || expiresAtMs > ms + MAX_WAIVER_MS) return yield* invalid(["body", "expires_at"], `Expected a time from now to ${MAX_WAIVER_MS / 86_400_000} days from now`)
+        if (expiresAtMs <= ms || expiresAtMs > ms + MAX_WAIVER_MS) return yield* invalid(["body", "expires_at"], `Expected a time from now to ${MAX_WAIVER_MS / 86_400_000} days from now`, input.expires_at)
         const id = yield* newId("wvr")
         const planned = planRequest(id, { envelopeId, version: body.live!, ruleId: input.rule_id, expiresAtMs, reason: input.reason, unless: input.unless as NonNullable<WaiverDocument["unless"]> }, body.agentId, writer)
         if (planned.change.records!.some(({ parts }) => parts.some(({ bytes }) => bytes.length > MAX_WAIVER_BYTES))) return yield* invalid(["body", "unless"], `Expected conditions and a reason of up to ${MAX_WAIVER_BYTES} bytes as JSON`)
