@@ -14,17 +14,21 @@ import { governorLayer, type GovernorServices } from "./governor-layer.ts"
 import { agentsDoor } from "./governor/agents-door.ts"
 import type { AgentsDoor } from "./governor/agents-door-types.ts"
 import { envelopesDoor, evaluationsDoor, waiversDoor } from "./governor/bound-door.ts"
-import type { ActOptions, EnvelopesDoor, EvaluationInfo, EvaluationInput, ExplanationInfo, VoidInfo, WaiversDoor } from "./governor/bound-door-types.ts"
+import type { EnvelopesDoor, EvaluationInfo, EvaluationInput, ExplanationInfo, VoidInfo, WaiversDoor } from "./governor/bound-door-types.ts"
 import { chainDoor } from "./governor/chain-door.ts"
 import { type Door, openDoor } from "./governor/door.ts"
 import { GovernorError } from "./governor/error.ts"
 import { decoded, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGap, decodePack, decodeSettle } from "./governor/input.ts"
-import type { CallOptions } from "./governor/call-options.ts"
+import { acting, writerOf } from "./governor/acting.ts"
+import type { ActOptions, CallOptions } from "./governor/call-options.ts"
 import type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./governor/chain-types.ts"
 import type { DecisionFilter, DecisionInfo, DecisionInput, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt } from "./governor/decision-types.ts"
 import { leadingTexts } from "./governor/leading-texts.ts"
 import { webhooksDoor } from "./governor/webhooks-door.ts"
 import type { WebhooksDoor } from "./governor/webhooks-door-types.ts"
+import { isLeftOut, refuseOddOptions } from "./governor/odd-options.ts"
+import { backgroundLog, toStandardError } from "./governor/background-log.ts"
+import type { LogLine } from "./governor/log-line.ts"
 import { Packs } from "./packs/service.ts"
 import { Replay } from "./replay/service.ts"
 import { layerOf, type StorageChoice } from "./storage/choice.ts"
@@ -32,7 +36,7 @@ import { trustLayerOf, type TrustStoreChoice } from "./identity/trust-store.ts"
 import { deliveryEngine } from "./webhooks/delivery-engine.ts"
 import { mailJob } from "./webhooks/mail-job.ts"
 import { type WebhooksChoice, webhooksLayerOf } from "./webhooks/webhooks-choice.ts"
-import { isWriterId, systemHost, type Writer } from "./writer.ts"
+import { systemHost, type Writer } from "./writer.ts"
 
 /** How a governor is opened. */
 export interface GovernorOptions {
@@ -48,8 +52,10 @@ export interface GovernorOptions {
   readonly trustStore?: TrustStoreChoice
   /** What webhooks are sent and their secrets sealed with. Left out, none can be created, and nothing is sent. */
   readonly webhooks?: WebhooksChoice
-  /** Who the records name as their writer; `system:host` when left out. */
+  /** Who the records name as their writer where a call names nobody: `usr_…`, `key_…` or `system:<name>`; `system:host` when left out. */
   readonly writer?: string
+  /** Where what happens in the background is told, such as a checkpoint that could not be signed. Left out, it is a line on standard error. It must not throw. */
+  readonly log?: LogLine
 }
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
@@ -94,9 +100,9 @@ export interface Governor extends AsyncDisposable {
     rotateKey(options?: CallOptions): Promise<RotationInfo>
   }
   /** Deletes the content of a part for good, and records that it was done. */
-  erase(target: ErasureInput, options?: CallOptions): Promise<ErasureInfo>
-  /** The bytes of an evidence pack. Reading it to its end is recorded as an export. */
-  exportPack(request: PackInput, options?: CallOptions): AsyncIterable<Uint8Array>
+  erase(target: ErasureInput, options?: ActOptions): Promise<ErasureInfo>
+  /** The bytes of an evidence pack. Reading it to its end is recorded as an export. Each time it is iterated it is another pack, of what is recorded then; closing cuts one that is being read. */
+  exportPack(request: PackInput, options?: ActOptions): AsyncIterable<Uint8Array>
   /** Signs for everything recorded so far. */
   checkpointNow(options?: CallOptions): Promise<CheckpointInfo>
   /** Folds all records and compares the documents with what they say. */
@@ -108,35 +114,34 @@ export interface Governor extends AsyncDisposable {
 /**
  * Opens a governor: the store, the chain in it, the signing key and its guard. What does not fit together is refused here.
  *
- * - Fails: rejects with `GovernorError`, code `storage_needed`, `keys_needed`, `invalid_writer`, that of a refused start (`origin_refused`, `key_refused`, …) or of a fault.
+ * - Fails: rejects with `GovernorError`, code `storage_needed`, `keys_needed`, `invalid_writer`, `invalid_option`, that of a refused start (`origin_refused`, `key_refused`, …) or of a fault.
  */
 export const openGovernor = async (options: GovernorOptions): Promise<Governor> => {
   // Who writes plain JavaScript is told by no compiler.
   if (typeof options?.storage !== "object" || options.storage === null) {
     throw new GovernorError("storage_needed", "A governor keeps everything in a store. Pass `storage`: sqliteStorage({ file }) or postgresStorage({ … }) of @flyball/storage-sql, or memoryStorage() for a store you throw away.")
   }
-  const writer = { id: options.writer ?? systemHost.id }
-  if (!isWriterId(writer.id)) {
-    throw new GovernorError("invalid_writer", "The writer is expected to be `system:` and 1 to 64 of a-z, 0-9, _ and -, or an id `key_…` or `usr_…`. Names of people do not belong there.")
-  }
+  const writer = writerOf(systemHost, options.writer)
+  refuseOddOptions(options)
   const door = await openDoor(ManagedRuntime.make(layerFor(options)))
   return governorOver(door, writer.id)
 }
 
 const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unknown> => {
   // The one place where the kind of store decides: a chain that outlives its only signing key could never be carried on, and nobody would notice before the next start.
-  if (options.keys === undefined && options.storage.backend !== "memory") {
+  if (isLeftOut(options.keys) && options.storage.backend !== "memory") {
     throw new GovernorError("keys_needed", "A store that outlives the process needs keys that do too. Pass `keys`: dataFolder({ dir }) of @flyball/node, or ephemeralKeys() for a store you throw away.")
   }
   const { origin, tenantId } = options
-  const governor = governorLayer({ ...(origin === undefined ? {} : { origin }), ...(tenantId === undefined ? {} : { tenantId }) })
-  const working = options.webhooks === undefined
+  const governor = governorLayer({ ...(isLeftOut(origin) ? {} : { origin }), ...(isLeftOut(tenantId) ? {} : { tenantId }) })
+  const working = isLeftOut(options.webhooks)
     ? governorJobs.pipe(Layer.provideMerge(governor))
     : Layer.mergeAll(governorJobs, deliveryEngine(), mailJob).pipe(Layer.provideMerge(governor), Layer.provide(webhooksLayerOf(options.webhooks)))
   return working.pipe(
-    Layer.provide(options.trustStore === undefined ? Layer.empty : trustLayerOf(options.trustStore)),
+    Layer.provide(isLeftOut(options.trustStore) ? Layer.empty : trustLayerOf(options.trustStore)),
     Layer.provide(layerOf(options.storage)),
-    Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys()))
+    Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys())),
+    Layer.provideMerge(backgroundLog(options.log ?? toStandardError))
   )
 }
 
@@ -154,6 +159,7 @@ const captureDoor = ({ run }: Door, writer: Writer): Pick<Governor, "witness" | 
 const governorOver = (door: Door, writerId: string): Governor => {
   const writer = { id: writerId }
   const { run } = door
+  const act = acting(door, writer)
   return {
     agents: leadingTexts(agentsDoor(door, writer), { register: 0, list: 0, orphans: 0 }),
     envelopes: leadingTexts(envelopesDoor(door, writer), { create: 0, list: 0 }),
@@ -163,14 +169,14 @@ const governorOver = (door: Door, writerId: string): Governor => {
     ...leadingTexts(captureDoor(door, writer)),
     chain: chainDoor(door),
     erase: (target, options) =>
-      run(Effect.flatMap(decoded(decodeErasure, target), (erasure) => Erasure.use((service) => service.erase(erasure, writer))), options),
+      act((who) => Effect.flatMap(decoded(decodeErasure, target), (erasure) => Erasure.use((service) => service.erase(erasure, who))), options),
     exportPack: (request, options) => {
       const asked = decoded(decodePack, request)
-      return door.stream(() => run(Effect.gen(function*() {
+      return door.stream(() => act((who) => Effect.gen(function*() {
         const packs = yield* Packs
-        const pack = yield* packs.request(yield* asked, writer)
-        return yield* packs.build(pack.id, writer)
-      }), options))
+        const pack = yield* packs.request(yield* asked, who)
+        return yield* packs.build(pack.id, who)
+      }), options), options)
     },
     checkpointNow: (options) =>
       run(Checkpointer.use(({ now }) => Effect.map(now, ({ note, rootHex, size }) => ({ size, root_hash: `sha256:${rootHex}`, note }))), options),

@@ -4,9 +4,10 @@
 export { type Governor, type GovernorOptions, openGovernor } from "./governor.ts"
 export type { AgentChange, AgentFilter, AgentInfo, AgentInput, AgentsDoor, IdentityInfo, IdentityInput, OrphanInfo, OwnerInput, Tier } from "./governor/agents-door-types.ts"
 export type { AttemptErrorInfo, DeliveryInfo, WebhookInfo, WebhookInput, WebhooksDoor, WebhookSecretInfo, WebhookTestInfo } from "./governor/webhooks-door-types.ts"
-export type { ActOptions, BacktestInfo, DiffInfo, EnvelopeInfo, EnvelopesDoor, EnvelopeVersionInfo, EvaluationInfo, EvaluationInput, ExplanationInfo, LintInfo, VoidInfo, WaiverInfo, WaiversDoor } from "./governor/bound-door-types.ts"
+export type { BacktestInfo, DiffInfo, EnvelopeInfo, EnvelopesDoor, EnvelopeVersionInfo, EvaluationInfo, EvaluationInput, ExplanationInfo, LintInfo, VoidInfo, WaiverInfo, WaiversDoor } from "./governor/bound-door-types.ts"
 export { GovernorError } from "./governor/error.ts"
-export type { CallOptions } from "./governor/call-options.ts"
+export type { LogLine } from "./governor/log-line.ts"
+export type { ActOptions, CallOptions } from "./governor/call-options.ts"
 export type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./governor/chain-types.ts"
 export type { DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt, UsageInput } from "./governor/decision-types.ts"
 

@@ -11,6 +11,11 @@ const TENANT = "tenant"
 /** What `tenant_id` is where nobody chose one. */
 export const defaultTenantId = "default"
 
+const TENANT_ID = /^[A-Za-z0-9._-]{1,64}$/
+
+/** Whether this can be a tenant's id. It is fixed from the first start on. */
+export const isTenantId = (value: unknown): value is string => typeof value === "string" && TENANT_ID.test(value)
+
 /** The tenant that was asked for is not the one this store was started with. */
 export class TenantRefused extends Schema.TaggedError<TenantRefused>()("TenantRefused", { expected: Schema.String, found: Schema.String }) {
   override get message(): string {

@@ -8,8 +8,11 @@ export interface Writer {
 
 const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker):[a-z0-9_-]{1,64})$/
 
-/** Whether this text can stand as a writer in a record. */
-export const isWriterId = (text: string): boolean => WRITER.test(text)
+/** Whether this can stand as a writer in a record. */
+export const isWriterId = (text: unknown): text is string => typeof text === "string" && WRITER.test(text)
+
+/** Whether a caller can name this as who acts: a rule acts by itself, and nobody in its name. */
+export const isCallersWriterId = (text: unknown): text is string => isWriterId(text) && !/^(?:policy|breaker):/.test(text)
 
 /** The host process, where nobody else is named. */
 export const systemHost: Writer = { id: "system:host" }

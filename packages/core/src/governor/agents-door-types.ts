@@ -4,7 +4,7 @@
  * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so that what is documented for HTTP
  * holds here.
  */
-import type { CallOptions } from "./call-options.ts"
+import type { ActOptions, CallOptions } from "./call-options.ts"
 
 /** How much an agent may do by itself, least first. */
 export type Tier = "L0" | "L1" | "L2" | "L3" | "L4"
@@ -118,25 +118,25 @@ export interface AgentFilter {
 /** The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take is refused with `invalid_transition`. */
 export interface AgentsDoor {
   /** Finds the agent of this name, or registers it. */
-  register(input: AgentInput, options?: CallOptions): Promise<{ readonly agent: AgentInfo; readonly created: boolean }>
+  register(input: AgentInput, options?: ActOptions): Promise<{ readonly agent: AgentInfo; readonly created: boolean }>
   /** The agent of exactly this name; null when there is none. */
   find(name: string, options?: CallOptions): Promise<AgentInfo | null>
   get(id: string, options?: CallOptions): Promise<AgentInfo>
   list(filter?: AgentFilter, options?: CallOptions): Promise<ReadonlyArray<AgentInfo>>
   /** Agents that nobody answers for. */
   orphans(options?: CallOptions): Promise<ReadonlyArray<OrphanInfo>>
-  update(id: string, change: AgentChange, options?: CallOptions): Promise<AgentInfo>
+  update(id: string, change: AgentChange, options?: ActOptions): Promise<AgentInfo>
   /** Lets an agent act, if it has what its tier needs; else `tier_gate_unmet`. */
-  activate(id: string, options?: CallOptions): Promise<AgentInfo>
+  activate(id: string, options?: ActOptions): Promise<AgentInfo>
   /** Stops an agent until it is activated again. */
-  suspend(id: string, why?: { readonly reason?: string | null }, options?: CallOptions): Promise<AgentInfo>
+  suspend(id: string, why?: { readonly reason?: string | null }, options?: ActOptions): Promise<AgentInfo>
   /** Ends an agent for good. */
-  decommission(id: string, options?: CallOptions): Promise<AgentInfo>
+  decommission(id: string, options?: ActOptions): Promise<AgentInfo>
   /** Says that the agent was looked at, and when it is next; RFC 3339, any offset. */
-  recertify(id: string, next: { readonly recert_due_at: string }, options?: CallOptions): Promise<AgentInfo>
-  transferOwnership(id: string, owner: OwnerInput, options?: CallOptions): Promise<AgentInfo>
+  recertify(id: string, next: { readonly recert_due_at: string }, options?: ActOptions): Promise<AgentInfo>
+  transferOwnership(id: string, owner: OwnerInput, options?: ActOptions): Promise<AgentInfo>
   /** Verifies a signed card by the keys of the trust store, or takes down a declared identity. A rejected card is an answer, not an error; either way it is recorded. */
-  attachIdentity(id: string, identity: IdentityInput, options?: CallOptions): Promise<IdentityInfo>
+  attachIdentity(id: string, identity: IdentityInput, options?: ActOptions): Promise<IdentityInfo>
   /** Takes the owner away; the agent has a week to get another. */
-  disown(id: string, why: { readonly reason: string }, options?: CallOptions): Promise<AgentInfo>
+  disown(id: string, why: { readonly reason: string }, options?: ActOptions): Promise<AgentInfo>
 }

@@ -2,28 +2,30 @@
 import { Effect } from "effect"
 import { Agents, type AgentsApi } from "../agents/service.ts"
 import type { Writer } from "../writer.ts"
+import { type Acting, acting } from "./acting.ts"
 import type { AgentsDoor } from "./agents-door-types.ts"
 import type { Door } from "./door.ts"
 import { decoded, decodeAgent, decodeAgentFilter, decodeChange, decodeDisown, decodeIdentity, decodeRecertify, decodeSuspend, decodeTransfer } from "./input.ts"
 import type { Decoder } from "@flyball/contract"
 
-/** The registry over a door; every act is written in the name of `writer`. */
-export const agentsDoor = ({ run }: Door, writer: Writer): AgentsDoor => {
-  const withInput = <A, B, E>(decoder: Decoder<A>, input: unknown, act: (agents: AgentsApi, input: A) => Effect.Effect<B, E>) =>
-    Effect.flatMap(decoded(decoder, input), (read) => Agents.use((agents) => act(agents, read)))
-  return {
-    register: (input, options) => run(withInput(decodeAgent, input, (agents, agent) => agents.register(agent, writer)), options),
-    find: (name, options) => run(Agents.use((agents) => agents.find(name)), options),
-    get: (id, options) => run(Agents.use((agents) => agents.get(id)), options),
-    list: (filter = {}, options) => run(Effect.flatMap(decodeAgentFilter(filter), (query) => Agents.use((agents) => agents.list(query))), options),
-    orphans: (options) => run(Agents.use((agents) => agents.orphans()), options),
-    update: (id, change, options) => run(withInput(decodeChange, change, (agents, input) => agents.update(id, input, writer)), options),
-    activate: (id, options) => run(Agents.use((agents) => agents.activate(id, writer)), options),
-    suspend: (id, why = {}, options) => run(withInput(decodeSuspend, why, (agents, input) => agents.suspend(id, input, writer)), options),
-    decommission: (id, options) => run(Agents.use((agents) => agents.decommission(id, writer)), options),
-    recertify: (id, next, options) => run(withInput(decodeRecertify, next, (agents, input) => agents.recertify(id, input, writer)), options),
-    transferOwnership: (id, owner, options) => run(withInput(decodeTransfer, owner, (agents, input) => agents.transferOwnership(id, input, writer)), options),
-    attachIdentity: (id, identity, options) => run(withInput(decodeIdentity, identity, (agents, input) => agents.attachIdentity(id, input, writer)), options),
-    disown: (id, why, options) => run(withInput(decodeDisown, why, (agents, input) => agents.disown(id, input, writer)), options)
-  }
-}
+/** The registry over a door. */
+export const agentsDoor = (door: Door, own: Writer): AgentsDoor => agentsOver(door, acting(door, own))
+
+const withInput = <A, B, E>(decoder: Decoder<A>, input: unknown, act: (agents: AgentsApi, input: A) => Effect.Effect<B, E>) =>
+  Effect.flatMap(decoded(decoder, input), (read) => Agents.use((agents) => act(agents, read)))
+
+const agentsOver = ({ run }: Door, act: Acting): AgentsDoor => ({
+  register: (input, options) => act((writer) => withInput(decodeAgent, input, (agents, agent) => agents.register(agent, writer)), options),
+  find: (name, options) => run(Agents.use((agents) => agents.find(name)), options),
+  get: (id, options) => run(Agents.use((agents) => agents.get(id)), options),
+  list: (filter = {}, options) => run(Effect.flatMap(decodeAgentFilter(filter), (query) => Agents.use((agents) => agents.list(query))), options),
+  orphans: (options) => run(Agents.use((agents) => agents.orphans()), options),
+  update: (id, change, options) => act((writer) => withInput(decodeChange, change, (agents, input) => agents.update(id, input, writer)), options),
+  activate: (id, options) => act((writer) => Agents.use((agents) => agents.activate(id, writer)), options),
+  suspend: (id, why = {}, options) => act((writer) => withInput(decodeSuspend, why, (agents, input) => agents.suspend(id, input, writer)), options),
+  decommission: (id, options) => act((writer) => Agents.use((agents) => agents.decommission(id, writer)), options),
+  recertify: (id, next, options) => act((writer) => withInput(decodeRecertify, next, (agents, input) => agents.recertify(id, input, writer)), options),
+  transferOwnership: (id, owner, options) => act((writer) => withInput(decodeTransfer, owner, (agents, input) => agents.transferOwnership(id, input, writer)), options),
+  attachIdentity: (id, identity, options) => act((writer) => withInput(decodeIdentity, identity, (agents, input) => agents.attachIdentity(id, input, writer)), options),
+  disown: (id, why, options) => act((writer) => withInput(decodeDisown, why, (agents, input) => agents.disown(id, input, writer)), options)
+})

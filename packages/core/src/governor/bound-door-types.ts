@@ -1,5 +1,5 @@
 /** What a host without Effect does with envelopes and evaluations: the shapes of the interface as plain TypeScript. */
-import type { CallOptions } from "./call-options.ts"
+import type { ActOptions, CallOptions } from "./call-options.ts"
 
 /** What an evaluation can come to, least restrictive first. */
 export type Outcome = "allow" | "allow_with_notice" | "require_review" | "deny" | "halt"
@@ -136,12 +136,6 @@ export interface VoidInfo {
   readonly seq: number
   readonly record_hash: string
   readonly duplicate: boolean
-}
-
-/** Who does it. Envelopes need two people, so a host says which of them calls; left out, it is the governor's own writer. */
-export interface ActOptions extends CallOptions {
-  /** `usr_…`, `key_…` or `system:<name>`. */
-  readonly writer?: string
 }
 
 /** Envelopes: how far agents may go alone. */

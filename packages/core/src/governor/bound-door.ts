@@ -3,14 +3,13 @@ import { BacktestIn, decode, DiffQuery, EnvelopeCreate, EnvelopeListQuery, Envel
 import { Effect } from "effect"
 import { Envelopes } from "../envelopes/service.ts"
 import { Evaluations } from "../evaluations/service.ts"
-import type { GovernorServices } from "../governor-layer.ts"
 import { Waivers } from "../waivers/service.ts"
-import { isWriterId, type Writer } from "../writer.ts"
-import type { ActOptions, EnvelopesDoor, WaiversDoor } from "./bound-door-types.ts"
+import type { Writer } from "../writer.ts"
+import { type Acting, acting } from "./acting.ts"
+import type { EnvelopesDoor, WaiversDoor } from "./bound-door-types.ts"
 import type { Door } from "./door.ts"
-import type { CallOptions } from "./call-options.ts"
-import { GovernorError } from "./error.ts"
-import { decoded, query } from "./input.ts"
+import type { ActOptions, CallOptions } from "./call-options.ts"
+import { decoded, decodeVersion, query } from "./input.ts"
 
 const decodeCreate = decode(EnvelopeCreate)
 const decodeUpdate = decode(EnvelopeUpdate)
@@ -24,20 +23,10 @@ const decodeWaiver = decode(WaiverCreate)
 const decodeEvaluation = decode(EvaluationIn)
 const decodeVoid = decode(VoidIn)
 
-/** The writer that a call names, or the governor's own. */
-const writerOf = (own: Writer, { writer }: ActOptions = {}): Writer => {
-  if (writer === undefined) return own
-  if (!isWriterId(writer)) throw new GovernorError("invalid_writer", "The writer is expected to be `usr_…`, `key_…` or `system:` and a name.")
-  return { id: writer }
-}
-
-/** Runs what somebody does, in the name of whom the call says. */
-const acting = ({ run }: Door, own: Writer) => async <A>(act: (writer: Writer) => Effect.Effect<A, unknown, GovernorServices>, options?: ActOptions): Promise<A> => run(act(writerOf(own, options)), options)
-
 /** Envelopes over a door. */
 export const envelopesDoor = (door: Door, own: Writer): EnvelopesDoor => envelopesOver(door, acting(door, own))
 
-const envelopesOver = ({ run }: Door, act: ReturnType<typeof acting>): EnvelopesDoor => ({
+const envelopesOver = ({ run }: Door, act: Acting): EnvelopesDoor => ({
   create: (input, options) => act((writer) => Effect.flatMap(decoded(decodeCreate, input), (read) => Envelopes.use((envelopes) => envelopes.create(read, writer))), options),
   update: (id, change, options) => act((writer) => Effect.flatMap(decoded(decodeUpdate, change), (read) => Envelopes.use((envelopes) => envelopes.update(id, read, writer))), options),
   get: (id, options) => run(Envelopes.use((envelopes) => envelopes.get(id)), options),
@@ -47,14 +36,14 @@ const envelopesOver = ({ run }: Door, act: ReturnType<typeof acting>): Envelopes
   publish: (id, how = {}, options) => act((writer) => Effect.flatMap(decoded(decodePublish, how), (read) => Envelopes.use((envelopes) => envelopes.publish(id, read, writer))), options),
   withdraw: (id, why = {}, options) => act((writer) => Effect.flatMap(decoded(decodeWithdraw, why), (read) => Envelopes.use((envelopes) => envelopes.withdraw(id, read, writer))), options),
   versions: (id, options) => run(Envelopes.use((envelopes) => envelopes.versions(id)), options),
-  version: (id, version, options) => run(Envelopes.use((envelopes) => envelopes.version(id, version)), options),
+  version: (id, version, options) => run(Effect.flatMap(decodeVersion(version), (read) => Envelopes.use((envelopes) => envelopes.version(id, read))), options),
   diff: (id, versions = {}, options) => run(Effect.flatMap(decodeDiff(versions), (read) => Envelopes.use((envelopes) => envelopes.diff(id, read))), options)
 })
 
 /** Waivers over a door. */
 export const waiversDoor = (door: Door, own: Writer): WaiversDoor => waiversOver(door, acting(door, own))
 
-const waiversOver = ({ run }: Door, act: ReturnType<typeof acting>): WaiversDoor => ({
+const waiversOver = ({ run }: Door, act: Acting): WaiversDoor => ({
   request: (envelopeId, input, options) => act((writer) => Effect.flatMap(decoded(decodeWaiver, input), (read) => Waivers.use((waivers) => waivers.request(envelopeId, read, writer))), options),
   grant: (envelopeId, waiverId, options) => act((writer) => Waivers.use((waivers) => waivers.grant(envelopeId, waiverId, writer)), options),
   list: (envelopeId, options) => run(Waivers.use((waivers) => waivers.list(envelopeId)), options)
@@ -63,7 +52,7 @@ const waiversOver = ({ run }: Door, act: ReturnType<typeof acting>): WaiversDoor
 /** Evaluations over a door. Whoever asks is the governor's own writer; voiding is a person's act. */
 export const evaluationsDoor = (door: Door, own: Writer) => evaluationsOver(door, own, acting(door, own))
 
-const evaluationsOver = ({ run }: Door, own: Writer, act: ReturnType<typeof acting>) => ({
+const evaluationsOver = ({ run }: Door, own: Writer, act: Acting) => ({
   evaluate: (input: unknown, options?: CallOptions) => run(Effect.flatMap(decoded(decodeEvaluation, input), (read) => Evaluations.use((evaluations) => evaluations.evaluate(read, own))), options),
   evaluation: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.get(id)), options),
   explain: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.explain(id)), options),

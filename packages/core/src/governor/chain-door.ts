@@ -7,7 +7,7 @@ import { KeyRotation, type Rotated } from "../chain/rotate-key.ts"
 import type { Governor } from "../governor.ts"
 import type { StoredRecord } from "../storage/port.ts"
 import type { Door } from "./door.ts"
-import { decodeProof, decodeRange, decodeRecordFilter, decodeSeq } from "./input.ts"
+import { decodeProof, decodeRange, decodeRecordFilter, decodeSeq, decodeSizes } from "./input.ts"
 import type { RecordInfo, RotationInfo } from "./chain-types.ts"
 
 /** Reads and proofs of the chain, and the rotation of its key. */
@@ -26,9 +26,9 @@ const callsOf = ({ run }: Door): Omit<Governor["chain"], "origin" | "vkey"> => (
     run(Effect.flatMap(decodeRecordFilter(filter), (query) => Chain.use((chain) => Effect.map(chain.records(query), (records) => records.map(recordInfo)))), options),
   record: (seq, options) => run(Effect.flatMap(decodeSeq(seq), () => Chain.use((chain) => Effect.map(chain.record(seq), recordInfo))), options),
   proof: (seq, treeSize, options) =>
-    run(Effect.flatMap(decodeProof(seq, treeSize), () => Chain.use((chain) => chain.proof(seq, treeSize))), options),
+    run(Effect.flatMap(decodeProof(seq, treeSize), (read) => Chain.use((chain) => chain.proof(read.seq, read.treeSize))), options),
   consistency: (from, to, options) =>
-    run(Effect.flatMap(decodeRange(to === undefined ? { from } : { from, to }), () => Chain.use((chain) => chain.consistency(from, to))), options),
+    run(Effect.flatMap(decodeSizes(from, to), (read) => Chain.use((chain) => chain.consistency(read.from, read.to))), options),
   checkpoint: (options) => run(Chain.use((chain) => chain.checkpointText), options),
   keys: (options) => run(Chain.use((chain) => chain.keys), options),
   rotateKey: (options) => run(KeyRotation.use(({ rotate }) => Effect.map(rotate, rotationInfo)), options)

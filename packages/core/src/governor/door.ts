@@ -12,9 +12,9 @@ export interface Door {
   /** The chain's name and signing key. A rotation changes the key. */
   readonly origin: string
   readonly vkey: string
-  readonly run: <A>(effect: Effect.Effect<A, unknown, GovernorServices>, options?: CallOptions) => Promise<A>
-  /** Bytes that are made while they are read. Nothing starts before the first is asked for. */
-  readonly stream: (open: () => Promise<AsyncIterable<Uint8Array>>) => AsyncIterable<Uint8Array>
+  readonly run: <A>(effect: Effect.Effect<A, unknown, GovernorServices>, options?: CallOptions | null) => Promise<A>
+  /** Bytes that are made while they are read, anew each time. Nothing starts before the first is asked for; a signal that ends it is looked at before each piece. */
+  readonly stream: (open: () => Promise<AsyncIterable<Uint8Array>>, options?: CallOptions | null) => AsyncIterable<Uint8Array>
   readonly close: () => Promise<void>
 }
 
@@ -30,37 +30,41 @@ export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorSe
   let whenIdle = (): void => undefined
   let closing: Promise<void> | null = null
 
-  const run: Door["run"] = async (effect, options = {}) => {
+  // Who writes plain JavaScript hands in null for "no options".
+  const refuseAborted = (options: CallOptions | null | undefined): void => {
+    if (options?.signal?.aborted === true) throw aborted()
+  }
+
+  const run: Door["run"] = async (effect, options) => {
     if (closing !== null) throw closed()
     // An aborted signal does not stop an effect that needs no turn of the loop to finish.
-    const refuseAborted = (): void => {
-      if (options.signal?.aborted === true) throw aborted()
-    }
-    refuseAborted()
+    refuseAborted(options)
     underWay++
     try {
       // A host that works off a list, or was held up, makes hundreds of calls in a row.
       if (!isTurnFree()) {
         await new Promise<void>(inTurn)
-        refuseAborted()
+        refuseAborted(options)
       }
-      return valueOrThrow(await runExit(effect, options.signal === undefined ? {} : { signal: options.signal }))
+      return valueOrThrow(await runExit(effect, options?.signal === undefined ? {} : { signal: options.signal }))
     } finally {
       if (--underWay === 0) whenIdle()
     }
   }
 
-  const stream: Door["stream"] = async function*(open) {
+  const read = async function*(open: () => Promise<AsyncIterable<Uint8Array>>, options: CallOptions | null | undefined): AsyncGenerator<Uint8Array> {
     const chunks = await open()
     try {
       for await (const chunk of chunks) {
         if (closing !== null) throw closed()
+        refuseAborted(options)
         yield chunk
       }
     } catch (error) {
       throw error instanceof GovernorError ? error : governorError(error)
     }
   }
+  const stream: Door["stream"] = (open, options) => ({ [Symbol.asyncIterator]: () => read(open, options) })
 
   const close: Door["close"] = () => {
     closing ??= new Promise<void>((resolve) => {

@@ -103,11 +103,11 @@ describe("the plain types of the governor", () => {
       const imports = async (file: string): Promise<ReadonlyArray<string>> =>
         [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)].map((match) => match[1]!).sort()
       const folder = await declarationsOf(out)
-      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/agents-door-types.ts", "./governor/bound-door-types.ts", "./governor/call-options.ts", "./governor/chain-types.ts", "./governor/decision-types.ts", "./governor/webhooks-door-types.ts", "./identity/trust-store.ts", "./storage/choice.ts", "./webhooks/webhooks-choice.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/agents-door-types.ts", "./governor/bound-door-types.ts", "./governor/call-options.ts", "./governor/chain-types.ts", "./governor/decision-types.ts", "./governor/log-line.ts", "./governor/webhooks-door-types.ts", "./identity/trust-store.ts", "./storage/choice.ts", "./webhooks/webhooks-choice.ts"])
       assert.deepStrictEqual(await imports(join(folder, "governor/agents-door-types.d.ts")), ["./call-options.ts"])
       assert.deepStrictEqual(await imports(join(folder, "governor/webhooks-door-types.d.ts")), ["./call-options.ts"])
       assert.deepStrictEqual(await imports(join(folder, "governor/bound-door-types.d.ts")), ["./call-options.ts"])
-      for (const plain of ["call-options", "chain-types", "decision-types"]) assert.deepStrictEqual(await imports(join(folder, `governor/${plain}.d.ts`)), [])
+      for (const plain of ["call-options", "chain-types", "decision-types", "log-line"]) assert.deepStrictEqual(await imports(join(folder, `governor/${plain}.d.ts`)), [])
       assert.deepStrictEqual(await imports(join(folder, "governor/error.d.ts")), [])
     } finally {
       await rm(out, { recursive: true })

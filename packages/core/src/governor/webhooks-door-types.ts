@@ -1,5 +1,5 @@
 /** What a host without Effect does with webhooks. */
-import type { CallOptions } from "./call-options.ts"
+import type { ActOptions, CallOptions } from "./call-options.ts"
 
 /** A webhook to be created. Absent and null mean the same. */
 export interface WebhookInput {
@@ -69,19 +69,19 @@ export interface DeliveryInfo {
 
 /** Webhooks: who is told of what. Every change of one is a record. A governor opened without `webhooks` refuses to create them with `webhooks_unavailable`. */
 export interface WebhooksDoor {
-  create(input: WebhookInput, options?: CallOptions): Promise<WebhookSecretInfo>
+  create(input: WebhookInput, options?: ActOptions): Promise<WebhookSecretInfo>
   /** Oldest first, revoked ones too. */
   list(options?: CallOptions): Promise<ReadonlyArray<WebhookInfo>>
   get(id: string, options?: CallOptions): Promise<WebhookInfo>
   /** Ends it for good: what is owed to it is cancelled. */
-  revoke(id: string, options?: CallOptions): Promise<WebhookInfo>
+  revoke(id: string, options?: ActOptions): Promise<WebhookInfo>
   /** Has nothing sent to it until it is enabled. */
-  disable(id: string, options?: CallOptions): Promise<WebhookInfo>
-  enable(id: string, options?: CallOptions): Promise<WebhookInfo>
+  disable(id: string, options?: ActOptions): Promise<WebhookInfo>
+  enable(id: string, options?: ActOptions): Promise<WebhookInfo>
   /** Makes a new secret; the old one signs beside it for `overlap_hours`, 0 to 72, default 24. */
-  rotateSecret(id: string, overlap?: { readonly overlap_hours?: number | null }, options?: CallOptions): Promise<WebhookSecretInfo>
+  rotateSecret(id: string, overlap?: { readonly overlap_hours?: number | null }, options?: ActOptions): Promise<WebhookSecretInfo>
   /** Ends the old secret now. */
-  completeRotation(id: string, options?: CallOptions): Promise<WebhookInfo>
+  completeRotation(id: string, options?: ActOptions): Promise<WebhookInfo>
   /** Newest first; `before` a sequence. */
   deliveries(id: string, page?: { readonly before?: number; readonly limit?: number }, options?: CallOptions): Promise<ReadonlyArray<DeliveryInfo>>
   /** Owes the event of a finished delivery once more. */
