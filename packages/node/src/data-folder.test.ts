@@ -29,7 +29,7 @@ const refusal = (options: Parameters<typeof dataFolder>[0]): Promise<string> => 
 describe("a new data folder", () => {
   test("holds a key that only its owner reads, and what is public of it", async () => {
     const vkey = await dataFolderVkey({ dir, origin: "flyball.example/acme" })
-    expect((await readdir(dir)).sort()).toEqual(["guard", "origin", "signing.key", "vkey"])
+    expect((await readdir(dir)).sort()).toEqual(["guard", "origin", "signing.key", expect.stringMatching(/^unused-[0-9a-f]{16}$/), "vkey"])
     expect([await mode("."), await mode("guard"), await mode("signing.key")]).toEqual(["700", "700", "600"])
     expect([await text("origin"), await text("vkey")]).toEqual(["flyball.example/acme\n", `${vkey}\n`])
     const key = parsePrivateKey(await text("signing.key"))
@@ -155,4 +155,42 @@ test("a holder killed at any moment leaves a guard at or past every state it was
     expect((await guard.read())?.size).toBeGreaterThanOrEqual(told)
   }
   expect(told).toBeGreaterThan(20)
+})
+
+describe("a signing key out of a vault", () => {
+  const begun = async (): Promise<string> => {
+    const { close } = await openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir, origin: "flyball.example/acme" }) })
+    await close()
+    return text("signing.key")
+  }
+  const opened = (): Promise<string> => openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir }) }).then(async (governor) => (await governor.close(), "opened"), (error: { code: string }) => error.code)
+  /** The folder is gone, and somebody brought the key back before store and guard. */
+  const onlyKey = async (key: string): Promise<void> => {
+    await rm(dir, { recursive: true })
+    await mkdir(dir, { mode: 0o700 })
+    await writeFile(join(dir, "signing.key"), key, { mode: 0o600 })
+  }
+
+  test("begins no second chain of the name that it signed for, however often it is tried", async () => {
+    await onlyKey(await begun())
+    expect([await opened(), await opened()]).toEqual(["key_from_elsewhere", "key_from_elsewhere"])
+    expect(await readdir(join(dir, "guard"))).toEqual([])
+  })
+
+  test("that was made here and has signed nothing begins its chain, also when a process was killed before", async () => {
+    await dataFolderVkey({ dir, origin: "flyball.example/acme" })
+    await rm(join(dir, "origin"))
+    await rm(join(dir, "vkey"))
+    expect(await opened()).toBe("opened")
+    expect((await readdir(dir)).filter((name) => name.startsWith("unused-"))).toEqual([])
+  })
+
+  test("takes the place of the folder's own, and is not taken for it", async () => {
+    const key = await begun()
+    await rm(dir, { recursive: true })
+    await dataFolderVkey({ dir, origin: "flyball.example/acme" })
+    await writeFile(join(dir, "signing.key"), key, { mode: 0o600 })
+    await rm(join(dir, "vkey"))
+    expect(await opened()).toBe("key_from_elsewhere")
+  })
 })

@@ -11,6 +11,7 @@ import { makeNextKey, promoteNextKey, readKeys } from "./key-files.ts"
 import { type DataFolderOptions, openFolder } from "./open-folder.ts"
 import type { PrivateKey } from "./private-key.ts"
 import { renameOrigin } from "./rename-origin.ts"
+import { beginUse, isUnused } from "./unused-keys.ts"
 
 /**
  * Keys and guard in a folder of this host, made at the first start; and a thread for what is asked about envelopes.
@@ -38,7 +39,11 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
       Context.add(Guard, {
         read: running(options.dir, "signing guard", guard.read),
         inDoubt: running(options.dir, "signing guard", guard.inDoubt),
-        advance: (from, to) => running(options.dir, "signing guard", () => guard.advance(from, to))
+        mayBegin: running(options.dir, "signing key", () => isUnused(dir, key)),
+        advance: (from, to) => running(options.dir, "signing guard", async () => {
+          if (from === null) await beginUse(dir)
+          return guard.advance(from, to)
+        })
       }),
       Context.add(EvidenceCrypto, nodeCrypto)
     )))))

@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => rm(join(dir, ".."), { recursive: true, force: true }))
 
 const text = (name: string): Promise<string> => readFile(join(dir, name), "utf8")
-const names = async (): Promise<ReadonlyArray<string>> => (await readdir(dir)).filter((name) => name !== "guard").sort()
+const names = async (): Promise<ReadonlyArray<string>> => (await readdir(dir)).filter((name) => name !== "guard" && !name.startsWith("unused-")).sort()
 const promoteNext = async (): Promise<string> => {
   const { next } = await readKeys(dir)
   await promoteNextKey(dir, next!.publicKey)

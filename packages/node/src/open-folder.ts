@@ -9,6 +9,7 @@ import { FolderProblem } from "./folder-problem.ts"
 import { type GuardFiles, type GuardFolder, guardFiles } from "./guard-files.ts"
 import { keyFile, readKey, readKeys, readOrNull, SECRET_MODE } from "./key-files.ts"
 import { formatPrivateKey, type PrivateKey, privateKey } from "./private-key.ts"
+import { dropUnused, noteUnused } from "./unused-keys.ts"
 
 /** Where the folder is, and the chain's name where it is already decided. */
 export interface DataFolderOptions {
@@ -87,8 +88,11 @@ const makeKey = async (dir: string, file: string, origin: string | undefined): P
     throw new FolderProblem(file, "it is missing, though this folder has had a key. Bring it back from a backup; a new key could not carry on the chain")
   }
   const key = privateKey(origin ?? localOrigin(randomBytes(16)), new Uint8Array(randomBytes(32)))
+  // Before the key: killed in between, the folder has a note about a key that nobody has.
+  await noteUnused(dir, key)
   if (await createFile(file, formatPrivateKey(key), SECRET_MODE)) return key
   // Another process was first: its key is the key.
+  await dropUnused(dir, key)
   const theirs = await readKey(file)
   if (theirs === null) throw new FolderProblem(file, "the file was there and is gone again. Start once more, and look at what else works in this folder")
   return theirs

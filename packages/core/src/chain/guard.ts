@@ -31,6 +31,11 @@ export interface GuardApi {
    * Left out by a guard that cannot be copied.
    */
   readonly inDoubt?: Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
+  /**
+   * Where nothing was ever advanced to: whether it is known that the key has signed nothing. A key that came from elsewhere may have, and no chain is begun with it.
+   * Left out by a guard whose key cannot come from elsewhere.
+   */
+  readonly mayBegin?: Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
 }
 
 /** The last-signed state. */

@@ -20,7 +20,7 @@ import { isOrigin, localOrigin } from "./origin.ts"
 import { settleRotation } from "./settle-rotation.ts"
 import { Signer, type SignerApi } from "./signer.ts"
 import {
-  ChainMissing, GuardBehindStore, GuardDisagrees, GuardInDoubt, GuardRefused, OriginInvalid, OriginRefused, RecoveryUnfinished, type StartError, StoreBehindGuard
+  ChainMissing, GuardBehindStore, GuardDisagrees, GuardInDoubt, GuardRefused, KeyFromElsewhere, OriginInvalid, OriginRefused, RecoveryUnfinished, type StartError, StoreBehindGuard
 } from "./start-errors.ts"
 import { storedTree } from "./tree.ts"
 
@@ -128,7 +128,13 @@ const makeGenesis = Effect.fnUntraced(function*(storage: StorageApi, signer: Sig
   const entropy = yield* Entropy
   const origin = options.origin ?? signer.origin ?? localOrigin(entropy.bytes(16))
   // A guard that has signed and a store that has nothing: the store was lost. A new chain would contradict what was signed.
-  const signed = yield* (yield* Guard).read
+  const guard = yield* Guard
+  const signed = yield* guard.read
+  if (signed === null && guard.mayBegin !== undefined && !(yield* guard.mayBegin)) {
+    // Unless another process began the chain, and signed for it, since we looked.
+    const genesis = yield* readStoredGenesis(storage)
+    return genesis ?? (yield* new KeyFromElsewhere({ origin }))
+  }
   if (signed !== null) {
     // Unless another process began the chain, and signed for it, since we looked.
     const genesis = yield* readStoredGenesis(storage)

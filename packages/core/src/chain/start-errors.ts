@@ -73,6 +73,14 @@ export class GuardInDoubt extends Schema.TaggedError<GuardInDoubt>()("GuardInDou
   }
 }
 
+/** The store is empty, and the key was not made here: it may have signed for a chain already. */
+export class KeyFromElsewhere extends Schema.TaggedError<KeyFromElsewhere>()("KeyFromElsewhere", { origin: Schema.String }) {
+  override get message(): string {
+    return `The store holds no chain, and the signing key of ${this.origin} was not made in this folder: it may have signed for a chain that is not here, and no guard is here that would know. A new chain of that name could contradict it. ` +
+      `Bring store and guard back first (flyball restore). To begin another chain, move signing.key, origin and vkey away: a new key is made.`
+  }
+}
+
 /** The store was opened for reading only, and there is no chain in it yet. */
 export class ChainMissing extends Schema.TaggedError<ChainMissing>()("ChainMissing", {}) {
   override get message(): string {
@@ -113,6 +121,7 @@ export type StartError =
   | GuardBehindStore
   | GuardRefused
   | GuardInDoubt
+  | KeyFromElsewhere
   | ChainMissing
   | RecoveryUnfinished
   | KeysUnreadable

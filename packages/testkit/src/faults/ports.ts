@@ -41,7 +41,8 @@ export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
   Guard.of({
     read: around("guard.read", guard.read),
     advance: (from, to) => around("guard.advance", guard.advance(from, to)),
-    ...(guard.inDoubt === undefined ? {} : { inDoubt: around("guard.inDoubt", guard.inDoubt) })
+    ...(guard.inDoubt === undefined ? {} : { inDoubt: around("guard.inDoubt", guard.inDoubt) }),
+    ...(guard.mayBegin === undefined ? {} : { mayBegin: around("guard.mayBegin", guard.mayBegin) })
   })
 
 /** This signer, with `around` around each call: `signer.sign`, by whichever key, and `signer.keys`, `signer.prepare` and `signer.promote` where it can rotate. */
