@@ -1,4 +1,6 @@
 /** Opening a SQLite file for its one writer, or for reading. */
+import { readlinkSync, realpathSync } from "node:fs"
+import { basename, dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { inMemory } from "./layout.ts"
 import { migrate, requireSchema, schemaOf } from "./migrate.ts"
@@ -61,9 +63,11 @@ export const openForReading = (file: string, busyTimeoutMs: number, cache = cach
  *
  * The operating system drops the lock when the process dies, however it dies. SQLite's own locks cannot do it: they are given back between
  * transactions, and its exclusive mode would shut readers out.
+ *
+ * It lies beside the real file, whichever symbolic links lead there: two names of one file are one file to write.
  */
 export const lockForWriting = (file: string, busyTimeoutMs: number): DatabaseSync => {
-  const lock = new DatabaseSync(`${file}.lock`, { timeout: busyTimeoutMs })
+  const lock = new DatabaseSync(`${realName(file)}.lock`, { timeout: busyTimeoutMs })
   try {
     lock.exec("BEGIN EXCLUSIVE")
     return lock
@@ -71,6 +75,29 @@ export const lockForWriting = (file: string, busyTimeoutMs: number): DatabaseSyn
     lock.close()
     if (!isBusy(error)) throw error
     throw new StoreRefused("another process has the database open for writing; stop it, or open this one read-only, or use Postgres for several writers (if it is this very process, open it once and share it)")
+  }
+}
+
+/** Links that are followed for one name; Linux follows as many. */
+const maxLinks = 40
+
+/** The name of the file that SQLite opens, or makes, under this name. One that leads nowhere stays itself: it cannot be opened either. */
+const realName = (file: string, links = 0): string => {
+  const found = orNull(() => realpathSync.native(file))
+  if (found !== null) return found
+  // It is not there yet. A link to it may be, and SQLite makes the file that the link names.
+  const folder = orNull(() => realpathSync.native(dirname(resolve(file))))
+  if (folder === null) return file
+  const name = join(folder, basename(file))
+  const target = orNull(() => readlinkSync(name))
+  return target === null || links === maxLinks ? name : realName(resolve(folder, target), links + 1)
+}
+
+const orNull = (look: () => string): string | null => {
+  try {
+    return look()
+  } catch {
+    return null
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -66,6 +66,36 @@ describe("a SQLite file", () => {
       assert.strictEqual(fault._tag, "StorageUnavailable")
       assert.match(fault.message, /another process has the database open for writing; stop it.*if it is this very process, open it once and share it/)
       assert.isNull(yield* second)
+    }))
+
+  it.effect("has one writer under all names that symbolic links give it, whichever opens it first, and has its lock beside itself", () =>
+    Effect.gen(function*() {
+      const place = join(folder, "linked")
+      mkdirSync(join(place, "real"), { recursive: true })
+      const file = join(place, "real", "store.db")
+      symlinkSync(join("real", "store.db"), join(place, "one.db"))
+      symlinkSync(join(place, "one.db"), join(place, "two.db"))
+      symlinkSync("real", join(place, "folder"))
+      const names = [file, join(place, "one.db"), join(place, "two.db"), join(place, "folder", "store.db"), join(place, "folder", "..", "one.db")]
+      // At first the file is not there, and the links lead to what is to be made.
+      for (const name of names.toReversed()) {
+        yield* using(sqliteStorage({ file: name }), () => Effect.forEach(names, Effect.fnUntraced(function*(other) {
+          assert.match((yield* Effect.flip(using(sqliteStorage({ file: other, busyTimeoutMs: 0 }), (storage) => storage.head))).message, /another process has the database open for writing/, `${other} beside ${name}`)
+          assert.isNull(yield* using(sqliteStorage({ file: other, readOnly: true }), (storage) => storage.head))
+        })))
+        rmSync(file)
+      }
+      assert.deepStrictEqual([readdirSync(place).sort(), readdirSync(join(place, "real"))], [["folder", "one.db", "real", "two.db"], ["store.db.lock"]])
+    }))
+
+  it.effect("is not opened where its links lead nowhere", () =>
+    Effect.gen(function*() {
+      const name = (which: string) => join(folder, `${which}-circle.db`)
+      symlinkSync(name("a"), name("b"))
+      symlinkSync(name("b"), name("a"))
+      for (const file of [name("a"), join(folder, "missing", "store.db")]) {
+        assert.match((yield* Effect.flip(using(sqliteStorage({ file }), (storage) => storage.head))).message, /was not opened: the file cannot be written or opened/)
+      }
     }))
 
   it.effect("is made once by several that open it at once: one gets it, the others are refused, and the schema is whole", () =>
