@@ -18,7 +18,7 @@ import { carryDocuments } from "./carry-documents.ts"
 import { requireSchema } from "./migrate.ts"
 import { lockForWriting } from "./open-database.ts"
 import { faultOf, StoreRefused } from "./sqlite-fault.ts"
-import { errorOf, type SqliteOptions } from "./threads.ts"
+import { errorOf, requireUsable, type SqliteOptions } from "./threads.ts"
 
 /** What can be done on the way to a new file; a test stops after each. */
 export type RetireStep = "settled" | "built" | "linked" | "replaced"
@@ -30,8 +30,8 @@ const defaultBusyTimeoutMs = 1000
 
 /** What a SQLite file can do for a recovery. `after` is for tests. */
 export const sqliteRetirement = (options: SqliteOptions, open: Open, after: (step: RetireStep) => void = () => undefined): Retirement => ({
-  retire: (plan) => options.readOnly === true ? Effect.fail(readOnly) : Effect.scoped(retire(options, open, after, plan)),
-  retired: trying(() => retiredFiles(options.file).map((file) => storageChoice("sqlite", open({ file: unchanging(file), readOnly: true }))))
+  retire: (plan) => Effect.andThen(requireUsable(options), Effect.suspend(() => options.readOnly === true ? Effect.fail(readOnly) : Effect.scoped(retire(options, open, after, plan)))),
+  retired: Effect.andThen(requireUsable(options), trying(() => retiredFiles(options.file).map((file) => storageChoice("sqlite", open({ file: unchanging(file), readOnly: true })))))
 })
 
 const readOnly = new StorageUnavailable({ reason: "it was opened for reading only; open it without `readOnly`", wrote: "no" })

@@ -30,8 +30,10 @@ const maxRefolded = 10_000
  * A store in one SQLite file, or in memory.
  *
  * One process writes a file; a second one that tries is refused when it opens. Others read it with `readOnly`.
+ *
+ * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be.
  */
-export const sqliteStorage = (options: SqliteOptions): StorageChoice => storageChoice("sqlite", sqliteLayer(options), options.file === inMemory ? null : sqliteRetirement(options, sqliteLayer))
+export const sqliteStorage = (options: SqliteOptions): StorageChoice => storageChoice("sqlite", sqliteLayer(options), options?.file === inMemory ? null : sqliteRetirement(options, sqliteLayer))
 
 /** The layer behind {@link sqliteStorage}. */
 export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFault> =>

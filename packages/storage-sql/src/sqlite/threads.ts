@@ -4,6 +4,7 @@ import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { Effect } from "effect"
 import type { Fault } from "./answers.ts"
 import { inMemory } from "./layout.ts"
+import { optionsProblem } from "./options-problem.ts"
 import type { AnswerTo, WorkerRequest } from "./protocol.ts"
 import type { Outcome } from "./worker-thread.ts"
 import { WorkerThread } from "./worker-thread.ts"
@@ -32,12 +33,22 @@ export interface Threads {
 
 const defaultBusyTimeoutMs = 1000
 
+/** Fails with what is wrong with the options. */
+export const requireUsable = (options: SqliteOptions): Effect.Effect<void, StorageUnavailable> =>
+  Effect.suspend(() => {
+    const problem = optionsProblem(options)
+    return problem === null ? Effect.void : Effect.fail(new StorageUnavailable({ reason: problem, wrote: "no" }))
+  })
+
 /**
  * Opens the threads; closing the scope closes the database.
  *
  * Both threads start at once, and the reader opens when the writer has made the file what it should be.
+ *
+ * - Fails: `StorageUnavailable` with a sentence where the options cannot be meant; no thread is started then, and no file made.
  */
 export const openThreads = Effect.fnUntraced(function*(options: SqliteOptions) {
+  yield* requireUsable(options)
   const threads = yield* Effect.acquireRelease(Effect.sync(() => boot(options)), close)
   if (threads.writer !== null) yield* open(threads.writer, options.file)
   if (threads.reader !== threads.writer) yield* open(threads.reader, options.file)
