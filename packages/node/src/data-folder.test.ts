@@ -79,6 +79,25 @@ describe("a new data folder", () => {
 describe("a data folder is refused", () => {
   const opened = () => dataFolderVkey({ dir, origin: "flyball.example/acme" })
 
+  test.each([
+    [undefined, "keys_unreadable", /dataFolder: it takes an object such as .*, not undefined/],
+    [{}, "keys_unreadable", /dataFolder: dir is a path, a string that is not empty, not undefined/],
+    [{ dir: "" }, "keys_unreadable", /dir is a path, .* not ""; write \. for the folder/],
+    [{ dir: new URL("file:///srv/flyball") }, "keys_unreadable", /dir is a path, .* not an object \(URL\); write fileURLToPath\(url\)/],
+    [{ dir: "a\0b" }, "keys_unreadable", /dir is a path/],
+    [{ origin: 1 }, "origin_invalid", /The origin "<1, which is no string>" cannot be used: 1 to 255 printable ASCII/],
+    [{ origin: null }, "origin_invalid", /<null, which is no string>/],
+    [{ origin: {} }, "origin_invalid", /<an object \(Object\), which is no string>/],
+    [{ origin: "" }, "origin_invalid", /The origin "" cannot be used/]
+  ])("for options that cannot be meant: %j, and nothing is made", async (given, code, why) => {
+    // With a folder where it is the origin that is looked at.
+    const options = (given !== undefined && "origin" in given ? { dir, ...given } : given) as unknown as Parameters<typeof dataFolder>[0]
+    await expect(openGovernor({ storage: memoryStorage(), keys: dataFolder(options) })).rejects.toMatchObject({ name: "GovernorError", code, message: expect.stringMatching(why) as string })
+    await expect(dataFolderVkey(options)).rejects.toThrow(why)
+    await expect(readdir(dir)).rejects.toThrow(/ENOENT/)
+    expect((await readdir(".")).filter((name) => ["signing.key", "guard", "origin", "vkey"].includes(name))).toEqual([])
+  })
+
   test("for another origin, and for a name that is none", async () => {
     await opened()
     expect(await refusal({ dir, origin: "flyball.example/other" })).toMatch(/^OriginRefused/)

@@ -9,6 +9,7 @@ import { examinerThread } from "./examiner/examiner-layer.ts"
 import { FolderProblem } from "./folder-problem.ts"
 import { makeNextKey, promoteNextKey, readKeys } from "./key-files.ts"
 import { type DataFolderOptions, openFolder } from "./open-folder.ts"
+import { isOptions, pathProblem, seen } from "./option-seen.ts"
 import type { PrivateKey } from "./private-key.ts"
 import { renameOrigin } from "./rename-origin.ts"
 import { beginUse, isUnused } from "./unused-keys.ts"
@@ -20,9 +21,11 @@ import { beginUse, isUnused } from "./unused-keys.ts"
  * - Fails, when a governor opens: `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
  */
 export const dataFolder = (options: DataFolderOptions): KeysChoice => {
+  const problem = optionsProblem(options)
+  if (problem !== null) return keysChoice("files", Layer.effectContext(Effect.fail(problem)))
   // Where it is now: the process may move to another folder.
   const dir = resolve(options.dir)
-  return keysChoice("files", Layer.merge(examinerThread, Layer.effectContext(Effect.map(opened(options), ({ guard, key }) =>
+  return keysChoice("files", Layer.merge(examinerThread, Layer.effectContext(Effect.map(opened({ ...options, dir }), ({ guard, key }) =>
     Context.make(Signer, {
       ...signingKey(key),
       origin: key.origin,
@@ -54,8 +57,20 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
  *
  * - Fails: rejects with `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
  */
-export const dataFolderVkey = (options: DataFolderOptions): Promise<string> =>
-  openFolder(options).then((folder) => folder.key.vkey, (error: unknown) => Promise.reject(startError(options.dir, error)))
+export const dataFolderVkey = async (options: DataFolderOptions): Promise<string> => {
+  const problem = optionsProblem(options)
+  if (problem !== null) throw problem
+  return openFolder(options).then((folder) => folder.key.vkey, (error: unknown) => Promise.reject(startError(options.dir, error)))
+}
+
+/** What is wrong with the options themselves, before anything is made. That an origin is no name is found when the folder opens. */
+const optionsProblem = (options: DataFolderOptions): KeysUnreadable | OriginInvalid | null => {
+  if (!isOptions(options)) return new KeysUnreadable({ file: "dataFolder", reason: `it takes an object such as { dir: ".flyball" }, not ${seen(options)}` })
+  const reason = pathProblem("dir", options.dir)
+  if (reason !== null) return new KeysUnreadable({ file: "dataFolder", reason })
+  const origin: unknown = options.origin
+  return origin === undefined || typeof origin === "string" ? null : new OriginInvalid({ origin: `<${seen(origin)}, which is no string>` })
+}
 
 const opened = (options: DataFolderOptions) =>
   Effect.tryPromise({ try: () => openFolder(options), catch: (error) => startError(options.dir, error) })

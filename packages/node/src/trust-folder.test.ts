@@ -25,6 +25,14 @@ const ids = async (): Promise<ReadonlyArray<string>> => (await readTrustFolder(d
 const refused = async (): Promise<ReadonlyArray<string>> => (await readTrustFolder(dir)).refused.map((sentence) => sentence.replaceAll(dir, "."))
 
 describe("a trust folder", () => {
+  it.each([[undefined, /trustFolder cannot be used: dir is a path, .* not undefined/], [{ dir: "" }, /dir is a path, .* not ""/], [{ dir: 7 }, /not 7/]])("is none at %j, which the governor that opens over it says", async (options, why) => {
+    const opened = openGovernor({ storage: memoryStorage(), trustStore: trustFolder(options as unknown as { readonly dir: string }) })
+    await opened.then(() => assert.fail("it opened"), (error: unknown) => {
+      assert.propertyVal(error, "code", "trust_store_unreadable")
+      assert.match(String(error), why)
+    })
+  })
+
   it("holds keys in PEM, called by their files, and as JWK, called by their kid or their file", async () => {
     await put("acme.pem", pem(ed.publicKey))
     await put("b.jwk", jwkOf(ec.publicKey, { kid: "corp:2026", alg: "ES256", use: "sig", key_ops: ["verify"], flyball_agents: ["cafe\u0301"], nbf: 1, exp: 2 }))

@@ -6,6 +6,7 @@ import { TrustStore, type TrustStoreChoice, trustStoreChoice, type TrustedKey, T
 import { Effect, Layer } from "effect"
 import { codeOf } from "./atomic-file.ts"
 import { FolderProblem } from "./folder-problem.ts"
+import { pathProblem } from "./option-seen.ts"
 import { trustedKey } from "./trusted-key-file.ts"
 
 /** Where the folder is. */
@@ -33,6 +34,8 @@ const GROUP_OR_WORLD_WRITES = 0o022
  * - Fails, when a governor opens: `TrustStoreUnreadable`. While it runs, a folder that cannot be read any more is `TrustStoreUnavailable`.
  */
 export const trustFolder = (options: TrustFolderOptions): TrustStoreChoice => {
+  const problem = pathProblem("dir", options?.dir)
+  if (problem !== null) return trustStoreChoice("folder", Layer.effect(TrustStore, new TrustStoreUnreadable({ place: "trustFolder", reason: problem })))
   const dir = resolve(options.dir)
   return trustStoreChoice("folder", Layer.effect(TrustStore, Effect.gen(function*() {
     const said = new Set<string>()

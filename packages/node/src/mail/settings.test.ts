@@ -15,6 +15,14 @@ describe("the settings of a mail server", () => {
   })
 
   test.each([
+    [undefined, /an object with url and from/], ["smtp://u:hunter2@h", /an object with url and from/], [{ from }, /url is expected to be a string/],
+    [{ url: new URL("smtp://u:hunter2@h"), from }, /url is expected to be a string/], [{ url: "smtp://h" }, /from is expected to be a string/], [{ url: "smtp://h", from, ca: ["hunter2"] }, /ca is expected to be a string/]
+  ])("that have not their shape are refused: %j", (options, why) => {
+    expect(readMailOptions(options as unknown as Parameters<typeof readMailOptions>[0])).toMatch(why)
+    expect(readMailOptions(options as unknown as Parameters<typeof readMailOptions>[0])).not.toMatch(/hunter2/)
+  })
+
+  test.each([
     ["mail.example.com:25", from, /is named as smtp/], ["http://mail.example.com", from, /is named as smtp/], ["smtp://", from, /is named as smtp/], ["smtp://mail example.com", from, /is named as smtp/],
     ["smtp://u:hunter2@h/x", from, /percent-encoded/], ["smtp://u:hunter2@h#x", from, /percent-encoded/], ["smtp://h?starttls=maybe", from, /only thing/], ["smtps://h?starttls=never", from, /only thing/],
     ["smtp://u:hunter2@h?starttls=never", from, /not sent without TLS/], ["smtp://u@h", from, /both there/], ["smtp://:hunter2@h", from, /both there/], ["smtp://u:hunter2%zz@h", from, /%25/], ["smtp://u:hunter2%00@h", from, /both there/],

@@ -22,6 +22,17 @@ afterEach(() => rm(root, { recursive: true, force: true }))
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const secret = bytes("whsec_c2VjcmV0")
 
+describe("where keys cannot be meant to be", () => {
+  test.each([[undefined, /secretBox: it takes an object/], [{}, /dir is a path, .* not undefined/], [{ dir: "" }, /dir is a path, .* not ""/], [{ file: "" }, /file is a path, .* not ""/], [{ file: 7 }, /file is a path, .* not 7/]])("%j is refused, and no key is made", async (given, why) => {
+    const options = given as unknown as Parameters<typeof secretBox>[0]
+    for (const refused of [openSecretBox(options), rotateSecretsKey(options)]) {
+      await expect(refused).rejects.toThrow(KeysUnreadable)
+      await expect(refused).rejects.toThrow(why)
+    }
+    expect(await readdir(".")).not.toContain("secrets.key")
+  })
+})
+
 describe("what is sealed", () => {
   const key = secretsKey(Uint8Array.from({ length: 32 }, (_, index) => index))
 

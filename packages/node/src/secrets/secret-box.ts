@@ -5,6 +5,7 @@ import { StorageUnavailable } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { codeOf } from "../atomic-file.ts"
 import { FolderProblem } from "../folder-problem.ts"
+import { isOptions, pathProblem, seen } from "../option-seen.ts"
 import { newSecretsKey, seal, sealedBy, type SecretsKey, unseal } from "./sealed.ts"
 import { addSecretsKey, openSecretsFile, readSecretsFile, type SecretsFile } from "./secrets-file.ts"
 
@@ -24,7 +25,7 @@ type OpenFault = KeysUnreadable | StorageUnavailable
 /**
  * A box whose keys are in a file, made with mode 0600 at the first start. With `file`, its folder must be there already.
  *
- * - Fails: `KeysUnreadable` when the file is garbled or others may read it, `StorageUnavailable` when it cannot be read.
+ * - Fails: `KeysUnreadable` when the options name no path, the file is garbled or others may read it, `StorageUnavailable` when it cannot be read.
  */
 export const secretBox = (options: SecretBoxOptions): Layer.Layer<SecretBox, OpenFault> => Layer.effect(SecretBox, opened(options))
 
@@ -51,6 +52,8 @@ export const openSecretBox = async (options: SecretBoxOptions): Promise<PlainSec
  * with it any more.
  */
 export const rotateSecretsKey = async (options: SecretBoxOptions): Promise<string> => {
+  const problem = optionsProblem(options)
+  if (problem !== null) throw problem
   const file = fileOf(options)
   try {
     return (await addSecretsKey(file))[0].id
@@ -59,11 +62,20 @@ export const rotateSecretsKey = async (options: SecretBoxOptions): Promise<strin
   }
 }
 
+const optionsProblem = (options: SecretBoxOptions): KeysUnreadable | null => {
+  const reason = !isOptions(options)
+    ? `it takes an object such as { dir: ".flyball" }, not ${seen(options)}`
+    : "file" in options ? pathProblem("file", options.file) : pathProblem("dir", options.dir)
+  return reason === null ? null : new KeysUnreadable({ file: "secretBox", reason })
+}
+
 // Where it is now: the process may move to another folder.
 const fileOf = (options: SecretBoxOptions): SecretsFile =>
   "file" in options ? { path: resolve(options.file), isOurs: false } : { path: resolve(join(options.dir, "secrets.key")), isOurs: true }
 
 const opened = (options: SecretBoxOptions): Effect.Effect<SecretBoxApi, OpenFault> => {
+  const problem = optionsProblem(options)
+  if (problem !== null) return Effect.fail(problem)
   const file = fileOf(options)
   return Effect.tryPromise({ try: () => openSecretsFile(file), catch: (error) => openFault(file.path, error) }).pipe(
     Effect.map((keys) => boxOver(keys[0], keys, () => readSecretsFile(file).catch(() => null)))

@@ -8,6 +8,7 @@
  */
 import { type Attempted, type OutgoingRequest, WebhookSender, type WebhookSenderApi } from "@flyball/core"
 import { Clock, Effect, Layer, Schema } from "effect"
+import { isOptions, seen } from "../option-seen.ts"
 import { NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { headersProblem } from "./headers.ts"
 import { pinnedAgents, type PinnedAgents } from "./pinned-agents.ts"
@@ -82,12 +83,30 @@ export const egressProblem = (entries: ReadonlyArray<string>): string | null => 
 }
 
 const rulesOf = (options: EgressOptions): UrlRules | string => {
+  const shape = shapeProblem(options)
+  if (shape !== null) return shape
   const allow = options.egressAllow === undefined ? NOTHING_ALLOWED : parseAllowList(options.egressAllow)
   if (typeof allow === "string") return allow
-  const bad = options.ports?.find((port) => !Number.isInteger(port) || port < 1 || port > 65_535)
-  if (bad !== undefined) return `a port is a whole number from 1 to 65535, and ${bad} is named`
+  const bad = options.ports?.findIndex((port) => !Number.isInteger(port) || port < 1 || port > 65_535) ?? -1
+  if (bad >= 0) return `a port is a whole number from 1 to 65535, and ${seen(options.ports?.[bad])} is named`
   return { allow, allowHttp: options.allowHttp ?? false, ports: options.ports === undefined ? null : new Set(options.ports) }
 }
+
+/** A text in place of a list would be read letter by letter, and the text "false" would allow. */
+const shapeProblem = (options: EgressOptions): string | null => {
+  if (!isOptions(options)) return `the options are an object, not ${seen(options)}`
+  const { allowHttp, ca, egressAllow, ports, resolve } = options as { readonly [option in keyof EgressOptions]: unknown }
+  if (egressAllow !== undefined && !(Array.isArray(egressAllow) && egressAllow.every((entry) => typeof entry === "string"))) {
+    return `egressAllow is a list of strings such as ["10.0.0.0/8"], not ${shown(egressAllow, (entry) => typeof entry !== "string")}`
+  }
+  if (allowHttp !== undefined && typeof allowHttp !== "boolean") return `allowHttp is true or false, not ${seen(allowHttp)}`
+  if (ports !== undefined && !Array.isArray(ports)) return `ports is a list of whole numbers such as [443, 8443], not ${seen(ports)}`
+  if (ca !== undefined && typeof ca !== "string") return `ca is certificates in PEM as one string, not ${seen(ca)}`
+  return resolve === undefined || typeof resolve === "function" ? null : `resolve is a function that answers a name's addresses, not ${seen(resolve)}`
+}
+
+/** The list, or the one entry of it that does not fit. */
+const shown = (value: unknown, isOdd: (entry: unknown) => boolean): string => Array.isArray(value) ? `a list with ${seen(value.find(isOdd))}` : seen(value)
 
 const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => {
   const routes = new Routes(rules)

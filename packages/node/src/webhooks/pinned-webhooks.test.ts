@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { memoryStorage, openGovernor } from "@flyball/core"
 import { Webhook } from "standardwebhooks"
 import { assert, describe, it } from "vitest"
-import { pinnedWebhooks } from "./pinned-webhooks.ts"
+import { pinnedWebhooks, type PinnedWebhooksOptions } from "./pinned-webhooks.ts"
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Array<Buffer> = []
@@ -30,6 +30,30 @@ describe("webhooks of a host that knows no Effect", () => {
     } finally {
       receiver.close()
     }
+  })
+  it.each([
+    [null, "egress_invalid", /the options are an object, not null/],
+    [[], "egress_invalid", /the options are an object, not an object \(Array\)/],
+    [{ ports: "80" }, "egress_invalid", /ports is a list of whole numbers such as \[443, 8443\], not "80"/],
+    [{ ports: 80 }, "egress_invalid", /ports is a list .* not 80/],
+    [{ ports: null }, "egress_invalid", /ports is a list .* not null/],
+    [{ ports: [443, "80"] }, "egress_invalid", /a port is a whole number from 1 to 65535, and "80" is named/],
+    [{ ports: [443, undefined] }, "egress_invalid", /and undefined is named/],
+    [{ egressAllow: "localhost" }, "egress_invalid", /egressAllow is a list of strings such as .* not "localhost"/],
+    [{ egressAllow: ["a.example", 7] }, "egress_invalid", /egressAllow is a list of strings .* not a list with 7/],
+    [{ allowHttp: "false" }, "egress_invalid", /allowHttp is true or false, not "false"/],
+    [{ ca: 7 }, "egress_invalid", /ca is certificates in PEM as one string, not 7/],
+    [{ resolve: "dns" }, "egress_invalid", /resolve is a function/],
+    [{ secrets: {} }, "keys_unreadable", /secretBox: dir is a path, .* not undefined/],
+    [{ secrets: "secrets.key" }, "keys_unreadable", /secretBox: it takes an object/],
+    [{ mail: null }, "mail_invalid", /an object with url and from/],
+    [{ mail: { url: "smtp://h" } }, "mail_invalid", /from is expected to be a string/]
+  ])("do not open with %j, which is said in a sentence", async (options, code, why) => {
+    const opened = openGovernor({ storage: memoryStorage(), webhooks: pinnedWebhooks(options as unknown as PinnedWebhooksOptions) })
+    await opened.then(() => assert.fail("it opened"), (error: unknown) => {
+      assert.propertyVal(error, "code", code)
+      assert.match(String(error), why)
+    })
   })
   it("do not open with an allow list that cannot be read", async () => {
     const opened = openGovernor({ storage: memoryStorage(), webhooks: pinnedWebhooks({ egressAllow: ["not an address"] }) })

@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import { logMailer, smtpMailer } from "../mail/mailer.ts"
 import type { MailOptions } from "../mail/settings.ts"
 import { memorySecretBox, secretBox, type SecretBoxOptions } from "../secrets/secret-box.ts"
+import { isOptions } from "../option-seen.ts"
 import { type EgressOptions, webhookSender } from "./pinned-sender.ts"
 
 /** How a host sends webhooks. */
@@ -21,10 +22,13 @@ export interface PinnedWebhooksOptions extends EgressOptions {
  *
  * - Fails: when the governor opens, with a sentence, where the options or the key's file cannot be used.
  */
-export const pinnedWebhooks = ({ mail, secrets, settings, ...egress }: PinnedWebhooksOptions = {}): WebhooksChoice =>
-  webhooksChoice("pinned", Layer.mergeAll(
-    webhookSender(egress),
+export const pinnedWebhooks = (options: PinnedWebhooksOptions = {}): WebhooksChoice => {
+  const { mail, secrets, settings, ...egress } = isOptions(options) ? options : {}
+  return webhooksChoice("pinned", Layer.mergeAll(
+    // Which refuses options that are none.
+    webhookSender(isOptions(options) ? egress : options),
     secrets === undefined ? memorySecretBox : secretBox(secrets),
     mail === undefined ? logMailer : smtpMailer(mail),
     Layer.succeed(WebhookSettings, { ...literalWebhookSettings, ...settings })
   ))
+}
