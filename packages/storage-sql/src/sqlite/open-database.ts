@@ -1,5 +1,5 @@
 /** Opening a SQLite file for its one writer, or for reading. */
-import { readlinkSync, realpathSync } from "node:fs"
+import { readlinkSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { inMemory } from "./layout.ts"
@@ -31,6 +31,7 @@ export interface WritableDatabase {
 export const openForWriting = (file: string, busyTimeoutMs: number, known: ReadonlyArray<SqliteMigration> = migrations, cache = cacheKib): WritableDatabase => {
   const lock = file === inMemory ? null : lockForWriting(file, busyTimeoutMs)
   try {
+    if (file !== inMemory) refuseOrphanedLog(realName(file))
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     schemaOf(db, known.length)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;
@@ -48,6 +49,13 @@ export const openForWriting = (file: string, busyTimeoutMs: number, known: Reado
     lock?.close()
     throw error
   }
+}
+
+/** A log without its database holds what was committed last, and SQLite deletes it when it makes the database anew. One of a database that is only being made has a page already. */
+const refuseOrphanedLog = (file: string): void => {
+  const sizeOf = (name: string): number => orNull(() => statSync(name).size) ?? 0
+  if (sizeOf(file) > 0 || sizeOf(`${file}-wal`) === 0) return
+  throw new StoreRefused(`${file} is not there or empty, and its log ${file}-wal is there: it holds what was written last, and would be deleted. Bring the file back beside it, or move the log to where the file went`)
 }
 
 /** Opens the file for reading beside a writer. It must exist and have this version's schema. */
@@ -93,7 +101,7 @@ const realName = (file: string, links = 0): string => {
   return target === null || links === maxLinks ? name : realName(resolve(folder, target), links + 1)
 }
 
-const orNull = (look: () => string): string | null => {
+const orNull = <A>(look: () => A): A | null => {
   try {
     return look()
   } catch {

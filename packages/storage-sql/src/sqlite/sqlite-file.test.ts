@@ -30,6 +30,22 @@ const inFiles = (file: string, text: string): boolean =>
   [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(text))
 
 describe("a SQLite file", () => {
+  it.effect("is not begun anew beside the log of another, which holds what was written last", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      yield* using(sqliteStorage({ file }), begin)
+      const log = Buffer.alloc(4_096, 7)
+      writeFileSync(`${file}-wal`, log)
+      for (const lose of [() => rmSync(file), () => writeFileSync(file, "")]) {
+        lose()
+        const refused = yield* Effect.flip(using(sqliteStorage({ file }), (storage) => storage.head))
+        assert.match(refused.message, /is not there or empty, and its log .*-wal is there/)
+        assert.deepStrictEqual(readFileSync(`${file}-wal`), log)
+      }
+      rmSync(`${file}-wal`)
+      assert.isNull(yield* using(sqliteStorage({ file }), (storage) => storage.head))
+    }))
+
   it.effect("keeps everything over closing and opening again", () =>
     Effect.gen(function*() {
       const file = newFile()
