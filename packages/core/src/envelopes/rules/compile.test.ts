@@ -42,6 +42,7 @@ describe("layers", () => {
     assert.deepEqual(codes(level(["a", "b"], false), level(["b"], false)), [])
     assert.deepEqual(codes(level(["a", "b"], true), level(["b", "a"], true)), ["E105 /signals/level"])
     assert.deepEqual(codes(level(["a", "b"], true), level(["a", "b"], false)), ["E105 /signals/level"])
+    for (const values of [["a\0b", "c"], ["a,b", "c"], ["a", "b"]]) assert.deepEqual(codes(level(values, true), level(["a", "b", "c"], true)), ["E105 /signals/level"])
   })
 
   it("may share a meter, not its name for two", () => {

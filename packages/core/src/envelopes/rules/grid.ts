@@ -31,7 +31,7 @@ export const gridOf = (layers: ReadonlyArray<Envelope>): LayerGrid => {
     if (difference !== null) say("E105", `/signals/${inner.name}`, `An outer layer declares ${inner.name} with another ${difference}. Declare it alike.`)
   }).map((signal) => (required.has(signal.name) ? { ...signal, optional: false, onMissing: null } : signal))
   const derived = byName(layers.flatMap((layer) => layer.derived), (one) => one.name, (outer, inner) => {
-    if (outer.fn !== inner.fn || outer.args.join() !== inner.args.join()) say("E103", `/derived/${inner.name}`, `An outer layer computes another ${inner.name}. Rename one of them.`)
+    if (outer.fn !== inner.fn || !isSameList(outer.args, inner.args)) say("E103", `/derived/${inner.name}`, `An outer layer computes another ${inner.name}. Rename one of them.`)
     else if (isCapped(inner) && outer.max !== inner.max) say("E105", `/derived/${inner.name}`, `In an outer layer ${inner.name} is at most ${outer.max}, here ${inner.max}: of something in nothing it would be another share. Declare ${inner.args[0]} alike.`)
   }).map((one) => {
     const domain = derivedFunctions[one.fn].domain(one.args.map((arg) => signals.find((signal) => signal.name === arg)!))
@@ -78,8 +78,10 @@ const differs = (a: Signal, b: Signal, isRequired: boolean): string | null => {
   if (a.setBy !== b.setBy) return "set_by"
   if (a.ordered !== b.ordered) return "order"
   if (!isRequired && (a.optional !== b.optional || a.onMissing !== b.onMissing)) return "meaning of its absence"
-  return a.ordered && a.values!.join("\0") !== b.values!.join("\0") ? "order of values" : null
+  return a.ordered && !isSameList(a.values!, b.values!) ? "order of values" : null
 }
+
+const isSameList = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => a.length === b.length && a.every((one, place) => one === b[place])
 
 const signalAxis = (signal: Signal): Axis => ({ name: signal.name, kind: signal.type, origin: signal.source, min: signal.min, max: signal.max, values: signal.values, mayBeAbsent: signal.optional })
 

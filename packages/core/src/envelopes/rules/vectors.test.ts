@@ -81,7 +81,7 @@ describe("the vectors of broken envelopes", () => {
 })
 
 describe("the vectors of layers that fit together or do not", () => {
-  for (const { findings, layers, name } of fixture<{ readonly name: string; readonly layers: ReadonlyArray<unknown>; readonly findings: ReadonlyArray<{ readonly code: string; readonly path: string }> }>("layers.json")) {
+  for (const { findings, layers, name } of ["layers.json", "ordered-values.json"].flatMap((file) => fixture<{ readonly name: string; readonly layers: ReadonlyArray<unknown>; readonly findings: ReadonlyArray<{ readonly code: string; readonly path: string }> }>(file))) {
     it(name, () => {
       const said = compile(layers.map((json) => readEnvelope(json).envelope!)).findings
       assert.deepEqual(said.map(({ code, path }) => ({ code, path })), [...findings] as never)
