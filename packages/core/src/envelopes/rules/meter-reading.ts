@@ -2,6 +2,7 @@
 import { leastPoint } from "./boxes.ts"
 import type { Combination } from "./compile.ts"
 import type { Meter } from "./envelope.ts"
+import { MAX_TOLD } from "./window-sum.ts"
 
 /** A meter at one evaluation. */
 export interface MeterReading {
@@ -13,13 +14,13 @@ export interface MeterReading {
   readonly amount: number
   /** Whether this action contributes, if it is let through. */
   readonly contributes: boolean
-  /** `value` and `amount`: what rules test. */
+  /** `value` and `amount`, at most 2^53 - 1: what rules test. */
   readonly after: number
   /** Whether this contribution would leave the meter's bounds. */
   readonly over: boolean
 }
 
-/** What a window holds before this action. */
+/** What a window holds before this action. `value` is at most 2^53 - 1. */
 export interface WindowState {
   readonly value: number
   readonly count: number
@@ -85,7 +86,8 @@ export const readMeter = (step: MeterStep, point: Float64Array, actor: Actor, re
   const { count, value } = readWindow(meter, key)
   const contributes = isConcerned(step, point) && (step.of < 0 || point[step.of]! >= step.ofMin)
   const amount = contributes ? (step.of < 0 ? 1 : point[step.of]!) : 0
-  const after = value + amount
+  // What is rounded lies above the cap.
+  const after = Math.min(value + amount, MAX_TOLD)
   const over = contributes && (after > meter.max || count >= meter.maxCount)
   // Past the greatest value (an older version of the meter allowed more, or this one is over) rules see the greatest.
   point[step.axis] = after > meter.max ? meter.max : after

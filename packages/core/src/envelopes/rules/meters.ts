@@ -4,6 +4,7 @@
  * Spec: `SPEC.md` section 6.
  */
 import type { WindowState } from "./meter-reading.ts"
+import { WindowSum } from "./window-sum.ts"
 
 /** What an evaluation that was let through adds to one window. */
 export interface Contribution {
@@ -31,8 +32,7 @@ export class SlidingWindow {
   readonly #byId = new Map<string, Entry>()
   #entries: Array<Entry> = []
   #first = 0
-  #sum = 0
-  #count = 0
+  readonly #held = new WindowSum()
   #latestMs = Number.NEGATIVE_INFINITY
 
   constructor(windowMs: number) {
@@ -47,7 +47,7 @@ export class SlidingWindow {
   /** What the window holds at a time. */
   state(atMs: number): WindowState {
     this.#advance(atMs)
-    return { value: this.#sum, count: this.#count }
+    return { value: this.#held.value, count: this.#held.count }
   }
 
   /** Adds a reservation. Its evaluation must be new here. */
@@ -57,15 +57,14 @@ export class SlidingWindow {
     const entry = { evaluationId, atMs, amount, isVoid: false }
     this.#entries.push(entry)
     this.#byId.set(evaluationId, entry)
-    this.#sum += amount
-    this.#count++
+    this.#held.add(amount)
   }
 
   /** Replaces a reservation by what it came to, at its own time. False when the window no longer holds it. */
   settle(evaluationId: string, actual: number): boolean {
     const entry = this.#byId.get(evaluationId)
     if (entry === undefined) return false
-    this.#sum += actual - entry.amount
+    this.#held.replace(entry.amount, actual)
     entry.amount = actual
     return true
   }
@@ -95,8 +94,7 @@ export class SlidingWindow {
   }
 
   #drop(entry: Entry): void {
-    this.#sum -= entry.amount
-    this.#count--
+    this.#held.remove(entry.amount)
     this.#byId.delete(entry.evaluationId)
   }
 }

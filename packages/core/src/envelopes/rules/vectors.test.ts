@@ -100,7 +100,7 @@ interface MeterStep {
 }
 
 describe("the vectors of meters", () => {
-  for (const { name, steps, window_ms } of fixture<{ readonly name: string; readonly window_ms: number; readonly steps: ReadonlyArray<MeterStep> }>("meters.json")) {
+  for (const { name, steps, window_ms } of ["meters.json", "great-sums.json"].flatMap((file) => fixture<{ readonly name: string; readonly window_ms: number; readonly steps: ReadonlyArray<MeterStep> }>(file))) {
     it(name, () => {
       const window = new SlidingWindow(window_ms)
       for (const { at_ms, count, reserve, settle, value, void: gone } of steps) {

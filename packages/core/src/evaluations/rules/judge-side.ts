@@ -5,6 +5,7 @@ import type { Decision } from "../../envelopes/rules/decision.ts"
 import type { Meter } from "../../envelopes/rules/envelope.ts"
 import { MAX_WINDOW_MS } from "../../envelopes/rules/limits.ts"
 import type { WindowState } from "../../envelopes/rules/meter-reading.ts"
+import { MAX_TOLD } from "../../envelopes/rules/window-sum.ts"
 import type { Bound } from "./bindings.ts"
 import type { MeterBody, SideBody } from "./evaluation-body.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
@@ -106,7 +107,7 @@ export const judgeSums = ({ meters, outcome }: SideBody, seq: number): Problem |
   for (let place = 0; place < meters.length; place++) {
     const { after, amount, id, value, window } = meters[place]!
     for (let other = 0; other < place; other++) if (meters[other]!.window === window) return problem("meter_mismatch", `The record at ${seq} counts two meters in one window.`)
-    if (amount !== undefined && (!letsThrough(outcome) || after !== Math.min(value + amount, Number.MAX_SAFE_INTEGER))) return problem("meter_mismatch", `The meter ${id} adds what its own numbers do not say.`)
+    if (amount !== undefined && (!letsThrough(outcome) || after !== Math.min(value + amount, MAX_TOLD))) return problem("meter_mismatch", `The meter ${id} adds what its own numbers do not say.`)
   }
   return null
 }
@@ -130,9 +131,8 @@ const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null)
 const differingMeter = (recorded: ReadonlyArray<MeterBody>, { meters }: Decision): Problem | null => {
   if (recorded.length !== meters.length) return problem("meter_mismatch", `${meters.length} meters were asked; the record names ${recorded.length}.`)
   for (let place = 0; place < meters.length; place++) {
-    const { after: sum, id, value } = meters[place]!
+    const { after, id, value } = meters[place]!
     const other = recorded[place]!
-    const after = Math.min(sum, Number.MAX_SAFE_INTEGER)
     if (id !== other.id || value !== other.value || after !== other.after) return problem("meter_mismatch", `The meter ${id} held ${value} and would hold ${after}; the record says ${other.value} and ${other.after}.`)
   }
   return null

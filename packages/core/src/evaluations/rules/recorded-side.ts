@@ -34,7 +34,7 @@ export const recordedSide = (decision: Decision, layers: ReadonlyArray<LayerRef>
   trace: decision.failedOn,
   layers: layers.map(({ digest, envelopeId, version }) => ({ digest, envelopeId, version })),
   meters: decision.meters.map(({ after, amount, contributes, id, key, value }) =>
-    ({ id, window: windowOf(id, key), value, after: Math.min(after, Number.MAX_SAFE_INTEGER), amount: contributes && letsThrough(decision.outcome) ? amount : null }))
+    ({ id, window: windowOf(id, key), value, after, amount: contributes && letsThrough(decision.outcome) ? amount : null }))
 })
 
 /** Its members of a body; those of a list in the order of their names. */

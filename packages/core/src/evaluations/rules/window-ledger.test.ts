@@ -47,6 +47,22 @@ describe("a window", () => {
     expect(book.state("w", 15, 31).value).toBe(2)
   })
 
+  it("is exact when it comes back from beyond 2^53, for each length, and in the count of what is past", () => {
+    const book = new WindowBook()
+    const most = Number.MAX_SAFE_INTEGER - 1
+    expect(book.state("w", 1_000, 0)).toEqual({ value: 0, count: 0 })
+    book.reserve(1, 0, [{ meter: "m", window: "w", amount: most }])
+    book.state("w", 1_000, 0)
+    for (const [seq, atMs, amount] of [[2, 1, most], [3, 2, 1]] as const) book.reserve(seq, atMs, [{ meter: "m", window: "w", amount }])
+    expect(book.state("w", 1_000, 2)).toEqual({ value: Number.MAX_SAFE_INTEGER, count: 3 })
+    expect(book.state("w", 2_000, 2)).toEqual({ value: Number.MAX_SAFE_INTEGER, count: 3 })
+    expect(book.state("w", 1_000, 1_001)).toEqual({ value: 1, count: 1 })
+    book.settle(1, "m", 5, true)
+    book.void(2)
+    expect(book.state("w", 2_000, 1_001)).toEqual({ value: 6, count: 2 })
+    expect(book.state("w", 3_000, 500)).toEqual({ value: 6, count: 2 })
+  })
+
   it("settles what versions on trial added too, under the meter's own name", () => {
     const book = new WindowBook()
     book.reserve(1, 10, [{ meter: "m", window: "live", amount: 5 }, { meter: "shadow:m", window: "trial", amount: 5 }])

@@ -1,5 +1,6 @@
 /** One meter and key: what was added to it, and what windows of each length that is asked for hold. Spec: `envelope/1` section 6; decision 0025. */
 import type { WindowState } from "../../envelopes/rules/meter-reading.ts"
+import { WindowSum } from "../../envelopes/rules/window-sum.ts"
 import { WindowRing } from "./window-ring.ts"
 
 /** A window of one length. Everything before `from` has slid out of it. */
@@ -8,8 +9,7 @@ interface Length {
   /** The time it was asked for last, which a later contribution may lie before: another process asked the clock before it. */
   askedMs: number
   from: number
-  value: number
-  count: number
+  readonly held: WindowSum
 }
 
 /** The ledger of a window, `mtr_…`. Units: milliseconds since 1970 UTC. */
@@ -48,7 +48,7 @@ export class WindowLedger {
     length.askedMs = atMs
     const ring = this.#ring
     while (length.from < ring.end && ring.atMs(length.from) <= atMs - windowMs) this.#slideOut(length)
-    return length
+    return length.held
   }
 
   #lengthOf(windowMs: number): Length | null {
@@ -61,10 +61,7 @@ export class WindowLedger {
   reserve(seq: number, atMs: number, amount: number): void {
     this.#ring.add(seq, atMs, amount)
     this.latestMs = Math.max(this.latestMs, atMs)
-    for (const length of this.#lengths) {
-      length.value += amount
-      length.count++
-    }
+    for (const length of this.#lengths) length.held.add(amount)
   }
 
   /** Replaces what an evaluation added by what it came to; nothing where it was taken away or has slid out. Answers false, and does nothing, where that is less and may not be. */
@@ -74,7 +71,7 @@ export class WindowLedger {
     if (Number.isNaN(amount)) return true
     if (actual < amount && !mayLower) return false
     this.#ring.setAmount(place, actual)
-    for (const length of this.#lengths) if (place >= length.from) length.value += actual - amount
+    for (const length of this.#lengths) if (place >= length.from) length.held.replace(amount, actual)
     return true
   }
 
@@ -84,11 +81,7 @@ export class WindowLedger {
     const amount = place < 0 ? Number.NaN : this.#ring.amount(place)
     if (Number.isNaN(amount)) return
     this.#ring.setAmount(place, Number.NaN)
-    for (const length of this.#lengths) {
-      if (place < length.from) continue
-      length.value -= amount
-      length.count--
-    }
+    for (const length of this.#lengths) if (place >= length.from) length.held.remove(amount)
   }
 
   /** Lets go of what is not after a time. */
@@ -102,28 +95,24 @@ export class WindowLedger {
 
   #slideOut(length: Length): void {
     const amount = this.#ring.amount(length.from++)
-    if (Number.isNaN(amount)) return
-    length.value -= amount
-    length.count--
+    if (!Number.isNaN(amount)) length.held.remove(amount)
   }
 
   #asked(windowMs: number): Length {
-    const length: Length = { windowMs, askedMs: this.latestMs, from: this.#ring.first, ...this.#counted(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY) }
+    const length: Length = { windowMs, askedMs: this.latestMs, from: this.#ring.first, held: this.#counted(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY) }
     this.#lengths.push(length)
     return length
   }
 
   /** The same by going through all that was added. */
-  #counted(windowMs: number, atMs: number): { value: number; count: number } {
-    let value = 0
-    let count = 0
+  #counted(windowMs: number, atMs: number): WindowSum {
+    const held = new WindowSum()
     for (let place = this.#ring.first; place < this.#ring.end; place++) {
       const amount = this.#ring.amount(place)
       const entryMs = this.#ring.atMs(place)
       if (Number.isNaN(amount) || entryMs > atMs || (windowMs !== Number.POSITIVE_INFINITY && entryMs <= atMs - windowMs)) continue
-      value += amount
-      count++
+      held.add(amount)
     }
-    return { value, count }
+    return held
   }
 }
