@@ -5,15 +5,21 @@ import { expect, it } from "vitest"
 import { PlainSignals } from "../../../packages/core/src/evaluations/rules/plain-signals.ts"
 import { signalsOf } from "../../../packages/core/src/evaluations/rules/signals-part.ts"
 
-/** What signals are by the long way. */
+/** What signals are by the long way: what has a form, and no name twice. */
 const byJson = (bytes: Uint8Array): unknown => {
   try {
-    const value: unknown = JSON.parse(fromUtf8(bytes)!)
-    return fromUtf8(canonicalBytes(value, 64)) === fromUtf8(bytes) ? value : null
+    const text = fromUtf8(bytes)!
+    const value: unknown = JSON.parse(text)
+    canonicalBytes(value, 64)
+    const colons = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1
+    return colons === namesIn(value) ? value : null
   } catch {
     return null
   }
 }
+
+const namesIn = (value: unknown): number =>
+  typeof value !== "object" || value === null ? 0 : Object.values(value).reduce((all: number, one) => all + namesIn(one), Array.isArray(value) ? 0 : Object.keys(value).length)
 
 it("signals come to what JSON says of the same bytes", () => {
   const reader = new PlainSignals()

@@ -7,7 +7,7 @@ import { renderTrace } from "../envelopes/rules/trace.ts"
 import type { JsonMap } from "../replay/rules/types.ts"
 import { innermost } from "./plan-evaluation.ts"
 import { decisionOf, readSide } from "./rules/recorded-side.ts"
-import { signalsOf } from "./rules/signals-part.ts"
+import { shownSignals } from "./rules/signals-part.ts"
 
 /** A record of an evaluation with what is left of its parts. */
 export interface EvaluationRecord {
@@ -24,7 +24,7 @@ export const evaluationOut = ({ atMs, body, hash, parts, seq }: EvaluationRecord
   const envelope = innermost(side.layers)
   const advice = jsonOf(parts.get("advice")) as JsonMap | null
   const signalsPart = parts.get("signals")
-  const signals = signalsPart === undefined ? null : signalsOf(signalsPart)
+  const signals = signalsPart === undefined ? null : shownSignals(signalsPart)
   const shadow = body["shadow"] === undefined ? null : readSide(body["shadow"] as JsonMap)
   return {
     id: String(body["evaluation_id"]),

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { RawJson, utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENTS } from "../agents/document.ts"
@@ -241,6 +242,23 @@ describe("evaluating", () => {
     assert.strictEqual(yield* rule("b"), "@tier_floor")
     const both = yield* Effect.all([rule("c", { untrusted: true }), rule("c")], { concurrency: "unbounded" })
     assert.deepStrictEqual(both, ["@tier_floor", "tainted"])
+    yield* sound
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("sets a latch where another signal is no number of the language, in whatever order they came, and never by null", () => Effect.gen(function*() {
+    const { agentId } = yield* governedAgent({
+      semantics: "envelope/1", effects: { "*": "read" }, default: { outcome: "deny" }, rules: [{ id: "tainted", outcome: "halt", when: [{ signal: "tainted", is: true }] }, { id: "all", outcome: "allow", when: [] }],
+      signals: { b: { type: "bool", source: "caller", on_missing: true }, x: { type: "int", min: 0, max: 9, source: "caller" }, tainted: { type: "bool", source: "latch", set_by: "b" } }
+    })
+    const rules = (run_id: string, text: string) => Effect.gen(function*() {
+      const first = yield* ask(agentId, new RawJson(utf8(text)) as never, { run_id })
+      const next = yield* ask(agentId, { b: false, x: 1 }, { run_id })
+      return [first.matched_rule, first.trace.at(-1)?.id, next.matched_rule]
+    })
+    assert.deepStrictEqual(yield* rules("a", `{"b":true,"x":9007199254740992}`), ["@invalid_signal", "x", "tainted"])
+    assert.deepStrictEqual(yield* rules("b", `{"x":9007199254740992,"b":true}`), ["@invalid_signal", "x", "tainted"])
+    assert.deepStrictEqual(yield* rules("c", `{"b":true,"x":9007199254740993}`), ["@invalid_signal", "x", "tainted"])
+    assert.deepStrictEqual(yield* rules("d", `{"b":null,"x":1}`), ["@invalid_signal", "b", "all"])
     yield* sound
   }).pipe(Effect.provide(governorWorld())))
 

@@ -16,6 +16,8 @@ describe("a latch", () => {
     assert.deepEqual(latchesSetBy(signals, { web: true }, { leak: false }), ["tainted"])
     assert.deepEqual(latchesSetBy(signals, { web: "true", leak: true }, { web: true, leak: false }), [])
     assert.deepEqual(latchesSetBy(signals, null, {}), ["leaked"])
+    // Null is no value of a bool; a missing one is one that is not there.
+    assert.deepEqual(latchesSetBy(signals, {}, { leak: null }), [])
   })
 
   it("stays set until a review clears it, and can be set again", () => {

@@ -21,7 +21,10 @@ export const latchesSetBy = (signals: ReadonlyArray<Signal>, caller: unknown, se
   const set: Array<string> = []
   for (const { name, setBy } of signals) {
     const by = setBy === null ? undefined : signals.find((signal) => signal.name === setBy)
-    if (by !== undefined && ((by.source === "caller" ? sent : server)[by.name] ?? by.onMissing) === true) set.push(name)
+    if (by === undefined) continue
+    const value = (by.source === "caller" ? sent : server)[by.name]
+    // Null is a value that no signal has, and not a missing one.
+    if ((value === undefined ? by.onMissing : value) === true) set.push(name)
   }
   return set
 }

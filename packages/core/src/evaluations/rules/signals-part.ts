@@ -1,20 +1,31 @@
 /** The part `signals`, back as a value. */
-import { canonicalBytes, equalBytes, fromUtf8, NotCanonical } from "@flyball/evidence"
+import { canonicalBytes, equalBytes, NotCanonical, readJson } from "@flyball/evidence"
 import { PlainSignals } from "./plain-signals.ts"
 
 const plain = new PlainSignals()
 
-/** Signals as they are decided on; null, which no envelope takes, where the bytes have no exact form. */
-export const signalsOf = (bytes: Uint8Array): unknown => plain.read(bytes) ?? anySignals(bytes)
+/** Containers that may be open at once, as in all that callers send. */
+const MAX_DEPTH = 64
 
-const anySignals = (bytes: Uint8Array): unknown => {
-  const text = fromUtf8(bytes)
-  if (text === null) return null
+/** Signals as they are decided on: numbers as the nearest doubles, in whatever order and spelling they came. Null, which no envelope takes, where they have no RFC 8785 form. Spec: `envelope/1` section 11, step 4. */
+export const signalsOf = (bytes: Uint8Array): unknown => plain.read(bytes) ?? formed(bytes)?.value ?? null
+
+/** Signals as they can be shown; null too where the bytes are not the form of their value, as with a number of more digits than a double has. */
+export const shownSignals = (bytes: Uint8Array): unknown => {
+  const value = plain.read(bytes)
+  if (value !== null) return value
+  const found = formed(bytes)
+  return found !== null && equalBytes(found.form, bytes) ? found.value : null
+}
+
+/** A value and its form. */
+const formed = (bytes: Uint8Array): { readonly value: unknown; readonly form: Uint8Array } | null => {
+  const read = readJson(bytes, { maxDepth: MAX_DEPTH })
+  if (!read.ok) return null
   try {
-    const value: unknown = JSON.parse(text)
-    return equalBytes(canonicalBytes(value, 64), bytes) ? value : null
+    return { value: read.value, form: canonicalBytes(read.value, MAX_DEPTH) }
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof NotCanonical) return null
+    if (error instanceof NotCanonical) return null
     throw error
   }
 }
