@@ -90,4 +90,12 @@ describe("the tier floor", () => {
     assert.deepEqual(combination?.compiled.rules[0]?.boxes, [[{ axis: 0, kind: "interval", from: 0, to: 1 }]])
     assert.deepEqual(combination?.compiled.otherwise, [null, "deny"])
   })
+
+  it("has rules for an absent tool only where the layers together let it be absent", () => {
+    const tool = (absence: object) => read({ signals: { tool: { type: "enum", values: ["a"], source: "caller", ...absence } }, effects: { a: "money" } })
+    const floor = (...layers: ReadonlyArray<Envelope>) => compile(withTierFloor(layers)).combination!.compiled.rules.map(({ id }) => id.split(":")[1])
+    const money = ["money", "money", "money"]
+    for (const layers of [[tool({}), tool({ optional: true })], [tool({ optional: true }), tool({})], [tool({ on_missing: "a" })]]) assert.deepEqual(floor(...layers), money)
+    assert.deepEqual(floor(tool({ optional: true }), tool({ optional: true })), [...money, "irreversible", "irreversible", "irreversible"])
+  })
 })

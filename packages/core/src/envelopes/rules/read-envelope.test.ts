@@ -33,6 +33,14 @@ describe("reading an envelope", () => {
     assert.lengthOf(readEnvelope({ ...small, rules }).findings, MAX_FINDINGS)
   })
 
+  it("takes no tier with a unit, and one that counts as a value when it is missing", () => {
+    const tier = { type: "int", min: 0, max: 4, source: "server" }
+    const found = (more: object) => readEnvelope({ ...small, signals: { tier: { ...tier, ...more } } }).findings.map(({ code, path }) => [code, path])
+    assert.deepEqual(found({}), [])
+    assert.deepEqual(found({ unit: "count" }), [["E103", "/signals/tier"]])
+    assert.deepEqual(found({ on_missing: 0 }), [])
+  })
+
   it("takes no name that every object has", () => {
     for (const name of ["constructor", "__proto__", "toString"]) {
       const signals = JSON.parse(`{"${name}":{"type":"bool","source":"caller"}}`) as object

@@ -38,8 +38,8 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
   const ordered = "ordered" in members ? reading.flag(members["ordered"], `${path}/ordered`) ?? false : false
   const setBy = source === "latch" ? reading.text(reading.need(members, path, "set_by"), `${path}/set_by`, MAX_VALUE_TEXT) : null
   if (source === "latch" && (type !== "bool" || optional || "on_missing" in members)) reading.say("E113", path, "A latch is a bool that is always there. Remove `optional` and `on_missing`, and make its type bool.")
-  if (name === "tier" && (type !== "int" || source !== "server" || domain?.min !== 0 || domain.max !== 4 || optional)) {
-    reading.say("E103", path, "The signal tier is the agent's autonomy tier: an int from 0 to 4 of source server, never absent. Declare it so, or choose another name.")
+  if (name === "tier" && (type !== "int" || source !== "server" || domain?.min !== 0 || domain.max !== 4 || optional || "unit" in members)) {
+    reading.say("E103", path, "The signal tier is the agent's autonomy tier: an int from 0 to 4 of source server, without a unit and never absent. Declare it so, or choose another name.")
   }
   if (name === "tool" && type !== "enum") reading.say("E103", path, "The signal tool is the name of the tool that acts: an enum. Declare it so, or choose another name.")
   if (domain === null || reading.findings.length > before) return null

@@ -26,7 +26,9 @@ export const withTierFloor = (layers: ReadonlyArray<Envelope>): ReadonlyArray<En
 
 /** The floor for the tools of some layers. A tool has the gravest class that any of them gives it, as such or as `*`; none, or an absent tool, counts as irreversible. */
 export const tierFloor = (layers: ReadonlyArray<Envelope>): Envelope => {
-  const tool = layers.flatMap((layer) => layer.signals).findLast((signal) => signal.name === "tool")
+  const declared = layers.flatMap((layer) => layer.signals).filter((signal) => signal.name === "tool")
+  const tool = declared.at(-1)
+  const mayBeAbsent = declared.every(({ optional }) => optional)
   const classOf = (name: string): EffectClass => {
     const grades = layers.flatMap((layer) => layer.effects.get(name) ?? layer.effects.get("*") ?? []).map((effect) => effectClasses.indexOf(effect))
     return grades.length === 0 ? "irreversible" : effectClasses[Math.max(...grades)]!
@@ -35,7 +37,7 @@ export const tierFloor = (layers: ReadonlyArray<Envelope>): Envelope => {
     const tools = (tool?.values ?? ["*"]).filter((name) => classOf(name) === effect)
     const alternatives: ReadonlyArray<Condition> = tool === undefined ? [] : [
       ...(tools.length > 0 ? [{ kind: "test", name: "tool", test: { op: "in", values: tools.map((value) => ({ value, param: null })) } } as const] : []),
-      ...(tool.optional && effect === "irreversible" ? [{ kind: "test", name: "tool", test: { op: "present", value: false } } as const] : [])
+      ...(mayBeAbsent && effect === "irreversible" ? [{ kind: "test", name: "tool", test: { op: "present", value: false } } as const] : [])
     ]
     const concerned = tool === undefined ? tools.length > 0 : alternatives.length > 0
     return concerned ? floorRules(effect, alternatives) : []

@@ -28,7 +28,7 @@ interface EvaluationSet {
   readonly axes: ReadonlyArray<string>; readonly rules: ReadonlyArray<string>; readonly cases: ReadonlyArray<EvaluationCase>
 }
 
-for (const set of ["evaluate.json", "counts.json", "waivers.json", "traces.json"].flatMap((name) => fixture<EvaluationSet>(name))) {
+for (const set of ["evaluate.json", "counts.json", "waivers.json", "traces.json", "absent-tool.json"].flatMap((name) => fixture<EvaluationSet>(name))) {
   describe(`the vectors of ${set.name}`, () => {
     const layers = set.layers.map((json, layer) => {
       const { envelope } = readEnvelope(json)
