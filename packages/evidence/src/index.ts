@@ -81,7 +81,7 @@ export { packLines, packNoteText } from "./pack/lines.ts"
 // The verifier
 export type { CommonSigner, Comparison } from "./verify/compare.ts"
 export { compareHistories, withComparison } from "./verify/compare.ts"
-export { peekTreeSize } from "./verify/peek.ts"
+export { peekTreeSizes } from "./verify/peek.ts"
 export type {
   Anchoring, Authenticity, CheckpointSigner, Completeness, Counts, ExitStatus, Finding, FindingCode, Integrity, Report, ReportedCosignature, ReportedKey, Verdicts
 } from "./verify/report.ts"

@@ -78,7 +78,7 @@ describe("a policy", () => {
     expect(unmet).toMatchObject({ exit: 2, findings: [], verdicts: { integrity: "ok", anchoring: "none" } })
     expect(unmet.not_checked[0]).toContain("quorum is not reached: 0 of 3")
     expect(await under(policy("none"), plain)).toMatchObject({ exit: 0, verdicts: { anchoring: "none" } })
-    expect(await under(policy("none"), await cosigned(w3))).toMatchObject({ exit: 0, verdicts: { anchoring: "witnessed" } })
+    expect(await under(policy("none"), await cosigned(w3))).toMatchObject({ exit: 0, verdicts: { anchoring: "none" }, cosignatures: [{ name: "witness3.example" }] })
   })
 
   it("without a log leaves the log to --vkey", async () => {

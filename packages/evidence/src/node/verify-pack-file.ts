@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os"
 import type { Comparison } from "../verify/compare.ts"
 import { compareHistories, withComparison } from "../verify/compare.ts"
-import { peekTreeSize } from "../verify/peek.ts"
+import { peekTreeSizes } from "../verify/peek.ts"
 import type { Report } from "../verify/report.ts"
 import type { VerifyOptions } from "../verify/verify-pack.ts"
 import { PART_BUDGET_BYTES, verifyBlocks } from "../verify/verify-pack.ts"
@@ -88,16 +88,15 @@ export interface ComparedPacks {
  */
 export const comparePackFiles = async (path: string, otherPath: string, options: VerifyFileOptions = {}): Promise<ComparedPacks> => {
   const { nowMs: _now, maxAgeMs: _age, onProgress: _progress, onRecord: _record, requireCompleteness: _require, trustedCheckpoint: _trusted, ...keys } = options
-  // The sizes are needed before the roots can be: the checkpoint stands in a pack's third line, so this look is short.
-  const size = await checkpointSize(path)
-  const other = await verifyPackFile(otherPath, { ...keys, file: otherPath, rootsAt: size === null ? [] : [size] })
-  const report = await verifyPackFile(path, { ...options, rootsAt: [...options.rootsAt ?? [], ...other.checkpoint === null ? [] : [other.checkpoint.size]] })
+  // The sizes are needed before the roots can be: the checkpoints stand in a pack's third and fourth line, so this look is short.
+  const other = await verifyPackFile(otherPath, { ...keys, file: otherPath, rootsAt: await checkpointSizes(path) })
+  const report = await verifyPackFile(path, { ...options, rootsAt: [...options.rootsAt ?? [], ...other.roots.keys()] })
   const comparison = compareHistories(report, other)
   return { report: withComparison(report, other, comparison), other, comparison }
 }
 
-/** Tree size of the checkpoint in a pack; null when it has none that can be read. */
-const checkpointSize = async (path: string): Promise<number | null> => {
+/** Tree sizes of the checkpoints in a pack; none when it has none that can be read. */
+const checkpointSizes = async (path: string): Promise<ReadonlyArray<number>> => {
   await using source = await fileSource(path)
-  return peekTreeSize(nodeCrypto, packContent(source, await detectCompression(source)))
+  return peekTreeSizes(nodeCrypto, packContent(source, await detectCompression(source)))
 }

@@ -59,6 +59,13 @@ export const quorumMet = (quorum: Quorum, cosigned: ReadonlySet<string>): boolea
   return quorum.members.filter((member) => quorumMet(member, cosigned)).length >= quorum.threshold
 }
 
+/** The cosigners that a quorum names, by their names in the policy. */
+export const quorumWitnesses = (quorum: Quorum): ReadonlySet<string> => {
+  if (quorum.kind === "none") return new Set()
+  if (quorum.kind === "witness") return new Set([quorum.name])
+  return new Set(quorum.members.flatMap((member) => [...quorumWitnesses(member)]))
+}
+
 interface Reading {
   readonly crypto: Crypto
   readonly logs: Array<Vkey>

@@ -2,7 +2,8 @@
 import { equalBytes, toBase64 } from "../bytes.ts"
 import type { Crypto } from "../crypto.ts"
 import { emptyRoot } from "../merkle/fold.ts"
-import { quorumMet } from "../policy/policy.ts"
+import { isSameKey } from "../note/vkey.ts"
+import { quorumMet, quorumWitnesses } from "../policy/policy.ts"
 import type { Findings } from "./findings.ts"
 import type { NoteJudgement } from "./judge-note.ts"
 import { judgeNote } from "./judge-note.ts"
@@ -36,11 +37,15 @@ export const judgeAnchors = (
   const missing: Array<string> = []
   const trusted = trust.checkpoint === null ? "not given" : judgeTrusted(crypto, reading, trust, missing)
   const cosignatures = cosignaturesOf(trust, checkpoint)
-  const met = trust.policy === null || quorumMet(trust.policy.quorum, new Set(cosignatures.map((one) => one.policyName)))
+  const quorum = trust.policy?.quorum ?? null
+  const met = quorum === null || quorumMet(quorum, new Set(cosignatures.map((one) => one.policyName)))
+  // A witness that the quorum does not ask for vouches for nothing: neither that the checkpoint was seen, nor when.
+  const asked = quorum === null ? null : quorumWitnesses(quorum)
+  const counting = cosignatures.filter((one) => asked === null || asked.has(one.policyName))
   if (!met) missing.push(`The policy's quorum is not reached: ${cosignatures.length} of ${trust.witnesses.length} known witnesses cosigned the checkpoint.`)
   const fallback: Anchoring = trusted === "same" ? "consistent_with_trusted_checkpoint" : "none"
-  let anchoring: Anchoring = met && cosignatures.length > 0 ? "witnessed" : fallback
-  if (freshness !== null && !isFresh(reading.findings, reading.checkpoint!.line, cosignatures, freshness)) anchoring = cosignatures.length > 0 ? "stale" : fallback
+  let anchoring: Anchoring = met && counting.length > 0 ? "witnessed" : fallback
+  if (freshness !== null && !isFresh(reading.findings, reading.checkpoint!.line, counting, freshness)) anchoring = counting.length > 0 ? "stale" : fallback
   return { anchoring, truncated: trusted === "larger", missing, cosignatures: cosignatures.map(({ name, timeS }) => ({ name, timeS })) }
 }
 
@@ -53,7 +58,8 @@ const cosignaturesOf = (trust: Trust, checkpoint: NoteJudgement): ReadonlyArray<
   const byName = new Map<string, Cosigned>()
   for (const { timeS, vkey } of checkpoint.cosigned) {
     for (const witness of trust.witnesses) {
-      if (witness.vkey !== vkey) continue
+      // Not the object: one key may be given by itself and in the policy too.
+      if (!isSameKey(witness.vkey, vkey) || !equalBytes(witness.vkey.publicKey, vkey.publicKey)) continue
       const before = byName.get(witness.name)
       if (before === undefined || before.timeS < timeS!) byName.set(witness.name, { name: vkey.name, policyName: witness.name, timeS: timeS! })
     }
@@ -106,8 +112,8 @@ const judgeTrusted = (crypto: Crypto, reading: PackReading, trust: Trust, missin
   return "other"
 }
 
+/** With no key of the log pinned it is believed as given, unless a line names a pinned witness and does not verify. */
 const isSignedAsPinned = (crypto: Crypto, findings: Findings, trust: Trust, origin: string): boolean => {
-  if (trust.logs.length === 0) return true
   const judged = judgeNote(crypto, trust.checkpoint!.note, { origin, trust, cosigners: trust.witnesses.map((one) => one.vkey), hints: [] })
   const expected = "the trusted checkpoint signed by a pinned key"
   if (judged.bad.length > 0) findings.add("E_CHECKPOINT_SIG", { line: null, expected, found: "a signature that does not verify" })

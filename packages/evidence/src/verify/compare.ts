@@ -14,7 +14,7 @@ export type Comparison =
 /**
  * Compares the histories that two verified packs show.
  *
- * It needs the root of the larger one at the size of the smaller: verify each with `rootsAt` of the other's checkpoint size.
+ * It needs the roots of each at the sizes that the other shows: verify each with `rootsAt` of the other's checkpoint sizes, the older one's (G) among them.
  */
 export const compareHistories = (one: Report, other: Report): Comparison => {
   if (one.checkpoint === null || other.checkpoint === null) return undecided("one of the packs cannot be read")

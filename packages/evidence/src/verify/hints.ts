@@ -1,8 +1,8 @@
 /** Keys that a pack names itself. They help to read it, and are never trusted. */
-import { toHex } from "../bytes.ts"
+import { equalBytes, toHex } from "../bytes.ts"
 import type { Crypto } from "../crypto.ts"
 import type { Vkey } from "../note/vkey.ts"
-import { checkVkey, signatureType } from "../note/vkey.ts"
+import { checkVkey, keyIdOf, signatureType } from "../note/vkey.ts"
 
 /** Key hints out of K lines, record 0 and `key.rotated` records, and the rotations seen. */
 export class Hints {
@@ -20,7 +20,9 @@ export class Hints {
 
   /** Notes a key. One that nobody could verify with is no help, and no fault either. */
   add(vkey: Vkey, origin: string): void {
-    if (vkey.name !== origin || vkey.type !== signatureType.ed25519 || this.vkeys.length >= MAX_HINTED_KEYS) return
+    if (vkey.name !== origin || vkey.type !== signatureType.ed25519 || this.#seen.size >= MAX_HINTED_KEYS) return
+    // Before it counts as seen: a wrong key id must not stand in the way of the same key with the right one.
+    if (!equalBytes(keyIdOf(this.#crypto, vkey.name, vkey.type, vkey.publicKey), vkey.keyId)) return
     const key = toHex(vkey.publicKey)
     if (this.#seen.has(key)) return
     this.#seen.add(key)

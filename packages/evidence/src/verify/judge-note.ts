@@ -40,9 +40,8 @@ export const judgeNote = (
   if (pinned.bad.length > 0) return { authenticity: "bad_signature", lacksPinned, bad: pinned.bad, signed, cosigned, ignored: pinned.ignored.length }
   if (signed.length > 0) return { authenticity: "signed_by_pinned_key", lacksPinned, bad: [], signed, cosigned, ignored: pinned.ignored.length }
   const hinted = verifyNote(crypto, { ...note, signatures: pinned.ignored }, keys.hints)
-  const authenticity = hinted.verified.length > 0 ? "signed_by_unpinned_key" : hinted.bad.length > 0 ? "bad_signature" : "unsigned"
-  const bad = hinted.verified.length > 0 ? [] : hinted.bad
-  return { authenticity, lacksPinned, bad, signed: hinted.verified, cosigned, ignored: pinned.ignored.length - hinted.verified.length - bad.length }
+  const authenticity = hinted.bad.length > 0 ? "bad_signature" : hinted.verified.length > 0 ? "signed_by_unpinned_key" : "unsigned"
+  return { authenticity, lacksPinned, bad: hinted.bad, signed: hinted.verified, cosigned, ignored: hinted.ignored.length }
 }
 
 /** The worse of two: what a whole pack can claim when its parts are signed differently. */

@@ -4,21 +4,30 @@ import { Unreadable } from "./findings.ts"
 import { PackReading } from "./pack-reading.ts"
 import type { PackChunks } from "./verify-pack.ts"
 
-/** Tree size of a pack's checkpoint, which stands in its third line; null when the pack cannot be read so far. Nothing is verified. */
-export const peekTreeSize = async (crypto: Crypto, chunks: PackChunks): Promise<number | null> => {
+/**
+ * Tree sizes of a pack's checkpoint and of the older one beside it, which stand in its third and fourth line; none when the pack cannot be
+ * read so far. Nothing is verified.
+ */
+export const peekTreeSizes = async (crypto: Crypto, chunks: PackChunks): Promise<ReadonlyArray<number>> => {
   const reading = new PackReading(crypto, { rootsAt: [], partBudget: 0, reread: null, onRecord: null })
+  const { reader } = reading
+  const sizes = () => [reading.checkpoint, reading.older].flatMap((one) => one === null ? [] : [one.size])
   try {
     for await (const chunk of chunks) {
-      reading.reader.feed(chunk)
-      while (reading.reader.next()) {
+      reader.feed(chunk)
+      while (reader.next()) {
+        // Only G may come before all else that follows C.
+        if (reading.checkpoint !== null && reader.bytes[reader.start] !== LETTER_G) return sizes()
         await reading.line()
-        if (reading.checkpoint !== null) return reading.checkpoint.size
+        if (reading.older !== null) return sizes()
       }
-      if (reading.reader.tooLong) return null
+      if (reader.tooLong) return sizes()
     }
-    return null
+    return sizes()
   } catch (cause) {
-    if (cause instanceof Unreadable) return null
+    if (cause instanceof Unreadable) return sizes()
     throw cause
   }
 }
+
+const LETTER_G = 0x47
