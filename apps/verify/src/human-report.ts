@@ -1,7 +1,8 @@
 /** The report in plain sentences, for the person who has to decide something. */
-import type { Finding, Previous, Report } from "@flyball/evidence"
+import type { Finding, Report } from "@flyball/evidence"
 import { brokenLinkText } from "./broken-link.ts"
 import { findingText, resultText, unfaithfulText, verdictText } from "./explanations.ts"
+import type { ShownPrevious } from "./previous-chain.ts"
 import { actCounts } from "./replay/four-eyes-report.ts"
 import type { Replayed } from "./replay/replay-report.ts"
 import { replayCounts, replayEntries } from "./replay/replay-text.ts"
@@ -12,7 +13,7 @@ export interface SplitView {
 }
 
 /** The text of a report. */
-export const humanReport = (report: Report, splitView: SplitView | null = null, previous: Previous | null = null, replayed: Replayed | null = null): string => {
+export const humanReport = (report: Report, splitView: SplitView | null = null, previous: ShownPrevious | null = null, replayed: Replayed | null = null): string => {
   const { counts, exit, verdicts } = report
   const sections = [
     [...about(report), ...previous === null ? [] : entry("Follows", follows(previous))],
@@ -47,9 +48,12 @@ const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
   kind === "full" ? `all records, ${from} to ${to}` : kind === "range" ? `records ${from} to ${to}` : `a selection of the records ${from} to ${to}`
 
 /** What a chain says of the one it was begun after. */
-const follows = ({ origin, signedSize, storedSize }: Previous): string =>
-  `${origin}. This chain was begun after ${signedSize === null ? "the memory of what was signed for that one was lost" : `${count(signedSize, "record")} of that one were signed`}, ` +
+const follows = (previous: ShownPrevious): string => {
+  if (typeof previous === "string") return "another chain, which this pack does not show as it has to; see below."
+  const { origin, signedSize, storedSize } = previous
+  return `${origin}. This chain was begun after ${signedSize === null ? "the memory of what was signed for that one was lost" : `${count(signedSize, "record")} of that one were signed`}, ` +
   `when its store held ${storedSize}. A pack and a checkpoint of that chain, from before, show what is missing.`
+}
 
 const findings = (report: Report): ReadonlyArray<string> => {
   const { findingCount, findings: listed } = report

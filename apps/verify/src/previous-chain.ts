@@ -1,6 +1,9 @@
 /** Finds what a verified pack shows of the chain before its own: the part `previous` of record 0. */
-import { equalBytes, fromBase64, fromHex, fromUtf8, LineReader, MAX_LINE_BYTES, parsePrevious, type Previous, PREVIOUS, readRecord } from "@flyball/evidence"
+import { equalBytes, fromBase64, fromHex, fromUtf8, LineReader, MAX_LINE_BYTES, parseCheckpoint, parseNote, parsePrevious, type Previous, PREVIOUS, readRecord, type Report, utf8 } from "@flyball/evidence"
 import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
+
+/** What the pack shows of the chain before: which one; or that there is one, and either nothing of it (`hidden`) or nothing that can be read (`unreadable`). */
+export type ShownPrevious = Previous | "hidden" | "unreadable"
 
 /**
  * The chain that the pack's chain follows; null when it follows none, or the pack does not hold record 0. `hidden`: it follows one, and the pack does not show which.
@@ -8,6 +11,12 @@ import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball
  * To be asked of a pack whose integrity is `ok`. It reads to record 0, and only where that names such a part on to the disclosed parts.
  */
 export const followedChain = async (path: string): Promise<Previous | "hidden" | null> => {
+  const shown = await previousChain(path)
+  return shown === "unreadable" ? "hidden" : shown
+}
+
+/** The same, which tells apart what is not shown and what cannot be read. */
+export const previousChain = async (path: string): Promise<ShownPrevious | null> => {
   await using source = await fileSource(path)
   let commitment: Uint8Array | null = null
   for await (const line of linesOf(packContent(source, await detectCompression(source)))) {
@@ -17,24 +26,46 @@ export const followedChain = async (path: string): Promise<Previous | "hidden" |
       const named = read.ok && read.record.seq === 0 ? read.record.parts.find(({ name }) => name === PREVIOUS) : undefined
       if (named === undefined) return null
       commitment = fromHex(named.c)
-    } else if (line[0] === DISCLOSED || line[0] === ERASED || line[0] === LAST) return disclosed(line, commitment) ?? "hidden"
+    } else if (line[0] === DISCLOSED) {
+      const head = fromUtf8(line.subarray(0, WANTED.length))
+      if (head === WANTED) return disclosed(line, commitment)
+      // Other parts of record 0 may come first, by their names.
+      if (head === null || !head.startsWith(OF_RECORD_0)) return "hidden"
+    } else if (line[0] === ERASED || line[0] === LAST) return "hidden"
   }
   return commitment === null ? null : "hidden"
 }
 
-/** The same for a report: what the pack shows. */
-export const previousChain = async (path: string): Promise<Previous | null> => {
-  const followed = await followedChain(path)
-  return followed === "hidden" ? null : followed
+/**
+ * The report on a pack, with what it means that the chain before is not shown. That a chain follows another one, of which records may be missing,
+ * is nothing that a pack may leave out: intact, and not enough. Spec: format 1 sections 6.1 and 8.
+ */
+export const withPrevious = (report: Report, shown: ShownPrevious | null): Report =>
+  shown === "hidden" || shown === "unreadable"
+    ? { ...report, not_checked: [SENTENCES[shown], ...report.not_checked], exit: report.exit === 0 ? 2 : report.exit }
+    : report
+
+const SENTENCES = {
+  hidden: "Record 0 says that this chain follows another one, of which records may be missing, and the pack does not show which. That part (previous) is never erased, and every pack with record 0 has to show it: ask for another pack.",
+  unreadable: "Record 0 says that this chain follows another one, of which records may be missing, and what the pack shows of that one (the part previous) is not in the form that such a part has. Ask the chain's owner why."
+} as const
+
+/** The part, where this is its line. */
+const disclosed = (line: Uint8Array, commitment: Uint8Array): ShownPrevious => {
+  const [, , , salt = "", part = ""] = (fromUtf8(line.subarray(0, MAX_PART_LINE)) ?? "").split(" ")
+  const bytes = line.length > MAX_PART_LINE ? null : fromBase64(part)
+  const key = fromBase64(salt)
+  if (bytes === null || key === null || !equalBytes(nodeCrypto.commitment(key, PREVIOUS, bytes), commitment)) return "unreadable"
+  const previous = parsePrevious(bytes)
+  return previous !== null && namesItsCheckpoint(previous) ? previous : "unreadable"
 }
 
-/** The part, where this is its line: it is the first of all parts, by record and by name. */
-const disclosed = (line: Uint8Array, commitment: Uint8Array | null): Previous | null => {
-  const [tag, seq, name, salt = "", part = ""] = (fromUtf8(line.subarray(0, MAX_PART_LINE)) ?? "").split(" ")
-  const bytes = fromBase64(part)
-  const key = fromBase64(salt)
-  if (tag !== "D" || seq !== "0" || name !== PREVIOUS || bytes === null || key === null || commitment === null) return null
-  return equalBytes(nodeCrypto.commitment(key, PREVIOUS, bytes), commitment) ? parsePrevious(bytes) : null
+/** Its newest note, if it had one, is a checkpoint of that chain. Whose signatures it carries is not asked: record 0 is signed. */
+const namesItsCheckpoint = ({ checkpoint, origin }: Previous): boolean => {
+  if (checkpoint === null) return true
+  const note = parseNote(utf8(checkpoint))
+  const read = note.ok ? parseCheckpoint(note.note.text) : null
+  return read?.ok === true && read.checkpoint.origin === origin
 }
 
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -45,6 +76,10 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
     if (reader.tooLong) return
   }
 }
+
+/** How D lines of record 0 begin, and the one that is looked for. */
+const OF_RECORD_0 = "D 0 "
+const WANTED = `${OF_RECORD_0}${PREVIOUS} `
 
 /** Well above what the part may hold (16 KiB, written in base64). */
 const MAX_PART_LINE = 32_768

@@ -11,7 +11,7 @@ import { readArguments, UsageError } from "./arguments.ts"
 import type { SplitView } from "./human-report.ts"
 import { humanReport } from "./human-report.ts"
 import { jsonReport } from "./json-report.ts"
-import { previousChain } from "./previous-chain.ts"
+import { previousChain, withPrevious } from "./previous-chain.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
 import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-report.ts"
 
@@ -31,8 +31,9 @@ const NO_VERDICT = 4
 export const run = async (args: ReadonlyArray<string>, world: World): Promise<number> => {
   try {
     const command = readArguments(args)
-    const { replayed, report, splitView } = await verifyAndReplay(command, world)
-    const previous = report.verdicts.integrity === "ok" && (command.json || !command.quiet) ? await previousChain(command.pack) : null
+    const { replayed, report: checked, splitView } = await verifyAndReplay(command, world)
+    const previous = checked.verdicts.integrity === "ok" ? await previousChain(command.pack) : null
+    const report = withPrevious(checked, previous)
     if (command.json) await world.out(jsonReport(report, previous, replayed?.replay ?? null))
     else if (!command.quiet) await world.out(humanReport(report, splitView, previous, replayed))
     return report.exit

@@ -1,6 +1,8 @@
 /** What record 0 of a recovered chain says of the chain before it: the part `previous`. Spec: the catalogue's row of `chain.genesis`. */
 import { fromUtf8 } from "./bytes.ts"
+import { isOrigin } from "./checkpoint/checkpoint.ts"
 import { canonicalBytes } from "./json/canonical.ts"
+import { checkForm } from "./json/form.ts"
 
 /** The chain that a recovered one follows. */
 export interface Previous {
@@ -34,14 +36,14 @@ export const previousBytes = ({ checkpoint, origin, signedRootHex, signedSize, s
     stored_size: storedSize
   })
 
-/** Reads the part back; null when it is anything else. */
+/** Reads the part back; null when it is anything else, or not canonical JSON. */
 export const parsePrevious = (bytes: Uint8Array): Previous | null => {
   const value = parsed(bytes)
   if (value === null || Object.keys(value).sort().join() !== MEMBERS) return null
   const { checkpoint, origin, signed_root, signed_size, stored_root, stored_size } = value
   const storedRootHex = hexOf(stored_root)
   const signedRootHex = hexOf(signed_root)
-  if (typeof origin !== "string" || storedRootHex === null || !isSize(stored_size)) return null
+  if (typeof origin !== "string" || !isOrigin(origin) || storedRootHex === null || !isSize(stored_size)) return null
   if (checkpoint !== null && typeof checkpoint !== "string") return null
   if (signed_size === null && signed_root === null) return { origin, checkpoint, signedSize: null, signedRootHex: null, storedSize: stored_size, storedRootHex }
   return isSize(signed_size) && signedRootHex !== null ? { origin, checkpoint, signedSize: signed_size, signedRootHex, storedSize: stored_size, storedRootHex } : null
@@ -56,6 +58,8 @@ const hexOf = (value: unknown): string | null => typeof value === "string" ? /^s
 const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 const parsed = (bytes: Uint8Array): { readonly [name: string]: unknown } | null => {
+  // Another form can say one thing to one reader and another to the next, as where a name stands twice.
+  if (checkForm(bytes) !== null) return null
   try {
     const value: unknown = JSON.parse(fromUtf8(bytes) ?? "")
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value as { readonly [name: string]: unknown } : null
