@@ -1,6 +1,6 @@
 /** The stores of a backup in their places: all of them, or none. */
 import { existsSync } from "node:fs"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { copyFromFile, removeStore, retiredLocation, type StoreLocation } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { storeName } from "../../host/store-location.ts"
@@ -35,7 +35,7 @@ export const writeStores = async (from: string, { files }: Manifest, store: Stor
 
 const isSame = async ({ bytes, sha256 }: BackedUpFile, to: StoreLocation): Promise<boolean> => {
   if (to.kind !== "sqlite" || !existsSync(to.file)) return false
-  const found = await describeFile(".", to.file)
+  const found = await describeFile(dirname(to.file), basename(to.file))
   return found.bytes === bytes && found.sha256 === sha256
 }
 
