@@ -1,13 +1,12 @@
 /** Where a store is, for what is done to it as a whole: copying and migrating. */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
-import type { PgPool } from "@effect/sql-pg/PgPool"
 import type { StorageOpenFault } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { SqlError } from "effect/sql/SqlError"
 import { faultOf as postgresFault } from "./postgres/postgres-fault.ts"
 import { defaultSchema } from "./postgres/postgres-storage.ts"
 import { inRealTime } from "./postgres/real-time.ts"
-import { openSessions } from "./postgres/sessions.ts"
+import { type Connections, openSessions } from "./postgres/sessions.ts"
 
 /** A SQLite file, or a schema (default `flyball`) of a Postgres database. */
 export type StoreLocation =
@@ -21,7 +20,7 @@ export type PostgresLocation = Extract<StoreLocation, { readonly kind: "postgres
 export const withPostgres = <A, E>(
   location: PostgresLocation,
   readOnly: boolean,
-  use: (pool: PgPool, schema: string) => Effect.Effect<A, E | SqlError>
+  use: (pool: Connections, schema: string) => Effect.Effect<A, E | SqlError>
 ): Effect.Effect<A, StorageOpenFault | Exclude<E, SqlError>> =>
   openSessions({ url: location.url, maxConnections: 2, readOnly }).pipe(
     Effect.flatMap(({ readers }) => inRealTime(use(readers, location.schema ?? defaultSchema))),

@@ -5,7 +5,6 @@
  * count what is in flight to one endpoint at the same time, nor take the same. What he locked he looks at again in a statement of its own, which sees all that earlier holders of the lock committed.
  */
 import type { PgConnection, Result } from "@effect/sql-pg/PgConnection"
-import type { PgPool } from "@effect/sql-pg/PgPool"
 import type { ClaimAnswer, Claimed, ClaimRequest, Delivery, OutboxApi, ReadFault, StoredEvent } from "@flyball/core/storage"
 import { claimProblem, WEBHOOKS } from "@flyball/core/storage"
 import { Effect, Exit } from "effect"
@@ -19,7 +18,7 @@ import { pipeline } from "./pipeline.ts"
 import { faultOf, isLost } from "./postgres-fault.ts"
 import { decode, invariant } from "./reads.ts"
 import { inRealTime } from "./real-time.ts"
-import type { Row } from "./sessions.ts"
+import type { Connections, Row } from "./sessions.ts"
 
 /** The store's time: never before the head. */
 const now = "now AS MATERIALIZED (SELECT greatest(flyball.flyball_now(), at_ms) AS ms FROM flyball.head)"
@@ -103,8 +102,12 @@ const commit: Query = { sql: "COMMIT", params: [], prepare: false }
 type Taken = Omit<Claimed, "version">
 
 /** Makes the claim for one schema, of the store whose head is the table `home`. `claimer` has one connection, and gives it to one at a time. */
-export const claimIn = (claimer: PgPool, schema: string, home: number): OutboxApi["claim"] => {
+export const claimIn = (claimer: Connections, schema: string, home: number): OutboxApi["claim"] => {
   const sql = Object.fromEntries(Object.entries(claimTexts).map(([name, query]) => [name, inSchema(query, schema)])) as typeof claimTexts
+
+  /** All answers, or the first failure. */
+  const send = (connection: PgConnection, queries: ReadonlyArray<Query>): Effect.Effect<ReadonlyArray<Result>, SqlError> =>
+    Effect.flatMap(pipeline(connection, queries, claimer.cut), (exits) => Effect.all(exits))
 
   /** One round trip. What is behind COMMIT sees the claim, and all that was committed until it was durable. */
   const attempt = Effect.fnUntraced(function*(connection: PgConnection, request: ClaimRequest): Effect.fn.Return<ClaimAnswer, SqlError | ReadFault> {
@@ -135,10 +138,6 @@ export const claimIn = (claimer: PgPool, schema: string, home: number): OutboxAp
       return Effect.uninterruptible(inRealTime(Effect.retry(claim(request), { times: 1, while: (error) => error instanceof SqlError && isLost(error) })))
     }).pipe(Effect.mapError((error) => error instanceof SqlError ? faultOf(error, "unknown") : error))
 }
-
-/** All answers, or the first failure. */
-const send = (connection: PgConnection, queries: ReadonlyArray<Query>): Effect.Effect<ReadonlyArray<Result>, SqlError> =>
-  Effect.flatMap(pipeline(connection, queries), (exits) => Effect.all(exits))
 
 const takenOf = (rows: ReadonlyArray<Row>): ReadonlyArray<Taken> => {
   const events = new Map<string, StoredEvent>()

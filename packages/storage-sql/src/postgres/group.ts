@@ -13,6 +13,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { AdmittedGroup, Answer } from "./admit-group.ts"
 import { admitGroup } from "./admit-group.ts"
 import { GroupView } from "./group-view.ts"
+import { answered } from "./in-time.ts"
 import { chainReplaced, lockHead, lookupsIn, readLockedHead } from "./lookups.ts"
 import { newerSchema } from "./migrate.ts"
 import { latestSchema } from "./migrations.ts"
@@ -39,7 +40,12 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
   const lock = lockHead(schema)
   const grow = treeIn(crypto, schema)
   const writes = writesIn(schema)
+  const { cut } = sessions.writer
   let open: OpenTile | null = null
+
+  /** What could not be sent has not happened. */
+  const send = (connection: PgConnection, queries: ReadonlyArray<Query>): Effect.Effect<ReadonlyArray<Answered>, GroupFailed> =>
+    Effect.catch(pipeline(connection, queries, cut), unwritten)
 
   /** Takes the lock and learns what the group needs to know. Whatever goes wrong here, nothing was written. */
   const learn = Effect.fnUntraced(function*(connection: PgConnection, changes: ReadonlyArray<PreparedChange>, careful: boolean) {
@@ -58,7 +64,7 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
   })
 
   const write = Effect.fnUntraced(function*(connection: PgConnection, { rows }: AdmittedGroup, before: GroupView["head"]): Effect.fn.Return<OpenTile | null, Failure> {
-    const growth = yield* Effect.catchTag(grow(connection, before, open, rows.sealed), "SqlError", unwritten)
+    const growth = yield* Effect.catchTag(answered(grow(connection, before, open, rows.sealed), cut), "SqlError", unwritten)
     yield* committed(yield* send(connection, [...writes({ ...rows, nodes: growth.nodes }), commit]))
     return growth.open
   })
@@ -68,7 +74,7 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
     if (found !== home) return yield* chainReplaced()
     if (oldestWriter > latestSchema) return yield* newerSchema(oldestWriter)
     const group = admitGroup(crypto, view, nowMs, changes)
-    if (isEmpty(group)) yield* Effect.ignore(connection.query("ROLLBACK"))
+    if (isEmpty(group)) yield* Effect.ignore(answered(connection.query("ROLLBACK"), cut))
     else open = yield* write(connection, group, head)
     return group.answers
   })
@@ -108,10 +114,6 @@ const unwritten = (error: SqlError): Effect.Effect<never, GroupFailed> => Effect
 const isStaleConnection = (failure: Failure): failure is GroupFailed => failure instanceof GroupFailed && failure.wrote === "no" && isLost(failure.error)
 
 const isOfGroup = (failure: Failure): failure is GroupFailed => failure instanceof GroupFailed && failure.wrote === "no" && mayBeOneOfMany(failure.error)
-
-/** What could not be sent has not happened. */
-const send = (connection: PgConnection, queries: ReadonlyArray<Query>): Effect.Effect<ReadonlyArray<Answered>, GroupFailed> =>
-  Effect.catch(pipeline(connection, queries), unwritten)
 
 /** All answers, or the first failure. */
 const results = (exits: ReadonlyArray<Answered>): Effect.Effect<ReadonlyArray<Result>, GroupFailed> =>

@@ -1,9 +1,9 @@
 /** Leases by the database's clock: who holds a name until when. */
-import type { PgPool } from "@effect/sql-pg/PgPool"
 import type { StorageApi } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { inSchema } from "./migrations.ts"
 import { faultOf } from "./postgres-fault.ts"
+import type { Connections } from "./sessions.ts"
 import { query } from "./sessions.ts"
 
 /** A lease has run out at `until_ms` itself, or when the clock stepped back since it was taken. The row's lock decides between two who ask at once. */
@@ -14,7 +14,7 @@ const take = `INSERT INTO flyball.leases AS l (name, holder, until_ms) VALUES ($
 const release = "DELETE FROM flyball.leases WHERE name = $1::text AND holder = $2::text"
 
 /** Makes the lease calls for one schema. */
-export const leasesIn = (readers: PgPool, schema: string): Pick<StorageApi, "lease" | "releaseLease"> => ({
+export const leasesIn = (readers: Connections, schema: string): Pick<StorageApi, "lease" | "releaseLease"> => ({
   // An answer that is lost may have taken the lease all the same; asking again renews it.
   lease: (name, holder, ttlMs) =>
     Effect.mapBoth(query(readers, inSchema(take, schema), [name, holder, String(Math.ceil(ttlMs))]), {

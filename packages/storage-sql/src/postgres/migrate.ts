@@ -1,11 +1,12 @@
 /** Bringing a database to this version's schema, or saying clearly why not. */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
-import type { PgPool } from "@effect/sql-pg/PgPool"
 import { StorageUnavailable } from "@flyball/core/storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { answered } from "./in-time.ts"
 import type { Migration } from "./migrations.ts"
 import { inSchema, latestSchema, migrations, quoted } from "./migrations.ts"
+import type { Connections } from "./sessions.ts"
 
 /** The oldest server whose `extract` is exact. Unit: `server_version_num`. */
 const oldestServer = 140_000
@@ -13,15 +14,14 @@ const oldestServer = 140_000
 /**
  * Runs the migrations that are missing, all in one transaction, and answers them.
  *
- * An advisory lock keeps concurrent starts apart: the second finds the work done. `known` is replaced by tests only.
+ * An advisory lock keeps concurrent starts apart: the second finds the work done. What is to be done is asked for in bounded time; doing it takes as long as it takes. `known` is replaced by tests only.
  *
  * - Fails: `StorageUnavailable` where the database is newer than this version, too old a server, or not UTF-8.
  */
-export const migrate = Effect.fnUntraced(function*(pool: PgPool, schema: string, known: ReadonlyArray<Migration> = migrations) {
+export const migrate = Effect.fnUntraced(function*(pool: Connections, schema: string, known: ReadonlyArray<Migration> = migrations) {
   return yield* Effect.scoped(Effect.gen(function*() {
     const connection = yield* pool.reserve
-    yield* requireServer(connection)
-    if ((yield* schemaOf(connection, schema, known.length)) === known.length) return []
+    if ((yield* answered(requireSchemaOf(connection, schema, known.length), pool.cut)) === known.length) return []
     return yield* Effect.acquireUseRelease(
       connection.query("BEGIN"),
       () => Effect.flatMap(runMissing(connection, schema, known), (missing) => Effect.as(connection.query("COMMIT"), missing)),
@@ -57,16 +57,15 @@ export const runMissing = Effect.fnUntraced(function*(connection: PgConnection, 
  *
  * - Fails: as {@link migrate} does.
  */
-export const missingMigrations = Effect.fnUntraced(function*(pool: PgPool, schema: string, known: ReadonlyArray<Migration> = migrations) {
+export const missingMigrations = Effect.fnUntraced(function*(pool: Connections, schema: string, known: ReadonlyArray<Migration> = migrations) {
   return yield* Effect.scoped(Effect.gen(function*() {
     const connection = yield* pool.reserve
-    yield* requireServer(connection)
-    return known.slice(yield* schemaOf(connection, schema, known.length))
+    return known.slice(yield* answered(requireSchemaOf(connection, schema, known.length), pool.cut))
   }))
 })
 
 /** Refuses a database that a reader of this version cannot read. Writes nothing. */
-export const requireSchema = Effect.fnUntraced(function*(pool: PgPool, schema: string): Effect.fn.Return<void, SqlError | StorageUnavailable> {
+export const requireSchema = Effect.fnUntraced(function*(pool: Connections, schema: string): Effect.fn.Return<void, SqlError | StorageUnavailable> {
   const missing = yield* missingMigrations(pool, schema)
   if (missing.length === 0) return
   if (missing.length === latestSchema) {
@@ -100,6 +99,10 @@ const schemaOf = Effect.fnUntraced(function*(
 /** The refusal of a database that a newer version has migrated. */
 export const newerSchema = (found: number, latest = latestSchema): StorageUnavailable =>
   new StorageUnavailable({ reason: `the database has schema ${found} and this version of Flyball knows ${latest}; use the newer version that migrated it`, wrote: "no" })
+
+/** The schema number of the database, of a server that will do. */
+const requireSchemaOf = (connection: PgConnection, schema: string, latest: number): Effect.Effect<number, SqlError | StorageUnavailable> =>
+  Effect.andThen(requireServer(connection), schemaOf(connection, schema, latest))
 
 const requireServer = Effect.fnUntraced(function*(connection: PgConnection): Effect.fn.Return<void, SqlError | StorageUnavailable> {
   const { rows } = yield* connection.query("SELECT current_setting('server_version_num')::int4 AS version, current_setting('server_encoding') AS encoding")

@@ -1,6 +1,5 @@
 /** What one missed, and forgetting what is over: the two questions that ask for the deliveries of an event. */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
-import type { PgPool } from "@effect/sql-pg/PgPool"
 import type { ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi } from "@flyball/core/storage"
 import { forgetRequestProblem, isStorable, limitProblem } from "@flyball/core/storage"
 import { firstDeliveryId, firstEventId } from "@flyball/core/outbox"
@@ -11,8 +10,8 @@ import { inSchema } from "./migrations.ts"
 import { eventColumns, eventOf } from "./outbox-rows.ts"
 import { faultOf } from "./postgres-fault.ts"
 import { decode, invariant, storablePrefix } from "./reads.ts"
-import { inRealTime } from "./real-time.ts"
-import { query } from "./sessions.ts"
+import type { Connections } from "./sessions.ts"
+import { lend, query } from "./sessions.ts"
 
 /**
  * Deliveries of the events `looked` are in one of two places, by the time in their ids: near their events, and then in one stretch of the primary key; or owed
@@ -54,7 +53,7 @@ export const forgetTexts = {
 }
 
 /** Both, for one schema. */
-export const forgetIn = (readers: PgPool, schema: string): Pick<OutboxApi, "missed" | "forget"> => {
+export const forgetIn = (readers: Connections, schema: string): Pick<OutboxApi, "missed" | "forget"> => {
   const sql = Object.fromEntries(Object.entries(forgetTexts).map(([name, text]) => [name, inSchema(text, schema)])) as typeof forgetTexts
 
   const missed = Effect.fnUntraced(function*({ after = "", endpointId, limit, sinceMs, types }: MissedQuery) {
@@ -81,7 +80,7 @@ export const forgetIn = (readers: PgPool, schema: string): Pick<OutboxApi, "miss
     forget: (request) =>
       Effect.suspend(() => {
         invariant(forgetRequestProblem(request))
-        return Effect.uninterruptible(request.what === "deliveries" ? deliveries(request) : inRealTime(readers.use((connection) => events(connection, request))))
+        return Effect.uninterruptible(request.what === "deliveries" ? deliveries(request) : lend(readers, (connection) => events(connection, request)))
       }).pipe(Effect.mapError((error) => faultOf(error, "unknown")))
   }
 }

@@ -1,5 +1,4 @@
 /** The reads of the port. Each is one statement, so none ever sees half a group. */
-import type { PgPool } from "@effect/sql-pg/PgPool"
 import type { Document, Head, OutboxApi, ReadFault, RecordQuery, StorageApi, StoredPart, StoredRecord } from "@flyball/core/storage"
 import { isStorable, maxRows, queryProblem, StorageCorrupt } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
@@ -9,7 +8,7 @@ import { inSchema } from "./migrations.ts"
 import { outboxReadsOf } from "./outbox-reads.ts"
 import { faultOf, isLost } from "./postgres-fault.ts"
 import { inRealTime } from "./real-time.ts"
-import type { Row } from "./sessions.ts"
+import type { Connections, Row } from "./sessions.ts"
 import { intArray, query } from "./sessions.ts"
 
 /** The two kinds that fill a chain; the index `records_governance` leaves them out. */
@@ -35,7 +34,7 @@ const text = {
 type Reads = Pick<StorageApi, "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes"> & { readonly outbox: Omit<OutboxApi, "claim" | "missed" | "forget"> }
 
 /** Makes the reads for one schema, of the store whose head is the table `home`. */
-export const readsIn = (readers: PgPool, schema: string, home: number): Reads => {
+export const readsIn = (readers: Connections, schema: string, home: number): Reads => {
   const ask = (sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, ReadFault> =>
     inRealTime(query(readers, inSchema(sql, schema), params).pipe(
       // A session that died while it was idle may be noticed only now; a read costs nothing to ask again.

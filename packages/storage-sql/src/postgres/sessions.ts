@@ -4,6 +4,8 @@ import * as PgPool from "@effect/sql-pg/PgPool"
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { AnswerTime, inTime } from "./in-time.ts"
+import { Lines } from "./lines.ts"
 import { inRealTime } from "./real-time.ts"
 
 /** Where the store is and how much of the server it may take. */
@@ -20,16 +22,25 @@ export interface PostgresOptions {
   readonly readOnly?: boolean
 }
 
-/** Open pools. A connection is made when it is needed; one that dies is replaced at its next use. */
+/** A pool that can be cut off. A connection is made when it is needed; one that dies is replaced at its next use. */
+export interface Connections extends PgPool.PgPool {
+  /** Ends all connections of the pool at once: who waits for an answer on one has lost it. */
+  readonly cut: () => void
+}
+
+/** Open pools. */
 export interface Sessions {
-  readonly writer: PgPool.PgPool
-  readonly readers: PgPool.PgPool
+  readonly writer: Connections
+  readonly readers: Connections
   /** Of one connection, for one claim at a time. */
-  readonly claimer: PgPool.PgPool
+  readonly claimer: Connections
 }
 
 /** A part of 16 MiB travels in one message of the server. Unit: bytes. */
 const maxMessageBytes = 64 * 1024 * 1024
+
+/** How long a server may take to close what was said goodbye to. Unit: milliseconds. */
+const goodbyeMs = 5_000
 
 /** Every name in our SQL carries its schema; nothing else is looked up. All tables are read by index: a plan made while they were small must stay right. */
 const sessionSettings = {
@@ -59,17 +70,26 @@ export const claimerSettings = { ...writerSettings, enable_bitmapscan: "off" }
  * Opens the pools; connections are made when they are needed.
  *
  * The writing connection and the claiming one are multiplexed: one uses it at a time, never interrupted, and what is sent together travels as one write.
+ * Closing the scope waits until the server has closed the connections too; those that it leaves open are cut.
  */
 export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
   const common = {
     url: Redacted.make(options.url),
     applicationName: options.applicationName ?? "flyball",
-    maxMessageSize: maxMessageBytes,
-    keepAlive: "30 seconds"
+    maxMessageSize: maxMessageBytes
   } as const
-  const writer = yield* inRealTime(PgPool.make({ ...common, startupParameters: writerSettings, maxConnections: 1, multiplex: true }))
-  const readers = yield* inRealTime(PgPool.make({ ...common, startupParameters: { ...sessionSettings, default_transaction_read_only: options.readOnly === true ? "on" : "off" }, maxConnections: Math.max(1, (options.maxConnections ?? 10) - (options.readOnly === true ? 1 : 2)) }))
-  const claimer = yield* inRealTime(PgPool.make({ ...common, startupParameters: claimerSettings, maxConnections: 1, multiplex: true, multiplexConcurrency: 1 }))
+  const closeMs = Math.min(goodbyeMs, yield* AnswerTime)
+  const opened: Array<Lines> = []
+  // Added before those of the pools, it runs when all of them have said goodbye.
+  yield* Effect.addFinalizer(() => Effect.forEach(opened, (lines) => lines.closed(closeMs), { concurrency: "unbounded", discard: true }))
+  const open = (config: PgPool.Config): Effect.Effect<Connections, SqlError, Scope.Scope> => {
+    const lines = new Lines(options.url)
+    opened.push(lines)
+    return Effect.map(inRealTime(PgPool.make({ ...config, stream: lines.open })), (pool) => ({ ...pool, cut: lines.cut }))
+  }
+  const writer = yield* open({ ...common, startupParameters: writerSettings, maxConnections: 1, multiplex: true })
+  const readers = yield* open({ ...common, startupParameters: { ...sessionSettings, default_transaction_read_only: options.readOnly === true ? "on" : "off" }, maxConnections: Math.max(1, (options.maxConnections ?? 10) - (options.readOnly === true ? 1 : 2)) })
+  const claimer = yield* open({ ...common, startupParameters: claimerSettings, maxConnections: 1, multiplex: true, multiplexConcurrency: 1 })
   return { writer, readers, claimer }
 })
 
@@ -77,8 +97,15 @@ export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions
 export type Row = { readonly [column: string]: unknown }
 
 /** Runs one statement that reads, or one that is its own transaction. */
-export const query = (readers: PgPool.PgPool, sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
-  inRealTime(Effect.map(readers.use((connection: PgConnection) => connection.query(sql, params)), ({ rows }) => rows))
+export const query = (readers: Connections, sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
+  Effect.map(lend(readers, (connection) => connection.query(sql, params)), ({ rows }) => rows)
+
+/** Lends a connection to `use`, which must be over within the time for one answer. */
+export const lend = <A, E>(readers: Connections, use: (connection: PgConnection) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+  inRealTime(inTime((asked) => readers.use((connection) => {
+    asked(readers.cut)
+    return use(connection)
+  })))
 
 /** Whole numbers as the text of a Postgres array. The driver infers int4 or int8 from each value; the statement's cast must decide instead. */
 export const intArray = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`

@@ -1,9 +1,9 @@
 /** A clock that tests set. Nothing in the shipped product calls this. Spec: design section 3, "One clock per verdict". */
-import * as PgPool from "@effect/sql-pg/PgPool"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { migrate } from "./migrate.ts"
 import { inSchema } from "./migrations.ts"
 import { defaultSchema } from "./postgres-storage.ts"
+import { openSessions } from "./sessions.ts"
 
 /** The replaced clock of one store. */
 export interface PostgresClock {
@@ -26,9 +26,9 @@ const replacement = [
 export const replacePostgresClock = async (url: string, schema: string = defaultSchema): Promise<PostgresClock> => {
   const run = (statements: ReadonlyArray<readonly [sql: string, params: ReadonlyArray<unknown>]>): Promise<void> =>
     Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-      const pool = yield* PgPool.make({ url: Redacted.make(url), maxConnections: 1 })
-      yield* migrate(pool, schema)
-      for (const [sql, params] of statements) yield* pool.use((connection) => connection.query(inSchema(sql, schema), params, false))
+      const { readers } = yield* openSessions({ url, maxConnections: 2 })
+      yield* migrate(readers, schema)
+      for (const [sql, params] of statements) yield* readers.use((connection) => connection.query(inSchema(sql, schema), params, false))
     })))
   await run(replacement.map((sql) => [sql, []]))
   return { set: (atMs) => run([["UPDATE flyball.test_clock SET at_ms = $1::int8", [String(Math.floor(atMs))]]]) }

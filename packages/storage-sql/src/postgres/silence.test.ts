@@ -1,0 +1,129 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ReadFault, StorageApi } from "@flyball/core/storage"
+import { StorageUnavailable } from "@flyball/core/storage"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { AnswerTime } from "./in-time.ts"
+import { addressOf } from "./lines.ts"
+import { ask, decision, genesis, givenDatabase, openStore, until } from "./testing/given-database.ts"
+import { silentProxy } from "./testing/silent-proxy.ts"
+
+const database = givenDatabase()
+
+/** As 90 seconds are to a store in use: far more than an answer takes here. */
+const answerMs = 1_000
+const soon = Effect.provideService(AnswerTime, answerMs)
+
+/** A store behind a proxy, with a record. */
+const behindProxy = Effect.fnUntraced(function*(schema: string, maxConnections = 4) {
+  const proxy = yield* silentProxy(database.url)
+  const store = yield* soon(openStore({ url: proxy.url, schema, maxConnections, applicationName: schema }))
+  yield* store.commit({ expectEmpty: true, records: [genesis] })
+  return { proxy, store }
+})
+
+/** What a call that is not answered says of writing. */
+const wrote = Effect.fnUntraced(function*(call: Effect.Effect<unknown, unknown>) {
+  const fault = yield* Effect.flip(soon(call))
+  assert.instanceOf(fault, StorageUnavailable)
+  assert.include((fault as StorageUnavailable).reason, "Postgres did not answer")
+  return (fault as StorageUnavailable).wrote
+})
+
+const reads = ({ asOf, get, hashes, head, list, once, outbox, parts, record, records }: StorageApi): ReadonlyArray<Effect.Effect<unknown, ReadFault>> =>
+  [asOf, head, get("agents", "a"), list("agents"), record(0), records({ limit: 1 }), parts([0]), once("a", ["a"]), hashes(0, 0, 1), outbox.event("evt_none")]
+
+describe("a server that falls silent", () => {
+  it.effect("leaves no read waiting, and no read gets a connection that was silent", () => Effect.gen(function*() {
+    const { proxy, store } = yield* behindProxy("reads")
+    yield* Effect.all(reads(store), { concurrency: "unbounded" })
+    proxy.silence()
+    // More than there are connections: some wait for one.
+    assert.deepStrictEqual(yield* Effect.forEach(reads(store), wrote, { concurrency: "unbounded" }), reads(store).map(() => "no"))
+    proxy.heal()
+    assert.strictEqual((yield* store.head)?.seq, 0)
+    yield* Effect.all(reads(store), { concurrency: "unbounded" })
+  }))
+
+  it.effect("leaves no read waiting that cannot be interrupted", () => Effect.gen(function*() {
+    const { proxy, store } = yield* behindProxy("uninterruptible")
+    proxy.silence()
+    assert.strictEqual(yield* Effect.uninterruptible(wrote(store.head)), "no")
+  }))
+
+  it.effect("loses a commit that was not asked for yet", () => Effect.gen(function*() {
+    const { proxy, store } = yield* behindProxy("asked")
+    proxy.silence()
+    assert.strictEqual(yield* wrote(store.commit({ records: [decision("a")] })), "no")
+    proxy.heal()
+    assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, false)
+  }))
+
+  it.effect("leaves it open whether a commit was written whose answer it keeps", () => Effect.gen(function*() {
+    const { proxy, store } = yield* behindProxy("answer")
+    proxy.silenceAt("server", "COMMIT\0")
+    assert.strictEqual(yield* wrote(store.commit({ records: [decision("a")] })), "unknown")
+    proxy.heal()
+    assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, true)
+  }))
+
+  it.effect("keeps no later commit waiting after one that had nothing to write", () => Effect.gen(function*() {
+    const { proxy, store } = yield* behindProxy("empty")
+    yield* store.commit({ records: [decision("a")] })
+    proxy.silenceAt("client", "ROLLBACK")
+    assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, true)
+    proxy.heal()
+    assert.strictEqual((yield* store.commit({ records: [decision("b")] })).records[0]!.duplicate, false)
+  }))
+
+  it.effect("leaves it open what became of a lease, of a claim and of what was to be forgotten", () => Effect.gen(function*() {
+    const { proxy, store: { lease, outbox, releaseLease } } = yield* behindProxy("others", 8)
+    const forget = (what: "deliveries" | "events") => outbox.forget({ what, beforeMs: 1, limit: 1 })
+    const calls = [lease("a", "b", 1_000), releaseLease("a", "b"), outbox.claim({ leaseMs: 1_000, limit: 1, perEndpoint: 1 }), forget("deliveries"), forget("events")]
+    yield* Effect.all(calls, { concurrency: "unbounded" })
+    proxy.silence()
+    assert.deepStrictEqual(yield* Effect.forEach(calls, wrote, { concurrency: "unbounded" }), calls.map(() => "unknown"))
+  }))
+
+  it.effect("does not keep a store from being closed, and no line stays open behind it", () => Effect.gen(function*() {
+    const proxy = yield* silentProxy(database.url)
+    const scope = yield* Scope.make()
+    const store = yield* Scope.provide(soon(openStore({ url: proxy.url, schema: "closed" })), scope)
+    yield* store.commit({ expectEmpty: true, records: [genesis] })
+    proxy.silence()
+    const calls = yield* Effect.forkChild(Effect.forEach([store.head, store.commit({ records: [decision("a")] })], wrote, { concurrency: "unbounded" }), { startImmediately: true })
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(yield* Fiber.join(calls), ["no", "no"])
+    yield* until(Effect.sync(() => proxy.open() === 0))
+  }))
+
+  it.effect("does not keep one waiting who opens a store", () => Effect.gen(function*() {
+    const proxy = yield* silentProxy(database.url)
+    for (const readOnly of [false, true]) {
+      proxy.heal()
+      proxy.silenceAt("client", "server_version_num")
+      assert.strictEqual(yield* wrote(Effect.scoped(openStore({ url: proxy.url, schema: "opened", readOnly }))), "no")
+    }
+  }))
+})
+
+describe("closing a store", () => {
+  it.effect("ends when the server has closed all its sessions", () => Effect.gen(function*() {
+    const sessions = Effect.map(ask(database.url, "SELECT 1 FROM pg_stat_activity WHERE application_name = 'farewell'"), (rows) => rows.length)
+    const scope = yield* Scope.make()
+    const store = yield* Scope.provide(openStore({ url: database.url, schema: "farewell", applicationName: "farewell" }), scope)
+    yield* Effect.all(reads(store), { concurrency: "unbounded" })
+    assert.isAtLeast(yield* sessions, 2)
+    yield* Scope.close(scope, Exit.void)
+    yield* until(Effect.map(sessions, (count) => count === 0))
+  }))
+})
+
+describe("the address of a server", () => {
+  it("is read as the driver reads it", () => {
+    assert.deepStrictEqual(addressOf("postgres://u:p@db.example/app"), { host: "db.example", port: 5432 })
+    assert.deepStrictEqual(addressOf("postgres://[::1]:6000/app?sslmode=disable"), { host: "::1", port: 6000 })
+    assert.deepStrictEqual(addressOf("postgres://db.example:1/app?port=6001&host=other&host=last"), { host: "last", port: 6001 })
+    assert.deepStrictEqual(addressOf("postgres:///app"), { host: "localhost", port: 5432 })
+    assert.deepStrictEqual(addressOf("postgres://%2Frun%2Fpg/app"), { path: "/run/pg/.s.PGSQL.5432" })
+  })
+})
