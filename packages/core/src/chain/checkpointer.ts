@@ -115,10 +115,10 @@ const make = Effect.gen(function*() {
     Effect.forever
   )
   // Not `now`, which waits: whoever holds the lease at that moment signs for our records too.
-  yield* Effect.addFinalizer(() => Effect.gen(function*() {
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.gen(function*() {
     const latest = yield* latestCheckpoint(storage)
     if ((latest?.size ?? 0) <= ((yield* storage.head)?.seq ?? -1)) yield* signIfHolder
-  }).pipe(Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(UNSIGNED, cause))))
+  })))
   yield* Effect.forkScoped(background)
 
   return Checkpointer.of({

@@ -45,6 +45,8 @@ export const writeOutFile = async (file: string, content: AsyncIterable<Uint8Arr
     })
     await rename(partial, file).catch((cause: unknown) => Promise.reject(unwritable(file, cause)))
   } catch (cause) {
+    // Where the content fails at once the file is still being opened, and would be there after it was removed.
+    if (!sink.destroy().closed) await new Promise<void>((done) => sink.once("close", () => done()))
     await rm(partial, { force: true })
     throw cause
   }
