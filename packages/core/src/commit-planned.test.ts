@@ -11,6 +11,22 @@ const conflicting = (times: number) => {
   return Effect.suspend(() => (++attempts > times ? Effect.succeed(attempts) : Effect.fail(conflict)))
 }
 
+let documents = 0
+/** A document that is read, and put a few turns later. */
+const document = () => {
+  const name = { collection: "agents", id: `agt_${++documents}` }
+  let version = 0
+  let planned = 0
+  const change = Effect.gen(function*() {
+    const expected = version
+    planned++
+    for (let turn = 0; turn < 3; turn++) yield* Effect.yieldNow
+    if (version !== expected) return yield* new StorageConflict({ conflicts: [{ _tag: "Version", ...name, expected, found: version }] })
+    version++
+  })
+  return { name, change, version: () => version, planned: () => planned }
+}
+
 describe("read, plan, commit", () => {
   it.effect("plans again after a conflict", () => Effect.gen(function*() {
     assert.strictEqual(yield* commitPlanned(conflicting(0)), 1)
@@ -31,5 +47,31 @@ describe("read, plan, commit", () => {
     })
     assert.strictEqual(yield* Effect.flip(commitPlanned(failing)), "refused")
     assert.strictEqual(attempts, 1)
+  }))
+
+  it.effect("keeps those apart that say what they change", () => Effect.gen(function*() {
+    const shared = document()
+    yield* Effect.all(Array.from({ length: 3 * MAX_ATTEMPTS }, () => commitPlanned(shared.change, shared.name)), { concurrency: "unbounded" })
+    assert.deepStrictEqual({ version: shared.version(), planned: shared.planned() }, { version: 3 * MAX_ATTEMPTS, planned: 3 * MAX_ATTEMPTS })
+  }))
+
+  it.effect("lets those that did not say it stand in line once they have lost often", () => Effect.gen(function*() {
+    const shared = document()
+    yield* Effect.all(Array.from({ length: 3 * MAX_ATTEMPTS }, () => commitPlanned(shared.change)), { concurrency: "unbounded" })
+    assert.strictEqual(shared.version(), 3 * MAX_ATTEMPTS)
+  }))
+
+  it.effect("never waits for who waits for it", () => Effect.gen(function*() {
+    const [one, other] = [document(), document()]
+    const both = Effect.andThen(one.change, other.change)
+    yield* Effect.all([...Array.from({ length: 20 }, () => commitPlanned(both, one.name)), ...Array.from({ length: 20 }, () => commitPlanned(both, other.name))], { concurrency: "unbounded" })
+    assert.isAtLeast(Math.min(one.version(), other.version()), 40)
+  }))
+
+  it.effect("gives up in a line as well, where another process is always faster", () => Effect.gen(function*() {
+    const shared = document()
+    const overtaken = Effect.fail(new StorageConflict({ conflicts: [{ _tag: "Version", ...shared.name, expected: 1, found: 2 }] }))
+    assert.include(yield* Effect.flip(commitPlanned(overtaken, shared.name)), { contended: true, wrote: "no" })
+    yield* commitPlanned(shared.change, shared.name)
   }))
 })

@@ -1,7 +1,7 @@
 /** Read, plan, commit, and again when what was read has changed meanwhile. Spec: style section 4. */
 import { Effect } from "effect"
-import { StorageUnavailable } from "./storage/faults.ts"
-import type { StorageConflict } from "./storage/faults.ts"
+import { type DocumentName, inLine, lineName } from "./document-lines.ts"
+import { StorageConflict, StorageUnavailable } from "./storage/faults.ts"
 
 /**
  * Times an act is planned before it gives up.
@@ -10,19 +10,50 @@ import type { StorageConflict } from "./storage/faults.ts"
  */
 export const MAX_ATTEMPTS = 64
 
+/** Times an act that stands in no line loses before it takes its place in one. Unit: attempts. Most lose once: to stand in line at once would keep acts apart that share a group. */
+const ATTEMPTS_AT_ONCE = 8
+
 /**
  * Runs an attempt (which reads, plans and commits) until it is not refused by a conflict.
  *
- * - Fails: as the attempt does; `StorageUnavailable` when every attempt met a conflict. Nothing was written then.
+ * Within a process acts that change one document do so one after the other, in the order in which they came: those that say which it is (`changes`) from the
+ * start, others once they have lost often. So what is lost is lost to other processes.
+ *
+ * - Fails: as the attempt does; `StorageUnavailable`, `contended`, when every attempt met a conflict. Nothing was written then.
  */
-export const commitPlanned = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
-  attempts(attempt, MAX_ATTEMPTS)
+export const commitPlanned = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>, changes?: DocumentName): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
+  changes === undefined ? attempts(attempt, null, MAX_ATTEMPTS) : standing(attempt, lineName(changes), MAX_ATTEMPTS)
+
+type Planned<A, E, R> = Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R>
 
 /** Not `Effect.retry`: it makes a schedule for each call, and nearly all succeed at once. */
-const attempts = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>, left: number): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
-  Effect.catchIf(attempt, isConflict, () =>
-    left > 1 ? attempts(attempt, left - 1) : Effect.fail(new StorageUnavailable({ reason: `what this act reads kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no", contended: true }))
-  ) as Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R>
+const attempts = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>, line: string | null, left: number): Planned<A, E, R> =>
+  Effect.catchIf(attempt, isConflict, (conflict): Effect.Effect<A, unknown, R> => {
+    if (left === 1) return Effect.fail(new StorageUnavailable({ reason: `what this act reads kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no", contended: true }))
+    const next = lineAfter(conflict as StorageConflict, line, left - 1)
+    if (next === line) return attempts(attempt, line, left - 1)
+    return line === null ? standing(attempt, next!, left - 1) : Effect.fail(new Moves(next!, left - 1))
+  }) as Planned<A, E, R>
 
-const isConflict = (error: unknown): error is StorageConflict =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "StorageConflict"
+/** Attempts in a line. Who stands in one and loses over another document goes to that one's: nobody stands in two, so no two wait for each other. */
+const standing = <A, E, R>(attempt: Effect.Effect<A, E | StorageConflict, R>, line: string, left: number): Planned<A, E, R> =>
+  Effect.catch(inLine(line, attempts(attempt, line, left)), (error: unknown) => error instanceof Moves ? standing(attempt, error.line, error.left) : Effect.fail(error)) as Planned<A, E, R>
+
+/** Leaves one line for another. Never seen outside of this file. */
+class Moves {
+  readonly line: string
+  readonly left: number
+  constructor(line: string, left: number) {
+    this.line = line
+    this.left = left
+  }
+}
+
+/** Where to try again: where it was, or before the document that it lost over. */
+const lineAfter = ({ conflicts }: StorageConflict, line: string | null, left: number): string | null => {
+  if (MAX_ATTEMPTS - left < ATTEMPTS_AT_ONCE) return line
+  const version = conflicts.find((one) => one._tag === "Version")
+  return version === undefined ? line : lineName(version)
+}
+
+const isConflict = (error: unknown): error is StorageConflict => error instanceof StorageConflict

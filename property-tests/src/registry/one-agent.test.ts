@@ -1,5 +1,5 @@
-/** Fifty callers change one agent at the same time: every one of them gets through, and each is a record. */
-import { openGovernor } from "@flyball/core"
+/** Two hundred callers change one agent at the same time, and others witness what it does: every one of them gets through, and each is a record. */
+import { memoryStorage, openGovernor } from "@flyball/core"
 import type { StorageChoice } from "@flyball/core/storage"
 import { dataFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
@@ -9,17 +9,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
-const CALLERS = 50
+const CALLERS = 200
 
 const database = givenDatabase({ beforeAll, afterAll })
 
 const stores: ReadonlyArray<readonly [name: string, places: number, () => StorageChoice]> = [
+  ["memory", 1, () => memoryStorage()],
   ["SQLite", 1, () => sqliteStorage({ file: ":memory:" })],
   ["Postgres, three hosts", 3, () => postgresStorage({ url: database.url })]
 ]
 
 describe.each(stores)("one agent on %s", (_, places, open) => {
-  it("has fifty owners one after the other", { timeout: 120_000 }, async () => {
+  it("has two hundred owners one after the other", { timeout: 120_000 }, async () => {
     const dir = mkdtempSync(join(tmpdir(), "flyball-one-agent-"))
     const host = () => openGovernor({ storage: open(), keys: dataFolder({ dir }) })
     const first = await host()
@@ -27,8 +28,10 @@ describe.each(stores)("one agent on %s", (_, places, open) => {
     try {
       const { agent } = await first.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada" })
       const owners = Array.from({ length: CALLERS }, (_, n) => `Owner ${n}`)
-      const answers = await Promise.all(owners.map((owner_name, n) => hosts[n % places]!.agents.transferOwnership(agent.id, { owner_name, owner_email: `o${n}@example.org` })))
-      expect(answers.map(({ owner_name }) => owner_name)).toEqual(owners)
+      const witnessed = Array.from({ length: CALLERS }, (_, n) => () => hosts[n % places]!.witness(agent.id, { client_ref: `c${n}`, action: "search" }))
+      const answers = Promise.all(owners.map((owner_name, n) => hosts[n % places]!.agents.transferOwnership(agent.id, { owner_name, owner_email: `o${n}@example.org` })))
+      expect(new Set((await Promise.all(witnessed.map((witness) => witness()))).map(({ receipts }) => receipts[0]!.seq)).size).toBe(CALLERS)
+      expect((await answers).map(({ owner_name }) => owner_name)).toEqual(owners)
       expect((await first.chain.records({ kind: "agent.owner_transferred", limit: 1_000 })).length).toBe(CALLERS)
       expect((await first.check()).differences).toEqual([])
     } finally {

@@ -31,7 +31,7 @@ export class AccessMapping extends Context.Service<AccessMapping, AccessMappingA
         const { change, mapping } = yield* Effect.fromResult(planSetMapping(before, input, writer))
         yield* storage.commit(change)
         return mappingOut({ version: before.version + 1, body: mapping })
-      }))
+      }), { collection: ACCESS_MAPPING, id: MAPPING_ID })
     })
   }))
 }

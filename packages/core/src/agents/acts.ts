@@ -9,7 +9,7 @@ import { everyUnit, type Scope } from "../scope.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import type { AgentPlan } from "./change-agent.ts"
-import { agentOut, type StoredAgent } from "./document.ts"
+import { AGENTS, agentOut, type StoredAgent } from "./document.ts"
 import { planDisown, planTransferOwnership } from "./plan-ownership.ts"
 import { planActivate, planDecommission, planDue, planSuspend } from "./plan-status.ts"
 import { planRecertify, planUpdate, updatedAgent } from "./plan-update.ts"
@@ -57,7 +57,7 @@ export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentAc
       if (planned === null) return agentOut(stored, tenantId)
       yield* storage.commit(planned.change)
       return agentOut({ id, version: stored.version + 1, body: planned.agent }, tenantId)
-    }))
+    }), { collection: AGENTS, id })
 
   /** The conditions that an agent meets, of those that its tier asks for. */
   const met = Effect.fnUntraced(function*(id: string, agent: AgentDocument, nowMs: number) {

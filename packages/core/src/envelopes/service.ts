@@ -168,7 +168,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const { change, envelope } = yield* Effect.fromResult(planDraft(stored, yield* draft, writer))
         yield* storage.commit(change)
         return envelopeOut({ id, version: stored.version + 1, body: envelope })
-      }))),
+      }), { collection: ENVELOPES, id })),
       get: (id, scope = everyUnit) => Effect.map(readStoredEnvelope(storage, id, scope), envelopeOut),
       list: Effect.fnUntraced(function*(query, scope = everyUnit) {
         const found: Array<EnvelopeOut> = []

@@ -3,6 +3,7 @@ import type { AgentNotFound, IdentityIn, IdentityVerdict, InvalidInput, InvalidT
 import { type Crypto, formatInstant, toHex } from "@flyball/evidence"
 import { Clock, Effect } from "effect"
 import { allowed } from "../agents/change-agent.ts"
+import { AGENTS } from "../agents/document.ts"
 import { readAgent } from "../agents/read-agent.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { everyUnit, type Scope } from "../scope.ts"
@@ -55,6 +56,6 @@ export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): Attac
         seq,
         record_hash: `sha256:${toHex(hash)}`
       }
-    }))
+    }), { collection: AGENTS, id })
   })
 }

@@ -41,7 +41,7 @@ export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/M
         if (planned === null) return modelOut(id, document.body as ModelDocument)
         yield* storage.commit(planned.change)
         return modelOut(id, planned.model)
-      })),
+      }), { collection: MODELS, id }),
       list: Effect.gen(function*() {
         const found: Array<ModelOut> = []
         for (let after: string | undefined; ;) {
