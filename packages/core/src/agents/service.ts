@@ -119,12 +119,14 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       const found: Array<A> = []
       let after = first
       while (found.length < limit) {
-        const page = yield* storage.list(AGENTS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+        // Who asks for few reads few. Those that are left out may be any number; from the second page on they are read as many at a time as it goes.
+        const size = found.length === 0 && after === first ? Math.min(limit, PAGE) : PAGE
+        const page = yield* storage.list(AGENTS, after === undefined ? { limit: size } : { after, limit: size })
         for (const document of page) {
           const shown = inScope(scope)(document) ? show(document) : null
           if (shown !== null) found.push(shown)
         }
-        if (page.length < PAGE) break
+        if (page.length < size) break
         after = page.at(-1)!.id
       }
       return found.slice(0, limit)

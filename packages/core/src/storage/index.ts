@@ -21,6 +21,7 @@ export type {
   RecordQuery, RecordReceipt, Refolded, StorageApi, StoredPart, StoredRecord
 } from "./port.ts"
 export { Storage } from "./port.ts"
+export { type DocumentText, LIST_UNITS, listDocuments, readDocument, readDocuments, unitsOf } from "./read-documents.ts"
 export type { SealedPart, SealedRecord } from "./seal.ts"
 export { emptyHead, partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
 export { compareText, isStorable, maxTextBytes } from "./text.ts"

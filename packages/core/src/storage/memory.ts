@@ -23,6 +23,7 @@ import { readyOutbox } from "./outbox/ready.ts"
 import { type OutboxDraft, owe, wanted, wantedKey } from "./outbox/rules.ts"
 import type { ChangeSet, CommitReceipt, Head, StorageApi } from "./port.ts"
 import { Storage } from "./port.ts"
+import { readDocument, readDocuments } from "./read-documents.ts"
 import { partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
 
 /** What the memory store can be told. */
@@ -92,9 +93,12 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     commit: (change) => Effect.flatMap(Clock.currentTimeMillis, (nowMs) => commit(change, nowMs)),
     asOf: Effect.map(asOfMs, (ms) => ({ ms, seq: chain.head()?.seq ?? -1 })),
     head: Effect.sync(() => chain.head()),
-    get: (collection, id) => Effect.sync(() => documents.get(collection, id)),
-    find: (collection, key, value) => Effect.sync(() => documents.find(collection, key, value)),
-    list: (collection, page) => Effect.sync(() => documents.list(collection, page?.after, page?.limit)),
+    get: (collection, id) => Effect.sync(() => {
+      const row = documents.get(collection, id)
+      return row === null ? null : readDocument(row)
+    }),
+    find: (collection, key, value) => Effect.suspend(() => readDocuments(documents.find(collection, key, value))),
+    list: (collection, page) => Effect.suspend(() => readDocuments(documents.list(collection, page?.after, page?.limit))),
     record: (seq) => Effect.sync(() => chain.record(seq)),
     records: (query) => Effect.sync(() => {
       invariant(queryProblem(query))

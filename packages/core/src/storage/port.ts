@@ -13,7 +13,7 @@ export type JsonObject = { readonly [name: string]: JsonValue }
 /** A JSON value without `undefined`; record bodies hold integers only. */
 export type JsonValue = null | boolean | number | string | ReadonlyArray<JsonValue> | JsonObject
 
-/** A state document as it was read. `version` starts at 1. */
+/** A state document as it was read, frozen: it may be answered to many. `version` starts at 1. */
 export interface Document {
   readonly collection: string
   readonly id: string
@@ -169,7 +169,7 @@ export interface StorageApi {
   readonly get: (collection: string, id: string) => Effect.Effect<Document | null, ReadFault>
   /** Documents with this look-up key (unique or not), by id ascending. */
   readonly find: (collection: string, key: string, value: string) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
-  /** Documents by id ascending (ids sort by time, so oldest first), `after` exclusive. */
+  /** Documents by id ascending (ids sort by time, so oldest first), `after` exclusive. However long they are, they do not hold up the host: `listDocuments` reads them in pieces. */
   readonly list: (collection: string, page?: { readonly after?: string; readonly limit?: number }) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
   readonly record: (seq: number) => Effect.Effect<StoredRecord | null, ReadFault>
   readonly records: (query: RecordQuery) => Effect.Effect<ReadonlyArray<StoredRecord>, ReadFault>

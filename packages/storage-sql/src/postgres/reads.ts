@@ -1,6 +1,6 @@
 /** The reads of the port. Each is one statement, so none ever sees half a group. */
-import type { Document, Head, OutboxApi, ReadFault, RecordQuery, StorageApi, StoredPart, StoredRecord } from "@flyball/core/storage"
-import { isStorable, maxRows, queryProblem, StorageCorrupt } from "@flyball/core/storage"
+import type { DocumentText, Head, OutboxApi, ReadFault, RecordQuery, StorageApi, StoredPart, StoredRecord } from "@flyball/core/storage"
+import { isStorable, LIST_UNITS, listDocuments, maxRows, queryProblem, readDocuments, StorageCorrupt } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { chainReplaced, readLockedHead } from "./lookups.ts"
@@ -22,7 +22,10 @@ const text = {
   get: `SELECT ${documentColumns} FROM flyball.documents d WHERE d.collection = $1::text AND d.id = $2::text`,
   find: `SELECT ${documentColumns} FROM flyball.document_keys k JOIN flyball.documents d ON d.collection = k.collection AND d.id = k.id
     WHERE k.collection = $1::text AND k.key = $2::text AND k.value = $3::text ORDER BY k.id`,
-  list: `SELECT ${documentColumns} FROM flyball.documents d WHERE d.collection = $1::text AND d.id > $2::text ORDER BY d.id LIMIT $3::int8`,
+  // How long a body is stands beside it: none is read that is not answered.
+  list: `SELECT ${documentColumns}, d.upto::float8 AS upto
+    FROM (SELECT *, sum(octet_length(body)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS upto FROM flyball.documents WHERE collection = $1::text AND id > $2::text ORDER BY id LIMIT $3::int8) d
+    WHERE d.upto - octet_length(d.body) < ${LIST_UNITS} ORDER BY d.id`,
   record: `SELECT ${recordColumns} FROM flyball.records WHERE seq = $1::int8`,
   parts: "SELECT seq::float8 AS seq, name, salt, bytes, erased_by::float8 AS erased_by FROM flyball.parts WHERE seq = ANY ($1::int8[]) ORDER BY seq, name",
   once: `SELECT k.key, o.seq::float8 AS seq, o.digest FROM unnest($2::text[]) WITH ORDINALITY AS k(key, n)
@@ -45,7 +48,7 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
   const locked = Effect.flatMap(ask(text.head), (rows) => decode(() => readLockedHead(rows))).pipe(
     Effect.filterOrFail((found) => found.home === home, chainReplaced)
   )
-  const documents = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<Document>, StorageCorrupt> => decode(() => rows.map(documentOf))
+  const documents = (rows: ReadonlyArray<Row>) => decoded(readDocuments(rows.map(documentText)))
 
   return {
     asOf: Effect.map(locked, ({ head, nowMs }) => ({ ms: Math.max(nowMs, head?.atMs ?? 0), seq: head?.seq ?? -1 })),
@@ -60,7 +63,8 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
     }),
     list: Effect.fnUntraced(function*(collection, page) {
       if (!isStorable(collection)) return []
-      return yield* documents(yield* ask(text.list, [collection, storablePrefix(page?.after ?? ""), page?.limit === undefined ? null : String(page.limit)]))
+      return yield* decoded(listDocuments(page, (after, limit) =>
+        Effect.map(ask(text.list, [collection, storablePrefix(after), limit === null ? null : String(limit)]), (rows) => ({ rows: rows.map(documentText), isCut: Number(rows.at(-1)?.["upto"] ?? 0) >= LIST_UNITS }))))
     }),
     record: Effect.fnUntraced(function*(seq) {
       if (!Number.isSafeInteger(seq)) return null
@@ -126,8 +130,8 @@ export const storablePrefix = (after: string): string => {
   return after.slice(0, bad)
 }
 
-const documentOf = (row: Row): Document => ({
-  collection: row["collection"] as string, id: row["id"] as string, version: row["version"] as number, body: JSON.parse(row["body"] as string)
+const documentText = (row: Row): DocumentText => ({
+  collection: row["collection"] as string, id: row["id"] as string, version: row["version"] as number, body: row["body"] as string
 })
 
 const recordOf = (row: Row): StoredRecord => ({
@@ -154,5 +158,9 @@ export const invariant = (problem: string | null): void => {
 }
 
 /** Runs a decoder; what cannot be decoded was not written by us. */
-export const decode = <A>(run: () => A): Effect.Effect<A, StorageCorrupt> =>
-  Effect.try({ try: run, catch: (cause) => cause instanceof StorageCorrupt ? cause : new StorageCorrupt({ reason: "a row of the database holds what this store never writes" }) })
+export const decode = <A>(run: () => A): Effect.Effect<A, StorageCorrupt> => Effect.try({ try: run, catch: notOurs })
+
+/** As {@link decode}, of a decoder that takes several turns. */
+const decoded = <A, E>(reading: Effect.Effect<A, E>): Effect.Effect<A, E | StorageCorrupt> => Effect.catchDefect(reading, (cause) => Effect.fail(notOurs(cause)))
+
+const notOurs = (cause: unknown): StorageCorrupt => cause instanceof StorageCorrupt ? cause : new StorageCorrupt({ reason: "a row of the database holds what this store never writes" })

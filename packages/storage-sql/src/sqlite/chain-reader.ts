@@ -56,10 +56,17 @@ export class ChainReader {
     return rows.map((row) => documentOf(collection, row))
   }
 
-  list(collection: string, after: string, limit: number | null): ReadonlyArray<DocumentRow> {
-    return this.#sql("SELECT id, version, body FROM document WHERE collection = ? AND id > ? ORDER BY id LIMIT ?")
-      .all(this.#words.find(collection), after, limit ?? -1)
-      .map((row) => documentOf(collection, row))
+  /** At most `limit` documents, and no more once they are `units` long together. */
+  list(collection: string, after: string, limit: number | null, units: number): ReadonlyArray<DocumentRow> {
+    const found: Array<DocumentRow> = []
+    let taken = 0
+    for (const row of this.#sql("SELECT id, version, body FROM document WHERE collection = ? AND id > ? ORDER BY id LIMIT ?").iterate(this.#words.find(collection), after, limit ?? -1)) {
+      const document = documentOf(collection, row)
+      found.push(document)
+      taken += document.body.length
+      if (taken >= units) break
+    }
+    return found
   }
 
   /**

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
 import type { ChangeSet } from "@flyball/core/storage"
-import { partCount, readyOutbox } from "@flyball/core/storage"
+import { LIST_UNITS, partCount, readyOutbox } from "@flyball/core/storage"
 import { assert, describe, it } from "vitest"
 import { packBatch } from "./batch.ts"
 import { ChainReader } from "./chain-reader.ts"
@@ -42,7 +42,7 @@ describe("documents of one batch", () => {
     assert.deepEqual(tags({ answers }), ["Committed", "Refused", "Refused", "Committed", "Committed"])
     assert.deepEqual(answers[1], { _tag: "Refused", conflicts: [{ _tag: "Version", collection: "agents", id: "a", expected: 0, found: 1 }] })
     assert.deepEqual(answers[2], { _tag: "Refused", conflicts: [{ _tag: "Unique", collection: "agents", key: "name", value: "first", id: "a" }] })
-    assert.deepEqual(reader.list("agents", "", null).map(({ body, id, version }) => [id, version, body]), [["a", 1, '{"name":"first"}'], ["b", 1, '{"name":"second"}']])
+    assert.deepEqual(reader.list("agents", "", null, LIST_UNITS).map(({ body, id, version }) => [id, version, body]), [["a", 1, '{"name":"first"}'], ["b", 1, '{"name":"second"}']])
     // Else the tables would have found it, and each ChangeSet had a transaction of its own.
     assert.equal(rollbacks(), 0)
   })
@@ -62,7 +62,7 @@ describe("documents of one batch", () => {
       assert.equal(answers.filter(({ _tag }) => _tag === "Committed").length, count)
       for (const index of [0, count - 1]) assert.deepEqual(reader.find("agents", "name", `${count} ${index}`).map(({ id }) => id), [`${count}-${index}`])
     }
-    assert.equal(reader.list("agents", "", null).length, 132)
+    assert.equal(reader.list("agents", "", null, LIST_UNITS).length, 132)
   })
 
   it("leave nothing behind when their batch fails, and their numbers are given again", () => {
@@ -70,7 +70,7 @@ describe("documents of one batch", () => {
     db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
     assert.deepEqual(tags(commit({ puts: [put("a", 0, "a")] }, { puts: [put("bad", 0, "b")] }, { puts: [put("c", 0, "c")] })), ["Committed", "Failed", "Committed"])
     assert.deepEqual(tags(commit({ puts: [put("d", 0, "b")] })), ["Committed"])
-    assert.deepEqual(reader.list("agents", "", null).map(({ id }) => id), ["a", "c", "d"])
+    assert.deepEqual(reader.list("agents", "", null, LIST_UNITS).map(({ id }) => id), ["a", "c", "d"])
     assert.deepEqual(db.prepare("SELECT doc FROM document ORDER BY doc").all().map(({ doc }) => doc), [1, 2, 3])
   })
 })
@@ -83,7 +83,7 @@ describe("documents of a batch that fails before they are written", () => {
     const spoilt = { records: [{ kind: "decision.witnessed", body: {}, parts: [{ name: "args", bytes: new Uint8Array(1) }], agentId: null }] }
     assert.deepEqual(tags(commit({ puts: [put("a", 0, "a")] }, { ...spoilt, puts: [put("b", 0, "b")] })), ["Committed", "Failed"])
     assert.deepEqual(tags(commit({ puts: [put("b", 0, "b")] })), ["Committed"])
-    assert.deepEqual(reader.list("agents", "", null).map(({ id }) => id), ["a", "b"])
+    assert.deepEqual(reader.list("agents", "", null, LIST_UNITS).map(({ id }) => id), ["a", "b"])
   })
 })
 

@@ -23,7 +23,7 @@ export type WorkerRequest =
   | { readonly op: "head" }
   | { readonly op: "get"; readonly collection: string; readonly id: string }
   | { readonly op: "find"; readonly collection: string; readonly key: string; readonly value: string }
-  | { readonly op: "list"; readonly collection: string; readonly after: string; readonly limit: number | null }
+  | { readonly op: "list"; readonly collection: string; readonly after: string; readonly limit: number | null; readonly units: number }
   | { readonly op: "records"; readonly query: RecordQuery }
   | { readonly op: "parts"; readonly seqs: ReadonlyArray<number> }
   | { readonly op: "once"; readonly scope: string; readonly keys: ReadonlyArray<string> }

@@ -127,7 +127,7 @@ export class RequestServer {
       case "find":
         return this.#ok(id, this.#reader().find(request.collection, request.key, request.value))
       case "list":
-        return this.#ok(id, this.#reader().list(request.collection, request.after, request.limit))
+        return this.#ok(id, this.#reader().list(request.collection, request.after, request.limit, request.units))
       case "records":
         return this.#search(id, this.#reader().records(request.query))
       case "parts":

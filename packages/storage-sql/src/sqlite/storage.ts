@@ -1,7 +1,7 @@
 /** The Storage port on SQLite: `node:sqlite` behind storage workers. */
 import type { ChangeSet, ClaimAnswer, CommitReceipt, Document, JsonObject, ReadFault, StorageApi, StorageChoice, StoredEvent } from "@flyball/core/storage"
 import {
-  changeProblem, claimProblem, Entropy, forgetRequestProblem, isStorable, limitProblem, partCount, queryProblem, readyOutbox, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable
+  changeProblem, claimProblem, Entropy, forgetRequestProblem, isStorable, limitProblem, LIST_UNITS, listDocuments, partCount, queryProblem, readDocuments, readyOutbox, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable, unitsOf
 } from "@flyball/core/storage"
 import { Clock, Effect, Exit, Layer } from "effect"
 import { groupCommit } from "../group-commit.ts"
@@ -60,11 +60,10 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
     Effect.suspend(() => {
       const asked = near.look(collection, key)
       if (!("shelf" in asked)) return Effect.succeed(asked)
-      return Effect.map(ask, (rows) => {
-        const found = rows.map(documentOf)
-        if (alone && rows.length <= maxKept) near.keep(asked, found.map(frozen), rows.reduce((units, { body }) => units + body.length, 0))
+      return Effect.flatMap(ask, (rows) => Effect.map(readDocuments(rows), (found) => {
+        if (alone && rows.length <= maxKept) near.keep(asked, found, unitsOf(rows))
         return found
-      })
+      }))
     })
   const writing: Pick<StorageApi, "lease" | "releaseLease"> = {
     lease: (name, holder, ttlMs) =>
@@ -86,7 +85,8 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
     find: (collection, key, value) =>
       isStorable(value) ? lookUp(collection, `key\0${key}\0${value}`, call(read, { op: "find", collection, key, value })) : Effect.succeed([]),
     list: (collection, page) =>
-      Effect.map(call(read, { op: "list", collection, after: page?.after ?? "", limit: page?.limit ?? null }), (rows) => rows.map(documentOf)),
+      listDocuments(page, (after, limit) =>
+        Effect.map(call(read, { op: "list", collection, after, limit, units: LIST_UNITS }), (rows) => ({ rows, isCut: unitsOf(rows) >= LIST_UNITS }))),
     record: (seq) => Effect.map(call(read, { op: "records", query: { from: seq, to: seq, limit: 1 } }), (page) => readRecords(page)[0] ?? null),
     records: (query) =>
       Effect.suspend(() => {
@@ -217,15 +217,6 @@ const errorExit = (fault: Fault): Exit.Exit<never, ReadFault> => {
 }
 
 const eventOf = (row: EventRow): StoredEvent => ({ ...row, data: JSON.parse(row.data) as JsonObject })
-
-const documentOf = (row: DocumentRow): Document => ({ ...row, body: JSON.parse(row.body) as JsonObject })
-
-/** The same value, which nobody can change any more: it is answered to many. */
-const frozen = <A>(value: A): A => {
-  if (typeof value !== "object" || value === null) return value
-  Object.values(value).forEach(frozen)
-  return Object.freeze(value)
-}
 
 /** Dies with the sentence, if there is one. */
 const invariant = (problem: string | null): void => {

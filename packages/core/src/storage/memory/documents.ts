@@ -1,5 +1,6 @@
 /** State documents in memory, with their look-up keys. */
-import type { Document, DocumentPut, JsonObject } from "../port.ts"
+import type { DocumentPut } from "../port.ts"
+import type { DocumentText } from "../read-documents.ts"
 import { compareText } from "../text.ts"
 import { SortedIds } from "./sorted-ids.ts"
 
@@ -41,12 +42,12 @@ export class DocumentTable {
     return this.#collections.get(collection)?.unique.get(slot(key, value)) ?? null
   }
 
-  get(collection: string, id: string): Document | null {
+  get(collection: string, id: string): DocumentText | null {
     const row = this.#collections.get(collection)?.rows.get(id)
-    return row === undefined ? null : { collection, id, version: row.version, body: JSON.parse(row.json) as JsonObject }
+    return row === undefined ? null : { collection, id, version: row.version, body: row.json }
   }
 
-  find(collection: string, key: string, value: string): ReadonlyArray<Document> {
+  find(collection: string, key: string, value: string): ReadonlyArray<DocumentText> {
     const ids = this.#collections.get(collection)?.found.get(slot(key, value)) ?? []
     return [...ids].sort(compareText).map((id) => this.get(collection, id)!)
   }
@@ -56,7 +57,7 @@ export class DocumentTable {
     return [...this.#collections.get(collection)?.found.get(slot(key, value)) ?? []].sort(compareText)
   }
 
-  list(collection: string, after?: string, limit?: number): ReadonlyArray<Document> {
+  list(collection: string, after?: string, limit?: number): ReadonlyArray<DocumentText> {
     const ids = this.#collections.get(collection)?.ids.page(after, limit) ?? []
     return ids.map((id) => this.get(collection, id)!)
   }
