@@ -27,4 +27,6 @@ export const refuseOddOptions = (options: GovernorOptions): void => {
     const { expected, holds } = checks[name as keyof GovernorOptions]
     if (!isLeftOut(value) && !holds(value)) throw new GovernorError("invalid_option", `\`${name}\` is expected to be ${expected}.`)
   }
+  const { problem = null } = options.storage
+  if (problem !== null) throw new GovernorError("invalid_option", `\`storage\` cannot be used: ${problem}. Nothing was written.`)
 }

@@ -46,6 +46,11 @@ describe("webhooks of a host that knows no Effect", () => {
     [{ resolve: "dns" }, "egress_invalid", /resolve is a function/],
     [{ secrets: {} }, "keys_unreadable", /secretBox: dir is a path, .* not undefined/],
     [{ secrets: "secrets.key" }, "keys_unreadable", /secretBox: it takes an object/],
+    [{ settings: 5 }, "webhook_settings_invalid", /The setting settings of webhooks cannot be used: an object is expected, not 5/],
+    [{ settings: "literal" }, "webhook_settings_invalid", /an object is expected, not "literal"/],
+    [{ settings: null }, "webhook_settings_invalid", /an object is expected, not null/],
+    [{ settings: [] }, "webhook_settings_invalid", /an object is expected, not an object \(Array\)/],
+    [{ settings: { keepMS: 1 } }, "webhook_settings_invalid", /The setting keepMS .* there is none of this name; there are .*keepMs/],
     [{ mail: null }, "mail_invalid", /an object with url and from/],
     [{ mail: { url: "smtp://h" } }, "mail_invalid", /from is expected to be a string/]
   ])("do not open with %j, which is said in a sentence", async (options, code, why) => {

@@ -1,10 +1,10 @@
 /** Everything that webhooks need of a Node host, for hosts that know no Effect. */
-import { literalWebhookSettings, type WebhooksChoice, webhooksChoice, WebhookSettings, type WebhookSettingsApi } from "@flyball/core"
-import { Layer } from "effect"
+import { literalWebhookSettings, type WebhooksChoice, webhooksChoice, WebhookSettings, type WebhookSettingsApi, WebhookSettingsInvalid } from "@flyball/core"
+import { Effect, Layer } from "effect"
 import { logMailer, smtpMailer } from "../mail/mailer.ts"
 import type { MailOptions } from "../mail/settings.ts"
 import { memorySecretBox, secretBox, type SecretBoxOptions } from "../secrets/secret-box.ts"
-import { isOptions } from "../option-seen.ts"
+import { isOptions, seen } from "../option-seen.ts"
 import { type EgressOptions, webhookSender } from "./pinned-sender.ts"
 
 /** How a host sends webhooks. */
@@ -29,6 +29,13 @@ export const pinnedWebhooks = (options: PinnedWebhooksOptions = {}): WebhooksCho
     webhookSender(isOptions(options) ? egress : options),
     secrets === undefined ? memorySecretBox : secretBox(secrets),
     mail === undefined ? logMailer : smtpMailer(mail),
-    Layer.succeed(WebhookSettings, { ...literalWebhookSettings, ...settings })
+    Layer.effect(WebhookSettings, settingsOf(settings))
   ))
+}
+
+const settingsOf = (settings: unknown): Effect.Effect<WebhookSettingsApi, WebhookSettingsInvalid> => {
+  if (settings !== undefined && !isOptions(settings)) return Effect.fail(new WebhookSettingsInvalid({ setting: "settings", reason: `an object is expected, not ${seen(settings)}` }))
+  const unknown = Object.keys(settings ?? {}).find((name) => !Object.hasOwn(literalWebhookSettings, name))
+  if (unknown !== undefined) return Effect.fail(new WebhookSettingsInvalid({ setting: unknown.slice(0, 64), reason: `there is none of this name; there are ${Object.keys(literalWebhookSettings).join(", ")}` }))
+  return Effect.succeed({ ...literalWebhookSettings, ...settings })
 }

@@ -37,8 +37,6 @@ export const loadedPostgresStorage = (options: PostgresOptions): StorageChoice =
 
 const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<StorageApi, StorageOpenFault, Scope.Scope> {
   const schema = options.schema ?? defaultSchema
-  const problem = optionsProblem(schema, options)
-  if (problem !== null) return yield* new StorageUnavailable({ reason: problem, wrote: "no" })
   const entropy = yield* Entropy
   const sessions = yield* Effect.mapError(openSessions(options), (error) => faultOf(error))
   const ready = options.readOnly === true ? requireSchema(sessions.readers, schema) : Effect.asVoid(migrate(sessions.readers, schema))
@@ -70,14 +68,6 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
 })
 
 const readOnly = new StorageUnavailable({ reason: "it was opened for reading only; open it without `readOnly` to write", wrote: "no" })
-
-const schemaPattern = /^[a-z_][a-z0-9_]{0,62}$/
-
-const optionsProblem = (schema: string, { maxConnections }: PostgresOptions): string | null => {
-  if (!schemaPattern.test(schema)) return `the name of the schema does not match ${schemaPattern.source}; choose another`
-  if (maxConnections === undefined || (Number.isInteger(maxConnections) && maxConnections >= 2)) return null
-  return `maxConnections is a whole number from 2, not ${maxConnections}; one connection writes and the others read`
-}
 
 /** The head, the last record and the stored nodes must tell the same story; anything else was not done by us. Answers the object id of the head's table. */
 const requireSound = Effect.fnUntraced(function*({ readers }: Sessions, schema: string): Effect.fn.Return<number, StorageOpenFault> {

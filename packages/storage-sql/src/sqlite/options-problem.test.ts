@@ -38,7 +38,7 @@ describe("options of a SQLite store that cannot be meant", () => {
     const before = locks()
     const error = await openGovernor({ storage: sqliteStorage(options as SqliteOptions), keys: ephemeralKeys() }).then(() => assert.fail("it opened"), (refused: unknown) => refused)
     assert.instanceOf(error, GovernorError)
-    assert.strictEqual(error.code, "storage_unavailable")
+    assert.strictEqual(error.code, "invalid_option")
     assert.match(error.message, why)
     assert.match(error.message, /Nothing was written/)
     assert.isFalse(existsSync(`${file}.lock`))

@@ -1,4 +1,5 @@
 /** Looks at the options of a SQLite store before anything is made: who writes plain JavaScript is told by no compiler. */
+import { isObject, seen } from "../option-seen.ts"
 import type { SqliteOptions } from "./threads.ts"
 
 /** The most that `node:sqlite` takes. Unit: milliseconds. */
@@ -22,23 +23,4 @@ export const optionsProblem = (options: SqliteOptions): string | null => {
   return null
 }
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
-
 const isUrl = (value: unknown): boolean => isObject(value) && value instanceof URL
-
-/** Unit: characters of a string that are shown. */
-const maxShown = 80
-
-const seen = (value: unknown): string => {
-  switch (typeof value) {
-    case "string":
-      return JSON.stringify(value.slice(0, maxShown))
-    case "function":
-    case "symbol":
-      return `a ${typeof value}`
-    case "object":
-      return value === null ? "null" : `an object (${Object.prototype.toString.call(value).slice("[object ".length, -1)})`
-    default:
-      return String(value)
-  }
-}

@@ -12,6 +12,7 @@ import { packBatch } from "./batch.ts"
 import { inMemory } from "./layout.ts"
 import { NearDocuments } from "./near-documents.ts"
 import { NearOutbox } from "./near-outbox.ts"
+import { optionsProblem } from "./options-problem.ts"
 import { prepare } from "./prepare.ts"
 import type { DocumentRow, EventRow } from "./protocol.ts"
 import { sqliteRetirement } from "./retire.ts"
@@ -31,9 +32,10 @@ const maxRefolded = 10_000
  *
  * One process writes a file; a second one that tries is refused when it opens. Others read it with `readOnly`.
  *
- * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be.
+ * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain door that is `invalid_option`.
  */
-export const sqliteStorage = (options: SqliteOptions): StorageChoice => storageChoice("sqlite", sqliteLayer(options), options?.file === inMemory ? null : sqliteRetirement(options, sqliteLayer))
+export const sqliteStorage = (options: SqliteOptions): StorageChoice =>
+  storageChoice("sqlite", sqliteLayer(options), options?.file === inMemory ? null : sqliteRetirement(options, sqliteLayer), optionsProblem(options))
 
 /** The layer behind {@link sqliteStorage}. */
 export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFault> =>
