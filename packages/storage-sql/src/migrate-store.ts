@@ -52,7 +52,7 @@ export const missingMigrations = (store: StoreLocation, known: KnownMigrations =
  */
 export const migrateStore = (store: StoreLocation, known: KnownMigrations = shipped): Effect.Effect<ReadonlyArray<PlannedMigration>, StorageOpenFault> =>
   store.kind === "postgres"
-    ? Effect.map(withPostgres(store, false, (pool, schema) => migratePostgres(pool, schema, known.postgres)), (run) => run.map(planned))
+    ? Effect.map(withPostgres(store, false, (pool, schema, watch) => migratePostgres(pool, watch, schema, known.postgres)), (run) => run.map(planned))
     : trySqlite(() => {
       const { close, migrated } = openForWriting(store.file, busyTimeoutMs, known.sqlite)
       close()

@@ -1,5 +1,4 @@
 /** Where a store is, for what is done to it as a whole: copying and migrating. */
-import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { StorageOpenFault } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { SqlError } from "effect/sql/SqlError"
@@ -16,27 +15,14 @@ export type StoreLocation =
 /** A Postgres location. */
 export type PostgresLocation = Extract<StoreLocation, { readonly kind: "postgres" }>
 
-/** Opens the database for one piece of work, and says faults as the port does. */
+/** Opens the database for one piece of work, and says faults as the port does. `watch` is another pool of the same server. */
 export const withPostgres = <A, E>(
   location: PostgresLocation,
   readOnly: boolean,
-  use: (pool: Connections, schema: string) => Effect.Effect<A, E | SqlError>
+  use: (pool: Connections, schema: string, watch: Connections) => Effect.Effect<A, E | SqlError>
 ): Effect.Effect<A, StorageOpenFault | Exclude<E, SqlError>> =>
   openSessions({ url: location.url, maxConnections: 2, readOnly }).pipe(
-    Effect.flatMap(({ readers }) => inRealTime(use(readers, location.schema ?? defaultSchema))),
+    Effect.flatMap(({ readers, writer }) => inRealTime(use(readers, location.schema ?? defaultSchema, writer))),
     Effect.scoped,
     Effect.mapError((error) => error instanceof SqlError ? postgresFault(error) : error as Exclude<E, SqlError>)
-  )
-
-/**
- * Runs `use` in a transaction: committed when it succeeds, rolled back when it does not.
- *
- * - `begin` is the statement that opens it.
- */
-export const inTransaction = <A, E>(connection: PgConnection, begin: string, use: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
-  Effect.acquireUseRelease(
-    connection.query(begin),
-    () => Effect.flatMap(use, (answer) => Effect.as(connection.query("COMMIT"), answer)),
-    // After COMMIT this does nothing but warn.
-    () => Effect.ignore(connection.query("ROLLBACK"))
   )

@@ -9,7 +9,8 @@ import { inSchema } from "../postgres/migrations.ts"
 import { openForReading } from "../sqlite/open-database.ts"
 import type { PostgresLocation } from "../store-location.ts"
 import { trySqlite } from "../sqlite/try-sqlite.ts"
-import { inTransaction, withPostgres } from "../store-location.ts"
+import { inTransaction } from "../postgres/in-transaction.ts"
+import { withPostgres } from "../store-location.ts"
 import { writePostgresPage } from "./postgres-target.ts"
 import type { Page, RecordRow } from "./rows.ts"
 import { sqlitePages } from "./sqlite-source.ts"
@@ -26,10 +27,10 @@ const holdings = `SELECT (SELECT seq FROM flyball.head FOR UPDATE) >= 0 OR EXIST
  * - Fails: `StorageUnavailable` where the schema holds anything, or the file has another schema number than this version's.
  */
 export const restoreIntoPostgres = (from: string, location: PostgresLocation): Effect.Effect<void, StorageOpenFault> =>
-  withPostgres(location, false, (pool, schema) =>
+  withPostgres(location, false, (pool, schema, watch) =>
     Effect.scoped(Effect.gen(function*() {
       const source = yield* Effect.acquireRelease(trySqlite(() => openForReading(from, 0)), (db) => Effect.sync(() => db.close()))
-      yield* migrate(pool, schema)
+      yield* migrate(pool, watch, schema)
       const connection = yield* pool.reserve
       yield* inTransaction(connection, "BEGIN", Effect.gen(function*() {
         yield* connection.query("SET LOCAL statement_timeout = 0")

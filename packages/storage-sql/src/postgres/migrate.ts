@@ -3,7 +3,9 @@ import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import { StorageUnavailable } from "@flyball/core/storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { answered } from "./in-time.ts"
+import { inTransaction } from "./in-transaction.ts"
+import { answered, inTime } from "./in-time.ts"
+import { lockTime, longStatements, type Statements } from "./long-statements.ts"
 import type { Migration } from "./migrations.ts"
 import { inSchema, latestSchema, migrations, quoted } from "./migrations.ts"
 import type { Connections } from "./sessions.ts"
@@ -14,30 +16,28 @@ const oldestServer = 140_000
 /**
  * Runs the migrations that are missing, all in one transaction, and answers them.
  *
- * An advisory lock keeps concurrent starts apart: the second finds the work done. What is to be done is asked for in bounded time; doing it takes as long as it takes. `known` is replaced by tests only.
+ * An advisory lock keeps concurrent starts apart: the second finds the work done. Doing it takes as long as it takes while the server says that it does; waiting for a lock, and for a server that is silent, is bounded.
  *
+ * - `watch`: another pool of the same server. `known` is replaced by tests only.
  * - Fails: `StorageUnavailable` where the database is newer than this version, too old a server, or not UTF-8.
  */
-export const migrate = Effect.fnUntraced(function*(pool: Connections, schema: string, known: ReadonlyArray<Migration> = migrations) {
+export const migrate = Effect.fnUntraced(function*(pool: Connections, watch: Connections, schema: string, known: ReadonlyArray<Migration> = migrations) {
   return yield* Effect.scoped(Effect.gen(function*() {
-    const connection = yield* pool.reserve
+    const connection = yield* reserved(pool)
     if ((yield* answered(requireSchemaOf(connection, schema, known.length), pool.cut)) === known.length) return []
-    return yield* Effect.acquireUseRelease(
-      connection.query("BEGIN"),
-      () => Effect.flatMap(runMissing(connection, schema, known), (missing) => Effect.as(connection.query("COMMIT"), missing)),
-      // After COMMIT this does nothing but warn.
-      () => Effect.ignore(connection.query("ROLLBACK"))
-    )
+    const statements = yield* longStatements(connection, pool.cut, watch)
+    return yield* inTransaction(statements, "BEGIN", runMissing(statements, schema, known))
   }))
 })
 
 /** Waits until nobody else makes, changes or replaces this schema, and keeps them waiting until the transaction ends. */
-export const lockMigrations = (connection: PgConnection, schema: string) =>
+export const lockMigrations = (connection: Statements, schema: string) =>
   Effect.asVoid(connection.query("SELECT pg_advisory_xact_lock(hashtextextended('flyball migrations of ' || $1::text, 0))", [schema]))
 
 /** Runs the migrations that are missing in a transaction of the caller. */
-export const runMissing = Effect.fnUntraced(function*(connection: PgConnection, schema: string, known: ReadonlyArray<Migration>) {
+export const runMissing = Effect.fnUntraced(function*(connection: Statements, schema: string, known: ReadonlyArray<Migration>) {
   yield* connection.query("SET LOCAL statement_timeout = 0")
+  yield* connection.query(`SET LOCAL lock_timeout = '${lockTime}'`)
   yield* lockMigrations(connection, schema)
   const found = yield* schemaOf(connection, schema, known.length)
   if (found === 0) yield* makeHome(connection, schema)
@@ -59,10 +59,13 @@ export const runMissing = Effect.fnUntraced(function*(connection: PgConnection, 
  */
 export const missingMigrations = Effect.fnUntraced(function*(pool: Connections, schema: string, known: ReadonlyArray<Migration> = migrations) {
   return yield* Effect.scoped(Effect.gen(function*() {
-    const connection = yield* pool.reserve
+    const connection = yield* reserved(pool)
     return known.slice(yield* answered(requireSchemaOf(connection, schema, known.length), pool.cut))
   }))
 })
+
+/** A connection until the scope closes. */
+const reserved = (pool: Connections) => inTime(() => pool.reserve)
 
 /** Refuses a database that a reader of this version cannot read. Writes nothing. */
 export const requireSchema = Effect.fnUntraced(function*(pool: Connections, schema: string): Effect.fn.Return<void, SqlError | StorageUnavailable> {
@@ -75,7 +78,7 @@ export const requireSchema = Effect.fnUntraced(function*(pool: Connections, sche
 })
 
 /** CREATE SCHEMA asks for a privilege on the database even when the schema is there, so look first. */
-const makeHome = Effect.fnUntraced(function*(connection: PgConnection, schema: string) {
+const makeHome = Effect.fnUntraced(function*(connection: Statements, schema: string) {
   const there = yield* connection.query("SELECT 1 FROM pg_namespace WHERE nspname = $1::text", [schema])
   if (there.rows.length === 0) yield* connection.query(`CREATE SCHEMA ${quoted(schema)}`)
   yield* connection.query(inSchema("CREATE TABLE flyball.migrations (id integer PRIMARY KEY, name text NOT NULL, at_ms bigint NOT NULL)", schema))
@@ -83,7 +86,7 @@ const makeHome = Effect.fnUntraced(function*(connection: PgConnection, schema: s
 
 /** The schema number of the database, 0 when there is nothing of ours. */
 const schemaOf = Effect.fnUntraced(function*(
-  connection: PgConnection,
+  connection: Statements,
   schema: string,
   latest: number
 ): Effect.fn.Return<number, SqlError | StorageUnavailable> {

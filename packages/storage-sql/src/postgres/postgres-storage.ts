@@ -39,7 +39,7 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
   const schema = options.schema ?? defaultSchema
   const entropy = yield* Entropy
   const sessions = yield* Effect.mapError(openSessions(options), (error) => faultOf(error))
-  const ready = options.readOnly === true ? requireSchema(sessions.readers, schema) : Effect.asVoid(migrate(sessions.readers, schema))
+  const ready = options.readOnly === true ? requireSchema(sessions.readers, schema) : Effect.asVoid(migrate(sessions.readers, sessions.writer, schema))
   yield* Effect.mapError(inRealTime(ready), (error) => error instanceof SqlError ? faultOf(error) : error)
   const home = yield* requireSound(sessions, schema)
   const { outbox: outboxReads, ...others } = readsIn(sessions.readers, schema, home)

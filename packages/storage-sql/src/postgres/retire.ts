@@ -5,15 +5,16 @@
  * has it finishes first; one that comes later waits for the lock, finds the new table under the name, and sees by its object id that the chain it
  * had open is gone. Readers see the old store or the new one.
  */
-import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { Head, Retirement, RetirePlan, StorageChoice, StorageOpenFault } from "@flyball/core/storage"
 import { Entropy, partCount, saltBytes, SEQUENCES_OF_A_CHAIN, StorageUnavailable, WEBHOOKS } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql/SqlError"
-import { inTransaction } from "../store-location.ts"
 import { admitGroup } from "./admit-group.ts"
 import { GroupView } from "./group-view.ts"
+import { inTime } from "./in-time.ts"
+import { inTransaction } from "./in-transaction.ts"
+import { longStatements, type Statements } from "./long-statements.ts"
 import { lockMigrations, runMissing } from "./migrate.ts"
 import { inSchema, migrations, quoted } from "./migrations.ts"
 import { faultOf } from "./postgres-fault.ts"
@@ -48,15 +49,15 @@ const retire = Effect.fnUntraced(function*(options: PostgresOptions, schema: str
   const change = { expectEmpty: true, records: [plan.genesis] }
   const prepared = prepare(nodeCrypto, change, (yield* Entropy).bytes(partCount(change.records) * saltBytes), null)
   yield* openSessions({ ...options, maxConnections: 2 }).pipe(
-    Effect.flatMap(({ readers }) => readers.reserve),
-    Effect.flatMap((connection) => inRealTime(inTransaction(connection, "BEGIN", replace(connection, schema, plan, prepared)))),
+    Effect.flatMap(({ readers, writer }) => inRealTime(Effect.flatMap(inTime(() => readers.reserve), (connection) => longStatements(connection, readers.cut, writer)))),
+    Effect.flatMap((statements) => inRealTime(inTransaction(statements, "BEGIN", replace(statements, schema, plan, prepared)))),
     Effect.scoped,
     // Where COMMIT was not answered nobody knows; recovering again finds out.
     Effect.mapError((error) => error instanceof SqlError ? faultOf(error, "unknown") : error)
   )
 })
 
-const replace = Effect.fnUntraced(function*(connection: PgConnection, schema: string, plan: RetirePlan, prepared: PreparedChange): Effect.fn.Return<void, SqlError | StorageUnavailable> {
+const replace = Effect.fnUntraced(function*(connection: Statements, schema: string, plan: RetirePlan, prepared: PreparedChange): Effect.fn.Return<void, SqlError | StorageUnavailable> {
   const run = (sql: string, params: ReadonlyArray<unknown> = []) => Effect.map(connection.query(inSchema(sql, schema), params, false), ({ rows }) => rows)
   yield* run("SET LOCAL lock_timeout = '30s'")
   yield* run("SET LOCAL statement_timeout = 0")

@@ -1,9 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ReadFault, StorageApi } from "@flyball/core/storage"
-import { StorageUnavailable } from "@flyball/core/storage"
+import { retirementOf, StorageUnavailable } from "@flyball/core/storage"
+import { seededEntropy } from "@flyball/testkit"
 import { Effect, Exit, Fiber, Scope } from "effect"
+import { SqlError } from "effect/sql/SqlError"
 import { AnswerTime } from "./in-time.ts"
 import { addressOf } from "./lines.ts"
+import { migrate } from "./migrate.ts"
+import { migrations } from "./migrations.ts"
+import { postgresStorage } from "./postgres-choice.ts"
+import { faultOf } from "./postgres-fault.ts"
+import { inRealTime } from "./real-time.ts"
+import { openSessions } from "./sessions.ts"
 import { ask, decision, genesis, givenDatabase, openStore, until } from "./testing/given-database.ts"
 import { silentProxy } from "./testing/silent-proxy.ts"
 
@@ -103,6 +111,44 @@ describe("a server that falls silent", () => {
       proxy.silenceAt("client", "server_version_num")
       assert.strictEqual(yield* wrote(Effect.scoped(openStore({ url: proxy.url, schema: "opened", readOnly }))), "no")
     }
+  }))
+})
+
+describe("a migration or a recovery", () => {
+  /** What this version runs, and then one more step. */
+  const migrating = (url: string, schema: string, statement: string) =>
+    Effect.scoped(Effect.gen(function*() {
+      const { readers, writer } = yield* openSessions({ url, maxConnections: 2 })
+      const step = { id: migrations.length + 1, name: "of tomorrow", olderMayRun: true, statements: [statement] }
+      return (yield* inRealTime(migrate(readers, writer, schema, [...migrations, step]))).length
+    }))
+
+  it.effect("takes its time while the server says that it is at work", () => Effect.gen(function*() {
+    const statement = `SELECT pg_sleep(${answerMs * 2.5 / 1_000})`
+    assert.strictEqual(yield* soon(migrating(database.url, "at_work", statement)), migrations.length + 1)
+  }))
+
+  it.effect.each(["pg_backend_pid", "pg_advisory_xact_lock", "CREATE SCHEMA", "pg_sleep"])("does not wait for a server that is silent from %s on", (text) => Effect.gen(function*() {
+    const proxy = yield* silentProxy(database.url)
+    proxy.silenceAt("client", text)
+    const error = yield* Effect.flip(soon(migrating(proxy.url, `silent_${text.toLowerCase().replace(" ", "_")}`, "SELECT pg_sleep(0)")))
+    assert.instanceOf(error, SqlError)
+    assert.include(faultOf(error as SqlError).message, "Postgres did not answer")
+  }))
+
+  it.effect("does not wait for a server that did the work and whose word is lost", () => Effect.gen(function*() {
+    const proxy = yield* silentProxy(database.url)
+    proxy.silenceAt("server", "lost word")
+    assert.instanceOf(yield* Effect.flip(soon(migrating(proxy.url, "lost_word", "SELECT 'lost word'"))), SqlError)
+  }))
+
+  it.effect.each(["LOCK TABLE", "ALTER SCHEMA", "COMMIT"])("of a store does not wait for a server that is silent from %s on", (text) => Effect.gen(function*() {
+    const schema = `retired_${text.toLowerCase().replace(" ", "_")}`
+    const { proxy, store } = yield* behindProxy(schema)
+    const head = yield* store.head
+    proxy.silenceAt("client", text)
+    const retire = retirementOf(postgresStorage({ url: proxy.url, schema, maxConnections: 2 }))!.retire({ head, genesis, leave: [] })
+    assert.strictEqual(yield* wrote(Effect.provide(retire, seededEntropy(1))), "unknown")
   }))
 })
 

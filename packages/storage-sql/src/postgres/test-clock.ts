@@ -26,8 +26,8 @@ const replacement = [
 export const replacePostgresClock = async (url: string, schema: string = defaultSchema): Promise<PostgresClock> => {
   const run = (statements: ReadonlyArray<readonly [sql: string, params: ReadonlyArray<unknown>]>): Promise<void> =>
     Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-      const { readers } = yield* openSessions({ url, maxConnections: 2 })
-      yield* migrate(readers, schema)
+      const { readers, writer } = yield* openSessions({ url, maxConnections: 2 })
+      yield* migrate(readers, writer, schema)
       for (const [sql, params] of statements) yield* readers.use((connection) => connection.query(inSchema(sql, schema), params, false))
     })))
   await run(replacement.map((sql) => [sql, []]))
