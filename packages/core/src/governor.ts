@@ -11,6 +11,8 @@ import { Erasure } from "./erasure/service.ts"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
+import { accessMappingDoor } from "./governor/access-mapping-door.ts"
+import type { AccessMappingDoor } from "./governor/access-mapping-door-types.ts"
 import { agentsDoor } from "./governor/agents-door.ts"
 import type { AgentsDoor } from "./governor/agents-door-types.ts"
 import { envelopesDoor, evaluationsDoor, waiversDoor } from "./governor/bound-door.ts"
@@ -23,6 +25,10 @@ import { acting, writerOf } from "./governor/acting.ts"
 import type { ActOptions, CallOptions } from "./governor/call-options.ts"
 import type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./governor/chain-types.ts"
 import type { DecisionFilter, DecisionInfo, DecisionInput, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt } from "./governor/decision-types.ts"
+import { modelsDoor } from "./governor/models-door.ts"
+import type { ModelsDoor } from "./governor/models-door-types.ts"
+import { provenanceDoor } from "./governor/provenance-door.ts"
+import type { ProvenanceDoor } from "./governor/provenance-door-types.ts"
 import { leadingTexts } from "./governor/leading-texts.ts"
 import { webhooksDoor } from "./governor/webhooks-door.ts"
 import type { WebhooksDoor } from "./governor/webhooks-door-types.ts"
@@ -43,19 +49,19 @@ export interface GovernorOptions {
   /** Where everything is kept: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`. */
   readonly storage: StorageChoice
   /** Who signs: `dataFolder(…)` of `@flyball/node`. Left out, keys live as long as the process; only a store in memory may leave them out. */
-  readonly keys?: KeysChoice
+  readonly keys?: KeysChoice | undefined
   /** The chain's name, a URL without scheme; made up at the first start when left out, and fixed from then on. */
-  readonly origin?: string
+  readonly origin?: string | undefined
   /** `tenant_id` of every agent; `default` when left out, and fixed from the first start on. */
-  readonly tenantId?: string
+  readonly tenantId?: string | undefined
   /** Whose cards count: `trustFolder(…)` of `@flyball/node`. Left out, no key is known and every signed card is rejected. */
-  readonly trustStore?: TrustStoreChoice
+  readonly trustStore?: TrustStoreChoice | undefined
   /** What webhooks are sent and their secrets sealed with. Left out, none can be created, and nothing is sent. */
-  readonly webhooks?: WebhooksChoice
+  readonly webhooks?: WebhooksChoice | undefined
   /** Who the records name as their writer where a call names nobody: `usr_…`, `key_…` or `system:<name>`; `system:host` when left out. */
-  readonly writer?: string
+  readonly writer?: string | undefined
   /** Where what happens in the background is told, such as a checkpoint that could not be signed. Left out, it is a line on standard error. It must not throw. */
-  readonly log?: LogLine
+  readonly log?: LogLine | undefined
 }
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
@@ -71,7 +77,13 @@ export interface Governor extends AsyncDisposable {
   /** What would have had to be otherwise for a less restrictive verdict. */
   explain(id: string, options?: CallOptions): Promise<ExplanationInfo>
   /** Says that what was evaluated was not done: meters get back what they reserved for it. Once, and not after it was settled. */
-  voidEvaluation(id: string, why?: { readonly reason?: string | null }, options?: ActOptions): Promise<VoidInfo>
+  voidEvaluation(id: string, why?: { readonly reason?: string | null | undefined }, options?: ActOptions): Promise<VoidInfo>
+  /** The models that agents use. */
+  readonly models: ModelsDoor
+  /** What agents are made of. */
+  readonly provenance: ProvenanceDoor
+  /** Which claims of a person's token grant which role where. */
+  readonly accessMapping: AccessMappingDoor
   /** Who is told of what happens here. */
   readonly webhooks: WebhooksDoor
   /** Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. One counts as it is at the call; a list is not to be changed before the promise settles. */
@@ -88,7 +100,7 @@ export interface Governor extends AsyncDisposable {
     readonly vkey: string
     head(options?: CallOptions): Promise<HeadInfo>
     /** Recomputes records from their stored bytes; all of them by default. */
-    verify(range?: { readonly from?: number; readonly to?: number }, options?: CallOptions): Promise<VerifyInfo>
+    verify(range?: { readonly from?: number | undefined; readonly to?: number | undefined }, options?: CallOptions): Promise<VerifyInfo>
     records(filter?: RecordFilter, options?: CallOptions): Promise<ReadonlyArray<RecordInfo>>
     record(seq: number, options?: CallOptions): Promise<RecordInfo>
     proof(seq: number, treeSize?: number, options?: CallOptions): Promise<ProofInfo>
@@ -165,6 +177,9 @@ const governorOver = (door: Door, writerId: string): Governor => {
     envelopes: leadingTexts(envelopesDoor(door, writer), { create: 0, list: 0 }),
     waivers: leadingTexts(waiversDoor(door, writer), { grant: 2 }),
     ...leadingTexts(evaluationsDoor(door, writer), { evaluate: 0 }),
+    models: leadingTexts(modelsDoor(door, writer), { create: 0, list: 0 }),
+    provenance: leadingTexts(provenanceDoor(door, writer)),
+    accessMapping: accessMappingDoor(door, writer),
     webhooks: leadingTexts(webhooksDoor(door, writer), { create: 0, list: 0, redeliver: 2 }),
     ...leadingTexts(captureDoor(door, writer)),
     chain: chainDoor(door),

@@ -14,26 +14,26 @@ export interface AgentInput {
   /** Unique, 1 to 200 characters. */
   readonly name: string
   readonly org_unit: string
-  readonly description?: string | null
-  readonly owner_name?: string | null
-  readonly owner_email?: string | null
+  readonly description?: string | null | undefined
+  readonly owner_name?: string | null | undefined
+  readonly owner_email?: string | null | undefined
   /** Default `L0`. */
-  readonly autonomy_tier?: Tier | null
-  readonly blast_radius?: { readonly [name: string]: unknown } | null
+  readonly autonomy_tier?: Tier | null | undefined
+  readonly blast_radius?: { readonly [name: string]: unknown } | null | undefined
   /** RFC 3339, any offset. */
-  readonly recert_due_at?: string | null
-  readonly purpose?: string | null
-  readonly agent_version?: string | null
-  readonly framework?: string | null
-  readonly model_ids?: ReadonlyArray<string> | null
-  readonly risk_class?: "prohibited" | "high" | "limited" | "minimal" | "unclassified" | null
-  readonly labels?: { readonly [name: string]: unknown } | null
+  readonly recert_due_at?: string | null | undefined
+  readonly purpose?: string | null | undefined
+  readonly agent_version?: string | null | undefined
+  readonly framework?: string | null | undefined
+  readonly model_ids?: ReadonlyArray<string> | null | undefined
+  readonly risk_class?: "prohibited" | "high" | "limited" | "minimal" | "unclassified" | null | undefined
+  readonly labels?: { readonly [name: string]: unknown } | null | undefined
 }
 
 /** What changes of an agent. Left out stays; null empties what may be empty. */
 export interface AgentChange extends Omit<AgentInput, "name" | "org_unit" | "owner_name" | "owner_email"> {
   /** The version that was read; another one there is refused. */
-  readonly if_version?: number | null
+  readonly if_version?: number | null | undefined
 }
 
 /** Who answers for an agent from here on. */
@@ -45,10 +45,10 @@ export interface OwnerInput {
 /** An agent's identity: a signed card, or both members of a declaration. */
 export interface IdentityInput {
   /** All of it base64. With `signature`: Ed25519 over the card's bytes, by the key that `key_id` or `public_key` names. Without: an A2A card with its own `signatures`. */
-  readonly signed_card?: { readonly card: string; readonly signature?: string | null; readonly public_key?: string | null; readonly key_id?: string | null } | null
+  readonly signed_card?: { readonly card: string; readonly signature?: string | null | undefined; readonly public_key?: string | null | undefined; readonly key_id?: string | null | undefined } | null | undefined
   /** Where the declared identity is from: `spiffe`, `entra_agent_id`, `okta_agent`, `oidc_workload`, `aws_agent_registry`, `did`, or a word of yours. */
-  readonly declared_source?: string | null
-  readonly declared_ref?: string | null
+  readonly declared_source?: string | null | undefined
+  readonly declared_ref?: string | null | undefined
 }
 
 /** What came of it. `identity_*` is the agent's identity afterwards, which a rejected card leaves as it was. */
@@ -104,15 +104,15 @@ export interface OrphanInfo extends AgentInfo {
 
 /** Which agents to list, oldest first. */
 export interface AgentFilter {
-  readonly status?: "draft" | "active" | "suspended" | "decommissioned"
-  readonly autonomy_tier?: Tier
+  readonly status?: "draft" | "active" | "suspended" | "decommissioned" | undefined
+  readonly autonomy_tier?: Tier | undefined
   /** Exactly this name. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** A name that begins so. */
-  readonly q?: string
-  readonly limit?: number
+  readonly q?: string | undefined
+  readonly limit?: number | undefined
   /** Id of the last agent seen. */
-  readonly after?: string
+  readonly after?: string | undefined
 }
 
 /** The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take is refused with `invalid_transition`. */
@@ -129,7 +129,7 @@ export interface AgentsDoor {
   /** Lets an agent act, if it has what its tier needs; else `tier_gate_unmet`. */
   activate(id: string, options?: ActOptions): Promise<AgentInfo>
   /** Stops an agent until it is activated again. */
-  suspend(id: string, why?: { readonly reason?: string | null }, options?: ActOptions): Promise<AgentInfo>
+  suspend(id: string, why?: { readonly reason?: string | null | undefined }, options?: ActOptions): Promise<AgentInfo>
   /** Ends an agent for good. */
   decommission(id: string, options?: ActOptions): Promise<AgentInfo>
   /** Says that the agent was looked at, and when it is next; RFC 3339, any offset. */

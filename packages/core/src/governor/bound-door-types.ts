@@ -14,11 +14,11 @@ export interface EvaluationInput {
   readonly client_ref: string
   /** By name, as the envelope declares them. Unknown ones are denied. */
   readonly signals: unknown
-  readonly action?: string | null
+  readonly action?: string | null | undefined
   /** `sha256:<hex>` of the action's arguments: a review is bound to it. */
-  readonly action_digest?: string | null
-  readonly run_id?: string | null
-  readonly approval_id?: string | null
+  readonly action_digest?: string | null | undefined
+  readonly run_id?: string | null | undefined
+  readonly approval_id?: string | null | undefined
 }
 
 /** The verdict, and all that led to it. It may be acted on for `valid_ms`. */
@@ -141,28 +141,28 @@ export interface VoidInfo {
 /** Envelopes: how far agents may go alone. */
 export interface EnvelopesDoor {
   /** Begins an envelope for one agent or one org unit, as a draft. */
-  create(input: { readonly name: string; readonly agent_id?: string | null; readonly org_unit?: string | null; readonly envelope: JsonObjectInput }, options?: ActOptions): Promise<EnvelopeInfo>
-  update(id: string, change: { readonly envelope: JsonObjectInput; readonly if_revision?: number | null }, options?: ActOptions): Promise<EnvelopeInfo>
+  create(input: { readonly name: string; readonly agent_id?: string | null | undefined; readonly org_unit?: string | null | undefined; readonly envelope: JsonObjectInput }, options?: ActOptions): Promise<EnvelopeInfo>
+  update(id: string, change: { readonly envelope: JsonObjectInput; readonly if_revision?: number | null | undefined }, options?: ActOptions): Promise<EnvelopeInfo>
   get(id: string, options?: CallOptions): Promise<EnvelopeInfo>
   /** Oldest first; all of them where no `limit` is given. `after`: the last one seen. */
-  list(filter?: { readonly agent_id?: string; readonly limit?: number; readonly after?: string }, options?: CallOptions): Promise<ReadonlyArray<EnvelopeInfo>>
+  list(filter?: { readonly agent_id?: string | undefined; readonly limit?: number | undefined; readonly after?: string | undefined }, options?: CallOptions): Promise<ReadonlyArray<EnvelopeInfo>>
   /** Everything that is wrong or odd about the draft, or about another text in its place. Codes that are acknowledged may stay open. */
-  lint(id: string, instead?: { readonly envelope?: JsonObjectInput | null; readonly acknowledge_partial?: ReadonlyArray<string> | null }, options?: CallOptions): Promise<LintInfo>
+  lint(id: string, instead?: { readonly envelope?: JsonObjectInput | null | undefined; readonly acknowledge_partial?: ReadonlyArray<string> | null | undefined }, options?: CallOptions): Promise<LintInfo>
   /** What recorded evaluations would have come to under the draft; with meters as recorded, or filled by what the draft lets through. */
-  backtest(id: string, over?: { readonly from_seq?: number | null; readonly to_seq?: number | null; readonly meters?: "recorded" | "counterfactual" | null }, options?: CallOptions): Promise<BacktestInfo>
+  backtest(id: string, over?: { readonly from_seq?: number | null | undefined; readonly to_seq?: number | null | undefined; readonly meters?: "recorded" | "counterfactual" | null | undefined }, options?: CallOptions): Promise<BacktestInfo>
   /** Puts the draft in force, or on trial. What it newly allows needs a writer who is none of its authors: else `second_approver_required`. */
   publish(
     id: string,
-    how?: { readonly mode?: "enforced" | "shadow" | null; readonly if_revision?: number | null; readonly acknowledge_partial?: ReadonlyArray<string> | null },
+    how?: { readonly mode?: "enforced" | "shadow" | null | undefined; readonly if_revision?: number | null | undefined; readonly acknowledge_partial?: ReadonlyArray<string> | null | undefined },
     options?: ActOptions
   ): Promise<EnvelopeVersionInfo>
   /** Nothing is in force any more, and everything is denied. */
-  withdraw(id: string, why?: { readonly reason?: string | null }, options?: ActOptions): Promise<EnvelopeInfo>
+  withdraw(id: string, why?: { readonly reason?: string | null | undefined }, options?: ActOptions): Promise<EnvelopeInfo>
   /** Oldest first. */
   versions(id: string, options?: CallOptions): Promise<ReadonlyArray<EnvelopeVersionInfo>>
   version(id: string, version: number, options?: CallOptions): Promise<EnvelopeVersionInfo>
   /** `from` 0 is before the first version, `to` 0 the draft; left out, the version in force against the draft. */
-  diff(id: string, versions?: { readonly from?: number; readonly to?: number }, options?: CallOptions): Promise<DiffInfo>
+  diff(id: string, versions?: { readonly from?: number | undefined; readonly to?: number | undefined }, options?: CallOptions): Promise<DiffInfo>
 }
 
 /** Waivers: exceptions to one rule of the version in force, for 90 days at most, by two people. */

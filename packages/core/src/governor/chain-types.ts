@@ -40,11 +40,11 @@ export interface RecordInfo {
 
 /** Which records to read, oldest first. */
 export interface RecordFilter {
-  readonly from?: number
+  readonly from?: number | undefined
   /** 1 to 1,000, default 100. */
-  readonly limit?: number
-  readonly kind?: string
-  readonly agent_id?: string
+  readonly limit?: number | undefined
+  readonly kind?: string | undefined
+  readonly agent_id?: string | undefined
 }
 
 /** That a record is in the tree of this size. */
@@ -92,15 +92,15 @@ export interface ErasureInfo {
 /** What an evidence pack is to hold. */
 export interface PackInput {
   readonly kind: "full" | "range" | "sparse"
-  readonly from?: number | null
-  readonly to?: number | null
-  readonly agent_id?: string | null
-  readonly run_id?: string | null
-  readonly kinds?: ReadonlyArray<string> | null
-  readonly since?: string | null
-  readonly until?: string | null
+  readonly from?: number | null | undefined
+  readonly to?: number | null | undefined
+  readonly agent_id?: string | null | undefined
+  readonly run_id?: string | null | undefined
+  readonly kinds?: ReadonlyArray<string> | null | undefined
+  readonly since?: string | null | undefined
+  readonly until?: string | null | undefined
   /** Which parts are shown; default `none`. */
-  readonly disclose?: "none" | "all" | ReadonlyArray<string> | null
+  readonly disclose?: "none" | "all" | ReadonlyArray<string> | null | undefined
 }
 
 /** A signed tree head. */

@@ -7,9 +7,9 @@
 
 /** Tokens and cost of a call. */
 export interface UsageInput {
-  readonly input_tokens?: number | null
-  readonly output_tokens?: number | null
-  readonly cost_micro_usd?: number | null
+  readonly input_tokens?: number | null | undefined
+  readonly output_tokens?: number | null | undefined
+  readonly cost_micro_usd?: number | null | undefined
 }
 
 /** A decision to be witnessed. `args`, `result` and `labels` are any JSON, up to 1 MiB each; they can be withheld and erased later. */
@@ -17,24 +17,24 @@ export interface DecisionInput {
   /** Your own name for this decision, unique per agent: the same content again is a duplicate, other content is refused. Best if it ascends in time. */
   readonly client_ref: string
   readonly action: string
-  readonly kind?: "tool_call" | "model_call" | "message" | "handoff" | "approval" | "other"
-  readonly status?: "intended" | "ok" | "error" | "denied" | "unknown"
-  readonly tool_server?: string | null
-  readonly run_id?: string | null
-  readonly step?: number | null
+  readonly kind?: "tool_call" | "model_call" | "message" | "handoff" | "approval" | "other" | undefined
+  readonly status?: "intended" | "ok" | "error" | "denied" | "unknown" | undefined
+  readonly tool_server?: string | null | undefined
+  readonly run_id?: string | null | undefined
+  readonly step?: number | null | undefined
   /** When you saw it; RFC 3339, any offset. */
-  readonly observed_at?: string | null
-  readonly evaluation_id?: string | null
-  readonly approval_id?: string | null
-  readonly model?: string | null
-  readonly usage?: UsageInput | null
-  readonly latency_ms?: number | null
-  readonly mode?: "enforced" | "observed" | null
-  readonly decided_by?: "server" | "sdk_cache" | "fail_open" | "fail_closed" | null
-  readonly writer_seq?: number | null
-  readonly args?: unknown
-  readonly result?: unknown
-  readonly labels?: unknown
+  readonly observed_at?: string | null | undefined
+  readonly evaluation_id?: string | null | undefined
+  readonly approval_id?: string | null | undefined
+  readonly model?: string | null | undefined
+  readonly usage?: UsageInput | null | undefined
+  readonly latency_ms?: number | null | undefined
+  readonly mode?: "enforced" | "observed" | null | undefined
+  readonly decided_by?: "server" | "sdk_cache" | "fail_open" | "fail_closed" | null | undefined
+  readonly writer_seq?: number | null | undefined
+  readonly args?: unknown | undefined
+  readonly result?: unknown | undefined
+  readonly labels?: unknown | undefined
 }
 
 /** Where a decision landed. `duplicate`: it was there already. */
@@ -55,11 +55,11 @@ export interface Receipts {
 /** The outcome of a decision. */
 export interface SettleInput {
   readonly status: "ok" | "error" | "denied" | "unknown"
-  readonly result?: unknown
-  readonly usage?: UsageInput | null
-  readonly latency_ms?: number | null
+  readonly result?: unknown | undefined
+  readonly usage?: UsageInput | null | undefined
+  readonly latency_ms?: number | null | undefined
   /** What the meters of its evaluation came to, in place of what was reserved. A writer `key_…` may not say less (`settle_below_reserved`). */
-  readonly actual?: ReadonlyArray<{ readonly meter: string; readonly amount: number }> | null
+  readonly actual?: ReadonlyArray<{ readonly meter: string; readonly amount: number }> | null | undefined
 }
 
 /** Where an outcome landed. */
@@ -88,11 +88,11 @@ export interface GapReceipt {
 /** Which decisions to list, newest first. */
 export interface DecisionFilter {
   /** 1 to 1,000, default 100. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** Seq of the last decision seen. */
-  readonly before?: number
-  readonly run_id?: string
-  readonly action?: string
+  readonly before?: number | undefined
+  readonly run_id?: string | undefined
+  readonly action?: string | undefined
 }
 
 /** A witnessed decision, with its outcome where it was settled. */

@@ -1,9 +1,9 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
-  AgentCreate, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DeliveriesQuery, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, IdentityIn, InvalidInput,
-  OwnershipTransfer, PackRequest, quickDecisions, RecertifyIn, RecordsQuery, RecoverIn, RotateSecretIn, SettleIn, SuspendIn, VerifyQuery, WebhookCreate
+  AgentCreate, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DeliveriesQuery, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, IdentityIn, InvalidInput, MappingIn, ModelCreate, ModelUpdate,
+  OwnershipTransfer, PackRequest, ProvenanceCreate, quickDecisions, RecertifyIn, RecordsQuery, RecoverIn, ResolveDraftIn, RotateSecretIn, SettleIn, SuspendIn, VerifyQuery, WebhookCreate
 } from "@flyball/contract"
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
 /** An agent to register. */
@@ -34,6 +34,19 @@ export const decodeWebhook = decode(WebhookCreate)
 export const decodeRotate = decode(RotateSecretIn)
 /** Since when a webhook missed something. */
 export const decodeRecover = decode(RecoverIn)
+/** A model to be registered. */
+export const decodeModel = decode(ModelCreate)
+/** What changes of a model. */
+export const decodeModelChange = decode(ModelUpdate)
+/** A piece of an agent. */
+export const decodeProvenance = decode(ProvenanceCreate)
+/** The whole access mapping. */
+export const decodeMapping = decode(MappingIn)
+/** A mapping to try, and claims. */
+export const decodeDraft = decode(ResolveDraftIn)
+const { groups, roles, user_ids } = ResolveDraftIn.fields
+/** What a token says of a person. */
+export const decodeClaims = decode(Schema.Struct({ groups, roles, user_ids }))
 
 const batch = decode(DecisionBatchIn)
 const agentFilter = decode(AgentListQuery)

@@ -6,35 +6,41 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import type { ReplayReport } from "../replay/service.ts"
+import type * as Mapping from "./access-mapping-door-types.ts"
 import type * as Agents from "./agents-door-types.ts"
 import type * as Bound from "./bound-door-types.ts"
 import type * as Chain from "./chain-types.ts"
 import type * as Decisions from "./decision-types.ts"
+import type * as Models from "./models-door-types.ts"
+import type * as Provenance from "./provenance-door-types.ts"
 import type * as Hooks from "./webhooks-door-types.ts"
 
 /** Compiles only where every `From` is a `To`. */
 const fits = <From extends To, To>(): From | To | undefined => undefined
 
+/** What is left where undefined counts as absent. */
+type Given<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<Given<Item>> : T extends object ? { [Name in keyof T]: Given<Exclude<T[Name], undefined>> } : T
+
 describe("the plain types of the governor", () => {
   it("say what the contract says: this file compiles", () => {
     // What a host hands in is what the contract takes…
-    fits<Agents.AgentInput, Contract.AgentCreate>()
-    fits<Agents.AgentChange, Contract.AgentUpdate>()
+    fits<Given<Agents.AgentInput>, Contract.AgentCreate>()
+    fits<Given<Agents.AgentChange>, Contract.AgentUpdate>()
     fits<keyof Contract.AgentUpdate, keyof Agents.AgentChange>()
-    fits<Agents.OwnerInput, Contract.OwnershipTransfer>()
-    fits<Agents.IdentityInput, Contract.IdentityIn>()
+    fits<Given<Agents.OwnerInput>, Contract.OwnershipTransfer>()
+    fits<Given<Agents.IdentityInput>, Contract.IdentityIn>()
     fits<keyof Contract.IdentityIn, keyof Agents.IdentityInput>()
     fits<keyof Contract.SignedCard, keyof NonNullable<Agents.IdentityInput["signed_card"]>>()
-    fits<Required<Pick<Decisions.DecisionInput, "kind" | "status">> & Decisions.DecisionInput, Contract.DecisionIn>()
-    fits<Decisions.SettleInput, Contract.SettleIn>()
-    fits<Decisions.GapInput, Contract.CaptureGapIn>()
-    fits<Chain.ErasureInput, Contract.ErasureIn>()
-    fits<Chain.PackInput, Contract.PackRequest>()
-    fits<Omit<Hooks.WebhookInput, "events">, Omit<Contract.WebhookCreate, "events">>()
+    fits<Given<Required<Pick<Decisions.DecisionInput, "kind" | "status">> & Decisions.DecisionInput>, Contract.DecisionIn>()
+    fits<Given<Decisions.SettleInput>, Contract.SettleIn>()
+    fits<Given<Decisions.GapInput>, Contract.CaptureGapIn>()
+    fits<Given<Chain.ErasureInput>, Contract.ErasureIn>()
+    fits<Given<Chain.PackInput>, Contract.PackRequest>()
+    fits<Given<Omit<Hooks.WebhookInput, "events">>, Omit<Contract.WebhookCreate, "events">>()
     fits<keyof Contract.WebhookCreate, keyof Hooks.WebhookInput>()
-    fits<Agents.AgentFilter, Contract.AgentListQuery>()
-    fits<Decisions.DecisionFilter, Contract.DecisionListQuery>()
-    fits<Chain.RecordFilter, Contract.RecordsQuery>()
+    fits<Given<Agents.AgentFilter>, Contract.AgentListQuery>()
+    fits<Given<Decisions.DecisionFilter>, Contract.DecisionListQuery>()
+    fits<Given<Chain.RecordFilter>, Contract.RecordsQuery>()
     // … and nothing that the contract takes is missing.
     fits<keyof Contract.AgentCreate, keyof Agents.AgentInput>()
     fits<keyof Contract.DecisionIn, keyof Decisions.DecisionInput>()
@@ -49,7 +55,7 @@ describe("the plain types of the governor", () => {
     fits<Contract.Orphan, Agents.OrphanInfo>()
     fits<Contract.IdentityVerdict, Agents.IdentityInfo>()
     fits<Agents.IdentityInfo, Contract.IdentityVerdict>()
-    fits<Bound.EvaluationInput, Contract.EvaluationIn>()
+    fits<Given<Bound.EvaluationInput>, Contract.EvaluationIn>()
     fits<keyof Contract.EvaluationIn, keyof Bound.EvaluationInput>()
     fits<Contract.Evaluation, Bound.EvaluationInfo>()
     fits<Contract.ExplanationOut, Bound.ExplanationInfo>()
@@ -63,19 +69,19 @@ describe("the plain types of the governor", () => {
     fits<Bound.WaiverInfo, Contract.WaiverOut>()
     fits<Contract.VoidOut, Bound.VoidInfo>()
     fits<Bound.VoidInfo, Contract.VoidOut>()
-    fits<NonNullable<Parameters<Bound.EnvelopesDoor["lint"]>[1]>, Contract.LintIn>()
+    fits<Given<NonNullable<Parameters<Bound.EnvelopesDoor["lint"]>[1]>>, Contract.LintIn>()
     fits<keyof Contract.LintIn, keyof NonNullable<Parameters<Bound.EnvelopesDoor["lint"]>[1]>>()
-    fits<NonNullable<Parameters<Bound.EnvelopesDoor["publish"]>[1]>, Contract.PublishIn>()
+    fits<Given<NonNullable<Parameters<Bound.EnvelopesDoor["publish"]>[1]>>, Contract.PublishIn>()
     fits<keyof Contract.PublishIn, keyof NonNullable<Parameters<Bound.EnvelopesDoor["publish"]>[1]>>()
-    fits<NonNullable<Parameters<Bound.EnvelopesDoor["backtest"]>[1]>, Contract.BacktestIn>()
+    fits<Given<NonNullable<Parameters<Bound.EnvelopesDoor["backtest"]>[1]>>, Contract.BacktestIn>()
     fits<keyof Contract.BacktestIn, keyof NonNullable<Parameters<Bound.EnvelopesDoor["backtest"]>[1]>>()
     fits<keyof Contract.EnvelopeListQuery, keyof NonNullable<Parameters<Bound.EnvelopesDoor["list"]>[0]>>()
-    fits<Parameters<Bound.WaiversDoor["request"]>[1], Contract.WaiverCreate>()
+    fits<Given<Parameters<Bound.WaiversDoor["request"]>[1]>, Contract.WaiverCreate>()
     fits<keyof Contract.WaiverCreate, keyof Parameters<Bound.WaiversDoor["request"]>[1]>()
     fits<Contract.ReceiptsOut, Decisions.Receipts>()
     fits<Decisions.Receipts, Contract.ReceiptsOut>()
     fits<Contract.DecisionOut, Decisions.DecisionInfo>()
-    fits<Decisions.DecisionInfo, Contract.DecisionOut>()
+    fits<Given<Decisions.DecisionInfo>, Contract.DecisionOut>()
     fits<Contract.SettleOut, Decisions.SettleReceipt>()
     fits<Contract.CaptureGapOut, Decisions.GapReceipt>()
     fits<Contract.HeadOut, Chain.HeadInfo>()
@@ -89,6 +95,23 @@ describe("the plain types of the governor", () => {
     fits<Contract.WebhookTestOut, Hooks.WebhookTestInfo>()
     fits<Contract.DeliveryOut, Hooks.DeliveryInfo>()
     fits<Hooks.DeliveryInfo, Contract.DeliveryOut>()
+    fits<Given<Models.ModelInput>, Contract.ModelCreate>()
+    fits<keyof Contract.ModelCreate, keyof Models.ModelInput>()
+    fits<Given<Models.ModelChange>, Contract.ModelUpdate>()
+    fits<keyof Contract.ModelUpdate, keyof Models.ModelChange>()
+    fits<Contract.ModelOut, Models.ModelInfo>()
+    fits<Models.ModelInfo, Contract.ModelOut>()
+    fits<Given<Provenance.ProvenanceInput>, Contract.ProvenanceCreate>()
+    fits<keyof Contract.ProvenanceCreate, keyof Provenance.ProvenanceInput>()
+    fits<Contract.ProvenanceOut, Provenance.ProvenanceInfo>()
+    fits<Provenance.ProvenanceInfo, Contract.ProvenanceOut>()
+    fits<Given<Required<Pick<Mapping.MappingInput, "trust_canonical">> & Mapping.MappingInput>, Contract.MappingIn>()
+    fits<keyof Contract.MappingIn, keyof Mapping.MappingInput>()
+    fits<Contract.MappingOut, Mapping.MappingInfo>()
+    fits<Mapping.MappingInfo, Contract.MappingOut>()
+    fits<keyof Contract.ResolveDraftIn, keyof Parameters<Mapping.AccessMappingDoor["resolveDraft"]>[0]>()
+    fits<Contract.ResolvedOut, Mapping.ResolvedInfo>()
+    fits<Mapping.ResolvedInfo, Contract.ResolvedOut>()
     fits<Omit<ReplayReport, "agents">, Omit<Chain.CheckInfo, "agents">>()
   })
 
@@ -103,9 +126,9 @@ describe("the plain types of the governor", () => {
       const imports = async (file: string): Promise<ReadonlyArray<string>> =>
         [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)].map((match) => match[1]!).sort()
       const folder = await declarationsOf(out)
-      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/agents-door-types.ts", "./governor/bound-door-types.ts", "./governor/call-options.ts", "./governor/chain-types.ts", "./governor/decision-types.ts", "./governor/log-line.ts", "./governor/webhooks-door-types.ts", "./identity/trust-store.ts", "./storage/choice.ts", "./webhooks/webhooks-choice.ts"])
+      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/access-mapping-door-types.ts", "./governor/agents-door-types.ts", "./governor/bound-door-types.ts", "./governor/call-options.ts", "./governor/chain-types.ts", "./governor/decision-types.ts", "./governor/log-line.ts", "./governor/models-door-types.ts", "./governor/provenance-door-types.ts", "./governor/webhooks-door-types.ts", "./identity/trust-store.ts", "./storage/choice.ts", "./webhooks/webhooks-choice.ts"])
       assert.deepStrictEqual(await imports(join(folder, "governor/agents-door-types.d.ts")), ["./call-options.ts"])
-      assert.deepStrictEqual(await imports(join(folder, "governor/webhooks-door-types.d.ts")), ["./call-options.ts"])
+      for (const door of ["access-mapping", "models", "provenance", "webhooks"]) assert.deepStrictEqual(await imports(join(folder, `governor/${door}-door-types.d.ts`)), ["./call-options.ts"])
       assert.deepStrictEqual(await imports(join(folder, "governor/bound-door-types.d.ts")), ["./call-options.ts"])
       for (const plain of ["call-options", "chain-types", "decision-types", "log-line"]) assert.deepStrictEqual(await imports(join(folder, `governor/${plain}.d.ts`)), [])
       assert.deepStrictEqual(await imports(join(folder, "governor/error.d.ts")), [])

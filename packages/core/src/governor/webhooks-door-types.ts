@@ -7,9 +7,9 @@ export interface WebhookInput {
   readonly url: string
   /** Types of the catalogue of events, 1 to 100. */
   readonly events: ReadonlyArray<string>
-  readonly description?: string | null
+  readonly description?: string | null | undefined
   /** Who is written to when it fails; left out, the address the host was started with. */
-  readonly notify_email?: string | null
+  readonly notify_email?: string | null | undefined
 }
 
 /** A webhook. Texts are null once their part was erased. */
@@ -79,15 +79,15 @@ export interface WebhooksDoor {
   disable(id: string, options?: ActOptions): Promise<WebhookInfo>
   enable(id: string, options?: ActOptions): Promise<WebhookInfo>
   /** Makes a new secret; the old one signs beside it for `overlap_hours`, 0 to 72, default 24. */
-  rotateSecret(id: string, overlap?: { readonly overlap_hours?: number | null }, options?: ActOptions): Promise<WebhookSecretInfo>
+  rotateSecret(id: string, overlap?: { readonly overlap_hours?: number | null | undefined }, options?: ActOptions): Promise<WebhookSecretInfo>
   /** Ends the old secret now. */
   completeRotation(id: string, options?: ActOptions): Promise<WebhookInfo>
   /** Newest first; `before` a sequence. */
-  deliveries(id: string, page?: { readonly before?: number; readonly limit?: number }, options?: CallOptions): Promise<ReadonlyArray<DeliveryInfo>>
+  deliveries(id: string, page?: { readonly before?: number | undefined; readonly limit?: number | undefined }, options?: CallOptions): Promise<ReadonlyArray<DeliveryInfo>>
   /** Owes the event of a finished delivery once more. */
   redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<DeliveryInfo>
   /** Owes once more what it missed since then, at most 14 days back. With `dry_run` it only counts. */
-  recover(id: string, missed: { readonly since: string; readonly dry_run?: boolean | null }, options?: CallOptions): Promise<{ readonly count: number; readonly dry_run: boolean; readonly has_more: boolean }>
+  recover(id: string, missed: { readonly since: string; readonly dry_run?: boolean | null | undefined }, options?: CallOptions): Promise<{ readonly count: number; readonly dry_run: boolean; readonly has_more: boolean }>
   /** Sends one test event at once, and tells how it went. */
   test(id: string, options?: CallOptions): Promise<WebhookTestInfo>
 }

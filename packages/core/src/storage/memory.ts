@@ -29,7 +29,7 @@ import { partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
 /** What the memory store can be told. */
 export interface MemoryOptions {
   /** Default: the portable one. A Node host may pass OpenSSL's. */
-  readonly crypto?: Crypto
+  readonly crypto?: Crypto | undefined
 }
 
 /** A store in memory. Each time it is opened it is a new, empty one. */

@@ -13,13 +13,13 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; `sslmode` as in libpq. */
   readonly url: string
   /** Default `flyball`. Made when it is missing; holds nothing but Flyball's tables. */
-  readonly schema?: string
+  readonly schema?: string | undefined
   /** Connections at most, one of which writes. Default 10, at least 2; with 2 there is a third once deliveries are claimed. */
-  readonly maxConnections?: number
+  readonly maxConnections?: number | undefined
   /** Shown in `pg_stat_activity`. Default `flyball`. */
-  readonly applicationName?: string
+  readonly applicationName?: string | undefined
   /** Opens for reading only: nothing is made or migrated, a role that may only SELECT will do, and `commit` and `lease` are refused. */
-  readonly readOnly?: boolean
+  readonly readOnly?: boolean | undefined
 }
 
 /** A pool that can be cut off. A connection is made when it is needed; one that dies is replaced at its next use. */

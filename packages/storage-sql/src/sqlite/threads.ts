@@ -18,11 +18,11 @@ export interface SqliteOptions {
    *
    * - Unit: milliseconds. Default 1,000.
    */
-  readonly busyTimeoutMs?: number
+  readonly busyTimeoutMs?: number | undefined
   /** Opens the file for reading only, beside the process that writes it. `commit` and `lease` are then refused. */
-  readonly readOnly?: boolean
+  readonly readOnly?: boolean | undefined
   /** For a process that does one thing at a time and should take little memory: reads and writes happen in its own thread, which they hold up, with little cache. Default false. */
-  readonly small?: boolean
+  readonly small?: boolean | undefined
 }
 
 /** Who reads and who writes. For `:memory:`, and for a small store, it is the same worker; `writer` is null where the store was opened for reading only. */

@@ -1,0 +1,25 @@
+/** The access mapping through the plain door. */
+import { Effect } from "effect"
+import { mappedRules, resolvedOut } from "../access-mapping/document.ts"
+import { resolveClaims } from "../access-mapping/rules/resolve.ts"
+import { AccessMapping } from "../access-mapping/service.ts"
+import type { Writer } from "../writer.ts"
+import type { AccessMappingDoor } from "./access-mapping-door-types.ts"
+import { acting } from "./acting.ts"
+import type { Door } from "./door.ts"
+import { decodeClaims, decoded, decodeDraft, decodeMapping } from "./input.ts"
+
+/** The access mapping over a door. */
+export const accessMappingDoor = (door: Door, own: Writer): AccessMappingDoor => {
+  const act = acting(door, own)
+  return {
+    get: (options) => door.run(AccessMapping.use((mapping) => mapping.get), options),
+    set: (mapping, options) => act((writer) => Effect.flatMap(decoded(decodeMapping, mapping), (input) => AccessMapping.use((access) => access.set(input, writer))), options),
+    resolve: (claims, options) =>
+      door.run(Effect.flatMap(decoded(decodeClaims, claims), ({ groups, roles, user_ids: userIds }) =>
+        AccessMapping.use((access) => Effect.map(access.current, (mapping) => resolvedOut(resolveClaims(mapping, { roles, groups, userIds }))))), options),
+    resolveDraft: (draft, options) =>
+      door.run(Effect.map(decoded(decodeDraft, draft), ({ groups, roles, rules, trust_canonical: trustCanonical, user_ids: userIds }) =>
+        resolvedOut(resolveClaims({ rules: mappedRules(rules), trustCanonical }, { roles, groups, userIds }))), options)
+  }
+}
