@@ -320,6 +320,13 @@ export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingT
   }
 }
 
+/** The evaluation ended for its meters before: a decision said what it came to, or it was voided. It ends once. */
+export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("EvaluationEnded", { how: told(Schema.Literals(["settled", "void"])) }) {
+  override get message(): string {
+    return this.how === "void" ? "The evaluation is void, and its meters are free of it." : "Another decision has settled this evaluation already: what it came to stays counted."
+  }
+}
+
 /** There is nothing at this path. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   override get message(): string {
@@ -369,7 +376,7 @@ export type Refusal =
   | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | SettleBelowReserved | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
   | PackNotFound | IngestKeyNotFound | WebhookNotFound | WebhookRevoked | WebhookNotActive | RotationUnderWay | DeliveryNotFound | DeliveryUnfinished
   | EnvelopeNotFound | EnvelopeVersionNotFound | EnvelopeExists | EnvelopeRevisionConflict | NothingToPublish | EnvelopeNotPublishable | SecondApproverRequired
-  | EnvelopeNotInForce | WaiverNotFound | WaiverNotOpen | EvaluationNotFound | NothingToVoid
+  | EnvelopeNotInForce | WaiverNotFound | WaiverNotOpen | EvaluationNotFound | NothingToVoid | EvaluationEnded
   | WebhooksUnavailable | NotFound | MethodNotAllowed | UnsupportedMediaType | BodyTooLarge | Draining | NotWriting
 
 /** The tag of a refusal. */

@@ -95,7 +95,7 @@ const takeBack: Act = Effect.fnUntraced(function*(client) {
   const found = evaluated(client)
   if (found === null) return
   const answer = yield* ask(client, "void", Evaluations.use((evaluations) => evaluations.void(found.id, {}, systemHost)))
-  const isFree = (tag: string): boolean => tag === "NothingToVoid" || (tag === "InvalidInput" && client.ledger.cameTo.has(found.id))
+  const isFree = (tag: string): boolean => tag === "NothingToVoid" || (tag === "EvaluationEnded" && client.ledger.cameTo.has(found.id))
   if (answer !== null && !answer.done && !isFree(answer.refusal._tag)) yield* unexpected(client, "void", answer.refusal._tag)
 })
 
@@ -121,7 +121,7 @@ const account: Act = Effect.fnUntraced(function*(client, turn) {
   const answer = yield* ask(client, "come to", Capture.use((capture) => capture.settle(receipt!.decision_id, { status: "ok", actual: [{ meter: "spent", amount }] }, systemHost)))
   if (answer === null || answer.done) return
   // Taken back, accounted for by another decision, or settled by somebody who said nothing of meters.
-  const isFree = answer.refusal._tag === "InvalidInput" || (answer.refusal._tag === "DecisionAlreadySettled" && settled.outcomes.size > 1)
+  const isFree = answer.refusal._tag === "EvaluationEnded" || answer.refusal._tag === "InvalidInput" || (answer.refusal._tag === "DecisionAlreadySettled" && settled.outcomes.size > 1)
   if (!isFree) yield* unexpected(client, "come to", answer.refusal._tag)
 })
 

@@ -101,6 +101,6 @@ export const bound = {
   }),
   voidEvaluation: endpoint({
     id: "bound.void_evaluation", method: "POST", path: `${EVALUATION}/void`, summary: "Takes away what an evaluation added to meters: its action was not taken.",
-    access: access.operate, params: evaluation, body: optionalBody(VoidIn), success: json(201, VoidOut), refusals: ["EvaluationNotFound", "NothingToVoid"]
+    access: access.operate, params: evaluation, body: optionalBody(VoidIn), success: json(201, VoidOut), refusals: ["EvaluationEnded", "EvaluationNotFound", "NothingToVoid"]
   })
 } as const

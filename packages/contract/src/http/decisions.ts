@@ -37,7 +37,7 @@ export const decisions = {
     id: "decisions.settle", method: "POST", path: "/api/v1/decisions/{decision_id}/settle", summary: "Records the outcome of a decision, once.",
     access: access.capture, params: { decision_id: idParam("decision", () => new DecisionNotFound()) },
     body: jsonBody(SettleIn, { keepRaw: (path) => path.length === 1 && path[0] === "result" }), success: json(201, SettleOut),
-    refusals: ["DecisionNotFound", "DecisionAlreadySettled", "DecisionTooLarge", "SettleBelowReserved"]
+    refusals: ["DecisionNotFound", "DecisionAlreadySettled", "DecisionTooLarge", "EvaluationEnded", "SettleBelowReserved"]
   }),
   gap: endpoint({
     id: "decisions.gap", method: "POST", path: "/api/v1/agents/{agent_id}/capture-gaps", summary: "Records that decisions were not witnessed.",

@@ -1,6 +1,6 @@
 /** One of each refusal, as it can happen: what the interface description shows. */
 import {
-  EnvelopeExists, EnvelopeNotFound, EnvelopeNotInForce, EnvelopeNotPublishable, EnvelopeRevisionConflict, EnvelopeVersionNotFound, EvaluationNotFound, NothingToPublish, NothingToVoid, SecondApproverRequired, SettleBelowReserved, WaiverNotFound, WaiverNotOpen,
+  EnvelopeExists, EnvelopeNotFound, EnvelopeNotInForce, EnvelopeNotPublishable, EnvelopeRevisionConflict, EnvelopeVersionNotFound, EvaluationEnded, EvaluationNotFound, NothingToPublish, NothingToVoid, SecondApproverRequired, SettleBelowReserved, WaiverNotFound, WaiverNotOpen,
   AgentNameTaken, AgentNotFound, AgentVersionConflict, BodyTooLarge, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, DecisionTooLarge, DeliveryNotFound,
   DeliveryUnfinished, Draining, Forbidden, IngestKeyNotFound, InvalidInput,
   InvalidTransition, KeyNotAllowed, MappingVersionConflict, MethodNotAllowed, ModelNotFound, ModelTaken, NotFound, NotWriting, OrgUnitNotAllowed, PackNotFound, PartErased, PartNotFound, RecordNotFound, type Refusal,
@@ -60,6 +60,7 @@ export const refusalExamples: { readonly [T in RefusalTag]: Extract<Refusal, { r
   WaiverNotOpen: new WaiverNotOpen({ status: "expired" }),
   EvaluationNotFound: new EvaluationNotFound({}),
   NothingToVoid: new NothingToVoid(),
+  EvaluationEnded: new EvaluationEnded({ how: "settled" }),
   NotFound: new NotFound(),
   MethodNotAllowed: new MethodNotAllowed({ allow: ["GET", "HEAD", "OPTIONS"] }),
   UnsupportedMediaType: new UnsupportedMediaType(),

@@ -1,6 +1,6 @@
 /** Capture: witness, settle, note gaps, list. Spec: document 1 section 4; design section 3 (capture is one ChangeSet, all or nothing). */
 import type {
-  CaptureGapIn, CaptureGapOut, DecisionIn, DecisionListQuery, DecisionOut, DecisionTooLarge, InvalidInput, ReceiptsOut, SettleBelowReserved, SettleIn, SettleOut
+  CaptureGapIn, CaptureGapOut, DecisionIn, DecisionListQuery, DecisionOut, DecisionTooLarge, EvaluationEnded, InvalidInput, ReceiptsOut, SettleBelowReserved, SettleIn, SettleOut
 } from "@flyball/contract"
 import { AgentNotFound, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, isId } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
@@ -29,7 +29,7 @@ export interface CaptureApi {
     Effect.Effect<ReceiptsOut, AgentNotFound | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault>
   /** Adds the outcome of a decision, once. An ingest key says of meters at least what its evaluation reserved: less is for a person or the host to say. */
   readonly settle: (decisionId: string, settle: SettleIn, writer: Writer, scope?: Scope) =>
-    Effect.Effect<SettleOut, DecisionNotFound | DecisionAlreadySettled | DecisionTooLarge | InvalidInput | SettleBelowReserved | ReadFault>
+    Effect.Effect<SettleOut, DecisionNotFound | DecisionAlreadySettled | DecisionTooLarge | EvaluationEnded | InvalidInput | SettleBelowReserved | ReadFault>
   /** Notes that decisions were made and not witnessed. */
   readonly gap: (agentId: string, gap: CaptureGapIn, writer: Writer, scope?: Scope) => Effect.Effect<CaptureGapOut, AgentNotFound | InvalidInput | ReadFault>
   /** Newest first, with the outcome where there is one. */

@@ -1,5 +1,5 @@
 /** Changes of what an evaluation added to meters: settled with what it came to, or voided. */
-import { detailItem, InvalidInput, SettleBelowReserved } from "@flyball/contract"
+import { detailItem, EvaluationEnded, InvalidInput, SettleBelowReserved } from "@flyball/contract"
 import { Effect } from "effect"
 import type { InForceReader } from "../envelopes/in-force.ts"
 import type { DocumentPut, StorageApi } from "../storage/port.ts"
@@ -16,12 +16,16 @@ import { readSide } from "./rules/recorded-side.ts"
  */
 export const EVALUATION_ENDS = "evaluation_ends"
 
-/** The put that ends an evaluation; null where it ended in just this way before. Fails with a sentence where it ended otherwise. */
+/**
+ * The put that ends an evaluation; null where it ended in just this way before.
+ *
+ * - Fails: `EvaluationEnded` where it ended otherwise.
+ */
 export const endOf = Effect.fnUntraced(function*(storage: StorageApi, evaluationId: string, how: string) {
   const ended = yield* storage.get(EVALUATION_ENDS, evaluationId)
   if (ended === null) return { collection: EVALUATION_ENDS, id: evaluationId, expectedVersion: 0, body: { how } } satisfies DocumentPut
   if (ended.body["how"] === how) return null
-  return yield* Effect.fail(ended.body["how"] === "void" ? "The evaluation is void, and its meters are free of it" as const : "Another decision has settled this evaluation already: what it came to stays counted" as const)
+  return yield* new EvaluationEnded({ how: ended.body["how"] === "void" ? "void" : "settled" })
 })
 
 /** What settling a decision does to meters. */
@@ -57,8 +61,8 @@ export const touchWindows = Effect.fnUntraced(function*(storage: StorageApi, win
 /**
  * What settling with these amounts changes.
  *
- * - Fails: `InvalidInput` where the decision names no evaluation of this agent, where that one added nothing to such a meter, is void or was settled by another decision, and for an amount that the meter cannot have;
- *   `SettleBelowReserved` where a key says less than was reserved: it could spend without end.
+ * - Fails: `InvalidInput` where the decision names no evaluation of this agent, where that one added nothing to such a meter, and for an amount that the meter cannot have; `EvaluationEnded` where it is void or was settled by
+ *   another decision; `SettleBelowReserved` where a key says less than was reserved: it could spend without end.
  */
 export const settleMeters = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, { agentId, decisionId, evaluationId, writer }: Settling, actual: Actual) {
   const evaluation = evaluationId === null ? null : yield* findEvaluation(storage, evaluationId)
@@ -73,7 +77,7 @@ export const settleMeters = Effect.fnUntraced(function*(storage: StorageApi, inF
     if (amount < reservation.amount && !mayGiveBack(writer.id)) return yield* new SettleBelowReserved({ meter, reserved: reservation.amount })
   }
   const windows = reserved.flatMap(({ meter, window }) => (actual.some((one) => meter === one.meter || meter === `shadow:${one.meter}`) ? [window] : []))
-  const end = yield* endOf(storage, evaluationId, decisionId).pipe(Effect.catchIf((fault) => typeof fault === "string", (sentence) => refused(sentence, null)))
+  const end = yield* endOf(storage, evaluationId, decisionId)
   return { evaluationSeq: evaluation.seq, puts: [...(yield* touchWindows(storage, windows)), ...(end === null ? [] : [end])] } satisfies SettledMeters
 })
 

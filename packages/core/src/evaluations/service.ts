@@ -1,5 +1,5 @@
 /** Evaluations: may this agent do what it intends? Spec: document 1 section 4, `/bound/evaluations`; api.md "bounded autonomy"; `envelope/1`. */
-import { type AgentNotFound, type ClientRefReused, detailItem, type Evaluation, type EvaluationIn, EvaluationNotFound, type ExplanationOut, InvalidInput, NothingToVoid, type VoidIn, type VoidOut } from "@flyball/contract"
+import { type AgentNotFound, type ClientRefReused, detailItem, type Evaluation, type EvaluationEnded, type EvaluationIn, EvaluationNotFound, type ExplanationOut, InvalidInput, NothingToVoid, type VoidIn, type VoidOut } from "@flyball/contract"
 import { canonicalBytes } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../agents/read-agent.ts"
@@ -43,7 +43,7 @@ export interface EvaluationsApi {
   /** The nearest less restrictive verdict: what would have had to be otherwise. */
   readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
   /** Takes away what it added to meters: its action was not taken. Refused once a decision has said what it came to, where there is nothing to take away, and to ingest keys. */
-  readonly void: (id: string, input: VoidIn, writer: Writer, scope?: Scope) => Effect.Effect<VoidOut, EvaluationNotFound | InvalidInput | NothingToVoid | ReadFault>
+  readonly void: (id: string, input: VoidIn, writer: Writer, scope?: Scope) => Effect.Effect<VoidOut, EvaluationEnded | EvaluationNotFound | InvalidInput | NothingToVoid | ReadFault>
 }
 
 /** Evaluations. */
@@ -123,9 +123,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         const reservations = reservationsOf(record.body)
         if (reservations.length === 0) return yield* new NothingToVoid()
         const puts = yield* touchWindows(storage, reservations.map(({ window }) => window))
-        const end = yield* endOf(storage, id, "void").pipe(
-          Effect.catchIf((fault) => typeof fault === "string", (sentence) => Effect.fail(new InvalidInput({ detail: [detailItem(["path", "evaluation_id"], "value_error", sentence, id)] })))
-        )
+        const end = yield* endOf(storage, id, "void")
         const digest = contentDigest(crypto, canonicalText({ evaluation_id: id }), [])
         const { records: [receipt] } = yield* storage.commit({
           puts: end === null ? puts : [...puts, end],
