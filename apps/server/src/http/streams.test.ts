@@ -118,6 +118,8 @@ describe("streams", () => {
     const lines = await send("GET", "/api/v1/chain/records?limit=3", { token: admin, headers: { accept: "application/x-ndjson" } })
     const array = await send("GET", "/api/v1/chain/records?limit=3", { token: admin })
     assert.strictEqual(lines.headers.get("content-type"), "application/x-ndjson")
+    const preferred = await send("GET", "/api/v1/chain/records?limit=3", { token: admin, headers: { accept: "application/json, application/x-ndjson;q=0.5" } })
+    assert.strictEqual(preferred.headers.get("content-type"), "application/json")
     assert.deepStrictEqual(lines.text.trimEnd().split("\n").map((line) => JSON.parse(line)), array.json)
     const one = await send("GET", "/api/v1/chain/records/1", { token: admin })
     assert.strictEqual(`${one.text}\n`, `${lines.text.split("\n")[1]}\n`)

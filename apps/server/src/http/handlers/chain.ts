@@ -4,6 +4,7 @@ import { Chain, Checkpointer, Erasure } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { type Answer, json, pieces } from "../answer.ts"
+import { asksForLines } from "../asks-for-lines.ts"
 import type { HandlersOf } from "../call.ts"
 import { writerOf } from "../caller.ts"
 import { pageOf } from "../page-of.ts"
@@ -35,6 +36,6 @@ const [open, comma, close, line] = [utf8("["), utf8(","), utf8("]"), utf8("\n")]
 
 /** Records as they were hashed: members of a JSON array, or one a line. */
 const recordsAnswer = (records: ReadonlyArray<Uint8Array>, accept: string): Answer =>
-  accept.includes(LINES_MEDIA)
+  asksForLines(accept)
     ? pieces(LINES_MEDIA, ...records.flatMap((bytes) => [bytes, line]))
     : pieces("application/json", open, ...records.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes])), close)
