@@ -34,6 +34,10 @@ export const planBegin = (id: string, start: Pick<EnvelopeDocument, "agentId" | 
   return drafted({ id, version: 0, body: empty }, draft, writer, 1, [profile])
 }
 
+/** Whether the draft says this already, with this writer among its authors: writing it anew would change nothing. What was erased is written anew. */
+export const saysAlready = ({ body: { draft } }: StoredEnvelope, { digest }: Draft, writer: Writer): boolean =>
+  draft !== null && draft.envelope !== null && draft.digest === digest && draft.authors.includes(writer.id)
+
 /**
  * Decides what writing the draft anew would change. What is in force stays.
  *

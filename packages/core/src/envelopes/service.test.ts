@@ -87,6 +87,24 @@ describe("an envelope", () => {
     yield* sound
   }).pipe(Effect.provide(governorWorld())))
 
+  it.effect("has a draft that its author writes anew without a record; another who writes the same becomes an author", () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const agent = yield* registered("bot")
+    const { draft, id, revision } = yield* envelopes.create({ name: "Refunds", agent_id: agent.id, envelope: refunds() }, ann)
+    const seq = Effect.map(Storage.use(({ asOf }) => asOf), (asOf) => asOf.seq)
+    const before = yield* seq
+    assert.deepInclude(yield* envelopes.update(id, { envelope: refunds(), if_revision: revision }, ann), { draft, revision })
+    assert.strictEqual(yield* seq, before)
+    assert.strictEqual(yield* tag(envelopes.update(id, { envelope: refunds(), if_revision: revision + 1 }, ann)), "EnvelopeRevisionConflict")
+    assert.deepStrictEqual((yield* envelopes.update(id, { envelope: refunds() }, ben)).draft?.authors, [ann.id, ben.id])
+    assert.strictEqual((yield* envelopes.update(id, { envelope: tighter() }, ann)).revision, revision + 2)
+    assert.strictEqual(yield* seq, before + 2)
+    // What was erased is written anew.
+    yield* erase(yield* lastOf("envelope.drafted"), "envelope")
+    assert.deepStrictEqual((yield* envelopes.update(id, { envelope: tighter() }, ann)).draft?.envelope, tighter())
+    yield* sound
+  }).pipe(Effect.provide(governorWorld())))
+
   it.effect("with errors is not published, and says what they are", () => Effect.gen(function*() {
     const envelopes = yield* Envelopes
     const agent = yield* registered("bot")

@@ -25,7 +25,7 @@ import { readHistory } from "./history.ts"
 import { inForceReader } from "./in-force.ts"
 import { lintSurroundings } from "./lint-surroundings.ts"
 import { agentTarget, ENVELOPE_VERSIONS, ENVELOPES, unitTarget, type VersionDocument, versionId } from "./life/rules/document.ts"
-import { type Draft, planBegin, planDraft, planPublish, planWithdraw } from "./plan-life.ts"
+import { type Draft, planBegin, planDraft, planPublish, planWithdraw, saysAlready } from "./plan-life.ts"
 import { publicationFindings } from "./rules/analysis/publication.ts"
 import { MAX_ENVELOPE_DEPTH } from "./rules/limits.ts"
 import { envelopeOut, nextEpoch, readStoredEnvelope, storedEnvelope, type StoredEnvelope, unitOf, versionOut } from "./stored-envelope.ts"
@@ -165,7 +165,9 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       update: (id, { envelope: text, if_revision = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(Effect.gen(function*() {
         const stored = yield* readStoredEnvelope(storage, id, scope)
         if (if_revision !== null && if_revision !== stored.version) return yield* new EnvelopeRevisionConflict({ revision: stored.version })
-        const { change, envelope } = yield* Effect.fromResult(planDraft(stored, yield* draft, writer))
+        const wanted = yield* draft
+        if (saysAlready(stored, wanted, writer)) return envelopeOut(stored)
+        const { change, envelope } = yield* Effect.fromResult(planDraft(stored, wanted, writer))
         yield* storage.commit(change)
         return envelopeOut({ id, version: stored.version + 1, body: envelope })
       }), { collection: ENVELOPES, id })),
