@@ -9,11 +9,11 @@ import { check, identifier, instant, name, oneOf, optional } from "./fields.ts"
  */
 export const CARD_LIMIT = 524_288
 
-/** Base64 with padding, in its one form. */
-const base64 = (max: number) => Schema.String.check(
+/** Base64 with padding, in its one form, of what `holds` says. */
+const base64 = (max: number, holds: string) => Schema.String.check(
   check<string>((value) => value.length > 0, { type: "string_too_short", msg: "String should have at least 1 character", ctx: { min_length: 1 } }),
   check<string>((value) => value.length <= max, { type: "string_too_long", msg: `String should have at most ${max} characters`, ctx: { max_length: max } }),
-  check<string>((value) => isBase64(value), { type: "value_error", msg: "The text is not base64 with padding (RFC 4648 section 4)" }, { contentEncoding: "base64" })
+  check<string>((value) => isBase64(value), { type: "value_error", msg: "The text is not base64 with padding (RFC 4648 section 4)" }, { contentEncoding: "base64", description: `${holds}, in base64 with padding.` })
 )
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -30,12 +30,9 @@ const isBase64 = (value: string): boolean => {
  * that carries its own `signatures`. A public key only selects the entry of the trust store that holds it.
  */
 export const SignedCard = Schema.Struct({
-  /** Base64 of the card's bytes. */
-  card: base64(CARD_LIMIT),
-  /** Base64, 64 bytes. */
-  signature: optional(base64(1_024)),
-  /** Base64, 32 bytes. */
-  public_key: optional(base64(1_024)),
+  card: base64(CARD_LIMIT, "The bytes of the card"),
+  signature: optional(base64(1_024, "The 64 bytes of an Ed25519 signature over the card's bytes")),
+  public_key: optional(base64(1_024, "The 32 bytes of an Ed25519 key as its JWK has them, without the wrapping of a PEM file")),
   key_id: optional(identifier(200))
 })
 export type SignedCard = typeof SignedCard.Type

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentNotFound, type IdentityIn, type IdentityVerdict } from "@flyball/contract"
-import { fromUtf8, portableCrypto, readRecord, toBase64, toHex, utf8 } from "@flyball/evidence"
+import { fromHex, fromUtf8, portableCrypto, readRecord, toBase64, toHex, utf8 } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Agents } from "../agents/service.ts"
@@ -129,7 +129,9 @@ describe("attaching an identity", () => {
       [{}, "missing", "signed_card"], [{ signed_card: null, declared_ref: null }, "missing", "signed_card"], [{ ...signed, ...spiffe }, "value_error", "signed_card"], [{ ...signed, declared_ref: "x" }, "value_error", "signed_card"],
       [{ declared_source: "spiffe" }, "missing", "declared_ref"], [{ declared_ref: "x" }, "missing", "declared_source"], [{ declared_source: "signed_card", declared_ref: "x" }, "value_error", "declared_source"],
       [{ signed_card: { card, signature } }, "missing", "signed_card.key_id"], [{ signed_card: { card, key_id: "acme" } }, "missing", "signed_card.signature"],
-      [{ signed_card: { card, signature, key_id: "acme", public_key: toBase64(acme.trusted.publicKey) } }, "value_error", "signed_card.public_key"]
+      [{ signed_card: { card, signature, key_id: "acme", public_key: toBase64(acme.trusted.publicKey) } }, "value_error", "signed_card.public_key"],
+      // A key as a PEM file wraps it is none of the store's keys, though it holds one.
+      [{ signed_card: { card, signature, public_key: toBase64(new Uint8Array([...fromHex("302a300506032b6570032100")!, ...acme.trusted.publicKey])) } }, "value_error", "signed_card.public_key"]
     ]
     for (const [input, type, loc] of rows) {
       const refusal = yield* Effect.flip(attach(id, input))

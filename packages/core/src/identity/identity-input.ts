@@ -7,10 +7,13 @@ import { cardSources } from "./rules/sources.ts"
 /** A card to be verified, or an identity that somebody only says the agent has. */
 export type Attached = { readonly kind: "card"; readonly sent: SentCard } | { readonly kind: "declared"; readonly source: string; readonly ref: string }
 
+/** Bytes of a key of the trust store: Ed25519, and the point of P-256. No entry has others, and a verdict on what only looks like an unknown key would be recorded. */
+const KEY_BYTES: ReadonlySet<number> = new Set([32, 65])
+
 /**
  * Reads an `IdentityIn`.
  *
- * - Fails: `InvalidInput`: `missing` for neither card nor declaration, half of a declaration, or a signature without a key; `value_error` for both, for two keys,
+ * - Fails: `InvalidInput`: `missing` for neither card nor declaration, half of a declaration, or a signature without a key; `value_error` for both, for two keys, for bytes that are no key,
  *   a key without a signature, and a declaration that calls itself a signed card.
  * - Spec: document 1 section 2, `IdentityIn`; api "agents and registry".
  */
@@ -30,10 +33,13 @@ export const readIdentity = (input: IdentityIn): Result.Result<Attached, Invalid
 }
 
 const readSent = ({ card, key_id: keyId, public_key: publicKey, signature }: NonNullable<IdentityIn["signed_card"]>): Result.Result<SentCard, InvalidInput> => {
-  const byId: KeyChoice | null = keyId === undefined || keyId === null ? null : { keyId }
-  const byKey: KeyChoice | null = publicKey === undefined || publicKey === null ? null : { publicKey: sentBytes(publicKey) }
-  const given = byId ?? byKey
+  const byId = keyId === undefined || keyId === null ? null : { keyId }
+  const byKey = publicKey === undefined || publicKey === null ? null : { publicKey: sentBytes(publicKey) }
+  const given: KeyChoice | null = byId ?? byKey
   if (byId !== null && byKey !== null) return refused(["signed_card", "public_key"], "value_error", "Send key_id or public_key, not both")
+  if (byKey !== null && !KEY_BYTES.has(byKey.publicKey.length)) {
+    return refused(["signed_card", "public_key"], "value_error", `Expected the 32 bytes of an Ed25519 key without a wrapping, not ${byKey.publicKey.length} bytes`)
+  }
   if (signature === undefined || signature === null) {
     return given === null
       ? Result.succeed({ card: sentBytes(card), detached: null })
