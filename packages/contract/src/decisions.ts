@@ -33,6 +33,10 @@ export const Usage = Schema.Struct({
 })
 export type Usage = typeof Usage.Type
 
+/** The same in a response, whose members are always there. */
+export const UsageOut = Schema.Struct({ input_tokens: Schema.NullOr(Schema.Int), output_tokens: Schema.NullOr(Schema.Int), cost_micro_usd: Schema.NullOr(Schema.Int) })
+export type UsageOut = typeof UsageOut.Type
+
 /** Members of a decision that come out as they went in. */
 const plainMembers = {
   client_ref: identifier(128),
@@ -176,7 +180,7 @@ export const DecisionOut = Schema.Struct({
   evaluation_id: Schema.NullOr(Schema.String),
   approval_id: Schema.NullOr(Schema.String),
   model: Schema.NullOr(Schema.String),
-  usage: Schema.NullOr(Usage),
+  usage: Schema.NullOr(UsageOut),
   latency_ms: Schema.NullOr(Schema.Int),
   mode: Schema.NullOr(oneOf(decisionModes)),
   decided_by: Schema.NullOr(oneOf(deciders)),
@@ -189,7 +193,7 @@ export const DecisionOut = Schema.Struct({
     record_hash: Schema.String,
     recorded_at: instant,
     status: oneOf(settledStatuses),
-    usage: Schema.NullOr(Usage),
+    usage: Schema.NullOr(UsageOut),
     latency_ms: Schema.NullOr(Schema.Int),
     writer: Schema.String
   }))

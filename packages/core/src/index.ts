@@ -12,7 +12,7 @@ export { GovernorError } from "./governor/error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/call-options.ts"
 export type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./governor/chain-types.ts"
-export type { DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt, UsageInput } from "./governor/decision-types.ts"
+export type { DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt, UsageInfo, UsageInput } from "./governor/decision-types.ts"
 
 export { recoverGovernor, type RecoveredInfo, recoveryNeeded, type RecoveryOptions } from "./recovery/recover-governor.ts"
 

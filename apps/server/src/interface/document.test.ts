@@ -229,6 +229,18 @@ describe("what comes out", () => {
     assert.deepStrictEqual(responseOf(operationOf(endpoints.find(({ id }) => id === "agents.list")!), 401).headers["WWW-Authenticate"], { $ref: "#/components/headers/Authenticate" })
   })
 
+  it("has every member of every response: what is absent is null", () => {
+    const answered = new Set<object>()
+    const walk = (value: unknown): void => {
+      const node = typeof value === "object" && value !== null && "$ref" in value ? String(value.$ref).split("/").slice(1).reduce((in_: unknown, name) => (in_ as { readonly [name: string]: unknown })[name], description) : value
+      if (typeof node !== "object" || node === null || answered.has(node)) return
+      answered.add(node)
+      Object.values(node).forEach(walk)
+    }
+    for (const one of endpoints) walk(operationOf(one).responses)
+    for (const node of answered) if ("properties" in node) assert.deepStrictEqual((node as JsonSchema)["required"], Object.keys(node.properties as object), JSON.stringify(node))
+  })
+
   it("has the media types that are no JSON", () => {
     const content = (id: string) => Object.keys(responseOf(operationOf(endpoints.find((one) => one.id === id)!), 200).content)
     assert.deepStrictEqual(content("chain.records"), ["application/json", "application/x-ndjson"])

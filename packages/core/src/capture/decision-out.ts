@@ -1,5 +1,5 @@
 /** A witnessed decision as the interface shows it, read back from its record. */
-import type { DecisionOut, Usage } from "@flyball/contract"
+import type { DecisionOut, UsageOut } from "@flyball/contract"
 import type { JsonValue, RecordView } from "@flyball/evidence"
 import type { StoredRecord } from "../storage/port.ts"
 import { recordHash } from "./receipts.ts"
@@ -54,8 +54,8 @@ export const decisionOut = (id: string, { record, view }: ReadDecision, settled:
 }
 
 /** Members of a response are always there; what is absent is null. */
-const usage = (value: JsonValue | undefined): Usage | null => {
+const usage = (value: JsonValue | undefined): UsageOut | null => {
   if (value === undefined || value === null) return null
-  const { cost_micro_usd = null, input_tokens = null, output_tokens = null } = value as Usage
+  const { cost_micro_usd = null, input_tokens = null, output_tokens = null } = value as Partial<UsageOut>
   return { input_tokens, output_tokens, cost_micro_usd }
 }

@@ -12,6 +12,13 @@ export interface UsageInput {
   readonly cost_micro_usd?: number | null | undefined
 }
 
+/** The same in an answer: always all of it, null where it was not said. */
+export interface UsageInfo {
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  readonly cost_micro_usd: number | null
+}
+
 /** A decision to be witnessed. `args`, `result` and `labels` are any JSON, up to 1 MiB each; they can be withheld and erased later. */
 export interface DecisionInput {
   /** Your own name for this decision, unique per agent: the same content again is a duplicate, other content is refused. Best if it ascends in time. */
@@ -113,7 +120,7 @@ export interface DecisionInfo {
   readonly evaluation_id: string | null
   readonly approval_id: string | null
   readonly model: string | null
-  readonly usage: UsageInput | null
+  readonly usage: UsageInfo | null
   readonly latency_ms: number | null
   readonly mode: "enforced" | "observed" | null
   readonly decided_by: "server" | "sdk_cache" | "fail_open" | "fail_closed" | null
@@ -127,7 +134,7 @@ export interface DecisionInfo {
     readonly record_hash: string
     readonly recorded_at: string
     readonly status: "ok" | "error" | "denied" | "unknown"
-    readonly usage: UsageInput | null
+    readonly usage: UsageInfo | null
     readonly latency_ms: number | null
     readonly writer: string
   } | null
