@@ -1,6 +1,6 @@
 /** Agents as they travel. Spec: document 1 sections 2 and 4; api.md "agents and registry". */
 import { Schema } from "effect"
-import { email, identifier, instant, integer, jsonObject, line, list, name, oneOf, optional, orgUnit, text } from "./fields.ts"
+import { email, identifier, instant, integer, jsonObject, line, list, name, oneOf, optional, orgUnit, reason, text } from "./fields.ts"
 import { pageOf } from "./page.ts"
 
 /** How much an agent may do by itself, least first. */
@@ -50,7 +50,7 @@ export const OwnershipTransfer = Schema.Struct({ owner_name: name(200), owner_em
 export type OwnershipTransfer = typeof OwnershipTransfer.Type
 
 /** Body of POST /agents/{agent_id}/disown. */
-export const DisownIn = Schema.Struct({ reason: text(1, 1_000) })
+export const DisownIn = Schema.Struct({ reason: reason(1_000) })
 export type DisownIn = typeof DisownIn.Type
 
 /** Body of POST /agents/{agent_id}/recertify. */

@@ -1,6 +1,6 @@
 /** Autonomy envelopes as they travel. Spec: api.md "bounded autonomy"; the language itself is `envelope/1` in core. */
 import { Schema } from "effect"
-import { id, identifier, instant, integer, integerParam, jsonObjectUpTo, list, name, oneOf, optional, orgUnit, text } from "./fields.ts"
+import { id, identifier, instant, integer, integerParam, jsonObjectUpTo, list, name, oneOf, optional, orgUnit, reason } from "./fields.ts"
 import { pageOf } from "./page.ts"
 
 /** Outcomes of an evaluation, least restrictive first. */
@@ -175,7 +175,7 @@ export const PublishIn = Schema.Struct({ mode: optional(oneOf(envelopeModes)), i
 export type PublishIn = typeof PublishIn.Type
 
 /** Body of POST …/withdraw. */
-export const WithdrawIn = Schema.Struct({ reason: optional(text(1, 2_000)) })
+export const WithdrawIn = Schema.Struct({ reason: optional(reason(2_000)) })
 export type WithdrawIn = typeof WithdrawIn.Type
 
 /** Body of POST …/waivers: an exception to one rule of the version in force, for a time. */
@@ -183,7 +183,7 @@ export const WaiverCreate = Schema.Struct({
   rule_id: identifier(64),
   unless: list(Schema.Unknown, 1, 64),
   expires_at: instant,
-  reason: text(1, 2_000)
+  reason: reason(2_000)
 })
 export type WaiverCreate = typeof WaiverCreate.Type
 

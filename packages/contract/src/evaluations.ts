@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { deciders } from "./decisions.ts"
 import { envelopeModes, evaluationOutcomes } from "./envelopes.ts"
-import { check, id, identifier, instant, oneOf, optional, patterned, text } from "./fields.ts"
+import { check, id, identifier, instant, oneOf, optional, patterned, reason } from "./fields.ts"
 
 /**
  * How long an agent may act on a verdict.
@@ -104,7 +104,7 @@ export const ExplanationOut = Schema.Struct({
 export type ExplanationOut = typeof ExplanationOut.Type
 
 /** Body of POST /bound/evaluations/{evaluation_id}/void. */
-export const VoidIn = Schema.Struct({ reason: optional(text(1, 2_000)) })
+export const VoidIn = Schema.Struct({ reason: optional(reason(2_000)) })
 export type VoidIn = typeof VoidIn.Type
 
 /** Where the note of a voided evaluation landed. */

@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { decode } from "./decode.ts"
-import { email, line, name, orgUnit } from "./fields.ts"
+import { email, line, name, orgUnit, reason } from "./fields.ts"
 import { endpoints } from "./http/index.ts"
 import { MappingRule } from "./access-mapping.ts"
 
@@ -49,6 +49,24 @@ describe("a line", () => {
   it("may be empty or blank, and holds no control characters", () => {
     for (const value of ["", ...blank.filter((one) => one !== "\t"), ...good]) assert.strictEqual(typesOf(line(200), value), "taken", JSON.stringify(value))
     for (const value of steering) assert.deepStrictEqual(typesOf(line(200), value), ["value_error"], JSON.stringify(value))
+  })
+})
+
+describe("a reason", () => {
+  it("has something that can be seen, on as many lines as it likes", () => {
+    for (const value of [...blank, "\r\n", "\n\u200b"]) assert.deepStrictEqual(typesOf(reason(200), value), ["value_error"], JSON.stringify(value))
+    for (const value of [...good, "a\nb", "\ta"]) assert.strictEqual(typesOf(reason(200), value), "taken", JSON.stringify(value))
+    assert.deepStrictEqual(typesOf(reason(3), ""), ["string_too_short"])
+  })
+
+  it("is what every act takes that asks for one", () => {
+    const asking = ["agents.disown", "bound.withdraw", "bound.request_waiver", "bound.void_evaluation"]
+    for (const { body, id } of endpoints.filter((one) => asking.includes(one.id))) {
+      const decoded = body!.decode({ reason: " \n" }) as Result.Result<unknown, ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly type: string }>>
+      assert.deepInclude(Result.isFailure(decoded) ? decoded.failure.map(({ loc, type }) => [...loc, type]) : [], ["body", "reason", "value_error"], id)
+      asking.splice(asking.indexOf(id), 1)
+    }
+    assert.deepStrictEqual(asking, [])
   })
 })
 
