@@ -323,7 +323,7 @@ export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingT
 /** The evaluation ended for its meters before: a decision said what it came to, or it was voided. It ends once. */
 export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("EvaluationEnded", { how: told(Schema.Literals(["settled", "void"])) }) {
   override get message(): string {
-    return this.how === "void" ? "The evaluation is void, and its meters are free of it." : "Another decision has settled this evaluation already: what it came to stays counted."
+    return this.how === "void" ? "The evaluation is void, and its meters are free of it." : "A decision has settled this evaluation already: what it came to stays counted."
   }
 }
 
