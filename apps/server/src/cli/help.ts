@@ -77,7 +77,7 @@ The store is put aside, whole and read-only; a new chain begins in its place, wi
   --accept-rollback   what was signed for and is not in the store is given up. Without it, only says how much that is
   --guard-forgotten   more was signed than the guard knows of, and no newer copy of it is left. Not needed with a backup's guard, or without any
   --reason TEXT       what happened, 1 to 2,000 characters; it is sealed into the first record of the new chain
-  --origin NEW        the new chain's name (default: the old one and ~2, then ~3; a made-up name gets another)
+  --origin NEW        the new chain's name (default: the old one and ~2-<random>, then ~3-<random>; a made-up name gets another)
 Stopped anywhere, it is finished by running it again. On SQLite the server must be stopped; on Postgres running servers refuse from then on, and are started again.`
   },
   mapping: {

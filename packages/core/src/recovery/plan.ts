@@ -14,7 +14,7 @@ import { MAX_REASON, OriginTaken, ReasonInvalid } from "./refusals.ts"
 /** What a person decided. */
 export interface RecoveryCommand {
   readonly reason: string
-  /** The new chain's name; made from the old one's when left out. */
+  /** The new chain's name; made from the old one's, and unlike any other, when left out. */
   readonly origin: string | undefined
 }
 
@@ -23,7 +23,7 @@ export interface RecoveryContext {
   readonly publicKey: Uint8Array
   /** Names of the chains that were put aside before. */
   readonly taken: ReadonlyArray<string>
-  /** 16 bytes. */
+  /** 16 bytes, fresh for each recovery: the name that nobody chose is drawn from them. */
   readonly random: Uint8Array
 }
 
@@ -43,7 +43,7 @@ export const planRecovery = (
   const reason = reasonProblem(command.reason)
   if (reason !== null) return Result.fail(reason)
   const used = new Set([...taken, behind.origin])
-  const origin = command.origin ?? nextOrigin(behind.origin, used, random)
+  const origin = command.origin ?? nextOrigin(behind.origin, random)
   if (!isOrigin(origin)) return Result.fail(new OriginInvalid({ origin }))
   if (used.has(origin)) return Result.fail(new OriginTaken({ origin }))
   const previous = previousBytes({

@@ -8,7 +8,7 @@ import { recover, type RecoveryNeed, recoveryNeed, type RecoverySite } from "./r
 export interface RecoveryOptions extends RecoverySite {
   /** What happened, for whoever reads the chain later: 1 to 2,000 characters. It can be erased, as any part. */
   readonly reason: string
-  /** The new chain's name; made from the old one's when left out. */
+  /** The new chain's name; made from the old one's, and unlike any other, when left out. */
   readonly origin?: string
 }
 

@@ -8,8 +8,9 @@ import { KeptKeys } from "./kept-keys.ts"
 
 /** The chain's name. */
 export const ORIGIN = "flyball.test/recovery"
-/** Its name after the first recovery. */
-export const SECOND = `${ORIGIN}~2`
+/** Its name after the first recovery, and after the second. */
+export const SECOND = /^flyball\.test\/recovery~2-[0-9a-f]{8}$/
+export const THIRD = /^flyball\.test\/recovery~3-[0-9a-f]{8}$/
 
 /** A store and keys. */
 export interface RecoverySite {
