@@ -58,11 +58,13 @@ Reads only, records nothing; works beside a running server.`
     text: "Copies the store as it is at one moment, with the signing guard that fits it, into the new folder DIR, and checks the copy.\nThe keys are not in it. Writes only DIR; works beside a running server."
   },
   restore: {
-    line: "flyball restore --from DIR [--guard [--nothing-signed-since]]",
+    line: "flyball restore --from DIR [--guard [--nothing-signed-since]] | --rename-key",
     does: "a backup into an empty file or database",
     text: `Writes the store of a backup where FLYBALL_DATABASE_URL says: a SQLite file that is not there, or a Postgres database without a store.\nThe guard in the data folder stays as it is. With --guard the backup's guard is put where none is. More may have been signed than it knows of, so the server does not start on it until you say which it is:
   flyball restore --nothing-signed-since   nothing was signed after the backup: the server starts. It can be said with --guard at once
-  flyball recover --accept-rollback …      something was, or nobody knows: the chain goes on under another name`
+  flyball recover --accept-rollback …      something was, or nobody knows: the chain goes on under another name
+A signing.key out of a vault may be from before a recovery: the right key under the chain's old name. The server says so, and
+  flyball restore --rename-key             gives it the name that the chain in the store has`
   },
   migrate: {
     line: "flyball migrate [--dry-run]",

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, type RunningServer } from "./testing/commands.ts"
 
@@ -37,6 +37,7 @@ beforeAll(async () => {
   key = ((await (await first.call("POST", "/api/v1/admin/ingest-keys", { name: "agents", org_unit: "support" })).json()) as { readonly key: string }).key
   agentId = ((await (await asAgent(first, "POST", "/agents", { name: "refund-bot" })).json()) as { readonly id: string }).id
   oldVkey = (await me.flyball(["vkey"])).out.trim()
+  copyFileSync(me.path(".flyball", "signing.key"), me.path("vault.key"))
   await witness(first, 1, 40)
   copied = await records(first)
   await stop(first)
@@ -118,6 +119,24 @@ describe("flyball recover", () => {
     const { out, status } = await me.verify("old.evp", "--vkey", oldVkey, "--trusted-checkpoint", "late.checkpoint", "--json")
     const report = JSON.parse(out) as { readonly verdicts: { readonly completeness: string }; readonly findings: ReadonlyArray<{ readonly code: string }> }
     assert.deepEqual([status, report.verdicts.completeness, report.findings.map(({ code }) => code)], [2, "truncated", ["E_ROLLBACK"]])
+  })
+
+  it("and a key out of the vault, from before: a start says what it is, and one command gives it its name", async () => {
+    const vkey = (await me.flyball(["vkey"])).out
+    mkdirSync(me.path("host"), { mode: 0o700 })
+    for (const name of ["flyball.db", "flyball.db.retired-1", "guard", "secrets.key", "dev-issuer.jwk"]) cpSync(me.path(".flyball", name), me.path("host", name), { recursive: true })
+    cpSync(me.path("vault.key"), me.path("host", "signing.key"))
+    const host = { FLYBALL_DATA_DIR: "host" }
+    const refused = await me.flyball(["serve"], host)
+    assert.deepEqual([refused.status, refused.out], [1, ""])
+    assert.match(refused.err, new RegExp(`^flyball serve: The signing key here is named ${ORIGIN}, as this chain was before a recovery; the store holds ${second}, .* Run flyball restore --rename-key: it gives the key the name ${second}\\.\n$`))
+    assert.strictEqual((await me.flyball(["recover", ...why], host)).err, refused.err.replace("serve", "recover"))
+    const alone = await me.flyball(["restore", "--rename-key", "--guard"], host)
+    assert.deepEqual([alone.status, alone.err.slice(0, 54)], [2, "flyball restore: --rename-key is about the key in the "])
+    const { err, out, status } = await me.flyball(["restore", "--rename-key"], host)
+    assert.deepEqual([status, out, err], [0, "", `flyball: the signing key in ${me.path("host")} was named ${ORIGIN}, and is named ${second} now: ${vkey.trim()}. Put this signing.key into the vault in place of the other, and start the server.\n`])
+    assert.strictEqual((await me.flyball(["vkey"], host)).out, vkey)
+    await stop(await me.serve(host))
   })
 
   it("is explained by the records of both chains, which check recomputes", async () => {

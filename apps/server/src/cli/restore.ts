@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { type SignedState, sameState } from "@flyball/core"
+import { equalBytes, parseVkey } from "@flyball/evidence"
 import { acceptGuardState, guardInDoubt, installGuardState, readGuardState, removeGuardState } from "@flyball/node"
 import { makeDataFolder, SIGNING_KEY } from "../host/data-folder.ts"
 import { prepareStoreFile } from "../host/store-file.ts"
@@ -11,14 +12,17 @@ import { readArguments, UsageError } from "./arguments.ts"
 import { checkFiles, type Manifest, readManifest } from "./backup/manifest.ts"
 import { command, counted, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
+import { renameFolderKey } from "./restore/rename-key.ts"
 import { stillToDo } from "./restore/still-to-do.ts"
 import { writeStores } from "./restore/write-stores.ts"
 
-/** Writes the store (and the guard when it is asked to), and says what is still to be done. Without --from: takes the backup's guard that is there for the newest. */
+/** Writes the store (and the guard when it is asked to), and says what is still to be done. Without --from: what a person says of guard or key in the data folder. */
 export const run = command("restore", async (args) => {
-  const { values: { from, guard = false, "nothing-signed-since": nothingSigned = false } } = readArguments(args, {
-    from: { type: "string" }, guard: { type: "boolean" }, "nothing-signed-since": { type: "boolean" }
+  const { values: { from, guard = false, "nothing-signed-since": nothingSigned = false, "rename-key": rename = false } } = readArguments(args, {
+    from: { type: "string" }, guard: { type: "boolean" }, "nothing-signed-since": { type: "boolean" }, "rename-key": { type: "boolean" }
   })
+  if (rename && (from !== undefined || guard || nothingSigned)) throw new UsageError("--rename-key is about the key in the data folder: it is given alone, once the store is there")
+  if (rename) return renameFolderKey(settingsOfProcess().settings)
   if (from === undefined && nothingSigned && !guard) return acceptGuard(settingsOfProcess().settings)
   if (from === undefined) throw new UsageError("--from DIR is missing")
   if (nothingSigned && !guard) throw new UsageError("--nothing-signed-since speaks of a backup's guard: give --guard with it, or neither --guard nor --from")
@@ -56,11 +60,18 @@ const acceptGuard = async ({ dataDir }: Settings): Promise<number> => {
 }
 
 const requireSameChain = ({ dataDir, origin }: Settings, manifest: Manifest): void => {
-  const file = join(dataDir, "origin")
-  const found = origin ?? (existsSync(file) ? readFileSync(file, "utf8").trim() : null)
-  if (found !== null && found !== manifest.origin) {
+  const line = (name: string): string | null => existsSync(join(dataDir, name)) ? readFileSync(join(dataDir, name), "utf8").trim() : null
+  const found = origin ?? line("origin")
+  // The same key under another name is one from before a recovery, which has its own command.
+  if (found !== null && found !== manifest.origin && !(origin === null && isSameKey(line("vkey"), manifest.vkey))) {
     throw new Error(`the backup holds the chain of ${manifest.origin}, and ${origin === null ? `the data folder ${resolve(dataDir)} belongs to` : "FLYBALL_ORIGIN names"} ${found}. Use the data folder and the settings of ${manifest.origin}`)
   }
+}
+
+/** Whether two vkeys are of one key, whatever it is named. */
+const isSameKey = (one: string | null, other: string): boolean => {
+  const [a, b] = [parseVkey(one ?? ""), parseVkey(other)]
+  return a.ok && b.ok && equalBytes(a.vkey.publicKey, b.vkey.publicKey)
 }
 
 /** The guard in the backup's folder, whose files were compared with their digests. Fails with a sentence where the list says something else of it. */

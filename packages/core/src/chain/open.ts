@@ -9,6 +9,7 @@ import { MAX_ATTEMPTS } from "../commit-planned.ts"
 import { Entropy } from "../entropy.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
 import { readPrevious } from "../recovery/read-previous.ts"
+import { formerNames } from "../recovery/former-names.ts"
 import { isUnfinished } from "../recovery/unfinished.ts"
 import { Storage, type ReadFault, type StorageApi } from "../storage/port.ts"
 import { latestCheckpoint } from "./checkpoints.ts"
@@ -20,7 +21,7 @@ import { isOrigin, localOrigin } from "./origin.ts"
 import { settleRotation } from "./settle-rotation.ts"
 import { Signer, type SignerApi } from "./signer.ts"
 import {
-  ChainMissing, GuardBehindStore, GuardDisagrees, GuardInDoubt, GuardRefused, KeyFromElsewhere, OriginInvalid, OriginRefused, RecoveryUnfinished, type StartError, StoreBehindGuard
+  ChainMissing, GuardBehindStore, GuardDisagrees, GuardFromBefore, GuardInDoubt, GuardRefused, KeyFromBefore, KeyFromElsewhere, OriginInvalid, OriginRefused, RecoveryUnfinished, type StartError, StoreBehindGuard
 } from "./start-errors.ts"
 import { storedTree } from "./tree.ts"
 
@@ -97,12 +98,31 @@ const openedAs = (crypto: Crypto, origin: string, signer: SignerApi): OpenedChai
   vkey: formatVkey(origin, signer.publicKey)
 })
 
-/** Where key or guard belong to another chain, a recovery that was stopped halfway explains it best. */
-const requireFinished = Effect.fnUntraced(function*(storage: StorageApi, origin: string, signer: SignerApi) {
+/** Where key or guard belong to another chain, a recovery explains it best: one that was stopped halfway, or one that they are from before of. */
+export const requireFinished = Effect.fnUntraced(function*(storage: StorageApi, origin: string, signer: SignerApi) {
   const signed = yield* (yield* Guard).read
   if ((signer.origin ?? origin) === origin && (signed?.origin ?? origin) === origin) return
-  const previous = yield* readPrevious(storage, yield* EvidenceCrypto)
-  if (previous !== null && isUnfinished(previous, signer.origin, signed)) return yield* new RecoveryUnfinished({ from: previous.origin, to: origin })
+  const crypto = yield* EvidenceCrypto
+  const previous = yield* readPrevious(storage, crypto)
+  if (previous === null) return
+  const size = ((yield* storage.head)?.seq ?? -1) + 1
+  if (isUnfinished({ origin, size, previous, keyOrigin: signer.origin, signed })) return yield* new RecoveryUnfinished({ from: previous.origin, to: origin })
+  yield* requireNow(storage, crypto, origin, signer)
+})
+
+/**
+ * Refuses a key and a guard that are named as this chain was before a recovery which is done.
+ *
+ * - Fails: `KeyFromBefore`, once the key is the one that the chain names; `KeyRefused`, `KeyRetired` where it is not; `GuardFromBefore`.
+ */
+export const requireNow = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, origin: string, signer: SignerApi) {
+  const signed = yield* (yield* Guard).read
+  const names = yield* formerNames(storage, crypto)
+  if (signer.origin !== null && signer.origin !== origin && names.has(signer.origin)) {
+    yield* openKeys({ storage, signer, crypto, origin }, true)
+    return yield* new KeyFromBefore({ from: signer.origin, to: origin })
+  }
+  if (signed !== null && signed.origin !== origin && names.has(signed.origin)) return yield* new GuardFromBefore({ from: signed.origin, to: origin })
 })
 
 /** What is signed from here on must not contradict what a copy of the guard has forgotten. */

@@ -102,6 +102,22 @@ export class RecoveryUnfinished extends Schema.TaggedError<RecoveryUnfinished>()
   }
 }
 
+/** The key is this chain's, under a name that the chain had before a recovery which is done. */
+export class KeyFromBefore extends Schema.TaggedError<KeyFromBefore>()("KeyFromBefore", { from: Schema.String, to: Schema.String }) {
+  override get message(): string {
+    return `The signing key here is named ${this.from}, as this chain was before a recovery; the store holds ${this.to}, and that recovery is done. The key is the right one, out of an older copy such as a vault's. ` +
+      `Run flyball restore --rename-key: it gives the key the name ${this.to}.`
+  }
+}
+
+/** The guard is of a chain that this one follows: whatever was signed for this one, it does not know. */
+export class GuardFromBefore extends Schema.TaggedError<GuardFromBefore>()("GuardFromBefore", { from: Schema.String, to: Schema.String }) {
+  override get message(): string {
+    return `The guard here is of ${this.from}, as this chain was before a recovery; the store holds ${this.to}, and the guard knows of nothing that was signed for that. Bring back its newest copy. ` +
+      `Only when there is none: flyball recover --accept-rollback --guard-forgotten --reason TEXT goes on under another name.`
+  }
+}
+
 /** A file of the data folder is not what it should be. Never repaired silently: it may be the only trace of what was signed. */
 export class KeysUnreadable extends Schema.TaggedError<KeysUnreadable>()("KeysUnreadable", { file: Schema.String, reason: Schema.String }) {
   override get message(): string {
@@ -124,6 +140,8 @@ export type StartError =
   | KeyFromElsewhere
   | ChainMissing
   | RecoveryUnfinished
+  | KeyFromBefore
+  | GuardFromBefore
   | KeysUnreadable
   | StorageUnavailable
   | StorageCorrupt

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { type Checkpoint, latestCheckpoint } from "../chain/checkpoints.ts"
 import { Guard, type SignedState } from "../chain/guard.ts"
 import { chainKeys } from "../chain/chain-keys.ts"
-import { checkGuard, readStoredGenesis } from "../chain/open.ts"
+import { checkGuard, readStoredGenesis, requireNow } from "../chain/open.ts"
 import { heldKeys, type SignerApi } from "../chain/signer.ts"
 import { GuardRefused, KeyRefused, OriginRefused, type StartError } from "../chain/start-errors.ts"
 import { storedTree } from "../chain/tree.ts"
@@ -47,17 +47,22 @@ export const look = (storage: StorageApi, signer: SignerApi, crypto: Crypto, gua
     const origin = genesis?.origin ?? signed?.origin
     if (origin === undefined) return yield* new NothingToRecover({ origin: null, stored: 0 })
     const previous = yield* readPrevious(storage, crypto)
-    if (previous !== null && isUnfinished(previous, signer.origin, signed)) return { _tag: "Begun", origin, previous }
-    if (signer.origin !== null && signer.origin !== origin) return yield* new OriginRefused({ expected: signer.origin, found: origin, from: "keys" })
-    if (signed !== null && signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })
     const head = yield* storage.head
     const size = (head?.seq ?? -1) + 1
+    if (previous !== null && isUnfinished({ origin, size, previous, keyOrigin: signer.origin, signed })) return { _tag: "Begun", origin, previous }
+    // A guard of the chain before has forgotten all that was signed for this one.
+    const old = yield* requireNow(storage, crypto, origin, signer).pipe(
+      Effect.as(false),
+      Effect.catchTag("GuardFromBefore", (refusal) => guardForgotten ? Effect.succeed(true) : Effect.fail(refusal))
+    )
+    if (signer.origin !== null && signer.origin !== origin) return yield* new OriginRefused({ expected: signer.origin, found: origin, from: "keys" })
+    if (!old && signed !== null && signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })
     const forgotten = guardForgotten || (guard.inDoubt !== undefined && (yield* guard.inDoubt))
     // The record of a rotation may be among those that are gone: then the guard alone says that key and chain belong together.
     if (!forgotten && size >= (signed?.size ?? 0)) yield* requireKey(storage, crypto, origin, signer)
-    yield* requireBehind(storage, origin, signed, size, forgotten)
+    if (!old) yield* requireBehind(storage, origin, signed, size, forgotten)
     const storedRootHex = toHex(yield* storedTree(storage, crypto).rootAt(size))
-    const known = forgotten ? { signed: null, guarded: signed?.size ?? null } : { signed, guarded: null }
+    const known = forgotten ? { signed: null, guarded: old ? null : signed?.size ?? null } : { signed, guarded: null }
     return { _tag: "Behind", origin, head, storedRootHex, checkpoint: yield* latestCheckpoint(storage), ...known }
   })
 

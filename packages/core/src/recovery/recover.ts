@@ -7,7 +7,7 @@
  * Spec: design section 4, "Backup"; the gaps are decision 0010.
  */
 import { type Crypto, type Previous, toHex } from "@flyball/evidence"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Effect } from "effect"
 import { EvidenceCrypto } from "../chain/crypto.ts"
 import { readGenesis } from "../chain/genesis.ts"
 import { Guard, sameState, type SignedState } from "../chain/guard.ts"
@@ -16,15 +16,16 @@ import { signHead } from "../chain/sign-head.ts"
 import { heldKeys, Signer, type SignerApi } from "../chain/signer.ts"
 import { type OriginInvalid, OriginRefused, type StartError } from "../chain/start-errors.ts"
 import { Entropy } from "../entropy.ts"
-import { layerOf, retirementOf, type StorageChoice } from "../storage/choice.ts"
+import { retirementOf, type StorageChoice } from "../storage/choice.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
-import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
+import type { StorageApi } from "../storage/port.ts"
 import { coveredOf } from "./covered.ts"
 import { type Behind, type Begun, look } from "./look.ts"
 import { planRecovery, type RecoveryCommand, reasonProblem } from "./plan.ts"
 import { readPrevious } from "./read-previous.ts"
 import { type NothingToRecover, type OriginTaken, type ReasonInvalid, RecoveryUnsupported } from "./refusals.ts"
 import { retiredChainsOf } from "./retired-chains.ts"
+import { withStore } from "./with-store.ts"
 
 /** Store and keys that are to be recovered. Nobody else may have a SQLite file open. */
 export interface RecoverySite {
@@ -84,10 +85,6 @@ export const recover = (site: RecoverySite, command: RecoveryCommand): Effect.Ef
     else yield* requireSameOrigin(found, command)
     return yield* withStore(site.storage, (storage) => follow(storage, signer, crypto))
   }).pipe(Effect.provide(keysLayerOf(site.keys)))
-
-/** Opens the store for one step, and closes it before the next. */
-const withStore = <A, E, R>(choice: StorageChoice, use: (storage: StorageApi) => Effect.Effect<A, E, R>): Effect.Effect<A, E | ReadFault, Exclude<R, Scope.Scope>> =>
-  Effect.scoped(Effect.flatMap(Layer.build(Layer.fresh(layerOf(choice))), (context) => use(Context.get(context, Storage))))
 
 /** What was begun has its name; another one cannot be asked for any more. */
 const requireSameOrigin = ({ origin }: Begun, command: RecoveryCommand) =>

@@ -32,6 +32,13 @@ export class OriginTaken extends Schema.TaggedError<OriginTaken>()("OriginTaken"
   }
 }
 
+/** The key has the name that the chain has. */
+export class KeyNamedAlready extends Schema.TaggedError<KeyNamedAlready>()("KeyNamedAlready", { origin: Schema.String }) {
+  override get message(): string {
+    return `There is nothing to rename: the signing key here belongs to ${this.origin}, and so does the store.`
+  }
+}
+
 /** These keys, or this kind of store, cannot begin a chain anew. */
 export class RecoveryUnsupported extends Schema.TaggedError<RecoveryUnsupported>()("RecoveryUnsupported", { what: Schema.Literals(["store", "keys"]) }) {
   override get message(): string {

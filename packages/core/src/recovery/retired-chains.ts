@@ -1,16 +1,17 @@
 /** The chains that recoveries put aside: what they are, and whether they still are what the next chain says of them. */
 import { type Crypto, type Previous, toHex } from "@flyball/evidence"
-import { Context, Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { EvidenceCrypto } from "../chain/crypto.ts"
 import type { ChainFinding } from "../chain/findings.ts"
 import { readChainKeys } from "../chain/chain-keys.ts"
 import { readStoredGenesis } from "../chain/open.ts"
 import { storedTree } from "../chain/tree.ts"
 import { verifyRange } from "../chain/verify.ts"
-import { layerOf, retirementOf, type StorageChoice } from "../storage/choice.ts"
+import { retirementOf, type StorageChoice } from "../storage/choice.ts"
 import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
 import { RetiredStores } from "../storage/retirement.ts"
 import { readPrevious } from "./read-previous.ts"
+import { withRetired } from "./with-retired.ts"
 
 /** A chain that was put aside. */
 export interface RetiredChain {
@@ -46,10 +47,6 @@ export const retiredChainsBeside = (storage: StorageChoice): Effect.Effect<Reado
   const retirement = retirementOf(storage)
   return retirement === null ? Effect.succeed([]) : Effect.flatMap(retirement.retired, retiredChainsOf)
 }
-
-/** Opens a retired store for one use. */
-export const withRetired = <A, E>(store: StorageChoice, use: (storage: StorageApi) => Effect.Effect<A, E>): Effect.Effect<A, E | ReadFault> =>
-  Effect.scoped(Effect.flatMap(Layer.build(Layer.fresh(layerOf(store))), (context) => use(Context.get(context, Storage))))
 
 /**
  * Recomputes every retired chain from its stored bytes, and holds it against what the chain after it says of it, oldest first.

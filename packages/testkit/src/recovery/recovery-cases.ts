@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import assert from "node:assert/strict"
 import { boundedCases } from "./bounded-cases.ts"
 import { KeptKeys, type KeyFault } from "./kept-keys.ts"
+import { olderCopiesCases } from "./older-copies-cases.ts"
 import { lived, ORIGIN, putBack, recovered, recoveredWith, type RecoverySite, SECOND, session, siteOf, THIRD, witness } from "./recovery-world.ts"
 
 /** One thing that a recovery does, as a value: wants an empty store of its own. */
@@ -247,5 +248,6 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
     assert.equal((yield* session(site, retiredChains)).length, 1)
   })),
 
+  ...olderCopiesCases,
   ...boundedCases
 ]
