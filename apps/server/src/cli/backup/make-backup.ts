@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { installGuardState, readGuardState } from "@flyball/node"
+import { dataFolderVkey, installGuardState, readGuardState } from "@flyball/node"
 import { copyToFile, fileSchema, retiredLocations, type StoreLocation } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { fileProblem } from "../../host/file-problem.ts"
@@ -19,20 +19,37 @@ export const checkOutFolder = (out: string): void => {
   if (statSync(parent, { throwIfNoEntry: false })?.isDirectory() !== true) throw new UsageError(`--out ${out}: the folder ${parent} is not there; make it first`)
 }
 
+/** Times the store is copied because the signing key was rotated meanwhile. A rotation takes a moment, so a second one in a row is a script that went astray. */
+const ATTEMPTS = 3
+
 /**
  * Backs up the store and what is not secret of the data folder into the new folder `out`, beside a running server.
  *
- * The guard is read before the store is copied, so that the copy holds all that it covers.
+ * A copy from before a rotation does not fit the key of after it: then the store is copied again. `copied` is for tests.
  *
  * - Fails: with a sentence; nothing is left then. A process that is killed leaves a folder `<out>.partial-…` that nothing reads.
  */
-export const makeBackup = async (settings: Settings, store: StoreLocation, out: string, madeAt: Date): Promise<Manifest> => {
+export const makeBackup = async (settings: Settings, store: StoreLocation, out: string, madeAt: Date, copied: () => Promise<void> = async () => undefined): Promise<Manifest> => {
+  for (let attempt = 1;; attempt++) {
+    const key = await dataFolderVkey({ dir: settings.dataDir })
+    try {
+      return await backUpOnce(settings, store, out, madeAt, copied)
+    } catch (cause) {
+      if (await dataFolderVkey({ dir: settings.dataDir }) === key) throw cause
+      if (attempt === ATTEMPTS) throw new Error(`the signing key was rotated while the store was copied, and again at each of ${ATTEMPTS} attempts. Back up again when that is done`, { cause })
+    }
+  }
+}
+
+/** The guard is read before the store is copied, so that the copy holds all that it covers. */
+const backUpOnce = async (settings: Settings, store: StoreLocation, out: string, madeAt: Date, copied: () => Promise<void>): Promise<Manifest> => {
   const guard = await readGuardState(settings.dataDir)
   const partial = `${resolve(out)}.partial-${randomBytes(6).toString("hex")}`
   onDisk(partial, () => mkdirSync(partial, { mode: 0o700 }))
   try {
     await Effect.runPromise(copyToFile(store, join(partial, STORE)))
     for (const { location, number } of await Effect.runPromise(retiredLocations(store))) await Effect.runPromise(copyToFile(location, join(partial, retiredName(number))))
+    await copied()
     const facts = await checkCopy(settings, join(partial, STORE), guard, await readGuardState(settings.dataDir))
     if (facts.guard !== null) await installGuardState(partial, facts.guard)
     onDisk(out, () => {
