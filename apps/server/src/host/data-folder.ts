@@ -22,10 +22,29 @@ export const makeDataFolder = ({ dataDir }: Pick<Settings, "dataDir">): void => 
 
 /** Fails with a sentence when there is no signing key: a command that only reads must not make one in whatever folder it was started in. */
 export const requireDataFolder = ({ dataDir }: Pick<Settings, "dataDir">): void => {
-  if (!existsSync(join(dataDir, SIGNING_KEY))) {
+  if (!hasSigningKey({ dataDir })) {
     throw new Error(`there is no signing key in ${resolve(dataDir)}. Set FLYBALL_DATA_DIR to the server's data folder, or start in the folder where it was started`)
   }
+  try {
+    accessSync(join(dataDir, SIGNING_KEY), constants.R_OK)
+  } catch (cause) {
+    throw keyUnseen(dataDir, cause)
+  }
 }
+
+/** Whether the data folder holds the signing key. Fails with a sentence where this account cannot know: a key that may not be seen is not one that is missing. */
+export const hasSigningKey = ({ dataDir }: Pick<Settings, "dataDir">): boolean => {
+  try {
+    return statSync(join(dataDir, SIGNING_KEY), { throwIfNoEntry: false }) !== undefined
+  } catch (cause) {
+    // A file in the place of the folder, which is said elsewhere.
+    if ((cause as NodeJS.ErrnoException).code === "ENOTDIR") return false
+    throw keyUnseen(dataDir, cause)
+  }
+}
+
+const keyUnseen = (dataDir: string, cause: unknown): Error =>
+  new Error(`the signing key in ${resolve(dataDir)} cannot be read: ${fileProblem(cause)}. Run this command as the account that the server runs as`, { cause })
 
 /**
  * Runs `open`, which may make a file of the data folder, and says so on standard error when it did.

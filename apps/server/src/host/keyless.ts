@@ -1,15 +1,11 @@
 /** A store whose signing key is not in the data folder: what its records say of it, for commands that only read, and for refusing a start in the wrong folder. */
-import { existsSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { resolve } from "node:path"
 import { Guard, type KeysChoice, keysChoice, layerOf, Signer, type StorageChoice, type StoredChain, storedChain, StorageUnavailable } from "@flyball/core"
 import { readGuardState } from "@flyball/node"
 import { Context, Effect, Layer } from "effect"
 import type { Settings } from "../settings/read.ts"
-import { SIGNING_KEY } from "./data-folder.ts"
+import { hasSigningKey, SIGNING_KEY } from "./data-folder.ts"
 import { looksAtStoreFile } from "./store-file.ts"
-
-/** Whether the data folder holds the signing key. */
-export const hasSigningKey = ({ dataDir }: Pick<Settings, "dataDir">): boolean => existsSync(join(dataDir, SIGNING_KEY))
 
 /** The chain in this store; null where there is none, or no store yet. Makes nothing. Fails where there is a store that cannot be read. */
 export const chainIn = async ({ database }: Settings, storage: StorageChoice): Promise<StoredChain | null> => {
