@@ -77,6 +77,11 @@ describe("settings", () => {
     const read = readSettings({ FLYBALL_EGRESS_PORTS: text }, noFile)
     assert.deepEqual(read.ok ? read.settings.egressPorts : null, ports)
   })
+  it.each(["FLYBALL_DATA_DIR", "FLYBALL_TRUST_STORE", "FLYBALL_SECRETS_KEY_FILE"])("refuses a blank %s", (name) => {
+    const read = readSettings({ [name]: "  " }, noFile)
+    assert.deepEqual(read.ok ? [] : read.problems, [`${name} should be a path, and is "  ".`])
+    assert.isFalse(readSettings({ FLYBALL_DATABASE_URL: "sqlite: " }, noFile).ok)
+  })
   it("keeps the store in the data folder unless told otherwise", () => {
     const read = readSettings({ FLYBALL_DATA_DIR: "/srv/flyball" }, noFile)
     assert.isTrue(read.ok && read.settings.database.kind === "sqlite" && read.settings.database.file === "/srv/flyball/flyball.db")

@@ -1,6 +1,7 @@
 /** Reads the settings from an environment, all problems at once. */
 import { fileProblem } from "../host/file-problem.ts"
 import { nearest } from "../nearest.ts"
+import { withoutSecrets } from "./without-secrets.ts"
 import { type Setting, settingsTable } from "./table.ts"
 
 type Table = typeof settingsTable
@@ -48,7 +49,7 @@ export const readSettings = (environment: Environment, readFile: (path: string) 
     }
     const parsed = row.parse(text)
     if (!parsed.ok) {
-      problems.push(`${given.variable} should ${given.from === "file" ? "name a file that holds" : "be"} ${parsed.expected}${row.secret ? "" : `, and is ${JSON.stringify(text.slice(0, 100))}`}.`)
+      problems.push(`${given.variable} should ${given.from === "file" ? "name a file that holds" : "be"} ${parsed.expected}${row.secret ? "" : `, and is ${JSON.stringify(withoutSecrets(text).slice(0, 100))}`}.`)
       continue
     }
     values[field] = parsed.value

@@ -11,6 +11,7 @@ import { type Network, readNetworks } from "../host/network.ts"
 import { isIssuerUrl } from "../oidc/issuer-url.ts"
 import { samplers } from "../telemetry/sampler.ts"
 import { isCollector, readOtlpHeaders } from "./otel.ts"
+import { withoutSecrets } from "./without-secrets.ts"
 
 /** What reading one value gives. */
 export type Parsed<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly expected: string }
@@ -43,7 +44,7 @@ const parseDatabaseUrl = (text: string): Parsed<DatabaseLocation> => {
   if (text.startsWith("sqlite:")) {
     // sqlite:///srv/x.db is how other programs write /srv/x.db; sqlite://x.db would silently mean a file in the root folder.
     const file = text.slice("sqlite:".length).replace(/^\/\/\//, "/")
-    return file === "" || file.startsWith(":") || file.startsWith("//") || file.includes("\0") ? no("sqlite:<path of a file>, without //, or sqlite::memory:") : ok({ kind: "sqlite", file })
+    return file.trim() === "" || file.startsWith(":") || file.startsWith("//") || file.includes("\0") ? no("sqlite:<path of a file>, without //, or sqlite::memory:") : ok({ kind: "sqlite", file })
   }
   if (/^postgres(ql)?:\/\//.test(text)) {
     if (!URL.canParse(text)) return no("postgres://user:password@host:port/database")
@@ -71,6 +72,9 @@ const literal = <const A extends ReadonlyArray<string>>(...values: A) => (text: 
 
 const text = (pattern: RegExp, expected: string) => (value: string): Parsed<string> => pattern.test(value) ? ok(value) : no(expected)
 
+/** A path that is not blank: nobody means a folder whose name is spaces. */
+const PATH = /^(?!\s*$)[^\0]{1,4096}$/
+
 const CLAIM_PATH = /^[\x21-\x7e]{1,256}$/
 
 /** A claim and the value that makes its bearer the first administrator. */
@@ -91,7 +95,8 @@ const parseOtlpHeaders = (text: string): Parsed<{ readonly [name: string]: strin
 
 const parseEgressAllow = (text: string): Parsed<ReadonlyArray<string>> => {
   const entries = text.split(",").map((entry) => entry.trim())
-  const problem = egressProblem(entries)
+  // What it says of an entry shows it.
+  const problem = egressProblem(entries) === null ? null : egressProblem(entries.map(withoutSecrets))
   return problem === null ? ok(entries) : no(`addresses, networks and exact names with commas between, such as 10.1.0.0/16,hooks.internal (${problem})`)
 }
 
@@ -133,7 +138,7 @@ export const settingsTable = {
     meaning: "Name of the chain, a URL without scheme such as `flyball.example/acme/prod`. Fixed at the first start; made up then when not set."
   }),
   dataDir: setting({
-    name: "FLYBALL_DATA_DIR", fallback: "./.flyball", parse: text(/^[^\0]{1,4096}$/, "a path"),
+    name: "FLYBALL_DATA_DIR", fallback: "./.flyball", parse: text(PATH, "a path"),
     meaning: "Folder of the signing key, the signing guard, the key of webhooks' secrets and the development issuer's key. Back it up with the database."
   }),
   oidcIssuer: setting({
@@ -158,7 +163,7 @@ export const settingsTable = {
     meaning: "`tenant_id` of every agent. Fixed at the first start; `default` then when not set."
   }),
   trustStore: setting({
-    name: "FLYBALL_TRUST_STORE", fallback: null, parse: text(/^[^\0]{1,4096}$/, "a path"),
+    name: "FLYBALL_TRUST_STORE", fallback: null, parse: text(PATH, "a path"),
     meaning: "Folder of the public keys that may sign agent cards: `*.pem` and `*.jwk`. Read anew for each card. Without it no signed card is verified."
   }),
   metricsToken: setting({
@@ -197,7 +202,7 @@ export const settingsTable = {
     meaning: "The only ports that webhooks may use, with commas between. Without it 443 (80 for plain http), and those above 1023 but for what browsers refuse."
   }),
   secretsKeyFile: setting({
-    name: "FLYBALL_SECRETS_KEY_FILE", fallback: null, parse: text(/^[^\0]{1,4096}$/, "a path"),
+    name: "FLYBALL_SECRETS_KEY_FILE", fallback: null, parse: text(PATH, "a path"),
     meaning: "File of the key that seals webhooks' secrets in the store, the same for all processes of one store. Default: `<data folder>/secrets.key`, made at the first start."
   }),
   secretsLost: setting({
