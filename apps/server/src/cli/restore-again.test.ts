@@ -1,6 +1,6 @@
 /** A restore that fails halfway leaves nothing, so that it can be given again. The kernel refuses the writes. */
 import { spawn } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { retiredLocations } from "@flyball/storage-sql/operations"
 import { givenDatabase } from "@flyball/testkit/postgres"
@@ -59,6 +59,18 @@ describe("a restore that fails halfway", { timeout: 120_000 }, () => {
     const other = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "killed" })
     assert.match(other.err, /flyball\.db\.retired-1 is there already; move it away first/)
     assert.deepEqual(readdirSync(me.path("killed")), ["flyball.db.retired-1"])
+  })
+
+  it("has an empty file in its place replaced, but not beside a log", async () => {
+    mkdirSync(me.path("empty"))
+    writeFileSync(me.path("empty/flyball.db"), "")
+    writeFileSync(me.path("empty/flyball.db-wal"), "what is left of another store")
+    const beside = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "empty" })
+    assert.match(beside.err, /flyball\.db-wal is there already; move it away first/)
+    rmSync(me.path("empty/flyball.db-wal"))
+    const again = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "empty" })
+    assert.strictEqual(again.status, 0, again.err)
+    assert.strictEqual(statSync(me.path("empty/flyball.db")).size, statSync(me.path("bk/store.db")).size)
   })
 
   it("in a database that holds a store leaves no retired one beside it", async () => {

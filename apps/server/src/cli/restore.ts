@@ -1,5 +1,5 @@
 /** `flyball restore`: a backup's store in a place that holds none. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { type SignedState, sameState } from "@flyball/core"
 import { equalBytes, parseVkey } from "@flyball/evidence"
@@ -92,7 +92,8 @@ const requireInstallable = (state: SignedState | null, held: SignedState | null,
 
 /** Refuses what is there, and makes the folder above it. */
 const makeStoreFolder = (file: string): void => {
-  if (existsSync(file)) throw new Error(`there is a store at ${resolve(file)} already. Move it away first, or name another file with FLYBALL_DATABASE_URL`)
+  // An empty file holds nothing, so it is not in the way. A log beside one is, and the store says so.
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) throw new Error(`there is a store at ${resolve(file)} already. Move it away first, or name another file with FLYBALL_DATABASE_URL`)
   prepareStoreFile(file, false)
 }
 

@@ -37,7 +37,7 @@ export const copyToFile = (store: StoreLocation, file: string): Effect.Effect<vo
 /**
  * Copies a file that {@link copyToFile} made into a store that holds nothing, all or nothing.
  *
- * - SQLite: there must be no file of that name, nor a log of one. Postgres: the schema is made if it is missing, and must be empty.
+ * - SQLite: there must be no file of that name but an empty one, nor a log of one. Postgres: the schema is made if it is missing, and must be empty.
  * - Fails: `StorageUnavailable`; `StorageCorrupt` where the file is damaged.
  */
 export const copyFromFile = (file: string, store: StoreLocation): Effect.Effect<void, StorageOpenFault> =>
