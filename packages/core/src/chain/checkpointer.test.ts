@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseCheckpoint, parseNote, parseVkey, portableCrypto, toHex, utf8, verifyNote } from "@flyball/evidence"
-import { Clock, Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer, Logger } from "effect"
 import { layerOf } from "../storage/choice.ts"
+import { StorageUnavailable } from "../storage/faults.ts"
 import { memoryStorage } from "../storage/memory.ts"
 import { type Document, Storage } from "../storage/port.ts"
 import { append, draft, open, ORIGIN, pass, replaceStorage, session, world } from "../testing/chain-world.ts"
@@ -216,6 +217,21 @@ describe("a guard that forgot", () => {
         assert.match(error.message, /nothing can be signed.*knows of 0/)
       }).pipe(Effect.scoped, forgetful)
     }).pipe(Effect.provide(world())))
+})
+
+describe("the last checkpoint, when it cannot be signed", () => {
+  const told = (use: (asked: Effect.Effect<unknown>) => Effect.Effect<unknown, unknown, Storage>) => Effect.gen(function*() {
+    const said: Array<string> = []
+    const logger = Logger.layer([Logger.make(({ logLevel, message }) => void said.push(`${logLevel} ${String([message].flat()[0])}`))])
+    const stuck = Effect.updateService(Guard, (guard) => ({ ...guard, advance: () => Effect.fail(new StorageUnavailable({ reason: "the disk is full", wrote: "no" })) }))
+    yield* session(({ checkpointer }) => use(Effect.exit(checkpointer.now))).pipe(stuck, Effect.provide(logger))
+    return said
+  }).pipe(Effect.provide(world()))
+  const LAST = "Error The last checkpoint could not be signed. The records are kept, and the next start signs for them."
+
+  it.effect("is told of by whoever closes", () => Effect.map(told(() => append(1, 1)), (said) => assert.deepStrictEqual(said, [LAST])))
+  it.effect("is not told of again to whoever asked for it", () => Effect.map(told((asked) => Effect.andThen(append(1, 1), asked)), (said) => assert.deepStrictEqual(said, [])))
+  it.effect("is told of where records came after that", () => Effect.map(told((asked) => asked.pipe(Effect.andThen(append(1, 1)))), (said) => assert.deepStrictEqual(said, [LAST])))
 })
 
 describe("a crash", () => {

@@ -33,6 +33,8 @@ const WAIT_STEP_MS = 100
 
 const UNSIGNED = "No checkpoint could be made. Records are kept and nothing is lost, but nobody outside can check the newest ones; it is tried again."
 
+const UNSIGNED_AT_CLOSE = "The last checkpoint could not be signed. The records are kept, and the next start signs for them."
+
 /** What a command that may only read says when nothing was ever signed. */
 export const NO_CHECKPOINT = "no checkpoint was signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
 
@@ -73,8 +75,14 @@ const make = Effect.gen(function*() {
     return yield* signHead({ storage, signer, guard, crypto, origin }).pipe(Effect.ensuring(Effect.ignore(storage.releaseLease("signer", holder))))
   }))
 
-  const now: CheckpointerApi["now"] = Effect.gen(function*() {
-    const wanted = ((yield* storage.head)?.seq ?? -1) + 1
+  /** Records that are there; null where the store does not say. */
+  const sizeNow = Effect.map(storage.head, (head) => (head?.seq ?? -1) + 1)
+  const sizeOrUnknown = Effect.catchCause(sizeNow, () => Effect.succeed(null))
+  /** For how many records a caller of `now` was last told that no checkpoint could be made. */
+  let refusedFor: { readonly size: number | null } | null = null
+
+  const now: CheckpointerApi["now"] = Effect.onError(Effect.gen(function*() {
+    const wanted = yield* sizeNow
     for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += WAIT_STEP_MS) {
       const latest = yield* latestCheckpoint(storage)
       if (latest !== null && latest.size >= wanted) return latest
@@ -83,7 +91,7 @@ const make = Effect.gen(function*() {
       yield* Effect.sleep(WAIT_STEP_MS)
     }
     return yield* new StorageUnavailable({ reason: `another process has held the lease to sign for more than ${WAIT_MS / 1_000} s`, wrote: "no" })
-  })
+  }), () => Effect.map(sizeOrUnknown, (size) => void (refusedFor = { size })))
 
   let unsignedSinceNanos: bigint | null = null
   let told = 0
@@ -115,10 +123,12 @@ const make = Effect.gen(function*() {
     Effect.forever
   )
   // Not `now`, which waits: whoever holds the lease at that moment signs for our records too.
-  yield* Effect.addFinalizer(() => Effect.ignore(Effect.gen(function*() {
+  yield* Effect.addFinalizer(() => Effect.gen(function*() {
     const latest = yield* latestCheckpoint(storage)
-    if ((latest?.size ?? 0) <= ((yield* storage.head)?.seq ?? -1)) yield* signIfHolder
-  })))
+    if ((latest?.size ?? 0) < (yield* sizeNow)) yield* signIfHolder
+  }).pipe(Effect.catchCause((cause) => Effect.flatMap(sizeOrUnknown, (size) =>
+    // Whoever asked for it a moment ago was told, and says it in his own words.
+    Cause.hasInterruptsOnly(cause) || refusedFor?.size === size ? Effect.void : Effect.logError(UNSIGNED_AT_CLOSE, cause)))))
   yield* Effect.forkScoped(background)
 
   return Checkpointer.of({

@@ -16,6 +16,7 @@ import { renderEvent } from "./rules/event-bytes.ts"
 import { settleBatch } from "./settle-batch.ts"
 import { WebhookSettings } from "./settings.ts"
 import { type Target, Targets } from "./targets.ts"
+import { toldRarely } from "./told-rarely.ts"
 
 /** How an engine works. */
 export interface DeliveryEngineOptions {
@@ -148,9 +149,14 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
     return Math.min(pollMs, inMs > 0 ? inMs : NOT_YET_MS)
   })
 
+  const outage = toldRarely("What webhooks are owed could not be claimed; the engine tries again.", "What webhooks are owed is claimed again.")
+
   const claiming = Effect.gen(function*() {
     while (!isClosing()) {
-      const waitMs = yield* claim.pipe(Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.as(Effect.logError("What webhooks are owed could not be claimed; the engine tries again.", cause), pollMs)))
+      const waitMs = yield* claim.pipe(
+        Effect.tap(outage.over),
+        Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.as(outage.told(cause), pollMs))
+      )
       if (isClosing()) return
       // Even with more to claim the others have their turn first.
       if (waitMs === 0 && held.size < maxInFlight) yield* Effect.yieldNow

@@ -1,0 +1,37 @@
+/** Tells of a fault that comes with every look, for as long as something is away: at the first, then rarely, and when it is over. */
+import { Cause, Clock, Effect } from "effect"
+
+/** How often a fault that goes on is told of again. Unit: milliseconds. */
+export const TOLD_AGAIN_MS = 600_000
+
+/** What is told of one kind of fault. */
+export interface ToldRarely {
+  /** It happened. Another cause than the last time is told at once. */
+  readonly told: (cause: Cause.Cause<unknown>) => Effect.Effect<void>
+  /** It did not happen this time. Says nothing unless it had. */
+  readonly over: Effect.Effect<void>
+}
+
+/** `fault` is logged as an error with its cause and how often it came since it was told last, `over` as information. */
+export const toldRarely = (fault: string, over: string): ToldRarely => {
+  let last: { readonly words: string; readonly atNanos: bigint; untold: number } | null = null
+  return {
+    told: Effect.fnUntraced(function*(cause) {
+      const words = String(Cause.squash(cause))
+      // Not the time of day, which may step back.
+      const atNanos = yield* Clock.monotonicTimeNanos
+      if (last !== null && last.words === words && atNanos - last.atNanos < BigInt(TOLD_AGAIN_MS) * 1_000_000n) {
+        last.untold += 1
+        return
+      }
+      const since = last === null || last.untold === 0 ? "" : ` It failed ${last.untold} more times since this was said last.`
+      last = { words, atNanos, untold: 0 }
+      yield* Effect.logError(`${fault}${since}`, cause)
+    }),
+    over: Effect.suspend(() => {
+      if (last === null) return Effect.void
+      last = null
+      return Effect.logInfo(over)
+    })
+  }
+}
