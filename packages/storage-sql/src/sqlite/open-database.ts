@@ -18,6 +18,8 @@ export interface WritableDatabase {
   readonly db: DatabaseSync
   /** The schema changes that opening it ran. */
   readonly migrated: ReadonlyArray<SqliteMigration>
+  /** Throws `StoreRefused` where the file's name leads to another file by now, or to none: what is written would be found by nobody. */
+  readonly requireInPlace: () => void
   readonly close: () => void
 }
 
@@ -40,6 +42,7 @@ export const openForWriting = (file: string, busyTimeoutMs: number, known: Reado
     return {
       db,
       migrated,
+      requireInPlace: file === inMemory ? () => undefined : inPlace(file),
       close: () => {
         db.close()
         lock?.close()
@@ -48,6 +51,18 @@ export const openForWriting = (file: string, busyTimeoutMs: number, known: Reado
   } catch (error) {
     lock?.close()
     throw error
+  }
+}
+
+/** The system goes on with an open file that has lost its name, and so does SQLite. */
+const inPlace = (file: string): () => void => {
+  // Where the process moves to another folder, a relative name leads elsewhere.
+  const name = resolve(file)
+  const opened = statSync(name)
+  return () => {
+    const now = statSync(name, { throwIfNoEntry: false })
+    if (now?.ino === opened.ino && now.dev === opened.dev) return
+    throw new StoreRefused(`the file ${name} is not the one that was opened: it was replaced, moved or deleted while it was in use. What is written would go where nobody finds it. Put the file back, or stop this process and start it on the newest copy of the store`)
   }
 }
 

@@ -7,7 +7,7 @@ import { ChainWriter } from "./chain-writer.ts"
 import { Checkpoints } from "./checkpoints.ts"
 import { inMemory } from "./layout.ts"
 import { migrations } from "./migrations.ts"
-import { cacheKib, openForReading, openForWriting, smallCacheKib } from "./open-database.ts"
+import { cacheKib, openForReading, openForWriting, smallCacheKib, type WritableDatabase } from "./open-database.ts"
 import { OutboxReader } from "./outbox-reader.ts"
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
@@ -25,6 +25,7 @@ interface Connection {
   readonly outbox: OutboxReader
   readonly writer: ChainWriter | null
   readonly checkpoints: Checkpoints | null
+  readonly requireInPlace: () => void
   readonly close: () => void
 }
 
@@ -36,18 +37,18 @@ const cacheOf = ({ small }: OpenRequest): number => small ? smallCacheKib : cach
 const open = (request: OpenRequest): Connection => {
   if (request.role === "reader") {
     const db = openForReading(request.file, request.busyTimeoutMs, cacheOf(request))
-    return { db, reader: new ChainReader(db), outbox: new OutboxReader(db), writer: null, checkpoints: null, close: () => db.close() }
+    return { db, reader: new ChainReader(db), outbox: new OutboxReader(db), writer: null, checkpoints: null, requireInPlace: () => undefined, close: () => db.close() }
   }
-  const { db, close } = openForWriting(request.file, request.busyTimeoutMs, migrations, cacheOf(request))
+  const opened = openForWriting(request.file, request.busyTimeoutMs, migrations, cacheOf(request))
   try {
-    return writing(db, request, close)
+    return writing(opened, request)
   } catch (error) {
-    close()
+    opened.close()
     throw error
   }
 }
 
-const writing = (db: DatabaseSync, { file }: OpenRequest, closeDatabase: () => void): Connection => {
+const writing = ({ close, db, requireInPlace }: WritableDatabase, { file }: OpenRequest): Connection => {
   const checkpoints = file === inMemory ? null : new Checkpoints(db)
   checkpoints?.found()
   return {
@@ -56,9 +57,10 @@ const writing = (db: DatabaseSync, { file }: OpenRequest, closeDatabase: () => v
     outbox: new OutboxReader(db),
     writer: new ChainWriter(db),
     checkpoints,
+    requireInPlace,
     close: () => {
       checkpoints?.close()
-      closeDatabase()
+      close()
     }
   }
 }
@@ -100,6 +102,7 @@ export class RequestServer {
 
   /** Answers one request; a buffer is transferred. */
   #answer(id: number, request: WorkerRequest): void {
+    if (isWrite(request)) this.#connection?.requireInPlace()
     switch (request.op) {
       case "open":
         this.close()

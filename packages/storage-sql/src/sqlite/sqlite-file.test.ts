@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import type { StorageApi, StorageChoice } from "@flyball/core/storage"
+import type { ReadFault, StorageApi, StorageChoice, StorageConflict } from "@flyball/core/storage"
 import { layerOf, Storage } from "@flyball/core/storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
@@ -44,6 +44,32 @@ describe("a SQLite file", () => {
       }
       rmSync(`${file}-wal`)
       assert.isNull(yield* using(sqliteStorage({ file }), (storage) => storage.head))
+    }))
+
+  it.effect("that is replaced, moved or deleted while it is in use takes nothing more, and goes on when it is back", () =>
+    Effect.gen(function*() {
+      const file = newFile()
+      yield* using(sqliteStorage({ file }), begin)
+      copyFileSync(file, `${file}-old`)
+      yield* using(sqliteStorage({ file }), Effect.fnUntraced(function*(storage) {
+        yield* storage.commit({ records: [draft("one")] })
+        renameSync(file, `${file}-moved`)
+        for (const lose of [() => undefined, () => copyFileSync(`${file}-old`, file)]) {
+          lose()
+          const writes: ReadonlyArray<Effect.Effect<unknown, ReadFault | StorageConflict>> = [
+            storage.commit({ records: [draft("two")] }), storage.lease("signer", "me", 1_000), storage.outbox.claim({ leaseMs: 1_000, limit: 1, perEndpoint: 1 })
+          ]
+          for (const write of writes) {
+            const fault = yield* Effect.flip(write)
+            assert.match(fault.message, /the file \S+ is not the one that was opened: it was replaced, moved or deleted while it was in use/)
+            assert.deepInclude(fault, { _tag: "StorageUnavailable", wrote: "no" })
+          }
+        }
+        assert.strictEqual((yield* storage.head)?.seq, 1)
+        renameSync(`${file}-moved`, file)
+        assert.strictEqual((yield* storage.commit({ records: [draft("two")] })).head.seq, 2)
+      }))
+      assert.strictEqual((yield* using(sqliteStorage({ file }), (storage) => storage.head))?.seq, 2)
     }))
 
   it.effect("keeps everything over closing and opening again", () =>
