@@ -92,7 +92,7 @@ describe("flyball serve", () => {
     writeFileSync(me.path(".flyball", "guard", "notes.txt"), "not a state of the guard")
     const { err, status } = await server.stop("SIGTERM")
     assert.strictEqual(status, 1)
-    assert.deepInclude(logOf(err).at(-1), { level: "error", message: "stopped, but the last checkpoint could not be signed. The records are kept, and the next start signs for them" })
+    assert.deepInclude(logOf(err).at(-1), { level: "error", message: "stopped, and no checkpoint can be signed before a person has looked: store and guard are not as they should be, and records may be missing" })
   })
 
   it("is refused on an address that others reach, before anything is made", async () => {

@@ -1,5 +1,6 @@
 /** `flyball serve`: the HTTP server until SIGTERM or SIGINT. */
 import { Checkpointer } from "@flyball/core"
+import { StorageCorrupt } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { setTimeout } from "node:timers/promises"
 import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
@@ -73,6 +74,10 @@ const issuerOf = async (settings: Settings): Promise<TokenVerifier> => {
 /** How long the last checkpoint may take before the process goes without it. A service manager kills after 30 to 90 s. */
 const LAST_CHECKPOINT = "15 seconds"
 
+const UNSIGNED = "stopped, but the last checkpoint could not be signed. The next start signs for what the store holds"
+/** Another attempt would not help, and the next start may be refused. */
+const UNSIGNABLE = "stopped, and no checkpoint can be signed before a person has looked: store and guard are not as they should be, and records may be missing"
+
 /** Signs for everything that was acknowledged. Failing loses nothing (the next start signs), but whoever stopped the server should know. */
 const signLast = (runtime: HostRuntime, log: Log): Promise<number> =>
   runtime.runPromise(Checkpointer.use(({ now }) => now).pipe(Effect.timeout(LAST_CHECKPOINT))).then(
@@ -81,7 +86,7 @@ const signLast = (runtime: HostRuntime, log: Log): Promise<number> =>
       return exitStatus.ok
     },
     (cause: unknown) => {
-      log("error", "stopped, but the last checkpoint could not be signed. The records are kept, and the next start signs for them", { cause: cause instanceof Error ? cause.message : String(cause) })
+      log("error", cause instanceof StorageCorrupt ? UNSIGNABLE : UNSIGNED, { cause: cause instanceof Error ? cause.message : String(cause) })
       return exitStatus.failed
     }
   )

@@ -227,11 +227,30 @@ describe("the last checkpoint, when it cannot be signed", () => {
     yield* session(({ checkpointer }) => use(Effect.exit(checkpointer.now))).pipe(stuck, Effect.provide(logger))
     return said
   }).pipe(Effect.provide(world()))
-  const LAST = "Error The last checkpoint could not be signed. The records are kept, and the next start signs for them."
+  const LAST = "Error The last checkpoint could not be signed. The next start signs for what the store holds."
 
   it.effect("is told of by whoever closes", () => Effect.map(told(() => append(1, 1)), (said) => assert.deepStrictEqual(said, [LAST])))
   it.effect("is not told of again to whoever asked for it", () => Effect.map(told((asked) => Effect.andThen(append(1, 1), asked)), (said) => assert.deepStrictEqual(said, [])))
   it.effect("is told of where records came after that", () => Effect.map(told((asked) => asked.pipe(Effect.andThen(append(1, 1)))), (said) => assert.deepStrictEqual(said, [LAST])))
+})
+
+describe("a store that was put back under a running process", () => {
+  it.effect("is said to be that, in the background and at the end: nobody is told that nothing is lost", () =>
+    Effect.gen(function*() {
+      const said: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])
+      let ahead = false
+      const remembers = Effect.updateService(Guard, (guard) => ({ ...guard, read: Effect.suspend(() => ahead ? Effect.succeed({ origin: ORIGIN, size: 9, rootHex: "5a".repeat(32) }) : guard.read) }))
+      yield* session(() => Effect.gen(function*() {
+        yield* append(1, 1)
+        ahead = true
+        yield* pass(CHECKPOINT_MS)
+        yield* pass(LOOK_MS)
+      })).pipe(remembers, Effect.provide(logger))
+      const line = "No checkpoint can be made before a person has looked: store and guard are not as they should be, and records may be missing."
+      assert.deepStrictEqual([...new Set(said)], [line])
+      assert.isAbove(said.length, 1)
+    }).pipe(Effect.provide(world())))
 })
 
 describe("a crash", () => {

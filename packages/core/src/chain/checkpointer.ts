@@ -4,7 +4,7 @@
  * Spec: design section 4. A checkpoint every 1,000 records or 10 s, at once after the kinds of {@link urgentKinds}, at export and at shutdown.
  */
 import { toHex } from "@flyball/evidence"
-import { Cause, Clock, Context, Effect, Layer, Queue, Semaphore } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { Entropy } from "../entropy.ts"
 import { StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
@@ -31,9 +31,13 @@ export const LEASE_MS = 5_000
 export const WAIT_MS = 60_000
 const WAIT_STEP_MS = 100
 
-const UNSIGNED = "No checkpoint could be made. Records are kept and nothing is lost, but nobody outside can check the newest ones; it is tried again."
+const UNSIGNED = "No checkpoint could be made, so nobody outside can check the newest records; it is tried again."
 
-const UNSIGNED_AT_CLOSE = "The last checkpoint could not be signed. The records are kept, and the next start signs for them."
+const UNSIGNED_AT_CLOSE = "The last checkpoint could not be signed. The next start signs for what the store holds."
+/** Where trying again does not help. Records may be missing: the store may have been put back under this process. */
+const UNSIGNABLE = "No checkpoint can be made before a person has looked: store and guard are not as they should be, and records may be missing."
+
+const saying = (otherwise: string, cause: Cause.Cause<ReadFault>): string => Option.getOrNull(Cause.findErrorOption(cause))?._tag === "StorageCorrupt" ? UNSIGNABLE : otherwise
 
 /** What a command that may only read says when nothing was ever signed. */
 export const NO_CHECKPOINT = "no checkpoint was signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
@@ -119,7 +123,7 @@ const make = Effect.gen(function*() {
   const background = Queue.take(wake).pipe(
     Effect.timeoutOption(LOOK_MS),
     Effect.andThen(look),
-    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.andThen(Effect.logError(UNSIGNED, cause), Effect.sleep(CHECKPOINT_MS))),
+    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.andThen(Effect.logError(saying(UNSIGNED, cause), cause), Effect.sleep(CHECKPOINT_MS))),
     Effect.forever
   )
   // Not `now`, which waits: whoever holds the lease at that moment signs for our records too.
@@ -128,7 +132,7 @@ const make = Effect.gen(function*() {
     if ((latest?.size ?? 0) < (yield* sizeNow)) yield* signIfHolder
   }).pipe(Effect.catchCause((cause) => Effect.flatMap(sizeOrUnknown, (size) =>
     // Whoever asked for it a moment ago was told, and says it in his own words.
-    Cause.hasInterruptsOnly(cause) || refusedFor?.size === size ? Effect.void : Effect.logError(UNSIGNED_AT_CLOSE, cause)))))
+    Cause.hasInterruptsOnly(cause) || refusedFor?.size === size ? Effect.void : Effect.logError(saying(UNSIGNED_AT_CLOSE, cause), cause)))))
   yield* Effect.forkScoped(background)
 
   return Checkpointer.of({
