@@ -2,9 +2,10 @@
 import { describe, expect, it } from "vitest"
 import { utf8 } from "../bytes.ts"
 import { nodeCrypto } from "../node/crypto.ts"
-import { keyIdOf, parseVkey, signatureType, type Vkey } from "../note/vkey.ts"
+import { noteSigner } from "../note/sign-note.ts"
+import { formatVkey, parseVkey } from "../note/vkey.ts"
 import { Hints } from "./hints.ts"
-import { SAMPLE_ORIGIN, sampleLog } from "./sample-packs.ts"
+import { SAMPLE_ORIGIN, sampleLog, type SamplePlan } from "./sample-packs.ts"
 import { verifyPack } from "./verify-pack.ts"
 
 const { pack, signer } = sampleLog(nodeCrypto)
@@ -18,18 +19,43 @@ describe("a hint with the right key and another key id", () => {
   })
 })
 
-describe("hints without number", () => {
-  const vkey = (n: number): Vkey => {
-    const publicKey = nodeCrypto.sha256(utf8(`${n}`))
-    return { name: SAMPLE_ORIGIN, keyId: keyIdOf(nodeCrypto, SAMPLE_ORIGIN, signatureType.ed25519, publicKey), type: signatureType.ed25519, publicKey }
-  }
-  const last = parseVkey(signer.vkey)
-  const lastOf = (count: number): boolean => {
-    const hints = new Hints(nodeCrypto)
-    for (let n = 0; n < count; n++) hints.add(vkey(n), SAMPLE_ORIGIN)
-    if (last.ok) hints.add(last.vkey, SAMPLE_ORIGIN)
-    return hints.vkeys.at(-1)!.publicKey.join() === signer.publicKey.join()
+describe("the keys of a chain that rotated often", () => {
+  const other = (n: number): string => formatVkey(SAMPLE_ORIGIN, nodeCrypto.sha256(utf8(`${n}`)))
+  const others = Array.from({ length: 600 }, (_, n) => other(n))
+  const seen = async (plan: Partial<SamplePlan>) => {
+    const { exit, findings, not_checked: sentences, verdicts } = await verifyPack(nodeCrypto, [await pack({ length: 3, ...plan })])
+    expect([exit, findings]).toEqual([2, []])
+    return [verdicts.authenticity, sentences.filter((sentence) => sentence.includes("not looked at")).map((sentence) => sentence.slice(0, sentence.indexOf(" ")))]
   }
 
-  it("are looked at up to 256 keys", () => expect([lastOf(255), lastOf(256)]).toEqual([true, false]))
+  it("tell who signed, wherever in the chain the key was named", async () => {
+    for (const count of [0, 1, 255, 256, 257, 300, 600]) {
+      expect(await seen({ length: count + 2, keys: [...others.slice(0, count), signer.vkey] })).toEqual(["signed_by_unpinned_key", []])
+      expect(await seen({ length: count + 2, keys: [signer.vkey, ...others.slice(0, count)] })).toEqual(["signed_by_unpinned_key", []])
+    }
+  })
+
+  it("tell who closed the pack where another key signed the checkpoint: a key of a K line, or one of the latest 256", async () => {
+    const second = noteSigner(nodeCrypto, { name: SAMPLE_ORIGIN, seed: new Uint8Array(32).fill(3) })
+    const closed = (keys: ReadonlyArray<string>, hints: ReadonlyArray<string> = []) => seen({ length: keys.length, keys, hints, lines: [second.line] })
+    expect(await closed([...others.slice(0, 300), second.vkey, signer.vkey])).toEqual(["signed_by_unpinned_key", []])
+    expect(await closed([signer.vkey, second.vkey, ...others.slice(0, 255)])).toEqual(["signed_by_unpinned_key", []])
+    expect(await closed([signer.vkey, second.vkey, ...others.slice(0, 300)], [signer.vkey])).toEqual(["signed_by_unpinned_key", []])
+    // Named again is named late.
+    expect(await closed([signer.vkey, second.vkey, ...others.slice(0, 200), signer.vkey, ...others.slice(200, 300)])).toEqual(["signed_by_unpinned_key", []])
+  })
+
+  it("are said not to have been looked at where one of them may have signed", async () => {
+    const second = noteSigner(nodeCrypto, { name: SAMPLE_ORIGIN, seed: new Uint8Array(32).fill(3) })
+    expect(await seen({ length: 258, keys: [signer.vkey, second.vkey, ...others.slice(0, 256)], lines: [second.line] })).toEqual(["unsigned", ["1"]])
+    expect(await seen({ length: 302, keys: [signer.vkey, second.vkey, ...others.slice(0, 300)], lines: [second.line] })).toEqual(["unsigned", ["45"]])
+  })
+
+  it("are kept in bounded number, though checkpoints name them all", () => {
+    const hints = new Hints(nodeCrypto)
+    const named = Array.from({ length: 700 }, (_, n) => other(n)).map((text) => parseVkey(text)).flatMap((read) => read.ok ? [read.vkey] : [])
+    for (let at = 0; at < named.length; at += 100) hints.expect({ text: "", textBytes: utf8(""), signatures: named.slice(at, at + 100).map(({ keyId, name }) => ({ keyId, name, signature: new Uint8Array(64) })) })
+    for (const vkey of named) hints.addRecorded(vkey, SAMPLE_ORIGIN)
+    expect([hints.vkeys.length, hints.passedOver]).toEqual([576, 124])
+  })
 })

@@ -1,42 +1,77 @@
 /** Keys that a pack names itself. They help to read it, and are never trusted. */
-import { equalBytes, toHex } from "../bytes.ts"
+import { toHex } from "../bytes.ts"
 import type { Crypto } from "../crypto.ts"
+import type { Note } from "../note/note.ts"
 import type { Vkey } from "../note/vkey.ts"
-import { checkVkey, keyIdOf, signatureType } from "../note/vkey.ts"
+import { checkVkey, isSameKey, signatureType } from "../note/vkey.ts"
 
-/** Key hints out of K lines, record 0 and `key.rotated` records, and the rotations seen. */
+/**
+ * Key hints out of K lines, record 0 and `key.rotated` records, and the rotations seen.
+ *
+ * A chain may rotate its key without end, and memory may not grow with it. So what is kept of keys in records are those that a signature line of a checkpoint names,
+ * which stands before them; and the latest, since the key that closes a pack is the newest one, or signed the checkpoint too.
+ */
 export class Hints {
-  /** Usable log keys, each once. */
-  readonly vkeys: Array<Vkey> = []
+  /** Keys that were let go of. A line that one of them made is taken for one of a key that nobody knows. */
+  passedOver = 0
   rotations = 0
   /** The first rotations, in words. */
   readonly rotationsListed: Array<string> = []
   readonly #crypto: Crypto
-  readonly #seen = new Set<string>()
+  readonly #notes: Array<Note> = []
+  /** Both by public key; of the latest, the one that was named last is the last. */
+  readonly #kept = new Map<string, Vkey>()
+  readonly #latest = new Map<string, Vkey>()
 
   constructor(crypto: Crypto) {
     this.#crypto = crypto
   }
 
-  /** Notes a key. One that nobody could verify with is no help, and no fault either. */
+  /** Takes a checkpoint: keys that its signature lines name are kept. To be called before the records come. */
+  expect(note: Note): void {
+    this.#notes.push(note)
+  }
+
+  /** Notes the key of a K line: a pack has few of them. One that nobody could verify with is no help, and no fault either. */
   add(vkey: Vkey, origin: string): void {
-    if (vkey.name !== origin || vkey.type !== signatureType.ed25519 || this.#seen.size >= MAX_HINTED_KEYS) return
-    // Before it counts as seen: a wrong key id must not stand in the way of the same key with the right one.
-    if (!equalBytes(keyIdOf(this.#crypto, vkey.name, vkey.type, vkey.publicKey), vkey.keyId)) return
-    const key = toHex(vkey.publicKey)
-    if (this.#seen.has(key)) return
-    this.#seen.add(key)
-    if (checkVkey(this.#crypto, vkey) === null) this.vkeys.push(vkey)
+    const key = this.#usable(vkey, origin)
+    if (key !== null) this.#kept.set(key, vkey)
+  }
+
+  /** Notes a key that a record names, in the order of records. */
+  addRecorded(vkey: Vkey, origin: string): void {
+    const key = this.#usable(vkey, origin)
+    if (key === null || this.#kept.has(key)) return
+    if (this.#kept.size < MAX_KEPT && this.#notes.some(({ signatures }) => signatures.some((line) => isSameKey(line, vkey)))) {
+      this.#kept.set(key, vkey)
+      return
+    }
+    this.#latest.delete(key)
+    this.#latest.set(key, vkey)
+    if (this.#latest.size <= MAX_LATEST) return
+    this.#latest.delete(this.#latest.keys().next().value!)
+    this.passedOver++
   }
 
   /** Notes a `key.rotated` record. */
   addRotation(seq: number, fromKeyId: string, to: Vkey, origin: string): void {
     this.rotations++
     if (this.rotationsListed.length < MAX_LISTED_ROTATIONS) this.rotationsListed.push(`record ${seq} rotates the key from ${fromKeyId} to ${toHex(to.keyId)}`)
-    this.add(to, origin)
+    this.addRecorded(to, origin)
+  }
+
+  /** The keys that were kept, each once. */
+  get vkeys(): ReadonlyArray<Vkey> {
+    return [...this.#kept.values(), ...this.#latest.values()]
+  }
+
+  /** The public key as a name for it; null where no signature of the log can be verified with it. A wrong key id does not stand in the way of the same key with the right one. */
+  #usable(vkey: Vkey, origin: string): string | null {
+    return vkey.name === origin && vkey.type === signatureType.ed25519 && checkVkey(this.#crypto, vkey) === null ? toHex(vkey.publicKey) : null
   }
 }
 
-/** Each hint costs a signature check for every line that names it; a chain has a handful of keys in its life. */
-const MAX_HINTED_KEYS = 256
+/** 64 K lines, and what two notes name. Each costs a signature check for every line that names it, and somebody can make keys with equal key ids. */
+const MAX_KEPT = 320
+const MAX_LATEST = 256
 const MAX_LISTED_ROTATIONS = 20

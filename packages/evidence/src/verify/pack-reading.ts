@@ -183,6 +183,7 @@ export class PackReading {
         return this.#begin(readCheckpointLine(bytes, from, end, line))
       case "G":
         this.older = readCheckpointLine(bytes, from, end, line)
+        this.hints.expect(this.older.note)
         return this.#checkOrigin(this.older)
       case "X":
         return this.#consistency(hashFields(fieldsOf(bytes, from, end), 0), line)
@@ -259,6 +260,7 @@ export class PackReading {
   #begin(checkpoint: PackCheckpoint): void {
     const header = this.header!
     this.checkpoint = checkpoint
+    this.hints.expect(checkpoint.note)
     this.#checkOrigin(checkpoint)
     this.#consecutive = header.kind !== "sparse"
     this.tree = new TreeChecks(this.#crypto, this.findings, header, checkpoint, this.#options.rootsAt)

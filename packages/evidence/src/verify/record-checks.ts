@@ -130,7 +130,7 @@ export class RecordChecks {
       findings.add("E_SEQ", { line, seq, expected: "chain.genesis as record 0 only", found: `chain.genesis as record ${seq}` })
     } else if (isGenesis) {
       const genesis = this.#accept(readGenesis(scanner.body(), this.#origin), seq, line)
-      for (const vkey of genesis?.vkeys ?? []) hints.add(vkey, this.#origin)
+      for (const vkey of genesis?.vkeys ?? []) hints.addRecorded(vkey, this.#origin)
     } else if (seq === 0) {
       findings.add("E_NONCANONICAL", { line, seq, expected: "chain.genesis as record 0", found: "another kind" })
     } else if (scanner.kindIs("part.erased")) {

@@ -30,6 +30,8 @@ export interface SamplePlan {
   /** Signature lines of the checkpoint, in place of the log's. */
   readonly lines?: ReadonlyArray<MakeLine>
   readonly hints?: ReadonlyArray<string>
+  /** Keys that the chain had, oldest first: record 0 names the first, and each record after it rotates to the next. Without it there is the log's alone. */
+  readonly keys?: ReadonlyArray<string>
   /** Changes the text of N before it is signed. */
   readonly closing?: (text: string) => string
 }
@@ -39,12 +41,15 @@ export const sampleLog = (crypto: Crypto) => {
   const seed = new Uint8Array(32).fill(9)
   const signer = noteSigner(crypto, { name: SAMPLE_ORIGIN, seed })
 
-  const recordsOf = ({ length, mark = "a" }: SamplePlan): ReadonlyArray<Uint8Array> => {
+  const recordsOf = ({ keys = [signer.vkey], length, mark = "a" }: SamplePlan): ReadonlyArray<Uint8Array> => {
     const records: Array<Uint8Array> = []
     let prev = NO_RECORD
     for (let seq = 0; seq < length; seq++) {
-      const body: JsonObject = seq === 0 ? { hash: "sha256-rfc6962", origin: SAMPLE_ORIGIN, vkeys: [signer.vkey] } : { mark }
-      const record = encodeRecord({ at: formatInstant(1_795_219_200_000 + seq), body, kind: seq === 0 ? "chain.genesis" : "sample.made", parts: [], prev, seq })
+      const to = keys[seq]
+      const [kind, body]: readonly [string, JsonObject] = seq === 0
+        ? ["chain.genesis", { hash: "sha256-rfc6962", origin: SAMPLE_ORIGIN, vkeys: [to!] }]
+        : to === undefined ? ["sample.made", { mark }] : ["key.rotated", { from_key_id: keys[seq - 1]!.split("+")[1]!, to_vkey: to }]
+      const record = encodeRecord({ at: formatInstant(1_795_219_200_000 + seq), body, kind, parts: [], prev, seq })
       records.push(record)
       prev = toHex(crypto.leafHash(record))
     }
