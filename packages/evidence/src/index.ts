@@ -28,6 +28,8 @@ export { RecordScanner } from "./record/scan.ts"
 // Kinds of records
 export { allRecordKinds, kindRow, MAX_PARTS, recordKinds } from "./kinds/catalogue.ts"
 export { checkBody } from "./kinds/check-body.ts"
+export type { NamedPart } from "./kinds/check-parts.ts"
+export { checkParts, isKeptPart } from "./kinds/check-parts.ts"
 export type { MemberType } from "./kinds/members.ts"
 export type { BodyMember, KindRow, PartRow } from "./kinds/row.ts"
 

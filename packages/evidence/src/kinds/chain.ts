@@ -1,5 +1,5 @@
 /** Rows of the catalogue: the chain itself, what was erased from it and what left the house. */
-import { choice, count, hash, id, type KindRow, must, part, writer } from "./row.ts"
+import { choice, count, hash, id, keptPart, type KindRow, must, part, writer } from "./row.ts"
 
 /** The rows, in the order of the specification's table. */
 export const chainKinds: ReadonlyArray<KindRow> = [
@@ -8,7 +8,7 @@ export const chainKinds: ReadonlyArray<KindRow> = [
     about: "Record 0: which chain this is, and the keys that sign it.",
     body: [must("hash", choice("sha256-rfc6962")), must("origin", { type: "origin" }), must("vkeys", { type: "list", of: { type: "vkey" }, min: 1, max: 16 })],
     parts: [
-      part("previous", 16_384, "`{checkpoint, origin, signed_root, signed_size, stored_root, stored_size}`: the chain that this one follows after a recovery; never erased, always disclosed"),
+      keptPart("previous", 16_384, "`{checkpoint, origin, signed_root, signed_size, stored_root, stored_size}`: the chain that this one follows after a recovery; never erased, always disclosed"),
       part("reason", 16_384, "any text as JSON: why a person gave up the chain before")
     ]
   },
@@ -20,7 +20,7 @@ export const chainKinds: ReadonlyArray<KindRow> = [
       must("reason", choice("subject_request", "legal_order", "retention", "captured_by_mistake", "security")),
       must("seq", count)
     ],
-    parts: [part("authority", 256, "`{writer}`: who erased it; this part is never erased")]
+    parts: [keptPart("authority", 256, "`{writer}`: who erased it; this part is never erased")]
   },
   {
     kind: "evidence.exported",
