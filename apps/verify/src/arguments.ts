@@ -12,6 +12,8 @@ export interface Command {
   readonly require: "full" | "range" | "any"
   readonly maxAgeMs: number | null
   readonly threads: number | null
+  /** Compare every record with the catalogue of kinds. */
+  readonly bodies: boolean
   readonly replay: boolean
   /** Packs of chains before this one, in any order. */
   readonly previous: ReadonlyArray<string>
@@ -34,7 +36,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   const [pack, ...more] = positionals
   if (pack === undefined) throw new UsageError("Name the pack to verify: flyball-verify PACK --vkey V. See --help.")
   if (more.length > 0) throw new UsageError("One pack is verified at a time; --compare PACK2 names a second one to compare it with.")
-  const { compare = null, json = false, policy = null, previous = [], quiet = false, replay = false, require = "any", vkey = [] } = values
+  const { bodies = false, compare = null, json = false, policy = null, previous = [], quiet = false, replay = false, require = "any", vkey = [] } = values
   if (require !== "full" && require !== "range" && require !== "any") throw new UsageError("--require takes full, range or any.")
   if (previous.length > 0 && !replay) throw new UsageError("--previous is for --replay: it makes evaluations again from the records of the chain before.")
   const maxAge = values["max-age"]
@@ -42,7 +44,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   if (maxAge !== undefined && maxAgeMs === null) throw new UsageError("--max-age takes a number and a unit: 90s, 15m, 24h, 7d.")
   const threads = values.threads === undefined ? null : Number(values.threads)
   if (threads !== null && !(/^[0-9]+$/.test(values.threads!) && threads >= 1 && threads <= MAX_THREADS)) throw new UsageError(`--threads takes a number from 1 to ${MAX_THREADS}.`)
-  return { pack, vkeys: vkey, policy, trustedCheckpoint: values["trusted-checkpoint"] ?? null, compare, require, maxAgeMs, threads, replay, previous, json, quiet }
+  return { pack, vkeys: vkey, policy, trustedCheckpoint: values["trusted-checkpoint"] ?? null, compare, require, maxAgeMs, threads, bodies, replay, previous, json, quiet }
 }
 
 /** Each thread takes some 25 MB. */
@@ -56,6 +58,7 @@ const parse = (args: ReadonlyArray<string>) => {
       strict: true,
       tokens: true,
       options: {
+        "bodies": { type: "boolean" },
         "compare": { type: "string" },
         "json": { type: "boolean" },
         "max-age": { type: "string" },

@@ -1,5 +1,6 @@
 /** The report in plain sentences, for the person who has to decide something. */
 import type { Finding, Report } from "@flyball/evidence"
+import { type BodiesReport, bodyCounts, bodyEntries } from "./bodies/bodies-report.ts"
 import { brokenLinkText } from "./broken-link.ts"
 import { findingText, resultText, unfaithfulText, verdictText } from "./explanations.ts"
 import type { ShownPrevious } from "./previous-chain.ts"
@@ -13,7 +14,7 @@ export interface SplitView {
 }
 
 /** The text of a report. */
-export const humanReport = (report: Report, splitView: SplitView | null = null, previous: ShownPrevious | null = null, replayed: Replayed | null = null): string => {
+export const humanReport = (report: Report, splitView: SplitView | null = null, previous: ShownPrevious | null = null, replayed: Replayed | null = null, bodies: BodiesReport | null = null): string => {
   const { counts, exit, verdicts } = report
   const sections = [
     [...about(report), ...previous === null ? [] : entry("Follows", follows(previous))],
@@ -25,9 +26,11 @@ export const humanReport = (report: Report, splitView: SplitView | null = null, 
       count(counts.records, "record"), `${count(counts.parts_disclosed, "part")} disclosed`, `${counts.parts_withheld} withheld`, `${counts.parts_erased} erased`
     ].join(", ") + "."),
     replayed === null || replayed.replay === null ? [] : [...entry("Evaluations", replayCounts(replayed.replay)), ...entry("Four eyes", actCounts(replayed.replay.four_eyes))],
+    bodies === null ? [] : entry("Bodies", bodyCounts(bodies)),
     splitView === null ? [] : ["The two checkpoints that contradict each other:", ...splitView.notes.flatMap((note) => ["", ...note.trimEnd().split("\n").map((line) => `    ${line}`)])],
     findings(report),
-    ...replayed === null || replayed.replay === null ? [] : replayEntries(replayed.replay).map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),
+    ...[...bodies === null ? [] : bodyEntries(bodies), ...replayed === null || replayed.replay === null ? [] : replayEntries(replayed.replay)]
+      .map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),
     report.not_checked.length === 0 ? [] : ["Not checked, ignored or missing", ...report.not_checked.flatMap((sentence) => wrap(sentence, "  - ", "    "))],
     ["What this says", ...wrap(report.statement, "  ", "  "), ...replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  ")]
   ]

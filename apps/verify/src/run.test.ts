@@ -47,7 +47,7 @@ describe("the JSON report", () => {
     const { out, status } = await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--json")
     expect(status).toBe(0)
     const report = JSON.parse(out) as Record<string, object>
-    expect(Object.keys(report)).toEqual(["file", "format", "origin", "tree_size", "verdicts", "findings", "counts", "keys", "not_checked", "statement", "previous", "replay"])
+    expect(Object.keys(report)).toEqual(["file", "format", "origin", "tree_size", "verdicts", "findings", "counts", "keys", "not_checked", "statement", "previous", "replay", "bodies"])
     expect(Object.keys(report["verdicts"]!)).toEqual(["integrity", "authenticity", "completeness", "anchoring"])
     expect(report["counts"]).toEqual({ records: 3, parts_disclosed: 0, parts_withheld: 1, parts_erased: 1, ignored_signatures: 0 })
     expect(report["keys"]).toEqual([{ key_id: "512011be", name: "flyball.example/acme/prod", role: "log", pinned: true }])

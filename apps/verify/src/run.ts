@@ -9,6 +9,7 @@ import { CheckingThreadFailed, comparePackFiles, PackFileUnusable, verifyPackFil
 import type { Command } from "./arguments.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import type { SplitView } from "./human-report.ts"
+import { type BodiesReport, withBodies } from "./bodies/bodies-report.ts"
 import { humanReport } from "./human-report.ts"
 import { jsonReport } from "./json-report.ts"
 import { previousChain, withPrevious } from "./previous-chain.ts"
@@ -31,11 +32,11 @@ const NO_VERDICT = 4
 export const run = async (args: ReadonlyArray<string>, world: World): Promise<number> => {
   try {
     const command = readArguments(args)
-    const { replayed, report: checked, splitView } = await verifyAndReplay(command, world)
+    const { bodies, replayed, report: checked, splitView } = await verifyAndReadAgain(command, world)
     const previous = checked.verdicts.integrity === "ok" ? await previousChain(command.pack) : null
     const report = withPrevious(checked, previous)
-    if (command.json) await world.out(jsonReport(report, previous, replayed?.replay ?? null))
-    else if (!command.quiet) await world.out(humanReport(report, splitView, previous, replayed))
+    if (command.json) await world.out(jsonReport(report, previous, replayed?.replay ?? null, bodies))
+    else if (!command.quiet) await world.out(humanReport(report, splitView, previous, replayed, bodies))
     return report.exit
   } catch (cause) {
     const sentence = explain(cause)
@@ -50,17 +51,29 @@ interface Verified {
   readonly splitView: SplitView | null
 }
 
-/** Replay reads the file again, after it was checked: it must be the same file then. */
-const verifyAndReplay = async (command: Command, world: World): Promise<Verified & { readonly replayed: Replayed | null }> => {
-  if (!command.replay) return { ...await verify(command, world), replayed: null }
+interface ReadAgain extends Verified {
+  readonly replayed: Replayed | null
+  readonly bodies: BodiesReport | null
+}
+
+/** Replay and the bodies take another reading of the file, after it was checked: it must be the same file then. */
+const verifyAndReadAgain = async (command: Command, world: World): Promise<ReadAgain> => {
+  if (!command.replay && !command.bodies) return { ...await verify(command, world), replayed: null, bodies: null }
   const files = [command.pack, ...command.previous]
   const before = await Promise.all(files.map(identityOf))
   const { report, splitView } = await verify(command, world)
-  const { replay, why } = await replayed(command, report)
+  const { replay, why } = command.replay ? await replayed(command, report) : { replay: null, why: null }
+  const bodies = command.bodies ? await bodiesOf(command.pack, report) : null
   const after = await Promise.all(files.map(identityOf))
   if (after.some((identity, place) => identity !== before[place])) throw new PackFileUnusable("The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy.")
-  return { report: withReplay(report, replay, why), splitView, replayed: { replay, packExit: report.exit } }
+  const compared = command.bodies ? withBodies(report, bodies) : report
+  if (!command.replay) return { report: compared, splitView, replayed: null, bodies }
+  return { report: withReplay(compared, replay, why), splitView, replayed: { replay, packExit: report.exit }, bodies }
 }
+
+/** Loaded where it is asked for, as replay is. */
+const bodiesOf = async (pack: string, { verdicts }: Report): Promise<BodiesReport | null> =>
+  verdicts.integrity === "ok" ? await (await import("./bodies/compare-bodies.ts")).compareBodies(pack) : null
 
 /** Loaded where it is asked for: nobody else waits for it. */
 const replayed = async ({ pack, previous, threads }: Command, report: Report): Promise<{ readonly replay: ReplayReport | null; readonly why: string | null }> => {

@@ -1,6 +1,7 @@
 /** What came of making a pack's evaluations again, and what it does to the report on the pack. */
 import type { ExitStatus, Report } from "@flyball/evidence"
 import type { Recomputed, RecomputeVerdict } from "@flyball/core/recompute"
+import { worstExit } from "../worst-exit.ts"
 import type { Act } from "./act.ts"
 import { ActCount, actStatement, type FourEyesReport, wrongActs } from "./four-eyes-report.ts"
 
@@ -81,7 +82,7 @@ export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "eva
 
 /** The report on a pack whose evaluations were made again, or could not be: then `why` says it. */
 export const withReplay = (report: Report, replay: ReplayReport | null, why: string | null): Report => {
-  if (replay === null) return { ...report, not_checked: [...why === null ? [] : [why], ...report.not_checked], exit: worst(report.exit, 2) }
+  if (replay === null) return { ...report, not_checked: [...why === null ? [] : [why], ...report.not_checked], exit: worstExit(report.exit, 2) }
   const open = [
     ...replay.previous_missing === null || replay.evaluations === 0 ? [] : [replay.previous_missing],
     ...(replay.verdicts.withheld ?? 0) === 0 ? [] : [`${plural(replay.verdicts.withheld!, "evaluation")} could not be made again, since what that needs is not in this pack. Ask for a full pack that discloses it.`],
@@ -90,11 +91,8 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
     ...replay.late.count === 0 ? [] : [`${plural(replay.late.count, "evaluation")} ${replay.late.count === 1 ? "names a time" : "name times"} more than ${replay.late.beyond_ms / 60_000} minutes before ${replay.late.count === 1 ? "its record" : "their records"}. A host that slept makes such; so does who wants a waiver or a status that had ended. Ask the operator.`],
     ...replay.unreadable_records === 0 || replay.evaluations + replay.four_eyes.acts === 0 ? [] : [`${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: left out where evaluations were made again.`]
   ]
-  return { ...report, not_checked: [...open, ...report.not_checked], exit: worst(report.exit, mismatchCount(replay) + wrongActs(replay.four_eyes) > 0 ? 1 : open.length > 0 ? 2 : 0) }
+  return { ...report, not_checked: [...open, ...report.not_checked], exit: worstExit(report.exit, mismatchCount(replay) + wrongActs(replay.four_eyes) > 0 ? 1 : open.length > 0 ? 2 : 0) }
 }
-
-/** Spec: format 1 section 6, "the order of precedence is 4, 3, 1, 2, 0". */
-const worst = (a: ExitStatus, b: ExitStatus): ExitStatus => ([3, 1, 2, 0] as const).find((status) => status === a || status === b)!
 
 const statementOf = (replay: Pick<ReplayReport, "evaluations" | "four_eyes" | "mismatches" | "verdicts">): string => {
   const people = actStatement(replay.four_eyes)

@@ -1,0 +1,27 @@
+/** Compares every record of a checked pack with the catalogue: the members of its body, and its parts. */
+import { checkBody, checkParts, isKeptPart, kindRow } from "@flyball/evidence"
+import { detectCompression, fileSource, packContent } from "@flyball/evidence/node"
+import type { ReplayRecord } from "@flyball/core/recompute"
+import { readPackRecords } from "../replay/pack-records.ts"
+import { BodyCount, type BodiesReport } from "./bodies-report.ts"
+
+/**
+ * What came of it. To be asked of a pack whose integrity is `ok`, of whatever kind.
+ *
+ * Verdicts do not rest on bodies: a reader of format 1 takes what a later writer adds. So this is asked for by itself.
+ *
+ * - Spec: format 1 sections 1.2 and 8; decision 0035.
+ */
+export const compareBodies = async (path: string): Promise<BodiesReport> => {
+  await using source = await fileSource(path)
+  const compression = await detectCompression(source)
+  const count = new BodyCount()
+  await readPackRecords(() => packContent(source, compression), { kind: () => true, part: () => true }, (record) => count.add(record, kindRow(record.kind) === null ? "unknown" : problemOf(record)))
+  return count.report()
+}
+
+/** What is wrong with a record of a known kind; null where nothing is. */
+const problemOf = ({ body, kind, parts }: ReplayRecord): string | null =>
+  checkBody(kind, body)
+    ?? checkParts(kind, [...parts].map(([name, part]) => ({ name, bytes: part.state === "present" ? part.bytes.length : null })))
+    ?? (kind === "part.erased" && isKeptPart(String(body["name"])) ? "It erases a part of a sort that is never erased." : null)
