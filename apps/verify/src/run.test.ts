@@ -1,5 +1,5 @@
 /** The command as a user calls it: exit statuses, reports, and what goes where. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -79,6 +79,13 @@ describe("the exit status", () => {
       expect(status, args.join(" ")).toBe(4)
       expect(out).toBe("")
       expect(err).toMatch(/^flyball-verify: [^\n]*\.\n$/)
+    }
+  })
+
+  // A file that opens, and whose first byte cannot be read: what a failing disk looks like.
+  it.runIf(existsSync("/proc/self/mem"))("is 4 for a disk that fails while the file is read, with a sentence", async () => {
+    for (const args of [["/proc/self/mem"], [pack("valid-full-5.evp"), "--compare", "/proc/self/mem"]]) {
+      expect(await call(...args)).toEqual({ status: 4, out: "", err: "flyball-verify: A file could not be read to its end (EIO). Copy it to another disk, and verify the copy.\n" })
     }
   })
 

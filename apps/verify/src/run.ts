@@ -136,7 +136,9 @@ const MAX_GIVEN_BYTES = 1024 * 1024
 const explain = (cause: unknown): string | null => {
   if (cause instanceof UsageError || cause instanceof PackFileUnusable || cause instanceof CheckingThreadFailed) return cause.message
   if (cause instanceof UnusableTrust) return `${cause.message[0]!.toUpperCase()}${cause.message.slice(1)}`
-  const { code, path } = cause as NodeJS.ErrnoException
+  const { code, path, syscall } = cause as NodeJS.ErrnoException
   if (code === "EPIPE" || code === undefined) return null
+  // A disk that fails in the middle of a file: the open file has no name any more.
+  if (path === undefined && syscall === "read") return `A file could not be read to its end (${code}). Copy it to another disk, and verify the copy.`
   return path === undefined ? null : `The file ${path} cannot be read (${code}). Check its name and your rights to it.`
 }

@@ -73,6 +73,8 @@ describe("a chain that was changed by who holds the key", () => {
     const seq = where(({ latches }) => latches !== undefined)
     return expectFound(body(seq, ({ latches: _, ...one }) => one), seq, "trace_mismatch", /latches/)
   })
+  it("that it bound nobody", () => expectFound(body(denied(), (one) => ({ ...one, mode: "shadow" })), denied(), "trace_mismatch", /and so enforced; the record says shadow\.$/))
+  it.each(["sdk_cache", "fail_open", "fail_closed"])("that %s decided", (by) => expectFound(body(denied(), (one) => ({ ...one, decided_by: by })), denied(), "trace_mismatch", new RegExp(`decided by server; the record says ${by}\\.$`)))
   it("meter value", () => expectFound(body(denied(), (one) => ({ ...one, meters: meters(one).map((meter) => ({ ...meter, value: 0, after: 0 })) })), denied(), "meter_mismatch", /^The meter spent held /))
   it("an amount that an evaluation adds, in it and in all after it", () => {
     const seq = notified()
@@ -147,6 +149,15 @@ describe("a pack that does not show everything", () => {
       const { notChecked, replay, status } = await replayed(pack, vkey)
       expect(replay!.verdicts, String(disclose)).toEqual({ withheld: all - ok, ...(ok === 0 ? {} : { ok }) })
       expect([status, notChecked[0]]).toEqual([2, `${all - ok} evaluations could not be made again, since what that needs is not in this pack. Ask for a full pack that discloses it.`])
+    }
+  })
+
+  it("still finds who decided, and whom it bound", async () => {
+    const seq = where((one) => meters(one).length > 0)
+    const shut = (record: OpenRecord): OpenRecord => ({ ...record, parts: record.parts.map((part) => ({ ...part, disclosed: part.name === "signals" ? null : part.disclosed })) })
+    for (const told of [{ mode: "shadow" }, { decided_by: "fail_open" }]) {
+      const { replay, status } = await resealed(changed(open, seq, (record) => shut({ ...record, body: { ...record.body, ...told } })))
+      expect([status, replay!.mismatches.map((one) => [one.seq, one.verdict])]).toEqual([1, [[seq, "trace_mismatch"]]])
     }
   })
 

@@ -28,8 +28,10 @@ export interface EvaluationBody extends SideBody {
   readonly as_of_ms: number
   readonly as_of_seq: number
   readonly client_ref: string
+  readonly decided_by: string
   readonly evaluation_id: string
   readonly latches?: ReadonlyArray<string>
+  readonly mode: string
   readonly run_id?: string
   readonly shadow?: SideBody
   readonly tier: string

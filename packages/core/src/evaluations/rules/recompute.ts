@@ -118,8 +118,8 @@ export class Recomputation {
     const judged = this.#judge.judge(record, body, atMs)
     if (judged !== null && isOpen(judged) && judged.amountsHold !== true) this.#noteUnproved(body)
     const named = isOfThisChain ? this.#misnamed(body) : null
-    // Last, since an id decides nothing; and before what is open, since it needs nothing that could be withheld.
-    const found = judged === null || isOpen(judged) ? named ?? judged : judged
+    // Last, since they decide nothing; and before what is open, since they need nothing that could be withheld.
+    const found = judged === null || isOpen(judged) ? mistold(body) ?? named ?? judged : judged
     foldMeters(this.#book, record)
     if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
     if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)
@@ -158,6 +158,12 @@ export class Recomputation {
     this.#judge.forgottenMs = beforeMs
     this.#book.forget(beforeMs)
   }
+}
+
+/** Versions on trial are told of in `shadow`, and an SDK that decides by itself tells of it in its decisions: the service makes evaluations itself, and they bind. */
+const mistold = ({ decided_by: decidedBy, mode }: EvaluationBody): Problem | null => {
+  if (mode !== "enforced") return problem("trace_mismatch", `The evaluation was made under what was in force, and so enforced; the record says ${mode}.`)
+  return decidedBy === "server" ? null : problem("trace_mismatch", `An evaluation is decided by server; the record says ${decidedBy}.`)
 }
 
 const givenBack = ({ evaluation_seq: seq, writer }: ReplayRecord["body"]): string => `${String(writer)} gives back what the evaluation at ${Number(seq)} added to its meters, which no ingest key may.`
