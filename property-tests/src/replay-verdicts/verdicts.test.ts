@@ -1,6 +1,6 @@
 /** Chains that were changed and sealed anew by who holds the key: hashes, root and signatures are right, and only replay finds it. */
 import type { JsonObject, JsonValue } from "@flyball/evidence"
-import { canonicalBytes, toHex } from "@flyball/evidence"
+import { canonicalBytes, toHex, utf8 } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { openPack, type OpenPack, type OpenRecord } from "@flyball/testkit"
 import { Effect } from "effect"
@@ -101,6 +101,20 @@ describe("a chain that was changed by who holds the key", () => {
   it("envelope, in its own record alone", () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     return expectFound(at(seq, (record) => withJson(record, "envelope", refunds({ meters: {}, rules: [{ id: "all", outcome: "allow", when: [] }] }))), where(({ layers }) => list(layers!).length > 0), "envelope_unknown")
+  })
+  it.each([
+    ["a number that no double holds", utf8("{\"default\":1e999}")],
+    ["half a character", utf8("{\"default\":\"\\ud800\"}")],
+    ["nesting without end", utf8(`{"default":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)],
+    ["members without end", utf8(JSON.stringify({ default: Array.from({ length: 200_000 }, (_, n) => n) }))]
+  ] as const)("envelope, by %s", (_, bytes) => {
+    const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
+    return expectFound(at(seq, (record) => withPart(record, "envelope", bytes)), where(({ layers }) => list(layers!).length > 0), "envelope_unknown")
+  })
+  it.each(["diff", "lint", "backtest"])("%s, by nesting without end", async (name) => {
+    const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
+    const { replay, status } = await resealed(at(seq, (record) => withPart(record, name, utf8("[".repeat(100_000) + "]".repeat(100_000)))))
+    expect([status, replay!.four_eyes.mismatches.map((one) => [one.seq, one.verdict])]).toEqual([1, [[seq, "digest_mismatch"]]])
   })
   it("envelope, with its digest", () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")

@@ -1,9 +1,11 @@
 /** What records tell of envelopes and their versions, up to a record. A fold that also knows what it cannot know. */
+import { NotCanonical } from "@flyball/evidence"
 import { envelopeDigest } from "../../envelopes/rules/digest.ts"
 import type { Envelope } from "../../envelopes/rules/envelope.ts"
+import { MAX_ENVELOPE_BYTES } from "../../envelopes/rules/limits.ts"
 import { readEnvelope } from "../../envelopes/rules/read-envelope.ts"
 import { partMembers } from "../../replay/rules/part-json.ts"
-import type { ReplayRecord } from "../../replay/rules/types.ts"
+import type { JsonMap, ReplayRecord } from "../../replay/rules/types.ts"
 
 /** A published version. `content` is null where its part is not shown; `gone` once a record says that it was erased, from when on nothing was decided under it. */
 export interface KnownVersion {
@@ -66,12 +68,22 @@ export class KnownEnvelopes {
 
   /** The text that a publication shows; null where it does not. */
   textOf({ body, parts }: ReplayRecord): KnownVersion["content"] {
-    const part = partMembers(parts.get("envelope"))
+    const part = partMembers(parts.get("envelope"), MAX_ENVELOPE_BYTES)
     if (part.state !== "known") return part.state === "unreadable" ? "not an envelope" : null
-    if (envelopeDigest(part.members, this.#sha256) !== body["digest"]) return "not an envelope"
+    if (this.#digestOf(part.members) !== body["digest"]) return "not an envelope"
     const known = this.#texts.get(String(body["digest"]))
     if (known !== undefined) return known
     return readEnvelope(part.members).envelope ?? "not an envelope"
+  }
+
+  /** Null for what has no canonical form, and so no digest: no service published it. */
+  #digestOf(members: JsonMap): string | null {
+    try {
+      return envelopeDigest(members, this.#sha256)
+    } catch (cause) {
+      if (cause instanceof NotCanonical) return null
+      throw cause
+    }
   }
 
   /** Adds one record of an envelope, in order. */

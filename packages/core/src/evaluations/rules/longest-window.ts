@@ -1,4 +1,5 @@
 /** How far back meters look. */
+import { MAX_ENVELOPE_BYTES } from "../../envelopes/rules/limits.ts"
 import { readEnvelope } from "../../envelopes/rules/read-envelope.ts"
 import { partMembers } from "../../replay/rules/part-json.ts"
 
@@ -8,7 +9,7 @@ import { partMembers } from "../../replay/rules/part-json.ts"
  * - Unit: milliseconds.
  */
 export const longestWindowMs = (part: Uint8Array): number => {
-  const told = partMembers({ state: "present", bytes: part })
+  const told = partMembers({ state: "present", bytes: part }, MAX_ENVELOPE_BYTES)
   const envelope = told.state === "known" ? readEnvelope(told.members).envelope : null
   return Math.max(0, ...(envelope?.meters ?? []).map(({ windowMs }) => windowMs))
 }

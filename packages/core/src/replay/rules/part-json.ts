@@ -1,5 +1,5 @@
-/** Reads the JSON of a part that we wrote ourselves. */
-import { fromUtf8 } from "@flyball/evidence"
+/** Reads the JSON of a part that we write ourselves, or that somebody else says we wrote. */
+import { MAX_CANONICAL_DEPTH, MAX_PART_BYTES, readJson } from "@flyball/evidence"
 import type { JsonMap, PartContent } from "./types.ts"
 
 /** The members of a part, or why they are not known. */
@@ -7,16 +7,12 @@ export type PartMembers =
   | { readonly state: "known"; readonly members: JsonMap }
   | { readonly state: "absent" | "erased" | "withheld" | "missing" | "unreadable" }
 
-/** Reads a part as a JSON object. A record that names no such part gives `absent`. */
-export const partMembers = (part: PartContent | undefined): PartMembers => {
+/** Reads a part as a JSON object. A record that names no such part gives `absent`; what is over `maxBytes`, which no service writes, `unreadable`. */
+export const partMembers = (part: PartContent | undefined, maxBytes: number = MAX_PART_BYTES): PartMembers => {
   if (part === undefined) return { state: "absent" }
   if (part.state !== "present") return { state: part.state }
-  const text = fromUtf8(part.bytes)
-  if (text === null) return { state: "unreadable" }
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { state: "known", members: value as JsonMap } : { state: "unreadable" }
-  } catch {
-    return { state: "unreadable" }
-  }
+  // A part may be the work of who wants the reader to fail: its size and depth are known before anything is made of it.
+  const read = readJson(part.bytes, { maxBytes, maxDepth: MAX_CANONICAL_DEPTH })
+  if (!read.ok || typeof read.value !== "object" || read.value === null || Array.isArray(read.value)) return { state: "unreadable" }
+  return { state: "known", members: read.value as JsonMap }
 }
