@@ -56,6 +56,16 @@ describe("four eyes", () => {
 
   it("are missing where an author publishes what newly allows something", () =>
     expectNamed(body(loosened(), ({ approver: _, ...one }) => ({ ...one, writer: ann.id })), loosened(), "second_person_missing", /is among its authors/))
+  it("saw for whom the version is: another agent, or an org unit, is named", async () => {
+    const drafted = () => seqOf("envelope.drafted", ({ agent_id: agent, revision }) => agent !== undefined && Number(revision) > 1)
+    const ofUnit = () => seqOf("envelope.published", ({ agent_id: agent }) => agent === undefined)
+    const other = `agt_${"0".repeat(26)}`
+    for (const seq of [loosened(), drafted()]) {
+      await expectNamed(body(seq, (one) => ({ ...one, agent_id: other })), seq, "draft_mismatch", /^The envelope is for agt_.*; the record says agt_0+\.$/)
+      await expectNamed(body(seq, ({ agent_id: _, ...one }) => one), seq, "draft_mismatch", /; the record says an org unit\.$/)
+    }
+    await expectNamed(body(ofUnit(), (one) => ({ ...one, agent_id: other })), ofUnit(), "draft_mismatch", /^The envelope is for an org unit; /)
+  })
   it("are missing where nobody approved, or somebody who did not publish", async () => {
     await expectNamed(body(loosened(), ({ approver: _, ...one }) => one), loosened(), "second_person_missing", /names no approver/)
     await expectNamed(body(loosened(), (one) => ({ ...one, approver: host.id })), loosened(), "second_person_missing", /published by/)

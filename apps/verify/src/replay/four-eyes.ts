@@ -42,6 +42,8 @@ interface Candidates {
  */
 export class FourEyes {
   readonly #candidates = new Map<string, Candidates>()
+  /** Agent of each envelope, as the first record of it says; null for one of an org unit. */
+  readonly #agents = new Map<string, string | null>()
   readonly #asked = new Map<string, Asked>()
   readonly #people: People
   readonly #sha256: Sha256
@@ -92,8 +94,16 @@ export class FourEyes {
 
   #judge(record: ReplayRecord): Act {
     const { body, kind } = record
-    const problem = kind === "waiver.granted" ? grantProblem(record, this.#asked.get(String(body["waiver_id"])) ?? (this.#isWhole ? null : undefined), this.#people, this.#sha256) : digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
-    return act(record, problem)
+    if (kind === "waiver.granted") return act(record, grantProblem(record, this.#asked.get(String(body["waiver_id"])) ?? (this.#isWhole ? null : undefined), this.#people, this.#sha256))
+    const problem = digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
+    return act(record, problem === null || problem.verdict === "withheld" ? this.#otherAgent(body) ?? problem : problem)
+  }
+
+  /** For whom an envelope is never changes. */
+  #otherAgent(body: JsonObject): ActVerdict | null {
+    const before = this.#agents.get(String(body["envelope_id"]))
+    if (before === undefined || before === agentOf(body)) return null
+    return { verdict: "draft_mismatch", reason: `The envelope is for ${before ?? "an org unit"}; the record says ${agentOf(body) ?? "an org unit"}.` }
   }
 
   /** Whoever wrote on a draft stays among its authors until it is published. */
@@ -148,6 +158,7 @@ export class FourEyes {
     const { body, kind } = record
     const id = String(body["envelope_id"])
     const text = (): Text => ({ digest: String(body["digest"]), authors: authorsOf(body), place, isErased: false })
+    if ((kind === "envelope.drafted" || kind === "envelope.published") && !this.#agents.has(id)) this.#agents.set(id, agentOf(body))
     if (kind === "envelope.drafted") this.#candidates.set(id, { ...this.#candidatesOf(body), draft: text() })
     if (kind === "envelope.published") this.#candidates.set(id, { draft: null, trial: body["mode"] === "shadow" ? text() : null })
     if (kind === "envelope.withdrawn") this.#candidates.set(id, { ...this.#candidatesOf(body), trial: null })
@@ -161,6 +172,8 @@ export class FourEyes {
     }
   }
 }
+
+const agentOf = ({ agent_id: agentId }: JsonObject): string | null => typeof agentId === "string" ? agentId : null
 
 const authorsOf = (body: JsonObject): ReadonlyArray<string> => body["authors"] as ReadonlyArray<string>
 
