@@ -3,7 +3,8 @@ import { toHex } from "../bytes.ts"
 import type { Crypto } from "../crypto.ts"
 import type { Note } from "../note/note.ts"
 import type { Vkey } from "../note/vkey.ts"
-import { checkVkey, isSameKey, signatureType } from "../note/vkey.ts"
+import { checkVkey, isSameKey, keyIdOf, signatureType } from "../note/vkey.ts"
+import { LatestKeys } from "./latest-keys.ts"
 
 /**
  * Key hints out of K lines, record 0 and `key.rotated` records, and the rotations seen.
@@ -19,9 +20,10 @@ export class Hints {
   readonly rotationsListed: Array<string> = []
   readonly #crypto: Crypto
   readonly #notes: Array<Note> = []
-  /** Both by public key; of the latest, the one that was named last is the last. */
+  /** By public key. */
   readonly #kept = new Map<string, Vkey>()
-  readonly #latest = new Map<string, Vkey>()
+  readonly #latest = new LatestKeys()
+  #origin = ""
 
   constructor(crypto: Crypto) {
     this.#crypto = crypto
@@ -34,23 +36,17 @@ export class Hints {
 
   /** Notes the key of a K line: a pack has few of them. One that nobody could verify with is no help, and no fault either. */
   add(vkey: Vkey, origin: string): void {
-    const key = this.#usable(vkey, origin)
-    if (key !== null) this.#kept.set(key, vkey)
+    if (this.#isUsable(vkey, origin)) this.#kept.set(toHex(vkey.publicKey), vkey)
   }
 
   /** Notes a key that a record names, in the order of records. */
   addRecorded(vkey: Vkey, origin: string): void {
-    const key = this.#usable(vkey, origin)
-    if (key === null || this.#kept.has(key)) return
-    if (this.#kept.size < MAX_KEPT && this.#notes.some(({ signatures }) => signatures.some((line) => isSameKey(line, vkey)))) {
-      this.#kept.set(key, vkey)
-      return
-    }
-    this.#latest.delete(key)
-    this.#latest.set(key, vkey)
-    if (this.#latest.size <= MAX_LATEST) return
-    this.#latest.delete(this.#latest.keys().next().value!)
-    this.passedOver++
+    if (!this.#isUsable(vkey, origin)) return
+    this.#origin = origin
+    const key = toHex(vkey.publicKey)
+    if (this.#kept.has(key)) return
+    if (this.#kept.size < MAX_KEPT && this.#notes.some(({ signatures }) => signatures.some((line) => isSameKey(line, vkey)))) this.#kept.set(key, vkey)
+    else if (this.#latest.add(vkey.publicKey)) this.passedOver++
   }
 
   /** Notes a `key.rotated` record. */
@@ -62,16 +58,16 @@ export class Hints {
 
   /** The keys that were kept, each once. */
   get vkeys(): ReadonlyArray<Vkey> {
-    return [...this.#kept.values(), ...this.#latest.values()]
+    const [name, type] = [this.#origin, signatureType.ed25519]
+    return [...this.#kept.values(), ...this.#latest.all().map((publicKey) => ({ name, type, publicKey, keyId: keyIdOf(this.#crypto, name, type, publicKey) }))]
   }
 
-  /** The public key as a name for it; null where no signature of the log can be verified with it. A wrong key id does not stand in the way of the same key with the right one. */
-  #usable(vkey: Vkey, origin: string): string | null {
-    return vkey.name === origin && vkey.type === signatureType.ed25519 && checkVkey(this.#crypto, vkey) === null ? toHex(vkey.publicKey) : null
+  /** Whether signatures of the log can be verified with it. A wrong key id does not stand in the way of the same key with the right one. */
+  #isUsable(vkey: Vkey, origin: string): boolean {
+    return vkey.name === origin && vkey.type === signatureType.ed25519 && checkVkey(this.#crypto, vkey) === null
   }
 }
 
 /** 64 K lines, and what two notes name. Each costs a signature check for every line that names it, and somebody can make keys with equal key ids. */
 const MAX_KEPT = 320
-const MAX_LATEST = 256
 const MAX_LISTED_ROTATIONS = 20
