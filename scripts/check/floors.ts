@@ -36,12 +36,12 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "packages/core/", may: ["@flyball/evidence", "@flyball/evidence/id", "@flyball/contract", ...stableEffect], touchesTheWorld: false },
   {
     folder: "packages/storage-sql/",
-    may: ["@flyball/core/outbox", "@flyball/core/refold", "@flyball/core/storage", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg", "@effect/sql-pg/*", "effect/sql", "effect/sql/*", "effect/reactivity", ...stableEffect, "node:*"],
+    may: ["@flyball/core/options", "@flyball/core/outbox", "@flyball/core/refold", "@flyball/core/storage", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg", "@effect/sql-pg/*", "effect/sql", "effect/sql/*", "effect/reactivity", ...stableEffect, "node:*"],
     touchesTheWorld: false
   },
   {
     folder: "packages/node/",
-    may: ["@flyball/core", "@flyball/core/examination", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "jose", ...stableEffect, "node:*"],
+    may: ["@flyball/core", "@flyball/core/examination", "@flyball/core/options", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "jose", ...stableEffect, "node:*"],
     touchesTheWorld: false
   },
   {

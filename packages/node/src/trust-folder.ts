@@ -3,10 +3,10 @@ import { constants } from "node:fs"
 import { open, readdir, stat } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { TrustStore, type TrustStoreChoice, trustStoreChoice, type TrustedKey, TrustStoreUnavailable, TrustStoreUnreadable } from "@flyball/core"
+import { pathProblem } from "@flyball/core/options"
 import { Effect, Layer } from "effect"
 import { codeOf } from "./atomic-file.ts"
 import { FolderProblem } from "./folder-problem.ts"
-import { pathProblem } from "./option-seen.ts"
 import { trustedKey } from "./trusted-key-file.ts"
 
 /** Where the folder is. */

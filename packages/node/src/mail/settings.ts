@@ -1,5 +1,5 @@
 /** Where letters are handed over: the settings of a mail server. */
-import { isOptions } from "../option-seen.ts"
+import { isOptions } from "@flyball/core/options"
 import { addressProblem } from "./letter.ts"
 
 /** How a mail server is reached. */

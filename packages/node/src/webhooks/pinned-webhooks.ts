@@ -1,10 +1,10 @@
 /** Everything that webhooks need of a Node host, for hosts that know no Effect. */
 import { literalWebhookSettings, type WebhooksChoice, webhooksChoice, WebhookSettings, type WebhookSettingsApi, WebhookSettingsInvalid } from "@flyball/core"
+import { isOptions, seen } from "@flyball/core/options"
 import { Effect, Layer } from "effect"
 import { logMailer, smtpMailer } from "../mail/mailer.ts"
 import type { MailOptions } from "../mail/settings.ts"
 import { memorySecretBox, secretBox, type SecretBoxOptions } from "../secrets/secret-box.ts"
-import { isOptions, seen } from "../option-seen.ts"
 import { type EgressOptions, webhookSender } from "./pinned-sender.ts"
 
 /** How a host sends webhooks. */

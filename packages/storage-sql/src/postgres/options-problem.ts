@@ -1,15 +1,15 @@
 /** Looks at the options of a store on Postgres before anything is connected to: who writes plain JavaScript is told by no compiler. */
-import { isObject, seen } from "../option-seen.ts"
+import { isOptions, seen } from "@flyball/core/options"
 import type { PostgresOptions } from "./sessions.ts"
 
 const schemaPattern = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** What is wrong with these options, as a sentence that goes on behind a colon; null when nothing is. A text in `url` is not shown: it may hold a password. */
 export const optionsProblem = (options: PostgresOptions): string | null => {
-  if (!isObject(options)) return `postgresStorage takes an object such as { url: "postgres://user@host/database" }, not ${typeof options === "string" ? "a text" : seen(options)}`
+  if (!isOptions(options)) return `postgresStorage takes an object such as { url: "postgres://user@host/database" }, not ${typeof options === "string" ? "a text" : seen(options)}`
   const { applicationName, maxConnections, readOnly, schema, url } = options
   if (!isAddress(url)) {
-    const instead = typeof url === "string" ? "a text of another form" : isObject(url) && (url as unknown) instanceof URL ? "an object (URL); write url.href" : seen(url)
+    const instead = typeof url === "string" ? "a text of another form" : isOptions(url) && (url as unknown) instanceof URL ? "an object (URL); write url.href" : seen(url)
     return `url is the address of a database, such as postgres://user@host/database, not ${instead}`
   }
   if (schema !== undefined && typeof schema !== "string") return `schema is the name of a schema, not ${seen(schema)}`

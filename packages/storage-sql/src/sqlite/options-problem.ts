@@ -1,5 +1,5 @@
 /** Looks at the options of a SQLite store before anything is made: who writes plain JavaScript is told by no compiler. */
-import { isObject, seen } from "../option-seen.ts"
+import { isOptions, seen } from "@flyball/core/options"
 import type { SqliteOptions } from "./threads.ts"
 
 /** The most that `node:sqlite` takes. Unit: milliseconds. */
@@ -7,7 +7,7 @@ const maxBusyTimeoutMs = 2_147_483_647
 
 /** What is wrong with these options, as a sentence that goes on behind a colon; null when nothing is. */
 export const optionsProblem = (options: SqliteOptions): string | null => {
-  if (!isObject(options)) return `sqliteStorage takes an object such as { file: "flyball.db" }, not ${seen(options)}`
+  if (!isOptions(options)) return `sqliteStorage takes an object such as { file: "flyball.db" }, not ${seen(options)}`
   const { busyTimeoutMs, file, readOnly, small } = options
   if (typeof file !== "string" || file === "" || file.includes("\0")) {
     return `file is the path of the database file, a string that is not empty, not ${seen(file)}${isUrl(file) ? "; write fileURLToPath(url)" : ""}`
@@ -23,4 +23,4 @@ export const optionsProblem = (options: SqliteOptions): string | null => {
   return null
 }
 
-const isUrl = (value: unknown): boolean => isObject(value) && value instanceof URL
+const isUrl = (value: unknown): boolean => isOptions(value) && value instanceof URL

@@ -1,4 +1,4 @@
-/** What a host handed in as an option, for a sentence that refuses it. */
+/** What a host handed in as an option, for a sentence that refuses it. For packages that governors are opened with. */
 
 /** Unit: characters of a text that are shown. */
 const MAX_SHOWN = 80
