@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type EnvelopeNotPublishable, SecondApproverRequired } from "@flyball/contract"
+import { canonicalBytes } from "@flyball/evidence"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Agents } from "../agents/service.ts"
@@ -102,6 +103,18 @@ describe("an envelope", () => {
     // What was erased is written anew.
     yield* erase(yield* lastOf("envelope.drafted"), "envelope")
     assert.deepStrictEqual((yield* envelopes.update(id, { envelope: tighter() }, ann)).draft?.envelope, tighter())
+    yield* sound
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("has no draft that is larger than its record may hold", () => Effect.gen(function*() {
+    const envelopes = yield* Envelopes
+    const agent = yield* registered("bot")
+    // As many characters as the interface takes, and three times as many bytes.
+    const large = (length: number) => refunds({ about: "\u20ac".repeat(length) })
+    const room = Math.floor((262_144 - canonicalBytes(large(0)).length) / 3)
+    assert.strictEqual(yield* tag(envelopes.create({ name: "x", agent_id: agent.id, envelope: large(room + 1) }, ann)), "InvalidInput")
+    const { id } = yield* envelopes.create({ name: "x", agent_id: agent.id, envelope: large(room) }, ann)
+    assert.strictEqual(yield* tag(envelopes.update(id, { envelope: large(200_000) }, ann)), "InvalidInput")
     yield* sound
   }).pipe(Effect.provide(governorWorld())))
 

@@ -27,7 +27,7 @@ import { lintSurroundings } from "./lint-surroundings.ts"
 import { agentTarget, ENVELOPE_VERSIONS, ENVELOPES, unitTarget, type VersionDocument, versionId } from "./life/rules/document.ts"
 import { type Draft, planBegin, planDraft, planPublish, planWithdraw, saysAlready } from "./plan-life.ts"
 import { publicationFindings } from "./rules/analysis/publication.ts"
-import { MAX_ENVELOPE_DEPTH } from "./rules/limits.ts"
+import { MAX_ENVELOPE_BYTES, MAX_ENVELOPE_DEPTH } from "./rules/limits.ts"
 import { envelopeOut, nextEpoch, readStoredEnvelope, storedEnvelope, type StoredEnvelope, unitOf, versionOut } from "./stored-envelope.ts"
 
 /** Envelopes. What lies outside `scope` is answered as if it were not there. */
@@ -68,11 +68,14 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
 
     /** A text taken down at once, so that nothing its caller does to it later, while a commit waits or afterwards, is published. */
     const draftOf = (json: { readonly [name: string]: unknown }): Effect.Effect<Draft, InvalidInput> => {
+      const refused = (sentence: string) => Effect.fail(new InvalidInput({ detail: [detailItem(["body", "envelope"], "value_error", sentence)] }))
       try {
         const bytes = canonicalBytes(json, MAX_ENVELOPE_DEPTH)
+        // What a record has no room for: the interface counts characters, and one has up to four bytes.
+        if (bytes.length > MAX_ENVELOPE_BYTES) return refused(`Expected an envelope of at most ${MAX_ENVELOPE_BYTES} bytes as JSON; this one has ${bytes.length}. Split it into layers`)
         return Effect.succeed({ json: JSON.parse(fromUtf8(bytes)!) as JsonMap, digest: toHex(crypto.sha256(bytes)) })
       } catch (error) {
-        if (error instanceof NotCanonical) return Effect.fail(new InvalidInput({ detail: [detailItem(["body", "envelope"], "value_error", error.message)] }))
+        if (error instanceof NotCanonical) return refused(error.message)
         throw error
       }
     }
