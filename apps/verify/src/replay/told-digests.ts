@@ -1,5 +1,5 @@
 /** Whether what a record of a draft or a publication says of its parts is so, as far as they are shown. */
-import { MAX_CANONICAL_DEPTH, readJson, toHex } from "@flyball/evidence"
+import { MAX_CANONICAL_DEPTH, MAX_PART_BYTES, readJson, toHex } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/core/recompute"
 import type { ActVerdict } from "./act.ts"
 
@@ -22,10 +22,7 @@ export const digestProblem = ({ body, kind, parts }: ReplayRecord, sha256: Sha25
   return found === body["change"] ? null : { verdict: "digest_mismatch", reason: `The diff says that the change is ${String(found).slice(0, 32)}; the record says ${String(body["change"])}.` }
 }
 
-/** As the catalogue has it. */
-const MAX_DIFF_BYTES = 1_048_576
-
 const changeOf = (bytes: Uint8Array): unknown => {
-  const read = readJson(bytes, { maxBytes: MAX_DIFF_BYTES, maxDepth: MAX_CANONICAL_DEPTH })
+  const read = readJson(bytes, { maxBytes: MAX_PART_BYTES, maxDepth: MAX_CANONICAL_DEPTH })
   return read.ok ? (read.value as { readonly change?: unknown } | null)?.change : undefined
 }

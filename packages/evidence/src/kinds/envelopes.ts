@@ -1,4 +1,5 @@
 /** Rows of the catalogue: envelopes, exceptions to them, and verdicts under them. */
+import { MAX_PART_BYTES } from "../pack/format.ts"
 import { agentId, choice, count, hash, id, instant, type KindRow, may, MIB, must, name, part, tier, writer } from "./row.ts"
 
 const envelopeId = must("envelope_id", id("env_"))
@@ -45,7 +46,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
     ],
     parts: [
       part("action", 1024, "what the agent is about to do, as it calls it"),
-      part("advice", 262_144, "`{notice_ms?, obligations, retry_after_ms?, suggestion?}`; left out where there is nothing of it"),
+      part("advice", MIB, "`{notice_ms?, obligations, retry_after_ms?, suggestion?}`; left out where there is nothing of it"),
       part("signals", 65_536, "what the agent says of it: any JSON object")
     ]
   },
@@ -53,7 +54,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
     kind: "meter.voided",
     about: "What an evaluation added to meters is taken away: its action was not taken.",
     body: [agentId, must("evaluation_id", id("evl_")), must("evaluation_seq", count), writer],
-    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+    parts: [part("reason", 16_384, "any text as JSON: what a person said of it")]
   },
   {
     kind: "envelope.drafted",
@@ -79,17 +80,17 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       writer
     ],
     parts: [
-      part("backtest", MIB, "what recorded evaluations come to under this version"),
-      part("diff", MIB, "what it changes against the version before it, with examples"),
+      part("backtest", MAX_PART_BYTES, "what recorded evaluations come to under this version"),
+      part("diff", MAX_PART_BYTES, "what it changes against the version before it, with examples"),
       envelopePart,
-      part("lint", MIB, "what was found about it")
+      part("lint", MAX_PART_BYTES, "what was found about it")
     ]
   },
   {
     kind: "envelope.withdrawn",
     about: "Nothing is in force for whom this envelope is, and every evaluation is denied, until a version is published.",
     body: [envelopeId, writer],
-    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+    parts: [part("reason", 16_384, "any text as JSON: what a person said of it")]
   },
   {
     kind: "waiver.requested",

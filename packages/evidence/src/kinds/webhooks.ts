@@ -4,7 +4,7 @@ import { choice, id, type KindRow, may, must, name, part, type PartRow, writer }
 
 const webhookId = must("webhook_id", id("whk_"))
 const eventTypes: MemberType = { type: "list", of: name(64), min: 1, max: 100 }
-const endpointPart = (more = ""): PartRow => part("endpoint", 16_384, `\`{description?, notify_email?, url}\`${more}`)
+const endpointPart = (more = ""): PartRow => part("endpoint", 32_768, `\`{description?, notify_email?, url}\`${more}`)
 
 /** The rows, in the order of the specification's table. */
 export const webhookKinds: ReadonlyArray<KindRow> = [
@@ -42,7 +42,7 @@ export const webhookKinds: ReadonlyArray<KindRow> = [
       must("event_id", id("evt_")),
       must("event_type", name(64)),
       must("outcome", choice("succeeded", "failed", "cancelled")),
-      may("status_code", { type: "integer", min: 100, max: 999 }),
+      may("status_code", { type: "integer", min: 0, max: 999 }),
       webhookId
     ],
     parts: []
