@@ -102,6 +102,12 @@ describe("what the catalogue says beside bodies", () => {
     expect(await compared([genesis, decision([disclosed("args", utf8("{}"))]), activated(8193)])).toMatchObject({ status: 2, bodies: { problems: [{ seq: 2, kind: "agent.suspended", problem: "The part reason of agent.suspended has more than 8192 bytes." }] } })
   })
 
+  it.each([0, 1, 254, 255, 256, 257, 258])("also of %i bytes, which base64 ends in another way", async (bytes) => {
+    const erased = record("part.erased", { name: "args", reason: "security", seq: 1 }, [disclosed("authority", new Uint8Array(bytes))])
+    const { bodies } = await compared([genesis, decision([withheld("args")]), erased])
+    expect(bodies!.problems.map(({ problem }) => problem)).toEqual(bytes <= 256 ? [] : ["The part authority of part.erased has more than 256 bytes."])
+  })
+
   it("that some parts are never erased", async () => {
     const erased = (name: string, seq: number, parts: ReadonlyArray<OpenPart> = []) => record("part.erased", { name, reason: "security", seq }, parts)
     expect(await compared([genesis, decision([withheld("args")]), erased("args", 1, [withheld("authority")])])).toMatchObject({ status: 0 })

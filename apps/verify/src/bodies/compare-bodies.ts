@@ -1,8 +1,7 @@
 /** Compares every record of a checked pack with the catalogue: the members of its body, and its parts. */
 import { checkBody, checkParts, isKeptPart, kindRow } from "@flyball/evidence"
 import { detectCompression, fileSource, packContent } from "@flyball/evidence/node"
-import type { ReplayRecord } from "@flyball/core/recompute"
-import { readPackRecords } from "../replay/pack-records.ts"
+import { type PackRecord, readPackSizes } from "../replay/pack-records.ts"
 import { BodyCount, type BodiesReport } from "./bodies-report.ts"
 
 /**
@@ -16,12 +15,12 @@ export const compareBodies = async (path: string): Promise<BodiesReport> => {
   await using source = await fileSource(path)
   const compression = await detectCompression(source)
   const count = new BodyCount()
-  await readPackRecords(() => packContent(source, compression), { kind: () => true, part: () => true }, (record) => count.add(record, kindRow(record.kind) === null ? "unknown" : problemOf(record)))
+  await readPackSizes(() => packContent(source, compression), (record) => count.add(record, kindRow(record.kind) === null ? "unknown" : problemOf(record)))
   return count.report()
 }
 
 /** What is wrong with a record of a known kind; null where nothing is. */
-const problemOf = ({ body, kind, parts }: ReplayRecord): string | null =>
+const problemOf = ({ body, kind, parts }: PackRecord<number | null>): string | null =>
   checkBody(kind, body)
-    ?? checkParts(kind, [...parts].map(([name, part]) => ({ name, bytes: part.state === "present" ? part.bytes.length : null })))
+    ?? checkParts(kind, [...parts].map(([name, bytes]) => ({ name, bytes })))
     ?? (kind === "part.erased" && isKeptPart(String(body["name"])) ? "It erases a part of a sort that is never erased." : null)

@@ -42,6 +42,14 @@ export class DisclosedParts {
     return part
   }
 
+  /** How many bytes the part at hand has, without making them. */
+  size(): number {
+    const { bytes, end } = this.#reader
+    const digits = end - (this.#salt + SALT_DIGITS + 1)
+    const padding = digits === 0 || bytes[end - 1] !== PADDING ? 0 : bytes[end - 2] === PADDING ? 2 : 1
+    return digits / 4 * 3 - padding
+  }
+
   /** Lets go of the pack. */
   async end(): Promise<void> {
     await this.#chunks.return?.()
@@ -100,6 +108,7 @@ export class DisclosedParts {
 const latin1 = new TextDecoder("latin1")
 const SALT_DIGITS = 44
 const SPACE = 0x20
+const PADDING = 0x3d
 const ZERO = 0x30
 const DISCLOSED = 0x44
 const ERASED = 0x45

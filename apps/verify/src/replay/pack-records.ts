@@ -10,20 +10,44 @@ export interface Wanted {
   readonly part: (name: string) => boolean
 }
 
+/** A record with what is told of each of its parts. */
+export interface PackRecord<P> extends Omit<ReplayRecord, "parts"> {
+  readonly parts: ReadonlyMap<string, P>
+}
+
 /**
  * Hands every wanted record of a full or range pack to `take`, in order. To be asked of a pack whose integrity is `ok`.
  *
- * The parts stand behind the records, so the content is read by two readers side by side. Memory does not grow with the pack.
+ * Memory does not grow with the pack, but holds the wanted parts of one record.
  *
  * - Unit: `atMs`, milliseconds since 1970 UTC.
  */
-export const readPackRecords = async (content: () => AsyncIterable<Uint8Array>, wanted: Wanted, take: (record: ReplayRecord, atMs: number) => void): Promise<void> => {
+export const readPackRecords = (content: () => AsyncIterable<Uint8Array>, wanted: Wanted, take: (record: ReplayRecord, atMs: number) => void): Promise<void> =>
+  readEach(content, wanted, (parts): PartContent => ({ state: "present", bytes: parts.bytes() }), withheld, take)
+
+/**
+ * Hands every record of a pack of whatever kind to `take`, in order, with the sizes of its disclosed parts; null for the others. To be asked of a pack whose integrity is `ok`.
+ *
+ * Memory does not grow with the pack, nor with its parts: a record may name some hundred, of 16 MiB each.
+ */
+export const readPackSizes = (content: () => AsyncIterable<Uint8Array>, take: (record: PackRecord<number | null>) => void): Promise<void> =>
+  readEach<number | null>(content, { kind: () => true, part: () => true }, (parts) => parts.size(), null, take)
+
+/** The parts stand behind the records, so the content is read by two readers side by side. */
+const readEach = async <P>(
+  content: () => AsyncIterable<Uint8Array>,
+  wanted: Wanted,
+  shown: (parts: DisclosedParts) => P,
+  hidden: P,
+  take: (record: PackRecord<P>, atMs: number) => void
+): Promise<void> => {
   const disclosed = new DisclosedParts(content())
   const reader = new LineReader(null, MAX_LINE_BYTES)
   const scanner = new RecordScanner()
   const kinds = new KnownNames()
   const names = new KnownNames()
   const wants = new Map<string, boolean>()
+  const noParts = new Map<string, P>()
 
   const isWanted = (kind: string): boolean => {
     const known = wants.get(kind)
@@ -34,18 +58,18 @@ export const readPackRecords = async (content: () => AsyncIterable<Uint8Array>, 
     wants.set(kind, answer)
     return answer
   }
-  const put = (parts: Map<string, PartContent>, name: string, isDisclosed: boolean): void => {
-    parts.set(name, isDisclosed ? { state: "present", bytes: disclosed.bytes() } : withheld)
+  const put = (parts: Map<string, P>, name: string, isDisclosed: boolean): void => {
+    parts.set(name, isDisclosed ? shown(disclosed) : hidden)
   }
   /** The parts from the first one on that lies behind what has been read. */
-  const readOn = async (parts: Map<string, PartContent>, all: ReadonlyArray<string>, place: number, first: Promise<boolean>, seq: number): Promise<ReadonlyMap<string, PartContent>> => {
+  const readOn = async (parts: Map<string, P>, all: ReadonlyArray<string>, place: number, first: Promise<boolean>, seq: number): Promise<ReadonlyMap<string, P>> => {
     put(parts, all[place]!, await first)
     for (const name of all.slice(place + 1)) put(parts, name, wanted.part(name) && await disclosed.seek({ seq, name }))
     return parts
   }
   /** A promise only where more of the pack must be read. */
-  const partsOf = (all: ReadonlyArray<string>, seq: number): ReadonlyMap<string, PartContent> | Promise<ReadonlyMap<string, PartContent>> => {
-    const parts = new Map<string, PartContent>()
+  const partsOf = (all: ReadonlyArray<string>, seq: number): ReadonlyMap<string, P> | Promise<ReadonlyMap<string, P>> => {
+    const parts = new Map<string, P>()
     for (const [place, name] of all.entries()) {
       const found = wanted.part(name) ? disclosed.seek({ seq, name }) : false
       if (typeof found !== "boolean") return readOn(parts, all, place, found, seq)
@@ -77,7 +101,6 @@ export const readPackRecords = async (content: () => AsyncIterable<Uint8Array>, 
 }
 
 const withheld: PartContent = { state: "withheld" }
-const noParts: ReadonlyMap<string, PartContent> = new Map()
 const MAX_KINDS = 1_000
 const RECORD = 0x52
 /** The S line, which a range or full pack has behind its last record. */
