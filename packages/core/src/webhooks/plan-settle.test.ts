@@ -35,6 +35,14 @@ describe("settling attempts that ended", () => {
     assert.deepStrictEqual(change.expects, [{ collection: "webhooks", id: A, version: 3 }])
   })
 
+  it("records whatever number a receiver answers in the place of a status", () => {
+    for (const statusCode of [0, 42, 99, 999]) {
+      const [record] = plan([ended(1, 7, { statusCode })]).records!
+      assert.strictEqual(record!.body["status_code"], statusCode)
+      assert.isNull(checkBody(record!.kind, record!.body))
+    }
+  })
+
   it("gives a webhook up with the seventh failure, in the same change: status, cancellation, event, letter", () => {
     const change = plan([ended(9, 7)])
     assert.deepStrictEqual(change.cancel, [{ endpointId: A }])
