@@ -100,13 +100,14 @@ const openedAs = (crypto: Crypto, origin: string, signer: SignerApi): OpenedChai
 
 /** Where key or guard belong to another chain, a recovery explains it best: one that was stopped halfway, or one that they are from before of. */
 export const requireFinished = Effect.fnUntraced(function*(storage: StorageApi, origin: string, signer: SignerApi) {
-  const signed = yield* (yield* Guard).read
+  const guard = yield* Guard
+  const signed = yield* guard.read
   if ((signer.origin ?? origin) === origin && (signed?.origin ?? origin) === origin) return
   const crypto = yield* EvidenceCrypto
   const previous = yield* readPrevious(storage, crypto)
   if (previous === null) return
-  const size = ((yield* storage.head)?.seq ?? -1) + 1
-  if (isUnfinished({ origin, size, previous, keyOrigin: signer.origin, signed })) return yield* new RecoveryUnfinished({ from: previous.origin, to: origin })
+  const found = { origin, size: ((yield* storage.head)?.seq ?? -1) + 1, previous, keyOrigin: signer.origin, signed, inDoubt: yield* guard.inDoubt ?? Effect.succeed(false), isSigned: (yield* latestCheckpoint(storage)) !== null }
+  if (isUnfinished(found)) return yield* new RecoveryUnfinished({ from: previous.origin, to: origin })
   yield* requireNow(storage, crypto, origin, signer)
 })
 

@@ -49,7 +49,9 @@ export const look = (storage: StorageApi, signer: SignerApi, crypto: Crypto, gua
     const previous = yield* readPrevious(storage, crypto)
     const head = yield* storage.head
     const size = (head?.seq ?? -1) + 1
-    if (previous !== null && isUnfinished({ origin, size, previous, keyOrigin: signer.origin, signed })) return { _tag: "Begun", origin, previous }
+    const inDoubt = yield* guard.inDoubt ?? Effect.succeed(false)
+    const checkpoint = yield* latestCheckpoint(storage)
+    if (previous !== null && isUnfinished({ origin, size, previous, keyOrigin: signer.origin, signed, inDoubt, isSigned: checkpoint !== null })) return { _tag: "Begun", origin, previous }
     // A guard of the chain before has forgotten all that was signed for this one.
     const old = yield* requireNow(storage, crypto, origin, signer).pipe(
       Effect.as(false),
@@ -57,13 +59,13 @@ export const look = (storage: StorageApi, signer: SignerApi, crypto: Crypto, gua
     )
     if (signer.origin !== null && signer.origin !== origin) return yield* new OriginRefused({ expected: signer.origin, found: origin, from: "keys" })
     if (!old && signed !== null && signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })
-    const forgotten = guardForgotten || (guard.inDoubt !== undefined && (yield* guard.inDoubt))
+    const forgotten = guardForgotten || inDoubt
     // The record of a rotation may be among those that are gone: then the guard alone says that key and chain belong together.
     if (!forgotten && size >= (signed?.size ?? 0)) yield* requireKey(storage, crypto, origin, signer)
     if (!old) yield* requireBehind(storage, origin, signed, size, forgotten)
     const storedRootHex = toHex(yield* storedTree(storage, crypto).rootAt(size))
     const known = forgotten ? { signed: null, guarded: old ? null : signed?.size ?? null } : { signed, guarded: null }
-    return { _tag: "Behind", origin, head, storedRootHex, checkpoint: yield* latestCheckpoint(storage), ...known }
+    return { _tag: "Behind", origin, head, storedRootHex, checkpoint, ...known }
   })
 
 const requireKey = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, origin: string, signer: SignerApi) {
