@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentNotFound, type IdentityIn, type IdentityVerdict } from "@flyball/contract"
 import { fromHex, fromUtf8, portableCrypto, readRecord, toBase64, toHex, utf8 } from "@flyball/evidence"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Agents } from "../agents/service.ts"
 import { TierEvidence } from "../agents/tier-evidence.ts"
@@ -157,6 +157,23 @@ describe("attaching an identity", () => {
     const { id } = yield* registered("courier")
     assert.deepInclude(yield* attach(id, signed), { verdict: "rejected", reason_code: "key_unknown", identity_verified: false })
   }).pipe(Effect.provide(Layer.fresh(governorWorld()))))
+})
+
+describe("a trust store that does not answer", () => {
+  it.effect("keeps nobody from suspending the agent", () => Effect.gen(function*() {
+    const asked = yield* Deferred.make<void>()
+    yield* Effect.gen(function*() {
+      const { id } = yield* registered("courier")
+      yield* Agents.use((agents) => agents.activate(id, writer))
+      const waiting = yield* Effect.forkChild(attach(id, signed))
+      yield* Deferred.await(asked)
+      const suspending = yield* Effect.forkChild(Agents.use((agents) => agents.suspend(id, { reason: "it pays twice" }, writer)))
+      yield* Effect.repeat(Effect.yieldNow, { times: 100 })
+      assert.isDefined(suspending.pollUnsafe(), "suspending still waits")
+      yield* Fiber.interrupt(waiting)
+      assert.strictEqual((yield* Fiber.join(suspending)).status, "suspended")
+    }).pipe(Effect.provide(worldOf({ keys: Effect.andThen(Deferred.succeed(asked, undefined), Effect.never) })))
+  }))
 })
 
 describe("erasing who an agent is", () => {

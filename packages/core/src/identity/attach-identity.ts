@@ -1,7 +1,7 @@
 /** Attaches an identity to an agent: read, look at the card and the keys, plan, commit. Spec: document 1 section 4, POST /agents/{agent_id}/identity. */
 import type { AgentNotFound, IdentityIn, IdentityVerdict, InvalidInput, InvalidTransition } from "@flyball/contract"
 import { type Crypto, formatInstant, toHex } from "@flyball/evidence"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Result } from "effect"
 import { allowed } from "../agents/change-agent.ts"
 import { AGENTS } from "../agents/document.ts"
 import { readAgent } from "../agents/read-agent.ts"
@@ -13,6 +13,7 @@ import { readIdentity } from "./identity-input.ts"
 import { judgeCard } from "./judge-card.ts"
 import { attestedCard, attestedDeclaration, planAttach } from "./plan-attach.ts"
 import type { SentCard } from "./rules/read-card.ts"
+import type { TrustedKey } from "./rules/trusted-key.ts"
 import type { TrustStoreApi, TrustStoreUnavailable } from "./trust-store.ts"
 
 /** What attaching works with. */
@@ -28,18 +29,20 @@ export type AttachIdentity = (id: string, input: IdentityIn, writer: Writer, sco
 
 /** Attaching identities over a store and a trust store. */
 export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): AttachIdentity => {
-  const judged = Effect.fnUntraced(function*(sent: SentCard, agentName: string, nowMs: number) {
-    const verdict = yield* judgeCard(sent, { crypto, keys: yield* trust.keys, agentName, nowMs })
+  const judged = Effect.fnUntraced(function*(sent: SentCard, keys: ReadonlyArray<TrustedKey>, agentName: string, nowMs: number) {
+    const verdict = yield* judgeCard(sent, { crypto, keys, agentName, nowMs })
     return attestedCard(verdict, sent.detached === null ? "a2a_signed_card" : "signed_card", toHex(crypto.sha256(sent.card)))
   })
 
   return Effect.fnUntraced(function*(id, input, writer, scope = everyUnit) {
     const attached = yield* Effect.fromResult(readIdentity(input))
+    // Before it stands in line: a trust store that does not answer must not keep others from the agent, such as who suspends it. That it cannot be read is told behind what is wrong with the agent.
+    const keys = attached.kind === "card" ? yield* Effect.result(trust.keys) : Result.succeed([])
     return yield* commitPlanned(Effect.gen(function*() {
       const stored = yield* readAgent(storage, id, scope)
       yield* Effect.fromResult(allowed(stored, "attach-identity"))
       const nowMs = yield* Clock.currentTimeMillis
-      const attested = attached.kind === "card" ? yield* judged(attached.sent, stored.body.name, nowMs) : attestedDeclaration(attached.source, attached.ref)
+      const attested = attached.kind === "card" ? yield* judged(attached.sent, yield* Effect.fromResult(keys), stored.body.name, nowMs) : attestedDeclaration(attached.source, attached.ref)
       const { agent, change } = planAttach(stored, attested, writer, nowMs)
       const { hash, seq } = (yield* storage.commit(change)).records[0]!
       return {
