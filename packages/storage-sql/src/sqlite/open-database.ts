@@ -60,7 +60,8 @@ const inPlace = (file: string): () => void => {
   const name = resolve(file)
   const opened = statSync(name)
   return () => {
-    const now = statSync(name, { throwIfNoEntry: false })
+    // Where nobody can be asked what is under that name, as where a folder above may not be entered any more, nobody will find the file under it either.
+    const now = orNull(() => statSync(name))
     if (now?.ino === opened.ino && now.dev === opened.dev) return
     throw new StoreRefused(`the file ${name} is not the one that was opened: it was replaced, moved or deleted while it was in use. What is written would go where nobody finds it. Put the file back, or stop this process and start it on the newest copy of the store`)
   }

@@ -72,6 +72,23 @@ describe("a SQLite file", () => {
       assert.strictEqual((yield* using(sqliteStorage({ file }), (storage) => storage.head))?.seq, 2)
     }))
 
+  it.effect("whose folder cannot be entered any more takes nothing more", () =>
+    Effect.gen(function*() {
+      const folder = join(newFile(), "..", "inner")
+      mkdirSync(folder)
+      yield* using(sqliteStorage({ file: join(folder, "chain.db") }), Effect.fnUntraced(function*(storage) {
+        yield* begin(storage)
+        for (const lose of [() => writeFileSync(folder, ""), () => symlinkSync("inner", folder)]) {
+          renameSync(folder, `${folder}-moved`)
+          lose()
+          assert.deepInclude(yield* Effect.flip(storage.commit({ records: [draft("two")] })), { _tag: "StorageUnavailable", wrote: "no" })
+          rmSync(folder)
+          renameSync(`${folder}-moved`, folder)
+        }
+        assert.strictEqual((yield* storage.commit({ records: [draft("two")] })).head.seq, 1)
+      }))
+    }))
+
   it.effect("keeps everything over closing and opening again", () =>
     Effect.gen(function*() {
       const file = newFile()
