@@ -74,6 +74,17 @@ export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
     assert.equal(yield* started(vault), "GuardBehindStore")
   })),
 
+  olderCase("nor is one that began without a guard: the store may be a copy, and the chain has gone on elsewhere", Effect.fnUntraced(function*(site) {
+    yield* lived(site)
+    site.keys.signed = null
+    const { origin, previous } = yield* recovered(site)
+    assert.equal(previous.signedSize, null)
+    const vault = withKey(site, ORIGIN, null)
+    assert.deepEqual([yield* started(vault), yield* tagOf(recovered(vault)), vault.keys.signed], ["KeyFromBefore", "KeyFromBefore", null])
+    assert.deepEqual([yield* renamed(vault), yield* started(vault)], [origin, "GuardBehindStore"])
+    assert.equal((yield* recovered(vault)).previous.origin, origin)
+  })),
+
   olderCase("a guard from before a recovery that is done has forgotten what was signed since, and a person says so", Effect.fnUntraced(function*(site) {
     yield* lived(site)
     const before = site.keys.signed
