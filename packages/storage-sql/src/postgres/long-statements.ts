@@ -29,7 +29,8 @@ export const longStatements = (connection: PgConnection, cut: () => void, watch:
   Effect.gen(function*() {
     const timeMs = yield* AnswerTime
     const [session] = (yield* answered(connection.query("SELECT pg_backend_pid()::int4 AS pid"), cut)).rows
-    const runs = Effect.map(query(watch, "SELECT state = 'active' AS runs FROM pg_stat_activity WHERE pid = $1::int4", [session!["pid"]]), ([row]) => row?.["runs"] === true)
+    // A server that keeps no account of what sessions do says `disabled`, as long as the session is there.
+    const runs = Effect.map(query(watch, "SELECT state IN ('active', 'disabled') AS runs FROM pg_stat_activity WHERE pid = $1::int4", [session!["pid"]]), ([row]) => row?.["runs"] === true)
     return {
       query: (...statement) =>
         inTime((asked) => {

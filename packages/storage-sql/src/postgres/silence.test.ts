@@ -116,16 +116,21 @@ describe("a server that falls silent", () => {
 
 describe("a migration or a recovery", () => {
   /** What this version runs, and then one more step. */
-  const migrating = (url: string, schema: string, statement: string) =>
+  const migrating = (url: string, schema: string, ...statements: ReadonlyArray<string>) =>
     Effect.scoped(Effect.gen(function*() {
       const { readers, writer } = yield* openSessions({ url, maxConnections: 2 })
-      const step = { id: migrations.length + 1, name: "of tomorrow", olderMayRun: true, statements: [statement] }
+      const step = { id: migrations.length + 1, name: "of tomorrow", olderMayRun: true, statements }
       return (yield* inRealTime(migrate(readers, writer, schema, [...migrations, step]))).length
     }))
 
   it.effect("takes its time while the server says that it is at work", () => Effect.gen(function*() {
     const statement = `SELECT pg_sleep(${answerMs * 2.5 / 1_000})`
     assert.strictEqual(yield* soon(migrating(database.url, "at_work", statement)), migrations.length + 1)
+  }))
+
+  it.effect("takes its time where the server keeps no account of what sessions do", () => Effect.gen(function*() {
+    const statement = `SELECT pg_sleep(${answerMs * 2.5 / 1_000})`
+    assert.strictEqual(yield* soon(migrating(database.url, "no_account", "SET LOCAL track_activities = off", statement)), migrations.length + 1)
   }))
 
   it.effect.each(["pg_backend_pid", "pg_advisory_xact_lock", "CREATE SCHEMA", "pg_sleep"])("does not wait for a server that is silent from %s on", (text) => Effect.gen(function*() {
