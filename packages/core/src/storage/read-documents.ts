@@ -19,11 +19,12 @@ export const LIST_UNITS = 1_048_576
 const TURN_UNITS = 65_536
 
 /** Reads a document. It may be answered to many, so nobody can change it. */
-export const readDocument = ({ body, collection, id, version }: DocumentText): Document => ({ collection, id, version, body: frozen(JSON.parse(body) as JsonObject) })
+export const readDocument = ({ body, collection, id, version }: DocumentText): Document =>
+  Object.freeze({ collection, id, version, body: frozen(JSON.parse(body) as JsonObject) })
 
-/** Reads documents, a little in each turn of the event loop where they are long. */
+/** Reads documents, a little in each turn of the event loop where they are long. What is answered may be kept and answered to many, so it is frozen too. */
 export const readDocuments = (rows: ReadonlyArray<DocumentText>): Effect.Effect<ReadonlyArray<Document>> =>
-  Effect.suspend(() => unitsOf(rows) <= TURN_UNITS ? Effect.succeed(rows.map(readDocument)) : readInTurns(rows))
+  Effect.suspend(() => unitsOf(rows) <= TURN_UNITS ? Effect.succeed(Object.freeze(rows.map(readDocument))) : Effect.map(readInTurns(rows), (found) => Object.freeze(found)))
 
 const readInTurns = Effect.fnUntraced(function*(rows: ReadonlyArray<DocumentText>) {
   const documents: Array<Document> = []

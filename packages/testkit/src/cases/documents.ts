@@ -54,7 +54,10 @@ export const documentCases = [
   })),
   storageCase("nobody can change what was read", Effect.fnUntraced(function*(storage: StorageApi) {
     yield* storage.commit({ puts: [put("t1", { list: [1], deep: { a: {} } }, { keys: { unit: "u" } })] })
-    for (const read of [yield* storage.get("things", "t1"), (yield* storage.list("things"))[0], (yield* storage.find("things", "unit", "u"))[0]]) {
+    const found = yield* storage.find("things", "unit", "u")
+    assert.throws(() => (found as Array<unknown>).pop(), TypeError)
+    for (const read of [yield* storage.get("things", "t1"), (yield* storage.list("things"))[0], found[0]]) {
+      assert.throws(() => Object.assign(read!, { version: 2 }), TypeError)
       const { deep, list } = read!.body as { readonly list: Array<number>; readonly deep: { readonly a: object } }
       assert.throws(() => list.push(2), TypeError)
       assert.throws(() => Object.assign(deep.a, { b: 1 }), TypeError)
