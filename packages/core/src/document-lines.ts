@@ -1,11 +1,12 @@
 /**
- * Lines of this process before one document: whoever changes it waits until who came before has done so.
+ * Lines before one document of an open store: whoever changes it waits until who came before has done so.
  *
  * Without them each commit on a document makes all others under way plan again, and who is unlucky does so without end. Between processes it is the store
- * that decides. The lines are for all governors of a process: ids are drawn at random, so that two of them hardly ever stand in one.
+ * that decides. Each governor has lines of its own, so that one whose store has fallen silent holds up no other.
  */
 import { Cause, Effect, Exit } from "effect"
 import { StorageUnavailable } from "./storage/faults.ts"
+import type { StorageApi } from "./storage/port.ts"
 
 /** A document that acts wait for. */
 export interface DocumentName {
@@ -28,7 +29,10 @@ interface Line {
   readonly called: Set<Ticket>
 }
 
-const lines = new Map<string, Line>()
+/** Those of an open store, by name. */
+type Lines = Map<string, Line>
+
+const linesOf = new WeakMap<StorageApi, Lines>()
 
 /** What names the line before a document. */
 export const lineName = ({ collection, id }: DocumentName): string => `${collection}/${id}`
@@ -38,17 +42,24 @@ export const lineName = ({ collection, id }: DocumentName): string => `${collect
  *
  * - A store that cannot be reached lets all go at once who wait: each finds out for itself, and none waits as often as others waited before it.
  */
-export const inLine = <A, E, R>(name: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const inLine = <A, E, R>(storage: StorageApi, name: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) => {
-    const line = lines.get(name) ?? newLine(name)
+    const lines = linesOf.get(storage) ?? newLines(storage)
+    const line = lines.get(name) ?? newLine(lines, name)
     const ticket: Ticket = { isCalled: line.called.size === 0, call: () => undefined }
     const side = ticket.isCalled ? line.called : line.waiting
     side.add(ticket)
     const whenCalled = ticket.isCalled ? work : Effect.andThen(called(ticket), work)
-    return Effect.onExit(restore(whenCalled), (exit) => Effect.sync(() => leave(line, ticket, isOutage(exit))))
+    return Effect.onExit(restore(whenCalled), (exit) => Effect.sync(() => leave(lines, line, ticket, isOutage(exit))))
   })
 
-const newLine = (name: string): Line => {
+const newLines = (storage: StorageApi): Lines => {
+  const lines: Lines = new Map()
+  linesOf.set(storage, lines)
+  return lines
+}
+
+const newLine = (lines: Lines, name: string): Line => {
   const line: Line = { name, waiting: new Set(), called: new Set() }
   lines.set(name, line)
   return line
@@ -61,7 +72,7 @@ const called = (ticket: Ticket): Effect.Effect<void> =>
     else ticket.call = () => resume(Effect.void)
   })
 
-const leave = (line: Line, ticket: Ticket, outage: boolean): void => {
+const leave = (lines: Lines, line: Line, ticket: Ticket, outage: boolean): void => {
   line.called.delete(ticket)
   line.waiting.delete(ticket)
   for (const next of line.waiting) {

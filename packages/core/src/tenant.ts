@@ -34,7 +34,7 @@ export class Tenant extends Context.Service<Tenant, { readonly tenantId: string 
       const { readOnly = false, tenantId } = options
       yield* Chain
       const storage = yield* Storage
-      const fixed = yield* commitPlanned(Effect.gen(function*() {
+      const fixed = yield* commitPlanned(storage, Effect.gen(function*() {
         const document = yield* storage.get(SETTINGS, TENANT)
         if (document !== null) return String(document.body["tenantId"])
         const chosen = tenantId ?? defaultTenantId

@@ -26,7 +26,7 @@ export class AccessMapping extends Context.Service<AccessMapping, AccessMappingA
     return AccessMapping.of({
       current: Effect.map(stored, ({ body }) => body),
       get: Effect.map(stored, mappingOut),
-      set: (input, writer) => commitPlanned(Effect.gen(function*() {
+      set: (input, writer) => commitPlanned(storage, Effect.gen(function*() {
         const before = yield* stored
         const { change, mapping } = yield* Effect.fromResult(planSetMapping(before, input, writer))
         yield* storage.commit(change)

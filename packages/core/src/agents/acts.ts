@@ -51,7 +51,7 @@ export interface ActsOptions {
 export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentActs => {
   /** Reads the agent, plans, commits, and again when it changed meanwhile. */
   const act = <E, F = never>(id: string, scope: Scope, plan: (stored: StoredAgent, nowMs: number) => Effect.Effect<Result.Result<AgentPlan | null, E>, F>) =>
-    commitPlanned(Effect.gen(function*() {
+    commitPlanned(storage, Effect.gen(function*() {
       const stored = yield* readAgent(storage, id, scope)
       const planned = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
       if (planned === null) return agentOut(stored, tenantId)

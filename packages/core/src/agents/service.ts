@@ -71,7 +71,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
     /** Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not look. */
     const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => Effect.suspend(() => {
       let look = false
-      return commitPlanned(Effect.suspend(() => {
+      return commitPlanned(storage, Effect.suspend(() => {
         const attempt = registerOnce(input, writer, options, look)
         look = true
         return attempt

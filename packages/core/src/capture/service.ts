@@ -62,7 +62,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     })
 
     const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
-      commitPlanned(agentInScope(agentId, scope).pipe(
+      commitPlanned(storage, agentInScope(agentId, scope).pipe(
         // Neither a generator nor a name keeps the ChangeSet: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
         Effect.flatMap((agent) => Effect.flatMap(Effect.fromResult(planWitness(crypto, { agent, decisions, writer })), storage.commit)),
         Effect.mapError((fault) => {
@@ -76,7 +76,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     const settle: CaptureApi["settle"] = (decisionId, given, writer, scope = everyUnit) => Effect.suspend(() => {
       // Read once: what is checked of the meters is what is recorded.
       const settle: SettleIn = { ...given, actual: given.actual?.map(({ amount, meter }) => ({ amount, meter })) ?? null }
-      return commitPlanned(Effect.gen(function*() {
+      return commitPlanned(storage, Effect.gen(function*() {
         const found = yield* findDecision(decisionId)
         if (found === null) return yield* new DecisionNotFound({ decisionId })
         yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
@@ -92,7 +92,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     })
 
     const gap: CaptureApi["gap"] = (agentId, gap, writer, scope = everyUnit) =>
-      commitPlanned(Effect.gen(function*() {
+      commitPlanned(storage, Effect.gen(function*() {
         yield* agentInScope(agentId, scope)
         const receipt = yield* storage.commit(yield* Effect.fromResult(planGap(agentId, gap, writer)))
         const [record] = receipt.records

@@ -46,7 +46,7 @@ export const firstCovering = (storage: StorageApi, seq: number): Effect.Effect<C
  * It writes no record, and neither do the deliveries of its event: a checkpoint never makes another one due.
  */
 export const storeCheckpoint = (storage: StorageApi, checkpoint: Checkpoint): Effect.Effect<void, ReadFault | StorageUnavailable> =>
-  commitPlanned(Effect.gen(function*() {
+  commitPlanned(storage, Effect.gen(function*() {
     const latest = yield* storage.get(CHECKPOINTS, LATEST)
     const same = yield* storage.get(CHECKPOINTS, checkpointId(checkpoint.size))
     const isLater = latest === null || Number(latest.body["size"]) < checkpoint.size

@@ -152,7 +152,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
     })
 
     return Envelopes.of({
-      create: ({ agent_id = null, envelope: text, name, org_unit = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(Effect.gen(function*() {
+      create: ({ agent_id = null, envelope: text, name, org_unit = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(storage, Effect.gen(function*() {
         if ((agent_id === null) === (org_unit === null)) return yield* new InvalidInput({ detail: [detailItem(["body", "agent_id"], "value_error", "Expected exactly one of agent_id and org_unit")] })
         const agent = agent_id === null ? null : yield* readAgent(storage, agent_id, scope)
         if (agent?.body.status === "decommissioned") return yield* new AgentNotFound({ agentId: agent_id })
@@ -165,7 +165,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         yield* storage.commit(change)
         return envelopeOut({ id, version: 1, body: envelope })
       }))),
-      update: (id, { envelope: text, if_revision = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(Effect.gen(function*() {
+      update: (id, { envelope: text, if_revision = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(storage, Effect.gen(function*() {
         const stored = yield* readStoredEnvelope(storage, id, scope)
         if (if_revision !== null && if_revision !== stored.version) return yield* new EnvelopeRevisionConflict({ revision: stored.version })
         const wanted = yield* draft
@@ -195,7 +195,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const json = input.envelope ?? (yield* candidateOf(stored, "enforced")).json
         return yield* examiner.ask("lint", { json, surroundings: yield* surroundingsOf(stored), history: yield* historyOf(stored), acknowledged: input.acknowledge_partial ?? [] })
       }),
-      publish: (id, input, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+      publish: (id, input, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
         const mode = input.mode ?? "enforced"
         // Read first: whoever changes what is in force from here on makes the commit conflict.
         const epoch = yield* nextEpoch(storage)
@@ -219,7 +219,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         yield* storage.commit(change)
         return versionOut(envelope, published)
       })),
-      withdraw: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+      withdraw: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
         const epoch = yield* nextEpoch(storage)
         const stored = yield* readStoredEnvelope(storage, id, scope)
         const { change, envelope } = yield* Effect.fromResult(planWithdraw(stored, reason, writer, epoch))

@@ -35,7 +35,7 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
     })
 
     const erase: ErasureApi["erase"] = Effect.fnUntraced(function*(command, writer) {
-      const receipt = yield* commitPlanned(Effect.gen(function*() {
+      const receipt = yield* commitPlanned(storage, Effect.gen(function*() {
         const record = yield* storage.record(command.seq)
         if (record === null) return yield* new RecordNotFound({ seq: command.seq })
         const part = (yield* storage.parts([command.seq])).find(({ name }) => name === command.name) ?? null

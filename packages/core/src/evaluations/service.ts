@@ -117,7 +117,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         const run = hasLatches(ready) && typeof runId === "string" ? yield* readRun(storage, agent.id, runId) : null
         return explainEvaluation(record, ready, agent, run === null ? new Set() : yield* setBefore(storage, run, record.seq))
       }),
-      void: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+      void: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
         if (!mayGiveBack(writer.id)) return yield* new InvalidInput({ detail: [detailItem(["writer"], "value_error", "An ingest key voids nothing: an agent that could would spend without end", writer.id)] })
         const { agent, record } = yield* inScope(id, scope)
         const reservations = reservationsOf(record.body)

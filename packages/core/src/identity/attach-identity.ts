@@ -38,7 +38,7 @@ export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): Attac
     const attached = yield* Effect.fromResult(readIdentity(input))
     // Before it stands in line: a trust store that does not answer must not keep others from the agent, such as who suspends it. That it cannot be read is told behind what is wrong with the agent.
     const keys = attached.kind === "card" ? yield* Effect.result(trust.keys) : Result.succeed([])
-    return yield* commitPlanned(Effect.gen(function*() {
+    return yield* commitPlanned(storage, Effect.gen(function*() {
       const stored = yield* readAgent(storage, id, scope)
       yield* Effect.fromResult(allowed(stored, "attach-identity"))
       const nowMs = yield* Clock.currentTimeMillis

@@ -59,7 +59,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
 
     const mint: IngestKeysApi["mint"] = Effect.fnUntraced(function*(input, writer) {
       const key = keyText(entropy.bytes(KEY_BYTES))
-      const plan = yield* commitPlanned(Effect.gen(function*() {
+      const plan = yield* commitPlanned(storage, Effect.gen(function*() {
         const keyId = yield* newId("key")
         const command = { keyId, input, digest: keyDigest(crypto, key), prefix: shownPrefix(key), writer }
         const plan = yield* Effect.fromResult(planMint(command, yield* storage.asOf))
@@ -80,7 +80,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
     })
 
     const revoke: IngestKeysApi["revoke"] = Effect.fnUntraced(function*(id, writer) {
-      const key = yield* commitPlanned(Effect.gen(function*() {
+      const key = yield* commitPlanned(storage, Effect.gen(function*() {
         const document = isId("ingestKey", id) ? yield* storage.get(INGEST_KEYS, id) : null
         if (document === null) return yield* new IngestKeyNotFound({ keyId: id })
         const change = planRevoke({ keyId: id, key: storedKey(document), version: document.version, writer })

@@ -26,7 +26,7 @@ export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/M
   static readonly layer: Layer.Layer<Models, never, Storage> = Layer.effect(Models, Effect.gen(function*() {
     const storage = yield* Storage
     return Models.of({
-      create: (input, writer) => commitPlanned(Effect.gen(function*() {
+      create: (input, writer) => commitPlanned(storage, Effect.gen(function*() {
         const id = yield* newId("mdl")
         const { change, model } = planRegisterModel(id, input, writer)
         const [taken] = yield* storage.find(MODELS, "model", modelUnique(model).model)
@@ -34,7 +34,7 @@ export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/M
         yield* storage.commit(change)
         return modelOut(id, model)
       })),
-      update: (id, input, writer) => commitPlanned(Effect.gen(function*() {
+      update: (id, input, writer) => commitPlanned(storage, Effect.gen(function*() {
         const document = isId("model", id) ? yield* storage.get(MODELS, id) : null
         if (document === null) return yield* new ModelNotFound({ modelId: id })
         const planned = planUpdateModel(id, document.version, document.body as ModelDocument, input, writer)

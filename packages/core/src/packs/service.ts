@@ -67,7 +67,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
       const { size } = yield* checkpointer.now
       const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size))
       const pack: PackDocument = { ...spec, ...askedWithin(scope), createdBy: writer.id, createdAtMs: yield* Clock.currentTimeMillis, exportedDigest: null }
-      return yield* commitPlanned(Effect.gen(function*() {
+      return yield* commitPlanned(storage, Effect.gen(function*() {
         const id = yield* newId("pck")
         yield* storage.commit({ puts: [{ collection: PACKS, id, expectedVersion: 0, body: packBody(pack) }] })
         return packOut(id, pack)
@@ -91,7 +91,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
 
     /** Records the export once. Whoever streamed it first is the writer; a second stream at the same time finds it done. */
     const recordExport = (id: string, by: Writer | Effect.Effect<Writer, ReadFault>, digest: string): Effect.Effect<void, ReadFault> =>
-      commitPlanned(Effect.gen(function*() {
+      commitPlanned(storage, Effect.gen(function*() {
         const document = yield* storage.get(PACKS, id)
         if (document === null || storedPack(document).exportedDigest !== null) return
         const pack = storedPack(document)

@@ -26,6 +26,6 @@ export class Principals extends Context.Service<Principals, PrincipalsApi>()("fl
       return { id }
     })
 
-    return Principals.of({ writerFor: (issuer, subject) => commitPlanned(findOrCreate(issuer, subject)) })
+    return Principals.of({ writerFor: (issuer, subject) => commitPlanned(storage, findOrCreate(issuer, subject)) })
   }))
 }

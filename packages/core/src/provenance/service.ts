@@ -43,7 +43,7 @@ export class Provenance extends Context.Service<Provenance, ProvenanceApi>()("fl
     })
 
     return Provenance.of({
-      add: (agentId, input, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+      add: (agentId, input, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
         const agent = yield* readAgent(storage, agentId, scope)
         const id = yield* newId("prv")
         const { change, piece } = yield* Effect.fromResult(planAddProvenance(id, agent, input, writer))

@@ -53,7 +53,7 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
     })
 
     return Waivers.of({
-      request: (envelopeId, input, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+      request: (envelopeId, input, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
         const { body } = yield* readStoredEnvelope(storage, envelopeId, scope)
         const layer = body.live === null || body.withdrawn ? null : yield* inForce.layer(envelopeId, body.live, [])
         if (layer === null || layer.envelope === null) return yield* new EnvelopeNotInForce()
@@ -70,7 +70,7 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
         yield* storage.commit(planned.change)
         return waiverOut(id, planned.waiver, ms)
       })),
-      grant: (envelopeId, waiverId, writer, scope = everyUnit) => commitPlanned(Effect.gen(function*() {
+      grant: (envelopeId, waiverId, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
         const epoch = yield* nextEpoch(storage)
         const { body } = yield* readStoredEnvelope(storage, envelopeId, scope)
         const document = isId("waiver", waiverId) ? yield* storage.get(WAIVERS, waiverId) : null

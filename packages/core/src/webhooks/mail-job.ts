@@ -36,7 +36,7 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
     const { messageId, nextTryAtMs, subject, text, to, webhookId } = storedMail({ collection: MAILS, id, version: 0, body })
     const webhook = yield* storage.get(WEBHOOKS, webhookId)
     if (webhook !== null && storedWebhook(webhook).body.url === null) {
-      yield* commitPlanned(Effect.gen(function*() {
+      yield* commitPlanned(storage, Effect.gen(function*() {
         const document = yield* storage.get(MAILS, id)
         if (document !== null) yield* storage.commit({ puts: [forgottenMail(document)] })
       }))
@@ -45,7 +45,7 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
     if (nextTryAtMs > (yield* storage.asOf).ms || to === null || subject === null || text === null) continue
     const tried = yield* tryOnce(mailer, { to, subject, text, messageId })
     if (tried === "handed_over") sent += 1
-    yield* commitPlanned(Effect.gen(function*() {
+    yield* commitPlanned(storage, Effect.gen(function*() {
       const document = yield* storage.get(MAILS, id)
       if (document === null || storedMail(document).state !== "pending") return
       const { givenUp, puts } = planTried(document, tried, alertEmail, (yield* storage.asOf).ms)

@@ -53,7 +53,7 @@ export const recoverMissed = Effect.fnUntraced(function*<E>(storage: StorageApi,
   const { untilMs } = recovery
   let count = 0
   for (let after: string | undefined; ;) {
-    const page = yield* commitPlanned(recoverPage(storage, recovery, after, MAX_RECOVERED - count))
+    const page = yield* commitPlanned(storage, recoverPage(storage, recovery, after, MAX_RECOVERED - count))
     count += page.count
     if (page.isFull) return { count, hasMore: true }
     if (page.next === null || idAtMs(page.next) > untilMs) return { count, hasMore: false }

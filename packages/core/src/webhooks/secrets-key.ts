@@ -41,12 +41,12 @@ export interface WrongSecretsKey {
  * - Cost: reads the secrets of all webhooks. Writes at the first start, and after a rotation.
  */
 export const claimSecretsKey = (takeover: SecretsKeyTakeover): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage | SecretBox> =>
-  commitPlanned(Effect.gen(function*() {
+  Storage.use((storage) => commitPlanned(storage, Effect.gen(function*() {
     const found = yield* look(takeover)
     if ("reason" in found) return found
-    if (found.put !== null) yield* (yield* Storage).commit({ puts: [found.put] })
+    if (found.put !== null) yield* storage.commit({ puts: [found.put] })
     return null
-  }))
+  })))
 
 /** The same for a process that has no key yet, and before it makes one: nothing is written. */
 export const needsSecretsKey = (takeover: SecretsKeyTakeover): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage> =>

@@ -117,7 +117,7 @@ const make = Effect.gen(function*() {
   })
 
   return Webhooks.of({
-    create: (input, writer, creatorEmail = null) => commitPlanned(Effect.gen(function*() {
+    create: (input, writer, creatorEmail = null) => commitPlanned(storage, Effect.gen(function*() {
       if (sender === null) return yield* new WebhooksUnavailable()
       const problem = urlFormProblem(input.url, true) ?? sender.urlProblem(input.url)
       if (problem !== null) return yield* new InvalidInput({ detail: [detailItem(["body", "url"], "value_error", problem, input.url)] })
@@ -140,23 +140,23 @@ const make = Effect.gen(function*() {
 
     get,
 
-    revoke: (id, writer) => commitPlanned(Effect.gen(function*() {
+    revoke: (id, writer) => commitPlanned(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       const secret = yield* keptSecret(webhook)
       return yield* commitShown(webhook, secret, planRevoke(webhook, secret, writer))
     })),
 
-    enable: (id, writer) => commitPlanned(Effect.gen(function*() {
+    enable: (id, writer) => commitPlanned(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       return yield* commitShown(webhook, yield* keptSecret(webhook), yield* Effect.fromResult(planEnable(webhook, writer)))
     })),
 
-    disable: (id, writer) => commitPlanned(Effect.gen(function*() {
+    disable: (id, writer) => commitPlanned(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       return yield* commitShown(webhook, yield* keptSecret(webhook), yield* Effect.fromResult(planDisable(webhook, writer)))
     })),
 
-    rotateSecret: (id, input, writer) => commitPlanned(Effect.gen(function*() {
+    rotateSecret: (id, input, writer) => commitPlanned(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       const secret = yield* readSecret(id)
       const fresh = yield* freshSecret(id)
@@ -167,7 +167,7 @@ const make = Effect.gen(function*() {
       return { ...(yield* commitShown(webhook, secret, change)), secret: fresh.secret }
     })),
 
-    completeRotation: (id, writer) => commitPlanned(Effect.gen(function*() {
+    completeRotation: (id, writer) => commitPlanned(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       const secret = yield* readSecret(id)
       return yield* commitShown(webhook, secret, yield* Effect.fromResult(planCompleteRotation(webhook, secret, yield* now, writer)))
@@ -179,7 +179,7 @@ const make = Effect.gen(function*() {
       return yield* showDeliveries(storage, yield* storage.outbox.deliveriesOf(id, page))
     }),
 
-    redeliver: (id, deliveryId) => commitPlanned(Effect.gen(function*() {
+    redeliver: (id, deliveryId) => commitPlanned(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       const found = isId("delivery", deliveryId) ? yield* storage.outbox.delivery(deliveryId) : null
       if (found === null || found.delivery.endpointId !== id) return yield* new DeliveryNotFound({ deliveryId })
