@@ -9,6 +9,7 @@ import type { DetailType } from "./detail.ts"
 import { idPattern, type IdKind } from "./ids.ts"
 import { MAX_INTEGER } from "./limits.ts"
 import { parseRfc3339 } from "./rfc3339.ts"
+import { isVisible } from "./visible.ts"
 
 /** What a check says when it fails. */
 export interface CheckDetail {
@@ -66,18 +67,16 @@ export const text = (min: number, max: number) => min === 0 ? nfc.check(storable
 /** What ends a line, steers a terminal or a header, or turns the direction of what is written after it. */
 const steering = "\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069"
 const oneLine = new RegExp(`^[^${steering}]*$`, "u")
-/** A letter, digit, sign or symbol that leaves a mark: Unicode has letters (U+3164) and symbols (U+2800) that are blank. */
-const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 const nameRule = "This text needs a visible character, and holds no control characters"
 const reasonRule = "This text needs a visible character"
 const lineRule = "This text is one line, and holds no control characters"
 
 /** What somebody or something is called: 1 to `max` characters, one of them visible, and no control characters. Who only looks unnamed answers for nothing. */
 export const name = (max: number) =>
-  text(1, max).check(check<string>((value) => visible.test(value) && oneLine.test(value), { type: "value_error", msg: nameRule }, { description: `${nameRule}.` }))
+  text(1, max).check(check<string>((value) => isVisible(value) && oneLine.test(value), { type: "value_error", msg: nameRule }, { description: `${nameRule}.` }))
 
 /** Why somebody did something: 1 to `max` characters on any lines, one of them visible. Whoever asks for a reason is not answered by a blank. */
-export const reason = (max: number) => text(1, max).check(check<string>((value) => visible.test(value), { type: "value_error", msg: reasonRule }, { description: `${reasonRule}.` }))
+export const reason = (max: number) => text(1, max).check(check<string>(isVisible, { type: "value_error", msg: reasonRule }, { description: `${reasonRule}.` }))
 
 /** Up to `max` characters without control characters: a version, a make, an address. */
 export const line = (max: number) => text(0, max).check(check<string>((value) => oneLine.test(value), { type: "value_error", msg: lineRule }, { description: `${lineRule}.` }))

@@ -15,6 +15,7 @@ export type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureIn
 export type { DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt, UsageInfo, UsageInput } from "./governor/decision-types.ts"
 
 export { recoverGovernor, type RecoveredInfo, recoveryNeeded, type RecoveryOptions } from "./recovery/recover-governor.ts"
+export { isRecoveryReason, MAX_REASON } from "./recovery/reason.ts"
 export { renameKey, type RenamedKey } from "./recovery/rename-key.ts"
 
 // Everything as Effect services

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { readArguments, UsageError, wholeNumber } from "./arguments.ts"
 
-const options = { role: { type: "string" }, kind: { type: "string", multiple: true } } as const
+const options = { role: { type: "string" }, kind: { type: "string", multiple: true }, force: { type: "boolean" } } as const
 const refusal = (args: ReadonlyArray<string>, positionals = false): string => {
   try {
     readArguments(args, options, positionals)
@@ -24,6 +24,7 @@ describe("flags", () => {
     [["--data-dir=x"], "there is no flag --data-dir; it is a setting of the environment, FLYBALL_DATA_DIR"],
     [["--role"], "--role needs a value"],
     [["--role", "--kind", "a"], "--role needs a value"],
+    [["--force=yes"], "--force takes no value"],
     [["--role", ""], "--role is empty"],
     [["--role", "a", "--role", "b"], "--role is given twice"],
     [["file"], '"file" is one argument too many']

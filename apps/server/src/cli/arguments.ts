@@ -23,12 +23,12 @@ const strictly = <const O extends ParseArgsOptionsConfig>(args: ReadonlyArray<st
   try {
     return parseArgs({ args: [...args], options, allowPositionals: positionals, strict: true, tokens: true })
   } catch (cause) {
-    throw new UsageError(problemOf(cause, Object.keys(options)))
+    throw new UsageError(problemOf(cause, options))
   }
 }
 
 /** Our words for what `parseArgs` says in a paragraph. */
-const problemOf = (cause: unknown, flags: ReadonlyArray<string>): string => {
+const problemOf = (cause: unknown, options: ParseArgsOptionsConfig): string => {
   const { code, message } = cause as NodeJS.ErrnoException
   const [, quoted = ""] = /'([^']*)'/.exec(message ?? "") ?? []
   const flag = quoted.split(/[ =]/)[0]!.replace(/^-+/, "")
@@ -36,11 +36,11 @@ const problemOf = (cause: unknown, flags: ReadonlyArray<string>): string => {
     case "ERR_PARSE_ARGS_UNKNOWN_OPTION": {
       const setting = `FLYBALL_${flag.toUpperCase().replaceAll("-", "_")}`
       if (Object.values(settingsTable).some((row) => row.name === setting)) return `there is no flag --${flag}; it is a setting of the environment, ${setting}`
-      const meant = nearest(flag, flags)
+      const meant = nearest(flag, Object.keys(options))
       return `there is no flag ${quoted}${meant === null ? "" : `; did you mean --${meant}?`}`
     }
     case "ERR_PARSE_ARGS_INVALID_OPTION_VALUE":
-      return `--${flag} needs a value`
+      return options[flag]?.type === "boolean" ? `--${flag} takes no value` : `--${flag} needs a value`
     case "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL":
       return `${JSON.stringify(quoted)} is one argument too many`
     default:

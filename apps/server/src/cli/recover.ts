@@ -1,5 +1,5 @@
 /** `flyball recover`: puts a store that is behind its signing guard aside, and goes on under another name. */
-import { isOrigin, recoverGovernor, recoveryNeeded, type RecoveryNeed } from "@flyball/core"
+import { isOrigin, isRecoveryReason, MAX_REASON, recoverGovernor, recoveryNeeded, type RecoveryNeed } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { requireDataFolder } from "../host/data-folder.ts"
 import { inOurWords, storageOf } from "../host/open-host.ts"
@@ -8,15 +8,12 @@ import { readArguments, UsageError } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 
-/** Longest reason. Spec: core decision 0010. Unit: characters. */
-const MAX_REASON = 2_000
-
 /** Says what was given up, and what the chain is called and checked with from here on. */
 export const run = command("recover", async (args) => {
   const { values } = readArguments(args, { "accept-rollback": { type: "boolean" }, "guard-forgotten": { type: "boolean" }, reason: { type: "string" }, origin: { type: "string" } })
   const { origin, reason } = values
   if (origin !== undefined && (!isOrigin(origin) || origin.includes("://"))) throw new UsageError('--origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme, such as flyball.example/acme/prod')
-  if (reason !== undefined && (reason.trim() === "" || [...reason].length > MAX_REASON)) throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters`)
+  if (reason !== undefined && !isRecoveryReason(reason)) throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters, one of them visible`)
   const { settings } = settingsOfProcess()
   if (settings.database.kind === "memory") throw new Error("with sqlite::memory: each start is a new chain, and there is nothing to recover")
   requireDataFolder(settings)

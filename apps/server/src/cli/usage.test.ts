@@ -49,7 +49,7 @@ describe("how the command is called", () => {
     [["rotate-key", "now"], 'flyball rotate-key: "now" is one argument too many. flyball rotate-key --help says how.'],
     [["recover", "--accept-rollback", "--reason", "x", "--origin", "two words"], 'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme'],
     [["recover", "--accept-rollback", "--reason", "x", "--origin", "https://flyball.example/acme"], 'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme'],
-    [["recover", "--reason", " "], "flyball recover: --reason should be 1 to 2000 characters. flyball recover --help says how."],
+    [["recover", "--reason", " "], "flyball recover: --reason should be 1 to 2000 characters, one of them visible. flyball recover --help says how."],
     [["mapping"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
     [["mapping", "set"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
     [["mapping", "set", "none.json"], "flyball mapping: none.json cannot be read: it is not there (ENOENT). flyball mapping --help says how."],

@@ -65,7 +65,7 @@ describe("the plan of a recovery", () => {
   })
 
   it.each<[{ readonly reason?: string; readonly origin?: string }, string]>([
-    [{ reason: "" }, "ReasonInvalid"], [{ reason: " \n" }, "ReasonInvalid"], [{ reason: "x".repeat(2_001) }, "ReasonInvalid"], [{ reason: "\ud800" }, "ReasonInvalid"],
+    [{ reason: "" }, "ReasonInvalid"], [{ reason: " \n" }, "ReasonInvalid"], [{ reason: "\u200b\u3164" }, "ReasonInvalid"], [{ reason: "x".repeat(2_001) }, "ReasonInvalid"], [{ reason: "\ud800" }, "ReasonInvalid"],
     [{ origin: "" }, "OriginInvalid"], [{ origin: "a+b" }, "OriginInvalid"], [{ origin: "flyball.example/acme" }, "OriginTaken"], [{ origin: "flyball.example/acme~2" }, "OriginTaken"]
   ])("%j is refused: %s", (command, tag) => {
     const plan = planned(command)
@@ -76,6 +76,8 @@ describe("the plan of a recovery", () => {
     const plan = planRecovery({ ...behind, origin: "x".repeat(254) }, { reason: "why", origin: undefined }, context)
     assert.isTrue(Result.isFailure(plan) && plan.failure._tag === "OriginInvalid")
   })
+
+  it("is asked for in words where it is no text", () => assert.isTrue([undefined, null, 5, {}].every((reason) => reasonProblem(reason)?._tag === "ReasonInvalid")))
 
   it("counts characters, not code units", () => assert.isNull(reasonProblem("\u{1f9ef}".repeat(2_000))))
 })

@@ -9,7 +9,8 @@ import { PACKS } from "../packs/document.ts"
 import type { RetirePlan } from "../storage/retirement.ts"
 import type { Behind } from "./look.ts"
 import { nextOrigin } from "./next-origin.ts"
-import { MAX_REASON, OriginTaken, ReasonInvalid } from "./refusals.ts"
+import { isRecoveryReason } from "./reason.ts"
+import { OriginTaken, ReasonInvalid } from "./refusals.ts"
 
 /** What a person decided. */
 export interface RecoveryCommand {
@@ -62,7 +63,7 @@ export const planRecovery = (
 }
 
 /** What is wrong with a reason; null when nothing is. */
-export const reasonProblem = (reason: string): ReasonInvalid | null => {
-  const length = [...reason].length
-  return reason.trim() !== "" && length <= MAX_REASON && reason.isWellFormed() ? null : new ReasonInvalid({ length: reason.trim() === "" ? 0 : length })
+export const reasonProblem = (reason: unknown): ReasonInvalid | null => {
+  if (isRecoveryReason(reason)) return null
+  return new ReasonInvalid({ length: [...String(reason ?? "")].length })
 }

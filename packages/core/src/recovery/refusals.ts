@@ -1,5 +1,6 @@
 /** Why a recovery does not begin. Each sentence says what was expected, what was seen and what to do. */
 import { Schema } from "effect"
+import { MAX_REASON } from "./reason.ts"
 
 /** The store and its guard agree: there is no reason to leave the chain. */
 export class NothingToRecover extends Schema.TaggedError<NothingToRecover>()("NothingToRecover", { origin: Schema.NullOr(Schema.String), stored: Schema.Int }) {
@@ -14,16 +15,9 @@ export class NothingToRecover extends Schema.TaggedError<NothingToRecover>()("No
 /** The reason is no text that a person would find helpful later. */
 export class ReasonInvalid extends Schema.TaggedError<ReasonInvalid>()("ReasonInvalid", { length: Schema.Int }) {
   override get message(): string {
-    return `A reason of 1 to ${MAX_REASON} characters is expected, and this one has ${this.length}. It is sealed into the first record of the new chain: say what happened.`
+    return `A reason of 1 to ${MAX_REASON} characters, one of them visible, is expected, and this one has ${this.length}. It is sealed into the first record of the new chain: say what happened.`
   }
 }
-
-/**
- * Longest reason.
- *
- * - Unit: characters (code points). A few paragraphs; with the rest of record 0 it stays far under what a part may hold.
- */
-export const MAX_REASON = 2_000
 
 /** The new name is one that a chain had before. */
 export class OriginTaken extends Schema.TaggedError<OriginTaken>()("OriginTaken", { origin: Schema.String }) {
