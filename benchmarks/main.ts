@@ -1,5 +1,9 @@
 /** `npm run bench -- NAME… [--json]`: without a name, all. Each line compares with a limit measured in the same run. */
+import { enableCompileCache } from "node:module"
 import type { Benchmark, Line } from "./harness.ts"
+
+// As `flyball` and `flyball-verify` do. Without it each thread of a round strips types and compiles anew, which nobody's installed program does.
+enableCompileCache()
 
 const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark: Benchmark }> } = {
   verify: () => import("./verify.ts"),
