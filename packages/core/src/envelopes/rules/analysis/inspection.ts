@@ -1,3 +1,4 @@
+import { canonicalBytes } from "@flyball/evidence"
 import type { Compiled } from "../compiled.ts"
 import { type Bits, bitsOf } from "./bits.ts"
 import { type LintCode, lintCodes, type LintLevel, withoutExample } from "./codes.ts"
@@ -51,6 +52,16 @@ export interface Budgets {
   readonly searchBudget?: number
 }
 
+/**
+ * Bytes that the errors of one lint may take, and all else that it finds, as JSON: more would help nobody, and a part of a record has to hold both.
+ *
+ * Each has its own, so that no number of warnings leaves an error untold.
+ */
+export const MAX_TOLD_BYTES = 4 * 1024 * 1024
+
+/** Why something that was found is among the open questions. */
+const TOO_MUCH = "More was found than one lint tells."
+
 /** Lays out an envelope and counts who decides what. */
 export const inspect = (compiled: Compiled, facts: LintFacts, { budget = NODE_BUDGET, searchBudget = NODE_BUDGET }: Budgets = {}): Inspection => {
   const model = modelOf(compiled)
@@ -61,6 +72,7 @@ export const inspect = (compiled: Compiled, facts: LintFacts, { budget = NODE_BU
   const idOf = (rule: number): string => compiled.rules[rule]!.id
   const none = bitsOf(model.grid.words, [])
   let left = searchBudget
+  const toldBytes = { error: 0, other: 0 }
   return {
     model, facts, own, findings, open, idOf,
     ownRules: [...compiled.rules.keys()].filter((rule) => compiled.rules[rule]!.layer === own && compiled.rules[rule]!.boxes.length > 0),
@@ -84,14 +96,18 @@ export const inspect = (compiled: Compiled, facts: LintFacts, { budget = NODE_BU
       return answer?.kind === "found" ? exampleOn(model.grid, answer.path) : null
     },
     say: (code, rules, message, { example = null, historyCount, input = example === null ? null : inputsOf(compiled.axes, example), level, volume } = {}) => {
-      findings.push({
+      const finding: LintFinding = {
         code, level: level ?? lintCodes[code].level, rules: rules.map(idOf),
         message: input === null ? withoutExample(code, message) : message,
         example: input,
         volume: volume === undefined ? null : String(volume),
         share: volume === undefined ? null : shareOf(volume, model.grid.volume),
         historyCount: historyCount ?? null
-      })
+      }
+      const kind = finding.level === "error" ? "error" : "other"
+      if (toldBytes[kind] <= MAX_TOLD_BYTES) toldBytes[kind] += canonicalBytes(finding).length
+      if (toldBytes[kind] <= MAX_TOLD_BYTES) findings.push(finding)
+      else open.push({ code, rules: finding.rules, reason: TOO_MUCH })
     }
   }
 }

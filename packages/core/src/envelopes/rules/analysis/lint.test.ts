@@ -9,7 +9,7 @@ import type { LintFacts } from "./facts.ts"
 import { pointOf } from "./inputs.ts"
 import { lint, type LintOptions } from "./lint.ts"
 import type { LintFinding, LintReport } from "./lint-report.ts"
-import { compiled, given, payments } from "./testing/given-envelope.ts"
+import { compiled, given, payments, signals } from "./testing/given-envelope.ts"
 import { holding, verdictAt } from "./verdict-at.ts"
 
 const report = (envelope: Envelope, facts: LintFacts = {}, options: LintOptions = {}, ...outer: ReadonlyArray<Envelope>): LintReport => {
@@ -259,6 +259,36 @@ describe("a budget that is spent", () => {
     assert.deepEqual(large.proved, [])
     assert.equal(one("E110", large).level, "error")
     assert.isNull(large.domain)
+  })
+
+  it("looks at a thousand borders, and names the rules of all others", () => {
+    const meeting = (each: number) => [
+      ...Array.from({ length: each }, (_, i) => when(`low${i}`, "allow", amount({ between: [i, 500] }))),
+      ...Array.from({ length: each }, (_, i) => when(`high${i}`, "deny", amount({ between: [500, 1000 - i] })))
+    ]
+    const few = report(given(meeting(31)))
+    assert.lengthOf(of("W204", few), 31 * 31)
+    assert.include(few.proved, "W204")
+    const many = report(given(meeting(40)))
+    assert.lengthOf(of("W204", many), 1_000)
+    assert.deepEqual(many.open.map(({ code, reason, rules }) => [code, reason, rules.includes("low39")]), [["W204", "1600 pairs of rules meet at a single value; the first 1000 were looked at.", true]])
+    assert.equal(one("E110", many).level, "error")
+  })
+
+  it("tells no more than a record holds, and leaves no error out for warnings", () => {
+    const wide = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`${"s".repeat(60)}${i}`, { type: "enum", values: [`${"v".repeat(127)}a`, `${"v".repeat(127)}b`], source: "caller" }]))
+    const rules = [
+      ...Array.from({ length: 120 }, (_, i) => when(`low${i}`, "allow", amount({ between: [i, 500] }))),
+      ...Array.from({ length: 119 }, (_, i) => when(`high${i}`, "require_review", amount({ between: [500, 1000 - i] }))),
+      when("last", "deny", { signal: "known", is: true }, { signal: "known", is: false })
+    ]
+    const told = report(given(rules, { signals: { ...signals, ...wide } }))
+    assert.isBelow(Buffer.byteLength(JSON.stringify(told)), 9 * 1024 * 1024)
+    assert.deepEqual(one("E101", told).rules, ["last"])
+    const untold = told.open.filter(({ reason }) => reason === "More was found than one lint tells.").map(({ code }) => code)
+    assert.includeMembers(untold, ["W204", "W207"])
+    for (const code of untold) assert.notInclude(told.proved, code)
+    assert.equal(one("E110", told).level, "error")
   })
 })
 

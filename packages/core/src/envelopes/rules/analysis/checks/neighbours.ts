@@ -15,14 +15,22 @@ interface Border {
   readonly place: Box
 }
 
+/** Borders that are looked at: each is laid out beside all rules, and n rules on each side of one value make n times n. */
+const MAX_BORDERS = 1_000
+
 /**
  * W204: two rules whose intervals on one integer leave out a single value between them, or share a single one; usually `lt` was meant to be `lte`.
  *
  * A gap counts where the value comes out as neither of the two rules says. A shared value counts where the outcomes differ and neither interval is a single point.
  */
 export const checkNeighbours = (inspection: Inspection): void => {
-  const { find, idOf, model, say } = inspection
-  const borders = bordersOf(inspection)
+  const { find, idOf, model, open, say } = inspection
+  const all = bordersOf(inspection)
+  const borders = all.slice(0, MAX_BORDERS)
+  if (all.length > MAX_BORDERS) {
+    const rules = [...new Set(all.slice(MAX_BORDERS).flatMap(({ rules }) => rules))].map(idOf)
+    open.push({ code: "W204", rules, reason: `${all.length} pairs of rules meet at a single value; the first ${MAX_BORDERS} were looked at.` })
+  }
   if (borders.length === 0) return
   const first = model.boxes.length
   const placed = variantOf(model, (box) => box, borders.map(({ place }) => place))

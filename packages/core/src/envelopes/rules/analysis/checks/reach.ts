@@ -1,6 +1,6 @@
-import { bitsOf } from "../bits.ts"
+import { addAll, type Bits, bitsOf } from "../bits.ts"
 import type { Inspection } from "../inspection.ts"
-import { boxesOf } from "../model.ts"
+import { boxesOf, type Model } from "../model.ts"
 import { severityOf } from "../ranking.ts"
 import { findInput } from "../search.ts"
 import { changesWithout } from "./changes-without.ts"
@@ -62,19 +62,34 @@ const blockersOf = ({ model }: Inspection, rule: number): ReadonlyArray<number> 
   const layers = model.ranking.ofLayer.flatMap((other, layer) => (other !== null && other < rank && layer !== model.compiled.rules[rule]!.layer ? [layer] : []))
   const need = layers.map((layer) => model.ofLayer[layer]!)
   const mine = model.numbers[rule]!.map((box) => model.boxes[box]!)
+  const between = [...model.compiled.rules.keys()].filter((other) => model.ranking.ofRule[other]! < rank && model.numbers[other]!.some((box) => mine.some((own) => boxesMeet(own, model.boxes[box]!))))
   let left = BLOCKER_BUDGET
-  const covers = (blockers: ReadonlyArray<number>): boolean => {
-    const avoid = boxesOf(model, (other) => blockers.includes(other))
-    return model.numbers[rule]!.every((box) => {
+  const covers = (avoid: Bits): boolean =>
+    model.numbers[rule]!.every((box) => {
       const answer = findInput(model.grid, { within: bitsOf(model.grid.words, [box]), avoid, need }, left)
       left = Math.max(0, left - answer.states)
       return answer.kind === "none"
     })
+  // Tried from the last on: beside one that is tried stand those before it, and those behind it that were kept.
+  const before = unionsBefore(model, between)
+  const kept: Array<number> = []
+  const avoidKept = bitsOf(model.grid.words, [])
+  for (let at = between.length - 1; at >= 0; at--) {
+    const avoid = Uint32Array.from(avoidKept)
+    addAll(avoid, before[at]!)
+    if (left > 0 && covers(avoid)) continue
+    kept.push(between[at]!)
+    addAll(avoidKept, model.ofRule[between[at]!]!)
   }
-  let blockers = [...model.compiled.rules.keys()].filter((other) => model.ranking.ofRule[other]! < rank && model.numbers[other]!.some((box) => mine.some((own) => boxesMeet(own, model.boxes[box]!))))
-  for (const candidate of blockers.toReversed()) {
-    const fewer = blockers.filter((other) => other !== candidate)
-    if (left > 0 && covers(fewer)) blockers = fewer
-  }
-  return blockers
+  return kept.toReversed()
+}
+
+/** For each of some rules, the boxes of those before it. */
+const unionsBefore = ({ grid, ofRule }: Model, rules: ReadonlyArray<number>): ReadonlyArray<Bits> => {
+  const union = bitsOf(grid.words, [])
+  return rules.map((rule) => {
+    const before = Uint32Array.from(union)
+    addAll(union, ofRule[rule]!)
+    return before
+  })
 }
