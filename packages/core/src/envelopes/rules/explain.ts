@@ -3,9 +3,9 @@
  *
  * Spec: `SPEC.md` section 13.
  */
-import { hasBit } from "./boxes.ts"
-import type { Axis, Outcome, Range } from "./compiled.ts"
+import type { Axis, Outcome } from "./compiled.ts"
 import type { Combination } from "./compile.ts"
+import { type Cell, cellsOf } from "./explain-cells.ts"
 import { outcomeOf, runTable, severityOf, type Table } from "./table.ts"
 
 /** One axis that would have to be otherwise: a stretch of an int axis, or a value of another (null: absent). */
@@ -28,16 +28,11 @@ export interface Nearest {
 /** `none`: no change of up to `within` axes helps. `partial`: the budget of tried cells was spent first. */
 export type Explanation = { readonly found: Nearest } | { readonly found: null; readonly reason: "none" | "partial"; readonly within: number }
 
-interface Cell {
-  readonly from: number
-  readonly to: number
-  /** The point of the cell nearest to where the axis is now. */
-  readonly near: number
-}
-
-/** Most axes that change together, and most cells that are tried: a millisecond or ten. */
+/** Most axes that change together. */
 const MAX_CHANGES = 3
+/** Most cells that are tried, and most boxes that are asked about them: twenty milliseconds at most. */
 const MAX_TRIED = 50_000
+const MAX_ASKED = 1_000_000
 
 /**
  * Looks for the cell with the fewest axes changed; of these the least restrictive, then the first in the order of axes and the nearest on them.
@@ -51,17 +46,18 @@ export const explain = (combination: Combination, table: Table, point: Float64Ar
   const now = severityOf(table, runTable(table, point, failedOn))
   const cells = axes.map((axis, i) => (fixed.has(axis.name) ? [] : cellsOf(combination, i, point[i]!)))
   const trial = Float64Array.from(point)
-  let tried = 0
+  const boxes = combination.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)
+  let left = Math.min(MAX_TRIED, Math.floor(MAX_ASKED / Math.max(1, boxes)))
   let best: { readonly severity: number; readonly outcome: Outcome; readonly chosen: ReadonlyArray<readonly [number, Cell]> } | null = null
-  const search = (first: number, left: number, chosen: ReadonlyArray<readonly [number, Cell]>): boolean => {
+  const search = (first: number, more: number, chosen: ReadonlyArray<readonly [number, Cell]>): boolean => {
     for (let i = first; i < axes.length; i++) {
       for (const cell of cells[i]!) {
         trial[i] = cell.near
         const next = [...chosen, [i, cell] as const]
-        if (left > 1) {
-          if (!search(i + 1, left - 1, next)) return false
+        if (more > 1) {
+          if (!search(i + 1, more - 1, next)) return false
         } else {
-          if (++tried > MAX_TRIED) return false
+          if (left-- === 0) return false
           const verdict = runTable(table, trial, failedOn)
           const severity = severityOf(table, verdict)
           if (severity < (best?.severity ?? now)) best = { severity, outcome: outcomeOf(table, verdict), chosen: next }
@@ -73,6 +69,8 @@ export const explain = (combination: Combination, table: Table, point: Float64Ar
   }
   for (let changes = 1; changes <= MAX_CHANGES; changes++) {
     const isDone = search(0, changes, [])
+    // Where the budget ended the search, an axis stands where it was tried last.
+    trial.set(point)
     const found = best as { readonly outcome: Outcome; readonly chosen: ReadonlyArray<readonly [number, Cell]> } | null
     if (found !== null) return { found: nearestOf(combination, found.outcome, found.chosen.length > 1 ? found.chosen : [widened(combination, table, found.outcome, found.chosen[0]!, cells, trial)]) }
     if (!isDone) return { found: null, reason: "partial", within: changes }
@@ -102,33 +100,6 @@ const widened = ({ compiled: { axes } }: Combination, table: Table, outcome: Out
   trial[axis] = now
   return [axis, { from, to, near: cell.near }]
 }
-
-/** The other elementary cells of an axis, nearest first: between any two neighbouring bounds of any rule no verdict changes. */
-const cellsOf = ({ compiled: { axes, rules } }: Combination, index: number, at: number): ReadonlyArray<Cell> => {
-  const axis = axes[index]!
-  const least = axis.mayBeAbsent ? axis.min - 1 : axis.min
-  const ranges = rules.flatMap((rule) => rule.boxes.flatMap((box) => box.filter((range) => range.axis === index)))
-  if (ranges.length === 0) return []
-  const starts = axis.kind === "int" ? boundsOf(ranges, axis) : Array.from({ length: axis.max - least + 1 }, (_, bit) => least + bit)
-  return starts.map((from, i) => {
-    const to = (starts[i + 1] ?? axis.max + 1) - 1
-    return { from, to, near: Math.min(Math.max(at, from), to) }
-  }).filter((cell) => at < cell.from || at > cell.to).filter((cell) => differs(ranges, cell.near, at, least)).sort((a, b) => Math.abs(a.near - at) - Math.abs(b.near - at))
-}
-
-const boundsOf = (ranges: ReadonlyArray<Range>, axis: Axis): ReadonlyArray<number> => {
-  const starts = new Set([axis.min, ...(axis.mayBeAbsent ? [axis.min - 1] : [])])
-  for (const range of ranges) {
-    if (range.kind !== "interval") continue
-    starts.add(range.from)
-    if (range.to < axis.max) starts.add(range.to + 1)
-  }
-  return [...starts].sort((a, b) => a - b)
-}
-
-const differs = (ranges: ReadonlyArray<Range>, a: number, b: number, least: number): boolean => ranges.some((range) => admits(range, a, least) !== admits(range, b, least))
-
-const admits = (range: Range, at: number, least: number): boolean => (range.kind === "interval" ? at >= range.from && at <= range.to : hasBit(range.bits, at - least))
 
 const nearestOf = ({ compiled: { axes }, derived, meters }: Combination, outcome: Outcome, chosen: ReadonlyArray<readonly [number, Cell]>): Nearest => {
   const names = new Set(chosen.map(([i]) => axes[i]!.name))
