@@ -31,8 +31,8 @@ export const isPlainEvaluation = (body: JsonMap, isAgent: (id: string) => boolea
   const { agent_id: agentId, agent_status: status, decided_by: decidedBy, mode, outcome, tier } = body
   return (status === "active" || status === "suspended") && decidedBy === "server" && mode === "enforced" && isOutcome(outcome) && isTier(tier) &&
     typeof agentId === "string" && isAgent(agentId) && isWriter(body["writer"]) &&
-    isCount(body["as_of_ms"]) && isCount(body["as_of_seq"]) && isName(body["client_ref"], 128) && isName(body["matched_rule"], 128) &&
-    (body["run_id"] === undefined || isName(body["run_id"], 200)) && (body["stopped_on"] === undefined || isName(body["stopped_on"], 64)) &&
+    isCount(body["as_of_ms"]) && isCount(body["as_of_seq"]) && isName(body["client_ref"], 128) && isRule(body["matched_rule"]) &&
+    (body["run_id"] === undefined || isRun(body["run_id"])) && (body["stopped_on"] === undefined || isName(body["stopped_on"], 64)) &&
     body["action_digest"] === undefined && body["approval_id"] === undefined && body["review_id"] === undefined && body["shadow"] === undefined && body["waivers"] === undefined &&
     (body["latches"] === undefined || areLatches(body["latches"])) && areLayers(body["layers"]) && areMeters(body["meters"]) && isTrace(body["trace"])
 }
@@ -56,6 +56,27 @@ const isName = (value: Json | undefined, max: number): boolean => typeof value =
 const isId = (value: Json | undefined, prefix: string): boolean =>
   typeof value === "string" && value.length === 30 && value.charCodeAt(0) === prefix.charCodeAt(0) && value.charCodeAt(1) === prefix.charCodeAt(1) && value.charCodeAt(2) === prefix.charCodeAt(2) && value.charCodeAt(3) === prefix.charCodeAt(3) &&
   value.charCodeAt(4) >= 0x30 && value.charCodeAt(4) <= 0x37 && isText(value, 5, IN_ID)
+
+/** Texts that are remembered of each sort. A power of two. */
+const KEPT = 256
+
+/** The same check, of texts that come again and again, as those of envelopes, windows, runs and rules do: comparing two texts costs less than looking at each sign. By their last two signs, and never an empty one. */
+const remembering = (isRight: (text: string) => boolean): (value: Json | undefined) => boolean => {
+  const kept = new Array<string>(KEPT).fill("")
+  return (value) => {
+    if (typeof value !== "string" || value.length < 2) return typeof value === "string" && isRight(value)
+    const place = ((value.charCodeAt(value.length - 2) << 5) ^ value.charCodeAt(value.length - 1)) & (KEPT - 1)
+    if (kept[place] === value) return true
+    if (!isRight(value)) return false
+    kept[place] = value
+    return true
+  }
+}
+const isEnvelopeId = remembering((text) => isId(text, "env_"))
+const isWindow = remembering((text) => isId(text, "mtr_"))
+const isRule = remembering((text) => isName(text, 128))
+const isRun = remembering((text) => isName(text, 200))
+const isMeter = remembering((text) => isName(text, 64))
 
 /** The writer that was seen last: neighbours have the same. */
 let lastWriter = ""
@@ -85,7 +106,7 @@ const areLayers = (value: Json | undefined): boolean => {
     let count = 0
     for (const _ in layer) count++
     const { digest, envelope_id: envelopeId, version } = layer as JsonMap
-    if (count !== 3 || !isHash(digest) || !isId(envelopeId, "env_") || !isCount(version) || Number(version) < 1 || Number(version) > 1_000_000) return false
+    if (count !== 3 || !isHash(digest) || !isEnvelopeId(envelopeId) || !isCount(version) || Number(version) < 1 || Number(version) > 1_000_000) return false
   }
   return true
 }
@@ -97,7 +118,7 @@ const areMeters = (value: Json | undefined): boolean => {
     let count = 0
     for (const _ in meter) count++
     const { after, amount, id, value: held, window } = meter as JsonMap
-    if (count !== (amount === undefined ? 4 : 5) || !isCount(after) || (amount !== undefined && !isCount(amount)) || !isName(id, 64) || !isCount(held) || !isId(window, "mtr_")) return false
+    if (count !== (amount === undefined ? 4 : 5) || !isCount(after) || (amount !== undefined && !isCount(amount)) || !isMeter(id) || !isCount(held) || !isWindow(window)) return false
   }
   return true
 }
@@ -105,6 +126,9 @@ const areMeters = (value: Json | undefined): boolean => {
 /** A number for each rule. */
 const isTrace = (value: Json | undefined): boolean => {
   if (!Array.isArray(value) || value.length > 1_100) return false
-  for (const one of value) if (typeof one !== "number" || !(one >= -2 && one <= 255) || Math.floor(one) !== one) return false
+  for (let i = 0; i < value.length; i++) {
+    const one: Json = value[i]
+    if (typeof one !== "number" || !(one >= -2 && one <= 255) || (one | 0) !== one) return false
+  }
   return true
 }
