@@ -104,27 +104,44 @@ const neighbours = (cuts: ReadonlyArray<Cut>): ReadonlyArray<ReadonlyArray<Cut>>
 }
 
 const segmentOf = (cuts: ReadonlyArray<Cut>, axes: ReadonlyArray<Axis>, boxes: number, words: number, maxDirect: number): Segment => {
-  let stride = words
   // Places without a box fail from the beginning.
-  let rows: ReadonlyArray<Uint8Array> = [Uint8Array.from({ length: words * BYTES }, (_, place) => (place < boxes ? 0 : 1))]
+  let rows = rowOf(words, (place) => (place < boxes ? 0 : 1))
   const steps = cuts.map((cut): Step => {
-    const step = stepOf(cut, axes[cut.axis]!, stride, maxDirect)
-    stride *= cut.admitted.length
-    rows = cut.admitted.flatMap((admits) => rows.map((row) => row.map((failed, box) => (failed !== 0 || admits[box]! ? failed : cut.axis + 1))))
+    const step = stepOf(cut, axes[cut.axis]!, rows.length, maxDirect)
+    rows = crossed(rows, cut.admitted.map((admits) => rowOf(words, (box) => (admits[box] === false ? cut.axis + 1 : 0))))
     return step
   })
-  return { steps, rows: Int32Array.from(rows.flatMap(wordsOf)) }
+  return { steps, rows }
 }
 
-/** Four bytes a word, the first the lowest. */
-const wordsOf = (row: Uint8Array): ReadonlyArray<number> => Array.from({ length: row.length / BYTES }, (_, word) => row.subarray(word * BYTES, (word + 1) * BYTES).reduceRight((high, low) => (high << 8) | low, 0))
+/** A row of bytes, four a word, the first the lowest. */
+const rowOf = (words: number, byteAt: (box: number) => number): Int32Array => {
+  const row = new Int32Array(words)
+  for (let box = 0; box < words * BYTES; box++) row[box >>> 2]! |= byteAt(box) << ((box & 3) << 3)
+  return row
+}
+
+/** All rows with each class of one axis more, class by class. */
+const crossed = (rows: Int32Array, classes: ReadonlyArray<Int32Array>): Int32Array => {
+  const all = new Int32Array(rows.length * classes.length)
+  classes.forEach((row, i) => {
+    for (let word = 0; word < rows.length; word++) all[i * rows.length + word] = joined(rows[word]!, row[word % row.length]!)
+  })
+  return all
+}
+
+export const ONES = 0x01010101
+
+/** A word with a 1 in each byte where there is not 0. A byte is at most 127: as much again sets its highest bit, unless it is 0, and carries into no other. */
+export const failedBytes = (word: number): number => ((word + 0x7f7f7f7f) >>> 7) & ONES
+
+/** A word and what comes after it: of each byte the first that is not 0. */
+export const joined = (word: number, next: number): number => word | (next & ~Math.imul(failedBytes(word), 0xff))
 
 const stepOf = ({ axis: index, classes, starts }: Cut, axis: Axis, stride: number, maxDirect: number): Step => {
   const least = leastPoint(axis)
   if (pointCount(axis) > maxDirect && axis.kind === "int") return { axis: index, least, bounds: Float64Array.from(starts.slice(1)), offsets: Uint16Array.from(classes, (one) => one * stride) }
-  let stretch = 0
-  return { axis: index, least, bounds: null, offsets: Uint16Array.from({ length: pointCount(axis) }, (_, i) => {
-    while (stretch + 1 < starts.length && starts[stretch + 1]! <= least + i) stretch++
-    return classes[stretch]! * stride
-  }) }
+  const offsets = new Uint16Array(pointCount(axis))
+  classes.forEach((one, stretch) => offsets.fill(one * stride, starts[stretch]! - least, stretch + 1 < starts.length ? starts[stretch + 1]! - least : offsets.length))
+  return { axis: index, least, bounds: null, offsets }
 }
