@@ -1,5 +1,5 @@
 /** What records tell of envelopes and their versions, up to a record. A fold that also knows what it cannot know. */
-import { NotCanonical } from "@flyball/evidence"
+import { equalBytes, NotCanonical } from "@flyball/evidence"
 import { envelopeDigest } from "../../envelopes/rules/digest.ts"
 import type { Envelope } from "../../envelopes/rules/envelope.ts"
 import { MAX_ENVELOPE_BYTES } from "../../envelopes/rules/limits.ts"
@@ -37,8 +37,8 @@ export class KnownEnvelopes {
   readonly #ofUnits = new Set<string>()
   readonly #versions = new Map<string, KnownVersion>()
   readonly #versionAt = new Map<number, string>()
-  /** One text for all versions that say the same. */
-  readonly #texts = new Map<string, Envelope>()
+  /** One text for all versions that say the same, and bytes that say it. */
+  readonly #texts = new Map<string, { readonly envelope: Envelope; readonly bytes: Uint8Array }>()
   readonly #sha256: (bytes: Uint8Array) => Uint8Array
 
   constructor(sha256: (bytes: Uint8Array) => Uint8Array) {
@@ -63,16 +63,19 @@ export class KnownEnvelopes {
   }
 
   textByDigest(digest: string): Envelope | null {
-    return this.#texts.get(digest) ?? null
+    return this.#texts.get(digest)?.envelope ?? null
   }
 
   /** The text that a publication shows; null where it does not. */
   textOf({ body, parts }: ReplayRecord): KnownVersion["content"] {
-    const part = partMembers(parts.get("envelope"), MAX_ENVELOPE_BYTES)
+    const shown = parts.get("envelope")
+    const known = this.#texts.get(String(body["digest"]))
+    // Many agents have the same envelope: the same bytes were read, and their digest compared, before.
+    if (known !== undefined && shown?.state === "present" && equalBytes(shown.bytes, known.bytes)) return known.envelope
+    const part = partMembers(shown, MAX_ENVELOPE_BYTES)
     if (part.state !== "known") return part.state === "unreadable" ? "not an envelope" : null
     if (this.#digestOf(part.members) !== body["digest"]) return "not an envelope"
-    const known = this.#texts.get(String(body["digest"]))
-    if (known !== undefined) return known
+    if (known !== undefined) return known.envelope
     return readEnvelope(part.members).envelope ?? "not an envelope"
   }
 
@@ -100,7 +103,8 @@ export class KnownEnvelopes {
       const version = Number(body["version"])
       const digest = String(body["digest"])
       const content = this.textOf(record)
-      if (content !== null && content !== "not an envelope" && !this.#texts.has(digest)) this.#texts.set(digest, content)
+      const shown = record.parts.get("envelope")
+      if (content !== null && content !== "not an envelope" && shown?.state === "present" && !this.#texts.has(digest)) this.#texts.set(digest, { envelope: content, bytes: shown.bytes.slice() })
       this.#versions.set(`${id} ${version}`, { envelopeId: id, version, digest, content, gone: false })
       this.#versionAt.set(seq, `${id} ${version}`)
       // In a range of records the draft may lie before it.
