@@ -88,11 +88,14 @@ it("ids are found to be those that derive without being written", () => {
   const ids = new EvaluationIds(tag, nodeCrypto)
   fc.assert(fc.property(fc.string({ unit: fc.constantFrom(..."ab0-:"), minLength: 1, maxLength: 128 }), fc.nat(29), fc.constantFrom(..."0z8e_"), (ref, place, letter) => {
     const right = evaluationId(tag, made.agent_id, ref, nodeCrypto.sha256)
-    const digest = ids.digest(made.agent_id, ref)
-    expect(ids.says(right, digest)).toBe(true)
+    const says = (said: string): boolean => ids.isOf(made.agent_id, ref, said)
     const other = `${right.slice(0, place)}${letter}${right.slice(place + 1)}`
-    expect(ids.says(other, digest)).toBe(other === right)
-    expect(ids.says(`${right}0`, digest)).toBe(false)
+    expect(says(other)).toBe(other === right)
+    expect(says(right)).toBe(true)
+    expect(says(other)).toBe(other === right)
+    expect(says(`${right}0`)).toBe(false)
+    expect(says(right)).toBe(true)
+    expect(ids.isOf(made.agent_id, `${ref}x`, right)).toBe(false)
     expect(ids.of(made.agent_id, ref)).toBe(right)
   }), { numRuns: 500, seed })
 })

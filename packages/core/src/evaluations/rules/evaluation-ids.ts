@@ -23,6 +23,10 @@ export class EvaluationIds {
   /** The beginning of that, by its length: making a view takes as long as filling it. */
   readonly #views: Array<Uint8Array | undefined> = new Array(ROOM + 1).fill(undefined)
   readonly #start: number
+  /** Whose digest that is, and the id that was found to say it: the same is asked twice of each evaluation. */
+  #agentId: string | null = null
+  #clientRef = ""
+  #id: string | null = null
 
   /** `originTag`: the first 4 bytes of SHA-256 of the origin. */
   constructor(originTag: Uint8Array, crypto: Hashing) {
@@ -32,8 +36,12 @@ export class EvaluationIds {
     this.#text.set(originTag, SCOPE.length)
   }
 
-  /** The first 16 bytes of this are what the id says; valid until it is asked again. Agent and reference are ASCII, as the catalogue has them. */
+  /** The first 16 bytes of this are what the id says; valid until it is asked of others. Agent and reference are ASCII, as the catalogue has them. */
   digest(agentId: string, clientRef: string): Uint8Array {
+    if (agentId === this.#agentId && clientRef === this.#clientRef) return this.#digest
+    this.#agentId = agentId
+    this.#clientRef = clientRef
+    this.#id = null
     const text = this.#text
     let end = write(text, this.#start, agentId)
     text[end++] = 0
@@ -42,27 +50,36 @@ export class EvaluationIds {
     return this.#digest
   }
 
-  /** Whether an id says these bytes. */
-  says(id: string, digest: Uint8Array): boolean {
-    if (id.length !== PREFIX.length + DIGITS) return false
-    // Five bits a digit, with two zero bits in front.
-    let bits = 0
-    let count = 2
-    for (let digit = 0, byte = 0; digit < DIGITS; digit++) {
-      if (count < 5) {
-        bits = ((bits << 8) | digest[byte++]!) & 0xfff
-        count += 8
-      }
-      count -= 5
-      if (id.charCodeAt(PREFIX.length + digit) !== LETTER[(bits >>> count) & 31]) return false
-    }
-    return id.startsWith(PREFIX)
+  /** Whether an id is the one that derives. */
+  isOf(agentId: string, clientRef: string, id: string): boolean {
+    const digest = this.digest(agentId, clientRef)
+    if (id === this.#id) return true
+    if (!says(id, digest)) return false
+    this.#id = id
+    return true
   }
 
   /** The id itself. */
   of(agentId: string, clientRef: string): string {
     return evaluationId(this.#tag, agentId, clientRef, this.#crypto.sha256)
   }
+}
+
+/** Whether an id says these bytes. */
+const says = (id: string, digest: Uint8Array): boolean => {
+  if (id.length !== PREFIX.length + DIGITS) return false
+  // Five bits a digit, with two zero bits in front.
+  let bits = 0
+  let count = 2
+  for (let digit = 0, byte = 0; digit < DIGITS; digit++) {
+    if (count < 5) {
+      bits = ((bits << 8) | digest[byte++]!) & 0xfff
+      count += 8
+    }
+    count -= 5
+    if (id.charCodeAt(PREFIX.length + digit) !== LETTER[(bits >>> count) & 31]) return false
+  }
+  return id.startsWith(PREFIX)
 }
 
 const write = (bytes: Uint8Array, at: number, text: string): number => {

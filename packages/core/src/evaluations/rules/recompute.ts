@@ -69,6 +69,11 @@ export class Recomputation {
 
   readonly #isAgent = (id: string): boolean => this.#state.agents.has(id)
 
+  /** Whether a body names an evaluation. The id that derives is one, and has to be looked at anyway. */
+  #isId({ agent_id: agentId, client_ref: clientRef, evaluation_id: id }: EvaluationBody, isOfThisChain: boolean): boolean {
+    return (isOfThisChain && this.#ids !== null && typeof id === "string" && this.#ids.isOf(agentId, clientRef, id)) || isEvaluationId(id)
+  }
+
   /** Records that are not as the catalogue describes their kind. They changed nothing. */
   get unreadable(): number {
     return this.#unreadable
@@ -91,7 +96,7 @@ export class Recomputation {
     const { body, kind, seq } = record
     this.#judge.beginMs ??= atMs
     if (!isRecomputed(kind)) return null
-    const unlike = kind === "evaluation.made" && isPlainEvaluation(body, this.#isAgent) && isEvaluationId(body["evaluation_id"]) ? null : checkBody(kind, body)
+    const unlike = kind === "evaluation.made" && isPlainEvaluation(body, this.#isAgent) && this.#isId(evaluationBody(body), before === 0) ? null : checkBody(kind, body)
     if (unlike !== null) {
       this.#unreadable++
       return kind === "evaluation.made" ? { seq, evaluationId: String(body["evaluation_id"]).slice(0, 200), agentId: String(body["agent_id"]).slice(0, 200), verdict: "trace_mismatch", reason: unlike, isLate: false } : null
@@ -132,9 +137,8 @@ export class Recomputation {
   #misnamed(body: EvaluationBody): Problem | null {
     const ids = this.#ids
     if (ids === null) return null
-    const digest = ids.digest(body.agent_id, body.client_ref)
-    const isNew = this.#seen.add(digest)
-    if (!ids.says(body.evaluation_id, digest)) return problem("id_mismatch", `The id that derives from the agent and its reference is ${ids.of(body.agent_id, body.client_ref)}; the record says ${body.evaluation_id}.`)
+    const isNew = this.#seen.add(ids.digest(body.agent_id, body.client_ref))
+    if (!ids.isOf(body.agent_id, body.client_ref, body.evaluation_id)) return problem("id_mismatch", `The id that derives from the agent and its reference is ${ids.of(body.agent_id, body.client_ref)}; the record says ${body.evaluation_id}.`)
     return isNew ? null : problem("made_twice", "The agent was answered under this reference before.")
   }
 
