@@ -92,19 +92,17 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
   let wake: (() => void) | null = null
 
   const submit = (item: Item): Effect.Effect<Answer, E> =>
-    Effect.suspend(() => {
-      if (closed) return Effect.fail(options.closed())
+    Effect.callback<Answer, E>((resume) => {
+      if (closed) return resume(Effect.fail(options.closed()))
       const weight = options.weigh(item)
-      return Effect.callback<Answer, E>((resume) => {
-        const waiting = new Waiting<Item, Answer, E>(item, weight, resume)
-        queue.push(waiting)
-        waitingRecords += weight.records
-        waitingBytes += weight.bytes
-        if (mayGo()) wake?.()
-        return Effect.sync(() => {
-          const at = queue.indexOf(waiting)
-          if (at >= 0) remove(at, 1)
-        })
+      const waiting = new Waiting<Item, Answer, E>(item, weight, resume)
+      queue.push(waiting)
+      waitingRecords += weight.records
+      waitingBytes += weight.bytes
+      if (mayGo()) wake?.()
+      return Effect.sync(() => {
+        const at = queue.indexOf(waiting)
+        if (at >= 0) remove(at, 1)
       })
     })
 

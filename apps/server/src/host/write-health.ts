@@ -1,6 +1,6 @@
 /** Whether the store takes writes, from what became of the last one: a disk can be full, and every read still good. */
 import { Storage, StorageUnavailable, type StorageApi } from "@flyball/core"
-import { Cause, Clock, Context, Effect, type Exit, Layer, Queue } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Queue } from "effect"
 import { randomUUID } from "node:crypto"
 
 /** What is known of writes. */
@@ -25,14 +25,16 @@ export const watchedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect
   const failed = yield* Queue.sliding<void>(1)
   const holder = randomUUID()
   let writes = true
-  const see = (exit: Exit.Exit<unknown, { readonly _tag: string }>): void => {
-    if (exit._tag === "Success") writes = true
-    else if (writes && isUnavailable(exit.cause)) {
-      writes = false
-      Queue.offerUnsafe(failed, undefined)
-    }
+  const good = <A>(receipt: A): A => {
+    writes = true
+    return receipt
   }
-  const commit: StorageApi["commit"] = (change) => Effect.onExit(storage.commit(change), (exit) => Effect.sync(() => see(exit)))
+  const bad = (cause: Cause.Cause<unknown>) => Effect.sync(() => {
+    if (!writes || !isUnavailable(cause)) return
+    writes = false
+    Queue.offerUnsafe(failed, undefined)
+  })
+  const commit: StorageApi["commit"] = (change) => Effect.tapCause(Effect.map(storage.commit(change), good), bad)
   const attempt = Effect.gen(function*() {
     yield* Effect.sleep(TRY_MS)
     if (!(yield* storage.lease(LEASE, holder, TRY_MS))) return

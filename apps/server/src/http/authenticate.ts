@@ -53,19 +53,16 @@ export const bearerToken = (header: string | undefined): string | null => {
  *
  * - Fails: `Unauthorized` for every token that opens nothing, whatever the reason; `Forbidden` for a person without a role here; `IssuerUnavailable`.
  */
-export const authenticate = Effect.fnUntraced(function*(
+export const authenticate = (
   header: string | undefined,
   access: Access
-): Effect.fn.Return<KnownCaller, Unauthorized | Forbidden | IssuerUnavailable | StorageUnavailable | StorageCorrupt, AccessMapping | IngestKeys> {
-  if (header === undefined && access.visitor !== null) return access.visitor
+): Effect.Effect<KnownCaller, Unauthorized | Forbidden | IssuerUnavailable | StorageUnavailable | StorageCorrupt, AccessMapping | IngestKeys> => {
+  if (header === undefined && access.visitor !== null) return Effect.succeed(access.visitor)
   const token = bearerToken(header)
-  if (token === null) return yield* new Unauthorized()
-  if (!token.includes(".")) {
-    const keys = yield* IngestKeys
-    return { kind: "key", ...(yield* keys.authenticate(token)) }
-  }
-  return yield* person(token, access)
-})
+  if (token === null) return Effect.fail(new Unauthorized())
+  if (token.includes(".")) return person(token, access)
+  return IngestKeys.use((keys) => Effect.map(keys.authenticate(token), ({ maxTier, orgUnit, writer }) => ({ kind: "key", writer, orgUnit, maxTier }) as const))
+}
 
 const person = Effect.fnUntraced(function*(token: string, { bootstrap, verifier }: Access) {
   if (verifier === null) return yield* new Unauthorized()

@@ -51,8 +51,13 @@ export const dispatch = Effect.fnUntraced(function*(
   if (request.method === "OPTIONS") return { status: 204, answer: { kind: "allow", methods: route.allow } }
   if (endpoint === undefined) return yield* new MethodNotAllowed({ allow: route.allow })
   progress.endpoint = endpoint
-  if (!endpoint.access.anonymous) progress.caller = yield* admitted(dispatcher, endpoint, request)
-  // Looked at by hand: an Effect for each costs more than most of them do.
+  // Looked at by hand, from here on: an Effect for each costs more than most of them do.
+  if (!endpoint.access.anonymous) {
+    const caller = yield* authenticate(onlyAuthorization(request), dispatcher.access)
+    const refusal = refusalOf(endpoint, caller)
+    if (refusal !== null) return yield* refusal
+    progress.caller = caller
+  }
   const params = decodeParams(endpoint, route.values)
   if (Result.isFailure(params)) return yield* params.failure
   const asked = decodeQuery(endpoint, query)
@@ -74,14 +79,13 @@ export const dispatch = Effect.fnUntraced(function*(
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
 
-const admitted = Effect.fnUntraced(function*({ access }: Dispatcher, endpoint: AnyEndpoint, request: IncomingMessage) {
-  const caller = yield* authenticate(onlyAuthorization(request), access)
+/** Why this caller is not admitted; null when it is. */
+const refusalOf = (endpoint: AnyEndpoint, caller: KnownCaller) => {
   const known = accessCaller(caller)
-  if (known === null) return yield* new Unauthorized()
-  if (caller.kind === "user" && caller.readOnly === true && endpoint.method !== "GET") return yield* new Forbidden({ need: "a service of your own; this one is only shown" })
-  const refusal = refusalFor(endpoint.access, known)
-  return refusal === null ? caller : yield* refusal
-})
+  if (known === null) return new Unauthorized()
+  if (caller.kind === "user" && caller.readOnly === true && endpoint.method !== "GET") return new Forbidden({ need: "a service of your own; this one is only shown" })
+  return refusalFor(endpoint.access, known)
+}
 
 /** Path and query of a request target, which proxies may write with scheme and host. */
 const target = (url: string): { readonly path: string; readonly query: string } => {

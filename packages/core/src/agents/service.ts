@@ -1,7 +1,7 @@
 /** The agent registry: register, find, list, and what is done to an agent in its life. Spec: document 1 section 4, `/agents`. */
 import type { Agent, AgentCreate, AgentListQuery, InvalidInput, OrgUnitNotAllowed, Orphan, TierOverCap } from "@flyball/contract"
 import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { attachIdentity, type AttachIdentity } from "../identity/attach-identity.ts"
@@ -9,12 +9,13 @@ import { TrustStore } from "../identity/trust-store.ts"
 import { newId } from "../ids.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
 import { compareText, isStorable } from "../storage/text.ts"
+import type { StorageConflict } from "../storage/faults.ts"
 import { type Document, type ReadFault, Storage } from "../storage/port.ts"
 import { Tenant } from "../tenant.ts"
 import type { Writer } from "../writer.ts"
 import { AGENTS, agentOut, orphanOut, storedAgent } from "./document.ts"
 import { type AgentActs, agentActs } from "./acts.ts"
-import { planRegister, type RegistrationLimits } from "./plan-register.ts"
+import { planRegister, type RegisterPlan, type RegistrationLimits } from "./plan-register.ts"
 import { TierEvidence } from "./tier-evidence.ts"
 
 /** Agents read at a time while listing: the registry is never held whole. */
@@ -22,6 +23,12 @@ const PAGE = 500
 
 /** Why an agent is not registered. */
 export type RegisterRefusal = InvalidInput | OrgUnitNotAllowed | TierOverCap
+
+/** The document of a name, and whether this call made it. */
+interface Registered {
+  readonly document: Document
+  readonly created: boolean
+}
 
 /** What a key brings along; without one every org unit and tier is open. */
 export interface RegisterOptions {
@@ -59,14 +66,15 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       isStorable(name) ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null) : Effect.succeed(null)
 
     /** One attempt: answers the document that exists, or commits a new one. */
-    const registerOnce = Effect.fnUntraced(function*(input: AgentCreate, writer: Writer, options: RegisterOptions, look: boolean) {
-      const agentId = yield* newId("agt")
-      const { agent, change } = yield* Effect.fromResult(planRegister({ agentId, input, writer, limits: options.key ?? null }))
-      const existing = look ? yield* byName(input.name) : null
-      if (existing !== null) return { document: existing, created: false }
-      yield* storage.commit(change)
-      return { document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true }
+    const registerOnce = (input: AgentCreate, writer: Writer, options: RegisterOptions, look: boolean) => Effect.flatMap(newId("agt"), (agentId): Effect.Effect<Registered, RegisterRefusal | StorageConflict | ReadFault> => {
+      const plan = planRegister({ agentId, input, writer, limits: options.key ?? null })
+      if (Result.isFailure(plan)) return Effect.fail(plan.failure)
+      if (!look) return made(agentId, plan.success)
+      return Effect.flatMap(byName(input.name), (existing) => existing === null ? made(agentId, plan.success) : Effect.succeed<Registered>({ document: existing, created: false }))
     })
+
+    const made = (agentId: string, { agent, change }: RegisterPlan): Effect.Effect<Registered, StorageConflict | ReadFault> =>
+      Effect.as(storage.commit(change), { document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true })
 
     /** Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not look. */
     const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => Effect.suspend(() => {
@@ -92,10 +100,8 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       return { agent: out(document), created }
     })
 
-    const create: AgentsApi["create"] = Effect.fnUntraced(function*(input, writer, options = {}) {
-      const { document, created } = yield* registered(input, writer, options)
-      return created ? out(document) : yield* nameTaken(document, scopeOf(options))
-    })
+    const create: AgentsApi["create"] = (input, writer, options = {}) => Effect.flatMap(registered(input, writer, options), ({ created, document }) =>
+      created ? Effect.succeed(out(document)) : Effect.fail(nameTaken(document, scopeOf(options))))
 
     const get: AgentsApi["get"] = Effect.fnUntraced(function*(id, scope = everyUnit) {
       const document = isId("agent", id) ? yield* storage.get(AGENTS, id) : null

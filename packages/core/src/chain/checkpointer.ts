@@ -138,10 +138,10 @@ const make = Effect.gen(function*() {
   return Checkpointer.of({
     now,
     nudge: (kinds) =>
-      Effect.suspend(() => {
+      Effect.sync(() => {
         told += kinds.length
         urgent ||= kinds.some((kind) => urgentKinds.includes(kind))
-        return urgent || told >= CHECKPOINT_RECORDS ? Effect.asVoid(Queue.offer(wake, undefined)) : Effect.void
+        if (urgent || told >= CHECKPOINT_RECORDS) Queue.offerUnsafe(wake, undefined)
       })
   })
 })

@@ -90,16 +90,18 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
       return (yield* shown([{ id, key }]))[0]!
     })
 
-    const authenticate: IngestKeysApi["authenticate"] = Effect.fnUntraced(function*(token) {
-      if (!isKeyText(token)) return yield* new Unauthorized({})
-      const document = (yield* storage.find(INGEST_KEYS, "digest", keyDigest(crypto, token)))[0]
-      if (document === undefined) return yield* new Unauthorized({})
-      const key = storedKey(document)
-      if (key.revoked || key.orgUnit === null) return yield* new Unauthorized({})
-      if (key.expiresAtMs !== null && key.expiresAtMs <= (yield* storage.asOf).ms) return yield* new Unauthorized({})
-      yield* uses.note(document.id, yield* Clock.currentTimeMillis)
-      return { writer: { id: document.id }, orgUnit: key.orgUnit, maxTier: key.maxAutonomyTier }
-    })
+    /** Every request with a key comes by here: few Effects, and none for what need not be asked. */
+    const authenticate: IngestKeysApi["authenticate"] = (token) => {
+      if (!isKeyText(token)) return Effect.fail(new Unauthorized({}))
+      return Effect.flatMap(storage.find(INGEST_KEYS, "digest", keyDigest(crypto, token)), ([document]) => {
+        if (document === undefined) return Effect.fail(new Unauthorized({}))
+        const { expiresAtMs, maxAutonomyTier, orgUnit, revoked } = storedKey(document)
+        if (revoked || orgUnit === null) return Effect.fail(new Unauthorized({}))
+        const admitted = Effect.withFiber((fiber) =>
+          Effect.as(uses.note(document.id, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()), { writer: { id: document.id }, orgUnit, maxTier: maxAutonomyTier }))
+        return expiresAtMs === null ? admitted : Effect.flatMap(storage.asOf, ({ ms }) => expiresAtMs <= ms ? Effect.fail(new Unauthorized({})) : admitted)
+      })
+    }
 
     return IngestKeys.of({ mint, list, revoke, authenticate })
   }))

@@ -36,7 +36,10 @@ export const ringingStorage: Layer.Layer<Storage, never, Storage | OutboxBell> =
     // Nothing of the ChangeSet is held on to: see `nudgingStorage`.
     commit: (change) => {
       const left = leftBy(change)
-      return left.length === 0 ? storage.commit(change) : Effect.tap(storage.commit(change), () => Effect.sync(() => left.forEach(bell.ring)))
+      return left.length === 0 ? storage.commit(change) : Effect.map(storage.commit(change), (receipt) => {
+        left.forEach(bell.ring)
+        return receipt
+      })
     }
   })
 }))

@@ -9,10 +9,9 @@ import { knownAfter, pageOf } from "../page-of.ts"
 
 /** Handlers of the group `agents`. */
 export const agentsHandlers: HandlersOf<typeof agents> = {
-  create: Effect.fnUntraced(function*({ body, caller }) {
-    const agents = yield* Agents
+  create: ({ body, caller }) => Agents.use((agents) => {
     const limits = limitsOf(caller)
-    return json(yield* agents.create(body, yield* writerOf(caller), limits === null ? {} : { key: limits }))
+    return Effect.map(Effect.flatMap(writerOf(caller), (writer) => agents.create(body, writer, limits === null ? {} : { key: limits })), json)
   }),
   list: ({ caller, query }) => Agents.use((agents) =>
     Effect.andThen(knownAfter(query.after, (id) => agents.get(id, scopeOf(caller))), agents.list(query, scopeOf(caller)))).pipe(Effect.map(json)),
