@@ -165,6 +165,8 @@ export interface ForgetAnswer {
 export interface OutboxApi {
   /** Durable before it answers. One whose answer is lost has claimed all the same, until its lease ends. Time is storage's, as in `asOf`. */
   readonly claim: (request: ClaimRequest) => Effect.Effect<ClaimAnswer, ReadFault>
+  /** Whether every delivery is finished, for sure and without asking anybody. A store that cannot know leaves it out; after a commit has answered it tells of what that left. */
+  readonly isEmpty?: () => boolean
   readonly delivery: (id: string) => Effect.Effect<{ readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null, ReadFault>
   /** Newest first, `before` a sequence, exclusive. `limit` 1 to 1,000. */
   readonly deliveriesOf: (endpointId: string, page: { readonly before?: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<Delivery>, ReadFault>

@@ -194,7 +194,10 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
 
   const settler = yield* Effect.forkDetach(settlingLoop)
   const claimer = yield* Effect.forkDetach(claiming)
-  const unlisten = bell.listen("deliveries", () => Queue.offerUnsafe(wake, undefined))
+  // The bell rings for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects, two fibers and a timer.
+  const unlisten = bell.listen("deliveries", () => {
+    if (storage.outbox.isEmpty?.() !== true) Queue.offerUnsafe(wake, undefined)
+  })
 
   const drained = Effect.gen(function*() {
     yield* Fiber.await(claimer)

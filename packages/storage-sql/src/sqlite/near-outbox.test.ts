@@ -49,9 +49,11 @@ describe("the outbox in memory", () => {
       yield* storage.commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })
       assert.deepStrictEqual(yield* claimed, [0, 1])
       yield* tell
+      assert.isTrue(storage.outbox.isEmpty?.())
       assert.deepStrictEqual(yield* claimed, [0, 1])
       yield* storage.commit({ puts: [{ collection: "webhooks", id: "whk_1", expectedVersion: 0, body: {}, keys: { "on:agent.registered": "yes" } }] })
       yield* tell
+      assert.isFalse(storage.outbox.isEmpty?.())
       const { claimed: [one] } = yield* claim
       assert.deepStrictEqual([one?.delivery.endpointId, asked], ["whk_1", 2])
       // It is under way: its lease may run out.

@@ -109,6 +109,7 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
         return call(read, { op: "refold", previous, to })
       }),
     outbox: {
+      isEmpty: () => alone && nearOutbox.isEmpty,
       claim: (request) =>
         Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
           invariant(claimProblem(request))
