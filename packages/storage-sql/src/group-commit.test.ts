@@ -72,6 +72,28 @@ describe("groupCommit", () => {
       yield* letGo
     }).pipe(Effect.scoped))
 
+  it.effect("a host's callback that throws holds up nobody else, nor the closing", () =>
+    Effect.gen(function*() {
+      const { arrived, letGo, run } = yield* backend
+      const submit = yield* groupCommit({ weigh, run, closed })
+      const listeners = process.listeners("uncaughtException")
+      process.removeAllListeners("uncaughtException")
+      const thrown = yield* Effect.forkChild(Effect.callback<string>((resume) => void process.once("uncaughtException", (error) => {
+        for (const listener of listeners) process.on("uncaughtException", listener)
+        resume(Effect.succeed(error.message))
+      })), { startImmediately: true })
+      const first = yield* arrived
+      Effect.runCallback(submit(1), { onExit: () => { throw new Error("the host's own") } })
+      yield* first
+      const second = yield* arrived
+      const later = yield* Effect.forkChild(submit(2), { startImmediately: true })
+      yield* letGo
+      assert.equal(yield* Fiber.join(thrown), "the host's own")
+      yield* second
+      yield* letGo
+      assert.equal(yield* Fiber.join(later), 20)
+    }).pipe(Effect.scoped))
+
   it.effect("a batch ends at its bounds, and an item above them goes alone", () =>
     Effect.gen(function*() {
       const batches: Array<ReadonlyArray<number>> = []

@@ -136,10 +136,14 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
       answering += batch.length
       holding = Math.min(answering, answersFirst)
       batch.forEach((waiting, index) => inTurn(() => {
-        waiting.answer(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer)
-        answering--
-        if (holding > 0 && --holding === 0) wake?.()
-        else if (answering === 0) wake?.()
+        try {
+          waiting.answer(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer)
+        } finally {
+          // Also where what a host hung on its fiber throws: the process may outlive that, and every later commit would wait for this answer.
+          answering--
+          if (holding > 0 && --holding === 0) wake?.()
+          else if (answering === 0) wake?.()
+        }
       }))
       // What is full goes on its way first: answers wait until this is done.
       wake?.()
