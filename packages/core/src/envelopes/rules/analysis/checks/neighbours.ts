@@ -15,7 +15,7 @@ interface Border {
   readonly place: Box
 }
 
-/** Borders that are looked at: each is laid out beside all rules, and n rules on each side of one value make n times n. */
+/** Borders that are looked at, and kept: each is laid out beside all rules, and n boxes on each side of one value make n times n, a million of 2,000. */
 const MAX_BORDERS = 1_000
 
 /**
@@ -25,12 +25,8 @@ const MAX_BORDERS = 1_000
  */
 export const checkNeighbours = (inspection: Inspection): void => {
   const { find, idOf, model, open, say } = inspection
-  const all = bordersOf(inspection)
-  const borders = all.slice(0, MAX_BORDERS)
-  if (all.length > MAX_BORDERS) {
-    const rules = [...new Set(all.slice(MAX_BORDERS).flatMap(({ rules }) => rules))].map(idOf)
-    open.push({ code: "W204", rules, reason: `${all.length} pairs of rules meet at a single value; the first ${MAX_BORDERS} were looked at.` })
-  }
+  const { borders, count, unseen } = bordersOf(inspection)
+  if (count > MAX_BORDERS) open.push({ code: "W204", rules: [...unseen].map(idOf), reason: `${count} pairs of rules meet at a single value; the first ${MAX_BORDERS} were looked at.` })
   if (borders.length === 0) return
   const first = model.boxes.length
   const placed = variantOf(model, (box) => box, borders.map(({ place }) => place))
@@ -60,31 +56,45 @@ const findGap = ({ find, model }: Inspection, placed: Model, within: Uint32Array
   return found !== null && !said.includes(verdictAt(compiled, found).outcome) ? found : null
 }
 
-const bordersOf = ({ model, ownRules }: Inspection): ReadonlyArray<Border> => {
-  const { boxes, compiled, numbers } = model
+interface Borders {
+  readonly borders: ReadonlyArray<Border>
+  readonly count: number
+  /** The rules of those that are only counted. */
+  readonly unseen: ReadonlySet<number>
+}
+
+const bordersOf = ({ model, ownRules }: Inspection): Borders => {
+  const { boxes, compiled: { axes, rules }, numbers } = model
   const borders: Array<Border> = []
+  const unseen = new Set<number>()
+  let count = 0
   for (const one of ownRules) {
     for (const other of ownRules) {
       if (one === other) continue
-      for (const low of numbers[one]!) for (const high of numbers[other]!) borders.push(...bordersBetween(compiled.axes, boxes[low]!, boxes[high]!, compiled.rules[one]!.outcome !== compiled.rules[other]!.outcome, [one, other]))
+      const differ = rules[one]!.outcome !== rules[other]!.outcome
+      for (const low of numbers[one]!) for (const high of numbers[other]!) eachBorder(axes, boxes[low]!, boxes[high]!, differ, (kind, axis, value) => {
+        if (++count > MAX_BORDERS) unseen.add(one).add(other)
+        else borders.push({ kind, rules: [one, other], axis, value, place: common(besides(boxes[low]!, axis), besides(boxes[high]!, axis), { axis, kind: "interval", from: value, to: value }) })
+      })
     }
   }
-  return borders
+  return { borders, count, unseen }
 }
 
+const besides = (box: Box, index: number): Box => box.filter(({ axis }) => axis !== index)
+
 /** `low` ends where `high` begins, on one axis; on the others one of them lies in the other: they are about the same cases. */
-const bordersBetween = (axes: Model["compiled"]["axes"], low: Box, high: Box, differ: boolean, rules: readonly [number, number]): ReadonlyArray<Border> =>
-  low.flatMap((below): ReadonlyArray<Border> => {
+const eachBorder = (axes: Model["compiled"]["axes"], low: Box, high: Box, differ: boolean, found: (kind: Border["kind"], axis: number, value: number) => void): void => {
+  for (const below of low) {
     const above = high.find(({ axis }) => axis === below.axis)
-    if (below.kind !== "interval" || above?.kind !== "interval" || axes[below.axis]!.kind !== "int") return []
+    if (below.kind !== "interval" || above?.kind !== "interval" || axes[below.axis]!.kind !== "int") continue
     const isGap = below.to + 2 === above.from
     const isShared = differ && below.to === above.from && below.from < below.to && above.from < above.to
-    if (!isGap && !isShared) return []
-    const rest = (box: Box): Box => box.filter(({ axis }) => axis !== below.axis)
-    if (!liesIn(rest(low), rest(high)) && !liesIn(rest(high), rest(low))) return []
-    const value = isGap ? below.to + 1 : below.to
-    return [{ kind: isGap ? "gap" : "shared", rules, axis: below.axis, value, place: common(rest(low), rest(high), { axis: below.axis, kind: "interval", from: value, to: value }) }]
-  })
+    if (!isGap && !isShared) continue
+    const [lowRest, highRest] = [besides(low, below.axis), besides(high, below.axis)]
+    if (liesIn(lowRest, highRest) || liesIn(highRest, lowRest)) found(isGap ? "gap" : "shared", below.axis, isGap ? below.to + 1 : below.to)
+  }
+}
 
 /** Whether every point of a box is one of the other. */
 const liesIn = (box: Box, other: Box): boolean => other.every((wide) => {
