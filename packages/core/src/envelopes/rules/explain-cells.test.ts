@@ -60,3 +60,24 @@ describe("an explanation of many boxes", () => {
     assert.deepEqual(found.found?.changes, [{ axis: "first", origin: "caller", from: 5, to: 9 }])
   })
 })
+
+describe("a stretch that is widened", () => {
+  const signals = { tool: { type: "enum", values: ["a"], source: "caller" }, n: { type: "int", min: 0, max: 100_000, source: "caller" } }
+  const spaced = (rules: number): Combination => combined(signals, [
+    { id: "from_one", outcome: "allow", when: [{ signal: "n", gte: 1 }] },
+    ...Array.from({ length: rules }, (_, r) => ({ id: `r${r}`, outcome: "allow", when: [{ any: Array.from({ length: 64 }, (_, i) => ({ signal: "n", eq: 2 * (64 * r + i) + 2 })) }] }))
+  ])
+  const widest = (made: Combination): unknown => explain(made, prepare(made).table, new Float64Array(made.compiled.axes.length)).found?.changes[0]?.to
+
+  it("takes in all its neighbours of one verdict", () => {
+    assert.equal(widest(spaced(5)), 100_000)
+  })
+
+  it("takes in no more of them than may be tried", () => {
+    const made = spaced(100)
+    const boxes = made.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)
+    assert.equal(boxes, 6_401)
+    // From the one that was found, cells of one point each.
+    assert.equal(widest(made), 1 + Math.floor(1_000_000 / boxes))
+  })
+})

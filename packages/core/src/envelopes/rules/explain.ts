@@ -30,7 +30,7 @@ export type Explanation = { readonly found: Nearest } | { readonly found: null; 
 
 /** Most axes that change together. */
 const MAX_CHANGES = 3
-/** Most cells that are tried, and most boxes that are asked about them: twenty milliseconds at most. */
+/** Most cells that are tried, and most boxes that are asked about them: some twenty milliseconds. As many again where what was found is widened. */
 const MAX_TRIED = 50_000
 const MAX_ASKED = 1_000_000
 
@@ -47,7 +47,8 @@ export const explain = (combination: Combination, table: Table, point: Float64Ar
   const cells = axes.map((axis, i) => (fixed.has(axis.name) ? [] : cellsOf(combination, i, point[i]!)))
   const trial = Float64Array.from(point)
   const boxes = combination.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)
-  let left = Math.min(MAX_TRIED, Math.floor(MAX_ASKED / Math.max(1, boxes)))
+  const budget = Math.min(MAX_TRIED, Math.floor(MAX_ASKED / Math.max(1, boxes)))
+  let left = budget
   let best: { readonly severity: number; readonly outcome: Outcome; readonly chosen: ReadonlyArray<readonly [number, Cell]> } | null = null
   const search = (first: number, more: number, chosen: ReadonlyArray<readonly [number, Cell]>): boolean => {
     for (let i = first; i < axes.length; i++) {
@@ -72,7 +73,7 @@ export const explain = (combination: Combination, table: Table, point: Float64Ar
     // Where the budget ended the search, an axis stands where it was tried last.
     trial.set(point)
     const found = best as { readonly outcome: Outcome; readonly chosen: ReadonlyArray<readonly [number, Cell]> } | null
-    if (found !== null) return { found: nearestOf(combination, found.outcome, found.chosen.length > 1 ? found.chosen : [widened(combination, table, found.outcome, found.chosen[0]!, cells, trial)]) }
+    if (found !== null) return { found: nearestOf(combination, found.outcome, found.chosen.length > 1 ? found.chosen : [widened(combination, table, found.outcome, found.chosen[0]!, cells, trial, budget)]) }
     if (!isDone) return { found: null, reason: "partial", within: changes }
   }
   return { found: null, reason: "none", within: MAX_CHANGES }
@@ -81,21 +82,24 @@ export const explain = (combination: Combination, table: Table, point: Float64Ar
 /** What an agent cannot say otherwise: what the service and earlier evaluations say, and the tool, which is the question itself. */
 const notTheAgents = ({ compiled: { axes } }: Combination): ReadonlySet<string> => new Set(axes.filter((axis) => axis.origin === "server" || axis.origin === "latch" || axis.name === "tool").map((axis) => axis.name))
 
-/** A cell with its neighbours that have the same verdict. Cells that look to the rules as now are no candidates, and end it. */
-const widened = ({ compiled: { axes } }: Combination, table: Table, outcome: Outcome, [axis, cell]: readonly [number, Cell], cells: ReadonlyArray<ReadonlyArray<Cell>>, trial: Float64Array): readonly [number, Cell] => {
+/** A cell with its neighbours that have the same verdict. Cells that look to the rules as now are no candidates, and end it; so does the budget. */
+const widened = ({ compiled: { axes } }: Combination, table: Table, outcome: Outcome, [axis, cell]: readonly [number, Cell], cells: ReadonlyArray<ReadonlyArray<Cell>>, trial: Float64Array, budget: number): readonly [number, Cell] => {
   const now = trial[axis]!
   const { kind, min } = axes[axis]!
   if (kind !== "int" || cell.from < min) return [axis, cell]
   let { from, to } = cell
   const failedOn: Array<number> = []
-  for (let isWider = true; isWider;) {
-    const next: Cell | undefined = cells[axis]!.find((one) => one.from >= min && (one.from === to + 1 || one.to === from - 1))
-    trial[axis] = next?.near ?? now
-    isWider = next !== undefined && outcomeOf(table, runTable(table, trial, failedOn)) === outcome
-    if (next !== undefined && isWider) {
-      from = Math.min(from, next.from)
-      to = Math.max(to, next.to)
-    }
+  const place = new Map(cells[axis]!.map((one, i) => [one, i]))
+  const beginning = new Map(cells[axis]!.filter((one) => one.from >= min).map((one) => [one.from, one]))
+  const ending = new Map(cells[axis]!.filter((one) => one.from >= min).map((one) => [one.to, one]))
+  for (let left = budget; left > 0; left--) {
+    const [below, above] = [ending.get(from - 1), beginning.get(to + 1)]
+    const next = below === undefined || (above !== undefined && place.get(above)! < place.get(below)!) ? above : below
+    if (next === undefined) break
+    trial[axis] = next.near
+    if (outcomeOf(table, runTable(table, trial, failedOn)) !== outcome) break
+    from = Math.min(from, next.from)
+    to = Math.max(to, next.to)
   }
   trial[axis] = now
   return [axis, { from, to, near: cell.near }]

@@ -15,6 +15,7 @@ import { listed } from "./words.ts"
  */
 export const checkReach = (inspection: Inspection): void => {
   const { held, idOf, model, open, own, ownRules, say, volumes } = inspection
+  const budget = { left: BLOCKER_BUDGET }
   model.compiled.rules.forEach((rule, index) => {
     if (rule.layer === own && rule.boxes.length === 0) say("E101", [index], `The rule ${rule.id} holds for no input: its conditions exclude each other. Correct them or remove it.`)
   })
@@ -31,7 +32,7 @@ export const checkReach = (inspection: Inspection): void => {
       say("E107", [rule], `The rule ${idOf(rule)} says ${model.compiled.rules[rule]!.outcome} and decides nothing: outer layers are more restrictive wherever it holds. A layer can only tighten; remove the rule or change the outer layer.`, { example: held(rule) })
       continue
     }
-    const blockers = blockersOf(inspection, rule)
+    const blockers = blockersOf(inspection, rule, budget)
     const by = blockers.length === 0 ? "the defaults of other layers" : listed(blockers.map(idOf))
     say("E102", [rule, ...blockers], `The rule ${idOf(rule)} decides nothing: wherever it holds, ${by} ${blockers.length === 1 ? "decides" : "decide"} instead. Remove it, or make it differ.`, { example: held(rule) })
   }
@@ -53,21 +54,20 @@ const isCovered = ({ find, model, open }: Inspection, rule: number, by: (rule: n
   return model.numbers[rule]!.every((box) => find("E102", [rule], { within: bitsOf(model.grid.words, [box]), avoid, need }) === null) && open.length === before
 }
 
-/** Most states that go into naming few blockers; past them more are named than needed. */
-const BLOCKER_BUDGET = 5_000
+/** Most tries, and states of their searches, that go into naming few blockers for all rules of a lint; past them more are named than needed. */
+const BLOCKER_BUDGET = 20_000
 
 /** Rules that together stand in the way; none of them could be left out, as far as the budget for it reached. */
-const blockersOf = ({ model }: Inspection, rule: number): ReadonlyArray<number> => {
+const blockersOf = ({ model }: Inspection, rule: number, budget: { left: number }): ReadonlyArray<number> => {
   const rank = model.ranking.ofRule[rule]!
   const layers = model.ranking.ofLayer.flatMap((other, layer) => (other !== null && other < rank && layer !== model.compiled.rules[rule]!.layer ? [layer] : []))
   const need = layers.map((layer) => model.ofLayer[layer]!)
   const mine = model.numbers[rule]!.map((box) => model.boxes[box]!)
   const between = [...model.compiled.rules.keys()].filter((other) => model.ranking.ofRule[other]! < rank && model.numbers[other]!.some((box) => mine.some((own) => boxesMeet(own, model.boxes[box]!))))
-  let left = BLOCKER_BUDGET
   const covers = (avoid: Bits): boolean =>
     model.numbers[rule]!.every((box) => {
-      const answer = findInput(model.grid, { within: bitsOf(model.grid.words, [box]), avoid, need }, left)
-      left = Math.max(0, left - answer.states)
+      const answer = findInput(model.grid, { within: bitsOf(model.grid.words, [box]), avoid, need }, budget.left)
+      budget.left = Math.max(0, budget.left - 1 - answer.states)
       return answer.kind === "none"
     })
   // Tried from the last on: beside one that is tried stand those before it, and those behind it that were kept.
@@ -77,7 +77,7 @@ const blockersOf = ({ model }: Inspection, rule: number): ReadonlyArray<number> 
   for (let at = between.length - 1; at >= 0; at--) {
     const avoid = Uint32Array.from(avoidKept)
     addAll(avoid, before[at]!)
-    if (left > 0 && covers(avoid)) continue
+    if (budget.left > 0 && covers(avoid)) continue
     kept.push(between[at]!)
     addAll(avoidKept, model.ofRule[between[at]!]!)
   }
