@@ -130,13 +130,8 @@ const crossed = (rows: Int32Array, classes: ReadonlyArray<Int32Array>): Int32Arr
   return all
 }
 
-export const ONES = 0x01010101
-
-/** A word with a 1 in each byte where there is not 0. A byte is at most 127: as much again sets its highest bit, unless it is 0, and carries into no other. */
-export const failedBytes = (word: number): number => ((word + 0x7f7f7f7f) >>> 7) & ONES
-
-/** A word and what comes after it: of each byte the first that is not 0. */
-export const joined = (word: number, next: number): number => word | (next & ~Math.imul(failedBytes(word), 0xff))
+/** A word and what comes after it: of each byte the first that is not 0. As `table.ts` puts rows together; written twice, since there a call into another file makes evaluating a fifth slower. */
+const joined = (word: number, next: number): number => word | (next & ~Math.imul(((word + 0x7f7f7f7f) >>> 7) & 0x01010101, 0xff))
 
 const stepOf = ({ axis: index, classes, starts }: Cut, axis: Axis, stride: number, maxDirect: number): Step => {
   const least = leastPoint(axis)

@@ -7,7 +7,7 @@
  * Spec: `SPEC.md` section 8.
  */
 import { type Compiled, type Outcome, outcomes } from "./compiled.ts"
-import { BYTES, failedBytes, type Group, groupsOf, joined, MAX_GROUP, ONES, type Segment, type Step } from "./segments.ts"
+import { BYTES, type Group, groupsOf, MAX_GROUP, type Segment, type Step } from "./segments.ts"
 
 /** Of a rule that holds, and of one that has no boxes, in place of the axis it failed on. */
 export const HOLDS = -1
@@ -99,7 +99,10 @@ const runGroup = ({ segments, words: count }: Group, point: Float64Array, words:
     const { rows, steps } = segments[i]!
     const row = rowAt(steps, point)
     if (i === 0) for (let word = 0; word < count; word++) words[word] = rows[row + word]!
-    else for (let word = 0; word < count; word++) words[word] = joined(words[word]!, rows[row + word]!)
+    else for (let word = 0; word < count; word++) {
+      const failed = words[word]!
+      words[word] = failed | (rows[row + word]! & ~Math.imul(failedBytes(failed), 0xff))
+    }
   }
 }
 
@@ -116,6 +119,11 @@ const writeTrace = (words: Int32Array, first: number, boxes: number, failedOn: A
 
 /** The axis that a box failed on, or -1. */
 const failedAt = (words: Int32Array, box: number): number => ((words[box >>> 2]! >>> ((box & 3) << 3)) & 0xff) - 1
+
+const ONES = 0x01010101
+
+/** A word with a 1 in each byte where there is not 0. A byte is at most 127: as much again sets its highest bit, unless it is 0, and carries into no other. */
+const failedBytes = (word: number): number => ((word + 0x7f7f7f7f) >>> 7) & ONES
 
 /** The place of a cell's row. */
 const rowAt = (steps: Segment["steps"], point: Float64Array): number => {
