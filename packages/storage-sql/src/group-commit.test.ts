@@ -1,7 +1,7 @@
 import { turnTasks } from "@flyball/core/storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import { answersFirst, groupCommit } from "./group-commit.ts"
+import { groupCommit } from "./group-commit.ts"
 
 /** A backend that records its batches and is held back until it is let go. */
 const backend = Effect.gen(function*() {
@@ -52,24 +52,6 @@ describe("groupCommit", () => {
       assert.deepStrictEqual(batches, [[1, 2, 3], [4, -5]])
       assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), [10, 20, 30])
       assert.deepStrictEqual(yield* Effect.forEach(late, Fiber.join), [Exit.succeed(40), Exit.fail("refused -5")])
-    }).pipe(Effect.scoped))
-
-  it.effect("who is answered shares the next batch with those who wait", () =>
-    Effect.gen(function*() {
-      const { arrived, batches, letGo, run } = yield* backend
-      const submit = yield* groupCommit({ weigh, run, closed })
-      const first = yield* arrived
-      const many = Array.from({ length: answersFirst }, (_, index) => index + 1)
-      const callers = yield* Effect.forEach(many, (item) => Effect.forkChild(Effect.andThen(submit(item), Effect.suspend(() => submit(item + 1_000)))))
-      yield* first
-      const second = yield* arrived
-      const waiting = yield* Effect.forkChild(submit(7_777), { startImmediately: true })
-      yield* letGo
-      yield* second
-      const [, shared] = batches
-      assert.deepStrictEqual(shared, [7_777, ...many.map((item) => item + 1_000)])
-      yield* Effect.forEach([...callers, waiting], Fiber.interrupt, { discard: true })
-      yield* letGo
     }).pipe(Effect.scoped))
 
   it.effect("a host's callback that throws holds up nobody else, nor the closing", () =>

@@ -1,9 +1,8 @@
 /**
  * Group commit: commits that arrive while one is being made durable share the next transaction.
  *
- * One batch is in flight at a time, and the next one gathers meanwhile. It goes when the answers of the one before are handed out, since who is answered
- * mostly comes again with the next item: to write at once would make two small batches of what one sync could carry. Once it is full it may follow at once:
- * it gains nothing by waiting, and a backend that takes it needs not stand idle until its host has a moment. Spec: design section 3.
+ * One batch is in flight at a time, and the next one gathers meanwhile. Once that is full it may follow at once: it gains nothing by waiting, and a
+ * backend that takes it needs not stand idle until its host has a moment. Spec: design section 3.
  */
 import { inTurn } from "@flyball/core/storage"
 import type { Scope } from "effect"
@@ -13,8 +12,6 @@ import { Effect, Exit, Fiber } from "effect"
 export const batchRecords = 500
 /** Bytes in one batch, at most, unless one item alone has more. It bounds the pause that packing makes on the host's thread. */
 export const batchBytes = 262_144
-/** Answers that the next batch waits for, at most: some milliseconds of the host's work, so that a batch of many is not held up by its callers. */
-export const answersFirst = 50
 
 /** What one item adds to a batch. */
 export interface Weight {
@@ -83,8 +80,6 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
   const queue: Array<Waiting<Item, Answer, E>> = []
   /** Answers that are on their way to their callers. */
   let answering = 0
-  /** Those of them that the next batch waits for. */
-  let holding = 0
   let waitingRecords = 0
   let waitingBytes = 0
   let inFlight = 0
@@ -128,24 +123,21 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
     return remove(0, count)
   }
 
-  const mayGo = (): boolean => queue.length > 0 && ((inFlight === 0 && holding === 0) || (inFlight < maxInFlight && (waitingRecords >= maxRecords || waitingBytes >= maxBytes)))
+  const mayGo = (): boolean => queue.length > 0 && (inFlight === 0 || (inFlight < maxInFlight && (waitingRecords >= maxRecords || waitingBytes >= maxBytes)))
 
   const runBatch = (batch: ReadonlyArray<Waiting<Item, Answer, E>>): Effect.Effect<void> =>
     Effect.map(Effect.exit(Effect.suspend(() => options.run(batch.map((waiting) => waiting.takeItem())))), (exit) => {
       inFlight--
       answering += batch.length
-      holding = Math.min(answering, answersFirst)
       batch.forEach((waiting, index) => inTurn(() => {
         try {
           waiting.answer(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer)
         } finally {
-          // Also where what a host hung on its fiber throws: the process may outlive that, and every later commit would wait for this answer.
-          answering--
-          if (holding > 0 && --holding === 0) wake?.()
-          else if (answering === 0) wake?.()
+          // Also where what a host hung on its fiber throws: the process may outlive that, and closing would wait for this answer.
+          if (--answering === 0) wake?.()
         }
       }))
-      // What is full goes on its way first: answers wait until this is done.
+      // What gathered meanwhile goes on its way first: answers wait until this is done.
       wake?.()
     })
 
