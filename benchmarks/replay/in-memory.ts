@@ -1,6 +1,7 @@
 /**
  * The whole of evaluating again with records in memory, as a pack's reader hands them over: bodies parsed, signals still bytes. The catalogue's check, the folds, the decision under two meters
- * and a latch, settlements, the comparison of everything with the record, advice, ids, and whether anything stands twice. One core.
+ * and a latch, settlements, the comparison of everything with the record, advice, ids, and whether anything stands twice. One core. It has no goal of its own: that of re-execution is a
+ * goal for what the research measured, which `envelopes-again.ts` measures.
  */
 import { type PartContent, Recomputation, type Recomputed, type ReplayRecord } from "@flyball/core/recompute"
 import { canonicalBytes, fromUtf8, type JsonObject } from "@flyball/evidence"
@@ -12,7 +13,6 @@ const SHAPE = { evaluations: 20_000, agents: 20, stepMs: 100 }
 const ROUNDS = 11
 /** Rounds in which code is still being compiled. */
 const WARM_UP = 4
-const GOAL = 500_000
 const HOUR_MS = 3_600_000
 
 interface Timed {
@@ -35,7 +35,7 @@ export const recomputeInMemory = async (): Promise<Line> => {
     return system + user
   })
   const rate = figure(SHAPE.evaluations / median(times.slice(WARM_UP)) * 1e6)
-  return { name: "evaluations made again whole, from bodies parsed and signals in bytes: two meters, a latch, settlements, every comparison; one core", value: rate, unit: "evaluations/s of processor time", limit: null, ratio: null, goal: `over ${GOAL}`, met: rate > GOAL }
+  return { name: "evaluations made again whole, from bodies parsed and signals in bytes: two meters, a latch, settlements, every comparison; one core", value: rate, unit: "evaluations/s of processor time", limit: null, ratio: null, goal: "measured, no goal", met: true }
 }
 
 const recordsInMemory = async (): Promise<{ readonly origin: string; readonly records: ReadonlyArray<Timed> }> => {
