@@ -6,17 +6,21 @@ export const bulkRows = 20
 /** Rows of the calls that what is left at the end is made of, most first. */
 const restRows = [8, 4, 2, 1]
 
-/** Inserts into one table. Nothing is in the table before {@link BulkInsert.flush}, or before the row that fills a call. */
+/**
+ * Inserts into one table. Nothing is in the table before {@link BulkInsert.flush}, or before the row that fills a call.
+ *
+ * Only for transactions that are rolled back whole where a row is refused: the rows before it in its call stay (`OR FAIL`). To take those back too, SQLite would keep a copy of each page before the call changes it.
+ */
 export class BulkInsert {
   readonly #columns: number
   readonly #statements: ReadonlyArray<readonly [rows: number, statement: StatementSync]>
   #values: Array<SQLInputValue> = []
 
-  /** `into` is the table and its columns, `conflict` what follows the values. */
-  constructor(db: DatabaseSync, into: string, columns: number, conflict = "") {
+  /** `into` is the table and its columns. */
+  constructor(db: DatabaseSync, into: string, columns: number) {
     const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`
     this.#columns = columns
-    this.#statements = [bulkRows, ...restRows].map((rows) => [rows, db.prepare(`INSERT INTO ${into} VALUES ${Array.from({ length: rows }, () => row).join(", ")}${conflict}`)])
+    this.#statements = [bulkRows, ...restRows].map((rows) => [rows, db.prepare(`INSERT OR FAIL INTO ${into} VALUES ${Array.from({ length: rows }, () => row).join(", ")}`)])
   }
 
   /** Adds a row. True when that filled a call, so that no row waits any more. */
