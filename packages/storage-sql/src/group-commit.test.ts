@@ -1,7 +1,7 @@
 import { turnTasks } from "@flyball/core/storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import { groupCommit } from "./group-commit.ts"
+import { groupCommit, quickMs } from "./group-commit.ts"
 
 /** A backend that records its batches and is held back until it is let go. */
 const backend = Effect.gen(function*() {
@@ -52,6 +52,46 @@ describe("groupCommit", () => {
       assert.deepStrictEqual(batches, [[1, 2, 3], [4, -5]])
       assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), [10, 20, 30])
       assert.deepStrictEqual(yield* Effect.forEach(late, Fiber.join), [Exit.succeed(40), Exit.fail("refused -5")])
+    }).pipe(Effect.scoped))
+
+  it.effect.each([[0, [[1], [2, 3]]], [quickMs, [[1], [2], [3]]]] as const)("what a caller asks for next shares the batch behind its own where that took under %d ms", ([tookMs, expected]) =>
+    Effect.gen(function*() {
+      const { arrived, batches, letGo, run } = yield* backend
+      let ms = 0
+      const submit = yield* groupCommit({ weigh, run, closed, nowMs: () => ms })
+      const first = yield* arrived
+      const both = yield* Effect.forkChild(Effect.flatMap(submit(1), () => submit(3)))
+      yield* first
+      const second = yield* arrived
+      const waiting = yield* Effect.forkChild(submit(2), { startImmediately: true })
+      ms += tookMs
+      yield* letGo
+      yield* second
+      if (expected.length === 3) {
+        const third = yield* arrived
+        yield* letGo
+        yield* third
+      }
+      yield* letGo
+      assert.deepStrictEqual([yield* Fiber.join(both), yield* Fiber.join(waiting)], [30, 20])
+      assert.deepStrictEqual(batches, expected.map((batch) => [...batch]))
+    }).pipe(Effect.scoped))
+
+  it.effect("after a quick batch, those who were not answered in it wait for no more than the turn behind its answers", () =>
+    Effect.gen(function*() {
+      const { arrived, batches, letGo, run } = yield* backend
+      const submit = yield* groupCommit({ weigh, run, closed, nowMs: () => 0 })
+      const first = yield* arrived
+      const early = yield* Effect.forEach([1, 2, 3], (item) => Effect.forkChild(submit(item), { startImmediately: true }))
+      yield* first
+      const waiting = yield* Effect.forkChild(submit(4), { startImmediately: true })
+      const second = yield* arrived
+      yield* letGo
+      assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), [10, 20, 30])
+      yield* second
+      yield* letGo
+      assert.strictEqual(yield* Fiber.join(waiting), 40)
+      assert.deepStrictEqual(batches, [[1, 2, 3], [4]])
     }).pipe(Effect.scoped))
 
   it.effect("a host's callback that throws holds up nobody else, nor the closing", () =>
