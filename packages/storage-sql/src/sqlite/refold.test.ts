@@ -49,6 +49,18 @@ const foldAll = Effect.fnUntraced(function*(storage: StorageApi, size: number, s
 })
 
 describe("folding records again in the thread that reads", () => {
+  it.effect("knows agents that are all new, and records about none", () =>
+    Effect.gen(function*() {
+      const storage = yield* Storage
+      const records = Array.from({ length: 600 }, (_, index): RecordDraft => {
+        const agentId = index % 3 === 0 ? null : `agt_${index % 2 === 0 ? "x" : ""}${index}`
+        return { kind: index % 5 === 0 ? "policy.noted" : "decision.witnessed", agentId, body: agentId === null ? { n: index } : { agent_id: agentId }, parts: [] }
+      })
+      yield* storage.commit({ expectEmpty: true, records: [{ kind: "chain.genesis", agentId: null, body: { origin: "flyball.example/test" }, parts: [] }, ...records] })
+      const { last } = yield* foldAll(storage, 601, 1_000)
+      assert.isTrue(equalBytes(last!.hash, (yield* storage.head)!.hash))
+    }).pipe(Effect.provide(sqliteLayer({ file: join(folder, `agents-${files++}.db`) }))))
+
   it.effect("says what the records' own hashes fold to, in whatever stretches", () =>
     Effect.gen(function*() {
       const storage = yield* Storage

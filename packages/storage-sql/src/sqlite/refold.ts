@@ -3,26 +3,28 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { Refolder } from "@flyball/core/refold"
 import type { Head, Refolded, StoredRecord } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
-import type { RecordRow } from "./rows.ts"
 import { Words } from "./words.ts"
 
 const hashBytes = 32
 /** Records of one slice, which is looked at in a millisecond or two. A slice that ends where a tile does folds to one hash. */
 const sliceRecords = 256
-const leastPageBytes = 262_144
+/** Stands for the agent of a record that is about none; words are numbered from 1. */
+const noAgent = 0
+
+/** The rows of a slice side by side: hashes and bytes in one buffer, and lists of numbers as text. */
+type SliceRow = readonly [count: number, joined: Uint8Array, lengths: string, kinds: string, agents: string, times: string]
 
 /** Hashes what one connection reads. The writer has another, and other code. */
 export class SqliteRefolder {
   readonly #refolder = new Refolder(nodeCrypto)
   readonly #words: Words
   readonly #select: StatementSync
-  /** A slice's rows side by side: whoever scans bytes that lie in one buffer needs to be shown it once. */
-  #page = new Uint8Array(leastPageBytes)
 
   constructor(db: DatabaseSync) {
     this.#words = new Words(db)
-    // Hash and bytes come as one value: making it takes more than copying it.
-    this.#select = db.prepare("SELECT seq, kind, agent, at_ms, CAST(hash || bytes AS BLOB) FROM record WHERE seq BETWEEN ? AND ? ORDER BY seq")
+    // A row costs three times as much as its share of this one: objects and buffers are made once for all. SQLite goes through the table by seq; were it otherwise, the hashes would tell.
+    this.#select = db.prepare(`SELECT count(*), CAST(group_concat(hash || bytes, '') AS BLOB), group_concat(length(bytes)), group_concat(kind), group_concat(ifnull(agent, ${noAgent})), group_concat(at_ms)
+      FROM record WHERE seq BETWEEN ? AND ?`)
     this.#select.setReturnArrays(true)
   }
 
@@ -33,7 +35,8 @@ export class SqliteRefolder {
     for (;;) {
       const next = (last?.seq ?? -1) + 1
       const end = Math.min(next - next % sliceRecords + sliceRecords - 1, to)
-      const folded: Refolded | null = this.#refolder.fold(this.#read(next, end), last)
+      const records = this.#read(next, end)
+      const folded: Refolded | null = records === null ? null : this.#refolder.fold(records, last)
       if (folded === null || folded.last.seq !== end) return null
       subtrees.push(...folded.subtrees)
       last = folded.last
@@ -42,19 +45,27 @@ export class SqliteRefolder {
     }
   }
 
-  #read(from: number, to: number): ReadonlyArray<StoredRecord> {
-    const rows = this.#select.all(from, to) as unknown as ReadonlyArray<RecordRow>
-    const length = rows.reduce((sum, row) => sum + row[4].length, 0)
-    if (length > this.#page.length) this.#page = new Uint8Array(length)
-    const page = this.#page
+  /** The records of a slice, as views of one buffer: whoever scans them needs to be shown it once. Null where not all are there. */
+  #read(from: number, to: number): ReadonlyArray<StoredRecord> | null {
+    const [count, joined, lengths, kinds, agents, times] = this.#select.get(from, to) as unknown as SliceRow
+    if (count !== to - from + 1) return null
+    const lengthOf = numbersOf(lengths)
+    const kindOf = numbersOf(kinds)
+    const agentOf = numbersOf(agents)
+    const timeOf = numbersOf(times)
+    this.#words.learn(agentOf)
+    const records: Array<StoredRecord> = []
     let at = 0
-    return rows.map(([seq, kind, agent, atMs, hashAndBytes]): StoredRecord => {
-      page.set(hashAndBytes, at)
+    for (let index = 0; index < count; index++) {
       const bytesAt = at + hashBytes
-      return {
-        seq, kind: this.#words.text(kind), agentId: agent === null ? null : this.#words.text(agent), atMs,
-        hash: page.subarray(at, bytesAt), bytes: page.subarray(bytesAt, at += hashAndBytes.length)
-      }
-    })
+      const agent = agentOf[index]!
+      records.push({
+        seq: from + index, kind: this.#words.text(kindOf[index]!), agentId: agent === noAgent ? null : this.#words.text(agent), atMs: timeOf[index]!,
+        hash: joined.subarray(at, bytesAt), bytes: joined.subarray(bytesAt, at = bytesAt + lengthOf[index]!)
+      })
+    }
+    return records
   }
 }
+
+const numbersOf = (list: string): ReadonlyArray<number> => list.split(",").map(Number)

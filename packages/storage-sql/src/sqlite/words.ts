@@ -4,6 +4,9 @@ import { StoreDamaged } from "./sqlite-fault.ts"
 
 /** Texts kept in memory on each side. Past it the memory is emptied: the table is still there. */
 const cachedWords = 50_000
+/** New texts that are worth one look at all of them, and how far apart they may lie: rows that are of no use, for each that is. */
+const fewTexts = 8
+const sparse = 4
 
 /** The table `word` behind a cache. */
 export class Words {
@@ -11,11 +14,13 @@ export class Words {
   readonly #texts = new Map<number, string>()
   readonly #selectId: StatementSync
   readonly #selectText: StatementSync
+  readonly #selectTexts: StatementSync
   readonly #insert: StatementSync
 
   constructor(db: DatabaseSync) {
     this.#selectId = db.prepare("SELECT id FROM word WHERE text = ?")
     this.#selectText = db.prepare("SELECT text FROM word WHERE id = ?")
+    this.#selectTexts = db.prepare("SELECT id, text FROM word WHERE id BETWEEN ? AND ?")
     this.#insert = db.prepare("INSERT INTO word (text) VALUES (?) ON CONFLICT DO NOTHING")
   }
 
@@ -49,6 +54,21 @@ export class Words {
     const text = row["text"] as string
     this.#keep(id, text)
     return text
+  }
+
+  /** Reads the texts of these numbers ahead, where many are not remembered: those of agents that are new together lie side by side. */
+  learn(ids: ReadonlyArray<number>): void {
+    let first = Infinity
+    let last = 0
+    let unknown = 0
+    for (const id of ids) {
+      if (id === 0 || this.#texts.has(id)) continue
+      unknown++
+      first = Math.min(first, id)
+      last = Math.max(last, id)
+    }
+    if (unknown < fewTexts || last - first > sparse * unknown) return
+    for (const row of this.#selectTexts.all(first, last)) this.#keep(row["id"] as number, row["text"] as string)
   }
 
   /** Drops what a rolled-back transaction may have put into the cache. */
