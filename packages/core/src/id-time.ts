@@ -14,7 +14,8 @@ const TIME_CHARACTERS = 10
  * - Unit: milliseconds since 1970 UTC.
  */
 export const idAtMs = (id: string): number => {
+  const from = id.length - ID_CHARACTERS
   let value = 0
-  for (const character of id.slice(-ID_CHARACTERS).slice(0, TIME_CHARACTERS)) value = value * 32 + ALPHABET.indexOf(character)
+  for (let at = from; at < from + TIME_CHARACTERS; at++) value = value * 32 + ALPHABET.indexOf(id[at]!)
   return value
 }

@@ -22,7 +22,10 @@ export const nudgingStorage: Layer.Layer<Storage, never, Storage | Checkpointer>
         handedOver = null
         return once
       })
-      return Effect.tap(commit, () => checkpointer.nudge(kinds))
+      return Effect.map(commit, (receipt) => {
+        checkpointer.nudge(kinds)
+        return receipt
+      })
     }
   })
 }))

@@ -3,6 +3,10 @@
 const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 const LENGTH = 26
 
+/** The letters' units: text is made at once from units, several times faster than by adding letter to letter. */
+const units = Uint8Array.from(letters, (letter) => letter.charCodeAt(0))
+const unit = (bits: number): number => units[bits & 31]!
+
 /**
  * An identifier from 16 bytes.
  *
@@ -11,16 +15,17 @@ const LENGTH = 26
  */
 export const encodeId = (prefix: string, bytes: Uint8Array): string => {
   if (bytes.length !== 16) throw new RangeError(`An identifier has 16 bytes; these are ${bytes.length}.`)
-  let text = ""
-  // 128 bits are 26 groups of five, with two zero bits in front.
-  for (let group = 0; group < LENGTH; group++) {
-    const bit = group * 5 - 2
-    const byte = bit >> 3
-    const pair = ((byte < 0 ? 0 : bytes[byte]!) << 8) | (bytes[byte + 1] ?? 0)
-    text += letters[(pair >> (11 - (bit & 7))) & 31]
-  }
-  return prefix + text
+  const b = bytes as Uint8Array & FixedBytes
+  // 128 bits are 26 groups of five, with two zero bits in front: six bytes, and then twice five, end where a group does.
+  return prefix + String.fromCharCode(
+    unit(b[0] >> 5), unit(b[0]), unit(b[1] >> 3), unit(b[1] << 2 | b[2] >> 6), unit(b[2] >> 1), unit(b[2] << 4 | b[3] >> 4), unit(b[3] << 1 | b[4] >> 7), unit(b[4] >> 2), unit(b[4] << 3 | b[5] >> 5), unit(b[5]),
+    unit(b[6] >> 3), unit(b[6] << 2 | b[7] >> 6), unit(b[7] >> 1), unit(b[7] << 4 | b[8] >> 4), unit(b[8] << 1 | b[9] >> 7), unit(b[9] >> 2), unit(b[9] << 3 | b[10] >> 5), unit(b[10]),
+    unit(b[11] >> 3), unit(b[11] << 2 | b[12] >> 6), unit(b[12] >> 1), unit(b[12] << 4 | b[13] >> 4), unit(b[13] << 1 | b[14] >> 7), unit(b[14] >> 2), unit(b[14] << 3 | b[15] >> 5), unit(b[15])
+  )
 }
+
+/** Says that the sixteen are there. */
+type FixedBytes = { readonly [at in 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15]: number }
 
 /** The 16 bytes of an identifier with this prefix, or null. */
 export const decodeId = (prefix: string, id: string): Uint8Array | null => {

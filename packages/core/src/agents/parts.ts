@@ -1,30 +1,27 @@
 /** The parts of an agent's records: what people wrote, and who they are. Decision 0006 says why names are parts. */
-import { canonicalBytes } from "@flyball/evidence"
 import { present } from "../present.ts"
 import type { PartDraft } from "../storage/port.ts"
+import { canonicalPart } from "../storage/text-part.ts"
 import type { AgentOwner, AgentProfile } from "./rules/document.ts"
 
 /** The part `owner`; none where nobody is named. */
 export const ownerPart = (owner: AgentOwner): ReadonlyArray<PartDraft> =>
   owner.ownerName === null && owner.ownerEmail === null
     ? []
-    : [{ name: "owner", bytes: canonicalBytes(present({ owner_email: owner.ownerEmail, owner_name: owner.ownerName })) }]
+    : [canonicalPart("owner", present({ owner_email: owner.ownerEmail, owner_name: owner.ownerName }))]
 
 /** The part `profile`. */
-export const profilePart = (agent: AgentProfile): PartDraft => ({
-  name: "profile",
-  bytes: canonicalBytes(present({
-    agent_version: agent.agentVersion,
-    blast_radius: agent.blastRadius,
-    description: agent.description,
-    framework: agent.framework,
-    labels: agent.labels,
-    model_ids: agent.modelIds,
-    name: agent.name,
-    org_unit: agent.orgUnit,
-    purpose: agent.purpose
-  }))
-})
+export const profilePart = (agent: AgentProfile): PartDraft => canonicalPart("profile", present({
+  agent_version: agent.agentVersion,
+  blast_radius: agent.blastRadius,
+  description: agent.description,
+  framework: agent.framework,
+  labels: agent.labels,
+  model_ids: agent.modelIds,
+  name: agent.name,
+  org_unit: agent.orgUnit,
+  purpose: agent.purpose
+}))
 
 /** The part `reason`: what a person said of an act; none where nothing was said. */
-export const reasonPart = (reason: string | null): ReadonlyArray<PartDraft> => (reason === null ? [] : [{ name: "reason", bytes: canonicalBytes(reason) }])
+export const reasonPart = (reason: string | null): ReadonlyArray<PartDraft> => (reason === null ? [] : [canonicalPart("reason", reason)])

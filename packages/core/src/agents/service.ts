@@ -77,14 +77,14 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       Effect.as(storage.commit(change), { document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true })
 
     /** Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not look. */
-    const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => Effect.suspend(() => {
+    const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => {
       let look = false
       return commitPlanned(storage, Effect.suspend(() => {
         const attempt = registerOnce(input, writer, options, look)
         look = true
         return attempt
       }))
-    })
+    }
 
     const scopeOf = (options: RegisterOptions): Scope => options.key === undefined ? everyUnit : { orgUnits: options.key.orgUnits }
 

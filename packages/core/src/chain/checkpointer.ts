@@ -53,7 +53,7 @@ export interface CheckpointerApi {
   /** A checkpoint that covers everything committed before the call. */
   readonly now: Effect.Effect<Checkpoint, ReadFault>
   /** Tells of records just committed, so that what is due is signed without waiting for the next look. Never fails, never waits. */
-  readonly nudge: (kinds: ReadonlyArray<string>) => Effect.Effect<void>
+  readonly nudge: (kinds: ReadonlyArray<string>) => void
 }
 
 /** Signs checkpoints. */
@@ -137,17 +137,16 @@ const make = Effect.gen(function*() {
 
   return Checkpointer.of({
     now,
-    nudge: (kinds) =>
-      Effect.sync(() => {
-        told += kinds.length
-        urgent ||= kinds.some((kind) => urgentKinds.includes(kind))
-        if (urgent || told >= CHECKPOINT_RECORDS) Queue.offerUnsafe(wake, undefined)
-      })
+    nudge: (kinds) => {
+      told += kinds.length
+      urgent ||= kinds.some((kind) => urgentKinds.includes(kind))
+      if (urgent || told >= CHECKPOINT_RECORDS) Queue.offerUnsafe(wake, undefined)
+    }
   })
 })
 
 const readOnly = Effect.map(Storage, (storage) =>
   Checkpointer.of({
     now: Effect.flatMap(latestCheckpoint(storage), (latest) => latest === null ? Effect.fail(new StorageUnavailable({ reason: NO_CHECKPOINT, wrote: "no" })) : Effect.succeed(latest)),
-    nudge: () => Effect.void
+    nudge: () => undefined
   }))

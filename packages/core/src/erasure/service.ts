@@ -45,7 +45,7 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
         const change = yield* Effect.fromResult(planErasure(command, target, writer, yield* Clock.currentTimeMillis))
         return yield* storage.commit(change)
       }))
-      yield* checkpointer.nudge(["part.erased"])
+      checkpointer.nudge(["part.erased"])
       const { hash, seq } = receipt.records[0]!
       return { seq, record_hash: `sha256:${toHex(hash)}`, erased: { seq: command.seq, name: command.name, reason: command.reason } }
     })

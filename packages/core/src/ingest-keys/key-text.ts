@@ -28,7 +28,13 @@ export const shownPrefix = (key: string): string => key.slice(0, SHOWN)
 
 /** What a key is looked up by: SHA-256, 64 lower-case hex digits. */
 export const keyDigest = (crypto: Crypto, key: string): string => {
-  if (!isKeyText(key)) return toHex(crypto.sha256(utf8(key)))
+  return isKeyText(key) ? ownDigest(crypto, key) : toHex(crypto.sha256(utf8(key)))
+}
+
+/** {@link keyDigest} of a token that may be an ingest key; null for one that cannot. */
+export const digestOfToken = (crypto: Crypto, token: string): string | null => isKeyText(token) ? ownDigest(crypto, token) : null
+
+const ownDigest = (crypto: Crypto, key: string): string => {
   for (let at = 0; at < keyCharacters; at++) keyBytes[at] = key.charCodeAt(at)
   const digest = toHex(crypto.sha256(keyBytes))
   keyBytes.fill(0)

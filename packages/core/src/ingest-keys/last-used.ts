@@ -7,7 +7,7 @@ const USES = "ingest_key_uses"
 /** How stale the noted time may be: one minute, so a busy key costs one write a minute. */
 export const USE_RESOLUTION_MS = 60_000
 
-/** Notes and reads the last use of keys. A note that does not get through is dropped: authentication does not fail for it. */
+/** Notes and reads the last use of keys; null where nothing need be noted, as nearly always. A note that does not get through is dropped: authentication does not fail for it. */
 export const lastUses = (storage: StorageApi) => {
   const noted = new Map<string, number>()
 
@@ -18,8 +18,8 @@ export const lastUses = (storage: StorageApi) => {
   })
 
   return {
-    note: (keyId: string, nowMs: number): Effect.Effect<void> => {
-      if (nowMs - (noted.get(keyId) ?? Number.NEGATIVE_INFINITY) < USE_RESOLUTION_MS) return Effect.void
+    note: (keyId: string, nowMs: number): Effect.Effect<void> | null => {
+      if (nowMs - (noted.get(keyId) ?? Number.NEGATIVE_INFINITY) < USE_RESOLUTION_MS) return null
       noted.set(keyId, nowMs)
       return Effect.ignore(write(keyId, nowMs))
     },

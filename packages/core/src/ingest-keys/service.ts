@@ -10,7 +10,7 @@ import { newId } from "../ids.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { INGEST_KEYS, ingestKeyOut, storedKey } from "./document.ts"
-import { isKeyText, KEY_BYTES, keyDigest, keyText, shownPrefix } from "./key-text.ts"
+import { digestOfToken, KEY_BYTES, keyDigest, keyText, shownPrefix } from "./key-text.ts"
 import { lastUses } from "./last-used.ts"
 import { planMint, planRevoke, REVOKE_SCOPE } from "./plan-mint.ts"
 import type { IngestKeyDocument } from "./rules/document.ts"
@@ -92,13 +92,17 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
 
     /** Every request with a key comes by here: few Effects, and none for what need not be asked. */
     const authenticate: IngestKeysApi["authenticate"] = (token) => {
-      if (!isKeyText(token)) return Effect.fail(new Unauthorized({}))
-      return Effect.flatMap(storage.find(INGEST_KEYS, "digest", keyDigest(crypto, token)), ([document]) => {
+      const digest = digestOfToken(crypto, token)
+      if (digest === null) return Effect.fail(new Unauthorized({}))
+      return Effect.flatMap(storage.find(INGEST_KEYS, "digest", digest), ([document]) => {
         if (document === undefined) return Effect.fail(new Unauthorized({}))
         const { expiresAtMs, maxAutonomyTier, orgUnit, revoked } = storedKey(document)
         if (revoked || orgUnit === null) return Effect.fail(new Unauthorized({}))
-        const admitted = Effect.withFiber((fiber) =>
-          Effect.as(uses.note(document.id, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()), { writer: { id: document.id }, orgUnit, maxTier: maxAutonomyTier }))
+        const holder: KeyHolder = { writer: { id: document.id }, orgUnit, maxTier: maxAutonomyTier }
+        const admitted = Effect.withFiber((fiber) => {
+          const noted = uses.note(document.id, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+          return noted === null ? Effect.succeed(holder) : Effect.as(noted, holder)
+        })
         return expiresAtMs === null ? admitted : Effect.flatMap(storage.asOf, ({ ms }) => expiresAtMs <= ms ? Effect.fail(new Unauthorized({})) : admitted)
       })
     }

@@ -106,7 +106,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
           }],
           events: [event("evidence.exported", { pack_id: id, kind: pack.kind, tree_size: pack.treeSize, digest: `sha256:${digest}`, writer: writer.id })]
         })
-        yield* checkpointer.nudge(["evidence.exported"])
+        checkpointer.nudge(["evidence.exported"])
       }))
 
     const build: PacksApi["build"] = Effect.fnUntraced(function*(id, writer, scope = everyUnit) {

@@ -22,14 +22,29 @@ export const maxRows = 1000
 
 const kindPattern = /^[a-z][a-z0-9_.]{2,63}$/
 const partPattern = /^[a-z][a-z0-9_]{0,31}$/
-/** Names that most parts have; they match. */
-const partNames: ReadonlySet<string> = new Set(["args", "labels", "result"])
 /** Names of look-up keys: `on:agent.suspended` is one. */
 const keyPattern = /^[a-z][a-z0-9_.:-]{0,63}$/
 /** What a key `on:<type>` has room for. */
 const typePattern = /^[a-z][a-z0-9_.]{2,59}$/
 const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
 const digestPattern = /^[0-9a-f]{64}$/
+
+/** Names that matched once are told by a look in a set. Planners have few, each asked about thousands of times a second. */
+const keptNames = 1_000
+const isNameOf = (pattern: RegExp): (name: string) => boolean => {
+  const known = new Set<string>()
+  return (name) => {
+    if (known.has(name)) return true
+    const matches = pattern.test(name)
+    if (matches && known.size < keptNames) known.add(name)
+    return matches
+  }
+}
+const isKind = isNameOf(kindPattern)
+const isPartName = isNameOf(partPattern)
+const isKeyName = isNameOf(keyPattern)
+const isEventType = isNameOf(typePattern)
+const isCollection = isNameOf(namePattern)
 
 /** Says what is wrong with a ChangeSet whatever the store holds; null when nothing is. */
 export const changeProblem = (change: ChangeSet): string | null =>
@@ -84,14 +99,14 @@ const putsProblem = (change: ChangeSet): string | null => {
 const keysProblem = (collection: string, keys: { readonly [key: string]: string } | undefined): string | null => {
   if (keys === undefined) return null
   for (const key of Object.keys(keys)) {
-    if (!keyPattern.test(key)) return `A look-up key of ${collection} has a name that does not match ${keyPattern.source}.`
+    if (!isKeyName(key)) return `A look-up key of ${collection} has a name that does not match ${keyPattern.source}.`
     if (!isStorable(keys[key]!)) return `The value of look-up key ${key} of ${collection} is not text that a store can hold.`
   }
   return null
 }
 
 const addressProblem = (collection: string, id: string, version: number): string | null => {
-  if (!namePattern.test(collection)) return `A collection's name does not match ${namePattern.source}.`
+  if (!isCollection(collection)) return `A collection's name does not match ${namePattern.source}.`
   if (id === "" || !isStorable(id)) return `An id in ${collection} is not text that a store can hold.`
   return Number.isSafeInteger(version) && version >= 0 ? null : `An expected version in ${collection} is ${version}, not a whole number from 0.`
 }
@@ -111,15 +126,18 @@ const recordsProblem = (change: ChangeSet): string | null => {
 
 /** `before` is a draft without a problem: what it has in common with this one need not be looked at again. A batch of decisions has nearly all in common. */
 const draftProblem = (draft: RecordDraft, before: RecordDraft | undefined): string | null => {
-  if (draft.kind !== before?.kind && !kindPattern.test(draft.kind)) return `the kind does not match ${kindPattern.source}.`
+  if (draft.kind !== before?.kind && !isKind(draft.kind)) return `the kind does not match ${kindPattern.source}.`
   if (draft.agentId !== null && draft.agentId !== before?.agentId && (draft.agentId === "" || !isStorable(draft.agentId))) return "the agent's id is not text that a store can hold."
   const { parts } = draft
   if (parts.length > maxParts) return `it has ${parts.length} parts; the most is ${maxParts}.`
   let last = ""
-  for (const { bytes, name } of parts) {
-    if (!partNames.has(name) && !partPattern.test(name)) return `a part's name does not match ${partPattern.source}.`
+  for (const part of parts) {
+    const { name } = part
+    if (!isPartName(name)) return `a part's name does not match ${partPattern.source}.`
     if (name <= last) return "parts are sorted by name, and names are unique."
-    if (bytes.length > maxPartBytes) return `part ${name} has ${bytes.length} bytes; the most is ${maxPartBytes}.`
+    // A unit of a text has up to three bytes: only a long text need be counted.
+    const length = part.text === undefined || part.text.length * 3 > maxPartBytes ? part.bytes.length : 0
+    if (length > maxPartBytes) return `part ${name} has ${length} bytes; the most is ${maxPartBytes}.`
     last = name
   }
   const once = draft.once
@@ -131,7 +149,7 @@ const draftProblem = (draft: RecordDraft, before: RecordDraft | undefined): stri
 const eraseProblem = (change: ChangeSet): string | null => {
   const seen = new Set<string>()
   for (const { seq, name } of change.erase ?? []) {
-    if (!Number.isSafeInteger(seq) || seq < 0 || !partPattern.test(name)) return "An erasure names a seq from 0 and a part."
+    if (!Number.isSafeInteger(seq) || seq < 0 || !isPartName(name)) return "An erasure names a seq from 0 and a part."
     if (seen.has(`${seq} ${name}`)) return `Part ${name} of record ${seq} is erased twice in one ChangeSet.`
     seen.add(`${seq} ${name}`)
     const said = (change.records ?? []).some((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === name)
@@ -146,13 +164,7 @@ const forgetProblem = (change: ChangeSet): string | null =>
 const outboxProblem = ({ again, cancel, events, moves }: ChangeSet): string | null => {
   // Decisions that are captured come this way a thousand times a second, and ask nothing of the outbox.
   if (events === undefined && moves === undefined && cancel === undefined && again === undefined) return null
-  for (const { data, type } of events ?? []) {
-    if (!typePattern.test(type)) return `An event's type does not match ${typePattern.source}.`
-    const text = JSON.stringify(data)
-    // A unit of a text has up to three bytes: only a long text need be counted.
-    const bytes = text.length * 3 > maxEventBytes ? textBytes(text) : 0
-    if (bytes > maxEventBytes) return `The data of an event ${type} has ${bytes} bytes; the most is ${maxEventBytes}. Send ids, and let the receiver ask.`
-  }
+  for (const { type } of events ?? []) if (!isEventType(type)) return `An event's type does not match ${typePattern.source}.`
   const moved = new Set<string>()
   for (const move of moves ?? []) {
     const problem = moved.has(move.id) ? "it is moved twice in one ChangeSet." : moveProblem(move)
@@ -161,6 +173,13 @@ const outboxProblem = ({ again, cancel, events, moves }: ChangeSet): string | nu
   }
   const ids = [...(cancel ?? []).map(({ endpointId }) => endpointId), ...(again ?? []).flatMap(({ endpointId, eventId }) => [endpointId, eventId])]
   return ids.every((id) => id !== "" && isStorable(id)) ? null : "The id of an endpoint or of an event is not text that a store can hold."
+}
+
+/** Says what is wrong with the data of an event, as JSON text; null when nothing is. Apart from the rest of its ChangeSet, so that the text is made once. */
+export const eventDataProblem = (type: string, text: string): string | null => {
+  // A unit of a text has up to three bytes: only a long text need be counted.
+  const bytes = text.length * 3 > maxEventBytes ? textBytes(text) : 0
+  return bytes > maxEventBytes ? `The data of an event ${type} has ${bytes} bytes; the most is ${maxEventBytes}. Send ids, and let the receiver ask.` : null
 }
 
 /** Finished is finished; and an attempt does not stay open behind a delivery that is not in flight any more. */

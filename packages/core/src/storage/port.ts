@@ -38,6 +38,8 @@ export interface DocumentPut {
 export interface PartDraft {
   readonly name: string
   readonly bytes: Uint8Array
+  /** What {@link bytes} is the UTF-8 of, where a store may take the text instead: see `TextPart`. */
+  readonly text?: string | undefined
 }
 
 /**

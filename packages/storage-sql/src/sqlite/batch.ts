@@ -104,6 +104,7 @@ export const packBatch = (nowMs: number, changes: ReadonlyArray<PackedChange>): 
     if (index === undefined) indexes.set(names, index = indexes.size)
     out.u32(index)
     out.raw(bytes.subarray(batchHeaderBytes))
+    bytes.fill(0)
   }
   return { nowMs, buffer: out.finish().buffer, names: [...indexes.keys()] }
 }
@@ -141,7 +142,7 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
 
 const readOutbox = (from: PackReader): OutboxDraft | null => {
   if (from.u8() === 0) return null
-  const events = times(from.u32(), () => ({ type: from.text(), data: from.text(), entropy: from.text() }))
+  const events = times(from.u32(), () => ({ type: from.text(), data: from.text(), random: from.text() }))
   const rest = from.text()
   return { events, ...rest === "" ? noMoves : JSON.parse(rest) as Omit<OutboxDraft, "events"> }
 }

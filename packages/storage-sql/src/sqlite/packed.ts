@@ -19,6 +19,17 @@ const writeAscii = (to: Uint8Array, text: string, at: number): boolean => {
   return true
 }
 
+/** A buffer that is written into again and again, with the view that numbers are written through: making one costs more than writing a text. */
+export class Scratch {
+  readonly buffer: Buffer<ArrayBuffer>
+  readonly view: DataView<ArrayBuffer>
+
+  constructor(bytes: number) {
+    this.buffer = Buffer.allocUnsafeSlow(bytes)
+    this.view = viewOf(this.buffer)
+  }
+}
+
 const viewOf = ({ buffer, byteLength, byteOffset }: Buffer<ArrayBuffer>): DataView<ArrayBuffer> => new DataView(buffer, byteOffset, byteLength)
 
 /** Writes values into one growing buffer of its own. */
@@ -29,9 +40,10 @@ export class PackWriter {
   #at = 0
 
   /** A good guess of the size spares the copies of growing. With `scratch` it writes there as long as that has room. */
-  constructor(expectedBytes: number, scratch: Buffer<ArrayBuffer> | null = null) {
-    this.#buffer = scratch !== null && scratch.length >= expectedBytes ? scratch : Buffer.allocUnsafeSlow(Math.max(leastCapacity, expectedBytes))
-    this.#view = viewOf(this.#buffer)
+  constructor(expectedBytes: number, scratch: Scratch | null = null) {
+    const fits = scratch !== null && scratch.buffer.length >= expectedBytes
+    this.#buffer = fits ? scratch.buffer : Buffer.allocUnsafeSlow(Math.max(leastCapacity, expectedBytes))
+    this.#view = fits ? scratch.view : viewOf(this.#buffer)
   }
 
   /** Makes room for `length` more bytes and answers where they start. */

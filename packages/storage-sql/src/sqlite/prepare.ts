@@ -4,14 +4,18 @@ import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
 import { recordBodyText } from "@flyball/evidence"
 import { anyVersion, batchHeaderBytes, noName, PackedChange } from "./batch.ts"
-import { PackWriter } from "./packed.ts"
+import { PackWriter, Scratch } from "./packed.ts"
 
 /** What a record takes beside its body and parts, roughly: salts, once key, lengths. */
 const frameBytes = 320
 /** The writer wants three bytes for each unit of a text that it is about to write. */
 const slackBytes = 2_048
 /** Where small ChangeSets are packed. Making a buffer for each costs more than copying it out. */
-const scratch = Buffer.allocUnsafeSlow(16_384)
+const scratch = new Scratch(16_384)
+/** Bytes that are allocated at once for copies out of it. */
+const slabBytes = 65_536
+let slab = Buffer.alloc(0)
+let slabUsed = 0
 
 /**
  * Packs a ChangeSet. Nothing of it is held on to: while its commit waits, only these bytes are alive.
@@ -59,12 +63,16 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   const packed = out.finish()
   // A ChangeSet without records counts as one: it takes its share of a transaction too.
   const weight = { records: Math.max(1, records.length), bytes }
-  return packed.buffer === scratch.buffer ? new PackedChange(takenOut(packed), false, name.joined(), weight) : new PackedChange(packed, true, name.joined(), weight)
+  return packed.buffer === scratch.buffer.buffer ? new PackedChange(takenOut(packed), false, name.joined(), weight) : new PackedChange(packed, true, name.joined(), weight)
 }
 
-/** A copy of what stands in the scratch, which is wiped: a salt that is erased later must not survive there. */
+/** A copy of what stands in the scratch, which is wiped: a salt that is erased later must not survive there. The copy is wiped by whoever joins the batch. */
 const takenOut = (packed: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
-  const copy = Buffer.allocUnsafe(packed.length)
+  if (slabUsed + packed.length > slab.length) {
+    slab = Buffer.allocUnsafeSlow(slabBytes)
+    slabUsed = 0
+  }
+  const copy = slab.subarray(slabUsed, slabUsed += packed.length)
   copy.set(packed)
   packed.fill(0)
   return copy
@@ -73,7 +81,7 @@ const takenOut = (packed: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
 /** Bytes of parts, and units of texts. */
 const contentBytes = (records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, documents: ReadonlyArray<string>): number => {
   let bytes = 0
-  for (const { parts } of records) for (const part of parts) bytes += part.bytes.length
+  for (const { parts } of records) for (const part of parts) bytes += part.text?.length ?? part.bytes.length
   for (const text of bodies) bytes += text.length
   for (const text of documents) bytes += text.length
   return bytes
@@ -87,10 +95,10 @@ const packOutbox = (out: PackWriter, outbox: OutboxDraft | null): void => {
   if (outbox === null) return
   const { again, cancel, events, moves } = outbox
   out.u32(events.length)
-  for (const { data, entropy, type } of events) {
+  for (const { data, random, type } of events) {
     out.text(type)
     out.text(data)
-    out.text(entropy)
+    out.text(random)
   }
   out.text(moves.length + cancel.length + again.length === 0 ? "" : JSON.stringify({ moves, cancel, again }))
 }
@@ -152,7 +160,8 @@ const packRecords = (out: PackWriter, { agents, name }: { readonly agents: Names
     for (const part of parts) {
       name.of(part.name)
       out.raw(salts.subarray(salted, salted += saltBytes))
-      out.bytes(part.bytes)
+      if (part.text === undefined) out.bytes(part.bytes)
+      else out.text(part.text)
     }
     out.u8(once === undefined ? 0 : 1)
     if (once === undefined) continue

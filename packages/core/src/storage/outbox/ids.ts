@@ -1,5 +1,5 @@
 /** Identifiers of events and deliveries. Pure, and without Effect, so that a storage can make them in a thread of its own. */
-import { decodeId, encodeId } from "@flyball/evidence/id"
+import { encodeId } from "@flyball/evidence/id"
 
 /** Random bytes that an event's id needs. */
 export const eventEntropyBytes = 10
@@ -9,21 +9,32 @@ const DELIVERY = "dlv_"
 const idBytes = 16
 const timeBytes = idBytes - eventEntropyBytes
 
+/** Characters of the time in an id: 48 bits, and two zero bits in front. */
+const timeCharacters = 10
+const zeros = new Uint8Array(eventEntropyBytes)
+
+/** Entropy as it stands in an event's id. */
+export const eventRandom = (entropy: Uint8Array): string => {
+  const bytes = new Uint8Array(idBytes)
+  bytes.set(entropy, timeBytes)
+  return encodeId("", bytes).slice(timeCharacters)
+}
+
 /**
- * The id of the next event: the time, then the entropy; or the id after `last`, where that would not come behind it.
+ * The id of the next event: the time, then what is random; or the id after `last`, where that would not come behind it.
  *
  * So ids are in the order of commits whatever the clock does, and nobody who reads on behind one misses an event.
  */
-export const eventIdAfter = (last: string | null, atMs: number, entropy: Uint8Array): string => {
-  const id = encodeId(EVENT, timed(atMs, entropy))
+export const eventIdAfter = (last: string | null, atMs: number, random: string): string => {
+  const id = EVENT + timeText(atMs) + random
   return last === null || id > last ? id : following(last)
 }
 
 /** No event of this time or a later one has a smaller id. Unit: milliseconds since 1970. */
-export const firstEventId = (sinceMs: number): string => encodeId(EVENT, timed(Math.max(0, Math.floor(sinceMs)), new Uint8Array(eventEntropyBytes)))
+export const firstEventId = (sinceMs: number): string => encodeId(EVENT, timed(Math.max(0, Math.floor(sinceMs)), zeros))
 
 /** No delivery made at this time or later has a smaller id. Unit: milliseconds since 1970. */
-export const firstDeliveryId = (sinceMs: number): string => encodeId(DELIVERY, timed(Math.max(0, Math.floor(sinceMs)), new Uint8Array(eventEntropyBytes)))
+export const firstDeliveryId = (sinceMs: number): string => encodeId(DELIVERY, timed(Math.max(0, Math.floor(sinceMs)), zeros))
 
 /** The id of a delivery: the time of its commit, then what it owes to whom, hashed. The same on every store. */
 export const deliveryId = (sha256: (bytes: Uint8Array) => Uint8Array, atMs: number, eventId: string, endpointId: string, sequence: number): string =>
@@ -38,13 +49,22 @@ const timed = (atMs: number, rest: Uint8Array): Uint8Array => {
   return bytes
 }
 
-/** The id one higher. */
+/** The last time that was written, as text: all events of a batch have one time. */
+let written = { atMs: 0, text: "0".repeat(timeCharacters) }
+
+const timeText = (atMs: number): string => {
+  if (written.atMs !== atMs) written = { atMs, text: encodeId("", timed(atMs, zeros)).slice(0, timeCharacters) }
+  return written.text
+}
+
+const letters = "0123456789abcdefghjkmnpqrstvwxyz"
+
+/** The id one higher: a number in base 32, counted up where it is written. */
 const following = (id: string): string => {
-  const bytes = decodeId(EVENT, id)
-  if (bytes === null) throw new RangeError("The last event's id is not one that a store makes.")
-  for (let at = idBytes - 1; at >= 0; at--) {
-    bytes[at] = (bytes[at]! + 1) & 255
-    if (bytes[at] !== 0) break
+  for (let at = id.length - 1; at >= EVENT.length; at--) {
+    const value = letters.indexOf(id[at]!)
+    if (value < 0) break
+    if (value < 31) return id.slice(0, at) + letters[value + 1]! + "0".repeat(id.length - 1 - at)
   }
-  return encodeId(EVENT, bytes)
+  throw new RangeError("The last event's id is not one that a store makes.")
 }

@@ -17,7 +17,7 @@ export const wanted = "yes"
 
 /** What a ChangeSet asks of the outbox, as JSON: nothing of its caller's is held on to while its commit waits. */
 export interface OutboxDraft {
-  readonly events: ReadonlyArray<{ readonly type: string; /** JSON text. */ readonly data: string; /** Hex digits. */ readonly entropy: string }>
+  readonly events: ReadonlyArray<{ readonly type: string; /** JSON text. */ readonly data: string; /** As it stands in the id. */ readonly random: string }>
   readonly moves: ReadonlyArray<DeliveryMove>
   readonly cancel: ReadonlyArray<Cancellation>
   readonly again: ReadonlyArray<{ readonly eventId: string; readonly endpointId: string }>
@@ -82,17 +82,11 @@ export const owe = ({ again, events: drafts }: Pick<OutboxDraft, "events" | "aga
     deliveries.push({ id: deliveryId(sha256, atMs, eventId, endpointId, sequence), eventId, endpointId, sequence })
   }
   let last = debts.lastEventId
-  for (const { data, entropy, type } of drafts) {
-    last = eventIdAfter(last, atMs, bytesOf(entropy))
+  for (const { data, random, type } of drafts) {
+    last = eventIdAfter(last, atMs, random)
     events.push({ id: last, type, data })
     for (const endpointId of debts.wanting(type)) deliver(last, endpointId)
   }
   for (const { endpointId, eventId } of again) deliver(eventId, endpointId)
   return { events, deliveries, sequences }
-}
-
-const bytesOf = (hex: string): Uint8Array => {
-  const bytes = new Uint8Array(hex.length / 2)
-  for (let n = 0; n < bytes.length; n++) bytes[n] = Number.parseInt(hex.slice(2 * n, 2 * n + 2), 16)
-  return bytes
 }
