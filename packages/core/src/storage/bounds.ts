@@ -1,5 +1,6 @@
 /**
- * What a planner must not ask of any store. These are bugs of ours, not conflicts: every backend dies with the sentence, before it draws salts.
+ * What a planner must not ask of any store. These are bugs of ours, not conflicts: every backend dies with the sentence, before it draws salts;
+ * that of an event's data, which is made text only then, behind them.
  *
  * What a record may hold is checked when it is sealed (`RecordUnwritable`): a defect for its own caller only.
  */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { PackReader, PackWriter } from "./packed.ts"
+import { PackReader, PackWriter, Scratch } from "./packed.ts"
 
 describe("packed values", () => {
   it("come back as they went in, also where the buffer had to grow in between", () => {
@@ -21,5 +21,16 @@ describe("packed values", () => {
     assert.equal(from.f64(), Number.MAX_SAFE_INTEGER)
     assert.deepEqual(from.raw(3), bytes.subarray(0, 3))
     assert.equal(from.hex32(), "0f".repeat(32))
+  })
+
+  it("are wiped from a buffer that they grow out of", () => {
+    const scratch = new Scratch(4_096)
+    scratch.buffer.fill(0)
+    const out = new PackWriter(100, scratch)
+    out.raw(new Uint8Array(32).fill(7))
+    out.text("name@example.org")
+    out.text("x".repeat(3_000))
+    assert.equal(out.finish().length, 32 + 20 + 3_004)
+    assert.deepEqual(new Set(scratch.buffer), new Set([0]))
   })
 })

@@ -52,6 +52,8 @@ export class PackWriter {
     if (at + length > this.#buffer.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, at + length))
       this.#buffer.copy(grown, 0, 0, at)
+      // Nobody else would wipe it: a salt or a name that is erased later must not survive there.
+      this.#buffer.fill(0, 0, at)
       this.#buffer = grown
       this.#view = viewOf(grown)
     }

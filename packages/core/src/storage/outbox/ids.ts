@@ -59,12 +59,18 @@ const timeText = (atMs: number): string => {
 
 const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 
+const idLength = EVENT.length + timeCharacters + eventEntropyBytes * 8 / 5
+
 /** The id one higher: a number in base 32, counted up where it is written. */
 const following = (id: string): string => {
-  for (let at = id.length - 1; at >= EVENT.length; at--) {
+  if (id.length !== idLength || !id.startsWith(EVENT)) throw notOurs()
+  for (let at = idLength - 1; at >= EVENT.length; at--) {
     const value = letters.indexOf(id[at]!)
-    if (value < 0) break
-    if (value < 31) return id.slice(0, at) + letters[value + 1]! + "0".repeat(id.length - 1 - at)
+    // The first letter carries three bits.
+    if (value < 0 || (at === EVENT.length && value >= 7)) throw notOurs()
+    if (value < 31) return id.slice(0, at) + letters[value + 1]! + "0".repeat(idLength - 1 - at)
   }
-  throw new RangeError("The last event's id is not one that a store makes.")
+  throw notOurs()
 }
+
+const notOurs = (): RangeError => new RangeError("The last event's id is not one that a store makes.")
