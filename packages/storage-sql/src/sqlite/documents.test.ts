@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import type { ChangeSet } from "@flyball/core/storage"
 import { LIST_UNITS, partCount, readyOutbox } from "@flyball/core/storage"
+import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { packBatch } from "./batch.ts"
 import { ChainReader } from "./chain-reader.ts"
@@ -63,6 +64,41 @@ describe("documents of one batch", () => {
       for (const index of [0, count - 1]) assert.deepEqual(reader.find("agents", "name", `${count} ${index}`).map(({ id }) => id), [`${count}-${index}`])
     }
     assert.equal(reader.list("agents", "", null, LIST_UNITS).length, 132)
+  })
+
+  it("are found to be new or there in whatever order their ids come, over batches, deletions and failures", () => {
+    const ids = fc.oneof({ weight: 9, arbitrary: fc.constantFrom("agt_1", "agt_2", "b", "c") }, { weight: 1, arbitrary: fc.constantFrom("é", "\u{ffff}", "\u{1f600}") })
+    const kinds = [[8, "new"], [8, "any"], [2, "delete"], [1, "fail"]] as const
+    const change = fc.record({ kind: fc.oneof(...kinds.map(([weight, kind]) => ({ weight, arbitrary: fc.constant(kind) }))), id: ids })
+    fc.assert(fc.property(fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { maxLength: 8 }), (batches) => {
+      const { commit, db, rollbacks } = open()
+      db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
+      const versions = new Map<string, number>()
+      let names = 0
+      for (const batch of batches) {
+        const expected: Array<string> = []
+        const sent = batch.map(({ id, kind }): ChangeSet => {
+          const version = versions.get(id) ?? 0
+          if (kind === "fail") {
+            expected.push("Failed")
+            return { puts: [put("bad", 0, `n${names++}`)] }
+          }
+          if (kind === "delete") {
+            expected.push(version === 0 ? "Refused" : "Committed")
+            versions.delete(id)
+            return { deletes: [{ collection: "agents", id, version: Math.max(version, 1) }] }
+          }
+          expected.push(kind === "new" && version > 0 ? "Refused" : "Committed")
+          if (kind === "any" || version === 0) versions.set(id, version + 1)
+          return { puts: [put(id, kind === "new" ? 0 : null, `n${names++}`)] }
+        })
+        const before = rollbacks()
+        assert.deepEqual(tags(commit(...sent)), expected)
+        // Else the tables would have found it.
+        if (!expected.includes("Failed")) assert.equal(rollbacks(), before)
+      }
+      db.close()
+    }), { numRuns: 1_000 })
   })
 
   it("leave nothing behind when their batch fails, and their numbers are given again", () => {

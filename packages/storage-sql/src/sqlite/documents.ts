@@ -13,6 +13,9 @@ export interface Naming {
   readonly text: (name: Name) => string
 }
 
+/** Ids of this form are ordered alike here and in the table, whose order is that of bytes. */
+const ordered = /^[\w-]+$/
+
 /**
  * The tables `document` and `document_key`.
  *
@@ -25,12 +28,15 @@ export class Documents {
   readonly #dropKeys: StatementSync
   readonly #delete: StatementSync
   readonly #last: StatementSync
+  readonly #lastId: StatementSync
   readonly #inserts: BulkInsert
   readonly #keys: BulkInsert
   /** Documents that wait, by collection and id. */
   readonly #waiting = new Set<string>()
   /** Who holds a unique value that waits, by collection, key and value. */
   readonly #waitingHolders = new Map<string, string>()
+  /** By collection, an id behind which there is none: new ids begin with the time, and nearly all come behind those that are there. */
+  readonly #lastIds = new Map<string, string>()
   /** The number of the last document; nobody else adds one. */
   #lastDoc = 0
 
@@ -43,6 +49,7 @@ export class Documents {
     this.#dropKeys = db.prepare("DELETE FROM document_key WHERE doc = ?")
     this.#delete = db.prepare("DELETE FROM document WHERE doc = ?")
     this.#last = db.prepare("SELECT max(doc) AS doc FROM document")
+    this.#lastId = db.prepare("SELECT max(id) AS id FROM document WHERE collection = ?")
     this.#inserts = new BulkInsert(db, "document (doc, collection, id, version, body)", 5)
     this.#keys = new BulkInsert(db, "document_key (collection, name, value, doc, single)", 5)
   }
@@ -53,6 +60,7 @@ export class Documents {
     this.#keys.clear()
     this.#waiting.clear()
     this.#waitingHolders.clear()
+    this.#lastIds.clear()
     this.#lastDoc = (this.#last.get()!["doc"] as number | null) ?? 0
   }
 
@@ -74,8 +82,20 @@ export class Documents {
 
   #checkVersion(collection: Name, id: string, expected: number, naming: Naming, conflicts: Array<Conflict>): void {
     const text = naming.text(collection)
-    const found = this.#waiting.has(`${text}\0${id}`) ? 1 : (this.#version.get(naming.find(collection), id)?.["version"] as number | undefined) ?? 0
+    const found = this.#waiting.has(`${text}\0${id}`) ? 1 : expected === 0 && this.#isBehindAll(text, id, naming.find(collection)) ? 0 : (this.#version.get(naming.find(collection), id)?.["version"] as number | undefined) ?? 0
     if (found !== expected) conflicts.push({ _tag: "Version", collection: text, id, expected, found })
+  }
+
+  /** Whether no document of the collection can have this id, which none of those that wait has. */
+  #isBehindAll(text: string, id: string, collection: number | null): boolean {
+    let last = this.#lastIds.get(text)
+    if (last === undefined) {
+      // The table does not know those that wait.
+      if (this.#waiting.size > 0) return false
+      last = (this.#lastId.get(collection)?.["id"] as string | null | undefined) ?? ""
+      this.#lastIds.set(text, last)
+    }
+    return id > last && ordered.test(id) && (last === "" || ordered.test(last))
   }
 
   /** Judges unique values as all puts of the ChangeSet will leave them: a value that one put frees, another may take. */
@@ -105,6 +125,8 @@ export class Documents {
       if (found === undefined) {
         this.#inserts.add(++this.#lastDoc, collectionId, id, 1, body)
         this.#waiting.add(`${naming.text(collection)}\0${id}`)
+        const last = this.#lastIds.get(naming.text(collection))
+        if (last !== undefined && id > last) this.#lastIds.set(naming.text(collection), id)
         return this.#lastDoc
       }
       const doc = found["doc"] as number
