@@ -1,12 +1,11 @@
 /** The time inside an id. */
-
-const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+import { ID_LETTERS } from "@flyball/evidence/id"
 
 /** Characters of an id behind its prefix. */
-const ID_CHARACTERS = 26
+export const ID_CHARACTERS = 26
 
 /** The first of them, which hold the 48 bits of time: 130 bits are written for 128, with two zero bits in front. */
-const TIME_CHARACTERS = 10
+export const TIME_CHARACTERS = 10
 
 /**
  * When an id was made, from its first 48 bits. What is told by the id needs no second place to be kept in, and cannot disagree with it.
@@ -16,6 +15,6 @@ const TIME_CHARACTERS = 10
 export const idAtMs = (id: string): number => {
   const from = id.length - ID_CHARACTERS
   let value = 0
-  for (let at = from; at < from + TIME_CHARACTERS; at++) value = value * 32 + ALPHABET.indexOf(id[at]!)
+  for (let at = from; at < from + TIME_CHARACTERS; at++) value = value * 32 + ID_LETTERS.indexOf(id[at]!)
   return value
 }

@@ -1,10 +1,11 @@
 /** Identifiers: a typed prefix and 128 bits in Crockford base 32, lower case, so that they sort by time. */
 
-const letters = "0123456789abcdefghjkmnpqrstvwxyz"
+/** The digits of identifiers, least first. */
+export const ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 const LENGTH = 26
 
 /** The letters' units: text is made at once from units, several times faster than by adding letter to letter. */
-const units = Uint8Array.from(letters, (letter) => letter.charCodeAt(0))
+const units = Uint8Array.from(ID_LETTERS, (letter) => letter.charCodeAt(0))
 const unit = (bits: number): number => units[bits & 31]!
 
 /**
@@ -32,7 +33,7 @@ export const decodeId = (prefix: string, id: string): Uint8Array | null => {
   if (id.length !== prefix.length + LENGTH || !id.startsWith(prefix)) return null
   const bytes = new Uint8Array(16)
   for (let group = 0; group < LENGTH; group++) {
-    const value = letters.indexOf(id[prefix.length + group]!)
+    const value = ID_LETTERS.indexOf(id[prefix.length + group]!)
     if (value < 0 || (group === 0 && value > 7)) return null
     const bit = group * 5 - 2
     const byte = bit >> 3

@@ -39,7 +39,7 @@ export { parsePrevious, PREVIOUS, previousBytes, REASON } from "./previous.ts"
 
 // Identifiers
 export type { DecisionRef } from "./id.ts"
-export { decisionId, decodeId, encodeId, parseDecisionId } from "./id.ts"
+export { decisionId, decodeId, encodeId, ID_LETTERS, parseDecisionId } from "./id.ts"
 
 // The Merkle tree
 export type { NodeCoord, NodeReader } from "./merkle/coords.ts"

@@ -27,9 +27,7 @@ export const isKeyText = (token: string): boolean => FORM.test(token)
 export const shownPrefix = (key: string): string => key.slice(0, SHOWN)
 
 /** What a key is looked up by: SHA-256, 64 lower-case hex digits. */
-export const keyDigest = (crypto: Crypto, key: string): string => {
-  return isKeyText(key) ? ownDigest(crypto, key) : toHex(crypto.sha256(utf8(key)))
-}
+export const keyDigest = (crypto: Crypto, key: string): string => digestOfToken(crypto, key) ?? toHex(crypto.sha256(utf8(key)))
 
 /** {@link keyDigest} of a token that may be an ingest key; null for one that cannot. */
 export const digestOfToken = (crypto: Crypto, token: string): string | null => isKeyText(token) ? ownDigest(crypto, token) : null

@@ -1,5 +1,6 @@
 /** Identifiers of events and deliveries. Pure, and without Effect, so that a storage can make them in a thread of its own. */
-import { encodeId } from "@flyball/evidence/id"
+import { encodeId, ID_LETTERS } from "@flyball/evidence/id"
+import { ID_CHARACTERS, TIME_CHARACTERS } from "../../id-time.ts"
 
 /** Random bytes that an event's id needs. */
 export const eventEntropyBytes = 10
@@ -8,16 +9,13 @@ const EVENT = "evt_"
 const DELIVERY = "dlv_"
 const idBytes = 16
 const timeBytes = idBytes - eventEntropyBytes
-
-/** Characters of the time in an id: 48 bits, and two zero bits in front. */
-const timeCharacters = 10
 const zeros = new Uint8Array(eventEntropyBytes)
 
 /** Entropy as it stands in an event's id. */
 export const eventRandom = (entropy: Uint8Array): string => {
   const bytes = new Uint8Array(idBytes)
   bytes.set(entropy, timeBytes)
-  return encodeId("", bytes).slice(timeCharacters)
+  return encodeId("", bytes).slice(TIME_CHARACTERS)
 }
 
 /**
@@ -50,25 +48,23 @@ const timed = (atMs: number, rest: Uint8Array): Uint8Array => {
 }
 
 /** The last time that was written, as text: all events of a batch have one time. */
-let written = { atMs: 0, text: "0".repeat(timeCharacters) }
+let written = { atMs: 0, text: "0".repeat(TIME_CHARACTERS) }
 
 const timeText = (atMs: number): string => {
-  if (written.atMs !== atMs) written = { atMs, text: encodeId("", timed(atMs, zeros)).slice(0, timeCharacters) }
+  if (written.atMs !== atMs) written = { atMs, text: encodeId("", timed(atMs, zeros)).slice(0, TIME_CHARACTERS) }
   return written.text
 }
 
-const letters = "0123456789abcdefghjkmnpqrstvwxyz"
-
-const idLength = EVENT.length + timeCharacters + eventEntropyBytes * 8 / 5
+const idLength = EVENT.length + ID_CHARACTERS
 
 /** The id one higher: a number in base 32, counted up where it is written. */
 const following = (id: string): string => {
   if (id.length !== idLength || !id.startsWith(EVENT)) throw notOurs()
   for (let at = idLength - 1; at >= EVENT.length; at--) {
-    const value = letters.indexOf(id[at]!)
+    const value = ID_LETTERS.indexOf(id[at]!)
     // The first letter carries three bits.
     if (value < 0 || (at === EVENT.length && value >= 7)) throw notOurs()
-    if (value < 31) return id.slice(0, at) + letters[value + 1]! + "0".repeat(idLength - 1 - at)
+    if (value < 31) return id.slice(0, at) + ID_LETTERS[value + 1]! + "0".repeat(idLength - 1 - at)
   }
   throw notOurs()
 }
