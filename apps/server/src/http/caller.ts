@@ -26,10 +26,6 @@ export const limitsOf = (caller: KnownCaller): RegistrationLimits | null => {
   return caller.kind === "user" && caller.orgUnits !== "*" ? { orgUnits: caller.orgUnits, maxTier: "L4" } : null
 }
 
-/** Does something in the name of this caller: see {@link writerOf}. One with a key costs no Effect more. */
-export const asWriter = <A, E, R>(caller: KnownCaller, act: (writer: Writer) => Effect.Effect<A, E, R>): Effect.Effect<A, E | StorageUnavailable | StorageCorrupt, R | Principals> =>
-  caller.kind === "key" ? act(caller.writer) : Effect.flatMap(writerOf(caller), act)
-
 /**
  * The writer that records name for this caller. A person gets a pseudonym, at the first write: asking for it may record `principal.seen`,
  * so only handlers that write ask.
