@@ -50,7 +50,8 @@ describe("what happens here is told", () => {
       const { schema } = description.webhooks[one.event.type].post.requestBody.content["application/json"]
       assert.deepStrictEqual(problemsOfValue(schema, one.event, "event", { schemas: description.components.schemas, closed: true }), [])
       assert.deepInclude(one.headers, { "content-type": "application/json", "webhook-id": one.event.id, "x-platform-event": one.event.type, "x-platform-attempt": "1" })
-      assert.notMatch(one.body, /courier|Ada|ada@|looked odd|left the house|pager/, "what a person wrote is not sent")
+      // A checkpoint's signature spells "Ada" once in some two thousand.
+      assert.notMatch(one.body.replace(/"note":"[^"]*"/, ""), /courier|Ada|ada@|looked odd|left the house|pager/, "what a person wrote is not sent")
       const proof = await done("GET", `/chain/records/${one.event.chain.seq}/proof`)
       assert.strictEqual(proof.record_hash, one.event.chain.record_hash)
     }

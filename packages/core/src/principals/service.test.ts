@@ -21,7 +21,8 @@ describe("pseudonyms", () => {
     const storage = yield* Storage
     yield* ada(yield* Principals)
     const [record] = yield* storage.records({ kinds: ["principal.seen"], limit: 1 })
-    assert.notMatch(new TextDecoder().decode(record!.bytes), /ada|example/)
+    // Digests and pseudonyms are random, and a digest spells "ada" once in some thirty.
+    assert.notMatch(new TextDecoder().decode(record!.bytes).replace(/[0-9a-f]{64}|usr_\w{26}/g, ""), /ada|example/)
     const [part] = yield* storage.parts([record!.seq])
     assert.strictEqual(new TextDecoder().decode(part!.bytes!), '{"issuer":"https://id.example","subject":"ada"}')
   }).pipe(Effect.provide(governorWorld())))
