@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { countTests } from "./test-report.ts"
+import { countTests, diedOf, joined, withoutFiles } from "./test-report.ts"
 
-const report = { numPassedTests: 7, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [{ status: "passed", assertionResults: [1] }] }
+const report = { numPassedTests: 7, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [{ name: "/a.test.ts", status: "passed", assertionResults: [{ status: "passed" }] }] }
 
 describe("the last line of npm test", () => {
   it("counts what vitest counted", () => {
@@ -14,12 +14,29 @@ describe("the last line of npm test", () => {
   })
 
   it("counts a file that could not be loaded once", () => {
-    const testResults = [{ status: "failed", assertionResults: [] }, { status: "failed", assertionResults: [1] }]
+    const testResults = [{ name: "/a.test.ts", status: "failed", assertionResults: [] }, { name: "/b.test.ts", status: "failed", assertionResults: [{ status: "failed" }] }]
     assert.deepEqual(countTests({ ...report, numFailedTests: 1, testResults }, 1), { passed: 7, failed: 2 })
   })
 
   it("never says that nothing failed when the run ended badly", () => {
     assert.deepEqual(countTests(report, 1), { passed: 7, failed: 1 })
     assert.deepEqual(countTests(null, 0), { passed: 0, failed: 1 })
+  })
+})
+
+describe("a file whose process a signal ended", () => {
+  const died = { message: "[vitest-pool]: Worker forks emitted error.", cause: { message: "Worker exited unexpectedly with signal SIGSEGV during started state while running test file /x y/b.test.ts" } }
+
+  it("is told apart from other errors of a run", () => {
+    assert.deepEqual(diedOf([died, died, { cause: { message: "boom" } }, {}, { cause: null }]), { files: ["/x y/b.test.ts"], others: 3 })
+    assert.deepEqual(diedOf([{ cause: { message: "Worker exited unexpectedly with code 1 during started state while running test file /b.test.ts" } }]), { files: [], others: 1 })
+  })
+
+  it("gives way to what its next run says, and nothing else does", () => {
+    const of = (name: string, ...statuses: ReadonlyArray<string>) => ({ name, status: "failed", assertionResults: statuses.map((status) => ({ status })) })
+    const counts = { numPassedTests: 9, numFailedTests: 9, numPendingTests: 9, numTodoTests: 9 }
+    const rest = withoutFiles({ ...counts, testResults: [of("/a", "passed", "failed", "pending"), of("/b", "passed", "failed", "todo")] }, ["/b"])
+    assert.deepEqual(countTests(rest, 0), { passed: 1, failed: 2 })
+    assert.deepEqual(countTests(joined(rest, withoutFiles({ ...counts, testResults: [of("/b", "passed", "passed")] }, [])), 0), { passed: 3, failed: 2 })
   })
 })
