@@ -5,9 +5,9 @@ import { type CaptureRows, insertCaptureRows, readCaptureRows } from "./raw-sqli
 /** Inserts the rows into this new file; answers how long it took, in milliseconds. */
 export type RawInsert = (file: string) => Promise<number>
 
-/** Reads the capture rows of a filled store, and inserts them as often as asked. */
-export const rawInserter = async (filled: string, groupSize: number): Promise<RawInsert> => {
-  const thread = new Worker(new URL(import.meta.url), { workerData: { rawInserter: true, filled, groupSize } })
+/** Reads the capture rows of a filled store, and inserts them as often as asked; the first `warmUp` groups are not counted. */
+export const rawInserter = async (filled: string, groupSize: number, warmUp: number): Promise<RawInsert> => {
+  const thread = new Worker(new URL(import.meta.url), { workerData: { rawInserter: true, filled, groupSize, warmUp } })
   thread.unref()
   const next = (): Promise<number> => new Promise((resolve, reject) => {
     thread.once("message", (ms: number) => {
@@ -23,7 +23,7 @@ export const rawInserter = async (filled: string, groupSize: number): Promise<Ra
 }
 
 const serve = (rows: CaptureRows): void => {
-  parentPort!.on("message", (file: string) => parentPort!.postMessage(insertCaptureRows(file, rows), []))
+  parentPort!.on("message", (file: string) => parentPort!.postMessage(insertCaptureRows(file, rows, workerData.warmUp), []))
   parentPort!.postMessage(0, [])
 }
 

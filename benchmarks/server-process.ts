@@ -1,11 +1,12 @@
 /** Servers as processes of their own, and load on them from this one. */
 import { spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { processUs } from "./processor-time.ts"
 
 /** Connections that a load holds open. */
 export const CONNECTIONS = 64
@@ -111,11 +112,5 @@ export class Connections {
   }
 }
 
-/** Linux counts processor time in hundredths of a second. */
-const TICK_MS = 10
-
-/** Processor time that all threads of a process have used. Unit: milliseconds. */
-export const processorMs = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ")
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
-}
+/** Processor time that all threads of a process have used, those that ended left out; servers' threads stay. Unit: milliseconds. */
+export const processorMs = (pid: number): number => processUs(pid) / 1_000

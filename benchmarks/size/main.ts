@@ -8,8 +8,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, wr
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
+import { type Growth, growthBeside, REFERENCE } from "./beside.ts"
+import { type Place, storeOf } from "./commands.ts"
 import { writeReport } from "./report.ts"
-import { type Place, runStage, type Stage, storeOf } from "./stage.ts"
+import { runStage, type Stage } from "./stage.ts"
 
 const SIZES = [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
 /** On disk for each record: its share of the database, of one plain pack, and room for what differs. */
@@ -54,7 +56,14 @@ for (const size of sizes.filter((one) => one > done)) {
   writeFileSync(`${kept}.new`, JSON.stringify(stages))
   renameSync(`${kept}.new`, kept)
 }
-const { goals, markdown } = writeReport(stages, ids as Place["ids"], !values["no-write"])
+const keptBeside = join(folder, `beside-${most}.json`)
+let beside: Growth | null = existsSync(keptBeside) ? JSON.parse(readFileSync(keptBeside, "utf8")) as Growth : null
+if (beside === null && most > REFERENCE) {
+  place.say(`${most} records beside ${REFERENCE} (${Math.round((performance.now() - startedAt) / 1_000)} s so far):`)
+  beside = await growthBeside(place, most)
+  writeFileSync(keptBeside, JSON.stringify(beside))
+}
+const { goals, markdown } = writeReport(stages, beside, ids as Place["ids"], !values["no-write"])
 console.log(markdown)
 for (const { goal, met, name, value } of goals) console.log(`${met ? "met   " : "missed"} ${name}: ${value}  (goal ${goal})`)
 if (values.folder === undefined) rmSync(folder, { recursive: true, force: true })

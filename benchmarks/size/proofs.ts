@@ -8,9 +8,9 @@ import { Layer, ManagedRuntime } from "effect"
 import { figure, median, quantile, timed } from "../harness.ts"
 import { below, randomOf } from "./random.ts"
 
-const PROOFS = 200
+const PROOFS = 1_000
 /** Proofs made before, and not counted: a service that answers is not at its first calls, which compile what the others run. The hash of nodes is the last, after 20,000 nodes. */
-const FIRST_PROOFS = 40
+const FIRST_PROOFS = 400
 
 const [file, dir] = process.argv.slice(2)
 const runtime = ManagedRuntime.make(governorLayer({ readOnly: true }).pipe(
