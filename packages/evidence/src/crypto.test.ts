@@ -20,6 +20,7 @@ describe.each(both)("$name", (crypto) => {
     expect(cases).toHaveLength(count)
     for (const { digest, message } of cases) {
       expect(toHex(crypto.sha256(message))).toBe(digest)
+      expect(crypto.sha256Hex(message)).toBe(digest)
       const hasher = crypto.hasher()
       hasher.update(message.subarray(0, message.length >> 1))
       hasher.update(message.subarray(message.length >> 1))

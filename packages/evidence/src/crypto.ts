@@ -1,5 +1,6 @@
 /** The primitives of format 1 as one port, with a portable implementation. */
 import { sha256 } from "@noble/hashes/sha2.js"
+import { toHex } from "./bytes.ts"
 import { commitmentWith } from "./commitment.ts"
 import { ed25519PublicKey, ed25519Sign, ed25519Verify } from "./ed25519-portable.ts"
 
@@ -8,6 +9,8 @@ export interface Crypto {
   /** For reports and messages, never to branch on. */
   readonly name: "portable" | "openssl"
   readonly sha256: (bytes: Uint8Array) => Uint8Array
+  /** The same as lower-case hex digits. */
+  readonly sha256Hex: (bytes: Uint8Array) => string
   /** SHA-256(0x00 || record): the record hash, and the RFC 6962 leaf hash. */
   readonly leafHash: (record: Uint8Array) => Uint8Array
   /** Like `sha256`, written to `out` from index `at` on: nothing is allocated. */
@@ -51,6 +54,7 @@ const NODE = Uint8Array.of(1)
 export const portableCrypto: Crypto = {
   name: "portable",
   sha256: (bytes) => sha256(bytes),
+  sha256Hex: (bytes) => toHex(sha256(bytes)),
   sha256Into: (bytes, out, at) => out.set(sha256(bytes), at),
   leafHash: (record) => sha256.create().update(LEAF).update(record).digest(),
   leafHashInto: (bytes, start, end, out, at) => out.set(sha256.create().update(LEAF).update(bytes.subarray(start, end)).digest(), at),

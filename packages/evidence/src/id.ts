@@ -80,7 +80,14 @@ export const parseDecisionId = (id: string): DecisionRef | null => {
 const fits = (value: number): boolean => Number.isInteger(value) && value >= 0 && value < LIMIT
 
 const put48 = (bytes: Uint8Array, at: number, value: number): void => {
-  for (let i = 5, rest = value; i >= 0; i--, rest = Math.floor(rest / 256)) bytes[at + i] = rest % 256
+  const high = Math.floor(value / 2 ** 32)
+  const low = value >>> 0
+  bytes[at] = high >>> 8
+  bytes[at + 1] = high
+  bytes[at + 2] = low >>> 24
+  bytes[at + 3] = low >>> 16
+  bytes[at + 4] = low >>> 8
+  bytes[at + 5] = low
 }
 
 const get48 = (bytes: Uint8Array, at: number): number => {

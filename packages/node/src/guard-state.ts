@@ -7,7 +7,7 @@
  *     <root, 64 hex digits>
  *     <SHA-256 of the four lines above, 64 hex digits>
  */
-import { toHex, utf8 } from "@flyball/evidence"
+import { utf8 } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import type { SignedState } from "@flyball/core"
 
@@ -27,4 +27,4 @@ export const parseGuardState = (text: string): SignedState | null => {
   return Number.isSafeInteger(size) ? { origin: match[2]!, size, rootHex: match[4]! } : null
 }
 
-const digest = (text: string): string => toHex(nodeCrypto.sha256(utf8(text)))
+const digest = (text: string): string => nodeCrypto.sha256Hex(utf8(text))

@@ -74,7 +74,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
     })
 
     const made = (agentId: string, { agent, change }: RegisterPlan): Effect.Effect<Registered, StorageConflict | ReadFault> =>
-      Effect.as(storage.commit(change), { document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true })
+      Effect.map(storage.commit(change), () => ({ document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true }))
 
     /** Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not look. */
     const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => {

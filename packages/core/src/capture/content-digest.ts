@@ -1,6 +1,6 @@
 /** Whether a decision that comes again says the same. Decision 0002. */
 import type { Crypto } from "@flyball/evidence"
-import { toHex, utf8 } from "@flyball/evidence"
+import { utf8 } from "@flyball/evidence"
 import type { PartDraft } from "../storage/port.ts"
 
 const LABEL = utf8("flyball/v1 capture content")
@@ -24,7 +24,7 @@ export const contentDigest = (crypto: Crypto, bodyText: string, parts: ReadonlyA
   const buffer = room <= SCRATCH_BYTES ? scratch : new Uint8Array(room)
   let end = putText(buffer, putBytes(buffer, 0, LABEL), bodyText)
   for (const { bytes, name } of parts) end = putBytes(buffer, putText(buffer, end, name), bytes)
-  const digest = toHex(crypto.sha256(buffer.subarray(0, end)))
+  const digest = crypto.sha256Hex(buffer.subarray(0, end))
   // What may be erased later must not survive in a buffer of ours.
   buffer.fill(0, 0, end)
   return digest

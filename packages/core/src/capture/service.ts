@@ -4,7 +4,7 @@ import type {
 } from "@flyball/contract"
 import { AgentNotFound, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, isId } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { AGENTS, storedAgent, type StoredAgent } from "../agents/document.ts"
 import { Chain } from "../chain/chain.ts"
 import { EvidenceCrypto } from "../chain/crypto.ts"
@@ -13,7 +13,7 @@ import { inForceReader } from "../envelopes/in-force.ts"
 import { settleMeters } from "../evaluations/meter-changes.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
 import type { StorageConflict } from "../storage/faults.ts"
-import { type ReadFault, Storage } from "../storage/port.ts"
+import { type CommitReceipt, type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { decisionFinder } from "./find-decision.ts"
 import { decisionLister } from "./list-decisions.ts"
@@ -63,8 +63,11 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
 
     const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
       commitPlanned(storage, agentInScope(agentId, scope).pipe(
-        // Neither a generator nor a name keeps the ChangeSet: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
-        Effect.flatMap((agent) => Effect.flatMap(Effect.fromResult(planWitness(crypto, { agent, decisions, writer })), storage.commit)),
+        // Nothing here keeps the ChangeSet when the store has it: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
+        Effect.flatMap((agent): Effect.Effect<CommitReceipt, DecisionTooLarge | InvalidInput | StorageConflict | ReadFault> => {
+          const plan = planWitness(crypto, { agent, decisions, writer })
+          return Result.isFailure(plan) ? Effect.fail(plan.failure) : storage.commit(plan.success)
+        }),
         Effect.mapError((fault) => {
           if (fault._tag !== "StorageConflict") return fault
           const indexes = reusedIndexes(fault)

@@ -1,6 +1,6 @@
 /** What rotating the signing key would append. Spec: chain-format section 4, "Rotation"; decision 0011. */
 import type { Crypto } from "@flyball/evidence"
-import { toHex, utf8 } from "@flyball/evidence"
+import { utf8 } from "@flyball/evidence"
 import { Result } from "effect"
 import type { ChangeSet } from "../storage/port.ts"
 import { keyIdText, type KeySince } from "./chain-keys.ts"
@@ -36,7 +36,7 @@ export const planRotation = (crypto: Crypto, keys: ReadonlyArray<KeySince>, held
       body: { from_key_id: keyIdText(current), to_vkey: held.next },
       parts: [],
       agentId: null,
-      once: { scope: ROTATION_SCOPE, key: current, digest: toHex(crypto.sha256(utf8(held.next))) }
+      once: { scope: ROTATION_SCOPE, key: current, digest: crypto.sha256Hex(utf8(held.next)) }
     }]
   })
 }

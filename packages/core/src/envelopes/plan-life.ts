@@ -1,6 +1,6 @@
 /** Plans what is done to an envelope in its life: draft, publish, withdraw. Pure. */
 import { detailItem, EnvelopeNotInForce, InvalidInput } from "@flyball/contract"
-import { canonicalBytes, type Crypto, toHex } from "@flyball/evidence"
+import { canonicalBytes, type Crypto } from "@flyball/evidence"
 import { Result } from "effect"
 import { reasonPart } from "../agents/parts.ts"
 import { present } from "../present.ts"
@@ -84,7 +84,7 @@ export const planPublish = (crypto: Crypto, { body, id, version }: StoredEnvelop
   const { backtest, candidate, change, diff, lint, mode } = publication
   const number = body.latest + 1
   const parts = [["backtest", backtest], ["diff", diff], ["envelope", candidate.json], ["lint", lint]].map(([name, value]): PartDraft => ({ name: name as string, bytes: canonicalBytes(value) }))
-  const digestOf = (name: string): string => toHex(crypto.sha256(parts.find((part) => part.name === name)!.bytes))
+  const digestOf = (name: string): string => crypto.sha256Hex(parts.find((part) => part.name === name)!.bytes)
   const published: VersionDocument = {
     envelopeId: id, version: number, digest: candidate.digest, mode, change, authors: candidate.authors, publishedBy: writer.id,
     lintDigest: digestOf("lint"), diffDigest: digestOf("diff"), backtestDigest: digestOf("backtest"), envelope: candidate.json

@@ -3,7 +3,7 @@ import {
   AgentNotFound, type BacktestIn, type BacktestOut, detailItem, type DiffOut, type DiffQuery, type EnvelopeCreate, EnvelopeExists, type EnvelopeListQuery, type EnvelopeNotFound, type EnvelopeNotInForce, EnvelopeNotPublishable, type EnvelopeOut,
   EnvelopeRevisionConflict, type EnvelopeUpdate, EnvelopeVersionNotFound, type EnvelopeVersionOut, InvalidInput, type LintIn, type LintOut, NothingToPublish, OrgUnitNotAllowed, type PublishIn, SecondApproverRequired, type WithdrawIn
 } from "@flyball/contract"
-import { canonicalBytes, fromUtf8, NotCanonical, toHex } from "@flyball/evidence"
+import { canonicalBytes, fromUtf8, NotCanonical } from "@flyball/evidence"
 import { Context, Effect, Layer, pipe } from "effect"
 import { TrustsCanonicalRoles } from "../access-mapping/trusts-canonical-roles.ts"
 import { AGENTS, storedAgent } from "../agents/document.ts"
@@ -73,7 +73,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const bytes = canonicalBytes(json, MAX_ENVELOPE_DEPTH)
         // What a record has no room for: the interface counts characters, and one has up to four bytes.
         if (bytes.length > MAX_ENVELOPE_BYTES) return refused(`Expected an envelope of at most ${MAX_ENVELOPE_BYTES} bytes as JSON; this one has ${bytes.length}. Split it into layers`)
-        return Effect.succeed({ json: JSON.parse(fromUtf8(bytes)!) as JsonMap, digest: toHex(crypto.sha256(bytes)) })
+        return Effect.succeed({ json: JSON.parse(fromUtf8(bytes)!) as JsonMap, digest: crypto.sha256Hex(bytes) })
       } catch (error) {
         if (error instanceof NotCanonical) return refused(error.message)
         throw error

@@ -31,7 +31,7 @@ export type AttachIdentity = (id: string, input: IdentityIn, writer: Writer, sco
 export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): AttachIdentity => {
   const judged = Effect.fnUntraced(function*(sent: SentCard, keys: ReadonlyArray<TrustedKey>, agentName: string, nowMs: number) {
     const verdict = yield* judgeCard(sent, { crypto, keys, agentName, nowMs })
-    return attestedCard(verdict, sent.detached === null ? "a2a_signed_card" : "signed_card", toHex(crypto.sha256(sent.card)))
+    return attestedCard(verdict, sent.detached === null ? "a2a_signed_card" : "signed_card", crypto.sha256Hex(sent.card))
   })
 
   return Effect.fnUntraced(function*(id, input, writer, scope = everyUnit) {

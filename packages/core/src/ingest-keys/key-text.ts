@@ -1,5 +1,5 @@
 /** The text of an ingest key, and what of it may be kept. */
-import { type Crypto, toBase64, toHex, utf8 } from "@flyball/evidence"
+import { type Crypto, toBase64, utf8 } from "@flyball/evidence"
 
 const keyCharacters = 47
 /** Where the text of a key is written to be hashed, and wiped at once: each request that carries a key comes by here. */
@@ -27,14 +27,14 @@ export const isKeyText = (token: string): boolean => FORM.test(token)
 export const shownPrefix = (key: string): string => key.slice(0, SHOWN)
 
 /** What a key is looked up by: SHA-256, 64 lower-case hex digits. */
-export const keyDigest = (crypto: Crypto, key: string): string => digestOfToken(crypto, key) ?? toHex(crypto.sha256(utf8(key)))
+export const keyDigest = (crypto: Crypto, key: string): string => digestOfToken(crypto, key) ?? crypto.sha256Hex(utf8(key))
 
 /** {@link keyDigest} of a token that may be an ingest key; null for one that cannot. */
 export const digestOfToken = (crypto: Crypto, token: string): string | null => isKeyText(token) ? ownDigest(crypto, token) : null
 
 const ownDigest = (crypto: Crypto, key: string): string => {
   for (let at = 0; at < keyCharacters; at++) keyBytes[at] = key.charCodeAt(at)
-  const digest = toHex(crypto.sha256(keyBytes))
+  const digest = crypto.sha256Hex(keyBytes)
   keyBytes.fill(0)
   return digest
 }

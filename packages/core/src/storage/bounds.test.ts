@@ -10,7 +10,7 @@ const once = good.once!
 const bad: ReadonlyArray<Partial<RecordDraft>> = [
   { kind: "Bad kind" }, { agentId: "" }, { agentId: "\0" }, { parts: [{ name: "Args", bytes: new Uint8Array(0) }] }, { parts: good.parts.toReversed() },
   { parts: [good.parts[0]!, good.parts[0]!] }, { parts: Array.from({ length: 33 }, (_, index) => ({ name: `p${String(index).padStart(2, "0")}`, bytes: new Uint8Array(0) })) },
-  { once: { ...once, scope: "\ud800" } }, { once: { ...once, key: "" } }, { once: { ...once, key: "\0" } }, { once: { ...once, digest: "A".repeat(64) } }
+  { once: { ...once, scope: "\ud800" } }, { once: { ...once, key: "" } }, { once: { ...once, key: "\0" } }, ...["A".repeat(64), "a".repeat(63), "a".repeat(65), ...Array.from("/:@Gg`\u0130\u2030", (wrong) => `${"09af".repeat(16).slice(1)}${wrong}`), undefined, new Uint8Array(64)].map((digest) => ({ once: { ...once, digest: digest as string } }))
 ]
 
 describe("drafts that no store takes", () => {
@@ -27,6 +27,6 @@ describe("drafts that no store takes", () => {
   })
 
   it("are not made of good ones", () => {
-    assert.isNull(changeProblem({ records: [good, good, { ...good, agentId: null, parts: [] }, { ...good, kind: "decision.settled" }] }))
+    assert.isNull(changeProblem({ records: [good, good, { ...good, agentId: null, parts: [] }, { ...good, kind: "decision.settled" }, { ...good, once: { ...once, digest: "09af".repeat(16) } }] }))
   })
 })

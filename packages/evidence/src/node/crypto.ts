@@ -32,6 +32,7 @@ const privateKey = (seed: Uint8Array) => {
 export const nodeCrypto: Crypto = {
   name: "openssl",
   sha256: digest,
+  sha256Hex: (bytes) => hash("sha256", bytes, "hex"),
   leafHash: (record) => {
     const length = record.length + 1
     if (length > leaf.length) return digest(concatBytes(LEAF, record))
