@@ -130,10 +130,11 @@ describe("groupCommit", () => {
       assert.deepStrictEqual(batches, [[1, 1, 1], [1, 9], [2], [50], [1]])
     }).pipe(Effect.scoped))
 
-  it.effect("an item of an interrupted caller is taken back while it waits, and stays in its batch once it is in flight", () =>
+  it.effect("an item of an interrupted caller is taken back and dropped while it waits, and stays in its batch once it is in flight", () =>
     Effect.gen(function*() {
       const { arrived, batches, letGo, run } = yield* backend
-      const submit = yield* groupCommit({ weigh, run, closed })
+      const dropped: Array<number> = []
+      const submit = yield* groupCommit({ weigh, run, closed, dropped: (item) => void dropped.push(item) })
       const first = yield* arrived
       const flying = yield* Effect.forkChild(submit(1))
       const beside = yield* Effect.forkChild(submit(2))
@@ -148,6 +149,7 @@ describe("groupCommit", () => {
       yield* letGo
       assert.deepStrictEqual([yield* Fiber.join(beside), yield* Fiber.join(after)], [20, 40])
       assert.deepStrictEqual(batches, [[1, 2], [4]])
+      assert.deepStrictEqual(dropped, [3])
     }).pipe(Effect.scoped))
 
   it.effect("a batch that fails or dies as a whole fails each of its callers, and the next batch runs", () =>

@@ -33,6 +33,8 @@ export interface GroupCommitOptions<Item, Answer, E> {
    * When it fails as a whole, every item of the batch gets its cause.
    */
   readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>
+  /** An item that will not be run: its caller took it back, or it came too late. */
+  readonly dropped?: (item: Item) => void
   /** The error of a call that comes after closing began. */
   readonly closed: () => E
   readonly maxRecords?: number
@@ -98,7 +100,10 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
 
   const submit = (item: Item): Effect.Effect<Answer, E> =>
     Effect.callback<Answer, E>((resume) => {
-      if (closed) return resume(Effect.fail(options.closed()))
+      if (closed) {
+        options.dropped?.(item)
+        return resume(Effect.fail(options.closed()))
+      }
       const weight = options.weigh(item)
       const waiting = new Waiting<Item, Answer, E>(item, weight, resume)
       queue.push(waiting)
@@ -107,7 +112,9 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
       if (mayGo()) wake?.()
       return Effect.sync(() => {
         const at = queue.indexOf(waiting)
-        if (at >= 0) remove(at, 1)
+        if (at < 0) return
+        remove(at, 1)
+        options.dropped?.(waiting.takeItem())
       })
     })
 

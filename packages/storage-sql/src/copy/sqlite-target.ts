@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { partsPerRecord } from "../sqlite/layout.ts"
 import { StoreDamaged } from "../sqlite/sqlite-fault.ts"
-import { Words } from "../sqlite/words.ts"
+import { WordsWriter } from "../sqlite/words-writer.ts"
 import type { NodeRow, Page, PartRow, RecordRow, RowCounts } from "./rows.ts"
 import { noRows } from "./rows.ts"
 
@@ -11,7 +11,7 @@ const width = 256
 
 /** Takes the pages of a copy in order. The database has this version's schema, holds nothing, and is in a transaction of the caller. */
 export class SqliteTarget {
-  readonly #words: Words
+  readonly #words: WordsWriter
   readonly #rows: ReturnType<typeof prepareRows>
   readonly #counts = noRows()
   /** Hashes of the open tile of each level. */
@@ -22,7 +22,7 @@ export class SqliteTarget {
   #nextSeq = 0
 
   constructor(db: DatabaseSync) {
-    this.#words = new Words(db)
+    this.#words = new WordsWriter(db)
     this.#rows = prepareRows(db)
   }
 
@@ -33,6 +33,11 @@ export class SqliteTarget {
 
   write(page: Page): void {
     this.#counts[page.table] += page.rows.length
+    this.#insert(page)
+    this.#words.flush()
+  }
+
+  #insert(page: Page): void {
     switch (page.table) {
       case "records":
         return page.rows.forEach((row) => this.#record(row))

@@ -14,41 +14,48 @@ const restRows = [8, 4, 2, 1]
 export class BulkInsert {
   readonly #columns: number
   readonly #statements: ReadonlyArray<readonly [rows: number, statement: StatementSync]>
-  #values: Array<SQLInputValue> = []
+  /** Room for the rows of one call, of which the first {@link BulkInsert.#used} values wait. One that grew would change its kind with its first number, and with its first text. */
+  readonly #values: Array<SQLInputValue>
+  #used = 0
 
   /** `into` is the table and its columns. */
   constructor(db: DatabaseSync, into: string, columns: number) {
     const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`
     this.#columns = columns
+    this.#values = Array.from({ length: bulkRows * columns }, () => null)
     this.#statements = [bulkRows, ...restRows].map((rows) => [rows, db.prepare(`INSERT OR FAIL INTO ${into} VALUES ${Array.from({ length: rows }, () => row).join(", ")}`)])
   }
 
   /** Adds a row. True when that filled a call, so that no row waits any more. */
   add(...row: ReadonlyArray<SQLInputValue>): boolean {
-    for (const value of row) this.#values.push(value)
-    if (this.#values.length < bulkRows * this.#columns) return false
+    for (let column = 0; column < this.#columns; column++) this.#values[this.#used + column] = row[column]!
+    this.#used += this.#columns
+    if (this.#used < this.#values.length) return false
     this.flush()
     return true
   }
 
   /** Inserts what waits and answers how many rows that made. */
   flush(): number {
-    const values = this.#values
-    if (values.length === 0) return 0
-    this.#values = []
+    if (this.#used === 0) return 0
     let changes = 0
     let at = 0
-    for (const [rows, statement] of this.#statements) {
-      const length = rows * this.#columns
-      for (; values.length - at >= length; at += length) {
-        changes += statement.run(...(length === values.length ? values : values.slice(at, at + length))).changes as number
+    try {
+      for (const [rows, statement] of this.#statements) {
+        const length = rows * this.#columns
+        for (; this.#used - at >= length; at += length) {
+          changes += statement.run(...(rows === bulkRows ? this.#values : this.#values.slice(at, at + length))).changes as number
+        }
       }
+    } finally {
+      this.clear()
     }
     return changes
   }
 
-  /** Drops what waits: its transaction was rolled back. */
+  /** Drops what waits: it is in the table, or its transaction was rolled back. */
   clear(): void {
-    this.#values = []
+    this.#values.fill(null, 0, this.#used)
+    this.#used = 0
   }
 }

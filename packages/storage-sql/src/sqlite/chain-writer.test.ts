@@ -1,31 +1,22 @@
-import { DatabaseSync } from "node:sqlite"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
-import { partCount, readyOutbox } from "@flyball/core/storage"
 import { assert, describe, it } from "vitest"
-import { packBatch } from "./batch.ts"
-import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
-import { migrate } from "./migrate.ts"
-import { prepare } from "./prepare.ts"
 import { packParts, readParts } from "./rows.ts"
+import { openWriter } from "./testing/open-writer.ts"
 
 const open = () => {
-  const db = new DatabaseSync(":memory:")
-  migrate(db)
-  const writer = new ChainWriter(db)
-  const commit = (...changes: ReadonlyArray<ChangeSet>) => {
-    const { buffer, names } = packBatch(1000, changes.map((change) => prepare(change, new Uint8Array(partCount(change.records ?? []) * 32), readyOutbox(change, { bytes: (n) => new Uint8Array(n) }))))
-    return writer.commit(1000, buffer, names).answers
-  }
+  const { db, reader, ...writer } = openWriter()
+  const commit = (...changes: ReadonlyArray<ChangeSet>) => writer.commit(...changes).answers
   const [genesis] = commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })
   assert.equal(genesis?._tag, "Committed")
-  return { db, commit, reader: new ChainReader(db) }
+  return { db, commit, reader }
 }
 
 const draft = (bytes = 0, more: Partial<RecordDraft> = {}): RecordDraft => ({
   kind: "decision.witnessed", body: {}, parts: bytes === 0 ? [] : [{ name: "args", bytes: new Uint8Array(bytes) }], agentId: null, ...more
 })
 const once = (key: string, digit = "a") => ({ scope: "agt_1", key, digest: digit.repeat(64) })
+
 const tags = (answers: ReadonlyArray<{ readonly _tag: string }>) => answers.map(({ _tag }) => _tag)
 
 describe("ChainWriter", () => {

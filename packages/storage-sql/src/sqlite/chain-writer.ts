@@ -20,7 +20,7 @@ import type { ClaimRow } from "./protocol.ts"
 import { Sealer } from "./sealer.ts"
 import { faultOf, StoreDamaged } from "./sqlite-fault.ts"
 import { Tiles } from "./tiles.ts"
-import { Words } from "./words.ts"
+import { WordsWriter } from "./words-writer.ts"
 
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
@@ -33,7 +33,7 @@ const noHead: Head = { seq: -1, hash: zeroHash, atMs: 0 }
 /** Appends to the chain of one open database. */
 export class ChainWriter {
   readonly #db: DatabaseSync
-  readonly #words: Words
+  readonly #words: WordsWriter
   readonly #sealer = new Sealer()
   readonly #tiles: Tiles
   readonly #documents: Documents
@@ -54,7 +54,7 @@ export class ChainWriter {
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#words = new Words(db)
+    this.#words = new WordsWriter(db)
     this.#tiles = new Tiles(db, this.#sealer)
     this.#documents = new Documents(db)
     this.#once = new OnceKeys(db)
@@ -100,10 +100,12 @@ export class ChainWriter {
 
   /** `done` is false when it was rolled back before COMMIT, so that nothing was written for sure. */
   #transact(nowMs: number, changes: ReadonlyArray<BatchedChange>, names: ReadonlyArray<string>): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
+    const owedBefore = this.#owed
     let committing = false
     try {
       const namings = names.map((joined) => this.#naming(joined))
       this.#rows.begin.run()
+      namings.forEach((naming, index) => this.#documents.lookAhead(changes.filter((change) => change.names === index), naming))
       const answers = changes.map((change) => this.#apply(nowMs, change, namings[change.names]!))
       this.#flush()
       committing = true
@@ -112,6 +114,7 @@ export class ChainWriter {
     } catch (error) {
       const fault = faultOf(error, committing ? "unknown" : "no")
       const done = fault._tag === "Unavailable" && fault.wrote === "unknown"
+      if (!done) this.#owed = owedBefore
       try {
         if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
         this.#load()
@@ -216,6 +219,7 @@ export class ChainWriter {
 
   /** Puts everything that was appended into its tables. */
   #flush(): void {
+    this.#words.flush()
     this.#records.flush()
     this.#parts.flush()
     this.#sealer.reuse()
@@ -260,7 +264,7 @@ const prepareRows = (db: DatabaseSync) => {
 }
 
 /** Resolves names, each at most once: a number stays that of its text unless its transaction is rolled back. */
-const namingOf = (names: ReadonlyArray<string>, words: Words): Naming => {
+const namingOf = (names: ReadonlyArray<string>, words: WordsWriter): Naming => {
   const ids: Array<number | null> = new Array<number | null>(names.length).fill(null)
   return {
     find: (name) => ids[name] ?? words.find(names[name]!),

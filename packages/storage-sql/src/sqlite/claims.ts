@@ -4,7 +4,7 @@ import { type Lane, takeTurns, type Turns } from "@flyball/core/outbox"
 import type { ClaimRequest } from "@flyball/core/storage"
 import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
 import type { ClaimRow, EventRow } from "./protocol.ts"
-import type { Words } from "./words.ts"
+import type { WordsWriter } from "./words-writer.ts"
 
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
@@ -18,10 +18,10 @@ interface Due {
 /** Claims of one open database. Nobody else writes it, so that what is read before a transaction still holds in it. */
 export class Claims {
   readonly #db: DatabaseSync
-  readonly #words: Words
+  readonly #words: WordsWriter
   readonly #rows: ReturnType<typeof prepareRows>
 
-  constructor(db: DatabaseSync, words: Words) {
+  constructor(db: DatabaseSync, words: WordsWriter) {
     this.#db = db
     this.#words = words
     this.#rows = prepareRows(db)

@@ -1,38 +1,15 @@
-import { DatabaseSync } from "node:sqlite"
 import type { ChangeSet } from "@flyball/core/storage"
-import { LIST_UNITS, partCount, readyOutbox } from "@flyball/core/storage"
+import { LIST_UNITS } from "@flyball/core/storage"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { packBatch } from "./batch.ts"
-import { ChainReader } from "./chain-reader.ts"
-import { ChainWriter } from "./chain-writer.ts"
-import { migrate } from "./migrate.ts"
-import { prepare } from "./prepare.ts"
-
-const open = () => {
-  const db = new DatabaseSync(":memory:")
-  migrate(db)
-  const writer = new ChainWriter(db)
-  let rollbacks = 0
-  const exec = db.exec.bind(db)
-  db.exec = (sql) => {
-    if (sql === "ROLLBACK") rollbacks += 1
-    exec(sql)
-  }
-  const commit = (...changes: ReadonlyArray<ChangeSet>) => {
-    const { buffer, names } = packBatch(1000, changes.map((change) => prepare(change, new Uint8Array(partCount(change.records ?? []) * 32), readyOutbox(change, { bytes: (n) => new Uint8Array(n) }))))
-    return writer.commit(1000, buffer, names)
-  }
-  return { db, commit, reader: new ChainReader(db), rollbacks: () => rollbacks }
-}
+import { openWriter, tags } from "./testing/open-writer.ts"
 
 const put = (id: string, expectedVersion: number | null, name: string, collection = "agents") =>
   ({ collection, id, expectedVersion, body: { name }, unique: { name }, keys: { unit: "u" } })
-const tags = ({ answers }: { readonly answers: ReadonlyArray<{ readonly _tag: string }> }) => answers.map(({ _tag }) => _tag)
 
 describe("documents of one batch", () => {
   it("are seen by the ChangeSets behind them: their versions, and the values that they hold alone", () => {
-    const { commit, reader, rollbacks } = open()
+    const { commit, reader, rollbacks } = openWriter()
     const { answers } = commit(
       { puts: [put("a", 0, "first")] },
       { puts: [put("a", 0, "other")] },
@@ -49,7 +26,7 @@ describe("documents of one batch", () => {
   })
 
   it("may be changed by the ChangeSets behind them, and free a value for one of those", () => {
-    const { commit, reader, rollbacks } = open()
+    const { commit, reader, rollbacks } = openWriter()
     assert.deepEqual(tags(commit({ puts: [put("a", 0, "old")] }, { puts: [put("a", 1, "new")] }, { puts: [put("b", 0, "old")] }, { puts: [put("a", null, "newest")] }, { puts: [put("c", null, "new")] })), new Array(5).fill("Committed"))
     assert.deepEqual(["old", "new", "newest"].map((name) => reader.find("agents", "name", name).map(({ id, version }) => [id, version])), [[["b", 1]], [["c", 1]], [["a", 3]]])
     assert.equal(reader.find("agents", "unit", "u").length, 3)
@@ -57,7 +34,7 @@ describe("documents of one batch", () => {
   })
 
   it("are all there, however many they are", () => {
-    const { commit, reader } = open()
+    const { commit, reader } = openWriter()
     for (const count of [1, 7, 19, 20, 21, 64]) {
       const { answers } = commit(...Array.from({ length: count }, (_, index) => ({ puts: [put(`${count}-${index}`, 0, `${count} ${index}`)] })))
       assert.equal(answers.filter(({ _tag }) => _tag === "Committed").length, count)
@@ -71,7 +48,7 @@ describe("documents of one batch", () => {
     const kinds = [[8, "new"], [8, "any"], [2, "delete"], [1, "fail"]] as const
     const change = fc.record({ kind: fc.oneof(...kinds.map(([weight, kind]) => ({ weight, arbitrary: fc.constant(kind) }))), id: ids })
     fc.assert(fc.property(fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { maxLength: 8 }), (batches) => {
-      const { commit, db, rollbacks } = open()
+      const { commit, db, rollbacks } = openWriter()
       db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
       const versions = new Map<string, number>()
       let names = 0
@@ -102,7 +79,7 @@ describe("documents of one batch", () => {
   })
 
   it("leave nothing behind when their batch fails, and their numbers are given again", () => {
-    const { commit, db, reader } = open()
+    const { commit, db, reader } = openWriter()
     db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
     assert.deepEqual(tags(commit({ puts: [put("a", 0, "a")] }, { puts: [put("bad", 0, "b")] }, { puts: [put("c", 0, "c")] })), ["Committed", "Failed", "Committed"])
     assert.deepEqual(tags(commit({ puts: [put("d", 0, "b")] })), ["Committed"])
@@ -113,7 +90,7 @@ describe("documents of one batch", () => {
 
 describe("documents of a batch that fails before they are written", () => {
   it("do not come with the next one", () => {
-    const { commit, db, reader } = open()
+    const { commit, db, reader } = openWriter()
     db.exec("CREATE TRIGGER bad BEFORE INSERT ON part BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
     commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })
     const spoilt = { records: [{ kind: "decision.witnessed", body: {}, parts: [{ name: "args", bytes: new Uint8Array(1) }], agentId: null }] }
@@ -124,12 +101,12 @@ describe("documents of a batch that fails before they are written", () => {
 })
 
 describe("what the writer remembers of webhooks", () => {
-  const told = (commit: ReturnType<typeof open>["commit"], type: string) => commit({ events: [{ type, data: {} }] }).owed
+  const told = (commit: ReturnType<typeof openWriter>["commit"], type: string) => commit({ events: [{ type, data: {} }] }).owed
   const webhook = (expectedVersion: number, keys: { readonly [key: string]: string }) => ({ collection: "webhooks", id: "whk_1", expectedVersion, body: {}, keys })
   const wants = { "on:agent.registered": "yes" }
 
   it("is forgotten when one changes, also in the batch that tells of an event", () => {
-    const { commit } = open()
+    const { commit } = openWriter()
     assert.isFalse(told(commit, "agent.registered"))
     commit({ puts: [webhook(0, wants)] })
     assert.isTrue(told(commit, "agent.registered"))
@@ -139,8 +116,18 @@ describe("what the writer remembers of webhooks", () => {
     assert.isTrue(commit({ puts: [webhook(2, wants)] }, { events: [{ type: "agent.registered", data: {} }] }).owed)
   })
 
+  it("does not say that something is owed by a ChangeSet that failed", () => {
+    const { commit, db } = openWriter()
+    db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
+    commit({ puts: [webhook(0, wants)] })
+    const event = { events: [{ type: "agent.registered", data: {} }] }
+    const failed = commit({ puts: [put("bad", 0, "a")], ...event }, { puts: [put("b", 0, "b")] })
+    assert.deepEqual([tags(failed), failed.owed], [["Failed", "Committed"], false])
+    assert.isTrue(commit({ puts: [put("bad", 0, "a")] }, { puts: [put("c", 0, "c")], ...event }).owed)
+  })
+
   it("keeps ids of events ascending, where nobody wants them and where somebody does", () => {
-    const { commit, db } = open()
+    const { commit, db } = openWriter()
     const some = () => ({ events: [{ type: "agent.registered", data: {} }, { type: "agent.updated", data: {} }] })
     const rows = () => db.prepare("SELECT n FROM event ORDER BY id").all().map(({ n }) => n)
     commit(some(), some())

@@ -3,6 +3,8 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Conflict } from "@flyball/core/storage"
 import { anyVersion, type BatchedChange, type BatchedPut, type Name } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
+import { LastIds } from "./last-ids.ts"
+import { UniqueValues } from "./unique-values.ts"
 
 /** How the texts of a batch are written down in rows and in conflicts. */
 export interface Naming {
@@ -13,9 +15,6 @@ export interface Naming {
   readonly text: (name: Name) => string
 }
 
-/** Ids of this form are ordered alike here and in the table, whose order is that of bytes. */
-const ordered = /^[\w-]+$/
-
 /**
  * The tables `document` and `document_key`.
  *
@@ -23,33 +22,29 @@ const ordered = /^[\w-]+$/
  */
 export class Documents {
   readonly #version: StatementSync
-  readonly #holder: StatementSync
   readonly #update: StatementSync
   readonly #dropKeys: StatementSync
   readonly #delete: StatementSync
   readonly #last: StatementSync
   readonly #lastId: StatementSync
+  readonly #unique: UniqueValues
   readonly #inserts: BulkInsert
   readonly #keys: BulkInsert
   /** Documents that wait, by collection and id. */
   readonly #waiting = new Set<string>()
-  /** Who holds a unique value that waits, by collection, key and value. */
-  readonly #waitingHolders = new Map<string, string>()
-  /** By collection, an id behind which there is none: new ids begin with the time, and nearly all come behind those that are there. */
-  readonly #lastIds = new Map<string, string>()
+  /** By collection. */
+  readonly #lastIds = new LastIds()
   /** The number of the last document; nobody else adds one. */
   #lastDoc = 0
 
   constructor(db: DatabaseSync) {
     this.#version = db.prepare("SELECT doc, version FROM document WHERE collection = ? AND id = ?")
-    this.#holder = db.prepare(
-      "SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? AND k.value = ? AND k.single = 1"
-    )
     this.#update = db.prepare("UPDATE document SET version = ?, body = ? WHERE doc = ?")
     this.#dropKeys = db.prepare("DELETE FROM document_key WHERE doc = ?")
     this.#delete = db.prepare("DELETE FROM document WHERE doc = ?")
     this.#last = db.prepare("SELECT max(doc) AS doc FROM document")
     this.#lastId = db.prepare("SELECT max(id) AS id FROM document WHERE collection = ?")
+    this.#unique = new UniqueValues(db)
     this.#inserts = new BulkInsert(db, "document (doc, collection, id, version, body)", 5)
     this.#keys = new BulkInsert(db, "document_key (collection, name, value, doc, single)", 5)
   }
@@ -59,8 +54,8 @@ export class Documents {
     this.#inserts.clear()
     this.#keys.clear()
     this.#waiting.clear()
-    this.#waitingHolders.clear()
-    this.#lastIds.clear()
+    this.#unique.settle()
+    this.#lastIds.forget()
     this.#lastDoc = (this.#last.get()!["doc"] as number | null) ?? 0
   }
 
@@ -69,7 +64,13 @@ export class Documents {
     this.#inserts.flush()
     this.#keys.flush()
     this.#waiting.clear()
-    this.#waitingHolders.clear()
+    this.#unique.settle()
+    this.#lastIds.settle()
+  }
+
+  /** Before ChangeSets of one naming are checked, each after those before it are written. */
+  lookAhead(changes: ReadonlyArray<BatchedChange>, naming: Naming): void {
+    this.#unique.lookAhead(changes, naming)
   }
 
   /** Adds every version and unique value that is not as the ChangeSet expects. Reads only. */
@@ -77,7 +78,7 @@ export class Documents {
     for (const { collection, id, version } of change.expects) this.#checkVersion(collection, id, version, naming, conflicts)
     for (const { collection, id, expectedVersion } of change.puts) if (expectedVersion !== anyVersion) this.#checkVersion(collection, id, expectedVersion, naming, conflicts)
     for (const { collection, id, version } of change.deletes) this.#checkVersion(collection, id, version, naming, conflicts)
-    this.#checkUnique(change.puts, naming, conflicts)
+    this.#unique.check(change.puts, naming, conflicts)
   }
 
   #checkVersion(collection: Name, id: string, expected: number, naming: Naming, conflicts: Array<Conflict>): void {
@@ -86,34 +87,8 @@ export class Documents {
     if (found !== expected) conflicts.push({ _tag: "Version", collection: text, id, expected, found })
   }
 
-  /** Whether no document of the collection can have this id, which none of those that wait has. */
   #isBehindAll(text: string, id: string, collection: number | null): boolean {
-    let last = this.#lastIds.get(text)
-    if (last === undefined) {
-      // The table does not know those that wait.
-      if (this.#waiting.size > 0) return false
-      last = (this.#lastId.get(collection)?.["id"] as string | null | undefined) ?? ""
-      this.#lastIds.set(text, last)
-    }
-    return id > last && ordered.test(id) && (last === "" || ordered.test(last))
-  }
-
-  /** Judges unique values as all puts of the ChangeSet will leave them: a value that one put frees, another may take. */
-  #checkUnique(puts: ReadonlyArray<BatchedPut>, naming: Naming, conflicts: Array<Conflict>): void {
-    if (!puts.some(({ keys }) => keys.some(({ single }) => single))) return
-    const put = new Set<string>()
-    for (const { collection, id } of puts) put.add(`${collection}\0${id}`)
-    const taken = new Map<string, string>()
-    for (const { collection, id, keys } of puts) {
-      for (const { name, value, single } of keys) {
-        if (!single) continue
-        const slot = slotOf(naming.text(collection), naming.text(name), value)
-        const stored = this.#waitingHolders.get(slot) ?? this.#holder.get(naming.find(collection), naming.find(name), value)?.["id"] as string | undefined
-        const holder = taken.get(slot) ?? (stored !== undefined && !put.has(`${collection}\0${stored}`) ? stored : undefined)
-        if (holder === undefined) taken.set(slot, id)
-        else conflicts.push({ _tag: "Unique", collection: naming.text(collection), key: naming.text(name), value, id: holder })
-      }
-    }
+    return this.#lastIds.isBehindAll(text, id, () => this.#lastId.get(collection)?.["id"] as string | null)
   }
 
   /** Writes the puts of a ChangeSet that {@link check} found nothing against, or lets them wait. All old keys go before the first new one comes. */
@@ -124,9 +99,9 @@ export class Documents {
       const found = expectedVersion === 0 ? undefined : this.#version.get(collectionId, id)
       if (found === undefined) {
         this.#inserts.add(++this.#lastDoc, collectionId, id, 1, body)
-        this.#waiting.add(`${naming.text(collection)}\0${id}`)
-        const last = this.#lastIds.get(naming.text(collection))
-        if (last !== undefined && id > last) this.#lastIds.set(naming.text(collection), id)
+        const text = naming.text(collection)
+        this.#waiting.add(`${text}\0${id}`)
+        this.#lastIds.wait(text, id)
         return this.#lastDoc
       }
       const doc = found["doc"] as number
@@ -137,7 +112,7 @@ export class Documents {
     puts.forEach(({ collection, id, keys }, index) => {
       for (const { name, value, single } of keys) {
         this.#keys.add(naming.intern(collection), naming.intern(name), value, docs[index]!, single ? 1 : 0)
-        if (single) this.#waitingHolders.set(slotOf(naming.text(collection), naming.text(name), value), id)
+        if (single) this.#unique.wait(naming, { collection, name, value }, id)
       }
     })
   }
@@ -152,5 +127,3 @@ export class Documents {
     }
   }
 }
-
-const slotOf = (collection: string, key: string, value: string): string => `${collection}\0${key}\0${value}`

@@ -94,9 +94,15 @@ export class NearDocuments {
       this.#committing -= 1
       this.#commits += 1
       if (receipts === null) this.#head = null
-      // Documents may be put before there is a chain: then there is a head of none.
-      else for (const { head } of receipts) if (head.seq >= (this.#head?.seq ?? 0)) this.#head = { ...head, hash: head.hash.slice() }
+      else this.#advance(receipts)
     }
+  }
+
+  #advance(receipts: ReadonlyArray<CommitReceipt>): void {
+    let last: Head | null = null
+    // Documents may be put before there is a chain: then there is a head of none.
+    for (const { head } of receipts) if (head.seq >= ((last ?? this.#head)?.seq ?? 0)) last = head
+    if (last !== null) this.#head = { ...last, hash: last.hash.slice() }
   }
 
   #shelf(collection: string): Shelf {

@@ -1,20 +1,20 @@
 /** The outbox in the writer: what a ChangeSet adds to it, and what moves. Claims are in `claims.ts`. */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { type OutboxDraft, outboxConflicts, owe, wanted, wantedKey } from "@flyball/core/outbox"
 import type { Conflict, DeliveryMove, Head } from "@flyball/core/storage"
 import { states } from "../outbox-columns.ts"
 import { BulkInsert } from "./bulk-insert.ts"
-import type { Words } from "./words.ts"
+import type { WordsWriter } from "./words-writer.ts"
 
 const webhooks = "webhooks"
 
-const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest()
+const sha256 = (bytes: Uint8Array): Uint8Array => hash("sha256", bytes, "buffer")
 
 /** The tables `event`, `delivery`, `attempt` and `lane`, inside the writer's transaction. */
 export class OutboxWriter {
   readonly #rows: ReturnType<typeof prepareRows>
-  readonly #words: Words
+  readonly #words: WordsWriter
   /** Events that nobody is owed; others need their number at once. */
   readonly #unowed: BulkInsert
   /** Who wants events of a type, once it was looked up: the writer sees every change of it. */
@@ -22,7 +22,7 @@ export class OutboxWriter {
   /** The last event's id; undefined until it was looked up. */
   #lastEventId: string | null | undefined = undefined
 
-  constructor(db: DatabaseSync, words: Words) {
+  constructor(db: DatabaseSync, words: WordsWriter) {
     this.#rows = prepareRows(db)
     this.#words = words
     this.#unowed = new BulkInsert(db, "event (id, type, at_ms, seq, hash, data)", 6)

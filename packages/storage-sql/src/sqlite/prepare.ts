@@ -29,33 +29,33 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const bytes = contentBytes(records, bodies, documents) + outboxUnits(outbox)
   const out = new PackWriter(bytes + records.length * frameBytes + slackBytes, scratch)
-  const name = namesInto(out)
-  const agents = namesInto(out)
+  const names = new Names()
+  const agents = new Names()
   out.skip(batchHeaderBytes)
   out.u8(change.expectEmpty === true ? 1 : 0)
   out.u8(change.expectNew === true ? 1 : 0)
   out.u8(records[0]?.kind === "chain.genesis" ? 1 : 0)
-  packVersions(out, name, expects)
+  packVersions(out, names, expects)
   out.u32(puts.length)
   puts.forEach((put, index) => {
-    name.of(put.collection)
+    out.u32(names.indexOf(put.collection))
     out.text(put.id)
     out.f64(put.expectedVersion ?? anyVersion)
     out.text(documents[index]!)
-    packKeys(out, name, put.keys)
-    packKeys(out, name, put.unique)
+    packKeys(out, names, put.keys)
+    packKeys(out, names, put.unique)
   })
-  packVersions(out, name, deletes)
-  packRecords(out, { agents, name }, records, bodies, salts)
+  packVersions(out, names, deletes)
+  packRecords(out, { agents, names }, records, bodies, salts)
   out.u32(erase.length)
   for (const { seq, name: part } of erase) {
     out.f64(seq)
-    name.of(part)
+    out.u32(names.indexOf(part))
     out.u32(records.findLastIndex((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === part))
   }
   out.u32(forget.length)
   for (const { scope, key } of forget) {
-    name.of(scope)
+    out.u32(names.indexOf(scope))
     out.text(key)
   }
   packOutbox(out, outbox)
@@ -63,7 +63,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   const packed = out.finish()
   // A ChangeSet without records counts as one: it takes its share of a transaction too.
   const weight = { records: Math.max(1, records.length), bytes }
-  return packed.buffer === scratch.buffer.buffer ? new PackedChange(takenOut(packed), false, name.joined(), weight) : new PackedChange(packed, true, name.joined(), weight)
+  return packed.buffer === scratch.buffer.buffer ? new PackedChange(takenOut(packed), false, names.joined(), weight) : new PackedChange(packed, true, names.joined(), weight)
 }
 
 /** A copy of what stands in the scratch, which is wiped: a salt that is erased later must not survive there. The copy is wiped by whoever joins the batch. */
@@ -103,69 +103,65 @@ const packOutbox = (out: PackWriter, outbox: OutboxDraft | null): void => {
   out.text(moves.length + cancel.length + again.length === 0 ? "" : JSON.stringify({ moves, cancel, again }))
 }
 
-/** Writes names as numbers, and remembers which. */
-interface Names {
-  readonly of: (text: string) => void
-  readonly joined: () => string
-}
-
 /** Names that are looked through one by one. Most ChangeSets have fewer, and no map need be made for them. */
 const fewNames = 12
 
-const namesInto = (out: PackWriter): Names => {
-  const texts: Array<string> = []
-  let indexes: Map<string, number> | null = null
-  return {
-    of: (text) => {
-      let index = indexes === null ? texts.indexOf(text) : indexes.get(text) ?? -1
-      if (index < 0) {
-        index = texts.push(text) - 1
-        if (indexes !== null) indexes.set(text, index)
-        else if (texts.length > fewNames) indexes = new Map(texts.map((one, at) => [one, at]))
-      }
-      out.u32(index)
-    },
-    joined: () => texts.join("\0")
+/** Names as numbers, each the next when it first comes. */
+class Names {
+  readonly #texts: Array<string> = []
+  #indexes: Map<string, number> | null = null
+
+  indexOf(text: string): number {
+    const known = this.#indexes === null ? this.#texts.indexOf(text) : this.#indexes.get(text) ?? -1
+    if (known >= 0) return known
+    const index = this.#texts.push(text) - 1
+    if (this.#indexes !== null) this.#indexes.set(text, index)
+    else if (this.#texts.length > fewNames) this.#indexes = new Map(this.#texts.map((one, at) => [one, at]))
+    return index
+  }
+
+  joined(): string {
+    return this.#texts.join("\0")
   }
 }
 
-const packVersions = (out: PackWriter, name: Names, documents: NonNullable<ChangeSet["expects"]>): void => {
+const packVersions = (out: PackWriter, names: Names, documents: NonNullable<ChangeSet["expects"]>): void => {
   out.u32(documents.length)
   for (const { collection, id, version } of documents) {
-    name.of(collection)
+    out.u32(names.indexOf(collection))
     out.text(id)
     out.f64(version)
   }
 }
 
-const packKeys = (out: PackWriter, name: Names, keys: { readonly [key: string]: string } | undefined): void => {
+const packKeys = (out: PackWriter, names: Names, keys: { readonly [key: string]: string } | undefined): void => {
   const texts = keys === undefined ? [] : Object.keys(keys)
   out.u32(texts.length)
   for (const key of texts) {
-    name.of(key)
+    out.u32(names.indexOf(key))
     out.text(keys![key]!)
   }
 }
 
-const packRecords = (out: PackWriter, { agents, name }: { readonly agents: Names; readonly name: Names }, records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, salts: Uint8Array): void => {
+const packRecords = (out: PackWriter, { agents, names }: { readonly agents: Names; readonly names: Names }, records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, salts: Uint8Array): void => {
   let salted = 0
   out.u32(records.length)
   for (let index = 0; index < records.length; index++) {
     const { agentId, kind, once, parts } = records[index]!
-    name.of(kind)
+    out.u32(names.indexOf(kind))
     if (agentId === null) out.u32(noName)
-    else agents.of(agentId)
+    else out.u32(agents.indexOf(agentId))
     out.text(bodies[index]!)
     out.u8(parts.length)
     for (const part of parts) {
-      name.of(part.name)
+      out.u32(names.indexOf(part.name))
       out.raw(salts.subarray(salted, salted += saltBytes))
       if (part.text === undefined) out.bytes(part.bytes)
       else out.text(part.text)
     }
     out.u8(once === undefined ? 0 : 1)
     if (once === undefined) continue
-    name.of(once.scope)
+    out.u32(names.indexOf(once.scope))
     out.text(once.key)
     out.hex32(once.digest)
   }

@@ -162,13 +162,15 @@ const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDo
   const entropy = yield* Entropy
   const submit = yield* groupCommit<Submitted, CommitReceipt, StorageConflict | ReadFault>({
     weigh: ({ change }) => change.weight,
+    // The salts and texts of what is never written must not survive in memory that many share.
+    dropped: ({ change }) => void change.bytes.fill(0),
     closed: () => closed,
     // The worker serves in order.
     maxInFlight: 2,
     run: (submitted) =>
       Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
         const batch = packBatch(nowMs, submitted.map(({ change }) => change))
-        const changed = near.changing(new Set(submitted.flatMap(({ puts }) => puts)))
+        const changed = near.changing(new Set(submitted.flatMap(({ touched }) => touched)))
         const written = Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => {
           const { answers, owed } = readAnswers(buffer)
           if (owed) nearOutbox.mayOwe()
@@ -186,14 +188,22 @@ const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDo
     Effect.suspend(() => {
       invariant(changeProblem(change))
       const packed = prepare(change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy))
-      return submit({ change: packed, puts: [...change.puts ?? [], ...change.deletes ?? []].map(({ collection }) => collection) })
+      return submit({ change: packed, touched: touchedBy(change) })
     })
 })
 
 /** A ChangeSet on its way, and the collections that it puts or deletes documents of. */
 interface Submitted {
   readonly change: PackedChange
-  readonly puts: ReadonlyArray<string>
+  readonly touched: ReadonlyArray<string>
+}
+
+const collectionOf = ({ collection }: { readonly collection: string }): string => collection
+const none: ReadonlyArray<string> = []
+
+const touchedBy = ({ deletes, puts }: ChangeSet): ReadonlyArray<string> => {
+  const put = puts === undefined ? none : puts.map(collectionOf)
+  return deletes === undefined ? put : [...put, ...deletes.map(collectionOf)]
 }
 
 /** Whether it is known what became of a ChangeSet: written, or refused. */

@@ -8,20 +8,20 @@ const cachedWords = 50_000
 const fewTexts = 8
 const sparse = 4
 
-/** The table `word` behind a cache. */
+/** The table `word` behind a cache. What adds to it is in `words-writer.ts`. */
 export class Words {
   readonly #ids = new Map<string, number>()
   readonly #texts = new Map<number, string>()
   readonly #selectId: StatementSync
   readonly #selectText: StatementSync
   readonly #selectTexts: StatementSync
-  readonly #insert: StatementSync
 
   constructor(db: DatabaseSync) {
     this.#selectId = db.prepare("SELECT id FROM word WHERE text = ?")
     this.#selectText = db.prepare("SELECT text FROM word WHERE id = ?")
-    this.#selectTexts = db.prepare("SELECT id, text FROM word WHERE id BETWEEN ? AND ?")
-    this.#insert = db.prepare("INSERT INTO word (text) VALUES (?) ON CONFLICT DO NOTHING")
+    // Two lists in place of a row for each: no word holds U+0000.
+    this.#selectTexts = db.prepare("SELECT group_concat(id), group_concat(text, char(0)) FROM word WHERE id BETWEEN ? AND ?")
+    this.#selectTexts.setReturnArrays(true)
   }
 
   /** The number of a text, null when it was never stored. */
@@ -30,19 +30,12 @@ export class Words {
     if (cached !== undefined) return cached
     const row = this.#selectId.get(text)
     if (row === undefined) return null
-    return this.#keep(row["id"] as number, text)
+    return this.keep(row["id"] as number, text)
   }
 
-  /**
-   * The number of a text, which is stored if it is new. Only inside a transaction.
-   *
-   * It inserts first and looks only where the text was there already: a text that is not remembered is nearly always a new agent's id.
-   */
-  intern(text: string): number {
-    const cached = this.#ids.get(text)
-    if (cached !== undefined) return cached
-    const { changes, lastInsertRowid } = this.#insert.run(text)
-    return changes === 0 ? this.find(text)! : this.#keep(lastInsertRowid as number, text)
+  /** The number of a text that is remembered; undefined says nothing. */
+  known(text: string): number | undefined {
+    return this.#ids.get(text)
   }
 
   /** The text of a number that another row refers to. */
@@ -52,7 +45,7 @@ export class Words {
     const row = this.#selectText.get(id)
     if (row === undefined) throw new StoreDamaged(`a row refers to word ${id}, which is not there`)
     const text = row["text"] as string
-    this.#keep(id, text)
+    this.keep(id, text)
     return text
   }
 
@@ -68,7 +61,12 @@ export class Words {
       last = Math.max(last, id)
     }
     if (unknown < fewTexts || last - first > sparse * unknown) return
-    for (const row of this.#selectTexts.all(first, last)) this.#keep(row["id"] as number, row["text"] as string)
+    const [numbers, joined] = this.#selectTexts.get(first, last) as unknown as readonly [numbers: string | null, joined: string | null]
+    if (numbers === null || joined === null) return
+    const texts = joined.split("\0")
+    const found = numbers.split(",")
+    // Else it holds one that is none of ours, and each is looked for by itself.
+    if (texts.length === found.length) found.forEach((number, index) => this.keep(Number(number), texts[index]!))
   }
 
   /** Drops what a rolled-back transaction may have put into the cache. */
@@ -77,7 +75,8 @@ export class Words {
     this.#texts.clear()
   }
 
-  #keep(id: number, text: string): number {
+  /** Remembers a word that is in the table, and answers its number. */
+  keep(id: number, text: string): number {
     if (this.#ids.size >= cachedWords || this.#texts.size >= cachedWords) this.forget()
     this.#ids.set(text, id)
     this.#texts.set(id, text)

@@ -1,0 +1,30 @@
+/** The writer and a reader over one database in memory, without threads or Effect. */
+import { DatabaseSync } from "node:sqlite"
+import type { ChangeSet } from "@flyball/core/storage"
+import { partCount, readyOutbox } from "@flyball/core/storage"
+import { packBatch } from "../batch.ts"
+import { ChainReader } from "../chain-reader.ts"
+import { ChainWriter } from "../chain-writer.ts"
+import { migrate } from "../migrate.ts"
+import { prepare } from "../prepare.ts"
+
+/** A new store. `commit` commits one batch, with salts of zeros; `rollbacks` counts those so far. */
+export const openWriter = () => {
+  const db = new DatabaseSync(":memory:")
+  migrate(db)
+  const writer = new ChainWriter(db)
+  let rollbacks = 0
+  const exec = db.exec.bind(db)
+  db.exec = (sql) => {
+    if (sql === "ROLLBACK") rollbacks += 1
+    exec(sql)
+  }
+  const commit = (...changes: ReadonlyArray<ChangeSet>) => {
+    const { buffer, names } = packBatch(1000, changes.map((change) => prepare(change, new Uint8Array(partCount(change.records ?? []) * 32), readyOutbox(change, { bytes: (n) => new Uint8Array(n) }))))
+    return writer.commit(1000, buffer, names)
+  }
+  return { db, commit, reader: new ChainReader(db), rollbacks: () => rollbacks }
+}
+
+/** What became of the ChangeSets of a batch. */
+export const tags = ({ answers }: { readonly answers: ReadonlyArray<{ readonly _tag: string }> }): ReadonlyArray<string> => answers.map(({ _tag }) => _tag)
