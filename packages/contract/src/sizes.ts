@@ -42,7 +42,8 @@ export const sizesOf = (schema: Schema.Top): Sizes => {
 
 type Shape =
   | { readonly kind: "list"; readonly most: CheckDetail | null; readonly item: Shape | null }
-  | { readonly kind: "struct"; readonly members: ReadonlyMap<string, Shape | null> }
+  /** `lists` are those of the members that hold a list. */
+  | { readonly kind: "struct"; readonly members: ReadonlyMap<string, Shape | null>; readonly lists: ReadonlyArray<readonly [name: string, shape: Shape]> }
   | { readonly kind: "union"; readonly of: ReadonlyArray<Shape> }
 
 interface State {
@@ -55,7 +56,7 @@ const shapeOf = (ast: SchemaAST.AST): Shape | null => {
     case "Arrays":
       return { kind: "list", most: mostOf(ast), item: ast.rest[0] === undefined ? null : shapeOf(ast.rest[0]) }
     case "Objects":
-      return ast.indexSignatures.length > 0 ? null : { kind: "struct", members: new Map(ast.propertySignatures.map(({ name, type }) => [String(name), shapeOf(type)])) }
+      return ast.indexSignatures.length > 0 ? null : structOf(ast.propertySignatures.map(({ name, type }) => [String(name), shapeOf(type)]))
     case "Union": {
       const of = ast.types.map(shapeOf).filter((one) => one !== null)
       return of.length === 0 ? null : of.length === 1 ? of[0]! : { kind: "union", of }
@@ -64,6 +65,12 @@ const shapeOf = (ast: SchemaAST.AST): Shape | null => {
       return null
   }
 }
+
+const structOf = (members: ReadonlyArray<readonly [name: string, shape: Shape | null]>): Shape => ({
+  kind: "struct",
+  members: new Map(members),
+  lists: members.flatMap(([name, shape]) => shape !== null && holdsList(shape) ? [[name, shape] as const] : [])
+})
 
 const mostOf = (ast: SchemaAST.Arrays): CheckDetail | null => {
   for (const { annotations } of ast.checks ?? []) {
@@ -75,7 +82,7 @@ const mostOf = (ast: SchemaAST.Arrays): CheckDetail | null => {
 
 const holdsList = (shape: Shape): boolean => {
   if (shape.kind === "list") return true
-  return shape.kind === "union" ? shape.of.some(holdsList) : [...shape.members.values()].some((member) => member !== null && holdsList(member))
+  return shape.kind === "union" ? shape.of.some(holdsList) : shape.lists.length > 0
 }
 
 const isOver = (most: CheckDetail | null, value: ReadonlyArray<unknown>): most is CheckDetail => most !== null && value.length > Number(most.ctx?.["max_length"])
@@ -89,8 +96,7 @@ const isLong = (shape: Shape, value: unknown): boolean => {
     }
     case "struct":
       if (!isObject(value)) return false
-      for (const [name, member] of shape.members) if (member !== null && Object.hasOwn(value, name) && isLong(member, value[name])) return true
-      return false
+      return shape.lists.some(([name, member]) => Object.hasOwn(value, name) && isLong(member, value[name]))
     case "union":
       return shape.of.some((one) => isLong(one, value))
   }

@@ -4,14 +4,11 @@ import { Capture } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
-import { scopeOf, writerOf } from "../caller.ts"
+import { asWriter, scopeOf, writerOf } from "../caller.ts"
 
 /** Handlers of the group `decisions`. */
 export const decisionsHandlers: HandlersOf<typeof decisions> = {
-  witness: Effect.fnUntraced(function*({ body, caller, params }) {
-    const capture = yield* Capture
-    return json(yield* capture.witness(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
-  }),
+  witness: ({ body, caller, params }) => Capture.use((capture) => Effect.map(asWriter(caller, (writer) => capture.witness(params.agent_id, body, writer, scopeOf(caller))), json)),
   list: ({ caller, params, query }) => Capture.use((capture) => capture.list(params.agent_id, query, scopeOf(caller))).pipe(Effect.map(json)),
   settle: Effect.fnUntraced(function*({ body, caller, params }) {
     const capture = yield* Capture
