@@ -1,8 +1,8 @@
 /**
  * `npm test`: starts Postgres once (or uses `FLYBALL_TEST_PG_URL`), runs vitest with whatever arguments follow, stops Postgres.
  *
- * Where a signal ends the process of a test file, that file runs again, eight times at most, and this says so: V8 of Node 24 now and then ends a process in which threads start and end
- * ("Check failed: jit_page.has_value()", or SIGSEGV). A test that fails is never run again.
+ * Where a signal ends the process of a test file, that file runs again, eight times at most, and this says so: V8 of Node 24 has ended some in which threads start and end (vitest.config.ts says why).
+ * A test that fails is never run again.
  *
  * The last line is always `N passed, N failed`; the exit status is 0 when nothing failed.
  */
