@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { turnTasks } from "@flyball/core/storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
@@ -40,10 +42,10 @@ describe("groupCommit", () => {
       const { arrived, batches, letGo, run } = yield* backend
       const submit = yield* groupCommit({ weigh, run, closed })
       const first = yield* arrived
-      const early = yield* Effect.forEach([1, 2, 3], (item) => Effect.forkChild(submit(item)))
+      const early = yield* Effect.forEach([1, 2, 3], (item) => Effect.forkChild(submit(() => item)))
       yield* first
       const second = yield* arrived
-      const late = yield* Effect.forEach([4, -5], (item) => Effect.forkChild(Effect.exit(submit(item))))
+      const late = yield* Effect.forEach([4, -5], (item) => Effect.forkChild(Effect.exit(submit(() => item))))
       yield* Effect.yieldNow
       assert.deepStrictEqual(batches, [[1, 2, 3]])
       yield* letGo
@@ -60,10 +62,10 @@ describe("groupCommit", () => {
       let ms = 0
       const submit = yield* groupCommit({ weigh, run, closed, nowMs: () => ms })
       const first = yield* arrived
-      const both = yield* Effect.forkChild(Effect.flatMap(submit(1), () => submit(3)))
+      const both = yield* Effect.forkChild(Effect.flatMap(submit(() => 1), () => submit(() => 3)))
       yield* first
       const second = yield* arrived
-      const waiting = yield* Effect.forkChild(submit(2), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(submit(() => 2), { startImmediately: true })
       ms += tookMs
       yield* letGo
       yield* second
@@ -82,9 +84,9 @@ describe("groupCommit", () => {
       const { arrived, batches, letGo, run } = yield* backend
       const submit = yield* groupCommit({ weigh, run, closed, nowMs: () => 0 })
       const first = yield* arrived
-      const early = yield* Effect.forEach([1, 2, 3], (item) => Effect.forkChild(submit(item), { startImmediately: true }))
+      const early = yield* Effect.forEach([1, 2, 3], (item) => Effect.forkChild(submit(() => item), { startImmediately: true }))
       yield* first
-      const waiting = yield* Effect.forkChild(submit(4), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(submit(() => 4), { startImmediately: true })
       const second = yield* arrived
       yield* letGo
       assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), [10, 20, 30])
@@ -105,10 +107,10 @@ describe("groupCommit", () => {
         resume(Effect.succeed(error.message))
       })), { startImmediately: true })
       const first = yield* arrived
-      Effect.runCallback(submit(1), { onExit: () => { throw new Error("the host's own") } })
+      Effect.runCallback(submit(() => 1), { onExit: () => { throw new Error("the host's own") } })
       yield* first
       const second = yield* arrived
-      const later = yield* Effect.forkChild(submit(2), { startImmediately: true })
+      const later = yield* Effect.forkChild(submit(() => 2), { startImmediately: true })
       yield* letGo
       assert.equal(yield* Fiber.join(thrown), "the host's own")
       yield* second
@@ -126,7 +128,7 @@ describe("groupCommit", () => {
           return items.map((item) => Exit.succeed(item))
         })
       })
-      yield* Effect.forEach([1, 1, 1, 1, 9, 2, 50, 1], submit, { concurrency: "unbounded" })
+      yield* Effect.forEach([1, 1, 1, 1, 9, 2, 50, 1], (item) => submit(() => item), { concurrency: "unbounded" })
       assert.deepStrictEqual(batches, [[1, 1, 1], [1, 9], [2], [50], [1]])
     }).pipe(Effect.scoped))
 
@@ -136,11 +138,11 @@ describe("groupCommit", () => {
       const dropped: Array<number> = []
       const submit = yield* groupCommit({ weigh, run, closed, dropped: (item) => void dropped.push(item) })
       const first = yield* arrived
-      const flying = yield* Effect.forkChild(submit(1))
-      const beside = yield* Effect.forkChild(submit(2))
+      const flying = yield* Effect.forkChild(submit(() => 1))
+      const beside = yield* Effect.forkChild(submit(() => 2))
       yield* first
-      const waiting = yield* Effect.forkChild(submit(3), { startImmediately: true })
-      const after = yield* Effect.forkChild(submit(4), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(submit(() => 3), { startImmediately: true })
+      const after = yield* Effect.forkChild(submit(() => 4), { startImmediately: true })
       yield* Fiber.interrupt(flying)
       yield* Fiber.interrupt(waiting)
       const second = yield* arrived
@@ -152,6 +154,46 @@ describe("groupCommit", () => {
       assert.deepStrictEqual(dropped, [3])
     }).pipe(Effect.scoped))
 
+  it.effect("an item that cannot be made is its caller's end, and nobody else's", () =>
+    Effect.gen(function*() {
+      const { arrived, batches, letGo, run } = yield* backend
+      const submit = yield* groupCommit({ weigh, run, closed })
+      const first = yield* arrived
+      const one = yield* Effect.forkChild(submit(() => 1))
+      const unmade = yield* Effect.forkChild(Effect.exit(submit(() => { throw new Error("no plan of ours") })))
+      yield* first
+      yield* letGo
+      const exit = yield* Fiber.join(unmade)
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      assert.deepStrictEqual([yield* Fiber.join(one), batches], [10, [[1]]])
+    }).pipe(Effect.scoped))
+
+  it.effect("while an item waits, what it was made of is let go of", () =>
+    Effect.gen(function*() {
+      setFlagsFromString("--expose-gc")
+      const collect = runInNewContext("gc") as () => void
+      const { arrived, letGo, run } = yield* backend
+      const submit = yield* groupCommit({ weigh, run, closed })
+      const first = yield* arrived
+      const flying = yield* Effect.forkChild(submit(() => 1))
+      yield* first
+      let made: WeakRef<object> | null = null
+      const makeOf = (whole: { readonly item: number }) => submit(() => {
+        made = new WeakRef(whole)
+        return whole.item
+      })
+      const waiting = yield* Effect.forkChild(Effect.suspend(() => makeOf({ item: 2 })), { startImmediately: true })
+      // What a WeakRef was made of stays until the turn is over.
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      collect()
+      assert.isUndefined(made!.deref())
+      const second = yield* arrived
+      yield* letGo
+      yield* second
+      yield* letGo
+      assert.deepStrictEqual([yield* Fiber.join(flying), yield* Fiber.join(waiting)], [10, 20])
+    }).pipe(Effect.scoped))
+
   it.effect("a batch that fails or dies as a whole fails each of its callers, and the next batch runs", () =>
     Effect.gen(function*() {
       let call = 0
@@ -159,7 +201,7 @@ describe("groupCommit", () => {
         weigh, closed,
         run: (items) => ++call === 1 ? Effect.fail("disk") : call === 2 ? Effect.die("bug") : Effect.succeed(items.map((item) => Exit.succeed(item)))
       })
-      const both = () => Effect.forEach([1, 2], (item) => Effect.exit(submit(item)), { concurrency: "unbounded" })
+      const both = () => Effect.forEach([1, 2], (item) => Effect.exit(submit(() => item)), { concurrency: "unbounded" })
       assert.deepStrictEqual(yield* both(), [Exit.fail("disk"), Exit.fail("disk")])
       for (const exit of yield* both()) assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
       assert.deepStrictEqual(yield* both(), [Exit.succeed(1), Exit.succeed(2)])
@@ -171,11 +213,11 @@ describe("groupCommit", () => {
       const scope = yield* Scope.make()
       const submit = yield* Scope.provide(groupCommit({ weigh, run, closed }), scope)
       const first = yield* arrived
-      const flying = yield* Effect.forkChild(submit(1))
+      const flying = yield* Effect.forkChild(submit(() => 1))
       yield* first
-      const waiting = yield* Effect.forkChild(submit(2), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(submit(() => 2), { startImmediately: true })
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-      assert.strictEqual(yield* Effect.flip(submit(3)), "closed")
+      assert.strictEqual(yield* Effect.flip(submit(() => 3)), "closed")
       const second = yield* arrived
       yield* letGo
       yield* second
@@ -194,7 +236,7 @@ describe("groupCommit", () => {
       const submit = yield* Scope.provide(
         groupCommit<number, number, string>({ weigh, closed, maxRecords: 120, maxBytes: 1_000_000, maxInFlight: 2, run: (items) => Effect.succeed(items.map((item) => Exit.succeed(item))) }), scope)
       const items = Array.from({ length: 300 }, (_, index) => index)
-      yield* Effect.forEach(items, (item) => Effect.forkChild(Effect.map(submit(item), (answer) => answered.push([answer, turn])), { startImmediately: true }))
+      yield* Effect.forEach(items, (item) => Effect.forkChild(Effect.map(submit(() => item), (answer) => answered.push([answer, turn])), { startImmediately: true }))
       yield* Scope.close(scope, Exit.void)
       yield* Fiber.interrupt(turns)
       assert.deepStrictEqual(answered.map(([item]) => item), items)
@@ -208,6 +250,6 @@ describe("groupCommit", () => {
       const scope = yield* Scope.make()
       const submit = yield* Scope.provide(groupCommit<number, number, string>({ weigh, closed, run: () => Effect.die("never") }), scope)
       yield* Scope.close(scope, Exit.void)
-      assert.strictEqual(yield* Effect.flip(submit(1)), "closed")
+      assert.strictEqual(yield* Effect.flip(submit(() => 1)), "closed")
     }))
 })

@@ -33,7 +33,7 @@ export interface GroupCommitOptions<Item, Answer, E> {
    * When it fails as a whole, every item of the batch gets its cause.
    */
   readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Exit.Exit<Answer, E>>, E>
-  /** An item that will not be run: its caller took it back, or it came too late. */
+  /** An item that will not be run: its caller took it back. */
   readonly dropped?: (item: Item) => void
   /** The error of a call that comes after closing began. */
   readonly closed: () => E
@@ -77,7 +77,7 @@ class Waiting<Item, Answer, E> {
 }
 
 /**
- * Makes the front of a store's commits: call what it returns, and wait until the item is durable.
+ * Makes the front of a store's commits: call what it returns with what makes an item, and wait until that is durable. Where the making throws, its caller dies of it, and nobody else.
  *
  * A caller that is interrupted while its item still waits takes the item back. Once the item is in flight
  * it is written or refused like any other, and only the answer is dropped: no batch is ever torn.
@@ -85,7 +85,7 @@ class Waiting<Item, Answer, E> {
  */
 export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
   options: GroupCommitOptions<Item, Answer, E>
-): Effect.fn.Return<(item: Item) => Effect.Effect<Answer, E>, never, Scope.Scope> {
+): Effect.fn.Return<(make: () => Item) => Effect.Effect<Answer, E>, never, Scope.Scope> {
   const { maxBytes = batchBytes, maxInFlight = 1, maxRecords = batchRecords, nowMs = () => performance.now() } = options
   const queue: Array<Waiting<Item, Answer, E>> = []
   /** Answers that are on their way to their callers. */
@@ -98,24 +98,26 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
   let closed = false
   let wake: (() => void) | null = null
 
-  const submit = (item: Item): Effect.Effect<Answer, E> =>
+  const submit = (make: () => Item): Effect.Effect<Answer, E> =>
     Effect.callback<Answer, E>((resume) => {
-      if (closed) {
-        options.dropped?.(item)
-        return resume(Effect.fail(options.closed()))
-      }
+      if (closed) return resume(Effect.fail(options.closed()))
+      const item = make()
       const weight = options.weigh(item)
       const waiting = new Waiting<Item, Answer, E>(item, weight, resume)
       queue.push(waiting)
       waitingRecords += weight.records
       waitingBytes += weight.bytes
       if (mayGo()) wake?.()
-      return Effect.sync(() => {
-        const at = queue.indexOf(waiting)
-        if (at < 0) return
-        remove(at, 1)
-        options.dropped?.(waiting.takeItem())
-      })
+      return takeBack(waiting)
+    })
+
+  /** Not within `submit`: while an item waits, nothing should hold what it was made of. */
+  const takeBack = (waiting: Waiting<Item, Answer, E>): Effect.Effect<void> =>
+    Effect.sync(() => {
+      const at = queue.indexOf(waiting)
+      if (at < 0) return
+      remove(at, 1)
+      options.dropped?.(waiting.takeItem())
     })
 
   const remove = (from: number, count: number): ReadonlyArray<Waiting<Item, Answer, E>> => {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { BodyTooLarge, detailItem, InvalidInput, UnsupportedMediaType } from "@flyball/contract"
 import type { Body } from "@flyball/contract/http"
 import { readJson } from "@flyball/evidence"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 
 /** Whether the request brings a body, going by its headers. */
 export const bringsBody = ({ headers }: IncomingMessage): boolean =>
@@ -28,16 +28,16 @@ export const readBody = (
   if (!isJson(request)) return Effect.fail(new UnsupportedMediaType())
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) return Effect.fail(new BodyTooLarge({ limitBytes }))
   if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue()
-  return Effect.flatMap(collect(request, limitBytes), (bytes) => {
+  return collect(request, limitBytes, (bytes) => {
     if (bytes.length === 0) return noValue
     const read = readJson(bytes, keepRaw === null ? {} : { keepRaw })
-    if (read.ok) return Effect.succeed(read.value)
+    if (read.ok) return Exit.succeed(read.value)
     const { offset, reason } = read
-    return Effect.fail(new InvalidInput({ detail: [detailItem(["body"], "json_invalid", `The body is not JSON that can be read: ${says[reason]}`, null, { reason, offset })] }))
+    return Exit.fail(new InvalidInput({ detail: [detailItem(["body"], "json_invalid", `The body is not JSON that can be read: ${says[reason]}`, null, { reason, offset })] }))
   })
 }
 
-const noValue = Effect.succeed(undefined)
+const noValue = Exit.succeed(undefined)
 
 const says = {
   size: "it is too large",
@@ -47,8 +47,8 @@ const says = {
   duplicate: "a member stands twice in one object"
 } as const
 
-/** All bytes of the request. What goes beyond the limit is never kept; the rest of it is let run out by {@link discardRest}. */
-const collect = (request: IncomingMessage, limitBytes: number): Effect.Effect<Uint8Array, BodyTooLarge> =>
+/** What `read` makes of all bytes of the request. What goes beyond the limit is never kept; the rest of it is let run out by {@link discardRest}. */
+const collect = <A, E>(request: IncomingMessage, limitBytes: number, read: (bytes: Uint8Array) => Exit.Exit<A, E>): Effect.Effect<A, E | BodyTooLarge> =>
   Effect.callback((resume) => {
     const chunks: Array<Uint8Array> = []
     let size = 0
@@ -64,7 +64,7 @@ const collect = (request: IncomingMessage, limitBytes: number): Effect.Effect<Ui
     const onEnd = (): void => {
       if (isOver) return
       isOver = true
-      resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
+      resume(Effect.suspend(() => read(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))))
     }
     // The sender is gone in the middle of its body: nobody waits for an answer.
     const onGone = (): void => {

@@ -6,7 +6,7 @@ import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { attachIdentity, type AttachIdentity } from "../identity/attach-identity.ts"
 import { TrustStore } from "../identity/trust-store.ts"
-import { newId } from "../ids.ts"
+import { newIdIn } from "../ids.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
 import { compareText, isStorable } from "../storage/text.ts"
 import type { StorageConflict } from "../storage/faults.ts"
@@ -66,12 +66,12 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       isStorable(name) ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null) : Effect.succeed(null)
 
     /** One attempt: answers the document that exists, or commits a new one. */
-    const registerOnce = (input: AgentCreate, writer: Writer, options: RegisterOptions, look: boolean) => Effect.flatMap(newId("agt"), (agentId): Effect.Effect<Registered, RegisterRefusal | StorageConflict | ReadFault> => {
+    const registerOnce = (agentId: string, input: AgentCreate, writer: Writer, options: RegisterOptions, look: boolean): Effect.Effect<Registered, RegisterRefusal | StorageConflict | ReadFault> => {
       const plan = planRegister({ agentId, input, writer, limits: options.key ?? null })
       if (Result.isFailure(plan)) return Effect.fail(plan.failure)
       if (!look) return made(agentId, plan.success)
-      return Effect.flatMap(byName(input.name), (existing) => existing === null ? made(agentId, plan.success) : Effect.succeed<Registered>({ document: existing, created: false }))
-    })
+      return Effect.flatMap(byName(input.name), (existing) => existing === null ? made(agentId, plan.success) : Effect.succeed({ document: existing, created: false }))
+    }
 
     const made = (agentId: string, { agent, change }: RegisterPlan): Effect.Effect<Registered, StorageConflict | ReadFault> =>
       Effect.map(storage.commit(change), () => ({ document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true }))
@@ -79,8 +79,8 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
     /** Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not look. */
     const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => {
       let look = false
-      return commitPlanned(storage, Effect.suspend(() => {
-        const attempt = registerOnce(input, writer, options, look)
+      return commitPlanned(storage, Effect.withFiber((fiber) => {
+        const attempt = registerOnce(newIdIn(fiber, "agt"), input, writer, options, look)
         look = true
         return attempt
       }))

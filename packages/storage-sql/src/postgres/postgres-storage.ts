@@ -58,10 +58,10 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
     ...reads,
     outbox: { ...reads.outbox, claim: claimIn(sessions.claimer, schema, home) },
     commit: (change) =>
-      Effect.suspend(() => {
+      submit(() => {
         const unplanned = changeProblem(change)
         if (unplanned !== null) throw new Error(unplanned)
-        return submit(prepare(nodeCrypto, change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy)))
+        return prepare(nodeCrypto, change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy))
       }),
     ...leasesIn(sessions.readers, schema)
   }

@@ -185,10 +185,9 @@ const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDo
       })
   })
   return (change: ChangeSet) =>
-    Effect.suspend(() => {
+    submit(() => {
       invariant(changeProblem(change))
-      const packed = prepare(change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy))
-      return submit({ change: packed, touched: touchedBy(change) })
+      return { change: prepare(change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy)), touched: touchedBy(change) }
     })
 })
 
