@@ -28,6 +28,7 @@ export class BulkInsert {
 
   /** Adds a row. True when that filled a call, so that no row waits any more. */
   add(...row: ReadonlyArray<SQLInputValue>): boolean {
+    if (row.length !== this.#columns) throw new RangeError(`A row of ${this.#columns} columns was expected, and has ${row.length}.`)
     for (let column = 0; column < this.#columns; column++) this.#values[this.#used + column] = row[column]!
     this.#used += this.#columns
     if (this.#used < this.#values.length) return false

@@ -105,7 +105,6 @@ export class ChainWriter {
     try {
       const namings = names.map((joined) => this.#naming(joined))
       this.#rows.begin.run()
-      namings.forEach((naming, index) => this.#documents.lookAhead(changes.filter((change) => change.names === index), naming))
       const answers = changes.map((change) => this.#apply(nowMs, change, namings[change.names]!))
       this.#flush()
       committing = true

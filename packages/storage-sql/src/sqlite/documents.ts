@@ -68,11 +68,6 @@ export class Documents {
     this.#lastIds.settle()
   }
 
-  /** Before ChangeSets of one naming are checked, each after those before it are written. */
-  lookAhead(changes: ReadonlyArray<BatchedChange>, naming: Naming): void {
-    this.#unique.lookAhead(changes, naming)
-  }
-
   /** Adds every version and unique value that is not as the ChangeSet expects. Reads only. */
   check(change: BatchedChange, naming: Naming, conflicts: Array<Conflict>): void {
     for (const { collection, id, version } of change.expects) this.#checkVersion(collection, id, version, naming, conflicts)

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { openWriter, tags } from "./testing/open-writer.ts"
 
-/** What a ChangeSet does to a document: it is put as new, put whatever is there, or deleted. The last two let all go that waits, and what was looked up ahead. */
+/** What a ChangeSet does to a document: it is put as new, put whatever is there, or deleted. The last two let all go that waits. */
 const act = (kinds: fc.Arbitrary<"new" | "any" | "delete">) => fc.record({
   kind: kinds,
   id: fc.nat({ max: 400 }).map((id) => `d${id}`),
@@ -11,7 +11,7 @@ const act = (kinds: fc.Arbitrary<"new" | "any" | "delete">) => fc.record({
 })
 const calm = act(fc.constant("new"))
 const lively = act(fc.oneof({ weight: 25, arbitrary: fc.constant("new" as const) }, { weight: 2, arbitrary: fc.constant("any" as const) }, { weight: 1, arbitrary: fc.constant("delete" as const) }))
-/** Batches large enough that values are looked up ahead, most of them, of ChangeSets of one or two documents. */
+/** Batches of ChangeSets of one or two documents. */
 const batch = fc.oneof(...[calm, lively].map((one) =>
   fc.array(fc.uniqueArray(one, { minLength: 1, maxLength: 2, selector: ({ id }) => id }), { minLength: 1, maxLength: 40, size: "max" })))
 const batches = fc.array(batch, { minLength: 1, maxLength: 5, size: "max" })

@@ -1,11 +1,8 @@
 /** Values of look-up keys that one document of a collection may have: who holds them, in the writer. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Conflict } from "@flyball/core/storage"
-import type { BatchedChange, BatchedPut, Name } from "./batch.ts"
+import type { BatchedPut, Name } from "./batch.ts"
 import type { Naming } from "./documents.ts"
-
-/** Values that one call looks for; fewer are looked for one by one. */
-const lookedFor = 16
 
 /** A value of a look-up key. */
 interface Value {
@@ -17,52 +14,23 @@ interface Value {
 /** The unique values of the table `document_key`, and of the rows that wait to go there. */
 export class UniqueValues {
   readonly #holder: StatementSync
-  readonly #held: StatementSync
   /** Who holds a value that waits. */
   readonly #waiting = new Map<string, string>()
-  /** Values that the table does not hold, since it was last changed. */
-  readonly #free = new Set<string>()
 
   constructor(db: DatabaseSync) {
     this.#holder = db.prepare(
       "SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? AND k.value = ? AND k.single = 1"
     )
-    this.#held = db.prepare(`SELECT value FROM document_key WHERE collection = ? AND name = ? AND single = 1 AND value IN (${Array.from({ length: lookedFor }, () => "?").join(", ")})`)
   }
 
-  /** The table is about to change, or was rolled back: what waited is in it, or dropped. */
+  /** What waited is in the table, or dropped. */
   settle(): void {
     this.#waiting.clear()
-    this.#free.clear()
   }
 
   /** A document takes a value that {@link check} found nothing against; its row waits. */
   wait(naming: Naming, value: Value, id: string): void {
     this.#waiting.set(slotOf(naming, value), id)
-  }
-
-  /** Looks for the values that ChangeSets of one naming are about to take, many at a time: most are free, and that need not be asked again for each. */
-  lookAhead(changes: ReadonlyArray<BatchedChange>, naming: Naming): void {
-    if (changes.length < lookedFor) return
-    const byKey = new Map<string, { readonly collection: Name; readonly name: Name; readonly values: Array<string> }>()
-    for (const { puts } of changes) {
-      for (const { collection, keys } of puts) {
-        for (const { name, single, value } of keys) {
-          if (!single) continue
-          const key = slotOf(naming, { collection, name, value: "" })
-          const known = byKey.get(key)
-          if (known === undefined) byKey.set(key, { collection, name, values: [value] })
-          else known.values.push(value)
-        }
-      }
-    }
-    for (const [key, { collection, name, values }] of byKey) {
-      for (let at = 0; values.length - at >= lookedFor; at += lookedFor) {
-        const some = values.slice(at, at + lookedFor)
-        const held = new Set(this.#held.all(naming.find(collection), naming.find(name), ...some).map((row) => row["value"]))
-        for (const value of some) if (!held.has(value)) this.#free.add(key + value)
-      }
-    }
   }
 
   /** Judges values as all puts of the ChangeSet will leave them: a value that one put frees, another may take. Reads only. */
@@ -85,9 +53,7 @@ export class UniqueValues {
   }
 
   #holderOf(slot: string, naming: Naming, { collection, name, value }: Value): string | undefined {
-    const waiting = this.#waiting.get(slot)
-    if (waiting !== undefined || this.#free.has(slot)) return waiting
-    return this.#holder.get(naming.find(collection), naming.find(name), value)?.["id"] as string | undefined
+    return this.#waiting.get(slot) ?? (this.#holder.get(naming.find(collection), naming.find(name), value)?.["id"] as string | undefined)
   }
 }
 
