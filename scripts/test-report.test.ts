@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { countTests, diedOf, joined, withoutFiles } from "./test-report.ts"
+import { countTests, diedOf, joined, settledOf } from "./test-report.ts"
 
 const report = { numPassedTests: 7, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [{ name: "/a.test.ts", status: "passed", assertionResults: [{ status: "passed" }] }] }
 
@@ -32,11 +32,18 @@ describe("a file whose process a signal ended", () => {
     assert.deepEqual(diedOf([{ cause: { message: "Worker exited unexpectedly with code 1 during started state while running test file /b.test.ts" } }]), { files: [], others: 1 })
   })
 
-  it("gives way to what its next run says, and nothing else does", () => {
+  it("is not told apart where something else killed it", () => {
+    for (const signal of ["SIGKILL", "SIGABRT", "SIGTERM"]) assert.deepEqual(diedOf([{ cause: { message: `Worker exited unexpectedly with signal ${signal} during started state while running test file /b.test.ts` } }]), { files: [], others: 1 })
+  })
+
+  it("gives way to what its next run says, but for the tests that had failed, and nothing else does", () => {
     const of = (name: string, ...statuses: ReadonlyArray<string>) => ({ name, status: "failed", assertionResults: statuses.map((status) => ({ status })) })
     const counts = { numPassedTests: 9, numFailedTests: 9, numPendingTests: 9, numTodoTests: 9 }
-    const rest = withoutFiles({ ...counts, testResults: [of("/a", "passed", "failed", "pending"), of("/b", "passed", "failed", "todo")] }, ["/b"])
-    assert.deepEqual(countTests(rest, 0), { passed: 1, failed: 2 })
-    assert.deepEqual(countTests(joined(rest, withoutFiles({ ...counts, testResults: [of("/b", "passed", "passed")] }, [])), 0), { passed: 3, failed: 2 })
+    const again = settledOf({ ...counts, testResults: [of("/b", "passed", "passed")].map((file) => ({ ...file, status: "passed" })) }, [])
+    const countOf = (...files: ReadonlyArray<ReturnType<typeof of>>) => countTests(joined(settledOf({ ...counts, testResults: files }, ["/b"]), again), 0)
+    assert.deepEqual(countOf(of("/a", "passed", "failed", "pending"), of("/b", "passed", "todo")), { passed: 3, failed: 2 })
+    assert.deepEqual(countOf(of("/b", "passed", "failed", "todo")), { passed: 2, failed: 1 })
+    // What goes after the tests of /a threw.
+    assert.deepEqual(countOf(of("/a", "passed"), of("/b", "passed")), { passed: 3, failed: 1 })
   })
 })

@@ -1,8 +1,8 @@
 /**
  * `npm test`: starts Postgres once (or uses `FLYBALL_TEST_PG_URL`), runs vitest with whatever arguments follow, stops Postgres.
  *
- * Where a signal ends the process of a test file, that file runs again, eight times at most, and this says so: V8 of Node 24 has ended some in which threads start and end (vitest.config.ts says why).
- * A test that fails is never run again.
+ * Where a signal ends the process of a test file, that file runs again, three times at most, and this says so: V8 of Node 24 has ended some in which threads start and end (vitest.config.ts says why).
+ * A test that failed has failed, whatever it does when its file runs again.
  *
  * The last line is always `N passed, N failed`; the exit status is 0 when nothing failed.
  */
@@ -14,13 +14,13 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Died, VitestReport } from "./test-report.ts"
-import { countTests, joined, withoutFiles } from "./test-report.ts"
+import { countTests, joined, settledOf } from "./test-report.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
 
 /** Times that files are run again whose process a signal ended. */
-const MOST_AGAIN = 8
+const MOST_AGAIN = 3
 
 /** How a run ended. */
 interface Run {
@@ -58,7 +58,7 @@ const runAll = async (args: ReadonlyArray<string>, databaseUrl: string, folder: 
   let { died, report, status } = await runVitest(args, databaseUrl, folder)
   for (let again = 0; died.files.length > 0 && report !== null && again < MOST_AGAIN; again++) {
     console.log(`A signal ended the process of ${died.files.length} test file${died.files.length === 1 ? "" : "s"}: ${died.files.join(", ")}. Once more:`)
-    const rest = withoutFiles(report, died.files)
+    const rest = settledOf(report, died.files)
     const others = died.others
     const next = await runVitest(died.files, databaseUrl, folder)
     report = next.report === null ? null : joined(rest, next.report)
