@@ -33,7 +33,7 @@ export const ringingStorage: Layer.Layer<Storage, never, Storage | OutboxBell> =
   const bell = yield* OutboxBell
   return Storage.of({
     ...storage,
-    // Nothing of the ChangeSet is held on to: see `nudgingStorage`.
+    // What is left to ring for is looked up first: the closure needs nothing else of the ChangeSet. The Effect that it maps holds it until the commit is over, which only acts with events pass by; decisions have none.
     commit: (change) => {
       const left = leftBy(change)
       return left.length === 0 ? storage.commit(change) : Effect.map(storage.commit(change), (receipt) => {
