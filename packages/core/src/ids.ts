@@ -6,8 +6,6 @@ import { Entropy } from "./entropy.ts"
 /** Bytes of milliseconds since 1970 at the front of an id; they make ids sort by time. */
 const timeBytes = 6
 const idBytes = 16
-/** Where the bytes of an id stand until it is text. */
-const scratch = new Uint8Array(idBytes)
 
 /**
  * Makes an id such as `agt_06f1…`: 48 bits of the clock's milliseconds, then 80 random bits.
@@ -19,7 +17,8 @@ export const newId = (prefix: string): Effect.Effect<string> => Effect.withFiber
 
 /** The same for who is in a fiber already, and comes by too often for an Effect more. */
 export const newIdIn = (fiber: Fiber.Fiber<unknown, unknown>, prefix: string): string => {
-  scratch.set(fiber.getRef(Entropy).bytes(idBytes - timeBytes), timeBytes)
-  for (let at = timeBytes - 1, rest = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()); at >= 0; at--, rest = Math.floor(rest / 256)) scratch[at] = rest % 256
-  return encodeId(`${prefix}_`, scratch)
+  const bytes = new Uint8Array(idBytes)
+  bytes.set(fiber.getRef(Entropy).bytes(idBytes - timeBytes), timeBytes)
+  for (let at = timeBytes - 1, rest = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()); at >= 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256
+  return encodeId(`${prefix}_`, bytes)
 }
