@@ -5,8 +5,8 @@ import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { builtProgram } from "../scripts/build/built.cjs"
 import { type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
+import { flyball, sayUnbuilt } from "./server-process.ts"
 
 const ROUNDS = 15
 /** Compiling everything anew is slow and steady. */
@@ -31,7 +31,7 @@ const ended = (command: string, args: ReadonlyArray<string>, environment = proce
 /** Milliseconds from the start of `flyball serve` to its first 200, and what it has in memory then. The server is stopped in order. */
 const first200 = async (folder: string, environment: NodeJS.ProcessEnv): Promise<number> => {
   const startedAt = performance.now()
-  const server = spawn(bin("flyball"), ["serve"], { env: { ...environmentOf(folder), ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+  const server = spawn(flyball, ["serve"], { env: { ...environmentOf(folder), ...environment }, stdio: ["ignore", "pipe", "inherit"] })
   const exited = new Promise((resolve) => server.once("exit", resolve))
   const port = await new Promise<number>((resolve, reject) => {
     let out = ""
@@ -63,7 +63,7 @@ export const benchmark: Benchmark = {
   about: "flyball serve until its first 200, and flyball-verify --version, as processes of their own through node_modules/.bin, against node -e 0",
   run: async (say) => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
-    if (builtProgram(path("../apps/server")) === null) say("coldstart: nothing that was joined is from these sources, so the sources are measured. npm run build joins them.")
+    sayUnbuilt(say)
     let folders = 0
     const fresh = (): string => join(folder, `data-${folders++}`)
     try {

@@ -1,6 +1,6 @@
 /** Plain answers over HTTP, in requests a second of processor time, against bare node:http that answers as much, and stores as much for a POST. */
 import { alternateTimes, type Benchmark, figure, type Line } from "./harness.ts"
-import { besideBare, CONNECTIONS, Connections, processorMs, type Request } from "./server-process.ts"
+import { besideBare, CONNECTIONS, Connections, processorMs, type Request, sayUnbuilt } from "./server-process.ts"
 
 /** Few, and many rounds: the machine's speed drifts within seconds, and a pair should see one of it. */
 const REQUESTS = 4_000
@@ -16,8 +16,9 @@ const GOAL = 0.4
 export const benchmark: Benchmark = {
   name: "http",
   about: `GET agent, POST agent and GET chain head over ${CONNECTIONS} connections, ${REQUESTS} a round after ${WARM_UP} to warm up, in requests a second of the server's processor time, against bare node:http with the same inserts`,
-  run: async () => {
+  run: async (say) => {
     if (process.platform !== "linux") throw new Error("this benchmark reads /proc, so it runs on Linux only")
+    sayUnbuilt(say)
     return besideBare("./bare-http.ts", async ({ agent, bare, key, server }) => {
       const headers = { authorization: `Bearer ${key}` }
       let made = 0

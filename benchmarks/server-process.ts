@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { builtProgram } from "../scripts/build/built.cjs"
 import { processUs } from "./processor-time.ts"
 
 /** Connections that a load holds open. */
@@ -21,9 +22,17 @@ export interface Running {
 /** A file beside the benchmarks. */
 export const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
+/** The `flyball` command, as an operator starts it: the joined program where it is made from these sources, else the sources. */
+export const flyball = file("../node_modules/.bin/flyball")
+
+/** Says so where the sources would be measured, which is not what a deployment runs. */
+export const sayUnbuilt = (say: (text: string) => void): void => {
+  if (builtProgram(file("../apps/server")) === null) say("nothing that was joined is from these sources, so the sources are measured. npm run build joins them.")
+}
+
 /** Starts a program that prints its address when it is ready. */
-export const start = async (args: ReadonlyArray<string>, environment: { readonly [name: string]: string }): Promise<Running> => {
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+export const start = async (command: string, args: ReadonlyArray<string>, environment: { readonly [name: string]: string }): Promise<Running> => {
+  const child = spawn(command, args, { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
   const closed = new Promise((resolve) => child.once("close", resolve))
   const port = await new Promise<number>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
@@ -38,14 +47,13 @@ export const start = async (args: ReadonlyArray<string>, environment: { readonly
 /** `flyball serve` on a new SQLite file, with an administrator's token, an ingest key and an agent. */
 export const startFlyball = async (folder: string) => {
   const environment = { FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_LOG_LEVEL: "silent" }
-  const main = file("../apps/server/src/main.ts")
-  const server = await start([main, "serve"], environment)
+  const server = await start(flyball, ["serve"], environment)
   const call = async (path: string, token: string, body: unknown): Promise<any> => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: JSON.stringify(body) })
     return response.json()
   }
   const token = await new Promise<string>((resolve) => {
-    const child = spawn(process.execPath, [main, "token", "--role", "admin"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+    const child = spawn(flyball, ["token", "--role", "admin"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
     child.stdout.once("data", (chunk) => resolve(String(chunk).trim()))
   })
   const { key } = await call("/api/v1/admin/ingest-keys", token, { name: "bench", org_unit: "bench" })
@@ -59,12 +67,12 @@ export type Pair = Awaited<ReturnType<typeof startFlyball>> & { readonly folder:
 /** Runs both for as long as `use` takes, on files of their own that go afterwards. */
 export const besideBare = async <A>(bareFile: string, use: (pair: Pair) => Promise<A>): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
-  const flyball = await startFlyball(folder)
-  const bare = await start([file(bareFile), join(folder, "bare.db")], {})
+  const subject = await startFlyball(folder)
+  const bare = await start(process.execPath, [file(bareFile), join(folder, "bare.db")], {})
   try {
-    return await use({ ...flyball, folder, bare })
+    return await use({ ...subject, folder, bare })
   } finally {
-    await flyball.server.stop()
+    await subject.server.stop()
     await bare.stop()
     rmSync(folder, { recursive: true, force: true })
   }

@@ -82,7 +82,7 @@ export const benchmark: Benchmark = {
   about: `${EVENTS} events to ${WEBHOOKS} webhooks a round, receivers in another process; and one of ${WEBHOOKS} receivers that never answers`,
   run: async (say) => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
-    const receivers = await start([file("./webhook-receivers.ts"), String(WEBHOOKS)], {})
+    const receivers = await start(process.execPath, [file("./webhook-receivers.ts"), String(WEBHOOKS)], {})
     const postgres = await startPostgres()
     try {
       const database = await freshDatabase(postgres.url)
