@@ -1,6 +1,6 @@
 /** The access mapping as it travels: which claims of a person's token grant which role where. Spec: document 1 section 2, "Access draft resolution"; api.md "Who may call". */
 import { Schema } from "effect"
-import { defaulted, identifier, integer, list, name, oneOf, optional, text } from "./fields.ts"
+import { defaulted, identifier, integer, leftOut, list, name, oneOf, optional, text } from "./fields.ts"
 import { roles } from "./session.ts"
 
 /** Claims that a rule can match. */
@@ -40,10 +40,10 @@ const claimValues = list(text(0, CLAIM_LIMIT), 0, 1_000)
 
 /** Body of POST /admin/entitlement-rules/resolve-draft. */
 export const ResolveDraftIn = Schema.Struct({
-  rules: defaulted(rules, []),
-  roles: defaulted(claimValues, []),
-  groups: defaulted(claimValues, []),
-  user_ids: defaulted(claimValues, []),
+  rules: leftOut(rules, []),
+  roles: leftOut(claimValues, []),
+  groups: leftOut(claimValues, []),
+  user_ids: leftOut(claimValues, []),
   trust_canonical: defaulted(Schema.Boolean, false)
 })
 export type ResolveDraftIn = typeof ResolveDraftIn.Type

@@ -34,6 +34,9 @@ export const AgentCreate = Schema.Struct({
 })
 export type AgentCreate = typeof AgentCreate.Type
 
+/** {@link AgentCreate} from whoever has not one org unit, so that a missing one is listed beside whatever else is wrong. */
+export const AgentCreateOfUnit = Schema.Struct({ ...AgentCreate.fields, org_unit: orgUnit })
+
 // What only registration or an act of its own may set; the rest is a description, which may be given anew.
 const { name: _name, owner_name: _ownerName, owner_email: _ownerEmail, org_unit: _orgUnit, ...description } = AgentCreate.fields
 

@@ -29,11 +29,15 @@ export const check = <T>(holds: (value: T) => boolean, detail: CheckDetail, keyw
 /** An optional member; null means the same as absent, but in the body of a PATCH, where it empties what may be empty. */
 export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-/** A member that may be left out, and then is `value`. */
-export const defaulted = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
+/**
+ * A word that may be left out, and then is `value`.
+ *
+ * Not for what has items or members: its form is then looked at before its checks, and what only those find would not be listed beside. {@link leftOut} is.
+ */
+export const defaulted = <S extends Schema.Top & { readonly Encoded: string | boolean }>(schema: S, value: S["Encoded"]) =>
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))).annotate({ leftOut: value })
 
-/** A parameter that may be left out; whoever reads it then takes `value`, and the interface description says so. */
+/** A member or a parameter that may be left out; whoever reads it then takes `value`, and the interface description says so. */
 export const leftOut = <S extends Schema.Top>(schema: S, value: S["Type"]) => Schema.optionalKey(schema.annotate({ leftOut: value }))
 
 const codePoints = (text: string): number => {

@@ -1,11 +1,20 @@
 /** Turns the parts of a request into what its endpoint asks for, all problems of path and query at once. */
 import { type DetailItem, detailItem, InvalidInput, missingBody, type Refusal } from "@flyball/contract"
-import type { AnyEndpoint } from "@flyball/contract/http"
+import type { AnyEndpoint, Caller } from "@flyball/contract/http"
 import { Result } from "effect"
 import { paramNames } from "./router.ts"
 
-/** The decoded parameters of a path. */
-export const decodeParams = (endpoint: AnyEndpoint, values: ReadonlyArray<string>): Result.Result<{ readonly [name: string]: unknown }, Refusal> => {
+/** The decoded parameters of a path and of a query, or all that is wrong with both. An id that cannot be one is told alone: there is nothing to ask about. */
+export const decodeTarget = (endpoint: AnyEndpoint, values: ReadonlyArray<string>, queryText: string): Result.Result<{ readonly params: { readonly [name: string]: unknown }; readonly query: unknown }, Refusal> => {
+  const params = decodeParams(endpoint, values)
+  const odd = Result.isFailure(params) ? params.failure : null
+  if (odd !== null && odd._tag !== "InvalidInput") return Result.fail(odd)
+  const query = decodeQuery(endpoint, queryText)
+  if (odd !== null) return Result.fail(Result.isSuccess(query) ? odd : invalid([...odd.detail, ...query.failure.detail] as ReadonlyArray<DetailItem>))
+  return Result.isFailure(query) ? Result.fail(query.failure) : Result.succeed({ params: Result.getOrThrow(params), query: query.success })
+}
+
+const decodeParams = (endpoint: AnyEndpoint, values: ReadonlyArray<string>): Result.Result<{ readonly [name: string]: unknown }, Refusal> => {
   const params: { [name: string]: unknown } = {}
   const names = namesOf(endpoint.path)
   for (let index = 0; index < names.length; index++) {
@@ -28,8 +37,8 @@ const namesOf = (path: string): ReadonlyArray<string> => {
   return names
 }
 
-/** The decoded query. Parameters that the endpoint does not know are passed over; one it knows may stand there once. */
-export const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown, InvalidInput> => {
+/** Parameters that the endpoint does not know are passed over; one it knows may stand there once. */
+const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown, InvalidInput> => {
   if (endpoint.query === null) return Result.succeed({})
   const given = new URLSearchParams(text)
   const known: { [name: string]: string } = {}
@@ -66,10 +75,10 @@ const isUriText = (text: string): boolean => {
 }
 
 /** The decoded body. An endpoint without one takes nothing, or an empty object. */
-export const decodeBody = (endpoint: AnyEndpoint, value: unknown): Result.Result<unknown, InvalidInput> => {
+export const decodeBody = (endpoint: AnyEndpoint, value: unknown, caller: Caller | null): Result.Result<unknown, InvalidInput> => {
   if (endpoint.body === null) return value === undefined ? Result.succeed(null) : Result.mapError(emptyBody(value), invalid)
   if (value === undefined && !endpoint.body.optional) return Result.fail(invalid(missingBody))
-  return Result.mapError(endpoint.body.decode(value === undefined ? {} : value) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
+  return Result.mapError(endpoint.body.decode(value === undefined ? {} : value, caller) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
 }
 
 const invalid = (detail: ReadonlyArray<DetailItem>): InvalidInput => new InvalidInput({ detail })

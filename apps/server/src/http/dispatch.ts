@@ -1,8 +1,10 @@
 /**
  * One request from its head to its answer.
  *
- * The order is part of the contract: path (404), method (405), token (401), access (403), path parameters (404, 422), query (422),
+ * The order is part of the contract: path (404), method (405), token (401), access (403), parameters of path (404) and query (422, those of both at once),
  * body (415, 413, 422), and only then the handler. Nothing is written to the store before the handler.
+ *
+ * What the forms of a body's members say is listed at once. Rules between members, and those that need the clock or the store, are looked at when every form is right, as validators behind the fields are.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type AnyEndpoint, refusalFor } from "@flyball/contract/http"
@@ -12,7 +14,7 @@ import type { Answer } from "./answer.ts"
 import { type Access, authenticate } from "./authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./call.ts"
 import { accessCaller, type KnownCaller } from "./caller.ts"
-import { decodeBody, decodeParams, decodeQuery } from "./decode-call.ts"
+import { decodeBody, decodeTarget } from "./decode-call.ts"
 import { onlyAuthorization } from "./only-authorization.ts"
 import { bringsBody, readBody } from "./read-body.ts"
 import type { Route } from "./router.ts"
@@ -58,15 +60,13 @@ export const dispatch = Effect.fnUntraced(function*(
     if (refusal !== null) return yield* refusal
     progress.caller = caller
   }
-  const params = decodeParams(endpoint, route.values)
-  if (Result.isFailure(params)) return yield* params.failure
-  const asked = decodeQuery(endpoint, query)
+  const asked = decodeTarget(endpoint, route.values, query)
   if (Result.isFailure(asked)) return yield* asked.failure
-  const body = decodeBody(endpoint, bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined)
+  const body = decodeBody(endpoint, bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined, accessCaller(progress.caller))
   if (Result.isFailure(body)) return yield* body.failure
   const call = {
-    params: params.success,
-    query: asked.success,
+    params: asked.success.params,
+    query: asked.success.query,
     body: body.success,
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),

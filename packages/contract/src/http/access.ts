@@ -44,6 +44,12 @@ export type Caller =
   | { readonly kind: "key"; readonly orgUnit: string }
   | { readonly kind: "user"; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string> }
 
+/** The one org unit of a caller, which need not be named; null where it has every one, or several. */
+export const unitOf = (caller: Caller): string | null => {
+  if (caller.kind === "key") return caller.orgUnit
+  return caller.orgUnits !== "*" && caller.orgUnits.length === 1 ? caller.orgUnits[0]! : null
+}
+
 /** Why this caller may not use an endpoint of this row; null when it may. */
 export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forbidden | null => {
   if (caller.kind === "key") return row.ingestKey ? null : new KeyNotAllowed()

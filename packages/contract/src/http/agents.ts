@@ -1,12 +1,12 @@
 /** The registry's endpoints. Spec: document 1 section 4; api.md "agents and registry". */
 import { Schema } from "effect"
-import { Agent, AgentCreate, AgentListQuery, AgentUpdate, DisownIn, Orphan, OwnershipTransfer, RecertifyIn, SuspendIn } from "../agents.ts"
+import { Agent, AgentCreate, AgentCreateOfUnit, AgentListQuery, AgentUpdate, DisownIn, Orphan, OwnershipTransfer, RecertifyIn, SuspendIn } from "../agents.ts"
 import { IdentityIn, IdentityVerdict } from "../identity.ts"
 import { pageQuery } from "../page.ts"
 import { ProvenanceCreate, ProvenanceOut } from "../provenance.ts"
 import { AgentNotFound } from "../refusals.ts"
-import { access } from "./access.ts"
-import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
+import { access, unitOf } from "./access.ts"
+import { bodyBy, endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
 
 /** The agent that a path names. */
 export const agentId = idParam("agent", () => new AgentNotFound())
@@ -15,7 +15,7 @@ export const agentId = idParam("agent", () => new AgentNotFound())
 export const agents = {
   create: endpoint({
     id: "agents.create", method: "POST", path: "/api/v1/agents", summary: "Registers an agent, in draft.",
-    access: access.capture, body: jsonBody(AgentCreate), success: json(201, Agent),
+    access: access.capture, body: bodyBy(jsonBody(AgentCreate), jsonBody(AgentCreateOfUnit), (caller) => unitOf(caller) === null), success: json(201, Agent),
     refusals: ["AgentNameTaken", "OrgUnitNotAllowed", "TierOverCap"]
   }),
   list: endpoint({

@@ -5,7 +5,7 @@ import { id, integerParam } from "../fields.ts"
 import { idPattern, idPrefixes, type IdKind } from "../ids.ts"
 import { BODY_LIMIT_BYTES } from "../limits.ts"
 import { InvalidInput, type Refusal, type RefusalTag } from "../refusals.ts"
-import type { AccessRow } from "./access.ts"
+import type { AccessRow, Caller } from "./access.ts"
 
 /** A path parameter. */
 export interface Param<A> {
@@ -36,7 +36,8 @@ export const seqParam: Param<number> = {
 /** A JSON body. */
 export interface Body<A> {
   readonly schema: Schema.Top
-  readonly decode: (value: unknown) => Decoded<A>
+  /** Who sends it may change what has to be there; without a caller, what the interface description says. */
+  readonly decode: (value: unknown, caller?: Caller | null) => Decoded<A>
   readonly limitBytes: number
   /** A request without a body is one with an empty object. */
   readonly optional: boolean
@@ -52,6 +53,10 @@ export const jsonBody = <S extends Schema.Top & { readonly DecodingServices: nev
   const decoder = decode(schema)
   return { schema, decode: (value) => decoder(value, "body"), limitBytes: options.limitBytes ?? BODY_LIMIT_BYTES, optional: false, keepRaw: options.keepRaw ?? null }
 }
+
+/** A body of one shape, from some callers of one that asks for more. The interface description shows the first. */
+export const bodyBy = <A>(body: Body<A>, stricter: Body<A>, asksMore: (caller: Caller) => boolean): Body<A> =>
+  ({ ...body, decode: (value, caller = null) => (caller !== null && asksMore(caller) ? stricter : body).decode(value) })
 
 /** A body of one shape that may be left out. */
 export const optionalBody = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S): Body<S["Type"]> => ({ ...jsonBody(schema), optional: true })

@@ -1,7 +1,6 @@
 /** The access mapping through the plain door. */
 import { Effect } from "effect"
-import { mappedRules, resolvedOut } from "../access-mapping/document.ts"
-import { resolveClaims } from "../access-mapping/rules/resolve.ts"
+import { resolveDraft, resolveInput } from "../access-mapping/resolve-input.ts"
 import { AccessMapping } from "../access-mapping/service.ts"
 import type { Writer } from "../writer.ts"
 import type { AccessMappingDoor } from "./access-mapping-door-types.ts"
@@ -16,10 +15,7 @@ export const accessMappingDoor = (door: Door, own: Writer): AccessMappingDoor =>
     get: (options) => door.run(AccessMapping.use((mapping) => mapping.get), options),
     set: (mapping, options) => act((writer) => Effect.flatMap(decoded(decodeMapping, mapping), (input) => AccessMapping.use((access) => access.set(input, writer))), options),
     resolve: (claims, options) =>
-      door.run(Effect.flatMap(decoded(decodeClaims, claims), ({ groups, roles, user_ids: userIds }) =>
-        AccessMapping.use((access) => Effect.map(access.current, (mapping) => resolvedOut(resolveClaims(mapping, { roles, groups, userIds }))))), options),
-    resolveDraft: (draft, options) =>
-      door.run(Effect.map(decoded(decodeDraft, draft), ({ groups, roles, rules, trust_canonical: trustCanonical, user_ids: userIds }) =>
-        resolvedOut(resolveClaims({ rules: mappedRules(rules), trustCanonical }, { roles, groups, userIds }))), options)
+      door.run(Effect.flatMap(decoded(decodeClaims, claims), (input) => AccessMapping.use((access) => Effect.map(access.current, (mapping) => resolveInput(mapping, input)))), options),
+    resolveDraft: (draft, options) => door.run(Effect.map(decoded(decodeDraft, draft), resolveDraft), options)
   }
 }

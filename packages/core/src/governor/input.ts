@@ -1,13 +1,13 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
-  AgentCreate, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DeliveriesQuery, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, IdentityIn, InvalidInput, MappingIn, ModelCreate, ModelUpdate,
+  AgentCreateOfUnit, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DeliveriesQuery, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, IdentityIn, InvalidInput, MappingIn, ModelCreate, ModelUpdate,
   OwnershipTransfer, PackRequest, ProvenanceCreate, quickDecisions, RecertifyIn, RecordsQuery, RecoverIn, ResolveDraftIn, RotateSecretIn, SettleIn, SuspendIn, VerifyQuery, WebhookCreate
 } from "@flyball/contract"
 import { Effect, Result, Schema } from "effect"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
 /** An agent to register. */
-export const decodeAgent = decode(AgentCreate)
+export const decodeAgent = decode(AgentCreateOfUnit)
 /** What changes of an agent. */
 export const decodeChange = decode(AgentUpdate)
 /** Why an agent is suspended. */

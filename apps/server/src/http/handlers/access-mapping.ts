@@ -1,6 +1,6 @@
 /** The access mapping. */
 import type { accessMapping } from "@flyball/contract/http"
-import { AccessMapping, mappedRules, resolveClaims, resolvedOut } from "@flyball/core"
+import { AccessMapping, resolveDraft } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
@@ -13,6 +13,5 @@ export const accessMappingHandlers: HandlersOf<typeof accessMapping> = {
     const mapping = yield* AccessMapping
     return json(yield* mapping.set(body, yield* writerOf(caller)))
   }),
-  resolveDraft: ({ body: { groups, roles, rules, trust_canonical: trustCanonical, user_ids: userIds } }) =>
-    Effect.succeed(json(resolvedOut(resolveClaims({ rules: mappedRules(rules), trustCanonical }, { roles, groups, userIds }))))
+  resolveDraft: ({ body }) => Effect.succeed(json(resolveDraft(body)))
 }
