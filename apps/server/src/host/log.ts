@@ -20,7 +20,7 @@ const NEWS_MS = 60_000
 const MOST_FAULTS = 32
 
 /**
- * Logs each finished request: answers 5xx as errors, the others as information.
+ * Logs each finished request: answers 5xx as errors, the others as information, among them the 503 of a server that drains.
  *
  * A store that is away or full fails every request in the same words. They are an error once a minute, with the number of those between; the others are
  * information like any request. `nowMs` counts milliseconds from anywhere.
@@ -29,7 +29,8 @@ export const requestLog = (log: Log, nowMs: () => number): LogRequest => {
   const faults = new Map<string, { readonly sinceMs: number; repeated: number }>()
   return ({ durationMs, ...entry }) => {
     const members = { ...entry, durationMs: Math.round(durationMs * 10) / 10 }
-    if (entry.status !== 503 || entry.problem === null) return log(entry.status >= 500 ? "error" : "info", "request", members)
+    if (entry.status !== 503) return log(entry.status >= 500 ? "error" : "info", "request", members)
+    if (entry.problem === null) return log("info", "request", members)
     const words = entry.problem.split("\n", 1)[0]!
     const before = faults.get(words)
     if (before !== undefined && nowMs() - before.sinceMs < NEWS_MS) {

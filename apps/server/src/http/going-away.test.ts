@@ -41,10 +41,11 @@ describe("callers that go away", () => {
 
 describe("going away", () => {
   it("healthz says so first, everything else is still answered", async () => {
-    const { admin, send, server } = await opened()
+    const { admin, log, send, server } = await opened()
     server.drain()
     const health = await send("GET", "/healthz")
     assert.deepStrictEqual([health.status, health.json.code], [503, "draining"])
+    assert.deepStrictEqual(log.filter(({ route }) => route === "/healthz").map(({ problem, status }) => [status, problem]), [[503, null]], "nothing to look into")
     assert.strictEqual((await send("GET", "/api/v1/agents", { token: admin })).status, 200)
     assert.strictEqual((await send("GET", "/status")).headers.get("connection"), "close")
   })

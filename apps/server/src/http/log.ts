@@ -15,7 +15,7 @@ export interface RequestLog {
   readonly client: string | null
   /** The trace that it belongs to, where spans are made. */
   readonly traceId?: string
-  /** Of answers 500 and 503: what happened, for the operator. */
+  /** Of answers 500 and 503: what happened, for the operator. Null where the server drains, which is nothing to look into. */
   readonly problem: string | null
 }
 

@@ -1,7 +1,7 @@
 /** The HTTP server: `node:http` over the endpoint table. Decision 0003 says why it is our own. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import { BATCH_LIMIT_BYTES } from "@flyball/contract"
+import { BATCH_LIMIT_BYTES, Draining } from "@flyball/contract"
 import { endpoints, internalError, type Problem, problemOf } from "@flyball/contract/http"
 import { Cause, Context, Effect, Exit } from "effect"
 import type { Access, TokenVerifier } from "./authenticate.ts"
@@ -219,7 +219,9 @@ const requestSpanOf = (tracing: TracingApi | null, { headers }: IncomingMessage)
 const problemOfCause = (cause: Cause.Cause<unknown>, id: string): { readonly shown: Problem; readonly code: string | null; readonly logged: string | null } => {
   const error = Cause.findErrorOption(cause)
   const known = error._tag === "Some" ? problemOf(error.value) : null
-  if (known !== null) return { shown: known, code: codeOfProblem(known), logged: known.status >= 500 ? Cause.pretty(cause) : null }
+  // That the server goes was asked for: whoever found an error in the log for each probe of each deployment would stop reading it.
+  const meant = error._tag === "Some" && error.value instanceof Draining
+  if (known !== null) return { shown: known, code: codeOfProblem(known), logged: known.status >= 500 && !meant ? Cause.pretty(cause) : null }
   const gone = Cause.hasInterruptsOnly(cause)
   const shown = internalError(id)
   return { shown, code: gone ? null : codeOfProblem(shown), logged: gone ? null : Cause.pretty(cause) }
