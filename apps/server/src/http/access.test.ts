@@ -1,140 +1,49 @@
 /** Every route by every kind of caller, against a table written from the specification, not from the code. Spec: api.md, "Who may call". */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
-import { decode } from "@flyball/contract"
+import { decode, roles } from "@flyball/contract"
 import { endpoints } from "@flyball/contract/http"
 import { Result } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { devIssuer } from "../dev-issuer.ts"
 import { goodRequests } from "./http-requests.ts"
 import { openWorld, OTHER_UNIT, UNIT, type World } from "./http-world.ts"
-
-/** Callers whose token opens something, in the order of the table's columns. */
-const callers = ["key", "otherKey", "auditor", "reviewer", "operator", "governor", "admin", "unitAuditor", "otherAdmin", "otherReviewer", "otherOperator", "otherGovernor"] as const
-type Caller = (typeof callers)[number]
-
-/**
- * Columns: key of the agent's org unit, key of another unit, the five roles with org unit *, an auditor of the agent's unit; an admin, a reviewer, an operator
- * and a governor of another unit.
- * A 403 of a key is `key_not_allowed`, of a person `forbidden`.
- */
-const table: { readonly [id: string]: ReadonlyArray<number> } = {
-  "system.healthz": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "system.status": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "system.me": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "agents.create": [201, 201, 403, 403, 403, 403, 201, 403, 201, 403, 403, 403],
-  "agents.list": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "agents.get": [200, 404, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "system.meta": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "models.list": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "models.create": [403, 403, 403, 403, 403, 201, 201, 403, 201, 403, 403, 201],
-  "models.update": [403, 403, 403, 403, 403, 200, 200, 403, 403, 403, 403, 403],
-  "agents.add_provenance": [403, 403, 403, 403, 403, 201, 201, 403, 404, 403, 403, 404],
-  "agents.provenance": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "agents.orphans": [403, 403, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "agents.update": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "agents.activate": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "agents.suspend": [403, 403, 403, 403, 200, 200, 200, 403, 404, 403, 404, 404],
-  "agents.decommission": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "agents.recertify": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "agents.transfer_ownership": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "agents.disown": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "agents.attach_identity": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
-  "decisions.witness": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
-  "decisions.list": [200, 404, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "decisions.settle": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
-  "decisions.gap": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
-  "bound.create_envelope": [403, 403, 403, 403, 403, 201, 201, 403, 404, 403, 403, 404],
-  "bound.envelopes": [403, 403, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "bound.envelope": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.update_envelope": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "bound.lint": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.publish": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "bound.withdraw": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "bound.backtest": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.versions": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.version": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.diff": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.request_waiver": [403, 403, 403, 403, 403, 201, 201, 403, 404, 403, 403, 404],
-  "bound.waivers": [403, 403, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.grant_waiver": [403, 403, 403, 403, 403, 200, 200, 403, 404, 403, 403, 404],
-  "bound.evaluate": [201, 404, 403, 403, 403, 403, 201, 403, 404, 403, 403, 403],
-  "bound.evaluation": [200, 404, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.explain": [200, 404, 200, 200, 200, 200, 200, 200, 404, 404, 404, 404],
-  "bound.void_evaluation": [403, 403, 403, 403, 201, 201, 201, 403, 404, 403, 404, 404],
-  "chain.head": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "chain.verify": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
-  "chain.records": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
-  "chain.record": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
-  "chain.proof": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
-  "chain.consistency": [403, 403, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403],
-  "chain.checkpoint": [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "chain.keys": [403, 403, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "chain.erase": [403, 403, 403, 403, 403, 403, 201, 403, 403, 403, 403, 403],
-  "evidence.create": [403, 403, 201, 201, 201, 201, 201, 201, 201, 201, 201, 201],
-  "evidence.list": [403, 403, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
-  "evidence.download": [403, 403, 200, 200, 200, 200, 200, 404, 404, 404, 404, 404],
-  "access_mapping.get": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "access_mapping.set": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "access_mapping.resolve_draft": [403, 403, 403, 403, 403, 403, 200, 403, 200, 403, 403, 403],
-  "ingest_keys.mint": [403, 403, 403, 403, 403, 403, 201, 403, 201, 403, 403, 403],
-  "ingest_keys.list": [403, 403, 403, 403, 403, 403, 200, 403, 200, 403, 403, 403],
-  "ingest_keys.revoke": [403, 403, 403, 403, 403, 403, 200, 403, 404, 403, 403, 403],
-  "webhooks.create": [403, 403, 403, 403, 403, 403, 201, 403, 403, 403, 403, 403],
-  "webhooks.list": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.get": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.test": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.revoke": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.rotate_secret": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.complete_rotation": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.disable": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.enable": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.deliveries": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.redeliver": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403],
-  "webhooks.recover": [403, 403, 403, 403, 403, 403, 200, 403, 403, 403, 403, 403]
-}
+import { expectedStatuses, type TableCaller, tableCallers } from "./testing/expected-statuses.ts"
 
 let world: World
 let good: Awaited<ReturnType<typeof goodRequests>>
-let tokens: { readonly [C in Caller]: string }
+/** Every caller of the table with its token, in the order of its columns. */
+let callers: ReadonlyArray<TableCaller & { readonly token: string }>
 
 beforeAll(async () => {
   world = await openWorld()
   good = await goodRequests(world)
-  tokens = {
-    key: world.key,
-    otherKey: world.otherKey,
-    ...world.tokens,
-    unitAuditor: await world.token("auditor", UNIT),
-    otherAdmin: await world.token("admin", OTHER_UNIT),
-    otherReviewer: await world.token("reviewer", OTHER_UNIT),
-    otherOperator: await world.token("operator", OTHER_UNIT),
-    otherGovernor: await world.token("governor", OTHER_UNIT)
-  }
+  const tokenOf = ({ orgUnit, role }: TableCaller): Promise<string> | string => role !== null ? world.token(role, orgUnit) : orgUnit === UNIT ? world.key : world.otherKey
+  callers = await Promise.all(tableCallers.flat().map(async (caller) => ({ ...caller, token: await tokenOf(caller) })))
 })
 afterAll(() => world.close())
 
-const unitOf = (caller: Caller): string => caller === "key" || caller === "unitAuditor" ? UNIT : caller.startsWith("other") ? OTHER_UNIT : "*"
-
 describe("who may call", () => {
   it("has a line for every endpoint", () => {
-    assert.deepStrictEqual(Object.keys(table).sort(), endpoints.map(({ id }) => id).sort())
+    assert.deepStrictEqual(Object.keys(expectedStatuses).sort(), endpoints.map(({ id }) => id).sort())
   })
 
   for (const endpoint of endpoints) {
     it(`${endpoint.method} ${endpoint.path}: each caller gets what the table says`, async () => {
-      for (const [column, caller] of callers.entries()) {
-        const { json, path } = await good(endpoint, unitOf(caller))
-        const got = await world.send(endpoint.method, path, { token: tokens[caller], ...(json === null ? {} : { json }) })
-        const expected = table[endpoint.id]![column]!
-        assert.strictEqual(got.status, expected, `${caller}: ${got.text.slice(0, 300)}`)
+      const row = expectedStatuses[endpoint.id]!.flat()
+      assert.strictEqual(row.length, callers.length)
+      for (const [column, { name, orgUnit, role, token }] of callers.entries()) {
+        const { json, path } = await good(endpoint, orgUnit)
+        const got = await world.send(endpoint.method, path, { token, ...(json === null ? {} : { json }) })
+        const expected = row[column]!
+        assert.strictEqual(got.status, expected, `${name}: ${got.text.slice(0, 300)}`)
         if (expected < 300 && endpoint.success.schema !== null) {
           const problems = decode(endpoint.success.schema as never)(got.json, "body")
-          assert.isTrue(Result.isSuccess(problems), `${caller}: the answer is not what the table says: ${JSON.stringify(problems).slice(0, 500)}`)
+          assert.isTrue(Result.isSuccess(problems), `${name}: the answer is not what the table says: ${JSON.stringify(problems).slice(0, 500)}`)
           assert.strictEqual(got.headers.get("content-type"), endpoint.success.media)
         }
         if (expected !== 403) continue
-        if (unitOf(caller) !== "*" && caller.toLowerCase().endsWith("key")) {
+        if (role === null) {
           assert.deepStrictEqual(got.json, { detail: "This action needs an OIDC session.", code: "key_not_allowed" })
         } else assert.strictEqual(got.json.code, "forbidden")
       }
@@ -177,7 +86,7 @@ describe("the order of refusals", () => {
       const { path } = await good(endpoint)
       const bad = { body: "{not json", headers: { "content-type": "text/plain" } }
       assert.strictEqual((await world.send(endpoint.method, path, bad)).status, 401)
-      if (!endpoint.access.roles.includes("auditor")) assert.strictEqual((await world.send(endpoint.method, path, { ...bad, token: tokens.auditor })).status, 403)
+      if (!endpoint.access.roles.includes("auditor")) assert.strictEqual((await world.send(endpoint.method, path, { ...bad, token: world.tokens.auditor })).status, 403)
       if (!endpoint.access.ingestKey) assert.strictEqual((await world.send(endpoint.method, path, { ...bad, token: world.key })).json.code, "key_not_allowed")
     }
   })
@@ -198,7 +107,7 @@ describe("org units", () => {
   })
 
   it("bound an admin of one unit to its agents, keys and sparse packs", async () => {
-    const token = tokens.otherAdmin
+    const token = await world.token("admin", OTHER_UNIT)
     const keys = await world.send("GET", "/api/v1/admin/ingest-keys", { token })
     assert.isTrue(keys.json.length > 0 && keys.json.every((key: { org_unit: string }) => key.org_unit === OTHER_UNIT))
     const mint = await world.send("POST", "/api/v1/admin/ingest-keys", { token, json: { name: "k", org_unit: UNIT } })
@@ -213,17 +122,28 @@ describe("org units", () => {
     assert.isTrue(agents.json.every((agent: { org_unit: string }) => agent.org_unit === OTHER_UNIT))
   })
 
-  it("bound what people of another unit are shown in lists, whatever their role", async () => {
+  it("bound what people are shown in lists to their own unit's, whatever their role", async () => {
     const owned = await world.register("in no other unit's list", UNIT)
     const lists = ["/agents", "/agents/orphans", "/bound/envelopes", "/evidence/packs"]
     const idsFor = async (path: string, token: string): Promise<ReadonlyArray<string>> => (await world.send("GET", `/api/v1${path}`, { token })).json.map(({ id }: { readonly id: string }) => id)
     for (const path of lists) {
       const mine = await idsFor(path, await world.token("governor", UNIT))
-      const theirs = await Promise.all((["otherAdmin", "otherReviewer", "otherOperator", "otherGovernor"] as const).map((caller) => idsFor(path, tokens[caller])))
+      for (const role of roles) assert.deepStrictEqual(await idsFor(path, await world.token(role, UNIT)), mine, `${role}, ${path}`)
+      const theirs = await Promise.all(roles.map(async (role) => idsFor(path, await world.token(role, OTHER_UNIT))))
       if (path !== "/evidence/packs") assert.isAbove(mine.length, 0, path)
       for (const seen of theirs) assert.deepStrictEqual(seen.filter((id) => mine.includes(id)), [], path)
     }
     assert.include(await idsFor("/agents", await world.token("governor", UNIT)), owned)
+  })
+
+  it("let people fetch a sparse pack of their own unit's agents, whatever their role, and nobody of another", async () => {
+    const agent = await world.register("of a sparse pack", UNIT)
+    for (const role of roles) {
+      const token = await world.token(role, UNIT)
+      const { json: pack } = await world.send("POST", "/api/v1/evidence/packs", { token, json: { kind: "sparse", agent_id: agent } })
+      assert.strictEqual((await world.send("GET", `/api/v1/evidence/packs/${pack.id}`, { token })).status, 200, role)
+      assert.strictEqual((await world.send("GET", `/api/v1/evidence/packs/${pack.id}`, { token: await world.token(role, OTHER_UNIT) })).status, 404, role)
+    }
   })
 
   it("a key registers up to its tier", async () => {
@@ -236,7 +156,7 @@ describe("org units", () => {
 describe("a caller's own view", () => {
   it("tells a key and a person apart", async () => {
     assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: world.key })).json, { subject: world.keyId, kind: "key", role: null, org_units: [UNIT], name: null })
-    assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: tokens.unitAuditor })).json,
+    assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: await world.token("auditor", UNIT) })).json,
       { subject: `auditor of ${UNIT}`, kind: "user", role: "auditor", org_units: [UNIT], name: null })
   })
 
