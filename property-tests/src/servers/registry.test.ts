@@ -1,18 +1,22 @@
 /** Several processes on one Postgres: a key that was revoked, and the clock of the registry, one process killed. */
-import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
-import { givenDatabase } from "@flyball/testkit/postgres"
+import { replacePostgresClock } from "@flyball/storage-sql/testing"
+import { givenDatabase, openDatabase } from "@flyball/testkit/postgres"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { type JobsProcess, startJobs } from "./jobs-process.ts"
 import { adminToken, flyball, type ServerProcess, startServer, type Variables } from "./server-process.ts"
+
+const MINUTE_MS = 60_000
+/** So many that the process which suspends them is far from done when it is seen to have begun. */
+const AGENTS = 600
 
 let folder: string
 const database = givenDatabase({ beforeAll: beforeEach, afterAll: afterEach })
 let variables: Variables
 let servers: ReadonlyArray<ServerProcess>
+let jobs: Array<JobsProcess>
 let admin: string
 
 beforeEach(async () => {
@@ -21,9 +25,12 @@ beforeEach(async () => {
   const first = await startServer(variables)
   servers = [first, ...await Promise.all([1, 2].map(() => startServer(variables)))]
   admin = await adminToken(variables)
+  jobs = []
 }, 120_000)
 afterEach(async () => {
   await Promise.all(servers.filter((server) => server.runs()).map((server) => server.stop("SIGKILL")))
+  for (const job of jobs) job.send("SIGKILL")
+  await Promise.all(jobs.map((job) => job.stop()))
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -48,18 +55,37 @@ describe("three servers on one Postgres", () => {
   })
 
   it("suspend every orphan once a week has passed, once, and nobody else, though the process that does it is killed", { timeout: 240_000 }, async () => {
-    const names = Array.from({ length: 120 }, (_, index) => ({ name: `agent ${index}`, org_unit: "ops", ...(index % 3 === 0 ? { owner_name: "Ada" } : {}) }))
+    const names = Array.from({ length: AGENTS }, (_, index) => ({ name: `agent ${index}`, org_unit: "ops", ...(index % 3 === 0 ? { owner_name: "Ada" } : {}) }))
     const made = await Promise.all(names.map(async (input, index) => (await call(servers[index % 3]!, admin, "POST", "/api/v1/agents", input)).json.id as string))
     const orphans = made.filter((_, index) => index % 3 !== 0).sort()
     await Promise.all(servers.map((server) => server.stop("SIGTERM")))
 
-    assert.deepStrictEqual(await suspending(6).ended, { status: 0, suspended: 0 })
-    const [killed, second, third] = [suspending(8), suspending(8), suspending(8)]
-    await killed.ready
-    killed.child.kill("SIGKILL")
-    const after = await Promise.all([second.ended, third.ended])
-    assert.deepStrictEqual(after.map(({ status }) => status), [0, 0])
-    assert.strictEqual((await suspending(8).ended).suspended, 0, "nothing is left")
+    const early = later(6)
+    assert.deepStrictEqual([await early.looked, await early.stop()], [0, 0])
+    // Leases go by the database's clock. From here on it stands, so that they run out when this says so, however long a machine takes.
+    const clock = await replacePostgresClock(database.url)
+    const atMs = Date.now()
+    await clock.set(atMs)
+
+    const killed = later(8)
+    await killed.begun
+    // As it lies there it lives, in the midst of whatever it was doing, and its lease with it.
+    killed.send("SIGSTOP")
+    const others = [later(8), later(8)]
+    assert.deepStrictEqual(await Promise.all(others.map(({ looked }) => looked)), [0, 0], "one process at a time")
+    killed.send("SIGKILL")
+    assert.strictEqual(await killed.stop(), "SIGKILL")
+    assert.deepStrictEqual(await Promise.all(others.map(({ look }) => look())), [0, 0], "nobody gave its lease back")
+    const done = await suspendedAgents()
+    assert.isAbove(done, 0)
+    assert.isBelow(done, orphans.length, "it was killed in the midst of it")
+
+    await clock.set(atMs + MINUTE_MS)
+    const counts = await Promise.all(others.map(({ look }) => look()))
+    assert.deepStrictEqual(counts.toSorted((a, b) => a - b), [0, orphans.length - done], "one of the others does what is left")
+    assert.deepStrictEqual(await Promise.all(others.map(({ stop }) => stop())), [0, 0])
+    const last = later(8)
+    assert.deepStrictEqual([await last.looked, await last.stop()], [0, 0], "nothing is left")
 
     servers = [await startServer(variables)]
     const records = (await call(servers[0]!, admin, "GET", "/api/v1/chain/records?kind=agent.suspended&limit=1000")).json as ReadonlyArray<{ readonly body: { readonly agent_id: string; readonly reason: string; readonly writer: string } }>
@@ -70,22 +96,15 @@ describe("three servers on one Postgres", () => {
   })
 })
 
-const program = fileURLToPath(new URL("./suspend-process.ts", import.meta.url))
+/** The jobs of a server, so many days later. */
+const later = (days: number): JobsProcess => {
+  const started = startJobs(database.url, join(folder, "data"), days)
+  jobs.push(started)
+  return started
+}
 
-/** A process so many days later that suspends what is due. `ready` is when it begins. */
-const suspending = (days: number): { readonly child: ChildProcess; readonly ready: Promise<void>; readonly ended: Promise<{ readonly status: number | null; readonly suspended: number }> } => {
-  const child = spawn(process.execPath, [program, database.url, join(folder, "data"), String(days)], { stdio: ["ignore", "pipe", "inherit"] })
-  let last = ""
-  const lines = createInterface(child.stdout)
-  const ready = new Promise<void>((resolve) => {
-    lines.on("line", (line) => {
-      last = line
-      resolve()
-    })
-  })
-  const ended = new Promise<{ readonly status: number | null; readonly suspended: number }>((resolve, reject) => {
-    child.on("error", reject)
-    child.on("close", (status) => resolve({ status, suspended: Number(last) }))
-  })
-  return { child, ready, ended }
+const suspendedAgents = async (): Promise<number> => {
+  const sql = await openDatabase(database.url)
+  const [row] = await sql.ask("select count(*)::int as n from flyball.records where kind = 'agent.suspended'").finally(sql.close)
+  return row!["n"] as number
 }
