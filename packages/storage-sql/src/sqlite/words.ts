@@ -2,13 +2,17 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { StoreDamaged } from "./sqlite-fault.ts"
 
-/** Texts kept in memory on each side. Past it the memory is emptied: the table is still there. */
+/** Words kept in memory on each side, numbers by text and texts by number. Past it that memory is emptied: the table is still there. */
 const cachedWords = 50_000
 /** New texts that are worth one look at all of them, and how far apart they may lie: rows that are of no use, for each that is. */
 const fewTexts = 8
 const sparse = 4
 
-/** The table `word` behind a cache. What adds to it is in `words-writer.ts`. */
+/**
+ * The table `word` behind a cache. What adds to it is in `words-writer.ts`.
+ *
+ * A writer asks for numbers and a reader for texts, so what is found one way is not remembered for the other: new agents come by the thousand, and the collector copies each that is kept.
+ */
 export class Words {
   readonly #ids = new Map<string, number>()
   readonly #texts = new Map<number, string>()
@@ -45,7 +49,7 @@ export class Words {
     const row = this.#selectText.get(id)
     if (row === undefined) throw new StoreDamaged(`a row refers to word ${id}, which is not there`)
     const text = row["text"] as string
-    this.keep(id, text)
+    this.#keepText(id, text)
     return text
   }
 
@@ -66,7 +70,7 @@ export class Words {
     const texts = joined.split("\0")
     const found = numbers.split(",")
     // Else it holds one that is none of ours, and each is looked for by itself.
-    if (texts.length === found.length) found.forEach((number, index) => this.keep(Number(number), texts[index]!))
+    if (texts.length === found.length) found.forEach((number, index) => this.#keepText(Number(number), texts[index]!))
   }
 
   /** Drops what a rolled-back transaction may have put into the cache. */
@@ -75,11 +79,15 @@ export class Words {
     this.#texts.clear()
   }
 
-  /** Remembers a word that is in the table, and answers its number. */
+  /** Remembers the number of a text that is in the table, and answers it. */
   keep(id: number, text: string): number {
-    if (this.#ids.size >= cachedWords || this.#texts.size >= cachedWords) this.forget()
+    if (this.#ids.size >= cachedWords) this.#ids.clear()
     this.#ids.set(text, id)
-    this.#texts.set(id, text)
     return id
+  }
+
+  #keepText(id: number, text: string): void {
+    if (this.#texts.size >= cachedWords) this.#texts.clear()
+    this.#texts.set(id, text)
   }
 }
