@@ -3,6 +3,7 @@ import { InvalidTransition, TierGateUnmet } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { idAtMs } from "../id-time.ts"
+import { RULES } from "../replay/rules/rules-version.ts"
 import type { EventDraft } from "../storage/outbox.ts"
 import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
@@ -23,7 +24,7 @@ export const planActivate = (stored: StoredAgent, writer: Writer, met: ReadonlyS
   Result.gen(function*() {
     const status = yield* allowed(stored, "activate")
     yield* gate(stored.body.autonomyTier, met)
-    return changeAgent(stored, { ...without(stored.body, "suspendedReason"), status }, { kind: "agent.activated", writer }, [
+    return changeAgent(stored, { ...without(stored.body, "suspendedReason"), status }, { kind: "agent.activated", body: { rules: RULES }, writer }, [
       event("agent.activated", { agent_id: stored.id, autonomy_tier: stored.body.autonomyTier, writer: writer.id })
     ])
   })

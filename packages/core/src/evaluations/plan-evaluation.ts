@@ -8,6 +8,7 @@ import { type Action, decide, type KillState } from "../envelopes/rules/decide.t
 import type { Decision } from "../envelopes/rules/decision.ts"
 import type { WindowState } from "../envelopes/rules/meter-reading.ts"
 import { present } from "../present.ts"
+import { RULES } from "../replay/rules/rules-version.ts"
 import type { EventDraft } from "../storage/outbox.ts"
 import type { AsOf, JsonObject, PartDraft, RecordDraft } from "../storage/port.ts"
 import { event } from "../webhooks/event.ts"
@@ -99,6 +100,7 @@ export const planEvaluation = (asked: Asked, standing: Standing, windows: Window
     latches: latches.length === 0 ? null : latches,
     mode: "enforced",
     review_id: reviewId,
+    rules: RULES,
     run_id: input.run_id,
     shadow: shadow === null ? null : sideBody(shadow),
     tier: agent.body.autonomyTier,

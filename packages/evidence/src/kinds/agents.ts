@@ -1,6 +1,6 @@
 /** Rows of the catalogue: agents, what they are made of, and models. */
 import { MAX_PART_BYTES } from "../pack/format.ts"
-import { agentId, type BodyMember, choice, count, hash, id, instant, type KindRow, may, must, name, part, type PartRow, tier, writer } from "./row.ts"
+import { agentId, type BodyMember, choice, count, hash, id, instant, type KindRow, may, must, name, part, type PartRow, rules, tier, writer } from "./row.ts"
 
 const riskClass = choice("prohibited", "high", "limited", "minimal", "unclassified")
 const ownerPart = (holds: string): PartRow => part("owner", 8192, holds)
@@ -39,8 +39,8 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "agent.activated",
-    about: "The agent may act by itself, as far as its tier and envelope go.",
-    body: [agentId, writer],
+    about: "The agent may act by itself, as far as its tier and envelope go. `rules` is the version of the rules that let it, 1 where it is absent.",
+    body: [agentId, rules, writer],
     parts: []
   },
   {

@@ -1,6 +1,6 @@
 /** Rows of the catalogue: envelopes, exceptions to them, and verdicts under them. */
 import { MAX_PART_BYTES } from "../pack/format.ts"
-import { agentId, choice, count, hash, id, instant, type KindRow, may, MIB, must, name, part, tier, writer } from "./row.ts"
+import { agentId, choice, count, hash, id, instant, type KindRow, may, MIB, must, name, part, rules, tier, writer } from "./row.ts"
 
 const envelopeId = must("envelope_id", id("env_"))
 const authors = must("authors", { type: "list", of: { type: "writer" }, min: 1, max: 64 })
@@ -18,7 +18,7 @@ const envelopePart = part("envelope", 262_144, "the envelope, `envelope/1`")
 export const envelopeKinds: ReadonlyArray<KindRow> = [
   {
     kind: "evaluation.made",
-    about: "Our verdict on what an agent intends, under the envelopes in force just before this record. `shadow` is what versions on trial would have said; nobody is bound by it.",
+    about: "Our verdict on what an agent intends, under the envelopes in force just before this record. `shadow` is what versions on trial would have said; nobody is bound by it. `rules` is the version of the rules that decided, 1 where it is absent.",
     body: [
       may("action_digest", hash),
       agentId,
@@ -36,6 +36,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       must("mode", choice("enforced", "shadow")),
       must("outcome", outcome),
       may("review_id", id("rev_")),
+      rules,
       may("run_id", name(200)),
       may("shadow", { type: "object", members: [layers, must("matched_rule", name(128)), meters, must("outcome", outcome), stoppedOn, trace] }),
       stoppedOn,

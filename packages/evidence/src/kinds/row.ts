@@ -38,6 +38,8 @@ export const id = (prefix: string): MemberType => ({ type: "id", prefix })
 export const choice = (...values: ReadonlyArray<string>): MemberType => ({ type: "enum", values })
 export const name = (max: number): MemberType => ({ type: "name", max })
 export const count: MemberType = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER }
+/** By which rules the service decided; absent means 1. */
+export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
 export const instant: MemberType = { type: "instant" }
 export const hash: MemberType = { type: "hash" }
 export const writer = must("writer", { type: "writer" })

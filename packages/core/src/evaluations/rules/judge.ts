@@ -1,6 +1,7 @@
 /** Judges one recorded evaluation by what the records before it say. Spec: envelopes.md 3.8; decision 0026. */
 import { equalBytes } from "@flyball/evidence"
 import type { Decision } from "../../envelopes/rules/decision.ts"
+import { areNewerRules, newerRules } from "../../replay/rules/rules-version.ts"
 import type { ReplayRecord } from "../../replay/rules/types.ts"
 import { AdviceBytes } from "./advice.ts"
 import { type Bound, Bindings } from "./bindings.ts"
@@ -52,6 +53,7 @@ export class Judge {
 
   /** What is wrong with an evaluation, or not known of it; null where it is as it must be. */
   judge(record: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
+    if (areNewerRules(record.body)) return problem("withheld", newerRules(record.body))
     const found = this.#byRecords(record, body, recordMs)
     return this.#fromGenesis || found?.verdict !== "withheld" ? found : this.#byItself(record, body, recordMs, found)
   }

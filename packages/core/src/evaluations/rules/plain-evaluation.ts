@@ -3,6 +3,7 @@
  * takes as long as deciding; this one only ever says yes where that one does, and a test holds the two together.
  */
 import { recordKinds } from "@flyball/evidence"
+import { RULES } from "../../replay/rules/rules-version.ts"
 import type { Json, JsonMap } from "../../replay/rules/types.ts"
 
 const names = recordKinds.find(({ kind }) => kind === "evaluation.made")!.body.map(({ name }) => name)
@@ -32,13 +33,16 @@ export const isPlainEvaluation = (body: JsonMap, isAgent: (id: string) => boolea
   return (status === "active" || status === "suspended") && decidedBy === "server" && mode === "enforced" && isOutcome(outcome) && isTier(tier) &&
     typeof agentId === "string" && isAgent(agentId) && isWriter(body["writer"]) &&
     isCount(body["as_of_ms"]) && isCount(body["as_of_seq"]) && isName(body["client_ref"], 128) && isRule(body["matched_rule"]) &&
-    (body["run_id"] === undefined || isRun(body["run_id"])) && (body["stopped_on"] === undefined || isName(body["stopped_on"], 64)) &&
+    (body["rules"] === undefined || isKnownRules(body["rules"])) && (body["run_id"] === undefined || isRun(body["run_id"])) && (body["stopped_on"] === undefined || isName(body["stopped_on"], 64)) &&
     body["action_digest"] === undefined && body["approval_id"] === undefined && body["review_id"] === undefined && body["shadow"] === undefined && body["waivers"] === undefined &&
     (body["latches"] === undefined || areLatches(body["latches"])) && areLayers(body["layers"]) && areMeters(body["meters"]) && isTrace(body["trace"])
 }
 
 /** Whether a value is an id of an evaluation. */
 export const isEvaluationId = (value: Json | undefined): boolean => isId(value, "evl_")
+
+/** Newer rules are for the slow path to report. */
+const isKnownRules = (value: Json): boolean => isCount(value) && Number(value) >= 1 && Number(value) <= RULES
 
 const isTier = (value: Json | undefined): boolean => value === "L2" || value === "L3" || value === "L1" || value === "L4" || value === "L0"
 

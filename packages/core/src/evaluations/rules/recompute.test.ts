@@ -85,6 +85,22 @@ describe("evaluating again", () => {
     assert.strictEqual(evaluation(all, 2, { as_of_seq: 1_000 }), "meter_mismatch")
   }))
 
+  it.effect("reports a record of newer rules, also one with members of a later catalogue, and calls neither wrong", () => Effect.map(records, (all) => {
+    const newer = (change: JsonMap) => {
+      const again = new Recomputation({ fromGenesis: true })
+      const first = all.findIndex(({ kind }) => kind === "evaluation.made")
+      return all.flatMap((record, at) => again.take(at === first ? { ...record, body: { ...record.body, ...change } } : record) ?? [])[0]!
+    }
+    const told = /^The record was made by rules 3, and this version knows rules up to 2\. /
+    for (const change of [{ rules: 3 }, { rules: 3, of_tomorrow: "x" }, { rules: 3, outcome: "allow" }]) {
+      const { reason, verdict } = newer(change)
+      assert.strictEqual(verdict, "withheld")
+      assert.match(reason!, told)
+    }
+    assert.strictEqual(newer({ rules: 2, of_tomorrow: "x" }).verdict, "trace_mismatch")
+    assert.strictEqual(newer({ rules: 0 }).verdict, "trace_mismatch")
+  }))
+
   it.effect("names advice that does not follow, is not there, or is too much", () => Effect.map(records, (all) => {
     const advised = all.findIndex(({ kind, parts }) => kind === "evaluation.made" && parts.has("advice"))
     const bare = all.findIndex(({ kind, parts }) => kind === "evaluation.made" && !parts.has("advice"))

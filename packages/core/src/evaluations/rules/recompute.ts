@@ -4,6 +4,7 @@
  * Spec: envelopes.md 3.8; `envelope/1`; decisions 0025 and 0026.
  */
 import { checkBody, portableCrypto, utf8 } from "@flyball/evidence"
+import { areNewerRules, newerRules } from "../../replay/rules/rules-version.ts"
 import type { ReplayRecord } from "../../replay/rules/types.ts"
 import { numberedBefore } from "./carried-records.ts"
 import { evaluationBody, type EvaluationBody, sidesOf } from "./evaluation-body.ts"
@@ -99,7 +100,10 @@ export class Recomputation {
     const unlike = kind === "evaluation.made" && isPlainEvaluation(body, this.#isAgent) && this.#isId(evaluationBody(body), before === 0) ? null : checkBody(kind, body)
     if (unlike !== null) {
       this.#unreadable++
-      return kind === "evaluation.made" ? { seq, evaluationId: String(body["evaluation_id"]).slice(0, 200), agentId: String(body["agent_id"]).slice(0, 200), verdict: "trace_mismatch", reason: unlike, isLate: false } : null
+      if (kind !== "evaluation.made") return null
+      // A record of newer rules may have members that this catalogue does not name. That is no sign of tampering.
+      const found = areNewerRules(body) ? problem("withheld", newerRules(body)) : problem("trace_mismatch", unlike)
+      return { seq, evaluationId: String(body["evaluation_id"]).slice(0, 200), agentId: String(body["agent_id"]).slice(0, 200), ...found, isLate: false }
     }
     const numbered = numberedBefore(record, before)
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, before === 0)
