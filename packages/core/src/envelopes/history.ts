@@ -104,6 +104,9 @@ const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InFor
   return events
 })
 
+/** Reserved rules that end an evaluation whatever the envelope is. */
+const stopping: ReadonlySet<string> = new Set(["@killed", "@suspended", "@not_active"])
+
 /** Tier and status stand in the evaluation's own record. */
 const asRecorded = ({ orgUnit, server, untold }: AgentThen, body: JsonMap): AgentThen => ({
   orgUnit,
@@ -132,7 +135,7 @@ const recorded = (evaluationId: string, body: JsonMap, signals: Values | null, {
     untold,
     latches,
     outcome: side.outcome,
-    stoppedBy: side.matchedRule === "@killed" || side.matchedRule === "@suspended" ? side.matchedRule : null,
+    stoppedBy: stopping.has(side.matchedRule) ? side.matchedRule : null,
     approved: false,
     meters: readings.flatMap((reading, place) => (side.meters.some(({ id }) => id === reading.id) ? [{ id: reading.id, key: reading.key, value: reading.value, count: countOf(side, readings, place, meters[place]!.max) }] : [])),
     declared: ready === null ? null : { signals: new Set(ready.combination.signals.map(({ name }) => name)), meters }

@@ -18,7 +18,7 @@ import { adviceOf } from "./rules/advice.ts"
 import { type Binding, latchesOf, type LayerRef } from "./rules/layers.ts"
 import { type RecordedSide, recordedSide, sideBody } from "./rules/recorded-side.ts"
 import { serverSignals } from "./rules/server-signals.ts"
-import { isActive } from "./rules/standing.ts"
+import { inactiveRuleOf, isActive } from "./rules/standing.ts"
 import type { Reservation } from "./rules/window-book.ts"
 
 /** What an agent asks, but for its signals. */
@@ -77,7 +77,7 @@ export const planEvaluation = (asked: Asked, standing: Standing, windows: Window
   const { agent, approved, asOf, inForce, kill, latches: set } = standing
   const { input } = asked
   const action: Action = { signals: asked.signals, runId: input.run_id ?? null }
-  const situation = { kill, agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: isActive(agent.id, agent.body, asOf.ms) }, server: serverSignals(agent.body), latches: set, approved }
+  const situation = { kill, agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: isActive(agent.id, agent.body, asOf.ms), inactiveRule: inactiveRuleOf(agent.body.status, RULES) }, server: serverSignals(agent.body), latches: set, approved }
   const side = (binding: Binding, trial: boolean): { readonly decision: Decision; readonly recorded: RecordedSide } => {
     const windowOf = (meter: string, key: string): string => windows.windowOf(trial, binding.owners.get(meter) ?? "", meter, key)
     const decision = decide(binding.ready, action, { ...situation, windows: (meter, key) => windows.state(windowOf(meter.id, key), meter.windowMs) })

@@ -6,7 +6,7 @@
 import type { Combination } from "./compile.ts"
 import { outcomes } from "./compiled.ts"
 import { decode, type Decoder, decoderOf, type Values } from "./decode.ts"
-import type { Decision, StopStep } from "./decision.ts"
+import type { Decision, InactiveRule, StopStep } from "./decision.ts"
 import type { Rule } from "./envelope.ts"
 import { DEFAULT_NOTICE_MS } from "./limits.ts"
 import { type MeterReading, type MeterStep, meterSteps, readMeter, type ReadWindow } from "./meter-reading.ts"
@@ -26,8 +26,8 @@ export interface Action {
 /** What the service knows at the sequence number of the evaluation. */
 export interface Situation {
   readonly kill: KillState
-  /** `isActive` is false for every other status, and for one orphaned too long. */
-  readonly agent: { readonly id: string; readonly orgUnit: string; readonly isActive: boolean }
+  /** `isActive` is false for every other status, and for one orphaned too long. `inactiveRule` names the verdict then; `@suspended` when left out. */
+  readonly agent: { readonly id: string; readonly orgUnit: string; readonly isActive: boolean; readonly inactiveRule?: InactiveRule }
   /** Values of the signals of source `server`; others are ignored. */
   readonly server: Values
   /** Latches that are set in this run. */
@@ -80,7 +80,7 @@ export const decide = (ready: Ready | null, action: Action, situation: Situation
 /** The verdict where none of the signals is asked; null where they are. */
 export const endedBefore = (ready: Ready | null, { agent, kill }: Situation): Decision | null => {
   if (kill === "drain" || kill === "halt" || kill === "quarantine") return stopped("@killed", "kill", null)
-  if (!agent.isActive) return stopped("@suspended", "agent", null)
+  if (!agent.isActive) return stopped(agent.inactiveRule ?? "@suspended", "agent", null)
   return ready === null ? stopped("@no_envelope", "envelope", null) : null
 }
 

@@ -4,7 +4,10 @@ import type { Obligation } from "./envelope.ts"
 import type { MeterReading } from "./meter-reading.ts"
 
 /** Rules that no envelope declares. `@budget:<meter>` and `@fail_closed:<cause>` name something behind the colon. The last two are the agent's SDK's. */
-export const reservedRules = ["@default", "@invalid_signal", "@missing_signal", "@killed", "@suspended", "@tier_floor", "@budget", "@no_envelope", "@stale_status", "@fail_closed"] as const
+export const reservedRules = ["@default", "@invalid_signal", "@missing_signal", "@killed", "@suspended", "@not_active", "@tier_floor", "@budget", "@no_envelope", "@stale_status", "@fail_closed"] as const
+
+/** What a verdict on an agent that may not act names: `@not_active` where it is no suspension that keeps the agent from acting. */
+export type InactiveRule = "@suspended" | "@not_active"
 
 /** Steps that end an evaluation before any rule is asked. */
 export type StopStep = "kill" | "agent" | "envelope" | "signals"

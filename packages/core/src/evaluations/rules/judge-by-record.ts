@@ -14,6 +14,7 @@ import { toldOf } from "./known-agents.ts"
 import type { Layer } from "./layers.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import { serverSignals } from "./server-signals.ts"
+import { inactiveRuleOf } from "./standing.ts"
 
 /** What is taken from the record. `known` lacks what meters held: that is in the record too. */
 export interface RecordedFacts {
@@ -39,9 +40,10 @@ export const factsOf = (state: GovernedState, bindings: Bindings, { parts }: Rep
   const server = serverOf(state, body)
   for (const bound of [live, shadow]) if (bound !== null && !isTold(bound, server)) return null
   const isActive = body.agent_status === "active" && body.matched_rule !== "@suspended"
+  const inactiveRule = inactiveRuleOf(body.agent_status, body.rules ?? 1)
   return {
     live: apart(live), shadow: shadow === null ? null : apart(shadow),
-    known: { signals: signals.bytes, runId: body.run_id ?? null, kill: "none", agent: { id: body.agent_id, orgUnit: "", isActive }, server, latches: none, approved: false }
+    known: { signals: signals.bytes, runId: body.run_id ?? null, kill: "none", agent: { id: body.agent_id, orgUnit: "", isActive, inactiveRule }, server, latches: none, approved: false }
   }
 }
 

@@ -15,7 +15,7 @@ import { latchesOf } from "./layers.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import type { RunLatches } from "./run-latches.ts"
 import { signalsOf } from "./signals-part.ts"
-import { isActive } from "./standing.ts"
+import { inactiveRuleOf, isActive } from "./standing.ts"
 import { WindowBook } from "./window-book.ts"
 
 /** How far the time of an evaluation may lie behind that of its record, where a clock was set back in between. Unit: milliseconds. */
@@ -94,7 +94,7 @@ export class Judge {
     const hidden = live.hidden ?? shadow?.hidden ?? null
     if (hidden !== null) return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
     const runId = body.run_id ?? null
-    const known: Known = { signals: signals.bytes, runId, kill: "none", agent: { id: agentId, orgUnit: document.orgUnit ?? "", isActive: isActive(agentId, document, atMs, madeMs) }, server, latches: this.#latches.of(agentId, runId ?? ""), approved: false, windows: this.#sides.windows }
+    const known: Known = { signals: signals.bytes, runId, kill: "none", agent: { id: agentId, orgUnit: document.orgUnit ?? "", isActive: isActive(agentId, document, atMs, madeMs), inactiveRule: inactiveRuleOf(document.status, body.rules ?? 1) }, server, latches: this.#latches.of(agentId, runId ?? ""), approved: false, windows: this.#sides.windows }
     return this.#judgeSides(body, parts, live, shadow, known)
   }
 

@@ -8,7 +8,7 @@ import { Envelopes } from "../../envelopes/service.ts"
 import { readRecords } from "../../replay/read-records.ts"
 import type { JsonMap, PartContent, ReplayRecord } from "../../replay/rules/types.ts"
 import { Storage } from "../../storage/port.ts"
-import { governorWorld } from "../../testing/governor-world.ts"
+import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { Evaluations } from "../service.ts"
 import { ann, ask, ben, governedAgent, key, refunds } from "../testing/refunds.ts"
 import { LATE_MS, Recomputation } from "./recompute.ts"
@@ -84,6 +84,18 @@ describe("evaluating again", () => {
     assert.strictEqual(evaluation(all, 2, { as_of_ms: -1 }), "trace_mismatch")
     assert.strictEqual(evaluation(all, 2, { as_of_seq: 1_000 }), "meter_mismatch")
   }))
+
+  it.effect("takes a verdict on a draft by the rules of its time", () => Effect.gen(function*() {
+    const draft = yield* registered("draft bot")
+    yield* ask(draft.id, { tool: "search" })
+    const all = yield* recorded
+    assert.deepInclude(all.at(-1)!.body, { agent_status: "draft", matched_rule: "@not_active", rules: 2 })
+    assert.strictEqual(evaluation(all, 0, {}), "ok")
+    assert.strictEqual(evaluation(all, 0, { matched_rule: "@suspended" }), "rule_mismatch")
+    const { rules: _, ...older } = all.at(-1)!.body
+    assert.strictEqual(changed(all, "evaluation.made", 0, () => ({ ...older, matched_rule: "@suspended" }))[0], "ok")
+    assert.strictEqual(changed(all, "evaluation.made", 0, () => older)[0], "rule_mismatch")
+  }).pipe(Effect.provide(governorWorld())))
 
   it.effect("reports a record of newer rules, also one with members of a later catalogue, and calls neither wrong", () => Effect.map(records, (all) => {
     const newer = (change: JsonMap) => {

@@ -59,7 +59,7 @@ export const readSide = (body: JsonMap): RecordedSide => ({
   }))
 })
 
-const steps: { readonly [rule: string]: StopStep } = { "@killed": "kill", "@suspended": "agent", "@no_envelope": "envelope", "@invalid_signal": "signals", "@missing_signal": "signals" }
+const steps: { readonly [rule: string]: StopStep } = { "@killed": "kill", "@suspended": "agent", "@not_active": "agent", "@no_envelope": "envelope", "@invalid_signal": "signals", "@missing_signal": "signals" }
 
 /** The decision that a side tells of, as far as its trace needs it. Meters have no key and no bound there: `over` is told by the rule. */
 export const decisionOf = ({ matchedRule, meters, outcome, stoppedOn, trace }: RecordedSide): Decision => {

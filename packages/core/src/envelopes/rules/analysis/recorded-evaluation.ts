@@ -16,7 +16,7 @@ export interface RecordedEvaluation {
   readonly untold: ReadonlyArray<string>
   readonly latches: ReadonlySet<string>
   readonly outcome: Outcome
-  /** The reserved rule that ended it before any rule was asked and whatever the envelope was: `@killed`, `@suspended`. Null for all others. */
+  /** The reserved rule that ended it before any rule was asked and whatever the envelope was: `@killed`, `@suspended`, `@not_active`. Null for all others. */
   readonly stoppedBy: string | null
   /** Whether an approved review was consumed. */
   readonly approved: boolean
