@@ -78,7 +78,7 @@ export const begin = (count: number): Promise<Begun> => {
     const envelopes = yield* Envelopes
     const made: Array<{ readonly id: string; readonly envelopeId: string }> = []
     for (let n = 0; n < count; n++) {
-      const { agent: { id } } = yield* agents.register({ name: `agent ${n}`, org_unit: "fin", owner_name: "Ada" }, ann)
+      const { agent: { id } } = yield* agents.register({ name: `agent ${n}`, org_unit: "fin", owner_name: "Ada", owner_email: "ada@example.org" }, ann)
       const { id: envelopeId } = yield* envelopes.create({ name: `of ${n}`, agent_id: id, envelope }, ann)
       yield* envelopes.publish(envelopeId, {}, ben)
       yield* agents.update(id, { autonomy_tier: "L2" }, ann)

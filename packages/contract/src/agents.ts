@@ -7,6 +7,15 @@ import { pageOf } from "./page.ts"
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
 export type AutonomyTier = (typeof autonomyTiers)[number]
 
+/** What a tier can need, in words. Refusals and traces use the names. */
+export const tierConditionWords: { readonly [condition: string]: string } = {
+  owner: "an owner with a name and an e-mail address",
+  recertification: "a recertification date that has not passed",
+  published_envelope: "a published envelope",
+  verified_identity: "a verified identity",
+  attested_drill: "a drill attested within the last 30 days"
+}
+
 /** Where an agent stands. */
 export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
 export type AgentStatus = (typeof agentStatuses)[number]

@@ -4,6 +4,7 @@
  * The wire code of a refusal is its tag in snake_case; its HTTP status stands in `http/problems.ts`. Spec: style section 5.
  */
 import { Schema } from "effect"
+import { tierConditionWords } from "./agents.ts"
 import { PART_LIMIT_BYTES } from "./limits.ts"
 
 /** Fields that help the caller to act are optional: whoever fails says what it knows, and what it says goes out beside `detail` and `code`. */
@@ -85,7 +86,7 @@ export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("
 /** The agent's tier needs what it does not have. `missing` names it. */
 export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGateUnmet", { tier: told(Schema.String), missing: told(Schema.Array(Schema.String)) }) {
   override get message(): string {
-    return `Tier ${this.tier ?? "of this agent"} needs what the agent does not have: ${(this.missing ?? []).join(", ")}.`
+    return `Tier ${this.tier ?? "of this agent"} needs what the agent does not have: ${(this.missing ?? []).map((condition) => tierConditionWords[condition] ?? condition).join(", ")}.`
   }
 }
 

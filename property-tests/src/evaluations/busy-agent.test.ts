@@ -22,7 +22,7 @@ const stores: ReadonlyArray<readonly [string, () => StorageChoice]> = [
 ]
 
 const governed = async (governor: Governor): Promise<string> => {
-  const { agent } = await governor.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada" })
+  const { agent } = await governor.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" })
   const { id } = await governor.envelopes.create({ name: "Spending", agent_id: agent.id, envelope: { ...spending(400), meters } }, ann)
   await governor.envelopes.publish(id, {}, { writer: "system:ben" })
   await governor.agents.update(agent.id, { autonomy_tier: "L2" })

@@ -68,7 +68,7 @@ export const begin = (count: number, lived: Lived) => Effect.gen(function*() {
   const agents = yield* Agents
   const envelopes = yield* Envelopes
   for (let n = 0; n < count; n++) {
-    const { agent } = yield* agents.register({ name: `agent ${n}`, org_unit: "ops", owner_name: "Ada" }, ann)
+    const { agent } = yield* agents.register({ name: `agent ${n}`, org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" }, ann)
     const { id } = yield* envelopes.create({ name: `of ${n}`, agent_id: agent.id, envelope: spending(400) }, ann)
     yield* envelopes.publish(id, {}, ben)
     yield* agents.update(agent.id, { autonomy_tier: "L2" }, ann)

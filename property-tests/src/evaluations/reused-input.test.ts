@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const governed = async (governor: Governor): Promise<string> => {
-  const { agent } = await governor.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada" })
+  const { agent } = await governor.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" })
   const { id } = await governor.envelopes.create({ name: "Spending", agent_id: agent.id, envelope: spending(400) }, { writer: "system:ann" })
   await governor.envelopes.publish(id, {}, { writer: "system:ben" })
   await governor.agents.update(agent.id, { autonomy_tier: "L2" })

@@ -26,7 +26,7 @@ describe.each(stores)("one agent on %s", (_, places, open) => {
     const first = await host()
     const hosts = [first, ...await Promise.all(Array.from({ length: places - 1 }, host))]
     try {
-      const { agent } = await first.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada" })
+      const { agent } = await first.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" })
       const owners = Array.from({ length: CALLERS }, (_, n) => `Owner ${n}`)
       const witnessed = Array.from({ length: CALLERS }, (_, n) => () => hosts[n % places]!.witness(agent.id, { client_ref: `c${n}`, action: "search" }))
       const answers = Promise.all(owners.map((owner_name, n) => hosts[n % places]!.agents.transferOwnership(agent.id, { owner_name, owner_email: `o${n}@example.org` })))

@@ -91,7 +91,7 @@ describe("the transition table", () => {
     const seen = new Set<string>()
     await fc.assert(fc.asyncProperty(life, (groups) => within((pass) => Effect.gen(function*() {
       const agents = yield* Agents
-      const ids = yield* Effect.forEach([0, 1], (n) => Effect.map(agents.register({ name: `agent ${n}`, org_unit: "ops", owner_name: "Ada" }, systemHost), ({ agent }) => agent.id))
+      const ids = yield* Effect.forEach([0, 1], (n) => Effect.map(agents.register({ name: `agent ${n}`, org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" }, systemHost), ({ agent }) => agent.id))
       const statusOf = (id: string) => Effect.map(agents.get(id), ({ status }): Status => status)
       for (const { acts: together, days } of groups) {
         const before = yield* Effect.forEach(ids, statusOf)

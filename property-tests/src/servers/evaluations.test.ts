@@ -67,7 +67,7 @@ const governed = async (): Promise<{ readonly agentId: string; readonly admin: s
     assert.isBelow(status, 300, `${method} ${path}: ${JSON.stringify(json)}`)
     return json
   }
-  const { id: agentId } = await done(admin, "POST", "/agents", { name: "bot", org_unit: "ops", owner_name: "Ada" })
+  const { id: agentId } = await done(admin, "POST", "/agents", { name: "bot", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" })
   const { id } = await done(admin, "POST", "/bound/envelopes", { name: "Spending", agent_id: agentId, envelope })
   await done(ben, "POST", `/bound/envelopes/${id}/publish`)
   await done(admin, "PATCH", `/agents/${agentId}`, { autonomy_tier: "L2" })

@@ -55,7 +55,7 @@ describe("three servers on one Postgres", () => {
   })
 
   it("suspend every orphan once a week has passed, once, and nobody else, though the process that does it is killed", { timeout: 240_000 }, async () => {
-    const names = Array.from({ length: AGENTS }, (_, index) => ({ name: `agent ${index}`, org_unit: "ops", ...(index % 3 === 0 ? { owner_name: "Ada" } : {}) }))
+    const names = Array.from({ length: AGENTS }, (_, index) => ({ name: `agent ${index}`, org_unit: "ops", ...(index % 3 === 0 ? { owner_name: "Ada", owner_email: "ada@example.org" } : {}) }))
     const made = await Promise.all(names.map(async (input, index) => (await call(servers[index % 3]!, admin, "POST", "/api/v1/agents", input)).json.id as string))
     const orphans = made.filter((_, index) => index % 3 !== 0).sort()
     await Promise.all(servers.map((server) => server.stop("SIGTERM")))

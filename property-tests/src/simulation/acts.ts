@@ -26,7 +26,7 @@ const agentOf = (client: Client): Effect.Effect<string | null> => {
 
 const registerAs = Effect.fnUntraced(function*(client: Client, name: string) {
   const { ledger } = client
-  const answer = yield* ask(client, "register", Agents.use((agents) => agents.register({ name, org_unit: "ops", owner_name: "Ada" }, systemHost)))
+  const answer = yield* ask(client, "register", Agents.use((agents) => agents.register({ name, org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" }, systemHost)))
   if (answer === null) return null
   if (!answer.done) return yield* unexpected(client, "register", answer.refusal._tag)
   const known = ledger.agents.get(name)

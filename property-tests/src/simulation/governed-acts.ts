@@ -41,7 +41,7 @@ const allowing = Effect.fnUntraced(function*<A>(client: Client, what: string, an
 const agentOf = Effect.fnUntraced(function*(client: Client) {
   const known = client.ledger.agents.get("governed")
   if (known !== undefined) return known
-  const made = yield* allowing(client, "register", yield* ask(client, "register", Agents.use((agents) => agents.register({ name: "governed", org_unit: "ops", owner_name: "Ada" }, systemHost))))
+  const made = yield* allowing(client, "register", yield* ask(client, "register", Agents.use((agents) => agents.register({ name: "governed", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" }, systemHost))))
   if (made !== null) client.ledger.agents.set("governed", made.agent.id)
   return made?.agent.id ?? null
 })

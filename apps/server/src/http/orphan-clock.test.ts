@@ -18,7 +18,7 @@ afterAll(() => world.close())
 describe("an orphan", () => {
   it("is suspended a week after its owner left, by the jobs of a server that nobody asks", async () => {
     const id = await world.register("courier", "claims", { owner_name: "Ada", owner_email: "ada@example.org" })
-    const kept = await world.register("keeper", "claims", { owner_name: "Ada" })
+    const kept = await world.register("keeper", "claims", { owner_name: "Ada", owner_email: "ada@example.org" })
     for (const agent of [id, kept]) assert.strictEqual((await world.send("POST", `/api/v1/agents/${agent}/activate`, { token: world.admin })).status, 200)
     await world.send("POST", `/api/v1/agents/${id}/disown`, { token: world.admin, json: { reason: "left the house" } })
     const orphaned = (await world.send("GET", "/api/v1/agents/orphans", { token: world.admin })).json

@@ -71,7 +71,7 @@ describe("an agent's life", () => {
     const agents = yield* Agents
     const { agent: lone } = yield* agents.register({ name: "lone", org_unit: "ops" }, writer)
     assert.deepInclude(yield* refusal(agents.activate(lone.id, writer)), { _tag: "TierGateUnmet", missing: ["owner"] })
-    const { agent: bold } = yield* agents.register({ name: "bold", org_unit: "ops", owner_name: "Ada", autonomy_tier: "L4" }, writer)
+    const { agent: bold } = yield* agents.register({ name: "bold", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org", autonomy_tier: "L4" }, writer)
     assert.deepInclude(yield* refusal(agents.activate(bold.id, writer)), { missing: ["published_envelope", "verified_identity", "attested_drill"] })
     // A draft may be given any tier; an active agent may not grow beyond what it has.
     const { id } = yield* registered("courier")

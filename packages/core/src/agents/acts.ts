@@ -3,19 +3,19 @@ import {
   type Agent, type AgentNotFound, type AgentUpdate, type AgentVersionConflict, type DisownIn, type InvalidInput, type InvalidTransition, type OwnershipTransfer,
   type RecertifyIn, type SuspendIn, type TierGateUnmet
 } from "@flyball/contract"
-import { Clock, Effect, type Result } from "effect"
+import { Clock, Effect, Result } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
 import { everyUnit, type Scope } from "../scope.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import type { AgentPlan } from "./change-agent.ts"
 import { AGENTS, agentOut, type StoredAgent } from "./document.ts"
-import { planDisown, planTransferOwnership } from "./plan-ownership.ts"
+import { planDisown, planIncompleteOwner, planTransferOwnership } from "./plan-ownership.ts"
 import { planActivate, planDecommission, planDue, planSuspend } from "./plan-status.ts"
 import { planRecertify, planUpdate, updatedAgent } from "./plan-update.ts"
 import { readAgent } from "./read-agent.ts"
 import type { AgentDocument } from "./rules/document.ts"
-import { hasOwner } from "./rules/owner.ts"
+import { isCompleteOwner } from "./rules/owner.ts"
 import { conditionsOf, DRILL_AGE_MS, type TierCondition } from "./rules/tier-gate.ts"
 import type { TierEvidenceApi } from "./tier-evidence.ts"
 
@@ -32,6 +32,8 @@ export interface AgentActs {
   readonly suspend: Act<SuspendIn, InvalidTransition>
   /** Suspends the agent if time alone asks for it now; null when nothing is due. */
   readonly suspendIfDue: (id: string) => Effect.Effect<Agent | null, ReadFault>
+  /** Starts the orphan clock of an agent whose owner lacks a name or an e-mail address and that was registered when one was enough; null when nothing is to be recorded. */
+  readonly orphanIfIncomplete: (id: string) => Effect.Effect<Agent | null, ReadFault>
   /** The end of an agent. */
   readonly decommission: (id: string, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | ReadFault>
   readonly recertify: Act<RecertifyIn, InvalidTransition | InvalidInput>
@@ -59,10 +61,23 @@ export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentAc
       return agentOut({ id, version: stored.version + 1, body: planned.agent }, tenantId)
     }), { collection: AGENTS, id })
 
+  /** The agent after an act of time alone; null where it plans nothing, or the agent is gone. */
+  const whenPlanned = (id: string, plan: (stored: StoredAgent, nowMs: number) => AgentPlan | null) => {
+    let planned = false
+    return act(id, everyUnit, (stored, nowMs) => Effect.sync(() => {
+      const found = plan(stored, nowMs)
+      planned = found !== null
+      return Result.succeed(found)
+    })).pipe(
+      Effect.map((agent) => (planned ? agent : null)),
+      Effect.catchTag("AgentNotFound", () => Effect.succeed(null))
+    )
+  }
+
   /** The conditions that an agent meets, of those that its tier asks for. */
   const met = Effect.fnUntraced(function*(id: string, agent: AgentDocument, nowMs: number) {
     const asks: { readonly [C in TierCondition]: Effect.Effect<boolean, ReadFault> } = {
-      owner: Effect.succeed(hasOwner(agent)),
+      owner: Effect.succeed(isCompleteOwner(agent)),
       recertification: Effect.succeed(agent.recertDueAtMs === null || agent.recertDueAtMs > nowMs),
       published_envelope: evidence.publishedEnvelope(id),
       verified_identity: Effect.succeed(agent.identityVerified === true),
@@ -84,6 +99,7 @@ export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentAc
       act(id, everyUnit, (stored, nowMs) => Effect.succeed(planDue(stored, nowMs))).pipe(
         Effect.catchTag(["AgentNotFound", "InvalidTransition"], () => Effect.succeed(null))
       ),
+    orphanIfIncomplete: (id) => whenPlanned(id, planIncompleteOwner),
     decommission: (id, writer, scope = everyUnit) => act(id, scope, (stored, nowMs) => Effect.succeed(planDecommission(stored, writer, nowMs))),
     recertify: (id, input, writer, scope = everyUnit) => act(id, scope, (stored, nowMs) => Effect.succeed(planRecertify(stored, input, writer, nowMs))),
     transferOwnership: (id, input, writer, scope = everyUnit) => act(id, scope, (stored) => Effect.succeed(planTransferOwnership(stored, input, writer))),

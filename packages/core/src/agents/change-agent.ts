@@ -46,7 +46,7 @@ export const allowed = (stored: StoredAgent, act: AgentAct): Result.Result<Agent
 }
 
 /** A document without these members, which mean something only when they are there. */
-export const without = <K extends "suspendedReason" | "orphanedAtMs">(agent: AgentDocument, ...names: ReadonlyArray<K>): AgentDocument => {
+export const without = <K extends "suspendedReason" | "orphanedAtMs" | "ownerComplete">(agent: AgentDocument, ...names: ReadonlyArray<K>): AgentDocument => {
   const rest: { [name: string]: unknown } = { ...agent }
   for (const name of names) delete rest[name]
   return rest as AgentDocument

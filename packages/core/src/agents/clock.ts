@@ -1,5 +1,6 @@
 /**
- * The clock of the registry: suspends orphans after their week, and agents whose recertification is overdue.
+ * The clock of the registry: suspends orphans after their week, and agents whose recertification is overdue. In a store that rules 1 wrote it starts the
+ * week of agents whose owner lacks a name or an e-mail address, once, with a record.
  *
  * Runs in every process, works in the one that holds the lease. A look goes by what the documents say now, so downtime of any length, a clock
  * that stepped, or two processes at once change nothing but the moment. Spec: document 1 sections 1 and 8; decision 0013.
@@ -11,6 +12,7 @@ import { idAtMs } from "../id-time.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { AGENTS, storedAgent } from "./document.ts"
 import { dueSuspension } from "./rules/due.ts"
+import { lacksOrphanRecord } from "./rules/owner.ts"
 import { Agents } from "./service.ts"
 
 /** How often the clock looks. Unit: milliseconds. Against a week a minute is nothing, and the look reads every agent. */
@@ -19,9 +21,11 @@ export const LOOK_MS = 60_000
 const LEASE_MS = 50_000
 const LEASE = "agent_clock"
 const PAGE = 500
+/** Orphan clocks that one look starts at most: a store of rules 1 may have any number of agents with half an owner. */
+const MOST_STARTED = 1_000
 
 /**
- * Suspends what is due now, and answers how many agents that were. Safe to run beside itself.
+ * Suspends what is due now, and answers how many agents that were. Starts the orphan clock of agents with half an owner that no record tells of yet. Safe to run beside itself.
  *
  * - Fails: when agents cannot be listed. One that cannot be suspended does not stand in the way of those after it: the log tells of it, and the next look tries it again.
  */
@@ -30,24 +34,38 @@ export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Ef
   const storage = yield* Storage
   const nowMs = yield* Clock.currentTimeMillis
   let suspended = 0
-  const missed: Array<{ readonly id: string; readonly cause: Cause.Cause<unknown> }> = []
-  const attempt = (id: string) => Effect.catchCause(agents.suspendIfDue(id), (cause) => {
-    if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-    missed.push({ id, cause })
-    return Effect.succeed(null)
-  })
+  let started = 0
+  const suspending = trying("suspend")
+  const starting = trying("start the orphan clock of")
   for (let after: string | undefined; ;) {
     const page = yield* storage.list(AGENTS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
     for (const { body, id } of page.map(storedAgent)) {
-      if (dueSuspension(body, idAtMs(id), nowMs) !== null && (yield* attempt(id)) !== null) suspended += 1
+      if (started < MOST_STARTED && lacksOrphanRecord(body) && (yield* starting.attempt(id, agents.orphanIfIncomplete(id))) !== null) started += 1
+      if (dueSuspension(body, idAtMs(id), nowMs) !== null && (yield* suspending.attempt(id, agents.suspendIfDue(id))) !== null) suspended += 1
     }
     if (page.length < PAGE) break
     after = page.at(-1)!.id
   }
-  const [first] = missed
-  if (first !== undefined) yield* Effect.logError(`The clock of the registry could not suspend ${missed.length} of the agents that are due, ${first.id} first; it tries again.`, first.cause)
+  yield* starting.report
+  yield* suspending.report
   return suspended
 })
+
+/** Acts on one agent after another, and logs once how many acts failed. */
+const trying = (what: string) => {
+  const missed: Array<{ readonly id: string; readonly cause: Cause.Cause<unknown> }> = []
+  return {
+    attempt: <A>(id: string, act: Effect.Effect<A, ReadFault>) => Effect.catchCause(act, (cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+      missed.push({ id, cause })
+      return Effect.succeed(null)
+    }),
+    report: Effect.suspend(() => {
+      const [first] = missed
+      return first === undefined ? Effect.void : Effect.logError(`The clock of the registry could not ${what} ${missed.length} of the agents that are due, ${first.id} first; it tries again.`, first.cause)
+    })
+  }
+}
 
 /** Looks every minute while its scope is open. */
 export const agentClock: Layer.Layer<never, never, Agents | Storage> = Layer.effectDiscard(Effect.gen(function*() {

@@ -9,7 +9,7 @@ import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts
 import type { StoredAgent } from "./document.ts"
 import { ownerPart, reasonPart } from "./parts.ts"
 import { noOwner } from "./rules/document.ts"
-import { hasOwner, orphanSuspendAtMs } from "./rules/owner.ts"
+import { hasOwner, lacksOrphanRecord, orphanSuspendAtMs } from "./rules/owner.ts"
 
 /**
  * Decides what giving an agent another owner would change. An agent that was suspended for want of one stays suspended: a person activates it.
@@ -20,7 +20,7 @@ import { hasOwner, orphanSuspendAtMs } from "./rules/owner.ts"
 export const planTransferOwnership = (stored: StoredAgent, input: OwnershipTransfer, writer: Writer): Result.Result<AgentPlan, InvalidTransition> =>
   Result.map(allowed(stored, "transfer-ownership"), () => {
     const owner = { ownerName: input.owner_name, ownerEmail: input.owner_email }
-    return changeAgent(stored, { ...without(stored.body, "orphanedAtMs"), ...owner }, { kind: "agent.owner_transferred", parts: ownerPart(owner), writer }, [
+    return changeAgent(stored, { ...without(stored.body, "orphanedAtMs", "ownerComplete"), ...owner }, { kind: "agent.owner_transferred", body: { owner_complete: true }, parts: ownerPart(owner), writer }, [
       event("agent.owner_transferred", { agent_id: stored.id, writer: writer.id })
     ])
   })
@@ -39,6 +39,22 @@ export const planDisown = (stored: StoredAgent, input: DisownIn, writer: Writer,
         kind: "agent.orphaned", body: { since: formatInstant(nowMs) }, parts: reasonPart(input.reason), writer
       }, [agentOrphaned(stored.id, nowMs, writer)]))
       : Result.fail(new InvalidTransition({ status: stored.body.status, act: "disown", why: "Nobody answers for this agent: there is no owner to take away, and its week runs on." })))
+
+/** The rule that starts the clock of an agent whose owner lacks a name or an e-mail address. */
+const INCOMPLETE_OWNER = { id: "policy:incomplete_owner" }
+
+/**
+ * Decides the record that starts the orphan clock of an agent of rules 1 with half an owner; null where there is nothing to record. The owner stays as it is.
+ *
+ * - Unit: `nowMs` in milliseconds since 1970 UTC.
+ * - Spec: decision 0038.
+ */
+export const planIncompleteOwner = (stored: StoredAgent, nowMs: number): AgentPlan | null =>
+  lacksOrphanRecord(stored.body)
+    ? changeAgent(stored, { ...stored.body, ownerComplete: false, orphanedAtMs: nowMs }, {
+      kind: "agent.orphaned", body: { cause: "owner_incomplete", since: formatInstant(nowMs) }, writer: INCOMPLETE_OWNER
+    }, [agentOrphaned(stored.id, nowMs, INCOMPLETE_OWNER)])
+    : null
 
 /** The event of an agent that has no owner since `nowMs`, whoever took it away. */
 export const agentOrphaned = (agentId: string, nowMs: number, writer: Writer): EventDraft =>

@@ -19,7 +19,7 @@ describe("registering an agent", () => {
   it("keeps names, texts and people out of the body", () => {
     const { change } = planned({ name: "Ada's bot", org_unit: "ward 7", owner_name: "Ada", owner_email: "ada@example.org", purpose: "p", autonomy_tier: "L2", recert_due_at: "2027-01-01T00:00:00.000Z" })
     const record = change.records![0]!
-    assert.deepStrictEqual(record.body, { agent_id: "agt_1", autonomy_tier: "L2", recert_due_at: "2027-01-01T00:00:00.000Z", risk_class: "unclassified", writer: "usr_1" })
+    assert.deepStrictEqual(record.body, { agent_id: "agt_1", autonomy_tier: "L2", owner_complete: true, recert_due_at: "2027-01-01T00:00:00.000Z", risk_class: "unclassified", writer: "usr_1" })
     assert.deepStrictEqual(record.parts.map((part) => [part.name, fromUtf8(part.bytes)]), [
       ["owner", '{"owner_email":"ada@example.org","owner_name":"Ada"}'],
       ["profile", '{"blast_radius":{},"labels":{},"model_ids":[],"name":"Ada\'s bot","org_unit":"ward 7","purpose":"p"}']
@@ -30,6 +30,15 @@ describe("registering an agent", () => {
     assert.deepStrictEqual(planned({ name: "a", org_unit: "b" }).change.records![0]!.parts.map((part) => part.name), ["profile"])
     assert.strictEqual(fromUtf8(planned({ name: "a", org_unit: "b", owner_email: "ada@example.org" }).change.records![0]!.parts[0]!.bytes), '{"owner_email":"ada@example.org"}')
     assert.strictEqual(fromUtf8(planned({ name: "a", org_unit: "b", owner_name: "Ada", owner_email: null }).change.records![0]!.parts[0]!.bytes), '{"owner_name":"Ada"}')
+  })
+
+  it("says whether the owner is complete, which takes a name and an address", () => {
+    const rows = [[{}, false], [{ owner_name: "Ada" }, false], [{ owner_email: "ada@example.org" }, false], [{ owner_name: "Ada", owner_email: "ada@example.org" }, true]] as const
+    for (const [owner, complete] of rows) {
+      const { agent, change } = planned({ name: "a", org_unit: "b", ...owner })
+      assert.strictEqual(change.records![0]!.body["owner_complete"], complete)
+      assert.strictEqual(agent.ownerComplete, complete ? undefined : false)
+    }
   })
 
   it("takes the key's org unit where none is named", () => {

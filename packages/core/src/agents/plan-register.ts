@@ -74,7 +74,8 @@ const newAgent = (input: AgentCreate, orgUnit: string, autonomyTier: AutonomyTie
   autonomyTier,
   riskClass: input.risk_class ?? "unclassified",
   status: "draft",
-  recertDueAtMs: typeof input.recert_due_at === "string" ? parseInstant(input.recert_due_at) : null
+  recertDueAtMs: typeof input.recert_due_at === "string" ? parseInstant(input.recert_due_at) : null,
+  ...(typeof input.owner_name === "string" && typeof input.owner_email === "string" ? {} : { ownerComplete: false })
 })
 
 /** The record of a registration: what the agent may do in the body, what people wrote in parts. */
@@ -85,7 +86,11 @@ const agentRegistered = (agentId: string, agent: AgentDocument, writer: Writer) 
   parts: [...ownerPart(agent), profilePart(agent)]
 })
 
-const registrationBody = (agentId: string, { autonomyTier, recertDueAtMs, riskClass }: AgentDocument, writer: Writer): JsonObject =>
-  recertDueAtMs === null
-    ? { agent_id: agentId, autonomy_tier: autonomyTier, risk_class: riskClass, writer: writer.id }
-    : { agent_id: agentId, autonomy_tier: autonomyTier, recert_due_at: formatInstant(recertDueAtMs), risk_class: riskClass, writer: writer.id }
+const registrationBody = (agentId: string, { autonomyTier, ownerComplete, recertDueAtMs, riskClass }: AgentDocument, writer: Writer): JsonObject => ({
+  agent_id: agentId,
+  autonomy_tier: autonomyTier,
+  owner_complete: ownerComplete !== false,
+  ...(recertDueAtMs === null ? {} : { recert_due_at: formatInstant(recertDueAtMs) }),
+  risk_class: riskClass,
+  writer: writer.id
+})

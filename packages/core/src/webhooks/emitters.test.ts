@@ -65,7 +65,7 @@ const emitters: { readonly [T in EventType]: Act } = {
   "agent.activated": active,
   "agent.suspended": Effect.flatMap(active, ({ id }) => agents((service) => service.suspend(id, { reason: "paid Ada twice" }, writer))),
   "agent.recert_overdue": Effect.gen(function*() {
-    const { agent } = yield* agents((service) => service.register({ name: "courier", org_unit: "ward 7", owner_name: "Ada", recert_due_at: "2026-11-22T03:00:00.000Z" }, writer))
+    const { agent } = yield* agents((service) => service.register({ name: "courier", org_unit: "ward 7", owner_name: "Ada", owner_email: "ada@example.org", recert_due_at: "2026-11-22T03:00:00.000Z" }, writer))
     yield* agents((service) => service.activate(agent.id, writer))
     yield* TestClock.adjust(DAY)
     yield* suspendDue

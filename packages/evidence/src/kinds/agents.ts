@@ -1,6 +1,6 @@
 /** Rows of the catalogue: agents, what they are made of, and models. */
 import { MAX_PART_BYTES } from "../pack/format.ts"
-import { agentId, type BodyMember, choice, count, hash, id, instant, type KindRow, may, must, name, part, type PartRow, rules, tier, writer } from "./row.ts"
+import { agentId, type BodyMember, choice, count, hash, id, instant, type KindRow, may, must, name, ownerComplete, part, type PartRow, rules, tier, writer } from "./row.ts"
 
 const riskClass = choice("prohibited", "high", "limited", "minimal", "unclassified")
 const ownerPart = (holds: string): PartRow => part("owner", 8192, holds)
@@ -21,10 +21,11 @@ const modelBody: ReadonlyArray<BodyMember> = [
 export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.registered",
-    about: "An agent came under governance, as a draft.",
+    about: "An agent came under governance, as a draft. `owner_complete` says whether its owner has a name and an e-mail address; without both nobody answers for it. Absent: one of them is enough, until `agent.orphaned` says otherwise.",
     body: [
       must("agent_id", id("agt_")),
       must("autonomy_tier", tier),
+      ownerComplete,
       may("recert_due_at", instant),
       may("risk_class", riskClass),
       writer
@@ -58,13 +59,13 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.owner_transferred",
     about: "Another person answers for the agent.",
-    body: [agentId, writer],
+    body: [agentId, ownerComplete, writer],
     parts: [ownerPart("`{owner_email, owner_name}`")]
   },
   {
     kind: "agent.orphaned",
-    about: "Nobody answers for the agent any more: its owner was taken away, or who it was has been erased.",
-    body: [agentId, must("since", instant), writer],
+    about: "Nobody answers for the agent any more: its owner was taken away, or who it was has been erased. With `cause` `owner_incomplete` its owner stays, and was found to lack a name or an e-mail address.",
+    body: [agentId, may("cause", choice("owner_incomplete")), must("since", instant), writer],
     parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
   },
   {

@@ -11,6 +11,7 @@ export type MemberType =
   | { readonly type: "id"; readonly prefix: string }
   | { readonly type: "enum"; readonly values: ReadonlyArray<string> }
   | { readonly type: "integer"; readonly min: number; readonly max: number }
+  | { readonly type: "boolean" }
   /** 24 characters, as a record's `at`. */
   | { readonly type: "instant" }
   /** 64 lower-case hex digits. */
@@ -69,7 +70,7 @@ const sameAsBefore = (holds: (text: string) => boolean): ((text: string) => bool
 }
 
 /** Holds of the texts that are of a type whose values are texts. */
-const isText = (type: Exclude<MemberType, { readonly type: "integer" | "list" | "object" }>): ((text: string) => boolean) => {
+const isText = (type: Exclude<MemberType, { readonly type: "boolean" | "integer" | "list" | "object" }>): ((text: string) => boolean) => {
   switch (type.type) {
     case "id":
       return isId(type.prefix)
@@ -97,6 +98,7 @@ const isText = (type: Exclude<MemberType, { readonly type: "integer" | "list" | 
 /** What holds of the values of a type that is neither a list nor an object. */
 export const isMember = (type: Exclude<MemberType, { readonly type: "list" | "object" }>): ((value: unknown) => boolean) => {
   if (type.type === "integer") return (value) => Number.isSafeInteger(value) && (value as number) >= type.min && (value as number) <= type.max
+  if (type.type === "boolean") return (value) => typeof value === "boolean"
   const holds = isText(type)
   return (value) => typeof value === "string" && holds(value)
 }

@@ -40,6 +40,8 @@ export const name = (max: number): MemberType => ({ type: "name", max })
 export const count: MemberType = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER }
 /** By which rules the service decided; absent means 1. */
 export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
+/** Whether the owner has a name and an e-mail address. Absent where the record is older than the member. */
+export const ownerComplete = may("owner_complete", { type: "boolean" })
 export const instant: MemberType = { type: "instant" }
 export const hash: MemberType = { type: "hash" }
 export const writer = must("writer", { type: "writer" })

@@ -11,6 +11,8 @@ export const samples = (type: MemberType): { readonly good: ReadonlyArray<unknow
       return { good: type.values, bad: ["", "other value", type.values[0]!.toUpperCase() + "x"] }
     case "integer":
       return { good: [type.min, type.max], bad: [type.min - 1, type.max + 1, 0.5, "1", null] }
+    case "boolean":
+      return { good: [true, false], bad: ["true", 0, 1, []] }
     case "instant":
       return { good: ["2026-11-21T00:00:00.000Z"], bad: ["2026-11-21", "2026-02-30T00:00:00.000Z", 0] }
     case "hash":

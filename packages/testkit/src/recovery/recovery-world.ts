@@ -40,7 +40,7 @@ export interface Lived {
 /** Gives an empty store a chain with an agent, two keys, one of them revoked, `decisions` decisions, and a checkpoint. */
 export const lived = (site: RecoverySite, decisions = 3): Effect.Effect<Lived, unknown> =>
   session(site, Effect.gen(function*() {
-    const { agent } = yield* Agents.use((agents) => agents.register({ name: "courier", org_unit: "ops", owner_name: "Ada" }, systemHost))
+    const { agent } = yield* Agents.use((agents) => agents.register({ name: "courier", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" }, systemHost))
     const key = yield* IngestKeys.use((keys) => keys.mint({ name: "ci", org_unit: "ops" }, systemHost))
     const revoked = yield* IngestKeys.use((keys) => keys.mint({ name: "old ci", org_unit: "ops" }, systemHost))
     yield* IngestKeys.use((keys) => keys.revoke(revoked.id, systemHost))

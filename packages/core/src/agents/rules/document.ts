@@ -37,6 +37,8 @@ export type AgentDocument = {
   readonly suspendedReason?: SuspendedReason
   /** When the owner was taken away. An agent that never had one is an orphan since it was made, without this member. */
   readonly orphanedAtMs?: number
+  /** False: the owner lacks a name or an e-mail address, and a record says so. */
+  readonly ownerComplete?: false
   /** What was attested last. Absent until something was. */
   readonly identityVerified?: boolean
   /** One of the words of `identity/rules/sources.ts`, or a caller's own. */

@@ -22,9 +22,13 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(Objec
   "agent.decommissioned": (document, record) =>
     ({ ...document, body: { ...leftOut(document.body, "suspendedReason"), status: "decommissioned", decommissionedAtMs: instant(record.body["decommissioned_at"]) } }),
   "agent.recertified": (document, record) => ({ ...document, body: { ...document.body, recertDueAtMs: instant(record.body["recert_due_at"]) } }),
-  "agent.owner_transferred": (document, record) => withOwner({ ...document, body: leftOut(document.body, "orphanedAtMs") }, record),
+  "agent.owner_transferred": (document, record) => withOwner({ ...document, body: { ...leftOut(leftOut(document.body, "orphanedAtMs"), "ownerComplete"), ...incomplete(record) } }, record),
   "agent.identity_attested": (document, record) => record.body["verdict"] === "rejected" ? document : withIdentity(document, record),
-  "agent.orphaned": (document, record) => withOwner({ ...document, body: { ...document.body, orphanedAtMs: instant(record.body["since"]) } }, record)
+  "agent.orphaned": (document, record) => {
+    const body = { ...document.body, orphanedAtMs: instant(record.body["since"]) }
+    // Half an owner stays: who it is may be of use to whoever looks for another.
+    return record.body["cause"] === "owner_incomplete" ? { ...document, body: { ...body, ownerComplete: false } } : withOwner({ ...document, body }, record)
+  }
 }))
 
 /** Kinds of agents' records whose parts the fold reads. */
@@ -37,11 +41,15 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
     autonomyTier: String(record.body["autonomy_tier"]),
     riskClass: text(record.body["risk_class"]) ?? "unclassified",
     status: "draft",
-    recertDueAtMs: instant(record.body["recert_due_at"])
+    recertDueAtMs: instant(record.body["recert_due_at"]),
+    ...incomplete(record)
   }
   const empty: ExpectedDocument = { collection: "agents", id: String(record.body["agent_id"]), body, unique: {}, unknown: [], erased: [], personal: [...profileMembers, ...ownerMembers, ...identityMembers] }
   return withOwner(withProfile(empty, record), record)
 }
+
+/** What a record says of an incomplete owner. Its body says so: the part that names the owner may be erased or withheld. */
+const incomplete = ({ body }: ReplayRecord): JsonMap => (body["owner_complete"] === false ? { ownerComplete: false } : {})
 
 /** The document with the profile that a record tells, as far as it is known here. */
 const withProfile = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {

@@ -1,14 +1,29 @@
-/** Who answers for an agent, and since when nobody does. Spec: document 1 section 1, policy rule; section 8, orphan grace. */
+/** Who answers for an agent, and since when nobody does. Spec: document 1 section 1, policy rule; section 8, orphan grace; decision 0038. */
 import type { AgentDocument } from "./document.ts"
 
 /** How long an agent may be without an owner. Unit: milliseconds. */
 export const ORPHAN_GRACE_MS = 7 * 86_400_000
 
-/** Whether somebody answers for the agent. A name or an address is enough: api takes either. */
-export const hasOwner = (agent: Pick<AgentDocument, "ownerEmail" | "ownerName">): boolean => agent.ownerName !== null || agent.ownerEmail !== null
+/** The owner as a document or a registration names it. */
+type Named = Pick<AgentDocument, "ownerEmail" | "ownerName">
+
+/** Whether an owner can be reached: one with a name and an e-mail address. Activating asks for this. */
+export const isCompleteOwner = (owner: Named): boolean => owner.ownerName !== null && owner.ownerEmail !== null
 
 /**
- * Since when an agent is an orphan; null when it is none. One registered without an owner has been one since it was made.
+ * Whether somebody answers for the agent, as far as its records say.
+ *
+ * Rules 1 took a name or an address alone. Such an agent has its owner until a record says that the owner is incomplete.
+ */
+export const hasOwner = (agent: Named & Pick<AgentDocument, "ownerComplete">): boolean =>
+  agent.ownerComplete !== false && (agent.ownerName !== null || agent.ownerEmail !== null)
+
+/** Whether an agent of rules 1 has half an owner and no record says so yet. */
+export const lacksOrphanRecord = (agent: AgentDocument): boolean =>
+  agent.status !== "decommissioned" && hasOwner(agent) && !isCompleteOwner(agent)
+
+/**
+ * Since when an agent is an orphan; null when it is none. One registered without a complete owner has been one since it was made.
  *
  * - Unit: milliseconds since 1970 UTC. A decommissioned agent needs nobody.
  */

@@ -85,6 +85,23 @@ describe("evaluating again", () => {
     assert.strictEqual(evaluation(all, 2, { as_of_seq: 1_000 }), "meter_mismatch")
   }))
 
+  it.effect("finds an activation without an owner that rules 2 ask for, and takes what rules 1 took", () => Effect.map(records, (all) => {
+    const first = (change: (record: ReplayRecord) => ReplayRecord) => {
+      const again = new Recomputation({ fromGenesis: true })
+      return all.flatMap((record) => again.take(change(record)) ?? [])[0]!
+    }
+    const withBody = (kind: string, change: JsonMap, without?: string) => (record: ReplayRecord): ReplayRecord =>
+      record.kind === kind ? { ...record, body: Object.fromEntries(Object.entries({ ...record.body, ...change }).filter(([name]) => name !== without)) } : record
+    const half = withBody("agent.registered", { owner_complete: false })
+    const activated = all.find(({ kind }) => kind === "agent.activated")!
+    assert.deepInclude(first(half), { seq: activated.seq, verdict: "tier_mismatch", reason: "The agent was activated at L2 without owner." })
+    assert.deepInclude(first((record) => withBody("agent.activated", {}, "rules")(half(record))), { evaluationId: String(all.find(({ kind }) => kind === "evaluation.made")!.body["evaluation_id"]) })
+    const lone = (record: ReplayRecord): ReplayRecord => (record.kind === "agent.registered" ? { ...withBody("agent.registered", {}, "owner_complete")(record), parts: new Map([...record.parts].filter(([name]) => name !== "owner")) } : record)
+    assert.deepInclude(first(lone), { seq: activated.seq, verdict: "tier_mismatch" })
+    assert.deepInclude(first(withBody("agent.activated", { rules: 3 })), { seq: activated.seq, verdict: "withheld" })
+    assert.strictEqual(first((record) => record).verdict, "ok")
+  }))
+
   it.effect("takes a verdict on a draft by the rules of its time", () => Effect.gen(function*() {
     const draft = yield* registered("draft bot")
     yield* ask(draft.id, { tool: "search" })

@@ -13,6 +13,7 @@ import { EvaluationIds, type Hashing } from "./evaluation-ids.ts"
 import { foldMeters } from "./fold-meters.ts"
 import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
+import { judgeActivation } from "./judge-activation.ts"
 import { isEvaluationId, isPlainEvaluation } from "./plain-evaluation.ts"
 import { isRecomputed } from "./recomputed-records.ts"
 import { PublicationJudge, type RecomputedPublication } from "./recompute-publication.ts"
@@ -88,7 +89,7 @@ export class Recomputation {
   }
 
   /**
-   * Takes one record; answers for `evaluation.made`, and for one that gives back to meters what its writer may not, or ends what ended before; null for all others. Never throws, whatever a record says.
+   * Takes one record; answers for `evaluation.made`, and for one that gives back to meters what its writer may not, or ends what ended before, and for an activation without the owner or the identity that its tier needs; null for all others. Never throws, whatever a record says.
    *
    * - Unit: `atMs` is the record's own time, milliseconds since 1970 UTC. Without it nothing is said of the times that evaluations name.
    * - `before`, for a record of a chain that a recovery put aside: how many records lie between that chain's first one and record 0 of the chain at hand. Oldest chain first.
@@ -109,8 +110,9 @@ export class Recomputation {
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, before === 0)
     if (kind === "decision.settled" || kind === "meter.voided") return this.#end(numbered, before === 0)
     if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"])))) this.#judge.forgetBindings()
+    const activation = kind === "agent.activated" ? judgeActivation(this.#state.agents.get(String(body["agent_id"])), body) : null
     this.#state.fold(numbered)
-    return null
+    return activation === null ? null : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
   }
 
   /** What was given back counts as the record says, however often it was. */
