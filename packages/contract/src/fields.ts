@@ -60,13 +60,55 @@ const atMost = (length: number) =>
 const storable = check<string>((text) => text.isWellFormed() && !text.includes("\0"), {
   type: "value_error", msg: "Text cannot hold U+0000 or half of a surrogate pair"
 })
-const nfc = Schema.String.pipe(Schema.decodeTo(Schema.String, {
-  decode: SchemaGetter.transform((text: string) => text.normalize("NFC")),
+const nfcUpTo = (max: number) => Schema.String.pipe(Schema.decodeTo(Schema.String, {
+  decode: SchemaGetter.transform((text: string) => isSurelyOver(text, max) ? text : text.normalize("NFC")),
   encode: SchemaGetter.transform((text: string) => text)
 }))
 
-/** What a person wrote: NFC, its length in code points. */
-export const text = (min: number, max: number) => min === 0 ? nfc.check(storable, atMost(max)) : nfc.check(storable, atLeast(min), atMost(max))
+/** Code points of the longest canonical decomposition: so many at most join into one. A test asks the engine about each code point. */
+const MOST_JOINED = 4
+
+/**
+ * Whether the NFC form of a text has more than `max` code points, as far as a linear look can say.
+ *
+ * The engine sorts combining marks by insertion: 200 KB of them take it half a minute. A text that is surely too long is not normalised,
+ * and its length is refused as it stands. No text whose NFC form fits is among these.
+ */
+const isSurelyOver = (text: string, max: number): boolean => {
+  if (text.length <= max) return false
+  if (text.length > 2 * MOST_JOINED * max || codePoints(text) > MOST_JOINED * max) return true
+  let alone = 0
+  for (const [marks] of text.matchAll(markRuns)) alone += marksAlone(marks)
+  return alone > max
+}
+
+/** What stands for two code points or more of NFC holds at most three combining marks, which follow its first character. */
+const markRuns = /\p{M}{4,}/gu
+
+/** How many of these characters stay on their own in NFC, at least. */
+const marksAlone = (marks: string): number => {
+  let alone = 0
+  let run = 0
+  for (const mark of marks) {
+    run = isCombining(mark) ? run + 1 : 0
+    if (run >= MOST_JOINED) alone++
+  }
+  return alone
+}
+
+/** Of the last class of combining marks: every other one is sorted to stand before it. */
+const LAST_MARK = "\u0345"
+const isCombining = (mark: string): boolean => mark === LAST_MARK || !(LAST_MARK + mark).normalize("NFD").startsWith(LAST_MARK)
+
+/**
+ * What a person wrote: NFC, its length in code points.
+ *
+ * - Refuses: more than `max` code points in NFC. Text that cannot fit is refused without being normalised; decision 0036.
+ */
+export const text = (min: number, max: number) => {
+  const nfc = nfcUpTo(max)
+  return min === 0 ? nfc.check(storable, atMost(max)) : nfc.check(storable, atLeast(min), atMost(max))
+}
 
 /** What ends a line, steers a terminal or a header, or turns the direction of what is written after it. */
 const steering = "\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069"

@@ -1,6 +1,6 @@
 /** An agent's identity as it travels. Spec: document 1 section 2, `IdentityIn`; api.md "agents and registry". */
 import { Schema } from "effect"
-import { check, identifier, instant, name, oneOf, optional } from "./fields.ts"
+import { check, identifier, instant, jsonObjectUpTo, name, oneOf, optional } from "./fields.ts"
 
 /**
  * Characters of a card in base64.
@@ -8,6 +8,13 @@ import { check, identifier, instant, name, oneOf, optional } from "./fields.ts"
  * - Unit: characters. Cards in the field have a few KiB; the body's own limit is 1 MiB.
  */
 export const CARD_LIMIT = 524_288
+
+/**
+ * Characters of the JSON text of a card that is sent as an object.
+ *
+ * - Unit: UTF-16 units. As many as the bytes that {@link CARD_LIMIT} characters of base64 hold.
+ */
+export const CARD_OBJECT_LIMIT = 393_216
 
 /** Base64 with padding, in its one form, of what `holds` says. */
 const base64 = (max: number, holds: string) => Schema.String.check(
@@ -27,10 +34,10 @@ const isBase64 = (value: string): boolean => {
 
 /**
  * A signed agent card. With `signature` it is Ed25519 over the card's bytes, by the key that `key_id` or `public_key` names; without it the card is an A2A card
- * that carries its own `signatures`. A public key only selects the entry of the trust store that holds it.
+ * that carries its own `signatures`. A public key only selects the entry of the trust store that holds it. A card that is a JSON object stands for its RFC 8785 bytes.
  */
 export const SignedCard = Schema.Struct({
-  card: base64(CARD_LIMIT, "The bytes of the card"),
+  card: Schema.Union([base64(CARD_LIMIT, "The bytes of the card"), jsonObjectUpTo(CARD_OBJECT_LIMIT)]),
   signature: optional(base64(1_024, "The 64 bytes of an Ed25519 signature over the card's bytes")),
   public_key: optional(base64(1_024, "The 32 bytes of an Ed25519 key as its JWK has them, without the wrapping of a PEM file")),
   key_id: optional(identifier(200))
@@ -41,7 +48,9 @@ export type SignedCard = typeof SignedCard.Type
 export const IdentityIn = Schema.Struct({
   signed_card: optional(SignedCard),
   declared_source: optional(name(200)),
-  declared_ref: optional(name(2_048))
+  declared_ref: optional(name(2_048)),
+  /** The declaration takes the place of a verified identity: a governor withdraws that. */
+  withdraw_verified: optional(Schema.Boolean)
 })
 export type IdentityIn = typeof IdentityIn.Type
 
@@ -51,7 +60,15 @@ export const identityVerdicts = ["verified", "declared", "rejected"] as const
 /** Why a verdict is what it is. */
 export const identityReasons = ["ok", "signature_invalid", "key_unknown", "key_revoked", "key_expired", "alg_not_allowed", "card_malformed", "name_mismatch"] as const
 
-/** The verdict. `identity_*` is the agent's identity after it, which a rejected card leaves as it was. */
+/** The agent's identity after an attempt. A rejected card leaves it as it was. */
+export const IdentityStanding = Schema.Struct({
+  identity_verified: Schema.Boolean,
+  identity_source: Schema.NullOr(Schema.String),
+  identity_ref: Schema.NullOr(Schema.String)
+})
+export type IdentityStanding = typeof IdentityStanding.Type
+
+/** The verdict. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the agent's identity after it. */
 export const IdentityVerdict = Schema.Struct({
   agent_id: Schema.String,
   identity_verified: Schema.Boolean,
@@ -59,6 +76,7 @@ export const IdentityVerdict = Schema.Struct({
   identity_ref: Schema.NullOr(Schema.String),
   verdict: oneOf(identityVerdicts),
   reason_code: oneOf(identityReasons),
+  standing: IdentityStanding,
   /** SHA-256 of the card's bytes as they were sent. */
   card_digest: Schema.NullOr(Schema.String),
   /** The key's id; what the card calls it where the trust store has none such. */

@@ -83,6 +83,14 @@ export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("
   }
 }
 
+/** The agent's identity is verified, and a declared identity does not replace it. */
+export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyVerified>()("IdentityAlreadyVerified", {}) {
+  override get message(): string {
+    return "The agent's identity is verified, and a declared identity does not replace it. " +
+      "Send a signed card, or let a governor withdraw it: send the declaration with withdraw_verified."
+  }
+}
+
 /** The agent's tier needs what it does not have. `missing` names it. */
 export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGateUnmet", { tier: told(Schema.String), missing: told(Schema.Array(Schema.String)) }) {
   override get message(): string {
@@ -373,7 +381,7 @@ export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {
 /** Every refusal. */
 export type Refusal =
   | InvalidInput | Unauthorized | Forbidden | KeyNotAllowed | OrgUnitNotAllowed | TierOverCap | AgentNotFound | AgentNameTaken
-  | InvalidTransition | TierGateUnmet | AgentVersionConflict | MappingVersionConflict | ModelNotFound | ModelTaken
+  | InvalidTransition | IdentityAlreadyVerified | TierGateUnmet | AgentVersionConflict | MappingVersionConflict | ModelNotFound | ModelTaken
   | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | SettleBelowReserved | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
   | PackNotFound | IngestKeyNotFound | WebhookNotFound | WebhookRevoked | WebhookNotActive | RotationUnderWay | DeliveryNotFound | DeliveryUnfinished
   | EnvelopeNotFound | EnvelopeVersionNotFound | EnvelopeExists | EnvelopeRevisionConflict | NothingToPublish | EnvelopeNotPublishable | SecondApproverRequired

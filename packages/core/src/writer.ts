@@ -14,5 +14,8 @@ export const isWriterId = (text: unknown): text is string => typeof text === "st
 /** Whether a caller can name this as who acts: a rule acts by itself, and nobody in its name. */
 export const isCallersWriterId = (text: unknown): text is string => isWriterId(text) && !/^(?:policy|breaker):/.test(text)
 
+/** Whether a writer is an ingest key. */
+export const isIngestKey = ({ id }: Writer): boolean => id.startsWith("key_")
+
 /** The host process, where nobody else is named. */
 export const systemHost: Writer = { id: "system:host" }

@@ -28,7 +28,7 @@ describe("POST /agents/{agent_id}/identity", () => {
       const got = await attach(agent, signed('{"name":"courier"}', key))
       assert.deepStrictEqual([got.status, got.json.verdict, got.json.reason_code, got.json.identity_verified], [201, "verified", "ok", true])
       assert.deepStrictEqual(Object.keys(got.json).sort(), [
-        "agent_id", "alg", "card_digest", "checked_at", "identity_ref", "identity_source", "identity_verified", "key_id", "reason_code", "record_hash", "seq", "verdict"
+        "agent_id", "alg", "card_digest", "checked_at", "identity_ref", "identity_source", "identity_verified", "key_id", "reason_code", "record_hash", "seq", "standing", "verdict"
       ])
     }
     const shown = await world.send("GET", `/api/v1/agents/${agent}`, { token: world.key })
@@ -43,6 +43,42 @@ describe("POST /agents/{agent_id}/identity", () => {
     const got = await attach(agent, signed('{"name":"courier"}'))
     assert.deepStrictEqual([got.status, got.json.verdict, got.json.reason_code, got.json.identity_verified, got.json.identity_source, got.json.identity_ref], [201, "rejected", "name_mismatch", false, null, null])
     assert.strictEqual(await world.size(), before + 1)
+    assert.strictEqual((await attach(agent, signed('{"name":"refunds"}'))).json.verdict, "verified")
+    const later = await attach(agent, signed('{"name":"courier"}'))
+    assert.deepInclude(later.json, { verdict: "rejected", identity_verified: false, identity_source: null, identity_ref: null })
+    assert.deepInclude(later.json.standing, { identity_verified: true, identity_source: "signed_card" })
+  })
+
+  it("a card may be a JSON object, whose RFC 8785 bytes are verified", async () => {
+    const agent = await world.register("object card")
+    const { signed_card } = signed('{"name":"object card","skills":[1]}')
+    const sent = { signed_card: { ...signed_card, card: { skills: [1.0], name: "object card" } } }
+    assert.deepInclude((await attach(agent, sent)).json, { verdict: "verified", card_digest: (await attach(agent, { signed_card })).json.card_digest })
+    const beyond = await attach(agent, { signed_card: { ...signed_card, card: { name: "object card", n: 2 ** 53 } } })
+    assert.deepStrictEqual([beyond.status, beyond.json.detail[0].loc.join(".")], [422, "body.signed_card.card"])
+  })
+
+  it("an ingest key attaches only in draft; a governor afterwards too", async () => {
+    const agent = await world.register("grown up")
+    assert.strictEqual((await attach(agent, signed('{"name":"grown up"}'))).status, 201)
+    await world.send("POST", `/api/v1/agents/${agent}/suspend`, { token: world.admin })
+    const late = await attach(agent, signed('{"name":"grown up"}'))
+    assert.deepStrictEqual([late.status, late.json.code], [403, "key_not_allowed"])
+    assert.strictEqual((await attach(agent, signed('{"name":"grown up"}'), world.tokens.governor)).status, 201)
+  })
+
+  it("a declaration does not replace a verified identity, which a governor may withdraw", async () => {
+    const agent = await world.register("vouched for")
+    const spiffe = { declared_source: "spiffe", declared_ref: "spiffe://example.org/x" }
+    await attach(agent, signed('{"name":"vouched for"}'))
+    for (const token of [world.key, world.tokens.governor]) {
+      const got = await attach(agent, spiffe, token)
+      assert.deepStrictEqual([got.status, got.json.code], [409, "identity_already_verified"])
+    }
+    const byKey = await attach(agent, { ...spiffe, withdraw_verified: true })
+    assert.deepStrictEqual([byKey.status, byKey.json.code], [403, "key_not_allowed"])
+    const withdrawn = await attach(agent, { ...spiffe, withdraw_verified: true }, world.tokens.governor)
+    assert.deepInclude(withdrawn.json, { verdict: "declared", identity_verified: false })
   })
 
   it("a declared identity is a claim", async () => {
@@ -67,9 +103,9 @@ describe("POST /agents/{agent_id}/identity", () => {
   it("is for the key of the agent's unit; another's agent is not found, and an agent's end is final", async () => {
     const agent = await world.register("ended")
     assert.strictEqual((await attach(agent, signed('{"name":"ended"}'), world.otherKey)).json.code, "agent_not_found")
-    assert.strictEqual((await attach(agent, signed('{"name":"ended"}'), world.tokens.governor)).json.code, "forbidden")
+    assert.strictEqual((await attach(agent, signed('{"name":"ended"}'), world.tokens.operator)).json.code, "forbidden")
     await world.send("POST", `/api/v1/agents/${agent}/decommission`, { token: world.admin })
-    const late = await attach(agent, signed('{"name":"ended"}'))
+    const late = await attach(agent, signed('{"name":"ended"}'), world.admin)
     assert.deepStrictEqual([late.status, late.json.code], [409, "invalid_transition"])
   })
 })

@@ -20,6 +20,8 @@ export const access = {
   public: row("public", { anonymous: true, ingestKey: true, roles }),
   /** Register an agent, witness, settle, note a gap. */
   capture: row("capture", { ingestKey: true, roles: ["admin"] }),
+  /** Attach an identity. A key does so only while its agent is in draft, which the registry checks. */
+  identify: row("identify", { ingestKey: true, roles: ["governor", "admin"] }),
   /** What an ingest key reads too: its org unit's agents and their decisions, head and checkpoint, itself. */
   readOwn: row("read_own", { ingestKey: true, roles }),
   read: row("read", { roles }),

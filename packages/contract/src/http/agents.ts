@@ -70,6 +70,7 @@ export const agents = {
   attachIdentity: endpoint({
     id: "agents.attach_identity", method: "POST", path: "/api/v1/agents/{agent_id}/identity",
     summary: "Verifies an agent's signed card, or takes down a declared identity. The verdict is recorded.",
-    access: access.capture, params: { agent_id: agentId }, body: jsonBody(IdentityIn), success: json(201, IdentityVerdict), refusals: ["AgentNotFound", "InvalidTransition"]
+    access: access.identify, params: { agent_id: agentId }, body: jsonBody(IdentityIn), success: json(201, IdentityVerdict),
+    refusals: ["AgentNotFound", "InvalidTransition", "IdentityAlreadyVerified", "KeyNotAllowed"]
   })
 } as const

@@ -2,7 +2,7 @@
 import {
   EnvelopeExists, EnvelopeNotFound, EnvelopeNotInForce, EnvelopeNotPublishable, EnvelopeRevisionConflict, EnvelopeVersionNotFound, EvaluationEnded, EvaluationNotFound, NothingToPublish, NothingToVoid, SecondApproverRequired, SettleBelowReserved, WaiverNotFound, WaiverNotOpen,
   AgentNameTaken, AgentNotFound, AgentVersionConflict, BodyTooLarge, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, DecisionTooLarge, DeliveryNotFound,
-  DeliveryUnfinished, Draining, Forbidden, IngestKeyNotFound, InvalidInput,
+  DeliveryUnfinished, Draining, Forbidden, IdentityAlreadyVerified, IngestKeyNotFound, InvalidInput,
   InvalidTransition, KeyNotAllowed, MappingVersionConflict, MethodNotAllowed, ModelNotFound, ModelTaken, NotFound, NotWriting, OrgUnitNotAllowed, PackNotFound, PartErased, PartNotFound, RecordNotFound, type Refusal,
   type RefusalTag, RotationUnderWay, TierGateUnmet, TierOverCap, Unauthorized, UnsupportedMediaType, WebhookNotActive, WebhookNotFound, WebhookRevoked, WebhooksUnavailable
 } from "../refusals.ts"
@@ -24,6 +24,7 @@ export const refusalExamples: { readonly [T in RefusalTag]: Extract<Refusal, { r
   AgentNotFound: new AgentNotFound({}),
   AgentNameTaken: new AgentNameTaken({ agentId }),
   InvalidTransition: new InvalidTransition({ status: "decommissioned", act: "activate" }),
+  IdentityAlreadyVerified: new IdentityAlreadyVerified(),
   TierGateUnmet: new TierGateUnmet({ tier: "L3", missing: ["owner"] }),
   AgentVersionConflict: new AgentVersionConflict({ version: 2 }),
   MappingVersionConflict: new MappingVersionConflict({ version: 2 }),

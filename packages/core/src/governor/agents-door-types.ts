@@ -44,14 +44,19 @@ export interface OwnerInput {
 
 /** An agent's identity: a signed card, or both members of a declaration. */
 export interface IdentityInput {
-  /** All of it base64. With `signature`: Ed25519 over the card's bytes, by the key that `key_id` or `public_key` names. Without: an A2A card with its own `signatures`. */
-  readonly signed_card?: { readonly card: string; readonly signature?: string | null | undefined; readonly public_key?: string | null | undefined; readonly key_id?: string | null | undefined } | null | undefined
+  /**
+   * Base64, but for a `card` that is a JSON object: that stands for its RFC 8785 bytes. With `signature`: Ed25519 over the card's bytes, by the key that
+   * `key_id` or `public_key` names. Without: an A2A card with its own `signatures`.
+   */
+  readonly signed_card?: { readonly card: string | { readonly [name: string]: unknown }; readonly signature?: string | null | undefined; readonly public_key?: string | null | undefined; readonly key_id?: string | null | undefined } | null | undefined
   /** Where the declared identity is from: `spiffe`, `entra_agent_id`, `okta_agent`, `oidc_workload`, `aws_agent_registry`, `did`, or a word of yours. */
   readonly declared_source?: string | null | undefined
   readonly declared_ref?: string | null | undefined
+  /** The declaration takes the place of a verified identity, which is withdrawn. Refused to ingest keys. */
+  readonly withdraw_verified?: boolean | null | undefined
 }
 
-/** What came of it. `identity_*` is the agent's identity afterwards, which a rejected card leaves as it was. */
+/** What came of it. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the agent's identity afterwards. */
 export interface IdentityInfo {
   readonly agent_id: string
   readonly identity_verified: boolean
@@ -59,6 +64,7 @@ export interface IdentityInfo {
   readonly identity_ref: string | null
   readonly verdict: "verified" | "declared" | "rejected"
   readonly reason_code: "ok" | "signature_invalid" | "key_unknown" | "key_revoked" | "key_expired" | "alg_not_allowed" | "card_malformed" | "name_mismatch"
+  readonly standing: { readonly identity_verified: boolean; readonly identity_source: string | null; readonly identity_ref: string | null }
   readonly card_digest: string | null
   readonly key_id: string | null
   readonly alg: string | null

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentNotFound, type IdentityIn, type IdentityVerdict } from "@flyball/contract"
-import { fromHex, fromUtf8, portableCrypto, readRecord, toBase64, toHex, utf8 } from "@flyball/evidence"
+import { canonicalBytes, fromHex, fromUtf8, type JsonObject, portableCrypto, readRecord, toBase64, toHex, utf8 } from "@flyball/evidence"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Agents } from "../agents/service.ts"
@@ -10,7 +10,7 @@ import { Replay } from "../replay/service.ts"
 import { unitScope } from "../scope.ts"
 import { Storage } from "../storage/port.ts"
 import { governorWorld, registered } from "../testing/governor-world.ts"
-import { systemHost as writer } from "../writer.ts"
+import { systemHost as writer, type Writer } from "../writer.ts"
 import { TrustStore, type TrustStoreApi, TrustStoreUnavailable } from "./trust-store.ts"
 import { a2aCard, cardOf, detachedCard, ed25519Key } from "./testing/cards.ts"
 
@@ -31,7 +31,9 @@ const last = Effect.flatMap(Storage, (storage) => Effect.gen(function*() {
     parts: Object.fromEntries(parts.map(({ bytes, name }) => [name, bytes === null ? null : fromUtf8(bytes)]))
   }
 }))
-const attach = (id: string, input: IdentityIn) => Agents.use((agents) => agents.attachIdentity(id, input, writer))
+const attach = (id: string, input: IdentityIn, by: Writer = writer) => Agents.use((agents) => agents.attachIdentity(id, input, by))
+const refusalOf = (id: string, input: IdentityIn, by: Writer = writer) => Effect.map(Effect.flip(attach(id, input, by)), ({ _tag }) => _tag)
+const key: Writer = { id: "key_00000000000000000000000001" }
 const courier = utf8(JSON.stringify(cardOf("courier")))
 const signed = { signed_card: detachedCard(courier, acme) }
 const digest = toHex(portableCrypto.sha256(courier))
@@ -45,7 +47,7 @@ describe("attaching an identity", () => {
     const record = yield* last
     const identity = { identity_verified: true, identity_source: "signed_card", identity_ref: `acme#sha256:${digest}` }
     assert.deepStrictEqual(verdict, {
-      agent_id: id, ...identity, verdict: "verified", reason_code: "ok", card_digest: `sha256:${digest}`, key_id: "acme", alg: "EdDSA", checked_at: "2026-11-21T03:00:00.123Z",
+      agent_id: id, ...identity, standing: identity, verdict: "verified", reason_code: "ok", card_digest: `sha256:${digest}`, key_id: "acme", alg: "EdDSA", checked_at: "2026-11-21T03:00:00.123Z",
       seq: record.seq, record_hash: record.hash
     })
     assert.strictEqual(record.kind, "agent.identity_attested")
@@ -78,6 +80,26 @@ describe("attaching an identity", () => {
     assert.deepStrictEqual(yield* replayed, [])
   }).pipe(Effect.provide(Layer.fresh(world))))
 
+  it.effect("takes a card as a JSON object: its RFC 8785 bytes are verified", () => Effect.gen(function*() {
+    const { id } = yield* registered("courier")
+    // The order of the members and a number's spelling are not part of what is signed.
+    const card: JsonObject = { version: "1.0.0", name: "courier", weight: 1e2, address: "Öresundsgata" }
+    const bytes = canonicalBytes(card)
+    const { key_id, signature } = detachedCard(bytes, acme)
+    const verified = yield* attach(id, { signed_card: { card, key_id, signature } })
+    assert.deepInclude(verified, { verdict: "verified", card_digest: `sha256:${toHex(portableCrypto.sha256(bytes))}` })
+    const asBytes = yield* attach(id, { signed_card: { card: toBase64(bytes), key_id, signature } })
+    assert.strictEqual(asBytes.card_digest, verified.card_digest)
+    const a2a = JSON.parse(fromUtf8(a2aCard(cardOf("courier"), acme))!) as JsonObject
+    assert.deepInclude(yield* attach(id, { signed_card: { card: a2a } }), { verdict: "verified", identity_source: "a2a_signed_card" })
+    const other = { ...card, name: "courier " }
+    const changed = yield* attach(id, { signed_card: { card: other, key_id, signature } })
+    assert.deepInclude(changed, { verdict: "rejected", reason_code: "signature_invalid" })
+    const empty = yield* attach(id, { signed_card: { card: {}, key_id, signature } })
+    assert.deepInclude(empty, { verdict: "rejected", reason_code: "card_malformed" })
+    assert.deepStrictEqual(yield* replayed, [])
+  }).pipe(Effect.provide(Layer.fresh(world))))
+
   it.effect("records a rejected card too, which leaves the identity and the agent's version as they were", () => Effect.gen(function*() {
     const { id } = yield* registered("courier")
     yield* attach(id, signed)
@@ -88,7 +110,10 @@ describe("attaching an identity", () => {
       [{ signed_card: { ...signed.signed_card, key_id: "ann@example.org" } }, "key_unknown"], [{ signed_card: { ...signed.signed_card, signature: "AAAA" } }, "signature_invalid"]
     ]
     for (const [input, reason] of rows) {
-      assert.deepInclude(yield* attach(id, input), { verdict: "rejected", reason_code: reason, identity_verified: true, identity_source: "signed_card", identity_ref: before.identity_ref })
+      assert.deepInclude(yield* attach(id, input), {
+        verdict: "rejected", reason_code: reason, identity_verified: false, identity_source: null, identity_ref: null,
+        standing: { identity_verified: true, identity_source: "signed_card", identity_ref: before.identity_ref }
+      })
       assert.deepInclude((yield* last).body, { verdict: "rejected", reason_code: reason, source: reason === "card_malformed" ? "a2a_signed_card" : "signed_card" })
       // What a card calls a key that is none of ours was written by its sender.
       assert.notInclude((yield* last).text, "example.org")
@@ -100,11 +125,67 @@ describe("attaching an identity", () => {
 
   it.effect("goes by the newest verdict that was not rejected", () => Effect.gen(function*() {
     const { id } = yield* registered("courier")
-    yield* attach(id, signed)
-    assert.deepInclude(yield* attach(id, spiffe), { identity_verified: false, identity_source: "spiffe" })
+    yield* attach(id, spiffe)
     assert.deepInclude(yield* attach(id, signed), { identity_verified: true, identity_source: "signed_card" })
+    const other = utf8(JSON.stringify({ ...cardOf("courier"), version: "2.0.0" }))
+    const newer = yield* attach(id, { signed_card: detachedCard(other, acme) })
+    assert.strictEqual(newer.identity_ref, `acme#sha256:${toHex(portableCrypto.sha256(other))}`)
     assert.deepStrictEqual(yield* replayed, [])
   }).pipe(Effect.provide(Layer.fresh(world))))
+
+  it.effect("refuses a declaration over a verified identity, and records nothing of it", () => Effect.gen(function*() {
+    const { id } = yield* registered("courier")
+    yield* attach(id, signed)
+    const before = yield* last
+    assert.strictEqual(yield* refusalOf(id, spiffe), "IdentityAlreadyVerified")
+    assert.strictEqual(yield* refusalOf(id, { ...spiffe, withdraw_verified: false }), "IdentityAlreadyVerified")
+    assert.strictEqual(yield* refusalOf(id, spiffe, key), "IdentityAlreadyVerified")
+    assert.strictEqual((yield* last).seq, before.seq)
+    assert.isTrue((yield* Agents.use((agents) => agents.get(id))).identity_verified)
+  }).pipe(Effect.provide(Layer.fresh(world))))
+
+  it.effect("lets a person withdraw a verified identity for a declared one, and no key", () => Effect.gen(function*() {
+    const { id } = yield* registered("courier")
+    const withdrawal = { ...spiffe, withdraw_verified: true }
+    yield* attach(id, signed)
+    assert.strictEqual(yield* refusalOf(id, withdrawal, key), "KeyNotAllowed")
+    const declared = { identity_verified: false, identity_source: "spiffe", identity_ref: spiffe.declared_ref }
+    assert.deepInclude(yield* attach(id, withdrawal), { verdict: "declared", ...declared, standing: declared })
+    assert.deepInclude(yield* Agents.use((agents) => agents.get(id)), declared)
+    assert.deepStrictEqual(yield* replayed, [])
+  }).pipe(Effect.provide(Layer.fresh(world))))
+
+  it.effect("takes an identity from an ingest key only while its agent is in draft", () => Effect.gen(function*() {
+    const agents = yield* Agents
+    const { id } = yield* registered("courier")
+    assert.strictEqual((yield* attach(id, spiffe, key)).verdict, "declared")
+    assert.strictEqual((yield* attach(id, signed, key)).verdict, "verified")
+    yield* agents.activate(id, writer)
+    const before = yield* last
+    const attempts = [signed, { signed_card: detachedCard(courier, revoked) }, spiffe]
+    for (const input of attempts) assert.strictEqual(yield* refusalOf(id, input, key), "KeyNotAllowed")
+    yield* agents.suspend(id, {}, writer)
+    assert.strictEqual(yield* refusalOf(id, signed, key), "KeyNotAllowed")
+    assert.strictEqual((yield* last).seq, before.seq + 1)
+    assert.strictEqual((yield* attach(id, signed)).verdict, "verified")
+    yield* agents.decommission(id, writer)
+    assert.strictEqual(yield* refusalOf(id, signed, key), "KeyNotAllowed")
+    assert.deepStrictEqual(yield* replayed, [])
+  }).pipe(Effect.provide(Layer.fresh(world))))
+
+  it.effect("judges an ingest key by the status at its commit: an agent activated meanwhile takes nothing of it", () => Effect.gen(function*() {
+    const asked = yield* Deferred.make<void>()
+    const answered = yield* Deferred.make<void>()
+    const keys = Effect.as(Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answered)), [acme.trusted])
+    yield* Effect.gen(function*() {
+      const { id } = yield* registered("courier")
+      const attaching = yield* Effect.forkChild(Effect.flip(attach(id, signed, key)))
+      yield* Deferred.await(asked)
+      yield* Agents.use((agents) => agents.activate(id, writer))
+      yield* Deferred.succeed(answered, undefined)
+      assert.strictEqual((yield* Fiber.join(attaching))._tag, "KeyNotAllowed")
+    }).pipe(Effect.provide(worldOf({ keys })))
+  }))
 
   it.effect("opens tier L3, which a declaration and a rejected card do not", () => Effect.gen(function*() {
     const agents = yield* Agents
@@ -127,6 +208,7 @@ describe("attaching an identity", () => {
     const { card, signature } = signed.signed_card
     const rows: ReadonlyArray<readonly [IdentityIn, string, string]> = [
       [{}, "missing", "signed_card"], [{ signed_card: null, declared_ref: null }, "missing", "signed_card"], [{ ...signed, ...spiffe }, "value_error", "signed_card"], [{ ...signed, declared_ref: "x" }, "value_error", "signed_card"],
+      [{ ...signed, withdraw_verified: true }, "value_error", "withdraw_verified"], [{ withdraw_verified: true }, "missing", "signed_card"],
       [{ declared_source: "spiffe" }, "missing", "declared_ref"], [{ declared_ref: "x" }, "missing", "declared_source"], [{ declared_source: "signed_card", declared_ref: "x" }, "value_error", "declared_source"],
       [{ signed_card: { card, signature } }, "missing", "signed_card.key_id"], [{ signed_card: { card, key_id: "acme" } }, "missing", "signed_card.signature"],
       [{ signed_card: { card, signature, key_id: "acme", public_key: toBase64(acme.trusted.publicKey) } }, "value_error", "signed_card.public_key"],

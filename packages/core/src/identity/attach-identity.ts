@@ -1,15 +1,16 @@
 /** Attaches an identity to an agent: read, look at the card and the keys, plan, commit. Spec: document 1 section 4, POST /agents/{agent_id}/identity. */
 import type { AgentNotFound, IdentityIn, IdentityVerdict, InvalidInput, InvalidTransition } from "@flyball/contract"
+import { IdentityAlreadyVerified, KeyNotAllowed } from "@flyball/contract"
 import { type Crypto, formatInstant, toHex } from "@flyball/evidence"
 import { Clock, Effect, Result } from "effect"
 import { allowed } from "../agents/change-agent.ts"
-import { AGENTS } from "../agents/document.ts"
+import { AGENTS, type StoredAgent } from "../agents/document.ts"
 import { readAgent } from "../agents/read-agent.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { everyUnit, type Scope } from "../scope.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
-import type { Writer } from "../writer.ts"
-import { readIdentity } from "./identity-input.ts"
+import { isIngestKey, type Writer } from "../writer.ts"
+import { type Attached, readIdentity } from "./identity-input.ts"
 import { judgeCard } from "./judge-card.ts"
 import { attestedCard, attestedDeclaration, planAttach } from "./plan-attach.ts"
 import type { SentCard } from "./rules/read-card.ts"
@@ -23,9 +24,18 @@ export interface AttachOptions {
   readonly trust: TrustStoreApi
 }
 
-/** Attaches an identity. A card that is rejected is an answer, and a record, too. */
+/** Why an identity is not attached, whatever it is. */
+type AttachRefusal = AgentNotFound | InvalidTransition | InvalidInput | KeyNotAllowed | IdentityAlreadyVerified
+
+/**
+ * Attaches an identity. A card that is rejected is an answer, and a record, too.
+ *
+ * - Fails: `KeyNotAllowed` for an ingest key whose agent is past `draft`, or that withdraws a verified identity;
+ *   `InvalidTransition` for a decommissioned agent; `IdentityAlreadyVerified` for a declaration over a verified identity
+ *   that it does not withdraw.
+ */
 export type AttachIdentity = (id: string, input: IdentityIn, writer: Writer, scope?: Scope) =>
-  Effect.Effect<IdentityVerdict, AgentNotFound | InvalidTransition | InvalidInput | TrustStoreUnavailable | ReadFault>
+  Effect.Effect<IdentityVerdict, AttachRefusal | TrustStoreUnavailable | ReadFault>
 
 /** Attaching identities over a store and a trust store. */
 export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): AttachIdentity => {
@@ -40,18 +50,23 @@ export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): Attac
     const keys = attached.kind === "card" ? yield* Effect.result(trust.keys) : Result.succeed([])
     return yield* commitPlanned(storage, Effect.gen(function*() {
       const stored = yield* readAgent(storage, id, scope)
-      yield* Effect.fromResult(allowed(stored, "attach-identity"))
+      yield* Effect.fromResult(mayAttach(stored, attached, writer))
       const nowMs = yield* Clock.currentTimeMillis
       const attested = attached.kind === "card" ? yield* judged(attached.sent, yield* Effect.fromResult(keys), stored.body.name, nowMs) : attestedDeclaration(attached.source, attached.ref)
       const { agent, change } = planAttach(stored, attested, writer, nowMs)
       const { hash, seq } = (yield* storage.commit(change)).records[0]!
       return {
         agent_id: id,
-        identity_verified: agent.identityVerified ?? false,
-        identity_source: agent.identitySource ?? null,
-        identity_ref: agent.identityRef ?? null,
+        identity_verified: attested.verdict === "verified",
+        identity_source: attested.identity?.source ?? null,
+        identity_ref: attested.identity?.ref ?? null,
         verdict: attested.verdict,
         reason_code: attested.reason,
+        standing: {
+          identity_verified: agent.identityVerified ?? false,
+          identity_source: agent.identitySource ?? null,
+          identity_ref: agent.identityRef ?? null
+        },
         card_digest: attested.cardDigest === null ? null : `sha256:${attested.cardDigest}`,
         key_id: attested.keyId ?? attested.claimedKeyId,
         alg: attested.alg,
@@ -61,4 +76,19 @@ export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): Attac
       }
     }), { collection: AGENTS, id })
   })
+}
+
+/** Whether this writer may attach this to the agent as it is now: part of each attempt, for the agent may be activated meanwhile. */
+const mayAttach = (
+  stored: StoredAgent,
+  attached: Attached,
+  writer: Writer
+): Result.Result<unknown, KeyNotAllowed | InvalidTransition | IdentityAlreadyVerified> => {
+  const withdraws = attached.kind === "declared" && attached.withdrawsVerified
+  if (isIngestKey(writer) && (stored.body.status !== "draft" || withdraws)) return Result.fail(new KeyNotAllowed())
+  const status = allowed(stored, "attach-identity")
+  if (Result.isFailure(status)) return status
+  return attached.kind === "declared" && stored.body.identityVerified === true && !withdraws
+    ? Result.fail(new IdentityAlreadyVerified())
+    : status
 }

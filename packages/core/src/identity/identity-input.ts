@@ -1,11 +1,14 @@
 /** What a caller attaches: a signed card or a declaration, never both. Pure. */
 import { detailItem, type DetailType, type IdentityIn, InvalidInput } from "@flyball/contract"
+import { canonicalBytes, type JsonObject } from "@flyball/evidence"
 import { Result } from "effect"
 import { type KeyChoice, type SentCard, sentBytes } from "./rules/read-card.ts"
 import { cardSources } from "./rules/sources.ts"
 
 /** A card to be verified, or an identity that somebody only says the agent has. */
-export type Attached = { readonly kind: "card"; readonly sent: SentCard } | { readonly kind: "declared"; readonly source: string; readonly ref: string }
+export type Attached =
+  | { readonly kind: "card"; readonly sent: SentCard }
+  | { readonly kind: "declared"; readonly source: string; readonly ref: string; readonly withdrawsVerified: boolean }
 
 /** Bytes of a key of the trust store: Ed25519, and the point of P-256. No entry has others, and a verdict on what only looks like an unknown key would be recorded. */
 const KEY_BYTES: ReadonlySet<number> = new Set([32, 65])
@@ -14,13 +17,17 @@ const KEY_BYTES: ReadonlySet<number> = new Set([32, 65])
  * Reads an `IdentityIn`.
  *
  * - Fails: `InvalidInput`: `missing` for neither card nor declaration, half of a declaration, or a signature without a key; `value_error` for both, for two keys, for bytes that are no key,
- *   a key without a signature, and a declaration that calls itself a signed card.
+ *   a key without a signature, a declaration that calls itself a signed card, and a card with `withdraw_verified`.
  * - Spec: document 1 section 2, `IdentityIn`; api "agents and registry".
  */
 export const readIdentity = (input: IdentityIn): Result.Result<Attached, InvalidInput> => {
   const { declared_ref: ref, declared_source: source, signed_card: card } = input
+  const withdrawsVerified = input.withdraw_verified === true
   const isDeclared = (source ?? null) !== null || (ref ?? null) !== null
   if (card !== undefined && card !== null) {
+    if (withdrawsVerified && !isDeclared) {
+      return refused(["withdraw_verified"], "value_error", "Only a declaration takes this. A card that is verified replaces any identity")
+    }
     return isDeclared
       ? refused(["signed_card"], "value_error", "Send a signed card or a declared identity, not both")
       : Result.map(readSent(card), (sent) => ({ kind: "card" as const, sent }))
@@ -29,8 +36,12 @@ export const readIdentity = (input: IdentityIn): Result.Result<Attached, Invalid
   if (source === undefined || source === null) return refused(["declared_source"], "missing", "Field required")
   if (ref === undefined || ref === null) return refused(["declared_ref"], "missing", "Field required")
   if ((cardSources as ReadonlyArray<string>).includes(source)) return refused(["declared_source"], "value_error", "A signed card is sent as signed_card; a declaration cannot say that there is one")
-  return Result.succeed({ kind: "declared", source, ref })
+  return Result.succeed({ kind: "declared", source, ref, withdrawsVerified })
 }
+
+/** The bytes of a card: those that its base64 holds, or the RFC 8785 form of an object. */
+const cardBytes = (card: NonNullable<IdentityIn["signed_card"]>["card"]): Uint8Array =>
+  typeof card === "string" ? sentBytes(card) : canonicalBytes(card as JsonObject)
 
 const readSent = ({ card, key_id: keyId, public_key: publicKey, signature }: NonNullable<IdentityIn["signed_card"]>): Result.Result<SentCard, InvalidInput> => {
   const byId = keyId === undefined || keyId === null ? null : { keyId }
@@ -42,12 +53,12 @@ const readSent = ({ card, key_id: keyId, public_key: publicKey, signature }: Non
   }
   if (signature === undefined || signature === null) {
     return given === null
-      ? Result.succeed({ card: sentBytes(card), detached: null })
+      ? Result.succeed({ card: cardBytes(card), detached: null })
       : refused(["signed_card", "signature"], "missing", "Field required with a key. A card that carries its own signatures names its keys there")
   }
   return given === null
     ? refused(["signed_card", "key_id"], "missing", "Field required with a signature: key_id, or public_key")
-    : Result.succeed({ card: sentBytes(card), detached: { signature: sentBytes(signature), key: given } })
+    : Result.succeed({ card: cardBytes(card), detached: { signature: sentBytes(signature), key: given } })
 }
 
 const refused = (path: ReadonlyArray<string>, type: DetailType, msg: string): Result.Result<never, InvalidInput> =>

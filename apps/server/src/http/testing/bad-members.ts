@@ -48,7 +48,9 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
   "agents.attach_identity": [
     ["declared_source", missing, "missing"], ["declared_source", null, "missing"], ["declared_ref", missing, "missing"], ["declared_source", "", "string_too_short"], ...badText("declared_source", 200),
     ...badText("declared_ref", 2_048), ["declared_source", "a2a_signed_card", "value_error"], ["signed_card", { card: "e30=" }, "value_error"], ["signed_card", [], "dict_type"], ["signed_card", "e30=", "dict_type"],
-    ["signed_card", {}, "missing", "signed_card.card"], ["signed_card", { card: "" }, "string_too_short", "signed_card.card"], ["signed_card", { card: "e30" }, "value_error", "signed_card.card"],
+    ["signed_card", {}, "missing", "signed_card.card"], ["signed_card", { card: 7 }, "value_error", "signed_card.card"],
+    ["signed_card", { card: { n: 2 ** 60 } }, "value_error", "signed_card.card"], ["signed_card", { card: { n: "x".repeat(400_000) } }, "too_long", "signed_card.card"],
+    ["withdraw_verified", "yes", "bool_type"], ["signed_card", { card: "" }, "string_too_short", "signed_card.card"], ["signed_card", { card: "e30" }, "value_error", "signed_card.card"],
     ["signed_card", { card: "e31=" }, "value_error", "signed_card.card"], ["signed_card", { card: "e30=", jku: "x" }, "extra_forbidden", "signed_card.jku"],
     ["signed_card", { card: "e30=", signature: "_-==" }, "value_error", "signed_card.signature"], ["signed_card", { card: "e30=", key_id: "a b" }, "string_pattern_mismatch", "signed_card.key_id"]
   ],
