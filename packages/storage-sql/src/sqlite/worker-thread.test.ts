@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Worker } from "node:worker_threads"
 import { assert, describe, it } from "vitest"
 import { WorkerThread } from "./worker-thread.ts"
 
-const opened = async (): Promise<WorkerThread> => {
-  const thread = new WorkerThread({ op: "open", role: "both", file: ":memory:", busyTimeoutMs: 1_000, small: false })
+const opened = async (file = ":memory:"): Promise<WorkerThread> => {
+  const thread = new WorkerThread({ op: "open", role: "both", file, busyTimeoutMs: 1_000, small: false })
   await new Promise((done) => thread.open(done))
   return thread
 }
@@ -68,4 +72,37 @@ describe("the host's end of a storage worker", () => {
     assert.deepStrictEqual(outcomes, outcomes.toSorted((a, b) => Number(b) - Number(a)))
     await thread.close()
   })
+
+  it("sends what is asked for when it died to the next worker, not to the one that died", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "flyball-thread-"))
+    // A database in memory would be lost with its worker, and nothing more be asked for.
+    const thread = await opened(join(folder, "store.db"))
+    const worker = await postedTo(thread)
+    const head = () => new Promise<boolean>((done) => thread.send<"head">({ op: "head" }, [], (outcome) => done(outcome.ok)))
+    const waiting = head()
+    // The request above is sent in a later turn; the worker is gone before that.
+    const ended = worker.terminate()
+    worker.emit("exit", 1)
+    const again = head()
+    assert.deepStrictEqual([await waiting, await again], [false, true])
+    await ended
+    await thread.close()
+    rmSync(folder, { recursive: true })
+  })
 })
+
+/** The worker that requests are posted to. */
+const postedTo = async (thread: WorkerThread): Promise<Worker> => {
+  const { postMessage } = Worker.prototype
+  try {
+    return await new Promise((found) => {
+      Worker.prototype.postMessage = function(this: Worker, ...args: Parameters<typeof postMessage>) {
+        found(this)
+        postMessage.apply(this, args)
+      }
+      thread.send<"head">({ op: "head" }, [], () => undefined)
+    })
+  } finally {
+    Worker.prototype.postMessage = postMessage
+  }
+}

@@ -114,9 +114,11 @@ export class WorkerThread {
     else if (first) setImmediate(() => this.#flush(worker))
   }
 
-  /** Sends what gathered. Nothing has if the thread died meanwhile: its callers were told. */
+  /**
+   * Sends what gathered for this worker. Nothing has if it died meanwhile: its callers have their answers. What gathered since then is for the next worker, which has a flush of its own.
+   */
   #flush(worker: StorageWorker): void {
-    if (this.#outbox.length === 0) return
+    if (this.#outbox.length === 0 || worker !== this.#worker) return
     const posted = this.#outbox
     const transfer = this.#transfer
     this.#empty()
