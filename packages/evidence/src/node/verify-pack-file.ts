@@ -98,5 +98,6 @@ export const comparePackFiles = async (path: string, otherPath: string, options:
 /** Tree sizes of the checkpoints in a pack; none when it has none that can be read. */
 const checkpointSizes = async (path: string): Promise<ReadonlyArray<number>> => {
   await using source = await fileSource(path)
-  return peekTreeSizes(nodeCrypto, packContent(source, await detectCompression(source)))
+  // Awaited here: the file is closed as soon as this function returns.
+  return await peekTreeSizes(nodeCrypto, packContent(source, await detectCompression(source)))
 }

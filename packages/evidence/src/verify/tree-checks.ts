@@ -34,7 +34,8 @@ export class TreeChecks {
     this.#checkpoint = checkpoint
     this.#bounded = header.from <= header.to && header.to < checkpoint.size
     this.#folder = new RangeFolder(crypto, this.#bounded ? header.from : 0)
-    this.#rootsAt = header.kind === "full" ? [...new Set(rootsAt)].filter((size) => size > 0).sort((a, b) => a - b) : []
+    // Without the records before `from` no root can be computed; such a full pack has its finding.
+    this.#rootsAt = header.kind === "full" && header.from === 0 ? [...new Set(rootsAt)].filter((size) => size > 0).sort((a, b) => a - b) : []
     this.#checkHeader()
   }
 
@@ -52,7 +53,8 @@ export class TreeChecks {
   #takeRoot(): void {
     const { next } = this.#folder
     if (next !== this.#rootsAt[this.#nextRoot]) return
-    this.roots.set(next, this.#folder.root()!)
+    const root = this.#folder.root()
+    if (root !== null) this.roots.set(next, root)
     this.#nextRoot++
   }
 
