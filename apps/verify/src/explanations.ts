@@ -67,7 +67,7 @@ export const findingText: { readonly [code in FindingCode]: string } = {
   E_CONSISTENCY: "The newer checkpoint does not continue the older one.",
   E_PART_MISMATCH: "Disclosed content is not what the record commits to.",
   E_PART_UNEXPLAINED: "Content is said to be erased, and no record in the pack accounts for it.",
-  E_KEY_UNKNOWN: "None of the keys that you gave has signed this.",
+  E_KEY_UNKNOWN: "None of the keys that you gave has signed this, or a witness that you gave has not.",
   E_KEY_REVOKED: "The key that signed had been revoked.",
   E_STALE: "No witness has confirmed it recently enough.",
   E_COUNT: "Numbers in the pack contradict each other."

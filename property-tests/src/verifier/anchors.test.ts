@@ -5,7 +5,7 @@ import { nodeCrypto } from "@flyball/evidence/node"
 import { describe, expect, it } from "vitest"
 import type { Chain } from "./chain.ts"
 import { checkpointNote, makeChain, sealAll } from "./chain.ts"
-import { check, codesOf, linesOf, makePack, packOf } from "./packs.ts"
+import { check, codesOf, linesOf, makePack, packOf, reseal } from "./packs.ts"
 
 const chain = makeChain({ seed: 31, length: 9 })
 const nowS = 1_795_219_200
@@ -107,9 +107,9 @@ describe("freshness", () => {
   it("is the age of the newest cosignature", async () => {
     expect(await aged(await cosigned(w1, w2), 60_000)).toMatchObject({ exit: 0, verdicts: { anchoring: "witnessed" } })
     const stale = await aged(await cosigned(w1), 3_599_000)
-    expect([stale.exit, codesOf(stale), stale.verdicts.anchoring]).toEqual([2, ["E_STALE"], "stale"])
+    expect([stale.exit, codesOf(stale), stale.verdicts.anchoring]).toEqual([2, ["E_KEY_UNKNOWN", "E_STALE"], "stale"])
     const none = await aged(plain, 3_600_000)
-    expect([none.exit, codesOf(none), none.verdicts.anchoring]).toEqual([2, ["E_STALE"], "none"])
+    expect([none.exit, codesOf(none), none.verdicts.anchoring]).toEqual([2, ["E_KEY_UNKNOWN", "E_STALE"], "none"])
   })
 
   it("is not proven by a cosignature from the future, and needs a clock", async () => {
@@ -277,3 +277,19 @@ describe("the statement", () => {
 })
 
 it("the codes of findings are those of the format", () => expect(findingCodes).toHaveLength(22))
+
+describe("a range to the end that calls itself full", () => {
+  const late = async (from: number) => reseal(chain, linesOf(await makePack(chain, { kind: "range", from, to: 8 })).map((line) => line.replace('"kind":"range"', '"kind":"full"')))
+
+  it("holds no root of an earlier size, and is compared with none", async () => {
+    for (const from of [1, 4, 8]) {
+      const pack = await late(from)
+      for (let size = 0; size <= 9; size++) {
+        const report = await check(pack, chain, { trustedCheckpoint: checkpointNote(chain, size), rootsAt: [2, 5, 9] })
+        expect([report.exit, codesOf(report), [...report.roots.keys()]]).toEqual([1, ["E_COUNT"], [9]])
+      }
+      const [one, other] = [await check(pack, chain, { rootsAt: [6, 9] }), await check(plain, chain, { rootsAt: [9] })]
+      for (const [a, b] of [[one, other], [other, one]] as const) expect(withComparison(a, b, compareHistories(a, b))).toMatchObject({ exit: 1 })
+    }
+  })
+})

@@ -12,6 +12,7 @@ const last = (lines: ReadonlyArray<string>, tag: string): number => lines.findLa
 const put = (index: number, ...added: ReadonlyArray<string>) => (lines: ReadonlyArray<string>) => lines.toSpliced(index, 0, ...added)
 const drop = (tag: string) => (lines: ReadonlyArray<string>) => lines.toSpliced(at(lines, tag), 1)
 const edit = (tag: string, change: (line: string) => string) => (lines: ReadonlyArray<string>) => lines.with(at(lines, tag), change(lines[at(lines, tag)]!))
+const hashes = (count: number): string => ` ${toBase64(new Uint8Array(32))}`.repeat(count)
 
 const unreadable: ReadonlyArray<readonly [name: string, lines: ReadonlyArray<string>, change: (lines: ReadonlyArray<string>) => ReadonlyArray<string>, code?: string]> = [
   ["another first word", full, edit("evidence-pack/v1", (line) => line.replace("evidence", "Evidence"))],
@@ -43,7 +44,11 @@ const unreadable: ReadonlyArray<readonly [name: string, lines: ReadonlyArray<str
   ["X with half a hash", full, edit("X", (line) => line.slice(0, -10))],
   ["X with a space behind it", full, edit("X", (line) => `${line} `)],
   ["K before W", full, (lines) => lines.with(at(lines, "W"), lines[at(lines, "K")]!).with(at(lines, "K"), lines[at(lines, "W")]!)],
-  ["a hint that is none", full, edit("K", () => "K hello")],
+  ["a hint with a carriage return", full, edit("K", (line) => `${line}\r`)],
+  ["129 hashes on X", full, edit("X", () => `X${hashes(129)}`), "E_LIMIT"],
+  ["129 hashes on S", full, edit("S", () => `S 0 5${hashes(129)}`), "E_LIMIT"],
+  ["129 hashes on I", sparse, edit("I", (line) => `${line.split(" ", 2).join(" ")}${hashes(129)}`), "E_LIMIT"],
+  ["hundreds of thousands of fields on X, which are not decoded", full, edit("X", () => `X${" ?".repeat(400_000)}`), "E_LIMIT"],
   ["65 hints", full, put(at(full, "K"), ...Array.from({ length: 64 }, () => full[at(full, "K")]!)), "E_LIMIT"],
   ["a token that is none", full, edit("W", () => "W ?")],
   ["17 tokens", full, put(at(full, "W"), ...Array.from({ length: 16 }, () => full[at(full, "W")]!)), "E_LIMIT"],

@@ -44,11 +44,43 @@ describe("a trusted checkpoint where only a witness is pinned", () => {
     codes({ vkeys: [old.vkey], trustedCheckpoint: note(plain, 3, [signer.line, ...lines]) }, await pack(plain))
 
   it("is not believed with a line that names it and does not verify", async () => {
-    expect(await trusting(() => signatureLine(old.name, old.keyId, new Uint8Array(72)))).toEqual([1, "none", "E_CHECKPOINT_SIG"])
+    const unsigned = () => signatureLine(old.name, old.keyId, new Uint8Array(72))
+    expect(await trusting(unsigned)).toEqual([1, "none", "E_KEY_UNKNOWN", "E_CHECKPOINT_SIG"])
   })
 
   it("is believed as given without such a line", async () => {
-    expect(await trusting()).toEqual([2, "consistent_with_trusted_checkpoint"])
-    expect(await trusting(old.line)).toEqual([2, "consistent_with_trusted_checkpoint"])
+    expect(await trusting()).toEqual([2, "consistent_with_trusted_checkpoint", "E_KEY_UNKNOWN"])
+    expect(await trusting(old.line)).toEqual([2, "consistent_with_trusted_checkpoint", "E_KEY_UNKNOWN"])
+  })
+})
+
+describe("a pinned witness that did not cosign", () => {
+  const pinned = async (lines: ReadonlyArray<(text: string) => string>, ...witnesses: ReadonlyArray<string>) => {
+    const bytes = await pack({ length: 4, lines: [signer.line, ...lines] })
+    return verifyPack(nodeCrypto, [bytes], { vkeys: [signer.vkey, ...witnesses] })
+  }
+
+  it("is a finding of its own, with its name, and status 2", async () => {
+    const report = await pinned([old.line], old.vkey, fresh.vkey)
+    expect(report).toMatchObject({ exit: 2, verdicts: { integrity: "ok", authenticity: "signed_by_pinned_key", anchoring: "witnessed" } })
+    expect(report.findings).toEqual([{ code: "E_KEY_UNKNOWN", line: 3, seq: null, expected: `a cosignature by the pinned witness ${fresh.name}`, found: "none" }])
+    const none = await pinned([], old.vkey, fresh.vkey, fresh.vkey)
+    expect(none.findings.map(({ expected }) => expected.split(" ").at(-1))).toEqual([old.name, fresh.name])
+  })
+
+  it("is none where it did, under either of its keys, or badly", async () => {
+    expect(await pinned([old.line, fresh.line], old.vkey, fresh.vkey)).toMatchObject({ exit: 0, findings: [] })
+    const successor = cosigner(nodeCrypto, { name: old.name, seed: new Uint8Array(32).fill(7), timeS: NOW_S })
+    expect(await pinned([successor.line], old.vkey, successor.vkey)).toMatchObject({ exit: 0, findings: [] })
+    const bad = () => signatureLine(old.name, old.keyId, new Uint8Array(72))
+    expect((await pinned([bad], old.vkey)).findings.map(({ code }) => code)).toEqual(["E_CHECKPOINT_SIG"])
+  })
+
+  it("is named where a policy asks for it, and is not missed where the quorum is reached", async () => {
+    const bytes = await pack({ length: 4, lines: [signer.line, old.line] })
+    const unmet = await verifyPack(nodeCrypto, [bytes], { policy: policy("both") })
+    expect(unmet).toMatchObject({ exit: 2, findings: [] })
+    expect(unmet.not_checked[0]).toMatch(/1 of 2 known witnesses .*\. No cosignature by w2\.$/)
+    expect(await verifyPack(nodeCrypto, [bytes], { policy: policy("w1") })).toMatchObject({ exit: 0, findings: [] })
   })
 })

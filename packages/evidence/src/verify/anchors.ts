@@ -2,7 +2,7 @@
 import { equalBytes, toBase64 } from "../bytes.ts"
 import type { Crypto } from "../crypto.ts"
 import { emptyRoot } from "../merkle/fold.ts"
-import { isSameKey } from "../note/vkey.ts"
+import { isSameKey, signatureType } from "../note/vkey.ts"
 import { quorumMet, quorumWitnesses } from "../policy/policy.ts"
 import type { Findings } from "./findings.ts"
 import type { NoteJudgement } from "./judge-note.ts"
@@ -36,17 +36,36 @@ export const judgeAnchors = (
   const { checkpoint, freshness, trust } = given
   const missing: Array<string> = []
   const trusted = trust.checkpoint === null ? "not given" : judgeTrusted(crypto, reading, trust, missing)
+  reportSilentWitnesses(reading, trust, checkpoint)
   const cosignatures = cosignaturesOf(trust, checkpoint)
   const quorum = trust.policy?.quorum ?? null
   const met = quorum === null || quorumMet(quorum, new Set(cosignatures.map((one) => one.policyName)))
   // A witness that the quorum does not ask for vouches for nothing: neither that the checkpoint was seen, nor when.
   const asked = quorum === null ? null : quorumWitnesses(quorum)
   const counting = cosignatures.filter((one) => asked === null || asked.has(one.policyName))
-  if (!met) missing.push(`The policy's quorum is not reached: ${cosignatures.length} of ${trust.witnesses.length} known witnesses cosigned the checkpoint.`)
+  if (!met) missing.push(`The policy's quorum is not reached: ${cosignatures.length} of ${trust.witnesses.length} known witnesses cosigned the checkpoint. ${silentOf(asked!, cosignatures)}`)
   const fallback: Anchoring = trusted === "same" ? "consistent_with_trusted_checkpoint" : "none"
   let anchoring: Anchoring = met && counting.length > 0 ? "witnessed" : fallback
   if (freshness !== null && !isFresh(reading.findings, reading.checkpoint!.line, counting, freshness)) anchoring = counting.length > 0 ? "stale" : fallback
   return { anchoring, truncated: trusted === "larger", missing, cosignatures: cosignatures.map(({ name, timeS }) => ({ name, timeS })) }
+}
+
+/** Whom the quorum names and who did not cosign. */
+const silentOf = (asked: ReadonlySet<string>, cosignatures: ReadonlyArray<Cosigned>): string => {
+  const silent = [...asked].filter((name) => !cosignatures.some((one) => one.policyName === name))
+  const more = silent.length - MAX_NAMED
+  return `No cosignature by ${silent.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}.`
+}
+
+/** A policy may name a thousand witnesses. */
+const MAX_NAMED = 20
+
+/** A witness whose key the user gave by itself, and of which C has no line. With a line that does not verify it has a finding already. */
+const reportSilentWitnesses = (reading: PackReading, { pinnedWitnesses }: Trust, { bad, cosigned }: NoteJudgement): void => {
+  for (const name of pinnedWitnesses) {
+    if ([...cosigned, ...bad].some(({ vkey }) => vkey.type === signatureType.cosignature && vkey.name === name)) continue
+    reading.findings.add("E_KEY_UNKNOWN", { line: reading.checkpoint!.line, expected: `a cosignature by the pinned witness ${name}`, found: "none" })
+  }
 }
 
 interface Cosigned extends ReportedCosignature {

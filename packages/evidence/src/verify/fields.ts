@@ -1,16 +1,19 @@
 /** Fields of a pack's text lines. Each line that cannot be read ends the reading. */
 import { fromBase64 } from "../bytes.ts"
 import { parseDecimal } from "../checkpoint/checkpoint.ts"
-import { HASH_BYTES, MAX_PART_BYTES } from "../pack/format.ts"
+import { HASH_BYTES, MAX_PART_BYTES, MAX_PROOF_HASHES } from "../pack/format.ts"
 import { Unreadable } from "./findings.ts"
 
-/** The fields of a payload, split at single spaces. An empty payload has none. */
+/** The fields of a payload, split at single spaces. An empty payload has none; more than any line can have are refused. */
 export const fieldsOf = (bytes: Uint8Array, start: number, end: number): ReadonlyArray<string> => {
   if (start >= end) return []
   const text = oneByteText.decode(bytes.subarray(start, end))
   // Before it is cut: a line of nothing but spaces would be millions of fields.
   if (text.includes("  ")) throw new Unreadable("E_FORMAT", "fields separated by exactly one space", "two spaces")
-  return text.split(" ")
+  // One field more than allowed is enough to know: the rest of the line is never cut.
+  const fields = text.split(" ", MAX_FIELDS + 1)
+  if (fields.length > MAX_FIELDS) throw tooManyHashes()
+  return fields
 }
 
 /** A field that must be there. */
@@ -47,12 +50,21 @@ export const base64Field = (fields: ReadonlyArray<string>, index: number, what: 
 }
 
 /** The fields from one on as hashes. */
-export const hashFields = (fields: ReadonlyArray<string>, from: number): ReadonlyArray<Uint8Array> =>
-  fields.slice(from).map((text) => {
-    const hash = fromBase64(text)
+export const hashFields = (fields: ReadonlyArray<string>, from: number): ReadonlyArray<Uint8Array> => {
+  if (fields.length - from > MAX_PROOF_HASHES) throw tooManyHashes()
+  return fields.slice(from).map((text) => {
+    const hash = text.length === HASH_DIGITS ? fromBase64(text) : null
     if (hash === null || hash.length !== HASH_BYTES) throw new Unreadable("E_FORMAT", `hashes of ${HASH_BYTES} bytes in base64`, "something else")
     return hash
   })
+}
+
+const tooManyHashes = (): Unreadable => new Unreadable("E_LIMIT", `at most ${MAX_PROOF_HASHES} hashes on a line`, "more")
+
+/** S has two numbers before its hashes; no line has more fields. */
+const MAX_FIELDS = MAX_PROOF_HASHES + 2
+/** 32 bytes in padded base64. */
+const HASH_DIGITS = 44
 
 /** The content of a part. */
 export const partField = (fields: ReadonlyArray<string>, index: number): Uint8Array => {

@@ -7,7 +7,7 @@ import { MAX_NOTE_BYTES, parseNote } from "../note/note.ts"
 import type { Vkey } from "../note/vkey.ts"
 import { parseVkey } from "../note/vkey.ts"
 import type { PackHeader } from "../pack/format.ts"
-import { PACK_FORMAT } from "../pack/format.ts"
+import { MAX_HINT_BYTES, PACK_FORMAT } from "../pack/format.ts"
 import { readHeader } from "../pack/header.ts"
 import { base64Field, fieldsOf, requireFields } from "./fields.ts"
 import { Unreadable } from "./findings.ts"
@@ -58,9 +58,17 @@ export const readTokenLine = (bytes: Uint8Array, start: number, end: number): vo
   if (base64Field(fields, 0, "a timestamp token").length === 0) throw new Unreadable("E_FORMAT", "a timestamp token", "no bytes")
 }
 
-/** A K line. */
-export const readHintLine = (bytes: Uint8Array, start: number, end: number): Vkey => {
-  const parsed = parseVkey(fromUtf8(bytes.subarray(start, end)) ?? "")
-  if (!parsed.ok) throw new Unreadable("E_FORMAT", parsed.reason, "something else")
-  return parsed.vkey
+/** A K line; null where it holds no vkey. A hint is never trusted, so one that cannot be read says nothing about the pack. */
+export const readHintLine = (bytes: Uint8Array, start: number, end: number): Vkey | null => {
+  const payload = bytes.subarray(start, end)
+  // A carriage return is a mark of a file that something rewrote on its way.
+  if (payload.includes(CARRIAGE_RETURN)) {
+    throw new Unreadable("E_FORMAT", "lines that end in a newline alone", "a carriage return")
+  }
+  // Before it is cut: a line of nothing but plus signs would be millions of fields.
+  if (payload.length > MAX_HINT_BYTES) return null
+  const parsed = parseVkey(fromUtf8(payload) ?? "")
+  return parsed.ok ? parsed.vkey : null
 }
+
+const CARRIAGE_RETURN = 0x0d

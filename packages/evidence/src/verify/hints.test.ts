@@ -19,6 +19,23 @@ describe("a hint with the right key and another key id", () => {
   })
 })
 
+describe("a hint that is no vkey", () => {
+  const hinted = async (...hints: ReadonlyArray<string>) => verifyPack(nodeCrypto, [await pack({ length: 3, hints: [signer.vkey, ...hints] })], { vkeys: [signer.vkey] })
+  const words = ["hello", "hello world", "a+b", `${SAMPLE_ORIGIN}+0000+AAAA`, `${signer.vkey}=`, "+".repeat(100_000), "\u202e", " ", "  x"]
+
+  it("is ignored, and listed with its line", async () => {
+    for (const word of words) {
+      const { exit, findings, not_checked: sentences } = await hinted(word)
+      expect([exit, findings, sentences]).toEqual([0, [], ["1 key hint (K, line 5) was ignored: no vkey can be read there."]])
+    }
+    expect((await hinted(...words)).not_checked).toEqual(["9 key hints (K, line 5, 6, 7, 8, 9, 10, 11, 12, 13) were ignored: no vkey can be read there."])
+  })
+
+  it("is refused with a carriage return, as every other line", async () => {
+    expect(await hinted(`${signer.vkey}\r`)).toMatchObject({ exit: 3, findings: [{ code: "E_FORMAT", line: 5 }] })
+  })
+})
+
 describe("the keys of a chain that rotated often", () => {
   const other = (n: number): string => formatVkey(SAMPLE_ORIGIN, nodeCrypto.sha256(utf8(`${n}`)))
   const others = Array.from({ length: 600 }, (_, n) => other(n))

@@ -16,6 +16,8 @@ export class Hints {
   /** Keys that were let go of. A line that one of them made is taken for one of a key that nobody knows. */
   passedOver = 0
   rotations = 0
+  /** Lines of the K lines that hold no vkey. A pack has at most 64. */
+  readonly unreadableLines: Array<number> = []
   /** The first rotations, in words. */
   readonly rotationsListed: Array<string> = []
   readonly #crypto: Crypto
@@ -34,9 +36,10 @@ export class Hints {
     this.#notes.push(note)
   }
 
-  /** Notes the key of a K line: a pack has few of them. One that nobody could verify with is no help, and no fault either. */
-  add(vkey: Vkey, origin: string): void {
-    if (this.#isUsable(vkey, origin)) this.#kept.set(toHex(vkey.publicKey), vkey)
+  /** Notes a K line and its key: a pack has few of them. One that nobody could verify with is no help, and no fault. */
+  add(vkey: Vkey | null, origin: string, line: number): void {
+    if (vkey === null) this.unreadableLines.push(line)
+    else if (this.#isUsable(vkey, origin)) this.#kept.set(toHex(vkey.publicKey), vkey)
   }
 
   /** Notes a key that a record names, in the order of records. */

@@ -18,6 +18,11 @@ export const notChecked = (reading: PackReading, trust: Trust, counts: Counts): 
   for (const key of trust.policy?.unsupported ?? []) sentences.push(`The policy's ${key} was ignored: its signatures cannot be checked here.`)
   if (counts.ignored_signatures > 0) sentences.push(`${plural(counts.ignored_signatures, "signature line")} by keys that nobody pinned, or of a type not checked here, ${counts.ignored_signatures === 1 ? "was" : "were"} ignored.`)
   if (counts.ignored_signatures > 0 && hints.passedOver > 0) sentences.push(`${plural(hints.passedOver, "key")} that records of this pack name ${hints.passedOver === 1 ? "was" : "were"} not looked at: beside those that its checkpoints and K lines name, a reader keeps the latest 256. An ignored line may be by one of them.`)
+  const badHints = hints.unreadableLines
+  if (badHints.length > 0) {
+    const were = badHints.length === 1 ? "was" : "were"
+    sentences.push(`${plural(badHints.length, "key hint")} (K, line ${badHints.join(", ")}) ${were} ignored: no vkey can be read there.`)
+  }
   if (tokens > 0) sentences.push(`${plural(tokens, "RFC 3161 timestamp token")} ${tokens === 1 ? "was" : "were"} not checked: no certificate of a timestamp authority was pinned.`)
   if (hints.rotations > 0) sentences.push(`Key rotations are not followed; only pinned keys count. Seen: ${hints.rotationsListed.join("; ")}${hints.rotations > hints.rotationsListed.length ? "; and more" : ""}.`)
   if (header!.kind === "sparse") sentences.push(`Whether more records match the pack's filter: a sparse pack proves the ${plural(records!.count, "record")} it holds and nothing about what it leaves out.`)

@@ -191,7 +191,7 @@ export class PackReading {
         this.tokens = this.#repeats
         return readTokenLine(bytes, from, end)
       case "K":
-        return this.hints.add(readHintLine(bytes, from, end), this.origin!)
+        return this.hints.add(readHintLine(bytes, from, end), this.origin!, line)
       case "R":
         return this.#record(bytes, from, end, line)
       case "D":

@@ -16,6 +16,8 @@ export interface Trust {
   readonly logs: ReadonlyArray<Vkey>
   /** Cosigners, from the policy and among the vkeys. */
   readonly witnesses: ReadonlyArray<PolicyWitness>
+  /** Names of the cosigners among the vkeys, each once. Every one of them is expected to have cosigned. */
+  readonly pinnedWitnesses: ReadonlyArray<string>
   readonly policy: Policy | null
   readonly checkpoint: TrustedCheckpoint | null
 }
@@ -40,14 +42,16 @@ export const readTrust = (
   given: { readonly vkeys?: ReadonlyArray<string>; readonly policy?: Uint8Array | string; readonly trustedCheckpoint?: Uint8Array | string }
 ): Trust => {
   const vkeys = (given.vkeys ?? []).map((text, index) => readVkey(crypto, text, index + 1))
+  const cosigners = vkeys.filter((vkey) => vkey.type === signatureType.cosignature)
   const policy = given.policy === undefined ? null : readPolicy(crypto, given.policy)
   return {
     logs: [...vkeys.filter((vkey) => vkey.type === signatureType.ed25519), ...policy?.logs ?? []],
     witnesses: [
       // A space keeps these names apart from the policy's, so that they never count towards its quorum.
-      ...vkeys.filter((vkey) => vkey.type === signatureType.cosignature).map((vkey) => ({ name: `given ${vkey.name}`, vkey })),
+      ...cosigners.map((vkey) => ({ name: `given ${vkey.name}`, vkey })),
       ...policy?.witnesses ?? []
     ],
+    pinnedWitnesses: [...new Set(cosigners.map((vkey) => vkey.name))],
     policy,
     checkpoint: given.trustedCheckpoint === undefined ? null : readTrusted(given.trustedCheckpoint)
   }
