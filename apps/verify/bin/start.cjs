@@ -13,13 +13,15 @@ const read = (file) => readFileSync(join(__dirname, "..", file), "utf8")
 const args = process.argv.slice(2)
 
 process.exitCode = 4
-if (args.includes("--version")) answer(`flyball-verify ${JSON.parse(read("package.json")).version}\n`)
-else if (args.includes("--help") || args.includes("-h")) answer(read("src/help.txt"))
-else {
-  program().then((file) => import(file)).catch((cause) => {
-    process.exitCode = 4
-    process.stderr.write(`flyball-verify: the verifier cannot be loaded, so nothing is said about the pack. ${cause.stack}\n`)
-  })
+start().catch((cause) => {
+  process.exitCode = 4
+  process.stderr.write(`flyball-verify: the verifier cannot be loaded, so nothing is said about the pack. ${cause.stack}\n`)
+})
+
+async function start() {
+  if (args.includes("--version")) answer(`flyball-verify ${JSON.parse(read("package.json")).version}\n`)
+  else if (args.includes("--help") || args.includes("-h")) answer(read("src/help.txt"))
+  else await import(await program())
 }
 
 /** The joined verifier where it is made from the sources as they are, else the sources. */

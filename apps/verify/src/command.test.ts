@@ -61,4 +61,17 @@ describe("flyball-verify", () => {
     expect(status).toBe(4)
     expect(stderr).toContain("the verifier itself failed")
   })
+
+  it("says 4 for what nobody catches, also after the report", () => {
+    for (const fault of ["Promise.reject(new Error('a fault\\u202e\\u009b of ours'))", "Promise.reject(null)", "setImmediate(() => { throw new Error('a fault of ours') })"]) {
+      const preload = `data:text/javascript,${encodeURIComponent(`const stringify = JSON.stringify
+        JSON.stringify = (...args) => { ${fault}; return stringify(...args) }`)}`
+      for (const program of [main, sources]) {
+        const { status, stderr } = call("--import", preload, program, pack, "--json")
+        expect(status).toBe(4)
+        expect(stderr).toContain("the verifier itself failed")
+        expect(stderr).not.toMatch(/[\u202e\u009b]/)
+      }
+    }
+  })
 })

@@ -18,7 +18,7 @@ describe("the human report", () => {
     const report = await verifyPack(portableCrypto, [], { file: "pack\u001b[2J\u202e\n.evp" })
     const text = humanReport(report)
     for (const character of ["\u001b", "\u202e"]) expect(text).not.toContain(character)
-    expect(text).toContain("pack?[2J??.evp")
+    expect(text).toContain("pack\\u001b[2J\\u202e\\u000a.evp")
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(100)
   })
 })

@@ -4,6 +4,7 @@ import { type BodiesReport, bodyCounts, bodyEntries } from "./bodies/bodies-repo
 import { brokenLinkText } from "./broken-link.ts"
 import { findingText, resultText, unfaithfulText, verdictText } from "./explanations.ts"
 import type { ShownPrevious } from "./previous-chain.ts"
+import { printable } from "./printable.ts"
 import { actCounts } from "./replay/four-eyes-report.ts"
 import type { Replayed } from "./replay/replay-report.ts"
 import { replayCounts, replayEntries } from "./replay/replay-text.ts"
@@ -27,7 +28,7 @@ export const humanReport = (report: Report, splitView: SplitView | null = null, 
     ].join(", ") + "."),
     replayed === null || replayed.replay === null ? [] : [...entry("Evaluations", replayCounts(replayed.replay)), ...entry("Four eyes", actCounts(replayed.replay.four_eyes))],
     bodies === null ? [] : entry("Bodies", bodyCounts(bodies)),
-    splitView === null ? [] : ["The two checkpoints that contradict each other:", ...splitView.notes.flatMap((note) => ["", ...note.trimEnd().split("\n").map((line) => `    ${line}`)])],
+    splitView === null ? [] : ["The two checkpoints that contradict each other:", ...splitView.notes.flatMap((note) => ["", ...note.trimEnd().split("\n").map((line) => `    ${printable(line)}`)])],
     findings(report),
     ...[...bodies === null ? [] : bodyEntries(bodies), ...replayed === null || replayed.replay === null ? [] : replayEntries(replayed.replay)]
       .map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),
@@ -84,7 +85,7 @@ const wrap = (text: string, first: string, rest: string): ReadonlyArray<string> 
   const lines: Array<string> = []
   let line = first
   let empty = true
-  for (const word of clean(text).split(" ")) {
+  for (const word of printable(text).split(" ")) {
     if (!empty && line.length + 1 + word.length > WIDTH) {
       lines.push(line.trimEnd())
       line = rest
@@ -95,8 +96,5 @@ const wrap = (text: string, first: string, rest: string): ReadonlyArray<string> 
   }
   return [...lines, line.trimEnd()]
 }
-
-/** Some words come out of the pack: nothing in them may steer a terminal. */
-const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu, "?")
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`

@@ -3,9 +3,11 @@
  *
  * Whatever goes wrong in here is status 4: 1 must only ever mean tampering.
  */
+import { writeSync } from "node:fs"
 import { enableCompileCache } from "node:module"
 import { fileURLToPath } from "node:url"
 import { setFlagsFromString } from "node:v8"
+import { printableLines } from "./printable.ts"
 
 const main = async (args: ReadonlyArray<string>): Promise<number> => {
   // Beside the program, never in a shared temporary folder: what is loaded from there is run.
@@ -29,14 +31,30 @@ const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
     stream.write(text, (cause) => cause === null || cause === undefined ? resolve() : reject(cause))
   })
 
+/** Ends the process with status 4, at once: nothing that runs later may give another one. */
+const fail = (cause: unknown): never => {
+  try {
+    if ((cause as { readonly code?: unknown } | null)?.code !== "EPIPE") writeSync(2, faultText(cause))
+  } catch {
+    // Standard error is closed or full. The status says it.
+  }
+  process.exit(4)
+}
+
+const faultText = (cause: unknown): string => {
+  const text = cause instanceof Error ? cause.stack ?? cause.message : String(cause)
+  return `flyball-verify: the verifier itself failed, so nothing is said about the pack. ${printableLines(text)}\n`
+}
+
+// Node ends with 1 where nobody listens, and 1 means tampering.
+process.on("uncaughtException", fail)
+process.on("unhandledRejection", fail)
+
 // A reader that stopped reading (`| head`) does not change what was found; the write's own callback reports it.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined)
 
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (cause) {
-  process.exitCode = 4
-  if ((cause as { readonly code?: unknown }).code !== "EPIPE") {
-    process.stderr.write(`flyball-verify: the verifier itself failed, so nothing is said about the pack. ${cause instanceof Error ? cause.stack ?? cause.message : String(cause)}\n`)
-  }
+  fail(cause)
 }

@@ -13,6 +13,7 @@ import { type BodiesReport, withBodies } from "./bodies/bodies-report.ts"
 import { humanReport } from "./human-report.ts"
 import { jsonReport } from "./json-report.ts"
 import { previousChain, withPrevious } from "./previous-chain.ts"
+import { printable, printableLines } from "./printable.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
 import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-report.ts"
 
@@ -35,13 +36,13 @@ export const run = async (args: ReadonlyArray<string>, world: World): Promise<nu
     const { bodies, replayed, report: checked, splitView } = await verifyAndReadAgain(command, world)
     const previous = checked.verdicts.integrity === "ok" ? await previousChain(command.pack) : null
     const report = withPrevious(checked, previous)
-    if (command.json) await world.out(jsonReport(report, previous, replayed?.replay ?? null, bodies))
-    else if (!command.quiet) await world.out(humanReport(report, splitView, previous, replayed, bodies))
+    if (command.json) await world.out(printableLines(jsonReport(report, previous, replayed?.replay ?? null, bodies)))
+    else if (!command.quiet) await world.out(printableLines(humanReport(report, splitView, previous, replayed, bodies)))
     return report.exit
   } catch (cause) {
     const sentence = explain(cause)
     if (sentence === null) throw cause
-    await world.err(`flyball-verify: ${sentence}\n`)
+    await world.err(`flyball-verify: ${printable(sentence)}\n`)
     return NO_VERDICT
   }
 }
