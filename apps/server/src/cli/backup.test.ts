@@ -106,6 +106,8 @@ describe("a backup is refused", () => {
     assert.deepEqual([there.status, there.err], [2, "flyball backup: --out there is there already; a backup is always a new folder. flyball backup --help says how.\n"])
     assert.strictEqual((await me.flyball(["backup", "--out", "no/such/folder"])).status, 2)
     assert.strictEqual((await me.flyball(["backup"])).status, 2)
+    const own = await me.flyball(["backup", "--out", ".flyball/guard/monday"])
+    assert.deepEqual([own.status, own.err], [2, "flyball backup: --out .flyball/guard/monday belongs to the data folder; name another place. flyball backup --help says how.\n"])
     const unnameable = await me.flyball(["backup", "--out", "x".repeat(250)])
     assert.deepEqual([unnameable.status, unnameable.out], [1, ""])
     assert.match(unnameable.err, /^flyball backup: \S+ cannot be written: the name is too long \(ENAMETOOLONG\)\. Nothing is left of the attempt\.\n$/)

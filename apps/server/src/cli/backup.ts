@@ -6,6 +6,7 @@ import { readArguments, UsageError } from "./arguments.ts"
 import { checkOutFolder, makeBackup } from "./backup/make-backup.ts"
 import { command, counted, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
+import { checkNotOwn } from "./export-file/own-files.ts"
 
 /** Makes the folder, and says what is in it and what is not. */
 export const run = command("backup", async (args) => {
@@ -13,6 +14,7 @@ export const run = command("backup", async (args) => {
   if (out === undefined) throw new UsageError("--out DIR is missing")
   checkOutFolder(out)
   const { settings } = settingsOfProcess()
+  checkNotOwn("--out", out, settings)
   const store = storeLocation(settings, "sqlite::memory: lives inside the server's process, so there is nothing to copy from here")
   requireDataFolder(settings)
   if (store.kind === "sqlite") prepareStoreFile(store.file, true)

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gunzipSync, zstdDecompressSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -51,14 +52,35 @@ describe("flyball export", () => {
     assert.deepEqual(readdirSync(me.folder).filter((name) => name.includes("refused")), [])
   })
 
-  it("replaces a file only with a whole pack, and leaves nothing of one that the disk did not take", async () => {
+  it("replaces a file only where --force asks for it, and only with a whole pack, and leaves nothing of one that the disk did not take", async () => {
     mkdirSync(me.path("out"))
     writeFileSync(me.path("out", "a.evp"), "the pack of yesterday")
-    const full = await limited(me.folder, ["export", "--kind", "full", "--disclose", "all", "--out", "out/a.evp"])
+    const refused = await exports("--kind", "full", "--out", "out/a.evp")
+    assert.deepEqual([refused.status, refused.err], [2, "flyball export: --out out/a.evp is there already; --force replaces it. flyball export --help says how.\n"])
+    const full = await limited(me.folder, ["export", "--kind", "full", "--disclose", "all", "--out", "out/a.evp", "--force"])
     assert.deepEqual([full.status, full.err], [1, "flyball export: out/a.evp cannot be written: a file may not be that large here (EFBIG). Nothing is left of the attempt.\n"])
     assert.deepEqual([readdirSync(me.path("out")), readFileSync(me.path("out", "a.evp"), "utf8")], [["a.evp"], "the pack of yesterday"])
-    assert.strictEqual((await exports("--kind", "full", "--out", "out/a.evp")).status, 0)
+    assert.strictEqual((await exports("--kind", "full", "--out", "out/a.evp", "--force")).status, 0)
     assert.deepEqual([readdirSync(me.path("out")), tags(readFileSync(me.path("out", "a.evp")), "R")], [["a.evp"], 300])
+  })
+
+  it("never writes to the store, the keys or the guard, by whatever name, with --force or without", async () => {
+    const data = me.path(".flyball")
+    symlinkSync(".flyball", me.path("link"))
+    symlinkSync(".flyball/signing.key", me.path("soft.evp"))
+    linkSync(me.path(".flyball", "flyball.db"), me.path("hard.evp"))
+    const before = contentsOf(data)
+    const own = ["flyball.db", "flyball.db-wal", "flyball.db-shm", "signing.key", "secrets.key", "vkey", "guard/0000000000000009"]
+    const names = [...own.map((name) => `.flyball/${name}`), "link/flyball.db", "out/../.flyball/signing.key", me.path(".flyball/flyball.db"), "soft.evp", "hard.evp"]
+    for (const name of names) {
+      for (const force of [[], ["--force"]]) {
+        const { err, out, status } = await exports("--kind", "full", "--out", name, ...force)
+        assert.deepEqual([status, out], [2, ""], name)
+        assert.match(err, /^flyball export: --out \S+ belongs to the (?:store|data folder); name another place\./)
+      }
+    }
+    assert.deepEqual(contentsOf(data), before)
+    assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
 
   it("before the first checkpoint says how one comes to be", async () => {
@@ -75,6 +97,12 @@ describe("flyball export", () => {
     }
   })
 })
+
+/** The files of a folder, but for those that SQLite makes and takes away as it reads. */
+const contentsOf = (folder: string): ReadonlyArray<readonly [string, string]> =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/-(?:wal|shm)$/.test(entry.name))
+    .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name)).toString("base64")])
 
 /** Runs `flyball` where no file may grow past 128 KiB: what a full disk looks like, without one. */
 const limited = (folder: string, args: ReadonlyArray<string>): Promise<{ readonly status: number | null; readonly err: string }> =>

@@ -7,21 +7,26 @@ import { Effect, Result } from "effect"
 import type { HostRuntime } from "../host/open-host.ts"
 import { readArguments, UsageError, wholeNumber } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
+import { settingsOfProcess } from "./environment.ts"
 import { type Counts, countRecords } from "./export-file/count-records.ts"
-import { checkOutFile, writeOutFile } from "./export-file/out-file.ts"
+import { checkIsNew, checkOutFile, writeOutFile } from "./export-file/out-file.ts"
+import { checkNotOwn } from "./export-file/own-files.ts"
 import { stopSignal } from "./stop-signal.ts"
 import { withHost } from "./with-host.ts"
 
 /** Writes the pack, and says what it holds and how to check it. */
 export const run = command("export", async (args) => {
-  const { chain, out, request } = requestOf(args)
+  const { chain, force, out, request } = requestOf(args)
   checkOutFile("--out", out)
+  const { settings } = settingsOfProcess()
+  checkNotOwn("--out", out, settings)
+  if (!force) checkIsNew("--out", out)
   const stop = stopSignal()
-  return withHost({ readOnly: true, small: true, ...(chain === undefined ? {} : { chain }) }, async (runtime) => {
+  return withHost({ readOnly: true, small: true, settings, ...(chain === undefined ? {} : { chain }) }, async (runtime) => {
     const counts: Counts = { bytes: 0, records: 0 }
     try {
       const pack = await runtime.runPromise(Packs.use((packs) => packs.export(request)))
-      await writeOutFile(out, compress(countRecords(pack, counts), compressionFor(out)), stop.signal)
+      await writeOutFile(out, compress(countRecords(pack, counts), compressionFor(out)), stop.signal, force)
     } catch (cause) {
       throw inFlags(request, cause)
     }
@@ -51,10 +56,10 @@ const retiredKeys = async (runtime: HostRuntime, chain: string): Promise<string>
 
 const decodeRequest = decode(PackRequest)
 
-const requestOf = (args: ReadonlyArray<string>): { readonly request: PackRequest; readonly out: string; readonly chain: string | undefined } => {
+const requestOf = (args: ReadonlyArray<string>): { readonly request: PackRequest; readonly out: string; readonly force: boolean; readonly chain: string | undefined } => {
   const { values } = readArguments(args, {
     kind: { type: "string" }, from: { type: "string" }, to: { type: "string" }, agent: { type: "string" }, run: { type: "string" },
-    "record-kind": { type: "string", multiple: true }, since: { type: "string" }, until: { type: "string" }, disclose: { type: "string", multiple: true }, out: { type: "string" }, chain: { type: "string" }
+    "record-kind": { type: "string", multiple: true }, since: { type: "string" }, until: { type: "string" }, disclose: { type: "string", multiple: true }, out: { type: "string" }, force: { type: "boolean" }, chain: { type: "string" }
   })
   if (values.kind === undefined) throw new UsageError("--kind is missing; it is full, range or sparse")
   if (values.out === undefined) throw new UsageError("--out FILE is missing")
@@ -64,6 +69,7 @@ const requestOf = (args: ReadonlyArray<string>): { readonly request: PackRequest
   }).filter(([, value]) => value !== undefined))
   return {
     out: values.out,
+    force: values.force === true,
     chain: values.chain,
     request: Result.getOrThrowWith(decodeRequest(wanted, "body"), (detail) => new UsageError(flagProblems(detail)))
   }

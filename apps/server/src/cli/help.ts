@@ -44,12 +44,13 @@ const usage: { readonly [command: string]: Usage } = {
   export: {
     line: "flyball export --kind full|range|sparse [FLAG…] --out FILE",
     does: "writes an evidence pack",
-    text: `Writes an evidence pack up to the last signed checkpoint. FILE ends in .evp, .evp.gz or .evp.zst; one that is there is replaced once the new one is complete.
+    text: `Writes an evidence pack up to the last signed checkpoint. FILE ends in .evp, .evp.gz or .evp.zst. One that is there is refused; a file of the data folder, the store or the keys always is.
   --kind full       every record
   --kind range      the records --from N to --to N, both included
   --kind sparse     the records that match all of: --from N, --to N, --agent ID, --run ID, --record-kind K…, --since TIME, --until TIME (RFC 3339)
   --disclose WHAT   all, none (the default) or names of parts: --disclose args,result
   --chain ORIGIN    of a chain that flyball recover put aside, in place of the one that goes on
+  --force           replaces FILE once the new one is complete
 Reads only, records nothing; works beside a running server.`
   },
   backup: {

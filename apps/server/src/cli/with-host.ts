@@ -4,9 +4,9 @@ import { type HostRuntime, openHost } from "../host/open-host.ts"
 import type { Settings } from "../settings/read.ts"
 import { settingsOfProcess } from "./environment.ts"
 
-/** Runs `body` with an opened governor. */
-export const withHost = async (options: { readonly readOnly: boolean; readonly chain?: string; readonly small?: boolean; readonly keyless?: boolean }, body: (runtime: HostRuntime) => Promise<number>): Promise<number> => {
-  const { settings } = settingsOfProcess()
+/** Runs `body` with an opened governor. `settings`: those of the process, where the command has read them already. */
+export const withHost = async (options: { readonly readOnly: boolean; readonly chain?: string; readonly small?: boolean; readonly keyless?: boolean; readonly settings?: Settings }, body: (runtime: HostRuntime) => Promise<number>): Promise<number> => {
+  const { settings = settingsOfProcess().settings } = options
   if (settings.database.kind === "memory") throw new Error(memoryRefused(options.readOnly))
   const runtime = await openHost(settings, { ...options, log: onStandardError(settings) })
   try {

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { UsageError } from "../arguments.ts"
-import { checkOutFile, writeOutFile } from "./out-file.ts"
+import { checkIsNew, checkOutFile, writeOutFile } from "./out-file.ts"
 
 let folder: string
 beforeEach(() => {
@@ -25,13 +25,31 @@ describe("an output file", () => {
     await writeOutFile(join(folder, "a.evp"), content("one", "two"), never)
     assert.deepEqual([readFileSync(join(folder, "a.evp"), "utf8"), readdirSync(folder), statSync(join(folder, "a.evp")).mode & 0o777], ["onetwo", ["a.evp"], 0o600])
   })
-  it("replaces the one before only when it is whole", async () => {
+  it("replaces the one before only where that is asked for, and when it is whole", async () => {
     writeFileSync(join(folder, "a.evp"), "before")
-    const cause = await writeOutFile(join(folder, "a.evp"), failing(), never).then(() => null, (error: unknown) => error)
+    const taken = await writeOutFile(join(folder, "a.evp"), content("after"), never).then(() => null, (error: unknown) => error)
+    assert.match(String(taken), /a\.evp is there already, and was not when the command began/)
+    const cause = await writeOutFile(join(folder, "a.evp"), failing(), never, true).then(() => null, (error: unknown) => error)
     assert.match(String(cause), /the store went away/)
     assert.deepEqual([readFileSync(join(folder, "a.evp"), "utf8"), readdirSync(folder)], ["before", ["a.evp"]])
-    await writeOutFile(join(folder, "a.evp"), content("after"), never)
-    assert.strictEqual(readFileSync(join(folder, "a.evp"), "utf8"), "after")
+    await writeOutFile(join(folder, "a.evp"), content("after"), never, true)
+    assert.deepEqual([readFileSync(join(folder, "a.evp"), "utf8"), readdirSync(folder)], ["after", ["a.evp"]])
+  })
+  it("replaces a link, and never what it leads to", async () => {
+    writeFileSync(join(folder, "kept"), "before")
+    symlinkSync("kept", join(folder, "soft"))
+    linkSync(join(folder, "kept"), join(folder, "hard"))
+    for (const name of ["soft", "hard"]) {
+      await writeOutFile(join(folder, name), content("after"), never, true)
+      assert.deepEqual([readFileSync(join(folder, name), "utf8"), readFileSync(join(folder, "kept"), "utf8")], ["after", "before"])
+    }
+  })
+  it("is new where nothing has its name, not even a link to nothing", () => {
+    symlinkSync("nothing", join(folder, "dangling"))
+    writeFileSync(join(folder, "file"), "")
+    for (const name of ["dangling", "file"]) assert.throws(() => checkIsNew("--out", join(folder, name)), UsageError, /is there already; --force replaces it/)
+    checkIsNew("--out", join(folder, "new"))
+    checkIsNew("--out", join(folder, "file", "new"))
   })
   it("is not there when the command was stopped", async () => {
     const stop = new AbortController()
