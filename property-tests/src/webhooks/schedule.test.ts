@@ -1,6 +1,7 @@
 /** Every prefix of successes, failures and crashes of one delivery, under virtual time, with the real engine: when it is tried, how often, and with what. */
 import { deliveryEngine } from "../../../packages/core/src/webhooks/delivery-engine.ts"
 import { accepted, answered, happened, type Outside, outside, settle, webhookWorld } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
+import type { ScheduleSettings } from "../../../packages/core/src/webhooks/rules/schedule.ts"
 import { Webhooks } from "../../../packages/core/src/webhooks/service.ts"
 import { type Delivery, Storage } from "@flyball/core/storage"
 import { systemHost } from "@flyball/core"
@@ -29,7 +30,11 @@ const aTry = (end: Try["end"]) => fc.record({
 })
 /** Failures and crashes, and perhaps a success at their end. */
 const tries = fc.tuple(fc.array(fc.oneof(aTry("failure"), aTry("crash")), { maxLength: GIVEN_UP + 2 }), aTry("success")).map(([bad, good]) => [...bad, good])
-const schedule = fc.record({ base: fc.constantFrom("previous_attempt" as const, "first_attempt" as const), jitter: fc.constantFrom(0, 0, 0.1) })
+const schedule = fc.record({
+  base: fc.constantFrom("previous_attempt" as const, "first_attempt" as const),
+  jitter: fc.constantFrom(0, 0, 0.1),
+  followRetryAfter: fc.constantFrom(true, false, undefined)
+})
 
 /** When an attempt may begin, at the earliest and the latest. */
 interface Window {
@@ -38,17 +43,19 @@ interface Window {
 }
 
 /** What the decision says of the attempt after this one. */
-const windowAfter = (attempt: number, startS: number, one: Try, { base, jitter }: { readonly base: string; readonly jitter: number }): Window => {
+const windowAfter = (attempt: number, startS: number, one: Try, settings: ScheduleSettings): Window => {
+  const { base, followRetryAfter, jitter } = settings
   const delayS = delaysS[attempt]!
   const endS = startS + (one.end === "crash" ? LEASE_S : one.tookS)
   const dueS = base === "first_attempt" ? Math.max(endS, delayS) : endS + delayS
-  const asks = one.end === "failure" && (one.status === 429 || one.status === 503) && one.retryAfterS !== null ? endS + one.retryAfterS : 0
+  const follows = followRetryAfter === true && one.end === "failure" && (one.status === 429 || one.status === 503)
+  const asks = follows && one.retryAfterS !== null ? endS + one.retryAfterS : 0
   const askedS = Math.min(asks, dueS + delayS)
   return { fromS: Math.max(dueS, askedS), toS: Math.max(dueS + delayS * jitter, askedS) }
 }
 
 /** One life of a delivery: the requests that were seen, and how it stands at the end. */
-const live = (script: ReadonlyArray<Try>, settings: { readonly base: "previous_attempt" | "first_attempt"; readonly jitter: number }) => {
+const live = (script: ReadonlyArray<Try>, settings: ScheduleSettings) => {
   const there = outside()
   let died = false
   there.answer = () => {

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { WebhookSettings } from "@flyball/core"
 import { layerOf, memoryStorage, Storage, storageChoice } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { readSettings } from "../settings/read.ts"
-import { requireSecretsKey } from "./webhooks.ts"
+import { requireSecretsKey, webhookPorts } from "./webhooks.ts"
 
 let dir: string
 beforeEach(() => {
@@ -20,8 +21,9 @@ const claimedStore = (onLook: () => void) => storageChoice("memory", Layer.effec
   return { ...storage, get: (collection: string, id: string) => Effect.suspend(() => (onLook(), storage.get(collection, id))) }
 })).pipe(Layer.provide(layerOf(memoryStorage()))))
 
-const settings = () => {
-  const read = readSettings({ FLYBALL_DATA_DIR: dir, FLYBALL_DATABASE_URL: "postgres://127.0.0.1/none" }, () => assert.fail("no file is named"))
+const settings = (more: { readonly [name: string]: string } = {}) => {
+  const environment = { FLYBALL_DATA_DIR: dir, FLYBALL_DATABASE_URL: "postgres://127.0.0.1/none", ...more }
+  const read = readSettings(environment, () => assert.fail("no file is named"))
   return read.ok ? read.settings : assert.fail(read.problems.join(" "))
 }
 
@@ -33,5 +35,15 @@ describe("a start without a key for the secrets, on a store that names one", () 
 
   it("goes on where a server that starts beside it on the same folder has made the key meanwhile", async () => {
     await requireSecretsKey(settings(), claimedStore(() => writeFileSync(join(dir, "secrets.key"), "made by the other")))
+  })
+})
+
+describe("what webhooks are sent with", () => {
+  it.each([
+    [{}, false], [{ FLYBALL_WEBHOOK_RETRY_AFTER: "1" }, true]
+  ] as const)("follows Retry-After only where %j says so", async (more, followRetryAfter) => {
+    const ports = webhookPorts(settings({ FLYBALL_DATABASE_URL: "sqlite::memory:", ...more }))
+    const { schedule } = await Effect.runPromise(Effect.provide(WebhookSettings, ports))
+    assert.deepStrictEqual(schedule, { base: "previous_attempt", jitter: 0, followRetryAfter })
   })
 })

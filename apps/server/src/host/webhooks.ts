@@ -5,6 +5,7 @@ import {
   claimSecretsKey, deliveryEngine, type GovernorServices, layerOf, type Mailer, mailJob, needsSecretsKey, type SecretBox, type SecretsKeyTakeover, type Storage, type StorageChoice, type WebhookSender, type WebhooksLayer,
   webhooksLayerOf, type WrongSecretsKey
 } from "@flyball/core"
+import { exactSchedule } from "@flyball/core/webhooks"
 import { pinnedWebhooks } from "@flyball/node"
 import { Effect, Layer } from "effect"
 import type { Settings } from "../settings/read.ts"
@@ -20,7 +21,12 @@ export const webhookPorts = (settings: Settings): WebhooksLayer =>
     ...(settings.egressPorts === null ? {} : { ports: settings.egressPorts }),
     ...(settings.database.kind === "memory" ? {} : { secrets: settings.secretsKeyFile === null ? { dir: settings.dataDir } : { file: settings.secretsKeyFile } }),
     ...(settings.smtpUrl === null ? {} : { mail: { url: settings.smtpUrl, from: settings.mailFrom } }),
-    settings: { signatureHeader: settings.signatureHeader, alertEmail: settings.alertEmail, keepMs: settings.webhookKeepDays * DAY_MS }
+    settings: {
+      signatureHeader: settings.signatureHeader,
+      alertEmail: settings.alertEmail,
+      schedule: { ...exactSchedule, followRetryAfter: settings.webhookRetryAfter === "1" },
+      keepMs: settings.webhookKeepDays * DAY_MS
+    }
   }))
 
 /** Where the key is that seals webhooks' secrets. */

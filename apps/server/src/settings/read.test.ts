@@ -13,6 +13,7 @@ describe("settings", () => {
     assert.deepEqual(read.settings, {
       host: "127.0.0.1", port: 8787, database: { kind: "sqlite", file: "./.flyball/flyball.db" }, origin: null, dataDir: "./.flyball", tenantId: null, oidcIssuer: null, oidcAudience: "flyball", oidcRolesClaim: "roles", oidcGroupsClaim: "groups", bootstrapAdmin: null, trustStore: null, metricsToken: null,
       trustedProxies: null, drainMs: 5_000, otlpEndpoint: null, otlpHeaders: null, otelServiceName: "flyball", tracesSampler: "parentbased_always_on", tracesSamplerArg: 1,
+      webhookRetryAfter: "0",
       egressAllow: null, egressHttp: "0", egressPorts: null, secretsKeyFile: null, secretsLost: "0", alertEmail: null, smtpUrl: null, mailFrom: "flyball@localhost", signatureHeader: "X-Platform-Signature", webhookKeepDays: 30, logLevel: "info"
     })
   })

@@ -222,6 +222,11 @@ export const settingsTable = {
     name: "FLYBALL_WEBHOOK_SIGNATURE_HEADER", fallback: "X-Platform-Signature", parse: parseSignatureHeader,
     meaning: "Name of the webhooks' header with `sha256=<hex>`; none that a delivery has already."
   }),
+  webhookRetryAfter: setting({
+    name: "FLYBALL_WEBHOOK_RETRY_AFTER", fallback: "0", parse: literal("0", "1"),
+    meaning: "`1` lets `Retry-After` of a receiver's 429 or 503 delay the next attempt, to twice its delay at most. "
+      + "Without it every attempt follows the fixed schedule."
+  }),
   webhookKeepDays: setting({
     name: "FLYBALL_WEBHOOK_KEEP_DAYS", fallback: "30", parse: integer(15, 3_650),
     meaning: "Days after which finished deliveries of webhooks and their events are forgotten, 15 to 3650. Records are kept whatever this says."

@@ -6,6 +6,7 @@ import type { Delivery } from "../storage/outbox.ts"
 import { Storage, type StorageApi } from "../storage/port.ts"
 import { systemHost } from "../writer.ts"
 import { deliveryEngine } from "./delivery-engine.ts"
+import { exactSchedule } from "./rules/schedule.ts"
 import { verifyDelivery, verifyPlatformSignature } from "./rules/verify.ts"
 import { Webhooks } from "./service.ts"
 import { running, seconds } from "./testing/running-engine.ts"
@@ -55,6 +56,21 @@ describe("the delivery engine", () => {
     })
   }
 
+  it.effect.each([
+    ["keeps to the schedule whatever Retry-After asks for", undefined, [0, 60, 360]],
+    ["follows Retry-After where its settings say so", true, [0, 90, 390]]
+  ] as const)("%s", ([, followRetryAfter, expectedSeconds]) => {
+    const there = outside()
+    there.answer = () => Effect.succeed(there.arrived.length < 3 ? answered(503, 90_000) : accepted)
+    const world = webhookWorld(there, { schedule: { ...exactSchedule, followRetryAfter } })
+    return Effect.gen(function*() {
+      yield* created()
+      yield* happened()
+      yield* wait(40 * HOUR_MS)
+      assert.deepStrictEqual(seconds(there), [...expectedSeconds])
+    }).pipe(Effect.provide(running().pipe(Layer.provideMerge(world))))
+  })
+
   it.effect("sends the same bytes each time, signed anew, and stops at the first 2xx", () => {
     const there = outside()
     there.answer = () => Effect.succeed(there.arrived.length < 3 ? answered(503, 90_000) : accepted)
@@ -62,7 +78,7 @@ describe("the delivery engine", () => {
       const { secret } = yield* created()
       yield* happened()
       yield* wait(40 * HOUR_MS)
-      assert.deepStrictEqual(seconds(there), [0, 90, 390])
+      assert.deepStrictEqual(seconds(there), [0, 60, 360])
       for (const { atMs, body, headers } of there.arrived) {
         assert.deepStrictEqual(body, there.arrived[0]!.body)
         assert.isNull(verifyDelivery(secret, { headers, body }, atMs, sha256))
@@ -72,7 +88,7 @@ describe("the delivery engine", () => {
       const sent = JSON.parse(fromUtf8(body)!)
       assert.deepStrictEqual(canonicalBytes(sent), body)
       assert.strictEqual(headers["webhook-id"], sent.id)
-      assert.deepInclude(headers, { "Content-Type": "application/json", "webhook-sequence": "1", "webhook-timestamp": "390", "X-Platform-Event": "agent.registered", "X-Platform-Attempt": "3" })
+      assert.deepInclude(headers, { "Content-Type": "application/json", "webhook-sequence": "1", "webhook-timestamp": "360", "X-Platform-Event": "agent.registered", "X-Platform-Attempt": "3" })
       const [finished] = yield* bodiesOf("delivery.finished")
       assert.deepInclude(finished, { attempts: 3, outcome: "succeeded", status_code: 204, delivery_id: headers["X-Platform-Delivery"] })
     }).pipe(Effect.provide(running().pipe(Layer.provideMerge(webhookWorld(there)))))

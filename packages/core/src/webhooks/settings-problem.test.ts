@@ -30,7 +30,8 @@ describe("a host that brings settings", () => {
   it.effect.each([
     { signatureHeader: "Host" }, { signatureHeader: "WEBHOOK-ID" }, { signatureHeader: 7 }, { userAgent: "" }, { userAgent: "a\r\nb" }, { alertEmail: "ops@münchen.de" }, { alertEmail: undefined },
     { keepMs: Number.NaN }, { keepMs: Infinity }, { keepMs: "30" }, { keepMs: -1 }, { keepMs: undefined }, { schedule: { base: "previous_attempt", jitter: Number.NaN } },
-    { schedule: { base: "later", jitter: 0 } }, { schedule: null }, { endpointFailure: "never" }
+    { schedule: { base: "later", jitter: 0 } }, { schedule: null },
+    { schedule: { base: "previous_attempt", jitter: 0, followRetryAfter: "1" } }, { endpointFailure: "never" }
   ])("is refused at its start with %j", (settings) => Effect.gen(function*() {
     const exit = yield* opened(settings)
     assert.isTrue(exit._tag === "Failure" && exit.toString().includes(`WebhookSettingsInvalid`) && exit.toString().includes(Object.keys(settings)[0]!), exit.toString())

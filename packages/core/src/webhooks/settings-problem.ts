@@ -26,6 +26,9 @@ const problems: { readonly [setting: string]: (settings: WebhookSettingsApi) => 
   alertEmail: ({ alertEmail }) => alertEmail === null || (typeof alertEmail === "string" && isMailAddress(alertEmail)) ? null : "an e-mail address in ASCII or null is expected",
   "schedule.base": ({ schedule }) => oneOf(schedule?.base, ["previous_attempt", "first_attempt"]),
   "schedule.jitter": ({ schedule }) => Number.isFinite(schedule?.jitter) ? null : "a share from 0 to 0.1 is expected",
+  // Any other value would be "no" without a word.
+  "schedule.followRetryAfter": ({ schedule }) =>
+    ["undefined", "boolean"].includes(typeof schedule?.followRetryAfter) ? null : "true or false is expected",
   endpointFailure: ({ endpointFailure }) => oneOf(endpointFailure, ["any_delivery", "no_success_since"]),
   keepMs: ({ keepMs }) => Number.isSafeInteger(keepMs) && keepMs > 0 ? null : "a whole number of milliseconds above 0 is expected"
 }

@@ -45,7 +45,7 @@ export const leftOut: { readonly [id: string]: string } = {
   "sender/retry-schedule/4xx-no-retry": EVERY_STATUS,
   "sender/retry-schedule/5xx-then-success": OWN_SCHEDULE,
   "sender/retry-schedule/programmable-schedule": OWN_SCHEDULE,
-  "sender/retry-schedule/retry-after-honored": `${OWN_SCHEDULE}; \`Retry-After\` never shortens a delay, and is read as \`fixtures/vectors/webhooks/retry-after.json\` says`,
+  "sender/retry-schedule/retry-after-honored": `${OWN_SCHEDULE}; \`Retry-After\` counts only with \`followRetryAfter\`, never shortens a delay, and is read as \`fixtures/vectors/webhooks/retry-after.json\` says`,
   "sender/ttl/expired-message-skipped": TTL,
   "sender/ttl/fresh-message-delivers": TTL,
   "sender/wire-output/custom-headers-emitted": "an endpoint has no headers of its own: what a receiver knows us by is the signature"

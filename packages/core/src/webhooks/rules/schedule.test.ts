@@ -50,8 +50,14 @@ describe("the schedule of a delivery", () => {
   it.each([
     [429, 90_000, 90_000], [503, 90_000, 90_000], [429, 10_000, 60_000], [429, 0, 60_000], [429, 3_600_000, 120_000],
     [500, 90_000, 60_000], [404, 90_000, 60_000], [429, null, 60_000], [null, 90_000, 60_000]
-  ])("hears Retry-After with 429 and 503, within one and two delays: %s and %s ms wait %s ms", (statusCode, retryAfterMs, waitedMs) => {
-    assert.strictEqual(nextAttemptAtMs(failed(1, { endedAtMs: 1_000, statusCode, retryAfterMs }), exactSchedule, sha256), 1_000 + waitedMs)
+  ])("follows Retry-After only where the settings say so, with 429 and 503, to twice the delay: %s and %s ms wait %s ms", (
+    statusCode, retryAfterMs, waitedMs
+  ) => {
+    const attempt = failed(1, { endedAtMs: 1_000, statusCode, retryAfterMs })
+    assert.strictEqual(nextAttemptAtMs(attempt, { ...exactSchedule, followRetryAfter: true }, sha256), 1_000 + waitedMs)
+    for (const settings of [exactSchedule, { ...exactSchedule, followRetryAfter: false }]) {
+      assert.strictEqual(nextAttemptAtMs(attempt, settings, sha256), 1_000 + 60_000)
+    }
   })
 
   it("ends with the seventh attempt", () => {

@@ -25,6 +25,11 @@ export interface ScheduleSettings {
   readonly base: "previous_attempt" | "first_attempt"
   /** Only ever adds: from nothing up to this share of the delay. 0 to 0.1. */
   readonly jitter: number
+  /**
+   * Whether `Retry-After` of a 429 or 503 delays the next attempt, to twice its delay at most. Left out: it does not,
+   * and every attempt keeps to the specification's instants.
+   */
+  readonly followRetryAfter?: boolean | undefined
 }
 
 /** The specification's instants, exactly. */
@@ -38,14 +43,15 @@ export interface FailedAttempt {
   readonly firstStartedAtMs: number
   readonly endedAtMs: number
   readonly statusCode: number | null
-  /** What the receiver asked for; heard with 429 and 503 only. */
+  /** What the receiver asked for. It counts with `followRetryAfter`, and with 429 and 503 only. */
   readonly retryAfterMs: number | null
 }
 
 /**
  * When the next attempt is due; null when there is none, because this was the last.
  *
- * - Unit: milliseconds since 1970 UTC. Never earlier than the schedule, and never more than one delay later.
+ * - Unit: milliseconds since 1970 UTC. Never earlier than the schedule. Later by the jitter, and by at most one delay
+ *   where the settings follow `Retry-After`.
  * - Fails: never. A jitter out of bounds is brought within them.
  * - Spec: document 2 section 6; decision 0019.
  */
@@ -55,11 +61,13 @@ export const nextAttemptAtMs = (failed: FailedAttempt, settings: ScheduleSetting
   const dueMs = settings.base === "first_attempt" ? Math.max(failed.endedAtMs, failed.firstStartedAtMs + delayMs) : failed.endedAtMs + delayMs
   const jitter = Math.min(Math.max(settings.jitter, 0), MAX_JITTER)
   const putOffMs = jitter === 0 ? 0 : Math.floor(delayMs * jitter * fraction(failed.deliveryId, failed.attempt + 1, sha256))
-  const askedMs = obeys(failed.statusCode) && failed.retryAfterMs !== null ? Math.min(failed.endedAtMs + failed.retryAfterMs, dueMs + delayMs) : 0
+  const askedMs = settings.followRetryAfter === true ? askedAtMs(failed, dueMs + delayMs) : 0
   return Math.max(dueMs + putOffMs, askedMs)
 }
 
-const obeys = (statusCode: number | null): boolean => statusCode === 429 || statusCode === 503
+/** When the receiver wants the next attempt, `latestMs` at most; 0 where it asks for nothing that counts. */
+const askedAtMs = ({ endedAtMs, retryAfterMs, statusCode }: FailedAttempt, latestMs: number): number =>
+  retryAfterMs !== null && (statusCode === 429 || statusCode === 503) ? Math.min(endedAtMs + retryAfterMs, latestMs) : 0
 
 /** 48 bits of SHA-256 over delivery and attempt, as a number from 0 to below 1: every process computes the same. */
 const fraction = (deliveryId: string, attempt: number, sha256: Sha256): number => {
