@@ -86,6 +86,31 @@ describe("limits", () => {
     expect(short(await sender(loopback).send(request(`http://127.0.0.1:${port}/`)))).toEqual(["body_too_large", null])
   })
 
+  test("16 informational responses before the answer: a receiver that sends 1xx for ever is cut", async () => {
+    let written = 0
+    let gone!: () => void
+    const ended = new Promise<void>((resolve) => { gone = resolve })
+    const port = await tcp(createServer((socket) => {
+      const one = Buffer.from("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n")
+      const pour = (): void => { while (!socket.destroyed && (written += one.length) && socket.write(one)); }
+      socket.on("error", () => undefined).on("close", gone).once("data", pour).on("drain", pour)
+    }))
+    // Nothing but the count ends it: the five seconds stand still.
+    faked()
+    expect(short(await sender(loopback).send(request(`http://127.0.0.1:${port}/`)))).toEqual(["body_too_large", null])
+    await ended
+  })
+
+  test.each([
+    [16, [null, 200]], [17, ["body_too_large", null]]
+  ])("%i informational responses, 100 and 102 among them, then 200: %j", async (count, expected) => {
+    const port = await tcp(createServer((socket) => socket.on("error", () => undefined).once("data", () => {
+      const before = Array.from({ length: count }, (_, index) => `HTTP/1.1 ${[100, 102, 103][index % 3]} Soon\r\n\r\n`)
+      socket.end(`${before.join("")}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`)
+    })))
+    expect(short(await sender(loopback).send(request(`http://127.0.0.1:${port}/`)))).toEqual(expected)
+  })
+
   test.each([["no HTTP", "SSH-2.0-x\r\n\r\n"], ["an end", ""], ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab"]])("%s is no answer", async (_, text) => {
     const port = await tcp(createServer((socket) => socket.on("error", () => undefined).once("data", () => socket.end(text))))
     expect(short(await sender(loopback).send(request(`http://127.0.0.1:${port}/`)))).toEqual(["connect", null])

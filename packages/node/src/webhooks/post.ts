@@ -30,6 +30,8 @@ const MAX_BODY_BYTES = 64 * 1_024
 const BODY_MS = 1_000
 /** Unit: bytes of status line and headers. */
 const MAX_HEADER_BYTES = 16 * 1_024
+/** Unit: informational (1xx) responses before the answer. Receivers send one or two; each may have headers. */
+const MAX_INFORMATIONAL = 16
 
 /** Sends, and calls `done` once, when the outcome is known and the body was read or dropped. The answer ends it early: its connection is closed then. */
 export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted) => void): () => void => {
@@ -65,6 +67,11 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     if (!socket.connecting) return
     socket.once("connect", () => { phase = "tls" })
     socket.once("secureConnect", () => { phase = "connect" })
+  })
+  let informational = 0
+  // Without a bound, a receiver that never comes to its answer keeps the parser busy until the time is over.
+  sent.on("information", () => {
+    if (++informational > MAX_INFORMATIONAL) fail("body_too_large")
   })
   // A receiver that wants to speak something else has not taken the event.
   sent.on("upgrade", (response, socket) => (socket.destroy(), fail("http_status", response.statusCode ?? null)))
