@@ -2,6 +2,7 @@ import { readdirSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { untilStopped } from "./serve.ts"
+import { testIssuer } from "../oidc/test-issuer.ts"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
 
 let me: Operator
@@ -41,6 +42,29 @@ describe("flyball serve", () => {
     assert.notInclude(err, token)
     assert.match((await me.flyball(["config"], { FLYBALL_METRICS_TOKEN: token })).out, /^FLYBALL_METRICS_TOKEN +\*{4} {2}\(environment\)$/m)
     assert.match((await me.flyball(["config"], { FLYBALL_METRICS_TOKEN: "short" })).err, /FLYBALL_METRICS_TOKEN should be 16 to 256 [^"]*$/m)
+  })
+
+  it("answers 401 for a key of the provider that is too weak, and logs it once", async () => {
+    const issuer = await testIssuer()
+    await issuer.addKey("good")
+    issuer.addRsaKey("weak", 1_024)
+    try {
+      const server = await me.serve({ FLYBALL_OIDC_ISSUER: issuer.url, FLYBALL_BOOTSTRAP_ADMIN: "user_ids:ann" })
+      const statusWith = async (token: string): Promise<number> =>
+        (await fetch(`${server.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status
+      const seen: Array<number> = []
+      for (let n = 0; n < 2; n++) {
+        seen.push(await statusWith(issuer.signWeakly("weak", Date.now())))
+        seen.push(await statusWith(await issuer.sign("good", Date.now())))
+      }
+      assert.deepStrictEqual(seen, [401, 200, 401, 200])
+      const { err } = await server.stop("SIGTERM")
+      const lines = logOf(err).filter(({ message }) => message === "a key of the identity provider is ignored")
+      assert.deepStrictEqual(lines.map(({ issuer, kid, level }) => [issuer, kid, level]), [[issuer.url, "weak", "warn"]])
+      assert.notInclude(err, "issuer_unavailable")
+    } finally {
+      await issuer.close()
+    }
   })
 
   it("takes the second signal of one Ctrl-C, as npm sends it on, for the same wish", async () => {

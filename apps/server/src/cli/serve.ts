@@ -31,7 +31,7 @@ export const run = command("serve", async (args) => {
   try {
     // Made already, but for a store in memory: the development issuer's key goes there.
     makeDataFolder(settings)
-    const verifier = await issuerOf(settings)
+    const verifier = await issuerOf(settings, log)
     const { bootstrapAdmin } = settings
     const bootstrap = bootstrapAdmin === null ? null : { id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const
     const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, metricsToken: settings.metricsToken, trustedProxy: trustedBy(settings), ...settings.logLevel === "silent" ? {} : { log: requestLog(log, () => performance.now()) } })
@@ -64,11 +64,14 @@ export const untilStopped = async (server: Pick<FlyballServer, "drain" | "close"
 export const trustedBy = ({ trustedProxies }: Settings): ((address: string) => boolean) | null => trustedProxies === null ? null : inNetworks(trustedProxies)
 
 /** Who vouches for people: the organisation's issuer, or on a loopback address the server itself. */
-const issuerOf = async (settings: Settings): Promise<TokenVerifier> => {
+const issuerOf = async (settings: Settings, log: Log): Promise<TokenVerifier> => {
   const { oidcAudience, oidcGroupsClaim, oidcIssuer: issuer, oidcRolesClaim } = settings
   if (issuer === null) return tellingOfNew(settings, DEV_ISSUER_KEY, async () => (await import("../dev-issuer.ts")).openDevIssuer(settings.dataDir))
   const { oidcIssuer } = await import("../oidc/issuer.ts")
-  return oidcIssuer({ issuer, audience: oidcAudience, rolesClaim: oidcRolesClaim, groupsClaim: oidcGroupsClaim })
+  return oidcIssuer({
+    issuer, audience: oidcAudience, rolesClaim: oidcRolesClaim, groupsClaim: oidcGroupsClaim,
+    onIgnoredKey: ({ kid, reason }) => log("warn", "a key of the identity provider is ignored", { issuer, kid, reason })
+  })
 }
 
 /** How long the last checkpoint may take before the process goes without it. A service manager kills after 30 to 90 s. */

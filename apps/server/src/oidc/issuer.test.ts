@@ -2,9 +2,10 @@ import { SignJWT, UnsecuredJWT } from "jose"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { IssuerUnavailable } from "../http/issuer-unavailable.ts"
 import { claimList } from "./claims.ts"
-import { CLOCK_TOLERANCE_SECONDS, oidcIssuer } from "./issuer.ts"
+import { CLOCK_TOLERANCE_SECONDS, KEEP_MS, oidcIssuer } from "./issuer.ts"
 import { isIssuerUrl } from "./issuer-url.ts"
 import { type TestIssuer, testIssuer } from "./test-issuer.ts"
+import type { IgnoredKey } from "./usable-keys.ts"
 
 const NOW = Date.UTC(2026, 10, 21)
 let issuer: TestIssuer
@@ -115,6 +116,55 @@ describe("the issuer's keys", () => {
     }
     await issuer.close()
     assert.match(String(await fault(verifier().verify(good, NOW))), /cannot be read/)
+  })
+})
+
+describe("a key that is too weak or cannot be read", () => {
+  it("opens nothing, costs no other key its tokens, and is reported once", async () => {
+    issuer.addRsaKey("weak", 1_024)
+    const ignored: Array<IgnoredKey> = []
+    const { verify } = verifier({ onIgnoredKey: (key) => void ignored.push(key) })
+    for (let n = 0; n < 3; n++) {
+      assert.isNull(await verify(issuer.signWeakly("weak", NOW), NOW))
+      assert.isNotNull(await verify(await issuer.sign("one", NOW), NOW))
+    }
+    const reason = "it is too weak: RSA with 1024 bits, at least 2048 are expected"
+    assert.deepStrictEqual(ignored.map((key) => [key.kid, key.reason]), [["weak", reason]])
+    // The keys are fetched again, and the key is no news.
+    assert.isNotNull(await verify(await issuer.sign("one", NOW + KEEP_MS), NOW + KEEP_MS))
+    assert.isAbove(issuer.asked.length, 2)
+    assert.lengthOf(ignored, 1)
+  })
+
+  it("is no fault of the issuer where it publishes no other", async () => {
+    issuer.dropKey("one")
+    issuer.addRsaKey("weak", 1_024)
+    const { verify } = verifier()
+    for (let n = 0; n < 3; n++) assert.isNull(await verify(issuer.signWeakly("weak", NOW), NOW))
+  })
+
+  it("can have an exponent without strength, or members that are no key, or be private", async () => {
+    await issuer.addKey("rsa", "RS256")
+    await issuer.addKey("p256", "ES256")
+    const rsa = { ...issuer.publicJwk("rsa"), alg: "RS256", use: "sig" }
+    const p256 = { ...issuer.publicJwk("p256"), alg: "ES256" }
+    const bad = {
+      one: { ...rsa, e: "AQ" }, even: { ...rsa, e: "AQAC" }, empty: { ...rsa, n: "" }, text: { ...rsa, n: 7 },
+      curve: { ...p256, x: p256.y }, secret: { ...p256, d: p256.x }
+    }
+    const weak = { ...rsa, n: "AQ" }
+    const shared = { kty: "oct", k: "AAAA" }
+    const unused = { encrypts: { ...weak, use: "enc" }, other: { ...weak, alg: "RS512" }, shared }
+    const keys = Object.entries({ rsa, ...bad, ...unused }).map(([kid, jwk]) => ({ ...jwk, kid }))
+    issuer.answer((path, response) => path === "/keys" && (response.end(JSON.stringify({ keys })), true))
+    const ignored: Array<string | null> = []
+    const { verify } = verifier({ onIgnoredKey: ({ kid }) => void ignored.push(kid) })
+    assert.isNotNull(await verify(await issuer.sign("rsa", NOW), NOW))
+    assert.deepStrictEqual(ignored, Object.keys(bad))
+    for (const kid of Object.keys(bad)) {
+      assert.isNull(await verify(await issuer.sign("rsa", NOW, {}, { kid }), NOW), kid)
+      assert.isNull(await verify(await issuer.sign("p256", NOW, {}, { kid }), NOW), kid)
+    }
   })
 })
 

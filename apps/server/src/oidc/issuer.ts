@@ -9,6 +9,7 @@ import type { PersonClaims, TokenVerifier } from "../http/authenticate.ts"
 import { IssuerUnavailable } from "../http/issuer-unavailable.ts"
 import { claimList, claimText } from "./claims.ts"
 import { fetchKeys } from "./discover.ts"
+import { type IgnoredKey, usableKeys } from "./usable-keys.ts"
 
 /** Whom to believe, and how its tokens are read. */
 export interface OidcOptions {
@@ -19,6 +20,8 @@ export interface OidcOptions {
   /** Where the roles are: a claim, or a path into one with dots (`realm_access.roles`). */
   readonly rolesClaim: string
   readonly groupsClaim: string
+  /** Receives each key that is too weak or cannot be read, once for as long as the issuer publishes it. */
+  readonly onIgnoredKey?: (key: IgnoredKey) => void
 }
 
 /** Signature algorithms that are taken. No secret is shared with the issuer, so none that begins with HS; `none` is no algorithm. */
@@ -32,7 +35,7 @@ export const KEEP_MS = 300_000
 
 /** The verifier of an organisation's issuer. Nothing is asked of it before the first token. */
 export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
-  const keys = keysOf(options.issuer)
+  const keys = keysOf(options)
   return {
     issuer: options.issuer,
     trustsCanonical: false,
@@ -75,16 +78,28 @@ interface FoundKeys {
 }
 
 /** The issuer's keys: asked for at the first token, and again after a failure, but not for every token that comes meanwhile. */
-const keysOf = (issuer: string) => {
+const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   let current: FoundKeys | null = null
   let asking: Promise<FoundKeys> | null = null
   let askedAtMs = 0
+  /** What was reported of the keys that the issuer publishes now. */
+  let reported: ReadonlySet<string> = new Set()
 
   /** Keys that are good yet stay until there are newer ones: whoever makes up key ids while the issuer is away must not lock everybody out. */
   const ask = (nowMs: number): Promise<FoundKeys> => {
     if (asking !== null) return asking
     askedAtMs = nowMs
-    return asking = fetchKeys(issuer).then((jwks) => current = { find: createLocalJWKSet(jwks), atMs: nowMs }).finally(() => asking = null)
+    return asking = found(nowMs).then((keys) => current = keys).finally(() => asking = null)
+  }
+  const found = async (nowMs: number): Promise<FoundKeys> => {
+    const jwks = await fetchKeys(issuer)
+    // Refuses what is not a key set.
+    createLocalJWKSet(jwks)
+    const { ignored, usable } = await usableKeys(jwks)
+    const known = reported
+    reported = new Set(ignored.map(({ jwk }) => JSON.stringify(jwk)))
+    for (const key of ignored) if (!known.has(JSON.stringify(key.jwk))) onIgnoredKey?.(key)
+    return { find: createLocalJWKSet(usable), atMs: nowMs }
   }
   const isYounger = (atMs: number, nowMs: number, thanMs: number): boolean => nowMs >= atMs && nowMs - atMs < thanMs
 

@@ -1,11 +1,18 @@
 /** An issuer on this host, for tests of what its good and bad tokens open: its keys are served over HTTP, and it signs whatever it is asked to. */
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from "jose"
 
 /** Opens one. `answer` may answer in place of it. */
 export const testIssuer = async () => {
-  const keys: Array<{ readonly kid: string; readonly alg: string; readonly jwk: JWK; readonly privateKey: CryptoKey }> = []
+  interface Key {
+    readonly kid: string
+    readonly alg: string
+    readonly jwk: JWK
+    readonly privateKey: CryptoKey | KeyObject
+  }
+  const keys: Array<Key> = []
   const asked: Array<string> = []
   let instead: ((path: string, response: ServerResponse) => boolean) | null = null
   const server = createServer((request, response) => {
@@ -29,12 +36,26 @@ export const testIssuer = async () => {
       const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
       keys.push({ kid, alg, jwk: await exportJWK(publicKey), privateKey })
     },
+    /** An RSA key of any size; jose itself signs with no weak one. */
+    addRsaKey: (kid: string, modulusLength: number) => {
+      const pair = generateKeyPairSync("rsa", { modulusLength })
+      const jwk = pair.publicKey.export({ format: "jwk" }) as JWK
+      keys.push({ kid, alg: "RS256", jwk, privateKey: pair.privateKey })
+    },
     dropKey: (kid: string) => void keys.splice(keys.findIndex((key) => key.kid === kid), 1),
     publicJwk: (kid: string): JWK => keys.find((key) => key.kid === kid)!.jwk,
     /** A token by a key, good but for the changes. */
     sign: (kid: string, nowMs: number, claims: { readonly [name: string]: unknown } = {}, header: Partial<JWTHeaderParameters> = {}) => {
       const key = keys.find((one) => one.kid === kid)!
       return new SignJWT({ iss: url, aud: "flyball", sub: "ann", exp: Math.floor(nowMs / 1_000) + 300, ...claims }).setProtectedHeader({ alg: key.alg, kid, ...header }).sign(key.privateKey)
+    },
+    /** A token by an RSA key that is too weak for {@link sign}. */
+    signWeakly: (kid: string, nowMs: number) => {
+      const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url")
+      const claims = { iss: url, aud: "flyball", sub: "ann", exp: Math.floor(nowMs / 1_000) + 300 }
+      const text = `${part({ alg: "RS256", kid })}.${part(claims)}`
+      const { privateKey } = keys.find((one) => one.kid === kid)!
+      return `${text}.${sign("sha256", Buffer.from(text), privateKey as KeyObject).toString("base64url")}`
     },
     close: () => new Promise<void>((resolve) => {
       server.closeAllConnections()
