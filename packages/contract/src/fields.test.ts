@@ -1,6 +1,6 @@
 /** The bricks at their bounds: the last value that is taken and the first that is not. */
 import { Result, Schema } from "effect"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import { decode } from "./decode.ts"
 import { anyJson, defaulted, email, id, identifier, instant, integer, integerParam, jsonObject, list, oneOf, optional, orgUnit, OBJECT_LIMIT, text } from "./fields.ts"
 
@@ -11,6 +11,17 @@ const takes = (schema: Schema.Top & { readonly DecodingServices: never }, value:
 const refuses = (schema: Schema.Top & { readonly DecodingServices: never }, value: unknown, type: string): void => {
   const decoded = decode(Schema.Struct({ m: schema }))({ m: value }, "body")
   assert.deepStrictEqual(Result.isFailure(decoded) ? decoded.failure.map((item) => [item.type, ...item.loc]) : "taken", [[type, "body", "m"]], JSON.stringify(value)?.slice(0, 80))
+}
+
+/** UTF-16 units of the longest text that is normalised to NFC meanwhile. */
+const longestNormalised = (run: () => void): number => {
+  const normalize = vi.spyOn(String.prototype, "normalize")
+  try {
+    run()
+    return Math.max(0, ...normalize.mock.calls.map(([form], call) => form === "NFC" ? String(normalize.mock.contexts[call]).length : 0))
+  } finally {
+    normalize.mockRestore()
+  }
 }
 
 describe("text", () => {
@@ -25,6 +36,41 @@ describe("text", () => {
   it("is NFC, before it is measured", () => {
     takes(text(1, 1), "e\u0301", "é")
     takes(text(1, 2), "\u1100\u1161", "가")
+  })
+  it("takes what fits in NFC, however much longer it was sent", () => {
+    takes(text(1, 200), "\u03b1\u0345\u0313\u0300".repeat(200), "\u1f82".repeat(200))
+    takes(text(1, 1), "\ud800\udf00".normalize("NFD"), "\ud800\udf00")
+    takes(text(1, 200), `e${"\u0301\u0323".repeat(100)}`, `\u1eb9\u0323${"\u0323".repeat(98)}${"\u0301".repeat(100)}`.normalize("NFC"))
+    refuses(text(1, 200), "\u03b1\u0345\u0313\u0300".repeat(201), "string_too_long")
+  })
+  it("does not normalise a text that cannot fit", () => {
+    assert.strictEqual(longestNormalised(() => takes(text(0, 3), "abc")), 3)
+    assert.strictEqual(longestNormalised(() => refuses(text(0, 4_000), "a\u0323\u0301".repeat(8_001), "string_too_long")), 0)
+    assert.strictEqual(longestNormalised(() => refuses(text(0, 4_000), "\u0323\u0301".repeat(100_000), "string_too_long")), 0)
+    assert.strictEqual(longestNormalised(() => refuses(text(0, 4_000), `a${"\u0323\u0301".repeat(4_000)}`, "string_too_long")), 0)
+    assert.strictEqual(longestNormalised(() => refuses(text(0, 4_000), "\u{1d165}".repeat(7_000), "string_too_long")), 0)
+  })
+  it("at most four code points join into one, three of them combining marks", () => {
+    const isCombining = (mark: string): boolean => mark === "\u0345" || !`\u0345${mark}`.normalize("NFD").startsWith("\u0345")
+    for (let code = 0; code < 0x110000; code++) {
+      if (code >= 0xd800 && code < 0xe000) continue
+      const one = String.fromCodePoint(code)
+      const parts = [...one.normalize("NFD")]
+      if (parts.length > 4 || (one.normalize("NFC") === one && parts.filter(isCombining).length > 3)) assert.fail(`U+${code.toString(16)} stands for ${parts.length}`)
+      if (isCombining(one) && !/\p{M}/u.test(one)) assert.fail(`U+${code.toString(16)} combines and is no mark`)
+    }
+  })
+  it("is measured as if it were always normalised", () => {
+    const pieces = ["a", "e", "\u1ebf", "\u03b1", "\u0301", "\u0323", "\u0345", "\u0344", "\u034f", "\u0f73", "\u1100", "\u1161", "\u11a8", "\u09c7", "\u09be", "\u0dd9", "\u0dcf", "\u0dca", "\u{1d157}", "\u{1d165}", "\u3099", "\u304b"]
+    let random = 1
+    for (let round = 0; round < 4_000; round++) {
+      let raw = ""
+      for (let left = 1 + round % 40; left > 0; left--) raw += pieces[(random = (random * 48_271) % 0x7fffffff) % pieces.length]!.repeat(random % 7 === 0 ? 5 : 1)
+      const length = [...raw.normalize("NFC")].length
+      const max = Math.max(1, length + (random % 3) - 1)
+      const decoded = decode(text(0, max))(raw, "body")
+      assert.strictEqual(Result.isSuccess(decoded) ? decoded.success : null, length <= max ? raw.normalize("NFC") : null, JSON.stringify([raw, max]))
+    }
   })
   it("holds no U+0000 and no half of a pair", () => {
     for (const value of ["\0", "a\0b", "\ud800", "a\udc00", "\udc00\ud800"]) refuses(text(1, 10), value, "value_error")

@@ -53,6 +53,9 @@ export interface AgentsApi extends AgentActs {
   readonly orphans: (scope?: Scope, page?: Pick<AgentListQuery, "after" | "limit">) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
 }
 
+/** UTF-16 units of a name's 200 characters before NFC: at most four code points join into one. A longer text names no agent. */
+const NAME_UNITS = 200 * 4 * 2
+
 /** The agent registry. */
 export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/Agents") {
   static readonly layer: Layer.Layer<Agents, never, Storage | Tenant> = Layer.effect(Agents, Effect.gen(function*() {
@@ -63,7 +66,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
 
     /** Names are stored in NFC; whoever looks one up may write its accents in another way. */
     const byName = (name: string) =>
-      isStorable(name) ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null) : Effect.succeed(null)
+      isStorable(name) && name.length <= NAME_UNITS ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null) : Effect.succeed(null)
 
     /** One attempt: answers the document that exists, or commits a new one. */
     const registerOnce = (agentId: string, input: AgentCreate, writer: Writer, options: RegisterOptions, look: boolean): Effect.Effect<Registered, RegisterRefusal | StorageConflict | ReadFault> => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { canonicalBytes, portableCrypto, toBase64, utf8 } from "@flyball/evidence"
 import { createHmac } from "node:crypto"
 import { Effect } from "effect"
+import { vi } from "vitest"
 import { judgeCard } from "./judge-card.ts"
 import { fromBase64url, toBase64url } from "./rules/base64url.ts"
 import type { KeyChoice } from "./rules/read-card.ts"
@@ -115,6 +116,10 @@ describe("an A2A card", () => {
     assert.strictEqual(yield* reasonFor("agt_00000000000000000000000000", ed.trusted), "name_mismatch")
     assert.strictEqual(yield* reasonFor("courier", { ...ed.trusted, agents: ["courier"] }), "ok")
     assert.strictEqual(yield* reasonFor("courier", { ...ed.trusted, agents: ["refunds"] }), "key_unknown")
+    const normalize = vi.spyOn(String.prototype, "normalize")
+    assert.strictEqual((yield* judge(a2aCard(cardOf("\u0323\u0301".repeat(50_000)), ed), [ed.trusted], "courier")).reason, "name_mismatch")
+    assert.strictEqual(normalize.mock.calls.length, 0)
+    normalize.mockRestore()
     const accents = cardOf("cafe\u0301")
     assert.strictEqual((yield* judge(a2aCard(accents, ed), [ed.trusted], "caf\u00e9")).reason, "ok")
     // An unsigned card learns nothing of the name.

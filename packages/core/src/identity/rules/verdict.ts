@@ -35,10 +35,13 @@ const reached: ReadonlyArray<ClaimReason> = ["alg_not_allowed", "key_unknown", "
 export const cardVerdict = (card: ReadCard | null, checked: ReadonlyArray<CheckedClaim>, agentName: string): CardVerdict => {
   if (card === null) return { verdict: "rejected", reason: "card_malformed", alg: null, keyId: null, claimedKeyId: null }
   const good = checked.find(({ reason }) => reason === null)
-  if (good !== undefined) return { ...about(good), ...(card.name.normalize("NFC") === agentName ? verified : { verdict: "rejected", reason: "name_mismatch" }) }
+  if (good !== undefined) return { ...about(good), ...(isNamed(card.name, agentName) ? verified : { verdict: "rejected", reason: "name_mismatch" }) }
   const furthest = checked.toSorted((a, b) => reached.indexOf(b.reason!) - reached.indexOf(a.reason!))[0]!
   return { ...about(furthest), verdict: "rejected", reason: furthest.reason! }
 }
+
+/** At most four code points join into one, of two units at most: a longer name is another, and is not normalised. Decision 0036. */
+const isNamed = (name: string, agentName: string): boolean => name.length <= 8 * agentName.length && name.normalize("NFC") === agentName
 
 const verified = { verdict: "verified", reason: "ok" } as const
 
