@@ -21,6 +21,7 @@ export { renameKey, type RenamedKey } from "./recovery/rename-key.ts"
 // Everything as Effect services
 export { governorLayer, type GovernorLayerOptions, type GovernorServices, type StartError } from "./governor-layer.ts"
 export { governorJobs } from "./governor-jobs.ts"
+export { inSlices } from "./in-slices.ts"
 export { covers, everyUnit, type Scope, unitScope } from "./scope.ts"
 export { isWriterId, systemHost, type Writer } from "./writer.ts"
 export { AccessMapping, type AccessMappingApi } from "./access-mapping/service.ts"

@@ -7,13 +7,17 @@ export type { Crypto, Hasher } from "./crypto.ts"
 export { portableCrypto } from "./crypto.ts"
 
 // JSON
-export { canonicalBytes, canonicalize, MAX_CANONICAL_DEPTH, NotCanonical } from "./json/canonical.ts"
+export { canonicalBytes, canonicalize, canonicalizeInSlices, MAX_CANONICAL_DEPTH, NotCanonical } from "./json/canonical.ts"
 export type { FormProblem, FormReason } from "./json/form.ts"
 export { checkForm, MAX_RECORD_DEPTH } from "./json/form.ts"
-export type { JsonPath, ReadOptions, ReadReason, ReadResult } from "./json/read.ts"
-export { readJson } from "./json/read.ts"
+export type { BoundedReason, JsonPath, ReadBounds, ReadOptions, ReadReason, ReadResult } from "./json/read.ts"
+export { ONE_GO_PLACES, readJson, readJsonInSlices } from "./json/read.ts"
 export type { JsonObject, JsonValue } from "./json/value.ts"
 export { RawJson } from "./json/value.ts"
+
+// Long work
+export type { Slices } from "./slices.ts"
+export { inOneGo } from "./slices.ts"
 
 // Records
 export type { RecordFields } from "./record/encode.ts"

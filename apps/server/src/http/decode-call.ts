@@ -40,29 +40,42 @@ const namesOf = (path: string): ReadonlyArray<string> => {
 /** Parameters that the endpoint does not know are passed over; one it knows may stand there once. */
 const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown, InvalidInput> => {
   if (endpoint.query === null) return Result.succeed({})
-  const given = new URLSearchParams(text)
+  const given = pairsOf(text, endpoint.query.names)
   const known: { [name: string]: string } = {}
   const odd: Array<DetailItem> = []
   for (const name of endpoint.query.names) {
-    const [first, second] = given.getAll(name)
-    const malformed = malformedIn(text, name)
-    if (malformed !== null) odd.push(detailItem(["query", name], "value_error", "This is not percent-encoded UTF-8", malformed))
-    else if (second !== undefined) odd.push(detailItem(["query", name], "value_error", "This parameter may stand here once", second))
-    else if (first !== undefined) known[name] = first
+    const [first, second] = given.get(name) ?? []
+    const malformed = given.get(name)?.find(({ sent }) => !isUriText(sent))
+    if (malformed !== undefined) odd.push(detailItem(["query", name], "value_error", "This is not percent-encoded UTF-8", malformed.sent))
+    else if (second !== undefined) odd.push(detailItem(["query", name], "value_error", "This parameter may stand here once", second.value))
+    else if (first !== undefined) known[name] = first.value
   }
   const decoded = endpoint.query.decode(known) as Result.Result<unknown, ReadonlyArray<DetailItem>>
   const detail = [...odd, ...(Result.isFailure(decoded) ? decoded.failure : [])]
   return detail.length > 0 ? Result.fail(new InvalidInput({ detail })) : decoded as Result.Result<unknown, never>
 }
 
-/** A value of this parameter that is no percent-encoded UTF-8, as it was sent; null when there is none. What reads queries in the web's way would put U+FFFD there, which some name may hold. */
-const malformedIn = (text: string, name: string): string | null => {
-  if (!text.includes("%")) return null
-  for (const pair of text.split("&")) {
-    const [key = "", ...value] = pair.split("=")
-    if (new URLSearchParams(key).keys().next().value === name && !isUriText(value.join("="))) return value.join("=")
+/** A parameter as it was sent. What reads queries in the web's way puts U+FFFD where it is no percent-encoded UTF-8, which some name may hold. */
+interface Given {
+  readonly value: string
+  readonly sent: string
+}
+
+/** The parameters of these names, in one pass: a query may have thousands of others. */
+const pairsOf = (text: string, names: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<Given>> => {
+  const given = new Map<string, Array<Given>>()
+  for (const pair of text.replace(/^\?/, "").split("&")) {
+    // A question mark belongs to the name, but for one at the start of the query.
+    for (const [name, value] of new URLSearchParams(`&${pair}`)) {
+      if (!names.includes(name)) continue
+      const mark = pair.indexOf("=")
+      const one = { value, sent: mark < 0 ? "" : pair.slice(mark + 1) }
+      const before = given.get(name)
+      if (before === undefined) given.set(name, [one])
+      else before.push(one)
+    }
   }
-  return null
+  return given
 }
 
 // The value is taken: of a call whose value nobody takes the bundler keeps nothing where it knows the function, not even that it throws.

@@ -1,9 +1,10 @@
 /** Reads request bodies: bounded before they are kept, whatever the headers say. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { BodyTooLarge, detailItem, InvalidInput, UnsupportedMediaType } from "@flyball/contract"
+import { BodyTooLarge, detailItem, InvalidInput, MAX_BODY_MEMBERS, MAX_BODY_VALUES, MAX_FREE_MEMBERS, UnsupportedMediaType } from "@flyball/contract"
 import type { Body } from "@flyball/contract/http"
-import { readJson } from "@flyball/evidence"
-import { Effect, Exit } from "effect"
+import { inSlices } from "@flyball/core"
+import { type BoundedReason, readJsonInSlices } from "@flyball/evidence"
+import { Effect } from "effect"
 
 /** Whether the request brings a body, going by its headers. */
 export const bringsBody = ({ headers }: IncomingMessage): boolean =>
@@ -29,26 +30,29 @@ export const readBody = (
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) return Effect.fail(new BodyTooLarge({ limitBytes }))
   if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue()
   return collect(request, limitBytes, (bytes) => {
-    if (bytes.length === 0) return noValue
-    const read = readJson(bytes, keepRaw === null ? {} : { keepRaw })
-    if (read.ok) return Exit.succeed(read.value)
-    const { offset, reason } = read
-    return Exit.fail(new InvalidInput({ detail: [detailItem(["body"], "json_invalid", `The body is not JSON that can be read: ${says[reason]}`, null, { reason, offset })] }))
+    if (bytes.length === 0) return Effect.undefined
+    return Effect.flatMap(inSlices(readJsonInSlices(bytes, keepRaw === null ? bounds : { ...bounds, keepRaw })), (read) => {
+      if (read.ok) return Effect.succeed(read.value)
+      const { offset, reason } = read
+      return Effect.fail(new InvalidInput({ detail: [detailItem(["body"], "json_invalid", `The body is not JSON that can be read: ${says[reason]}`, null, { reason, offset })] }))
+    })
   })
 }
 
-const noValue = Exit.succeed(undefined)
+const bounds = { maxPlaces: MAX_BODY_VALUES, maxMembers: MAX_BODY_MEMBERS, maxKeptMembers: MAX_FREE_MEMBERS }
 
-const says = {
+const says: { readonly [R in BoundedReason]: string } = {
   size: "it is too large",
   utf8: "it is not valid UTF-8",
   syntax: "its syntax is wrong",
   depth: "more than 64 containers are open at once",
-  duplicate: "a member stands twice in one object"
-} as const
+  duplicate: "a member stands twice in one object",
+  places: `it has more than ${MAX_BODY_VALUES} values`,
+  members: `an object has more than ${MAX_BODY_MEMBERS} members, or one in args, result, labels or signals more than ${MAX_FREE_MEMBERS}`
+}
 
 /** What `read` makes of all bytes of the request. What goes beyond the limit is never kept; the rest of it is let run out by {@link discardRest}. */
-const collect = <A, E>(request: IncomingMessage, limitBytes: number, read: (bytes: Uint8Array) => Exit.Exit<A, E>): Effect.Effect<A, E | BodyTooLarge> =>
+const collect = <A, E>(request: IncomingMessage, limitBytes: number, read: (bytes: Uint8Array) => Effect.Effect<A, E>): Effect.Effect<A, E | BodyTooLarge> =>
   Effect.callback((resume) => {
     const chunks: Array<Uint8Array> = []
     let size = 0

@@ -1,6 +1,6 @@
 /** A decision as the chain holds it: the body of its record, its parts, and the digest of what the caller said. */
 import type { DecisionIn, SettleIn } from "@flyball/contract"
-import type { Crypto } from "@flyball/evidence"
+import type { Crypto, Slices } from "@flyball/evidence"
 import { Result } from "effect"
 import { present } from "../present.ts"
 import type { JsonObject, JsonValue, Once, PartDraft, RecordDraft } from "../storage/port.ts"
@@ -33,10 +33,10 @@ export interface Frame {
 }
 
 /** The record of a decision. `texts` encodes its parts: one for all decisions of an act. */
-export const decisionContent = (crypto: Crypto, decision: DecisionIn, frame: Frame, texts: TextBytes): Result.Result<WitnessedDraft, ContentProblem> => {
+export function* decisionContent(crypto: Crypto, decision: DecisionIn, frame: Frame, texts: TextBytes): Slices<Result.Result<WitnessedDraft, ContentProblem>> {
   const usage = usageOf(decision.usage)
   const parts: Array<PartDraft> = []
-  const problem = addPart(parts, "args", decision.args, texts) ?? addPart(parts, "labels", decision.labels, texts) ?? addPart(parts, "result", decision.result, texts)
+  const problem = (yield* addPart(parts, "args", decision.args, texts)) ?? (yield* addPart(parts, "labels", decision.labels, texts)) ?? (yield* addPart(parts, "result", decision.result, texts))
   if (problem !== null) return Result.fail(problem)
   const { body, said } = decisionText(decision, usage, frame.text)
   return Result.succeed(new WitnessedDraft(decision, usage, frame, body, parts, contentDigest(crypto, said, parts)))
@@ -76,6 +76,11 @@ export class WitnessedDraft implements RecordDraft {
     return witnessedBody(this.#decision, this.#usage, this.#frame)
   }
 
+  /** Bytes of all parts together. */
+  get partBytes(): number {
+    return (this.#args?.length ?? 0) + (this.#labels?.length ?? 0) + (this.#result?.length ?? 0)
+  }
+
   get parts(): ReadonlyArray<PartDraft> {
     const parts: Array<PartDraft> = []
     if (this.#args !== null) parts.push({ name: "args", bytes: this.#args })
@@ -103,11 +108,11 @@ const bytesOf = (parts: ReadonlyArray<PartDraft>, name: string): Uint8Array | nu
 }
 
 /** The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form. */
-export const settlementContent = (crypto: Crypto, settle: SettleIn): Result.Result<Content, ContentProblem> => {
+export function* settlementContent(crypto: Crypto, settle: SettleIn): Slices<Result.Result<Content, ContentProblem>> {
   const actual = settle.actual?.map(({ amount, meter }) => ({ amount, meter }))
   const body = present({ actual, latency_ms: settle.latency_ms, status: settle.status, usage: usageOf(settle.usage) }) as JsonObject
   const parts: Array<PartDraft> = []
-  const problem = addPart(parts, "result", settle.result, new TextBytes())
+  const problem = yield* addPart(parts, "result", settle.result, new TextBytes())
   return problem === null ? Result.succeed({ body, parts, digest: contentDigest(crypto, JSON.stringify(body), parts) }) : Result.fail(problem)
 }
 
@@ -142,9 +147,9 @@ const usageOf = (usage: DecisionIn["usage"]): JsonObject | null =>
     : present({ cost_micro_usd: usage.cost_micro_usd, input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }) as JsonObject
 
 /** Adds a part for a value that is there; answers why it cannot be kept, or null. */
-const addPart = (parts: Array<PartDraft>, name: string, value: unknown, texts: TextBytes): ContentProblem | null => {
+function* addPart(parts: Array<PartDraft>, name: string, value: unknown, texts: TextBytes): Slices<ContentProblem | null> {
   if (value === undefined) return null
-  const bytes = partBytes(value, texts)
+  const bytes = yield* partBytes(value, texts)
   if (Result.isFailure(bytes)) return { part: name, problem: bytes.failure }
   parts.push({ name, bytes: bytes.success })
   return null

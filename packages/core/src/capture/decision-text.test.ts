@@ -1,5 +1,5 @@
 import type { DecisionIn } from "@flyball/contract"
-import { canonicalize, encodeRecord, fromUtf8, portableCrypto } from "@flyball/evidence"
+import { canonicalize, encodeRecord, fromUtf8, inOneGo, portableCrypto } from "@flyball/evidence"
 import { Result } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
@@ -20,7 +20,7 @@ const frame = { agentId: "agt_1", agentStatus: "active", writer: "key_1", text: 
 describe("the text of a decision", () => {
   it("is the RFC 8785 form of the record's body without its frame, and that body is in order", () => {
     fc.assert(fc.property(decisions, (decision) => {
-      const { body, bodyText } = Result.getOrThrow(decisionContent(portableCrypto, decision, frame, new TextBytes()))
+      const { body, bodyText } = Result.getOrThrow(inOneGo(decisionContent(portableCrypto, decision, frame, new TextBytes())))
       const { agent_id, agent_status, writer, ...said } = body
       assert.deepStrictEqual({ agentId: agent_id, agentStatus: agent_status, writer, text: frame.text }, frame)
       assert.strictEqual(decisionText(decision, (said["usage"] ?? null) as { readonly [name: string]: number } | null, frame.text).said, canonicalize(said))

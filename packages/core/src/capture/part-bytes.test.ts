@@ -1,12 +1,12 @@
 import { PART_LIMIT_BYTES } from "@flyball/contract"
-import { fromUtf8, RawJson, utf8 } from "@flyball/evidence"
+import { fromUtf8, inOneGo, RawJson, utf8 } from "@flyball/evidence"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
 import { partBytes } from "./part-bytes.ts"
 
-const text = (value: unknown): string | null => fromUtf8(Result.getOrThrow(partBytes(value)))
+const text = (value: unknown): string | null => fromUtf8(Result.getOrThrow(inOneGo(partBytes(value))))
 const problem = (value: unknown): string => {
-  const result = partBytes(value)
+  const result = inOneGo(partBytes(value))
   return Result.isFailure(result) ? result.failure._tag : "none"
 }
 

@@ -1,6 +1,6 @@
 /** What a caller sent, as the bytes that are committed to. */
 import { PART_LIMIT_BYTES } from "@flyball/contract"
-import { canonicalize, NotCanonical, RawJson } from "@flyball/evidence"
+import { canonicalizeInSlices, NotCanonical, RawJson, type Slices } from "@flyball/evidence"
 import { Result } from "effect"
 import { TextBytes } from "./text-bytes.ts"
 
@@ -9,24 +9,26 @@ const MAX_DEPTH = 64
 
 /** Why a value cannot be a part. */
 export type PartProblem =
-  | { readonly _tag: "TooLarge"; readonly bytes: number }
+  | { readonly _tag: "TooLarge" }
   | { readonly _tag: "NotCanonical"; readonly message: string }
 
 /**
- * The RFC 8785 form of a value, or the bytes received where the reader kept them because there is no such form; up to `PART_LIMIT_BYTES` of that form.
+ * The RFC 8785 form of a value, or the bytes received where the reader kept them because there is no such form; up to `limitBytes` of that form.
  *
- * `texts` encodes; pass the same one for the parts of one act.
+ * In slices, of which most values have one. `texts` encodes; pass the same one for the parts of one act.
  */
-export const partBytes = (value: unknown, texts = new TextBytes()): Result.Result<Uint8Array, PartProblem> => {
+export function* partBytes(value: unknown, texts = new TextBytes(), limitBytes = PART_LIMIT_BYTES): Slices<Result.Result<Uint8Array, PartProblem>> {
   // Rare, and its bytes may be the caller's: what is committed to must not change under us.
-  if (value instanceof RawJson) return Result.map(bounded(value.bytes), (bytes) => bytes.slice())
+  if (value instanceof RawJson) return Result.map(bounded(value.bytes, limitBytes), (bytes) => bytes.slice())
   try {
-    return bounded(texts.of(canonicalize(value, MAX_DEPTH)))
+    return bounded(texts.of(yield* canonicalizeInSlices(value, MAX_DEPTH, limitBytes)), limitBytes)
   } catch (error) {
-    if (error instanceof NotCanonical) return Result.fail({ _tag: "NotCanonical", message: error.message })
+    if (error instanceof NotCanonical) return Result.fail(error.reason === "size" ? tooLarge : { _tag: "NotCanonical", message: error.message })
     throw error
   }
 }
 
-const bounded = (bytes: Uint8Array): Result.Result<Uint8Array, PartProblem> =>
-  bytes.length > PART_LIMIT_BYTES ? Result.fail({ _tag: "TooLarge", bytes: bytes.length }) : Result.succeed(bytes)
+const tooLarge: PartProblem = { _tag: "TooLarge" }
+
+const bounded = (bytes: Uint8Array, limitBytes: number): Result.Result<Uint8Array, PartProblem> =>
+  bytes.length > limitBytes ? Result.fail(tooLarge) : Result.succeed(bytes)

@@ -1,12 +1,12 @@
 import { type SettleIn, PART_LIMIT_BYTES } from "@flyball/contract"
-import { fromUtf8, portableCrypto } from "@flyball/evidence"
+import { fromUtf8, inOneGo, portableCrypto } from "@flyball/evidence"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
 import { planGap } from "./plan-gap.ts"
 import { planSettle } from "./plan-settle.ts"
 
 const plan = (settle: SettleIn, writer = "key_1") =>
-  planSettle(portableCrypto, { decisionId: "dec_1", decisionSeq: 4, agentId: "agt_1", settle, writer: { id: writer } })
+  inOneGo(planSettle(portableCrypto, { decisionId: "dec_1", decisionSeq: 4, agentId: "agt_1", settle, writer: { id: writer } }))
 const record = (settle: SettleIn, writer?: string) => Result.getOrThrow(plan(settle, writer)).records![0]!
 
 describe("settling", () => {

@@ -1,6 +1,6 @@
 /** Plans the outcome of a decision. */
 import type { DecisionTooLarge, InvalidInput, SettleIn } from "@flyball/contract"
-import type { Crypto } from "@flyball/evidence"
+import type { Crypto, Slices } from "@flyball/evidence"
 import { Result } from "effect"
 import type { SettledMeters } from "../evaluations/meter-changes.ts"
 import type { ChangeSet } from "../storage/port.ts"
@@ -28,8 +28,8 @@ export interface SettleCommand {
  * - Fails: `DecisionTooLarge`, `InvalidInput` as witnessing does.
  * - Spec: api "decisions, chain, evidence", POST /decisions/{id}/settle.
  */
-export const planSettle = (crypto: Crypto, command: SettleCommand): Result.Result<ChangeSet, DecisionTooLarge | InvalidInput> =>
-  settlementContent(crypto, command.settle).pipe(
+export function* planSettle(crypto: Crypto, command: SettleCommand): Slices<Result.Result<ChangeSet, DecisionTooLarge | InvalidInput>> {
+  return (yield* settlementContent(crypto, command.settle)).pipe(
     Result.mapError((problem) => contentRefusal([[0, problem]])),
     Result.map((content) => ({
       puts: command.meters?.puts ?? [],
@@ -42,3 +42,4 @@ export const planSettle = (crypto: Crypto, command: SettleCommand): Result.Resul
       }]
     }))
   )
+}

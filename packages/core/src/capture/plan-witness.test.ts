@@ -1,5 +1,5 @@
 import { type DecisionIn, PART_LIMIT_BYTES } from "@flyball/contract"
-import { fromUtf8, portableCrypto, RawJson, utf8 } from "@flyball/evidence"
+import { fromUtf8, inOneGo, portableCrypto, RawJson, utf8 } from "@flyball/evidence"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
 import type { StoredAgent } from "../agents/document.ts"
@@ -8,7 +8,7 @@ import { planWitness } from "./plan-witness.ts"
 
 const agent = { id: "agt_1", version: 7, body: { status: "suspended" } } as StoredAgent
 const decision = (more: Partial<DecisionIn> = {}): DecisionIn => ({ client_ref: "r1", kind: "tool_call", action: "refund", status: "ok", ...more })
-const plan = (decisions: ReadonlyArray<DecisionIn>, writer = "key_1") => planWitness(portableCrypto, { agent, decisions, writer: { id: writer } })
+const plan = (decisions: ReadonlyArray<DecisionIn>, writer = "key_1") => inOneGo(planWitness(portableCrypto, { agent, decisions, writer: { id: writer } }))
 const change = (decisions: ReadonlyArray<DecisionIn>, writer?: string): ChangeSet => Result.getOrThrow(plan(decisions, writer))
 const only = (one: Partial<DecisionIn>, writer?: string): RecordDraft => change([decision(one)], writer).records![0]!
 const refusal = (decisions: ReadonlyArray<DecisionIn>) => Result.getOrThrow(Result.flip(plan(decisions)))

@@ -11,6 +11,7 @@ import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { inForceReader } from "../envelopes/in-force.ts"
 import { settleMeters } from "../evaluations/meter-changes.ts"
+import { inSlices } from "../in-slices.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
 import type { StorageConflict } from "../storage/faults.ts"
 import { type CommitReceipt, type ReadFault, Storage } from "../storage/port.ts"
@@ -64,10 +65,9 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
       commitPlanned(storage, agentInScope(agentId, scope).pipe(
         // Nothing here keeps the ChangeSet when the store has it: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
-        Effect.flatMap((agent): Effect.Effect<CommitReceipt, DecisionTooLarge | InvalidInput | StorageConflict | ReadFault> => {
-          const plan = planWitness(crypto, { agent, decisions, writer })
-          return Result.isFailure(plan) ? Effect.fail(plan.failure) : storage.commit(plan.success)
-        }),
+        Effect.flatMap((agent) => inSlices(planWitness(crypto, { agent, decisions, writer }))),
+        Effect.flatMap((plan): Effect.Effect<CommitReceipt, DecisionTooLarge | InvalidInput | StorageConflict | ReadFault> =>
+          Result.isFailure(plan) ? Effect.fail(plan.failure) : storage.commit(plan.success)),
         Effect.mapError((fault) => {
           if (fault._tag !== "StorageConflict") return fault
           const indexes = reusedIndexes(fault)
@@ -85,7 +85,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
         const { actual = null } = settle
         const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, { agentId: found.agentId, decisionId, evaluationId: yield* evaluationOf(found.seq), writer }, actual) }
-        const change = yield* Effect.fromResult(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters }))
+        const change = yield* Effect.fromResult(yield* inSlices(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters })))
         const receipt = yield* storage.commit(change).pipe(
           Effect.mapError((fault) => (reusedIndexes(fault).length > 0 ? new DecisionAlreadySettled({ decisionId }) : fault))
         )

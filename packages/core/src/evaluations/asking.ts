@@ -1,8 +1,9 @@
 /** What an agent asks, made ready to be decided on. */
 import { detailItem, type EvaluationIn, InvalidInput, SIGNALS_LIMIT_BYTES } from "@flyball/contract"
-import type { Crypto } from "@flyball/evidence"
+import { type Crypto, inOneGo } from "@flyball/evidence"
 import { Result } from "effect"
 import { partBytes } from "../capture/part-bytes.ts"
+import { TextBytes } from "../capture/text-bytes.ts"
 import type { Writer } from "../writer.ts"
 import { askedDigest, type Asked, type AskedInput } from "./plan-evaluation.ts"
 import { evaluationId } from "./rules/evaluation-id.ts"
@@ -18,9 +19,9 @@ import { signalsOf } from "./rules/signals-part.ts"
  */
 export const makeAsked = (crypto: Crypto, originTag: Uint8Array, { action = null, action_digest = null, agent_id, approval_id = null, client_ref, run_id = null, signals }: EvaluationIn, { id }: Writer): Result.Result<Asked, InvalidInput> => {
   const input: AskedInput = { action, action_digest, agent_id, approval_id, client_ref, run_id }
-  return partBytes(signals).pipe(
+  return inOneGo(partBytes(signals, new TextBytes(), SIGNALS_LIMIT_BYTES)).pipe(
     Result.mapError((problem) => invalid(problem._tag === "NotCanonical" ? problem.message : tooLarge)),
-    Result.flatMap((signalsPart) => signalsPart.length > SIGNALS_LIMIT_BYTES ? Result.fail(invalid(tooLarge)) : !isObject(signalsPart) ? Result.fail(noObject()) : Result.succeed({
+    Result.flatMap((signalsPart) => !isObject(signalsPart) ? Result.fail(noObject()) : Result.succeed({
       evaluationId: evaluationId(originTag, agent_id, client_ref, (bytes) => crypto.sha256(bytes)),
       input,
       signals: signalsOf(signalsPart),

@@ -1,5 +1,6 @@
 /** The canonical form of JSON. Spec: RFC 8785 (JCS). */
 import { utf8 } from "../bytes.ts"
+import type { Slices } from "../slices.ts"
 import type { JsonValue } from "./value.ts"
 
 /** Containers that may be open at once, when a caller names no other bound: what A2A signatures allow, and far from any stack's end. */
@@ -8,8 +9,8 @@ export const MAX_CANONICAL_DEPTH = 128
 /** A value has no RFC 8785 form. */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical"
-  /** `number`: not finite. `surrogate`: a text is not well-formed. `type`: not JSON. `depth`: nested too deep, or in a circle. */
-  readonly reason: "number" | "surrogate" | "type" | "depth"
+  /** `number`: not finite. `surrogate`: a text is not well-formed. `type`: not JSON. `depth`: nested too deep, or in a circle. `size`: longer than was asked for. */
+  readonly reason: "number" | "surrogate" | "type" | "depth" | "size"
 
   constructor(reason: NotCanonical["reason"], message: string) {
     super(message)
@@ -26,13 +27,108 @@ export class NotCanonical extends Error {
  */
 export const canonicalize = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): string =>
   // JSON.stringify writes numbers and strings exactly as RFC 8785 wants them; only the order of names is ours to see to.
-  inspect(value, maxDepth) ? JSON.stringify(value) : write(value as JsonValue)
+  inspect(value, maxDepth, { left: Number.POSITIVE_INFINITY }) ? JSON.stringify(value) : write(value as JsonValue)
 
 /** The UTF-8 of {@link canonicalize}. */
 export const canonicalBytes = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): Uint8Array => utf8(canonicalize(value, maxDepth))
 
+/** Members and items of a value that is written in one slice, two milliseconds' work at most. */
+const SLICE_PLACES = 2_048
+/** Characters that are written before the next slice. */
+const SLICE_CHARACTERS = 131_072
+
+/**
+ * {@link canonicalize} in slices of a few milliseconds. A value with few members and items is one slice. One list or object is looked
+ * over in one slice whatever it holds, so a caller bounds how many members an object has.
+ *
+ * - Fails: as `canonicalize`, and with reason `size` as soon as the text is surely longer than `maxLength` UTF-16 units.
+ */
+export function* canonicalizeInSlices(value: unknown, maxDepth: number, maxLength: number): Slices<string> {
+  const small = smallForm(value, maxDepth)
+  if (small !== null) return small
+  const out: Out = { pieces: [], left: maxLength, sliceLeft: SLICE_CHARACTERS, placesLeft: SLICE_PLACES }
+  yield
+  yield* writeLarge(value as object, maxDepth, out)
+  return out.pieces.join("")
+}
+
+/** What is written so far, and how much more may be: in all, and in this slice. */
+interface Out {
+  readonly pieces: Array<string>
+  left: number
+  sliceLeft: number
+  placesLeft: number
+}
+
+const put = (out: Out, piece: string): void => {
+  out.pieces.push(piece)
+  out.left -= piece.length
+  out.sliceLeft -= piece.length
+  out.placesLeft--
+  if (out.left < 0) throw tooLong()
+}
+
+/** Whether the slice is over; another begins then. */
+const isSliceOver = (out: Out): boolean => {
+  if (out.sliceLeft > 0 && out.placesLeft > 0) return false
+  out.sliceLeft = SLICE_CHARACTERS
+  out.placesLeft = SLICE_PLACES
+  return true
+}
+
+const tooLong = (): NotCanonical => new NotCanonical("size", "The value is too large.")
+
+/** The text of a value; null when it has too many members and items for one slice. */
+const smallForm = (value: unknown, room: number): string | null => {
+  if (typeof value !== "object" || value === null) {
+    inspect(value, room, unbounded)
+    return JSON.stringify(value)
+  }
+  const look = { left: SLICE_PLACES }
+  const ordered = inspect(value, room, look)
+  return look.left < 0 ? null : ordered ? JSON.stringify(value) : write(value as JsonValue)
+}
+
+const unbounded: Look = { left: Number.POSITIVE_INFINITY }
+
+/** Writes a list or an object whose form is not small, member by member. {@link smallForm} has looked what it is. */
+function* writeLarge(value: object, room: number, out: Out): Slices<void> {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      put(out, index === 0 ? "[" : ",")
+      yield* writeMember(value[index], room, out)
+    }
+    put(out, value.length === 0 ? "[]" : "]")
+    return
+  }
+  const names = Object.keys(value)
+  // The shortest member is `"":0,`. Before they are sorted, which takes as long again.
+  if (names.length * 5 > out.left) throw tooLong()
+  names.sort()
+  yield
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index]!
+    inspect(name, room, unbounded)
+    put(out, `${index === 0 ? "{" : ","}${JSON.stringify(name)}:`)
+    yield* writeMember((value as Record<string, unknown>)[name], room, out)
+  }
+  put(out, names.length === 0 ? "{}" : "}")
+}
+
+function* writeMember(value: unknown, room: number, out: Out): Slices<void> {
+  const text = smallForm(value, room - 1)
+  if (text === null) return yield* writeLarge(value as object, room - 1, out)
+  put(out, text)
+  if (isSliceOver(out)) yield
+}
+
+/** Members and items that may still be looked at. Below zero the look was broken off, and its answer says nothing. */
+interface Look {
+  left: number
+}
+
 /** Refuses what is not JSON; answers whether all names already stand in canonical order. */
-const inspect = (value: unknown, room: number): boolean => {
+const inspect = (value: unknown, room: number, look: Look): boolean => {
   switch (typeof value) {
     case "string":
       if (!value.isWellFormed()) throw new NotCanonical("surrogate", "A text holds a lone surrogate, which has no UTF-8 form. Send well-formed text.")
@@ -45,22 +141,23 @@ const inspect = (value: unknown, room: number): boolean => {
     case "object": {
       if (value === null) return true
       if (room === 0) throw new NotCanonical("depth", "A value is nested too deep, or contains itself. Flatten it.")
-      return Array.isArray(value) ? inspectArray(value, room - 1) : inspectObject(value, room - 1)
+      return Array.isArray(value) ? inspectArray(value, room - 1, look) : inspectObject(value, room - 1, look)
     }
     default:
       throw new NotCanonical("type", `JSON has no ${typeof value}. Leave the member out, or use null.`)
   }
 }
 
-const inspectArray = (array: ReadonlyArray<unknown>, room: number): boolean => {
+const inspectArray = (array: ReadonlyArray<unknown>, room: number, look: Look): boolean => {
   let ordered = true
+  look.left -= array.length
   // By index, so that a hole is seen as the undefined it is.
-  for (let i = 0; i < array.length; i++) ordered = inspect(array[i], room) && ordered
+  for (let i = 0; i < array.length && look.left >= 0; i++) ordered = inspect(array[i], room, look) && ordered
   // An own or inherited toJSON on an array would be called by JSON.stringify.
   return ordered && (array as { toJSON?: unknown }).toJSON === undefined
 }
 
-const inspectObject = (object: object, room: number): boolean => {
+const inspectObject = (object: object, room: number, look: Look): boolean => {
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null) {
     throw new NotCanonical("type", "Only plain objects and arrays are JSON; this is an instance of a class. Convert it first.")
@@ -68,9 +165,12 @@ const inspectObject = (object: object, room: number): boolean => {
   let ordered = true
   let before: string | null = null
   // Enumeration order, since that is the order JSON.stringify would write: names that look like integers come first.
-  for (const name of Object.keys(object)) {
-    inspect(name, room)
-    ordered = inspect((object as Record<string, unknown>)[name], room) && ordered && (before === null || before < name)
+  const names = Object.keys(object)
+  look.left -= names.length
+  for (const name of names) {
+    if (look.left < 0) return false
+    inspect(name, room, look)
+    ordered = inspect((object as Record<string, unknown>)[name], room, look) && ordered && (before === null || before < name)
     before = name
   }
   return ordered

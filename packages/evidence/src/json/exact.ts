@@ -1,16 +1,25 @@
-/** Reads JSON value by value: for the rare input of which `JSON.parse` would lose something, and to say where an error is. */
+/**
+ * Reads JSON value by value: for the rare input of which `JSON.parse` would lose something, for the large one that it would
+ * read in one go, and to say where an error is.
+ */
 import { utf8 } from "../bytes.ts"
-import type { JsonPath, ReadReason, ReadResult } from "./read.ts"
+import type { Slices } from "../slices.ts"
+import type { BoundedReason, JsonPath, ReadBounds, ReadResult } from "./read.ts"
 import { RawJson } from "./value.ts"
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
+/** Members and items of one slice, about a millisecond's work. */
+const SLICE_PLACES = 1_000
+/** Characters of one slice. */
+const SLICE_CHARACTERS = 262_144
+
 /** Stops a reading. Thrown and caught in this file only. */
 class Stop {
-  readonly reason: ReadReason
+  readonly reason: BoundedReason
 
-  constructor(reason: ReadReason) {
+  constructor(reason: BoundedReason) {
     this.reason = reason
   }
 }
@@ -20,24 +29,30 @@ export class ExactReader {
   readonly #text: string
   readonly #maxDepth: number
   readonly #keepRaw: (path: JsonPath) => boolean
+  readonly #bounds: ReadBounds
   readonly #path: Array<string | number> = []
   #at = 0
   #depth = 0
+  /** Members, items and containers that were read. */
+  #places = 0
+  #sliceEndPlaces = SLICE_PLACES
+  #sliceEndAt = SLICE_CHARACTERS
   /** Inside a value that `keepRaw` selected. */
   #keeping = false
   /** That value has no exact form. */
   #inexact = false
 
-  constructor(text: string, maxDepth: number, keepRaw: (path: JsonPath) => boolean) {
+  constructor(text: string, maxDepth: number, keepRaw: (path: JsonPath) => boolean, bounds: ReadBounds = {}) {
     this.#text = text
     this.#maxDepth = maxDepth
     this.#keepRaw = keepRaw
+    this.#bounds = bounds
   }
 
-  read(): ReadResult {
+  *read(): Slices<ReadResult<BoundedReason>> {
     try {
       this.#space()
-      const value = this.#value()
+      const value = yield* this.#value()
       this.#space()
       if (this.#at < this.#text.length) throw new Stop("syntax")
       return { ok: true, value }
@@ -47,22 +62,35 @@ export class ExactReader {
     }
   }
 
-  #value(): unknown {
-    if (this.#keeping || !this.#keepRaw(this.#path)) return this.#anyValue()
+  *#value(): Slices<unknown> {
+    if (this.#keeping || !this.#keepRaw(this.#path)) return yield* this.#anyValue()
     const start = this.#at
     this.#keeping = true
     this.#inexact = false
-    const value = this.#anyValue()
+    const value = yield* this.#anyValue()
     this.#keeping = false
     return this.#inexact ? new RawJson(utf8(this.#text.slice(start, this.#at))) : value
   }
 
-  #anyValue(): unknown {
+  *#anyValue(): Slices<unknown> {
     switch (this.#text.charCodeAt(this.#at)) {
       case 0x7b:
-        return this.#object()
+        return yield* this.#object()
       case 0x5b:
-        return this.#list()
+        return yield* this.#list()
+      default:
+        return this.#leaf()
+    }
+  }
+
+  /** A value of a container. Most are leaves, for which no generator need be made. */
+  #isLeafNext(): boolean {
+    const code = this.#text.charCodeAt(this.#at)
+    return this.#keeping && code !== 0x7b && code !== 0x5b
+  }
+
+  #leaf(): unknown {
+    switch (this.#text.charCodeAt(this.#at)) {
       case QUOTE:
         return this.#string()
       case 0x74:
@@ -76,11 +104,14 @@ export class ExactReader {
     }
   }
 
-  #object(): Record<string, unknown> {
+  *#object(): Slices<Record<string, unknown>> {
     const object: Record<string, unknown> = {}
+    const { maxKeptMembers, maxMembers } = this.#bounds
+    let room = (this.#keeping ? maxKeptMembers : maxMembers) ?? Number.POSITIVE_INFINITY
     this.#open()
     if (this.#closes(0x7d)) return object
     for (;;) {
+      if (--room < 0) throw new Stop("members")
       if (this.#text.charCodeAt(this.#at) !== QUOTE) throw new Stop("syntax")
       const start = this.#at
       const name = this.#string()
@@ -95,38 +126,56 @@ export class ExactReader {
       this.#space()
       this.#expect(0x3a)
       this.#space()
-      const value = this.#value()
+      const value = this.#isLeafNext() ? this.#leaf() : yield* this.#value()
       // An assignment to __proto__ would set the prototype.
       if (name === "__proto__") Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
       else object[name] = value
       this.#path.pop()
       this.#space()
       if (this.#closes(0x7d)) return object
-      this.#expect(0x2c)
-      this.#space()
+      this.#comma()
+      if (this.#isSliceOver()) yield
     }
   }
 
-  #list(): Array<unknown> {
+  *#list(): Slices<Array<unknown>> {
     const list: Array<unknown> = []
     this.#open()
     if (this.#closes(0x5d)) return list
     for (;;) {
       this.#path.push(list.length)
-      list.push(this.#value())
+      list.push(this.#isLeafNext() ? this.#leaf() : yield* this.#value())
       this.#path.pop()
       this.#space()
       if (this.#closes(0x5d)) return list
-      this.#expect(0x2c)
-      this.#space()
+      this.#comma()
+      if (this.#isSliceOver()) yield
     }
   }
 
   #open(): void {
     if (this.#depth === this.#maxDepth) throw new Stop("depth")
+    this.#place()
     this.#depth++
     this.#at++
     this.#space()
+  }
+
+  #comma(): void {
+    this.#expect(0x2c)
+    this.#place()
+    this.#space()
+  }
+
+  #place(): void {
+    if (++this.#places > (this.#bounds.maxPlaces ?? Number.POSITIVE_INFINITY)) throw new Stop("places")
+  }
+
+  #isSliceOver(): boolean {
+    if (this.#places < this.#sliceEndPlaces && this.#at < this.#sliceEndAt) return false
+    this.#sliceEndPlaces = this.#places + SLICE_PLACES
+    this.#sliceEndAt = this.#at + SLICE_CHARACTERS
+    return true
   }
 
   #closes(code: number): boolean {

@@ -1,6 +1,7 @@
 /** Reads JSON that strangers send, and loses nothing of it. */
 import { fromUtf8 } from "../bytes.ts"
 import { ExactReader } from "./exact.ts"
+import { inOneGo, type Slices } from "../slices.ts"
 import { sequenceLength } from "./form-text.ts"
 import { survey } from "./survey.ts"
 
@@ -19,13 +20,26 @@ export interface ReadOptions {
   readonly keepRaw?: (path: JsonPath) => boolean
 }
 
+/** Bounds of what one text holds, for readers of what strangers send. */
+export interface ReadBounds {
+  /** Commas and opening brackets outside strings, at most: about as many as there are values. */
+  readonly maxPlaces?: number
+  /** Members of one object, at most; not less than {@link ONE_GO_PLACES}. */
+  readonly maxMembers?: number
+  /** The same inside of what `keepRaw` selects. */
+  readonly maxKeptMembers?: number
+}
+
 /** Why bytes cannot be read: `size` (over `maxBytes`), `utf8`, `syntax`, `depth`, `duplicate` (a name twice, outside `keepRaw`). */
 export type ReadReason = "size" | "utf8" | "syntax" | "depth" | "duplicate"
 
+/** The same within {@link ReadBounds}: `places` and `members` are over the bounds of those names. */
+export type BoundedReason = ReadReason | "places" | "members"
+
 /** A value, or where and why there is none. */
-export type ReadResult =
+export type ReadResult<Reason = ReadReason> =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly reason: ReadReason; readonly offset: number; readonly path: JsonPath }
+  | { readonly ok: false; readonly reason: Reason; readonly offset: number; readonly path: JsonPath }
 
 /** Containers that may be open at once in what callers send. */
 export const DEFAULT_READ_DEPTH = 64
@@ -42,17 +56,33 @@ export const DEFAULT_READ_DEPTH = 64
  * - Fails: never throws; the first problem is answered with its byte offset and path.
  * - Spec: RFC 8259; RFC 8785 section 3.1 for what has no exact form.
  */
-export const readJson = (bytes: Uint8Array, options: ReadOptions = {}): ReadResult => {
+export const readJson = (bytes: Uint8Array, options: ReadOptions = {}): ReadResult =>
+  // Without bounds there is no other reason.
+  inOneGo(reading(bytes, options, {}, Number.POSITIVE_INFINITY)) as ReadResult
+
+/** Places of a text that `JSON.parse` reads in one slice. Unit: commas and opening brackets outside strings. */
+export const ONE_GO_PLACES = 16_384
+/** Bytes of a text that is read in one slice, where it has not too many places. */
+const ONE_GO_BYTES = 262_144
+
+/** {@link readJson} in slices of a few milliseconds, and within bounds. A text of up to 256 KiB with few values is one slice. */
+export const readJsonInSlices = (bytes: Uint8Array, options: ReadOptions & ReadBounds = {}): Slices<ReadResult<BoundedReason>> => reading(bytes, options, options, ONE_GO_PLACES)
+
+function* reading(bytes: Uint8Array, options: ReadOptions, bounds: ReadBounds, oneGoPlaces: number): Slices<ReadResult<BoundedReason>> {
   if (options.maxBytes !== undefined && bytes.length > options.maxBytes) return { ok: false, reason: "size", offset: options.maxBytes, path: [] }
+  const isLong = bytes.length > ONE_GO_BYTES
   const text = fromUtf8(bytes)
+  if (isLong) yield
   if (text === null) return { ok: false, reason: "utf8", offset: firstBadUtf8(bytes), path: [] }
   const maxDepth = options.maxDepth ?? DEFAULT_READ_DEPTH
-  const found = survey(bytes, maxDepth)
-  if (found.plain) {
+  const found = survey(bytes, maxDepth, bounds.maxPlaces)
+  if (isLong) yield
+  if (found.plain && found.places <= oneGoPlaces) {
     const value = parse(text)
     if (value !== undefined && countNames(value) === found.names) return { ok: true, value }
+    if (isLong) yield
   }
-  return new ExactReader(text, maxDepth, options.keepRaw ?? (() => false)).read()
+  return yield* new ExactReader(text, maxDepth, options.keepRaw ?? (() => false), bounds).read()
 }
 
 const parse = (text: string): unknown => {

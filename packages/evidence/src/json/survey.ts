@@ -2,18 +2,21 @@
 
 /** What a survey found. */
 export interface Survey {
-  /** No lone surrogate's escape, no number that may be inexact, not nested too deep, strings closed. Says nothing about syntax. */
+  /** No lone surrogate's escape, no number that may be inexact, not nested too deep, not too many places, strings closed. Says nothing about syntax. */
   readonly plain: boolean
   /** Colons outside strings: as many as the text has names. */
   readonly names: number
+  /** Commas and opening brackets outside strings: about as many as the text has values. */
+  readonly places: number
 }
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Looks over the bytes of a JSON text; `JSON.parse` must still accept it. */
-export const survey = (bytes: Uint8Array, maxDepth: number): Survey => {
+export const survey = (bytes: Uint8Array, maxDepth: number, maxPlaces = Number.POSITIVE_INFINITY): Survey => {
   let names = 0
+  let places = 0
   let depth = 0
   let at = 0
   const length = bytes.length
@@ -31,7 +34,10 @@ export const survey = (bytes: Uint8Array, maxDepth: number): Survey => {
         continue
       }
       case OPEN:
-        if (++depth > maxDepth) return notPlain
+        if (++depth > maxDepth || ++places > maxPlaces) return notPlain
+        break
+      case COMMA:
+        if (++places > maxPlaces) return notPlain
         break
       case CLOSE:
         depth--
@@ -42,21 +48,22 @@ export const survey = (bytes: Uint8Array, maxDepth: number): Survey => {
     }
     at++
   }
-  return { plain: true, names }
+  return { plain: true, names, places }
 }
 
-const notPlain: Survey = { plain: false, names: 0 }
+const notPlain: Survey = { plain: false, names: 0, places: 0 }
 
 const STRING = 1
 const NUMBER = 2
 const OPEN = 3
 const CLOSE = 4
 const COLON = 5
+const COMMA = 6
 
 // The letters of an exponent are left out, since words have them too: a number with one counts as two here.
 const kindOf = /* @__PURE__ */ (() => {
   const table = new Uint8Array(256)
-  for (const [letters, kind] of [["\"", STRING], ["-.0123456789", NUMBER], ["[{", OPEN], ["]}", CLOSE], [":", COLON]] as const) {
+  for (const [letters, kind] of [["\"", STRING], ["-.0123456789", NUMBER], ["[{", OPEN], ["]}", CLOSE], [":", COLON], [",", COMMA]] as const) {
     for (const letter of letters) table[letter.charCodeAt(0)] = kind
   }
   return table

@@ -1,0 +1,16 @@
+/** Long work in slices, so that whoever runs it can give others their turn between two of them. */
+
+/**
+ * Work that yields after every millisecond or two, and ends with its result.
+ *
+ * It holds no lock and touches nothing shared: who stops asking drops it.
+ */
+export type Slices<A> = Generator<void, A, void>
+
+/** Runs work at once, with no turn for anybody else. */
+export const inOneGo = <A>(work: Slices<A>): A => {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}
