@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
 import { decode } from "./decode.ts"
-import { DecisionBatchIn, DecisionIn, decodeWitness } from "./decisions.ts"
+import { DecisionBatchIn, DecisionIn, decodeWitness, decodeWitnessInSlices } from "./decisions.ts"
 
 const minimal = { client_ref: "r", action: "pay" }
 const whole = {
@@ -14,6 +14,17 @@ const cases: ReadonlyArray<unknown> = [
 ]
 
 describe("decodeWitness", () => {
+  it("finds what is wrong with a batch fifty decisions at a time, and takes a good one at once", () => {
+    const slices = (decision: object): number => {
+      const work = decodeWitnessInSlices({ decisions: Array.from({ length: 1_000 }, () => decision) })
+      let count = 1
+      while (work.next().done !== true) count++
+      return count
+    }
+    assert.strictEqual(slices({}), 21)
+    assert.strictEqual(slices({ client_ref: "r", action: "a" }), 1)
+  })
+
   const one = decode(DecisionIn)
   const many = decode(DecisionBatchIn)
 

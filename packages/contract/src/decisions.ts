@@ -1,6 +1,8 @@
 /** Decisions as they travel. Spec: api.md "decisions, chain, evidence". */
 import { Result, Schema } from "effect"
 import { type Decoded, decode } from "./decode.ts"
+import type { DetailItem } from "./detail.ts"
+import { MAX_DETAILS } from "./details.ts"
 import { anyJson, defaulted, identifier, instant, instantText, integer, integerParam, leftOut, list, oneOf, optional } from "./fields.ts"
 import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
 import { quickDecision, quickDecisions } from "./quick-decision.ts"
@@ -100,12 +102,40 @@ const completed = (decision: typeof checkDecision.Type): DecisionIn => {
  * all else that a decision goes through before it is stored.
  */
 export const decodeWitness = (input: unknown): Decoded<ReadonlyArray<DecisionIn>> => {
+  const decoding = decodeWitnessInSlices(input)
+  for (;;) {
+    const { done, value } = decoding.next()
+    if (done === true) return value
+  }
+}
+
+/** {@link decodeWitness}, which yields where others may have their turn: what is wrong with a thousand decisions takes a while to find. */
+export function* decodeWitnessInSlices(input: unknown): Generator<void, Decoded<ReadonlyArray<DecisionIn>>, void> {
   if (typeof input !== "object" || input === null || !Object.hasOwn(input, "decisions")) {
     const one = quickDecision(input)
     return one === null ? Result.map(decodeOne(input, "body"), (decision) => [completed(decision)]) : Result.succeed([one])
   }
-  const many = hasOnlyDecisions(input) ? quickDecisions((input as { readonly decisions: unknown }).decisions) : null
-  return many === null ? Result.map(decodeMany(input, "body"), ({ decisions }) => decisions.map(completed)) : Result.succeed(many)
+  const { decisions } = input as { readonly decisions: unknown }
+  const isBatch = hasOnlyDecisions(input) && Array.isArray(decisions) && decisions.length >= 1 && decisions.length <= MAX_BATCH
+  if (!isBatch) return Result.map(decodeMany(input, "body"), (batch) => batch.decisions.map(completed))
+  const quick = quickDecisions(decisions)
+  return quick === null ? yield* decodeEach(decisions) : Result.succeed(quick)
+}
+
+/** Decisions that are decoded by their shape in one slice. */
+const PER_SLICE = 50
+
+/** Decodes decisions by their shape, one by one. */
+function* decodeEach(decisions: ReadonlyArray<unknown>): Generator<void, Decoded<ReadonlyArray<DecisionIn>>, void> {
+  const decoded: Array<DecisionIn> = []
+  const detail: Array<DetailItem> = []
+  for (let index = 0; index < decisions.length; index++) {
+    if (index % PER_SLICE === PER_SLICE - 1) yield
+    const one = decodeOne(decisions[index], "body", ["decisions", String(index)])
+    if (Result.isSuccess(one)) decoded.push(completed(one.success))
+    else detail.push(...one.failure.slice(0, MAX_DETAILS - detail.length))
+  }
+  return detail.length > 0 ? Result.fail(detail) : Result.succeed(decoded)
 }
 
 const hasOnlyDecisions = (input: object): boolean => {

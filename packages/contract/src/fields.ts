@@ -49,12 +49,13 @@ const codePoints = (text: string): number => {
   return count
 }
 
+// A code point has one unit or two: only between the two need they be counted, and a text of megabytes is not.
 const atLeast = (length: number) =>
-  check<string>((text) => text.length >= length && codePoints(text) >= length, {
+  check<string>((text) => text.length >= length && (text.length >= 2 * length || codePoints(text) >= length), {
     type: "string_too_short", msg: `String should have at least ${length} character${length === 1 ? "" : "s"}`, ctx: { min_length: length }
   })
 const atMost = (length: number) =>
-  check<string>((text) => text.length <= length || codePoints(text) <= length, {
+  check<string>((text) => text.length <= length || (text.length <= 2 * length && codePoints(text) <= length), {
     type: "string_too_long", msg: `String should have at most ${length} characters`, ctx: { max_length: length }
   })
 const storable = check<string>((text) => text.isWellFormed() && !text.includes("\0"), {

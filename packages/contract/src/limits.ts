@@ -31,7 +31,7 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
  * - Unit: commas and opening brackets outside strings, which is one for each value or so. A full batch has room for 16 bytes a value; in
  *   memory each takes four times that. A body with more is `json_invalid`: decision 0036.
  */
-export const MAX_BODY_VALUES = 1_000_000
+export const MAX_BODY_VALUES = 3_000_000
 
 /**
  * Members of one JSON object of a body, outside of what is taken as any JSON. No shape has room for more: a free object ends at 65,536

@@ -41,6 +41,13 @@ describe("members that a shape does not have", () => {
     assert.deepStrictEqual(Object.keys(value as object), ["__proto__", "a", "name"])
     assert.strictEqual(sizesOf(integer()).trim(7, 1).value, 7)
   })
+
+  it("are told of a hundred times an object", () => {
+    const extra = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`z${index}`, 1]))
+    assert.strictEqual(told(decode(AgentCreate)({ name: "n", ...extra }, "body")).length, 100)
+    const refs = told(decodeWitness({ decisions: ["a", "b"].map((client_ref) => ({ client_ref, action: "a", ...extra })) }))
+    assert.deepStrictEqual([refs.length, refs[99], refs[100]], [200, "body.decisions.0.z99: extra_forbidden", "body.decisions.1.z0: extra_forbidden"])
+  })
 })
 
 describe("the shown input", () => {
@@ -51,5 +58,13 @@ describe("the shown input", () => {
     assert.strictEqual(shown({ a: "x".repeat(1_000_000), key: "s" }), `{"a":"${"x".repeat(INPUT_CUT - 6)}`)
     assert.strictEqual(shown(Object.fromEntries(words.map((word) => [word, 1]))), JSON.stringify(Object.fromEntries(words.map((word) => [word, 1]))).slice(0, INPUT_CUT))
     assert.deepStrictEqual(shown([1, { b: "c" }]), [1, { b: "c" }])
+  })
+
+  it("is not looked at behind what is shown", () => {
+    let seen = 0
+    const cell = (): object => Object.defineProperty({}, "a", { enumerable: true, get: () => ++seen })
+    const cube = Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => Array.from({ length: 10 }, cell)))
+    assert.isTrue(String(detailItem(["body"], "value_error", "", cube).input).startsWith('[[[{"a":1},{"a":2}'))
+    assert.isAtMost(seen, INPUT_CUT)
   })
 })

@@ -114,11 +114,15 @@ const trimmed = (shape: Shape, value: unknown, path: ReadonlyArray<string>, stat
   return item === null ? value : value.map((one, index) => trimmed(item, one, [...path, String(index)], state))
 }
 
+/** Members of one object that its shape does not have, of which it is said. More of them say nothing that these do not. */
+const MAX_EXTRA = 100
+
 const trimmedObject = (members: ReadonlyMap<string, Shape | null>, value: { readonly [name: string]: unknown }, path: ReadonlyArray<string>, state: State): unknown => {
   const cut = {}
+  let extraHere = MAX_EXTRA
   for (const name of Object.keys(value)) {
     const shape = members.get(name)
-    if (shape === undefined && --state.extraLeft < 0) continue
+    if (shape === undefined && (--extraHere < 0 || --state.extraLeft < 0)) continue
     const member = shape === undefined || shape === null ? value[name] : trimmed(shape, value[name], [...path, name], state)
     // `__proto__` is a name like any other here.
     Object.defineProperty(cut, name, { value: member, enumerable: true, configurable: true, writable: true })

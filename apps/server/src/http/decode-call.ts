@@ -1,6 +1,7 @@
 /** Turns the parts of a request into what its endpoint asks for, all problems of path and query at once. */
 import { type DetailItem, detailItem, InvalidInput, missingBody, type Refusal } from "@flyball/contract"
 import type { AnyEndpoint, Caller } from "@flyball/contract/http"
+import type { Slices } from "@flyball/evidence"
 import { Result } from "effect"
 import { paramNames } from "./router.ts"
 
@@ -87,10 +88,13 @@ const isUriText = (text: string): boolean => {
   }
 }
 
-/** The decoded body. An endpoint without one takes nothing, or an empty object. */
-export const decodeBody = (endpoint: AnyEndpoint, value: unknown, caller: Caller | null): Result.Result<unknown, InvalidInput> => {
+/** The decoded body, in slices. An endpoint without one takes nothing, or an empty object. */
+export function* decodeBody(endpoint: AnyEndpoint, value: unknown, caller: Caller | null): Slices<Result.Result<unknown, InvalidInput>> {
   if (endpoint.body === null) return value === undefined ? Result.succeed(null) : Result.mapError(emptyBody(value), invalid)
   if (value === undefined && !endpoint.body.optional) return Result.fail(invalid(missingBody))
+  if (endpoint.body.decodeInSlices !== undefined) {
+    return Result.mapError((yield* endpoint.body.decodeInSlices(value)) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
+  }
   return Result.mapError(endpoint.body.decode(value === undefined ? {} : value, caller) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
 }
 

@@ -9,6 +9,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type AnyEndpoint, refusalFor } from "@flyball/contract/http"
 import { BODY_LIMIT_BYTES, Forbidden, MethodNotAllowed, NotFound, type Refusal, Unauthorized } from "@flyball/contract"
+import { inSlices } from "@flyball/core"
 import { Effect, Result } from "effect"
 import type { Answer } from "./answer.ts"
 import { type Access, authenticate } from "./authenticate.ts"
@@ -62,7 +63,9 @@ export const dispatch = Effect.fnUntraced(function*(
   }
   const asked = decodeTarget(endpoint, route.values, query)
   if (Result.isFailure(asked)) return yield* asked.failure
-  const body = decodeBody(endpoint, bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined, accessCaller(progress.caller))
+  const decoding = decodeBody(endpoint, bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined, accessCaller(progress.caller))
+  const slice = decoding.next()
+  const body = slice.done === true ? slice.value : yield* inSlices(decoding)
   if (Result.isFailure(body)) return yield* body.failure
   const call = {
     params: asked.success.params,

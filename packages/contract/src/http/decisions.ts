@@ -1,7 +1,7 @@
 /** The endpoints of capture. Spec: api.md "decisions, chain, evidence". */
 import { Schema } from "effect"
 import {
-  CaptureGapIn, CaptureGapOut, DecisionBatchIn, DecisionIn, DecisionListQuery, DecisionOut, decodeWitness, rawMembers, ReceiptsOut, SettleIn, SettleOut
+  CaptureGapIn, CaptureGapOut, DecisionBatchIn, DecisionIn, DecisionListQuery, DecisionOut, decodeWitness, decodeWitnessInSlices, rawMembers, ReceiptsOut, SettleIn, SettleOut
 } from "../decisions.ts"
 import { BATCH_LIMIT_BYTES } from "../limits.ts"
 import { DecisionNotFound } from "../refusals.ts"
@@ -16,6 +16,7 @@ const isRaw = (path: ReadonlyArray<string | number>): boolean =>
 const witnessBody: Body<ReadonlyArray<DecisionIn>> = {
   schema: Schema.Union([DecisionBatchIn, DecisionIn]),
   decode: decodeWitness,
+  decodeInSlices: decodeWitnessInSlices,
   limitBytes: BATCH_LIMIT_BYTES,
   optional: false,
   keepRaw: isRaw

@@ -38,6 +38,8 @@ export interface Body<A> {
   readonly schema: Schema.Top
   /** Who sends it may change what has to be there; without a caller, what the interface description says. */
   readonly decode: (value: unknown, caller?: Caller | null) => Decoded<A>
+  /** The same, yielding where others may have their turn, where a body may take long; left out where none does. */
+  readonly decodeInSlices?: (value: unknown) => Generator<void, Decoded<A>, void>
   readonly limitBytes: number
   /** A request without a body is one with an empty object. */
   readonly optional: boolean

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { fromHex, fromUtf8, toHex, utf8 } from "../bytes.ts"
 import { portableCrypto } from "../crypto.ts"
 import { vectorText } from "../node/vectors.ts"
-import { canonicalBytes, canonicalize, NotCanonical } from "./canonical.ts"
+import { canonicalBytes, canonicalize, canonicalizeInSlices, NotCanonical } from "./canonical.ts"
 import { checkForm } from "./form.ts"
 import { readJson } from "./read.ts"
 
@@ -120,5 +120,57 @@ describe("the canonical writer", () => {
     const value = { b: [1, "é", null, true, { c: 1e21, a: -1.5 }], a: "\u0001" }
     expect(JSON.parse(fromUtf8(canonicalBytes(value))!)).toEqual(value)
     expect(canonicalBytes(JSON.parse(canonicalize(value)))).toEqual(canonicalBytes(value))
+  })
+})
+
+describe("the canonical writer in slices", () => {
+  const slicesOf = (value: unknown, maxLength = Number.POSITIVE_INFINITY, maxDepth = 64) => {
+    const work = canonicalizeInSlices(value, maxDepth, maxLength)
+    for (let slices = 1;; slices++) {
+      const { done, value } = work.next()
+      if (done === true) return { slices, text: value }
+    }
+  }
+  const reasonInSlices = (value: unknown, maxLength?: number, maxDepth?: number): string => {
+    try {
+      slicesOf(value, maxLength, maxDepth)
+      return "none"
+    } catch (error) {
+      return error instanceof NotCanonical ? error.reason : String(error)
+    }
+  }
+  const members = (count: number, value: unknown = 1) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${(index * 7_919) % count}`, value]))
+
+  it("writes what it writes in one go, a few thousand values at a time", () => {
+    const rows = Array.from({ length: 20_000 }, (_, index) => ({ b: index, a: ["é\n", null, { c: -0 }] }))
+    for (const value of [members(50_000), rows, { x: rows, "\u20ac": members(9_000, []), deep: [[[members(9_000)]]] }, Array.from({ length: 50_000 }, () => ({}))]) {
+      const { slices, text } = slicesOf(value)
+      expect(text).toBe(canonicalize(value))
+      expect(slices).toBeGreaterThan(text.split(",").length / 4_100)
+    }
+  })
+
+  it("writes a small value in one slice", () => {
+    for (const value of [1, "x".repeat(1_000_000), { b: 1, a: [2] }, Array.from({ length: 2_048 }, () => 1)]) expect(slicesOf(value)).toEqual({ slices: 1, text: canonicalize(value) })
+    expect(slicesOf(Array.from({ length: 2_049 }, () => 1)).slices).toBeGreaterThan(1)
+  })
+
+  it("refuses what it refuses in one go, wherever it stands", () => {
+    const circle: Array<unknown> = Array.from({ length: 5_000 }, () => 1)
+    circle.push(circle)
+    for (const [value, reason] of [[Number.NaN, "number"], ["\ud800", "surrogate"], [undefined, "type"], [new Date(0), "type"], [circle, "depth"]] as const) {
+      expect(reasonInSlices([...Array.from({ length: 5_000 }, () => 1), value])).toBe(reason)
+      expect(reasonInSlices({ ...members(5_000), last: [value] })).toBe(reason)
+    }
+    expect(reasonInSlices({ ...members(5_000), "\udc00": 1 })).toBe("surrogate")
+    expect(reasonInSlices([members(5_000)], undefined, 1)).toBe("depth")
+  })
+
+  it("ends as soon as the text is too long", () => {
+    const value = members(5_000, "xxxx")
+    const { length } = canonicalize(value)
+    expect(reasonInSlices(value, length)).toBe("none")
+    expect(reasonInSlices(value, length - 1)).toBe("size")
+    expect(reasonInSlices(members(100_000), 400_000)).toBe("size")
   })
 })

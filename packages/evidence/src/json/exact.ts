@@ -235,13 +235,14 @@ export class ExactReader {
   }
 
   #space(): void {
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at)
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
-      this.#at++
-    }
+    if (this.#text.charCodeAt(this.#at) > 0x20) return
+    space.lastIndex = this.#at
+    space.test(this.#text)
+    this.#at = space.lastIndex
   }
 }
+
+const space = /[ \n\r\t]*/y
 
 /** A number; the group is there when it is not written as an integer. */
 const numberForm = /-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?[eE][+-]?[0-9]+|\.[0-9]+)?/y

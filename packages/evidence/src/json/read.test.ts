@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { fromUtf8, utf8 } from "../bytes.ts"
-import { type JsonPath, readJson } from "./read.ts"
+import { inOneGo } from "../slices.ts"
+import { type JsonPath, ONE_GO_PLACES, type ReadBounds, readJson, readJsonInSlices } from "./read.ts"
 import { RawJson } from "./value.ts"
 
 const keepArgs = (path: JsonPath): boolean => path.at(-1) === "args"
@@ -109,5 +110,47 @@ describe("reading JSON", () => {
         expect([mutant, long.ok && (long.value as ReadonlyArray<unknown>)[1]]).toEqual([mutant, direct.ok && direct.value])
       }
     }
+  })
+})
+
+describe("reading JSON in slices", () => {
+  const slicesOf = (text: string, bounds: ReadBounds = {}) => {
+    const work = readJsonInSlices(utf8(text), { keepRaw: keepArgs, ...bounds })
+    for (let slices = 1;; slices++) {
+      const { done, value } = work.next()
+      if (done === true) return { slices, result: value }
+    }
+  }
+  const members = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"k${index}":${index % 7}`).join(",")}}`
+  const items = (count: number, item: string): string => `[${Array.from({ length: count }, () => item).join(",")}]`
+
+  it.each([
+    members(50_000), items(60_000, "{}"), items(20_000, "[1,[2,{\"a\":null}]]"), `{"args":${members(30_000)},"x":${items(30_000, "\"\\u00e9\"")}}`, `{"args":${items(30_000, "1e999")},"b":1}`,
+    `${members(50_000)} x`, `${items(60_000, "true").slice(0, -1)},tru]`, `{"a":${items(20_000, "0")},"a":1}`
+  ])("reads what it reads in one go, a thousand values at a time (text %#)", (text) => {
+    const { result, slices } = slicesOf(text)
+    expect(result).toEqual(readJson(utf8(text), { keepRaw: keepArgs }))
+    expect(slices).toBeGreaterThan(text.split(",").length / 1_001)
+  })
+
+  it("reads a small text in one slice, whatever its problem", () => {
+    for (const text of [members(ONE_GO_PLACES), "[1,]", `"${"x".repeat(200_000)}"`]) expect(slicesOf(text).slices).toBe(1)
+    expect(slicesOf(members(ONE_GO_PLACES + 1)).slices).toBeGreaterThan(1)
+    expect(slicesOf(`"${"x".repeat(300_000)}"`).slices).toBeGreaterThan(1)
+  })
+
+  it("bounds values, and members of an object", () => {
+    expect(slicesOf(items(20_000, "1"), { maxPlaces: 20_000 }).result.ok).toBe(true)
+    for (const item of ["1", "1e999", "{}", "[[]]"]) expect(slicesOf(items(20_001, item), { maxPlaces: 20_000 }).result).toMatchObject({ ok: false, reason: "places" })
+    const bounds = { maxMembers: ONE_GO_PLACES, maxKeptMembers: 20_000 }
+    expect(slicesOf(members(ONE_GO_PLACES), bounds).result.ok).toBe(true)
+    expect(slicesOf(members(ONE_GO_PLACES + 1), bounds).result).toMatchObject({ ok: false, reason: "members" })
+    expect(slicesOf(`{"args":[${members(20_000)}]}`, bounds).result.ok).toBe(true)
+    expect(slicesOf(`{"args":[${members(20_001)}]}`, bounds).result).toMatchObject({ ok: false, reason: "members" })
+  })
+
+  it("ends alike in one go", () => {
+    const text = utf8(members(50_000))
+    expect(inOneGo(readJsonInSlices(text))).toEqual(readJson(text))
   })
 })
