@@ -88,6 +88,15 @@ describe("npm run build", () => {
     assert.match(readFileSync(join(root, "apps/verify/dist", list.folder, "LICENSES.txt"), "utf8"), /@noble\/hashes [\d.]+ \(MIT\)[^]*Permission is hereby granted/)
   })
 
+  it("joins the SMTP connection of nodemailer, which is loaded with the first letter", () => {
+    const { folder } = JSON.parse(readFileSync(join(root, "apps/server/dist/built.json"), "utf8")) as { readonly folder: string }
+    const made = join(root, "apps/server/dist", folder)
+    const [chunk] = readdirSync(made).filter((name) => /^smtp-connection-[\w-]+\.js$/.test(name))
+    const loaded = build("--input-type=module", "--eval", `console.log(typeof (await import("${join(made, chunk!)}")).default)`)
+    assert.deepEqual([loaded.stdout, loaded.status], ["function\n", 0])
+    assert.match(readFileSync(join(made, "LICENSES.txt"), "utf8"), /^nodemailer [\d.]+ \(MIT-0\)$/m)
+  })
+
   it("leaves the server what it was: it answers, its threads start, its schemas are compiled before they are used", async () => {
     assert.deepEqual(await serveOnce("data"), { health: 200, oddQuery: 422, backup: 0, status: 0, sources: false, compiled })
     const exported = run("flyball", "export", "--kind", "full", "--disclose", "all", "--out", join(root, "a.evp"))

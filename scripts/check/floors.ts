@@ -41,7 +41,7 @@ export const floors: ReadonlyArray<Floor> = [
   },
   {
     folder: "packages/node/",
-    may: ["@flyball/core", "@flyball/core/examination", "@flyball/core/options", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "jose", ...stableEffect, "node:*"],
+    may: ["@flyball/core", "@flyball/core/examination", "@flyball/core/options", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "jose", "nodemailer/lib/smtp-connection", ...stableEffect, "node:*"],
     touchesTheWorld: false
   },
   {

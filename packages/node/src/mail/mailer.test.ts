@@ -1,4 +1,5 @@
 import { createServer, type Socket } from "node:net"
+import { createServer as createTlsServer, TLSSocket } from "node:tls"
 import { type Mail, Mailer, MailFailed } from "@flyball/core"
 import { Effect, Logger } from "effect"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -16,21 +17,24 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close()
 })
 
-/** A server that answers each line by a script, and keeps what it was told. */
+/** Answers each line by a script, and keeps what it was told. */
+const serve = (socket: Socket, told: Array<string>, answer: (line: string, socket: Socket) => string | null): void => {
+  let rest = ""
+  socket.on("error", () => undefined).on("data", (chunk) => {
+    const lines = (rest + chunk.toString("latin1")).split("\r\n")
+    rest = lines.pop()!
+    for (const line of lines) {
+      told.push(line)
+      const words = answer(line, socket)
+      if (words !== null) socket.write(words)
+    }
+  })
+}
 const scripted = async (greeting: string, answer: (line: string, socket: Socket) => string | null) => {
   const told: Array<string> = []
   const server = createServer((socket) => {
     opened.push(() => socket.destroy())
-    let rest = ""
-    socket.on("error", () => undefined).on("data", (chunk) => {
-      const lines = (rest + chunk.toString("latin1")).split("\r\n")
-      rest = lines.pop()!
-      for (const line of lines) {
-        told.push(line)
-        const words = answer(line, socket)
-        if (words !== null) socket.write(words)
-      }
-    })
+    serve(socket, told, answer)
     if (greeting !== "") socket.write(greeting)
   })
   const port = await listening(server)
@@ -62,16 +66,43 @@ describe("a server that does not do its part", () => {
   })
 
   test("says something between STARTTLS and TLS: it is not believed", async () => {
-    const { port, told } = await scripted("220 hi\r\n", (line) => line === "STARTTLS" ? "220 go\r\n250-injected\r\n250 AUTH PLAIN\r\n" : "250-mail.example\r\n250 STARTTLS\r\n")
-    expect(String(await failure(openSmtpMailer({ url: `smtp://me:hunter2@127.0.0.1:${port}`, from }).send(mail)))).toMatch(/somebody in between/)
+    const authority = testAuthority()
+    const underTls: Array<string> = []
+    const { port, told } = await scripted("220 hi\r\n", (line, socket) => {
+      if (line !== "STARTTLS") return "250-mail.example\r\n250 STARTTLS\r\n"
+      socket.removeAllListeners("data")
+      // One write, so that all of it is there before TLS begins: an answer to the next EHLO, and a refused login.
+      socket.write("220 go\r\n250-injected\r\n250 AUTH LOGIN\r\n535 5.7.8 no\r\n250-cut")
+      const offers = but((words) => words.startsWith("AUTH PLAIN ") ? "235 2.7.0 welcome\r\n" : null)
+      serve(new TLSSocket(socket, { isServer: true, ...authority.issue(["127.0.0.1"]) }), underTls, offers)
+      return null
+    })
+    await openSmtpMailer({ url: `smtp://me:hunter2@127.0.0.1:${port}`, from, ca: authority.ca }).send(mail)
     expect(told).toEqual(["EHLO example.com", "STARTTLS"])
+    const login = `AUTH PLAIN ${Buffer.from("\0me\0hunter2").toString("base64")}`
+    expect(underTls.slice(0, 3)).toEqual(["EHLO example.com", login, "MAIL FROM:<flyball@example.com>"])
+  })
+
+  test("offers no AUTH under TLS: the password is not sent", async () => {
+    const authority = testAuthority()
+    const told: Array<string> = []
+    const server = createTlsServer(authority.issue(["127.0.0.1"]), (socket) => {
+      opened.push(() => socket.destroy())
+      serve(socket, told, (line) => line.startsWith("EHLO") ? "250 mail.example\r\n" : "250 2.0.0 fine\r\n")
+      socket.write("220 hi\r\n")
+    })
+    const port = await listening(server)
+    opened.push(() => closed(server))
+    const sent = openSmtpMailer({ url: `smtps://me:hunter2@127.0.0.1:${port}`, from, ca: authority.ca }).send(mail)
+    expect(String(await failure(sent))).toMatch(/offers no AUTH/)
+    expect(told).toEqual(["EHLO example.com"])
   })
 
   test.each([
     ["refuses the recipient", but((line) => line.startsWith("RCPT") ? "550-5.1.1 <owner@example.org> is not here\r\n550 5.1.1 ask flyball@example.com about owner\r\n" : null), /did not take the recipient 550 5\.1\.1 <…> is not here 5\.1\.1 ask … about …$/],
     ["refuses the sender", but((line) => line.startsWith("MAIL") ? "553 5.7.1 no\x1b[31m\r\n" : null), /did not take the sender 553 5\.7\.1 no\?\[31m$/],
     ["refuses the letter", but((line) => line === "." ? "554 5.6.0 spam\r\n" : null), /did not take the letter 554 5\.6\.0 spam/],
-    ["speaks of something else", (line: string) => line.startsWith("EHLO") ? "HTTP/1.1 400 Bad Request\r\n" : null, /does not speak SMTP/],
+    ["speaks of something else", (line: string) => /^(EHLO|HELO) /.test(line) ? "HTTP/1.1 400 Bad Request\r\n" : null, /does not speak SMTP/],
     ["hangs up", (_: string, socket: Socket): null => (socket.end(), null), /closed the connection/],
     ["breaks off", (_: string, socket: Socket): null => (socket.resetAndDestroy(), null), /broke \(ECONNRESET\)|closed/],
     ["never ends a reply", (_: string, socket: Socket): null => (socket.write("250-x\r\n".repeat(20_000)), null), /does not end/]
@@ -94,6 +125,23 @@ describe("a server that does not do its part", () => {
     expect(await Promise.race([sent, new Promise((resolve) => setImmediate(() => resolve("open")))])).toBe("open")
     vi.advanceTimersByTime(1)
     expect(String(await sent)).toMatch(/within 30 seconds/)
+  })
+
+  test("is left when the sending is called off", async () => {
+    let left!: () => void
+    const gone = new Promise<void>((resolve) => { left = resolve })
+    let reached!: () => void
+    const there = new Promise<void>((resolve) => { reached = resolve })
+    const { port } = await scripted("220 hi\r\n", (_, socket) => (socket.once("end", left), reached(), null))
+    const server = readMailOptions({ url: `smtp://127.0.0.1:${port}?starttls=never`, from })
+    if (typeof server === "string") throw new Error(server)
+    const stop = new AbortController()
+    const sent = failure(sendLetter(server, { to: mail.to, letter: "" }, stop.signal))
+    await there
+    stop.abort()
+    expect(String(await sent)).toMatch(/called off/)
+    await gone
+    expect(String(await failure(sendLetter(server, { to: mail.to, letter: "" }, stop.signal)))).toMatch(/called off/)
   })
 
   test("is not there, or is not who it should be", async () => {

@@ -3,8 +3,7 @@ import { type Mail, Mailer, type MailerApi, MailFailed } from "@flyball/core"
 import { Clock, Effect, Layer, Schema } from "effect"
 import { LetterRefused, writeLetter } from "./letter.ts"
 import { type MailOptions, type MailServer, readMailOptions } from "./settings.ts"
-import { sendLetter } from "./smtp-send.ts"
-import { SmtpProblem } from "./smtp-wire.ts"
+import { sendLetter, SmtpProblem } from "./smtp-send.ts"
 
 /** The settings of the mail server cannot be used: the start is refused. */
 export class MailInvalid extends Schema.TaggedError<MailInvalid>()("MailInvalid", { reason: Schema.String }) {

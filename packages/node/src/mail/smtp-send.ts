@@ -1,8 +1,14 @@
-/** Hands one letter over to a mail server: one connection a letter. Spec: RFC 5321, RFC 3207 (STARTTLS), RFC 4954 (AUTH). */
-import { connect, isIP, type Socket } from "node:net"
-import { connect as connectTls, type ConnectionOptions } from "node:tls"
+/**
+ * Hands one letter over to a mail server: one connection per letter, spoken by nodemailer.
+ *
+ * Only nodemailer's SMTP connection is used (decision 0020 of core). Its composer, which can read files and URLs, is not
+ * imported: the letter arrives here as finished text, and the envelope as two checked addresses.
+ *
+ * Spec: RFC 5321, RFC 3207 (STARTTLS), RFC 4954 (AUTH).
+ */
+import { connect } from "node:net"
+import type { SMTPConnectionOptions } from "nodemailer/lib/smtp-connection"
 import type { MailServer } from "./settings.ts"
-import { type Reply, SmtpProblem, type SmtpWire, smtpWire } from "./smtp-wire.ts"
 
 /** What is handed over. Addresses and letter were checked when they were written. */
 export interface Envelope {
@@ -10,10 +16,15 @@ export interface Envelope {
   readonly letter: string
 }
 
+/** What ended a conversation, as a sentence that shows nothing that was sent. */
+export class SmtpProblem extends Error {}
+
 /** Unit: milliseconds for the whole conversation. */
 export const CONVERSATION_MS = 30_000
 /** Unit: characters of a server's words that are shown. */
 const MAX_SHOWN_CHARACTERS = 200
+/** Unit: bytes. A longer reply ends the conversation. */
+const MAX_REPLY_BYTES = 65_536
 
 /**
  * Resolves once the server has taken the letter.
@@ -21,89 +32,119 @@ const MAX_SHOWN_CHARACTERS = 200
  * - Fails: rejects with `SmtpProblem`, whose sentence holds no password and no recipient.
  */
 export const sendLetter = async (server: MailServer, envelope: Envelope, signal: AbortSignal): Promise<void> => {
-  const sockets: Array<Socket> = []
-  let end!: (problem: SmtpProblem) => void
-  const ended = new Promise<never>((_, reject) => { end = reject })
-  const timer = setTimeout(() => end(new SmtpProblem(`the mail server did not take the letter within ${CONVERSATION_MS / 1_000} seconds`)), CONVERSATION_MS)
-  const aborted = (): void => end(new SmtpProblem("the sending was called off"))
-  signal.addEventListener("abort", aborted)
+  // Loaded with the first letter: it brings Node's HTTP client, which would slow down every start.
+  const { default: SmtpConnection } = await import("nodemailer/lib/smtp-connection")
+  // A socket of our own uses the host's resolver, which reads /etc/hosts. nodemailer asks DNS servers first.
+  const socket = connect({ host: server.host, port: server.port })
+  const smtp = new SmtpConnection({ ...connectionOptions(server), connection: socket })
+  let timer: NodeJS.Timeout | undefined
+  let onAbort = (): void => undefined
+  const broken = new Promise<never>((_, reject) => {
+    socket.once("error", reject)
+    smtp.on("error", reject)
+    timer = setTimeout(() => reject(tooSlow()), CONVERSATION_MS)
+    onAbort = () => reject(new SmtpProblem("the sending was called off"))
+    signal.addEventListener("abort", onAbort)
+    if (signal.aborted) onAbort()
+  })
+  const step = (run: (done: (error?: Error | null) => void) => void): Promise<void> =>
+    Promise.race([broken, new Promise<void>((resolve, reject) => run((error) => error ? reject(error) : resolve()))])
   try {
-    await Promise.race([converse(server, envelope, (socket) => (sockets.push(socket), socket)), ended])
+    await step((done) => socket.once("connect", () => done()))
+    await step((done) => smtp.connect(done))
+    if (server.tls !== "never" && !smtp.secure) {
+      throw new SmtpProblem("the mail server offers no STARTTLS, so nothing was sent. Use smtps://, or ?starttls=never where the network is trusted")
+    }
+    if (server.login !== null) {
+      if (!smtp.allowsAuth) throw new SmtpProblem("the mail server offers no AUTH, and a user and password are set")
+      const { password, user } = server.login
+      await step((done) => smtp.login({ credentials: { user, pass: password } }, done))
+    }
+    await step((done) => smtp.send({ from: server.from.address, to: [envelope.to] }, envelope.letter, done))
+    // The server has the letter. How it answers QUIT does not matter.
+    smtp.quit()
+  } catch (error) {
+    throw error instanceof SmtpProblem || !isFailure(error) ? error : problemOf(error, server, envelope.to)
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener("abort", aborted)
-    // What was written last, QUIT, still goes out where it can.
-    for (const socket of sockets.toReversed()) socket.on("error", () => undefined).destroySoon()
+    signal.removeEventListener("abort", onAbort)
+    // An error that comes later has nobody to go to.
+    broken.catch(() => undefined)
+    socket.on("error", () => undefined)
+    if (socket.connecting) socket.destroy()
+    smtp.close()
   }
 }
 
-const converse = async (server: MailServer, { letter, to }: Envelope, keep: (socket: Socket) => Socket): Promise<void> => {
-  const { host, port } = server
-  // The name as it is configured is what a certificate must be for.
-  const tls: ConnectionOptions = { rejectUnauthorized: true, minVersion: "TLSv1.2", ...(isIP(host) === 0 ? { servername: host } : {}), ...(server.ca === undefined ? {} : { ca: server.ca }) }
-  let socket = keep(server.tls === "at_once" ? connectTls({ ...tls, host, port }) : connect({ host, port }))
-  let wire = smtpWire(socket)
-  await expectCode(wire.reply(), [220], "greeted with", server, to)
-  let offers = await hello(wire, server, to)
-  if (server.tls === "starttls") {
-    if (!offers.has("STARTTLS")) throw new SmtpProblem("the mail server offers no STARTTLS, so nothing was sent. Use smtps://, or ?starttls=never where the network is trusted")
-    await say(wire, "STARTTLS", [220], "answered STARTTLS with", server, to)
-    wire.release()
-    socket = keep(connectTls({ ...tls, socket, host }))
-    wire = smtpWire(socket)
-    // What was offered before TLS counts no more.
-    offers = await hello(wire, server, to)
+const connectionOptions = ({ ca, from, host, port, tls }: MailServer): SMTPConnectionOptions => ({
+  host,
+  port,
+  // The name that the server is greeted with. Without it the machine's own name would be sent.
+  name: from.address.slice(from.address.indexOf("@") + 1),
+  secure: tls === "at_once",
+  ignoreTLS: tls === "never",
+  // Stated, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment changes nothing.
+  tls: { rejectUnauthorized: true, minVersion: "TLSv1.2", ...(ca === undefined ? {} : { ca }) },
+  maxResponseSize: MAX_REPLY_BYTES,
+  connectionTimeout: CONVERSATION_MS,
+  greetingTimeout: CONVERSATION_MS,
+  socketTimeout: CONVERSATION_MS
+})
+
+const tooSlow = (): SmtpProblem =>
+  new SmtpProblem(`the mail server did not take the letter within ${CONVERSATION_MS / 1_000} seconds`)
+
+/** What nodemailer says of a failure. A system error has `code` alone. */
+interface Failure {
+  readonly code: string
+  readonly originalCode?: string
+  readonly command?: string
+  readonly response?: string
+  readonly responseCode?: number
+  readonly message: string
+}
+
+/** A defect has no code. It stays what it is. */
+const isFailure = (error: unknown): error is Failure => error instanceof Error && "code" in error && typeof error.code === "string"
+
+const REFUSED: { readonly [command: string]: string } = {
+  CONN: "greeted with",
+  EHLO: "answered EHLO with",
+  HELO: "answered HELO with",
+  STARTTLS: "answered STARTTLS with",
+  "MAIL FROM": "did not take the sender",
+  "RCPT TO": "did not take the recipient",
+  DATA: "did not take the letter"
+}
+
+const problemOf = (failure: Failure, server: MailServer, to: string): SmtpProblem => {
+  const { code, command = "CONN", message, originalCode, response, responseCode } = failure
+  // A server's words may repeat what it was sent, so of these replies only the code is shown.
+  if (code === "EAUTH") {
+    return new SmtpProblem(`the mail server did not take user and password (${responseCode ?? "no code"})`)
   }
-  if (server.login !== null) await logIn(wire, server, offers)
-  await say(wire, `MAIL FROM:<${server.from.address}>`, [250], "did not take the sender", server, to)
-  await say(wire, `RCPT TO:<${to}>`, [250, 251], "did not take the recipient", server, to)
-  await say(wire, "DATA", [354], "answered DATA with", server, to)
-  wire.write(dotted(letter))
-  await say(wire, ".", [250], "did not take the letter", server, to)
-  // It is taken; how the server says good-bye does not matter any more.
-  wire.write("QUIT\r\n")
-}
-
-const hello = async (wire: SmtpWire, server: MailServer, to: string): Promise<ReadonlyMap<string, string>> => {
-  const { lines } = await say(wire, `EHLO ${server.from.address.slice(server.from.address.indexOf("@") + 1)}`, [250], "answered EHLO with", server, to)
-  return new Map(lines.slice(1).map((line) => {
-    const [name = "", ...rest] = line.trim().toUpperCase().split(" ")
-    return [name, rest.join(" ")]
-  }))
-}
-
-const logIn = async (wire: SmtpWire, { login }: MailServer, offers: ReadonlyMap<string, string>): Promise<void> => {
-  const { password, user } = login!
-  const base64 = (text: string): string => Buffer.from(text).toString("base64")
-  const ways = (offers.get("AUTH") ?? "").split(" ")
-  // A server's words may repeat what it was told, so of these replies only the code is shown.
-  const step = async (line: string, code: number): Promise<void> => {
-    wire.write(`${line}\r\n`)
-    const reply = await wire.reply()
-    if (reply.code !== code) throw new SmtpProblem(`the mail server did not take user and password (${reply.code})`)
+  if (response !== undefined && responseCode === undefined) {
+    return new SmtpProblem("the other end does not speak SMTP. Is host and port a mail server's?")
   }
-  if (ways.includes("PLAIN")) return step(`AUTH PLAIN ${base64(`\0${user}\0${password}`)}`, 235)
-  if (!ways.includes("LOGIN")) throw new SmtpProblem("the mail server offers neither AUTH PLAIN nor AUTH LOGIN, and a user and password are set")
-  await step("AUTH LOGIN", 334)
-  await step(base64(user), 334)
-  await step(base64(password), 235)
-}
-
-const say = (wire: SmtpWire, line: string, codes: ReadonlyArray<number>, what: string, server: MailServer, to: string): Promise<Reply> => {
-  wire.write(`${line}\r\n`)
-  return expectCode(wire.reply(), codes, what, server, to)
-}
-
-const expectCode = async (waited: Promise<Reply>, codes: ReadonlyArray<number>, what: string, server: MailServer, to: string): Promise<Reply> => {
-  const reply = await waited
-  if (codes.includes(reply.code)) return reply
-  throw new SmtpProblem(`the mail server ${what} ${reply.code} ${shown(reply.lines.join(" "), server, to)}`.trim())
+  if (response !== undefined) {
+    const words = response.split(/\r?\n/).map((line) => line.slice(4)).join(" ")
+    const what = REFUSED[command] ?? "answered"
+    return new SmtpProblem(`the mail server ${what} ${responseCode} ${shown(words, server, to)}`.trim())
+  }
+  if (code === "EPROTOCOL" && message.includes("maximum allowed size")) {
+    return new SmtpProblem("the mail server's reply does not end")
+  }
+  if (code === "ETIMEDOUT" && originalCode === undefined && command === "CONN") return tooSlow()
+  if (code === "ECONNECTION" || (code === "ETLS" && originalCode === undefined)) {
+    return new SmtpProblem("the mail server closed the connection")
+  }
+  return new SmtpProblem(`the connection to the mail server broke (${originalCode ?? code})`)
 }
 
 /** The server's words without whom the letter is for or who we are. */
-const shown = (words: string, { from, login }: MailServer, to: string): string =>
-  [to, to.slice(0, to.lastIndexOf("@")), from.address, ...(login === null ? [] : [login.user, login.password])].filter((secret) => secret !== "")
-    .reduce((text, secret) => text.split(secret).join("…"), words).replace(/[^\x20-\x7e…]/g, "?").slice(0, MAX_SHOWN_CHARACTERS)
-
-/** A line that begins with a dot gets another one, so that none ends the letter. */
-const dotted = (letter: string): string => letter.replace(/^\./gm, "..")
+const shown = (words: string, { from, login }: MailServer, to: string): string => {
+  const own = login === null ? [] : [login.user, login.password]
+  return [to, to.slice(0, to.lastIndexOf("@")), from.address, ...own].filter((secret) => secret !== "")
+    .reduce((text, secret) => text.split(secret).join("…"), words)
+    .replace(/[^\x20-\x7e…]/g, "?").slice(0, MAX_SHOWN_CHARACTERS)
+}
