@@ -1,9 +1,10 @@
 /**
- * Internet addresses as numbers, read strictly.
+ * Internet addresses, read strictly, and the ranges that `net.BlockList` matches them with.
  *
- * One spelling of each family is taken: four decimal numbers, and the text forms of RFC 4291. Anything else, such as a zone, a leading zero or a hexadecimal
- * number, is no address here, and what is no address is never connected to.
+ * One spelling of each family is taken: four decimal numbers, and the text forms of RFC 4291. Anything else, such as
+ * a zone, a leading zero or a hexadecimal number, is not an address here, and is never connected to.
  */
+import { BlockList, isIPv4, isIPv6 } from "node:net"
 
 /** An address. An IPv4 address inside IPv6 (`::ffff:0:0/96`) is the IPv4 address: that is where its packets go. */
 export interface Address {
@@ -15,20 +16,22 @@ export interface Address {
 export interface AddressRange {
   readonly first: Address
   readonly prefix: number
+  /** Only addresses of the range's own family may be checked: a list with `::/3` catches all of IPv4, as mapped. */
+  readonly list: BlockList
 }
 
 const BITS = { 4: 32, 6: 128 } as const
+const NAMES = { 4: "ipv4", 6: "ipv6" } as const
 /** `::ffff:0:0/96`, where IPv6 carries IPv4 addresses of the same host. */
 const MAPPED = 0xffffn
 const MAPPED_PREFIX = 96
 
 /** Reads an address; null when the text is none. */
 export const parseAddress = (text: string): Address | null => {
-  const four = parseFour(text)
-  if (four !== null) return { family: 4, value: four }
-  const six = parseSix(text)
-  if (six === null) return null
-  return six >> 32n === MAPPED ? { family: 4, value: six & 0xffff_ffffn } : { family: 6, value: six }
+  if (isIPv4(text)) return { family: 4, value: bitsOfFour(text) }
+  if (!isIPv6(text) || text.includes("%")) return null
+  const value = bitsOfSix(text)
+  return value >> 32n === MAPPED ? { family: 4, value: value & 0xffff_ffffn } : { family: 6, value }
 }
 
 /** The address as one short text: the same for every spelling. */
@@ -49,12 +52,14 @@ export const parseRange = (text: string): AddressRange | string => {
   if (prefix < 0 || prefix > BITS[first.family]) return `the number behind the slash is 0 to ${BITS[first.family]} for such an address`
   const rest = BigInt(BITS[first.family] - prefix)
   if ((first.value >> rest) << rest !== first.value) return "the address before the slash is not the first of its range. Write the first one"
-  return { first, prefix }
+  const list = new BlockList()
+  list.addSubnet(textOf(first), prefix, NAMES[first.family])
+  return { first, prefix, list }
 }
 
 /** Whether the address is in the range. */
-export const inRange = (address: Address, range: AddressRange): boolean =>
-  address.family === range.first.family && address.value >> BigInt(BITS[address.family] - range.prefix) === range.first.value >> BigInt(BITS[address.family] - range.prefix)
+export const inRange = (address: Address, { first, list }: AddressRange): boolean =>
+  address.family === first.family && list.check(textOf(address), NAMES[address.family])
 
 /** Whether the range holds one address. */
 export const isSingle = (range: AddressRange): boolean => range.prefix === BITS[range.first.family]
@@ -79,34 +84,18 @@ export const carriedAddresses = (address: Address): ReadonlyArray<Address> => {
   return carried.map((four) => ({ family: 4, value: four }))
 }
 
-const parseFour = (text: string): bigint | null => {
-  const parts = text.split(".")
-  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) < 256)) return null
-  return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
+const bitsOfFour = (text: string): bigint => text.split(".").reduce((value, part) => (value << 8n) | BigInt(part), 0n)
+
+/** The URL parser writes an address as groups alone, with one `::` at most. */
+const bitsOfSix = (text: string): bigint => {
+  const halves = new URL(`http://[${text}]`).hostname.slice(1, -1).split("::")
+  const [before = [], after = []] = halves.map((half) => half === "" ? [] : half.split(":"))
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0")
+  return BigInt(`0x${[...before, ...zeros, ...after].map((group) => group.padStart(4, "0")).join("")}`)
 }
 
-const parseSix = (text: string): bigint | null => {
-  const halves = text.split("::")
-  if (halves.length > 2) return null
-  const before = groups(halves[0]!, halves.length === 1)
-  const after = halves.length === 1 ? [] : groups(halves[1]!, true)
-  if (before === null || after === null) return null
-  const missing = 8 - before.length - after.length
-  // `::` stands for one group or more.
-  if (halves.length === 1 ? missing !== 0 : missing < 1) return null
-  return [...before, ...Array.from({ length: missing }, () => 0n), ...after].reduce((value, group) => (value << 16n) | group, 0n)
-}
-
-/** The groups of one side of `::`. Only the last may be written as an IPv4 address, which is two groups. */
-const groups = (text: string, isEnd: boolean): ReadonlyArray<bigint> | null => {
-  if (text === "") return []
-  const found: Array<bigint> = []
-  const parts = text.split(":")
-  for (const [index, part] of parts.entries()) {
-    const four = isEnd && index === parts.length - 1 ? parseFour(part) : null
-    if (four !== null) found.push(four >> 16n, four & 0xffffn)
-    else if (/^[0-9A-Fa-f]{1,4}$/.test(part)) found.push(BigInt(`0x${part}`))
-    else return null
-  }
-  return found
-}
+/** The address as `BlockList` reads it. */
+const textOf = ({ family, value }: Address): string =>
+  family === 4
+    ? [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".")
+    : value.toString(16).padStart(32, "0").replace(/(.{4})(?!$)/g, "$1:")

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs"
-import { BlockList } from "node:net"
 import { describe, expect, test } from "vitest"
 import { spellingsOfFour, spellingsOfSix } from "../testing/spellings.ts"
-import { type Address, parseAddress, parseRange } from "./address.ts"
+import { type Address, type AddressRange, parseAddress, parseRange } from "./address.ts"
 import { type AllowList, egressRefusal, NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { readTarget } from "./target.ts"
 
@@ -44,22 +43,28 @@ describe("what is denied", () => {
   })
 
   test("and nothing else: the ranges agree with another implementation at each of their edges", () => {
-    // One list for each family: a list with ::/3 in it also catches all of IPv4, mapped.
-    const others = { ipv4: new BlockList(), ipv6: new BlockList() }
-    const kind = (text: string): "ipv4" | "ipv6" => text.includes(":") ? "ipv6" : "ipv4"
     const four = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4"
     const six = "::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20"
-    for (const range of `${four} ${six}`.split(" ")) others[kind(range)].addSubnet(range.split("/")[0]!, Number(range.split("/")[1]), kind(range))
-    const edges = `${four} ${six} 2600::/12 1.1.1.0/24`.split(" ").flatMap((text) => {
+    const read = (text: string): AddressRange => {
       const range = parseRange(text)
       if (typeof range === "string") throw new Error(range)
+      return range
+    }
+    // Plain arithmetic. The code asks BlockList, which would agree with itself.
+    const ranges = `${four} ${six}`.split(" ").map(read)
+    const isDenied = ({ family, value }: Address): boolean => ranges.some(({ first, prefix }) => {
+      const size = 1n << BigInt((family === 4 ? 32 : 128) - prefix)
+      return family === first.family && value >= first.value && value < first.value + size
+    })
+    const edges = `${four} ${six} 2600::/12 1.1.1.0/24`.split(" ").flatMap((text) => {
+      const range = read(text)
       const { family, value } = range.first
       const size = 1n << BigInt((family === 4 ? 32 : 128) - range.prefix)
       return [value - 1n, value, value + 1n, value + size / 2n, value + size - 1n, value + size].filter((edge) => edge >= 0n && edge < 1n << (family === 4 ? 32n : 128n)).map((edge) => textOf({ family, value: edge }))
     })
     // Mapped and carried addresses are held against the IPv4 part, which the other implementation has no notion of.
     const plain = edges.filter((text) => !text.startsWith("0:0:0:0:0:ffff:"))
-    expect(plain.filter((text) => (egressRefusal(text, null, NOTHING_ALLOWED) !== null) !== others[kind(text)].check(text, kind(text)))).toEqual([])
+    expect(plain.filter((text) => (egressRefusal(text, null, NOTHING_ALLOWED) !== null) !== isDenied(parseAddress(text)!))).toEqual([])
     expect(plain.length).toBeGreaterThan(100)
   })
 
