@@ -12,7 +12,7 @@ import { Webhooks } from "../../../../packages/core/src/webhooks/service.ts"
 import { engine, storedDeliveries } from "../../../../packages/core/src/webhooks/testing/webhook-acts.ts"
 import { type Arrived, outside, settle, webhookWorld } from "../../../../packages/core/src/webhooks/testing/webhook-world.ts"
 import { leftOut } from "./left-out.ts"
-import { type ExpectedRequest, type ReceiverVector, secretOf, type SenderVector, type VectorEndpoint, vectors } from "./vectors.ts"
+import { converted, type ExpectedRequest, type ReceiverVector, secretOf, type SenderVector, sources, type VectorEndpoint, vectors } from "./vectors.ts"
 
 const { sha256 } = portableCrypto
 const run = vectors.filter(({ id }) => leftOut[id] === undefined)
@@ -25,6 +25,8 @@ describe("postel's vectors", () => {
     assert.deepStrictEqual(Object.keys(leftOut).filter((id) => !known.has(id)), [], "left out, and not there")
     assert.strictEqual(run.length + Object.keys(leftOut).length, 62)
   })
+
+  it("each have a source with a digest", () => assert.sameMembers([...sources], [...converted]))
 
   it.each(run.filter((vector) => !isSender(vector)))("$id", (vector) => checkReceived(vector as ReceiverVector))
 

@@ -1,10 +1,9 @@
 /** The vectors of postel as they lie in `fixtures/`, and the keys that they name. */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { readYaml } from "./read-yaml.ts"
 
 const folder = join(import.meta.dirname, "../../../../fixtures/vectors/webhooks/postel/vectors")
-const read = (file: string): unknown => readYaml(readFileSync(join(folder, file), "utf8"))
+const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), "utf8"))
 
 /** What came over the wire, and what a receiver should make of it. */
 export interface ReceiverVector {
@@ -48,12 +47,24 @@ export interface SenderVector {
 }
 
 /** All of them, by id. */
-export const vectors: ReadonlyArray<ReceiverVector | SenderVector> = globSync("**/*.yaml", { cwd: folder }).filter((file) => !file.startsWith("_keys")).sort()
+export const vectors: ReadonlyArray<ReceiverVector | SenderVector> = globSync("**/*.json", { cwd: folder }).filter((file) => !file.startsWith("_keys")).sort()
   .map((file) => {
     const vector = read(file) as ReceiverVector | SenderVector
-    if (`${vector.id}.yaml` !== file.replaceAll("\\", "/")) throw new Error(`${file} says that it is ${vector.id}`)
+    if (`${vector.id}.json` !== file.replaceAll("\\", "/")) throw new Error(`${file} says that it is ${vector.id}`)
     return vector
   })
 
 /** The secret of a key, by its name with or without `.yaml`. */
-export const secretOf = (fixture: string): string => (read(`_keys/${fixture.replace(/\.yaml$/, "")}.yaml`) as { readonly key_material: string }).key_material
+export const secretOf = (fixture: string): string => (read(`_keys/${fixture.replace(/\.yaml$/, "")}.json`) as { readonly key_material: string }).key_material
+
+/** The YAML files that the vectors and keys were converted from: paths from the folder of vectors, without an ending. */
+export const sources: ReadonlyArray<string> = readFileSync(join(folder, "../SHA256SUMS"), "utf8").trimEnd().split("\n")
+  .map((line) => {
+    const source = /^[0-9a-f]{64} {2}vectors\/(\S+)\.yaml$/.exec(line)
+    if (source === null) throw new Error(`not a line of sha256sum: ${line}`)
+    return source[1]!
+  })
+
+/** The converted files, named as their sources are. */
+export const converted: ReadonlyArray<string> = globSync("**/*.json", { cwd: folder })
+  .map((file) => file.replaceAll("\\", "/").replace(/\.json$/, ""))
