@@ -6,9 +6,10 @@
  * that stepped, or two processes at once change nothing but the moment. Spec: document 1 sections 1 and 8; decision 0013.
  */
 import { toHex } from "@flyball/evidence"
-import { Cause, Clock, Effect, Layer } from "effect"
+import { Cause, Clock, Effect, Layer, Stream } from "effect"
 import { Entropy } from "../entropy.ts"
 import { idAtMs } from "../id-time.ts"
+import { documentPages } from "../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { AGENTS, storedAgent } from "./document.ts"
 import { dueSuspension } from "./rules/due.ts"
@@ -20,7 +21,6 @@ export const LOOK_MS = 60_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 50_000
 const LEASE = "agent_clock"
-const PAGE = 500
 /** Orphan clocks that one look starts at most: a store of rules 1 may have any number of agents with half an owner. */
 const MOST_STARTED = 1_000
 
@@ -37,15 +37,12 @@ export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Ef
   let started = 0
   const suspending = trying("suspend")
   const starting = trying("start the orphan clock of")
-  for (let after: string | undefined; ;) {
-    const page = yield* storage.list(AGENTS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+  yield* Stream.runForEach(documentPages(storage, AGENTS), Effect.fnUntraced(function*(page) {
     for (const { body, id } of page.map(storedAgent)) {
       if (started < MOST_STARTED && lacksOrphanRecord(body) && (yield* starting.attempt(id, agents.orphanIfIncomplete(id))) !== null) started += 1
       if (dueSuspension(body, idAtMs(id), nowMs) !== null && (yield* suspending.attempt(id, agents.suspendIfDue(id))) !== null) suspended += 1
     }
-    if (page.length < PAGE) break
-    after = page.at(-1)!.id
-  }
+  }))
   yield* starting.report
   yield* suspending.report
   return suspended

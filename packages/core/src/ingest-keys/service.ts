@@ -7,6 +7,7 @@ import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { Entropy } from "../entropy.ts"
 import { newId } from "../ids.ts"
+import { everyDocument } from "../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { INGEST_KEYS, ingestKeyOut, storedKey } from "./document.ts"
@@ -14,9 +15,6 @@ import { digestOfToken, KEY_BYTES, keyDigest, keyText, shownPrefix } from "./key
 import { lastUses } from "./last-used.ts"
 import { planMint, planRevoke, REVOKE_SCOPE } from "./plan-mint.ts"
 import type { IngestKeyDocument } from "./rules/document.ts"
-
-/** Keys read at a time while listing. */
-const PAGE = 500
 
 /** Who carries an ingest key, and how far it reaches. */
 export interface KeyHolder {
@@ -69,15 +67,8 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
       return { ...ingestKeyOut(plan.keyId, plan.key, { lastUsedAtMs: null, revokedAtMs: null }), key }
     })
 
-    const list: IngestKeysApi["list"] = Effect.gen(function*() {
-      const found: Array<IngestKeyOut> = []
-      for (let after: string | undefined; ;) {
-        const page = yield* storage.list(INGEST_KEYS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
-        found.push(...(yield* shown(page.map((document) => ({ id: document.id, key: storedKey(document) })))))
-        if (page.length < PAGE) return found
-        after = page.at(-1)!.id
-      }
-    })
+    const list: IngestKeysApi["list"] = everyDocument(storage, INGEST_KEYS, (page) =>
+      shown(page.map((document) => ({ id: document.id, key: storedKey(document) }))))
 
     const revoke: IngestKeysApi["revoke"] = Effect.fnUntraced(function*(id, writer) {
       const key = yield* commitPlanned(storage, Effect.gen(function*() {

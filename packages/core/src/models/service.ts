@@ -3,6 +3,7 @@ import { isId, type ModelCreate, ModelNotFound, type ModelOut, ModelTaken, type 
 import { Context, Effect, Layer } from "effect"
 import { commitPlanned } from "../commit-planned.ts"
 import { newId } from "../ids.ts"
+import { everyDocument } from "../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { modelOut, planRegisterModel, planUpdateModel } from "./plan-model.ts"
@@ -18,8 +19,6 @@ export interface ModelsApi {
   /** Oldest first. */
   readonly list: Effect.Effect<ReadonlyArray<ModelOut>, ReadFault>
 }
-
-const PAGE = 500
 
 /** The models. */
 export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/Models") {
@@ -42,15 +41,8 @@ export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/M
         yield* storage.commit(planned.change)
         return modelOut(id, planned.model)
       }), { collection: MODELS, id }),
-      list: Effect.gen(function*() {
-        const found: Array<ModelOut> = []
-        for (let after: string | undefined; ;) {
-          const page = yield* storage.list(MODELS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
-          found.push(...page.map(({ body, id }) => modelOut(id, body as ModelDocument)))
-          if (page.length < PAGE) return found
-          after = page.at(-1)!.id
-        }
-      })
+      list: everyDocument(storage, MODELS, (page) =>
+        Effect.succeed(page.map(({ body, id }) => modelOut(id, body as ModelDocument))))
     })
   }))
 }

@@ -11,6 +11,7 @@ import { Signer } from "../chain/signer.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { newId } from "../ids.ts"
 import { covers, coversAll, everyUnit, type Scope } from "../scope.ts"
+import { everyDocument } from "../storage/document-pages.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { event } from "../webhooks/event.ts"
@@ -36,8 +37,6 @@ export interface PacksApi {
   /** The bytes of a pack of the last signed checkpoint. Writes nothing: for commands that read beside a running server. */
   readonly export: (request: PackRequest) => Effect.Effect<AsyncIterable<Uint8Array>, AgentNotFound | Forbidden | InvalidInput | ReadFault>
 }
-
-const PAGE = 500
 
 /** Evidence packs. */
 export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Packs") {
@@ -79,15 +78,10 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
       return document !== null && coversAll(scope, askedScope(storedPack(document))) ? document : yield* new PackNotFound({ packId: id })
     })
 
-    const list: PacksApi["list"] = Effect.fnUntraced(function*(scope = everyUnit) {
-      const found: Array<PackOut> = []
-      for (let after: string | undefined;;) {
-        const page = yield* storage.list(PACKS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
-        for (const document of page) if (coversAll(scope, askedScope(storedPack(document)))) found.push(packOut(document.id, storedPack(document)))
-        if (page.length < PAGE) return found
-        after = page.at(-1)!.id
-      }
-    })
+    const list: PacksApi["list"] = (scope = everyUnit) => everyDocument(storage, PACKS, (page) => Effect.succeed(
+      page.map((document) => ({ id: document.id, pack: storedPack(document) }))
+        .filter(({ pack }) => coversAll(scope, askedScope(pack))).map(({ id, pack }) => packOut(id, pack))
+    ))
 
     /** Records the export once. Whoever streamed it first is the writer; a second stream at the same time finds it done. */
     const recordExport = (id: string, by: Writer | Effect.Effect<Writer, ReadFault>, digest: string): Effect.Effect<void, ReadFault> =>

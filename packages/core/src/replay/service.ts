@@ -1,18 +1,16 @@
 /** The replay checker: folds the stored records and compares the documents with what they say. Spec: design section 3. */
 import type { Crypto } from "@flyball/evidence"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import { EvidenceCrypto } from "../chain/crypto.ts"
 import { type RetiredChain, retiredChainsOf } from "../recovery/retired-chains.ts"
 import { withRetired } from "../recovery/with-retired.ts"
+import { documentPages } from "../storage/document-pages.ts"
 import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
 import { RetiredStores } from "../storage/retirement.ts"
 import { readRecords } from "./read-records.ts"
 import { compareDocument } from "./rules/compare.ts"
 import { type AgentCounts, emptyReplay, foldRecord, governedCollections, type ReplayState } from "./rules/fold.ts"
 import type { Difference, ExpectedDocument } from "./rules/types.ts"
-
-/** Documents read at a time. */
-const PAGE = 500
 
 /**
  * Times the documents are compared while others write.
@@ -90,8 +88,7 @@ const compareAll = Effect.fnUntraced(function*(storage: StorageApi, state: Repla
   let documents = 0
   for (const collection of governedCollections) {
     const missing = new Map(state.documents.get(collection))
-    for (let after: string | undefined; ;) {
-      const page = yield* storage.list(collection, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+    yield* Stream.runForEach(documentPages(storage, collection), Effect.fnUntraced(function*(page) {
       for (const document of page) {
         const expected = missing.get(document.id) ?? null
         differences.push(...compareDocument(expected, document))
@@ -99,9 +96,7 @@ const compareAll = Effect.fnUntraced(function*(storage: StorageApi, state: Repla
         missing.delete(document.id)
       }
       documents += page.length
-      if (page.length < PAGE) break
-      after = page.at(-1)!.id
-    }
+    }))
     for (const expected of missing.values()) differences.push(...compareDocument(expected, null))
   }
   return { differences, documents }

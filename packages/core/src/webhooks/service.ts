@@ -9,6 +9,7 @@ import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { Entropy } from "../entropy.ts"
 import { newId } from "../ids.ts"
+import { everyDocument } from "../storage/document-pages.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { WEBHOOKS } from "../storage/outbox.ts"
 import { type ChangeSet, type Document, type ReadFault, Storage } from "../storage/port.ts"
@@ -56,9 +57,6 @@ export interface WebhooksApi {
 /** Hours of a rotation's overlap where nobody says. */
 const OVERLAP_HOURS = 24
 const HOUR_MS = 3_600_000
-/** Webhooks read at a time while listing. */
-const PAGE = 500
-
 /** The webhooks. Without a sender and a secret box they can be listed and ended, and nothing more. */
 export class Webhooks extends Context.Service<Webhooks, WebhooksApi>()("flyball/core/Webhooks") {
   static readonly layer: Layer.Layer<Webhooks, WebhookSettingsInvalid, Storage> = Layer.effect(Webhooks, Effect.suspend(() => make))
@@ -128,15 +126,7 @@ const make = Effect.gen(function*() {
       return { ...webhookOut(webhookId, webhook, { revokedAtMs: null, overlapUntilMs: null }), secret }
     })),
 
-    list: Effect.gen(function*() {
-      const found: Array<WebhookOut> = []
-      for (let after: string | undefined; ;) {
-        const page = yield* storage.list(WEBHOOKS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
-        found.push(...(yield* shown(page.map(storedWebhook), keptSecret)))
-        if (page.length < PAGE) return found
-        after = page.at(-1)!.id
-      }
-    }),
+    list: everyDocument(storage, WEBHOOKS, (page) => shown(page.map(storedWebhook), keptSecret)),
 
     get,
 

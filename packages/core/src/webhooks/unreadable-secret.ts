@@ -1,12 +1,10 @@
 /** Whether this process has the key that the secrets of the store's webhooks were sealed with. */
 import { fromBase64 } from "@flyball/evidence"
-import { Effect, Option } from "effect"
-import { type ReadFault, Storage } from "../storage/port.ts"
+import { Effect, Option, Stream } from "effect"
+import { documentPages } from "../storage/document-pages.ts"
+import { type Document, type ReadFault, Storage } from "../storage/port.ts"
 import { SecretBox } from "./ports.ts"
 import { storedSecret, WEBHOOK_SECRETS } from "./secrets.ts"
-
-/** Secrets read at a time. */
-const PAGE = 500
 
 /** A webhook that cannot be signed for, and why. */
 export interface UnreadableSecret {
@@ -23,16 +21,16 @@ export interface UnreadableSecret {
 export const unreadableSecret: Effect.Effect<UnreadableSecret | null, ReadFault, Storage | SecretBox> = Effect.gen(function*() {
   const storage = yield* Storage
   const box = yield* SecretBox
-  for (let after: string | undefined; ;) {
-    const page = yield* storage.list(WEBHOOK_SECRETS, after === undefined ? { limit: PAGE } : { after, limit: PAGE })
+  const problemsOf = Effect.fnUntraced(function*(page: ReadonlyArray<Document>) {
     for (const document of page) {
       const { sealed } = storedSecret(document)
       // A webhook that was revoked has none.
       if (sealed === undefined) continue
       const problem = yield* Effect.option(Effect.flip(box.open(fromBase64(sealed) ?? new Uint8Array(), document.id)))
-      if (Option.isSome(problem)) return { webhookId: document.id, reason: problem.value.reason }
+      if (Option.isSome(problem)) return [{ webhookId: document.id, reason: problem.value.reason }]
     }
-    if (page.length < PAGE) return null
-    after = page.at(-1)!.id
-  }
+    return []
+  })
+  const problems = documentPages(storage, WEBHOOK_SECRETS).pipe(Stream.mapEffect(problemsOf), Stream.flattenIterable)
+  return Option.getOrNull(yield* Stream.runHead(problems))
 })
