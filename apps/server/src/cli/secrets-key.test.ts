@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { operator, type Operator } from "./testing/commands.ts"
 
@@ -61,6 +61,46 @@ describe("the key that seals webhooks' secrets", () => {
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)
     const again = await me.serve()
     assert.strictEqual((await again.stop("SIGTERM")).status, 0)
+  })
+
+  it("stops the start of a SQLite store only while a webhook has a secret, a disabled one too", async () => {
+    const { kept, key } = await storeWithWebhooks()
+    const act = async (what: "disable" | "revoke") => {
+      const server = await me.serve()
+      assert.strictEqual((await server.call("POST", `/api/v1/webhooks/${kept}/${what}`)).status, 200)
+      assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    }
+    await act("disable")
+    rmSync(key)
+    assert.include((await me.flyball(["serve"])).err, `the secret of webhook ${kept} does not open with the key`)
+    copyFileSync(me.path("vault"), key)
+    await act("revoke")
+
+    rmSync(key)
+    const server = await me.serve()
+    assert.strictEqual((await server.call("POST", "/api/v1/webhooks", body)).status, 201)
+    const { err, status } = await server.stop("SIGTERM")
+    assert.strictEqual(status, 0)
+    assert.include(err, "a new key for webhooks' secrets was made in")
+    // It is the store's from now on: the one in the vault opens nothing.
+    copyFileSync(me.path("vault"), key)
+    assert.strictEqual((await me.flyball(["serve"])).status, 1)
+  })
+
+  it("stops every start while the file is garbled or others may read it, whatever the store holds", async () => {
+    for (const [text, mode, sentence] of [
+      ["not a key\n", 0o600, "each line is expected to be the base64 of 32 random bytes"],
+      [`${Buffer.alloc(32, 7).toString("base64")}\n`, 0o644, "may read"]
+    ] as const) {
+      mkdirSync(me.path(".flyball"), { recursive: true, mode: 0o700 })
+      rmSync(me.path(".flyball", "secrets.key"), { force: true })
+      writeFileSync(me.path(".flyball", "secrets.key"), text, { mode })
+      const { err, status } = await me.flyball(["serve"], { FLYBALL_SECRETS_LOST: "1" })
+      assert.strictEqual(status, 1)
+      assert.include(err, sentence)
+    }
+    const inMemory = await me.serve({ FLYBALL_DATABASE_URL: "sqlite::memory:" })
+    assert.strictEqual((await inMemory.stop("SIGTERM")).status, 0)
   })
 
   it("may be a file elsewhere, and is not made in the data folder then", async () => {
