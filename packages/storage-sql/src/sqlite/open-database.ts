@@ -1,5 +1,5 @@
 /** Opening a SQLite file for its one writer, or for reading. */
-import { readlinkSync, realpathSync, statSync } from "node:fs"
+import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { inMemory } from "./layout.ts"
@@ -33,7 +33,10 @@ export interface WritableDatabase {
 export const openForWriting = (file: string, busyTimeoutMs: number, known: ReadonlyArray<SqliteMigration> = migrations, cache = cacheKib): WritableDatabase => {
   const lock = file === inMemory ? null : lockForWriting(file, busyTimeoutMs)
   try {
-    if (file !== inMemory) refuseOrphanedLog(realName(file))
+    if (file !== inMemory) {
+      refuseOrphanedLog(realName(file))
+      refuseHardLinked(file)
+    }
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     schemaOf(db, known.length)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;
@@ -74,8 +77,33 @@ const refuseOrphanedLog = (file: string): void => {
   throw new StoreRefused(`${file} is not there or empty, and its log ${file}-wal is there: it holds what was written last, and would be deleted. Bring the file back beside it, or move the log to where the file went`)
 }
 
-/** Opens the file for reading beside a writer. It must exist and have this version's schema. */
+/** Names that a store's file has beside its own where a recovery or a restore was stopped between two steps. Nothing opens the file under them. */
+const ownLinks = /\.(?:retired-[1-9][0-9]{0,8}|partial-[0-9a-f]{12})$/
+
+/**
+ * Refuses a file with several names (hard links).
+ *
+ * SQLite finds a database's log, and this store its lock, by the name. Under another name the newest commits are not seen, and two processes write one file.
+ */
+export const refuseHardLinked = (file: string): void => {
+  const real = realName(file)
+  const found = orNull(() => statSync(real))
+  // A name that is not there yet, or a `file:` URI of a store that nothing changes.
+  if (found === null || found.nlink < 2) return
+  const folder = dirname(real)
+  const beside = readdirSync(folder).filter((name) => {
+    const other = orNull(() => statSync(join(folder, name)))
+    return name !== basename(real) && other?.ino === found.ino && other.dev === found.dev && realName(join(folder, name)) === join(folder, name)
+  })
+  const links = found.nlink - 1 - beside.filter((name) => name.startsWith(basename(real)) && ownLinks.test(name.slice(basename(real).length))).length
+  if (links < 1) return
+  const others = beside.length === 0 ? "" : ` (here: ${beside.join(", ")})`
+  throw new StoreRefused(`${real} has ${found.nlink} names (hard links)${others}, and a store has one: its log and its lock go by the name, so that a process under another name does not see the newest commits and may damage the file. Delete the other names; for a copy, run flyball backup`)
+}
+
+/** Opens the file for reading beside a writer. It must exist, under one name, and have this version's schema. */
 export const openForReading = (file: string, busyTimeoutMs: number, cache = cacheKib): DatabaseSync => {
+  refuseHardLinked(file)
   const db = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs })
   requireSchema(db)
   db.exec(`PRAGMA cache_size = -${cache}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)

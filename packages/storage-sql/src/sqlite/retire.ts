@@ -16,7 +16,7 @@ import { syncPath } from "../copy/durable-file.ts"
 import { failOrDie } from "./try-sqlite.ts"
 import { carryDocuments } from "./carry-documents.ts"
 import { requireSchema } from "./migrate.ts"
-import { lockForWriting } from "./open-database.ts"
+import { lockForWriting, refuseHardLinked } from "./open-database.ts"
 import { faultOf, StoreRefused } from "./sqlite-fault.ts"
 import { errorOf, requireUsable, type SqliteOptions } from "./threads.ts"
 
@@ -42,6 +42,7 @@ const retire = Effect.fnUntraced(function*({ busyTimeoutMs = defaultBusyTimeoutM
   const real = yield* trying(() => realpathSync(file))
   const fresh = `${real}.recovering`
   yield* trying(() => {
+    refuseHardLinked(real)
     settle(real, plan.head, busyTimeoutMs)
     after("settled")
     discard(fresh)

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -157,6 +157,43 @@ describe("a SQLite file", () => {
         rmSync(file)
       }
       assert.deepStrictEqual([readdirSync(place).sort(), readdirSync(join(place, "real"))], [["folder", "one.db", "real", "two.db"], ["store.db.lock"]])
+    }))
+
+  it.effect("with a second name (a hard link) is refused under both, for writing and reading, until one is gone", () =>
+    Effect.gen(function*() {
+      const place = join(folder, "hard-links")
+      const file = join(place, "store.db")
+      const other = join(place, "other.db")
+      mkdirSync(place)
+      yield* using(sqliteStorage({ file }), begin)
+      const before = readFileSync(file)
+      linkSync(file, other)
+      symlinkSync(file, join(place, "symbolic.db"))
+      for (const name of [file, other, join(place, "symbolic.db")]) {
+        // A small store reads and writes over one connection, so that each way of opening is seen by itself.
+        for (const how of [{ small: true }, { readOnly: true }]) {
+          const fault = yield* Effect.flip(using(sqliteStorage({ file: name, ...how }), (storage) => storage.head))
+          assert.deepInclude(fault, { _tag: "StorageUnavailable", wrote: "no" })
+          assert.match(fault.message, name === other ? /other.db has 2 names .*\(here: store.db\)/ : /store.db has 2 names .*\(here: other.db\).*Delete the other names/)
+        }
+      }
+      assert.deepStrictEqual(readFileSync(file), before)
+      assert.deepStrictEqual(readdirSync(place).filter((name) => /-(?:wal|shm)$/.test(name)), [])
+      rmSync(other)
+      assert.strictEqual((yield* using(sqliteStorage({ file }), (storage) => storage.head))?.seq, 0)
+    }))
+
+  it.effect("with the second name that a restore or a recovery left when it was stopped is opened", () =>
+    Effect.gen(function*() {
+      const place = join(folder, "left-links")
+      const file = join(place, "store.db")
+      mkdirSync(place)
+      yield* using(sqliteStorage({ file }), begin)
+      for (const end of ["partial-0123456789ab", "retired-1"]) {
+        linkSync(file, `${file}.${end}`)
+        for (const readOnly of [false, true]) assert.strictEqual((yield* using(sqliteStorage({ file, readOnly }), (storage) => storage.head))?.seq, 0)
+        rmSync(`${file}.${end}`)
+      }
     }))
 
   it.effect("is not opened where its links lead nowhere", () =>
