@@ -133,7 +133,7 @@ export function* evaluationsAfter({ agents, pack }: Begun, { evaluations, stepMs
     const input: EvaluationIn = { agent_id: agent.id, client_ref: `c-${place}`, run_id: runId, signals: caller }
     const asked = makeAsked(nodeCrypto, originTag, input, host)
     if (asked._tag === "Failure") throw asked.failure
-    const plan = planEvaluation(asked.success, { agent, asOf: { ms: atMs, seq: seq - 1 }, inForce: { live: bindings[who]!, shadow: null, expects: [] }, kill: "none", approved: false, latches: latched.get(runId) ?? none }, windows)
+    const plan = planEvaluation(asked.success, { agent, asOf: { ms: atMs, seq: seq - 1 }, inForce: { live: bindings[who]!, shadow: null, expects: [] }, kill: "none", approved: false, hasDrill: false, latches: latched.get(runId) ?? none }, windows)
     if (plan.latches.length > 0) latched.set(runId, new Set([...latched.get(runId) ?? none, ...plan.latches]))
     const evaluationSeq = seq
     yield sealed(atMs, plan.record.kind, plan.record.body as JsonObject, plan.record.parts)

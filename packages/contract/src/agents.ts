@@ -7,6 +7,9 @@ import { pageOf } from "./page.ts"
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
 export type AutonomyTier = (typeof autonomyTiers)[number]
 
+/** What a tier can need. */
+export const tierConditions = ["owner", "recertification", "published_envelope", "verified_identity", "attested_drill"] as const
+
 /** What a tier can need, in words. Refusals and traces use the names. */
 export const tierConditionWords: { readonly [condition: string]: string } = {
   owner: "an owner with a name and an e-mail address",
@@ -69,7 +72,7 @@ export type DisownIn = typeof DisownIn.Type
 export const RecertifyIn = Schema.Struct({ recert_due_at: instant })
 export type RecertifyIn = typeof RecertifyIn.Type
 
-/** An agent: the specification's `AgentOut` and what this service adds. Texts are null once their part was erased. */
+/** An agent: the specification's `AgentOut` and what this service adds. Texts are null once their part was erased. `effective_tier` is the tier at which an active agent acts: below `autonomy_tier` while it lacks a condition of that. */
 export const Agent = Schema.Struct({
   id: Schema.String,
   tenant_id: Schema.String,
@@ -79,6 +82,7 @@ export const Agent = Schema.Struct({
   owner_email: Schema.NullOr(Schema.String),
   org_unit: Schema.NullOr(Schema.String),
   autonomy_tier: oneOf(autonomyTiers),
+  effective_tier: oneOf(autonomyTiers),
   blast_radius: Schema.Record(Schema.String, Schema.Unknown),
   status: oneOf(agentStatuses),
   recert_due_at: Schema.NullOr(instant),

@@ -51,6 +51,7 @@ export const ShadowOut = Schema.Struct({ outcome: oneOf(evaluationOutcomes), mat
 
 /**
  * An evaluation. `signals` is what was sent; null once it was erased, and where it has no exact JSON form. `envelope_*` is the innermost envelope in force, null where there was none.
+ * `tier` is the agent's own, `effective_tier` the one whose floor counted: that of the highest tier whose conditions the agent still met.
  * `valid_ms`: how long from `created_at` an agent may act on it.
  */
 export const Evaluation = Schema.Struct({
@@ -79,6 +80,7 @@ export const Evaluation = Schema.Struct({
   run_id: Schema.NullOr(Schema.String),
   approval_id: Schema.NullOr(Schema.String),
   tier: Schema.String,
+  effective_tier: Schema.String,
   agent_status: Schema.String,
   as_of_ms: Schema.Int,
   as_of_seq: Schema.Int,
@@ -92,12 +94,14 @@ export type Evaluation = typeof Evaluation.Type
 /** One thing that would have to be otherwise: a stretch of numbers, or a value; null: absent. */
 export const ChangeOut = Schema.Struct({ signal: Schema.String, source: Schema.String, from: Schema.Unknown, to: Schema.Unknown })
 
-/** Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why there is none. */
+/** Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why there is none. `tier_reason` says why the agent acted below its tier; null where it did not. */
 export const ExplanationOut = Schema.Struct({
   evaluation_id: Schema.String,
   outcome: oneOf(evaluationOutcomes),
   matched_rule: Schema.String,
   rule_reason: Schema.NullOr(Schema.String),
+  effective_tier: Schema.String,
+  tier_reason: Schema.NullOr(Schema.String),
   nearest: Schema.NullOr(Schema.Struct({ outcome: oneOf(evaluationOutcomes), changes: Schema.Array(ChangeOut), held: Schema.Array(Schema.String), sentence: Schema.String })),
   reason: Schema.NullOr(oneOf(["least_restrictive", "no_cell", "none", "partial", "withheld"]))
 })

@@ -7,7 +7,7 @@
  * Spec: document 1 section 6; api.md "Events to webhooks". The envelope is document 2's, section 2.
  */
 import { Schema } from "effect"
-import { autonomyTiers, riskClasses } from "./agents.ts"
+import { autonomyTiers, riskClasses, tierConditions } from "./agents.ts"
 import { gapReasons } from "./decisions.ts"
 import { envelopeChanges, envelopeModes } from "./envelopes.ts"
 import { id, identifier, instant, integer, oneOf, patterned } from "./fields.ts"
@@ -56,6 +56,9 @@ export const webhookEvents = {
   }),
   "agent.activated": entry("An agent may act by itself, as far as its tier and envelope go.", AGENT, {
     agent_id: agentId, autonomy_tier: oneOf(autonomyTiers), writer
+  }),
+  "agent.tier_lowered": entry("An active agent lost a condition of its tier: it stays active, and evaluations take the floor of `effective_tier`.", AGENT, {
+    agent_id: agentId, autonomy_tier: oneOf(autonomyTiers), effective_tier: oneOf(autonomyTiers), missing: oneOf(tierConditions), writer
   }),
   "agent.suspended": entry("An agent may not act until it is activated again.", AGENT, {
     agent_id: agentId, reason: oneOf(suspensionCauses), writer

@@ -152,6 +152,16 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
     }))
   },
   {
+    what: "a store in which an agent keeps its tier without what that needs", foundBy: "evaluations", says: /acts at L1; the record says L2/, options: (chosen) => ({ ...crowded(chosen), acts: ["govern", "evaluate", "evaluate", "withdraw"] }),
+    ports: () => withCommit("evaluation.made", (storage, { records = [], ...change }) => storage.commit({ ...change, records: records.map((record): RecordDraft => "effective_tier" in record.body ? { ...record, body: { ...record.body, effective_tier: record.body["tier"]! } } : record) }))
+  },
+  {
+    what: "a store in which the clock of half an owner starts before its record", foundBy: "owners", says: /and 0 records say so/, options: (chosen) => ({ ...lightly(chosen), acts: ["inherit"] }),
+    ports: () => withStorage(({ find }) => ({
+      find: (collection, key, value) => Effect.map(find(collection, key, value), (found) => collection !== "agents" ? found : found.map((one) => one.body["ownerEmail"] === null ? { ...one, body: { ...one.body, ownerComplete: false } } : one))
+    }))
+  },
+  {
     what: "a store that forgets what an evaluation's client_ref is for", foundBy: "evaluations", says: /is evaluated \d times/,
     ports: () => withCommit("evaluation.made", (storage, { records = [], ...change }) => storage.commit({ ...change, records: records.map(({ once: _, ...record }): RecordDraft => record) }))
   }

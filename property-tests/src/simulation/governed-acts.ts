@@ -1,7 +1,10 @@
 /** What clients do with a governed agent: publish what bounds it, have it evaluated, take that back, settle it. Every number is a choice of the seed. */
 import { Agents, Capture, Envelopes, Evaluations, systemHost, Waivers } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
+import { planRegister } from "../../../packages/core/src/agents/plan-register.ts"
+import { newId } from "../../../packages/core/src/ids.ts"
+import { asRules1 } from "../../../packages/core/src/testing/rules-1.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { lineOf } from "./ledger.ts"
 
@@ -29,7 +32,7 @@ const spending = (most: number): { readonly [member: string]: unknown } => ({
 })
 
 /** Refusals of one who comes second: what he wanted is there, or somebody else was quicker. */
-const settledAlready: ReadonlySet<string> = new Set(["NothingToPublish", "EnvelopeRevisionConflict", "InvalidTransition", "AgentVersionConflict", "EnvelopeNotInForce", "WaiverNotOpen"])
+const settledAlready: ReadonlySet<string> = new Set(["NothingToPublish", "EnvelopeRevisionConflict", "InvalidTransition", "AgentVersionConflict", "EnvelopeNotInForce", "WaiverNotOpen", "TierGateUnmet"])
 
 const allowing = Effect.fnUntraced(function*<A>(client: Client, what: string, answer: { readonly done: true; readonly value: A } | { readonly done: false; readonly refusal: { readonly _tag: string } } | null) {
   if (answer === null || answer.done) return answer?.value ?? null
@@ -139,5 +142,31 @@ const waive: Act = Effect.fnUntraced(function*(client) {
   if (asked !== null) yield* allowing(client, "grant", yield* ask(client, "grant", Waivers.use((waivers) => waivers.grant(id, asked.id, second))))
 })
 
+/** Takes its envelope out of force: the agent stays active and acts at a lower tier, until somebody publishes again. */
+const withdraw: Act = Effect.fnUntraced(function*(client) {
+  const agentId = yield* agentOf(client)
+  const id = agentId === null || client.pick(2) === 0 ? null : yield* envelopeOf(client, agentId)
+  if (id !== null) yield* allowing(client, "withdraw", yield* ask(client, "withdraw", Envelopes.use((envelopes) => envelopes.withdraw(id, {}, systemHost))))
+})
+
+/** An older process beside these hosts registers an agent with half an owner, as rules 1 took it. */
+const inherit: Act = Effect.fnUntraced(function*(client) {
+  const name = `half ${client.pick(2)}`
+  const registered = Effect.gen(function*() {
+    const storage = yield* Storage
+    const plan = planRegister({ agentId: yield* newId("agt"), input: { name, org_unit: "ops", owner_name: "Ada" }, writer: systemHost, limits: null })
+    yield* Effect.catchTag(storage.commit(asRules1(Result.getOrThrow(plan).change)), "StorageConflict", () => Effect.void)
+  })
+  if ((yield* ask(client, "inherit", registered)) === null) return
+  const orphaned = Effect.gen(function*() {
+    const agent = yield* (yield* Agents).find(name)
+    if (agent === null || agent.orphaned_since === null) return null
+    const records = yield* (yield* Storage).records({ agentId: agent.id, kinds: ["agent.orphaned"], from: 0, limit: 2 })
+    return records.length === 1 ? null : `${agent.id} is an orphan since ${agent.orphaned_since}, and ${records.length} records say so`
+  })
+  const seen = yield* ask(client, "half an owner", orphaned)
+  if (seen?.done === true && seen.value !== null) client.ledger.problems.push(`owners: ${seen.value}`)
+})
+
 /** The acts by name. */
-export const governedActs = { govern, evaluate, void: takeBack, account, waive } satisfies { readonly [name: string]: Act }
+export const governedActs = { govern, evaluate, void: takeBack, account, waive, withdraw, inherit } satisfies { readonly [name: string]: Act }

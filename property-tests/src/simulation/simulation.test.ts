@@ -34,7 +34,7 @@ describe("the simulation", () => {
       totals.add(result)
     }
     // The runs must have met what they are about.
-    for (const what of ["witness", "settle", "erase", "mint", "revoke", "sign", "export", "announce", "subscribe", "switch", "redeliver", "recover", "publish", "evaluate", "void", "grant", "settle refused: DecisionAlreadySettled", "erase refused: PartErased"]) {
+    for (const what of ["witness", "settle", "erase", "mint", "revoke", "sign", "export", "announce", "subscribe", "switch", "redeliver", "recover", "publish", "evaluate", "void", "grant", "withdraw", "half an owner", "settle refused: DecisionAlreadySettled", "erase refused: PartErased"]) {
       assert.isAbove(totals.answers.get(what) ?? 0, 5, what)
     }
     // Other content under a reference that is taken comes in about one run of thirty, and which that are shifts with every call that the service makes.

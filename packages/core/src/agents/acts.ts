@@ -18,6 +18,7 @@ import type { AgentDocument } from "./rules/document.ts"
 import { isCompleteOwner } from "./rules/owner.ts"
 import { conditionsOf, DRILL_AGE_MS, type TierCondition } from "./rules/tier-gate.ts"
 import type { TierEvidenceApi } from "./tier-evidence.ts"
+import { tierFactsOf } from "./tier-facts.ts"
 
 /** An act on the agent of this id, as far as `scope` sees it. Answers the agent after it. */
 type Act<Input, Refusal> = (id: string, input: Input, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | Refusal | ReadFault>
@@ -56,9 +57,11 @@ export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentAc
     commitPlanned(storage, Effect.gen(function*() {
       const stored = yield* readAgent(storage, id, scope)
       const planned = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
-      if (planned === null) return agentOut(stored, tenantId)
+      // Before the commit: a fault behind it would say that an act failed which is done.
+      const shown = { tenantId, facts: yield* tierFactsOf(evidence, id, planned?.agent ?? stored.body) }
+      if (planned === null) return agentOut(stored, shown)
       yield* storage.commit(planned.change)
-      return agentOut({ id, version: stored.version + 1, body: planned.agent }, tenantId)
+      return agentOut({ id, version: stored.version + 1, body: planned.agent }, shown)
     }), { collection: AGENTS, id })
 
   /** The agent after an act of time alone; null where it plans nothing, or the agent is gone. */

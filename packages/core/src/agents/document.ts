@@ -4,6 +4,7 @@ import { formatInstant } from "@flyball/evidence"
 import type { Document } from "../storage/port.ts"
 import { idAtMs } from "../id-time.ts"
 import type { AgentDocument } from "./rules/document.ts"
+import { effectiveTier, type TierFacts } from "./rules/effective-tier.ts"
 import { orphanedSinceMs, orphanSuspendAtMs } from "./rules/owner.ts"
 
 /** Collection of the agents. */
@@ -19,8 +20,14 @@ export interface StoredAgent {
 /** The agent in a document of the collection `agents`; only this folder writes there. */
 export const storedAgent = (document: Document): StoredAgent => ({ id: document.id, version: document.version, body: document.body as AgentDocument })
 
+/** What an agent's document does not say, and the interface shows. */
+export interface ShownWith {
+  readonly tenantId: string
+  readonly facts: TierFacts
+}
+
 /** The agent as the interface shows it. Members whose capability does not exist yet have their empty value. */
-export const agentOut = (agent: StoredAgent, tenantId: string): Agent => ({
+export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Agent => ({
   id: agent.id,
   tenant_id: tenantId,
   name: agent.body.name,
@@ -29,6 +36,7 @@ export const agentOut = (agent: StoredAgent, tenantId: string): Agent => ({
   owner_email: agent.body.ownerEmail,
   org_unit: agent.body.orgUnit,
   autonomy_tier: agent.body.autonomyTier,
+  effective_tier: effectiveTier(agent.body, facts),
   blast_radius: agent.body.blastRadius,
   status: agent.body.status,
   recert_due_at: instantOf(agent.body.recertDueAtMs),
@@ -52,9 +60,9 @@ export const agentOut = (agent: StoredAgent, tenantId: string): Agent => ({
 export const orphanedAt = (agent: StoredAgent): number | null => orphanedSinceMs(agent.body, idAtMs(agent.id))
 
 /** The agent as the list of orphans shows it; null when it is none. */
-export const orphanOut = (agent: StoredAgent, tenantId: string): Orphan | null => {
+export const orphanOut = (agent: StoredAgent, shown: ShownWith): Orphan | null => {
   const sinceMs = orphanedAt(agent)
-  return sinceMs === null ? null : { ...agentOut(agent, tenantId), orphaned_since: formatInstant(sinceMs), suspend_at: formatInstant(orphanSuspendAtMs(sinceMs)) }
+  return sinceMs === null ? null : { ...agentOut(agent, shown), orphaned_since: formatInstant(sinceMs), suspend_at: formatInstant(orphanSuspendAtMs(sinceMs)) }
 }
 
 const instantOf = (atMs: number | null | undefined): string | null => (atMs === null || atMs === undefined ? null : formatInstant(atMs))

@@ -13,10 +13,12 @@ import type { StorageConflict } from "../storage/faults.ts"
 import { type Document, type ReadFault, Storage } from "../storage/port.ts"
 import { Tenant } from "../tenant.ts"
 import type { Writer } from "../writer.ts"
-import { AGENTS, agentOut, orphanOut, storedAgent } from "./document.ts"
+import { AGENTS, agentOut, orphanedAt, orphanOut, type StoredAgent, storedAgent } from "./document.ts"
 import { type AgentActs, agentActs } from "./acts.ts"
 import { planRegister, type RegisterPlan, type RegistrationLimits } from "./plan-register.ts"
+import type { AgentDocument } from "./rules/document.ts"
 import { TierEvidence } from "./tier-evidence.ts"
+import { tierFactsOf } from "./tier-facts.ts"
 
 /** Agents read at a time while listing: the registry is never held whole. */
 const PAGE = 500
@@ -61,7 +63,12 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
   static readonly layer: Layer.Layer<Agents, never, Storage | Tenant> = Layer.effect(Agents, Effect.gen(function*() {
     const storage = yield* Storage
     const { tenantId } = yield* Tenant
-    const out = (document: Document): Agent => agentOut(storedAgent(document), tenantId)
+    const evidence = yield* TierEvidence
+    const shown = (agent: StoredAgent) => Effect.map(tierFactsOf(evidence, agent.id, agent.body), (facts) => ({ tenantId, facts }))
+    const out = (document: Document): Effect.Effect<Agent, ReadFault> => {
+      const agent = storedAgent(document)
+      return Effect.map(shown(agent), (with_) => agentOut(agent, with_))
+    }
     const inScope = (scope: Scope) => (document: Document): boolean => covers(scope, storedAgent(document).body.orgUnit)
 
     /** Names are stored in NFC; whoever looks one up may write its accents in another way. */
@@ -97,34 +104,36 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
     const register: AgentsApi["register"] = Effect.fnUntraced(function*(input, writer, options = {}) {
       // An agent that starts again finds itself, also where its tier was raised above what its key could register today.
       const own = yield* byName(input.name)
-      if (own !== null && inScope(scopeOf(options))(own)) return { agent: out(own), created: false }
+      if (own !== null && inScope(scopeOf(options))(own)) return { agent: yield* out(own), created: false }
       const { document, created } = yield* registered(input, writer, options)
       if (!inScope(scopeOf(options))(document)) return yield* nameTaken(document, scopeOf(options))
-      return { agent: out(document), created }
+      return { agent: yield* out(document), created }
     })
 
-    const create: AgentsApi["create"] = (input, writer, options = {}) => Effect.flatMap(registered(input, writer, options), ({ created, document }) =>
-      created ? Effect.succeed(out(document)) : Effect.fail(nameTaken(document, scopeOf(options))))
+    const create: AgentsApi["create"] = Effect.fnUntraced(function*(input, writer, options = {}) {
+      const { created, document } = yield* registered(input, writer, options)
+      return created ? yield* out(document) : yield* nameTaken(document, scopeOf(options))
+    })
 
     const get: AgentsApi["get"] = Effect.fnUntraced(function*(id, scope = everyUnit) {
       const document = isId("agent", id) ? yield* storage.get(AGENTS, id) : null
-      return document !== null && inScope(scope)(document) ? out(document) : yield* new AgentNotFound({ agentId: id })
+      return document !== null && inScope(scope)(document) ? yield* out(document) : yield* new AgentNotFound({ agentId: id })
     })
 
     const find: AgentsApi["find"] = Effect.fnUntraced(function*(name, scope = everyUnit) {
       const document = yield* byName(name)
-      return document !== null && inScope(scope)(document) ? out(document) : null
+      return document !== null && inScope(scope)(document) ? yield* out(document) : null
     })
 
     /** The one agent that an exact name leaves: what an agent asks for at every start must not read the whole registry. */
     const named = Effect.fnUntraced(function*(name: string, query: AgentListQuery, scope: Scope) {
       const document = yield* byName(name)
-      const isIn = document !== null && inScope(scope)(document) && matches(query, out(document)) && (query.after === undefined || compareText(document.id, query.after) > 0)
-      return isIn ? [out(document)] : []
+      const isIn = document !== null && inScope(scope)(document) && matches(query, storedAgent(document).body) && (query.after === undefined || compareText(document.id, query.after) > 0)
+      return isIn ? [yield* out(document)] : []
     })
 
     /** What `show` makes of each agent in scope, up to `limit`; agents for which it answers null are left out. */
-    const collect = Effect.fnUntraced(function*<A>(show: (document: Document) => A | null, scope: Scope, first: string | undefined, limit: number) {
+    const collect = Effect.fnUntraced(function*<A>(show: (agent: StoredAgent) => Effect.Effect<A | null, ReadFault>, scope: Scope, first: string | undefined, limit: number) {
       const found: Array<A> = []
       let after = first
       while (found.length < limit) {
@@ -132,8 +141,9 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         const size = found.length === 0 && after === first ? Math.min(limit, PAGE) : PAGE
         const page = yield* storage.list(AGENTS, after === undefined ? { limit: size } : { after, limit: size })
         for (const document of page) {
-          const shown = inScope(scope)(document) ? show(document) : null
+          const shown = inScope(scope)(document) ? yield* show(storedAgent(document)) : null
           if (shown !== null) found.push(shown)
+          if (found.length === limit) break
         }
         if (page.length < size) break
         after = page.at(-1)!.id
@@ -144,19 +154,16 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
     const list: AgentsApi["list"] = (query, scope = everyUnit) =>
       query.name !== undefined
         ? named(query.name, query, scope)
-        : collect((document) => {
-          const agent = out(document)
-          return matches(query, agent) ? agent : null
-        }, scope, query.after, query.limit ?? Number.POSITIVE_INFINITY)
+        : collect((agent) => matches(query, agent.body) ? Effect.map(shown(agent), (with_) => agentOut(agent, with_)) : Effect.succeed(null), scope, query.after, query.limit ?? Number.POSITIVE_INFINITY)
 
     const orphans: AgentsApi["orphans"] = (scope = everyUnit, { after, limit } = {}) =>
-      collect((document) => orphanOut(storedAgent(document), tenantId), scope, after, limit ?? Number.POSITIVE_INFINITY)
+      collect((agent) => orphanedAt(agent) === null ? Effect.succeed(null) : Effect.map(shown(agent), (with_) => orphanOut(agent, with_)), scope, after, limit ?? Number.POSITIVE_INFINITY)
 
-    return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence: yield* TierEvidence }), attachIdentity: attachIdentity({ storage, crypto: yield* EvidenceCrypto, trust: yield* TrustStore }) })
+    return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence }), attachIdentity: attachIdentity({ storage, crypto: yield* EvidenceCrypto, trust: yield* TrustStore, evidence }) })
   }))
 }
 
-const matches = (query: AgentListQuery, agent: Agent): boolean =>
+const matches = (query: AgentListQuery, agent: AgentDocument): boolean =>
   (query.status === undefined || agent.status === query.status) &&
-  (query.autonomy_tier === undefined || agent.autonomy_tier === query.autonomy_tier) &&
+  (query.autonomy_tier === undefined || agent.autonomyTier === query.autonomy_tier) &&
   (query.q === undefined || agent.name.startsWith(query.q))

@@ -110,7 +110,7 @@ const stopping: ReadonlySet<string> = new Set(["@killed", "@suspended", "@not_ac
 /** Tier and status stand in the evaluation's own record. */
 const asRecorded = ({ orgUnit, server, untold }: AgentThen, body: JsonMap): AgentThen => ({
   orgUnit,
-  server: { ...server, tier: Number(String(body["tier"]).slice(1)), agent_status: String(body["agent_status"]) },
+  server: { ...server, tier: Number(String(body["effective_tier"] ?? body["tier"]).slice(1)), agent_status: String(body["agent_status"]) },
   untold: untold.filter((name) => name !== "tier" && name !== "agent_status")
 })
 

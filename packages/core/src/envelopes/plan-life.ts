@@ -5,6 +5,7 @@ import { Result } from "effect"
 import { reasonPart } from "../agents/parts.ts"
 import { present } from "../present.ts"
 import type { JsonMap } from "../replay/rules/types.ts"
+import type { EventDraft } from "../storage/outbox.ts"
 import type { ChangeSet, DocumentPut, JsonObject, PartDraft } from "../storage/port.ts"
 import { event } from "../webhooks/event.ts"
 import type { Writer } from "../writer.ts"
@@ -116,16 +117,19 @@ export const planPublish = (crypto: Crypto, { body, id, version }: StoredEnvelop
 /**
  * Decides what withdrawing an envelope would change: nothing is in force for its target any more, and everything is denied. One person does it, since it only tightens.
  *
+ * `lowered`: the events of the agents that act at a lower tier without it.
+ *
  * - Fails: `EnvelopeNotInForce` when nothing is in force or on trial.
  */
-export const planWithdraw = ({ body, id, version }: StoredEnvelope, reason: string | null, writer: Writer, epoch: DocumentPut): Result.Result<EnvelopePlan, EnvelopeNotInForce> => {
+export const planWithdraw = ({ body, id, version }: StoredEnvelope, reason: string | null, writer: Writer, epoch: DocumentPut, lowered: ReadonlyArray<EventDraft>): Result.Result<EnvelopePlan, EnvelopeNotInForce> => {
   if ((body.live === null || body.withdrawn) && body.shadow === null) return Result.fail(new EnvelopeNotInForce())
   const envelope = { ...body, withdrawn: body.live !== null, shadow: null }
   return Result.succeed({
     envelope,
     change: {
       puts: [putEnvelope(id, version, envelope), epoch],
-      records: [{ kind: "envelope.withdrawn", agentId: body.agentId, body: { envelope_id: id, writer: writer.id }, parts: reasonPart(reason) }]
+      records: [{ kind: "envelope.withdrawn", agentId: body.agentId, body: { envelope_id: id, writer: writer.id }, parts: reasonPart(reason) }],
+      events: envelope.withdrawn ? lowered : []
     }
   })
 }

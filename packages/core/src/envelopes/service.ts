@@ -8,12 +8,17 @@ import { Context, Effect, Layer, pipe } from "effect"
 import { TrustsCanonicalRoles } from "../access-mapping/trusts-canonical-roles.ts"
 import { AGENTS, storedAgent } from "../agents/document.ts"
 import { readAgent } from "../agents/read-agent.ts"
+import { canBeLowered } from "../agents/rules/effective-tier.ts"
+import { DRILL_AGE_MS } from "../agents/rules/tier-gate.ts"
+import { TierEvidence } from "../agents/tier-evidence.ts"
+import { tierLowered } from "../agents/tier-lowered.ts"
 import { EvidenceCrypto } from "../chain/crypto.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { newId } from "../ids.ts"
 import type { JsonMap } from "../replay/rules/types.ts"
 import { ERASED_AUTHOR, secondPerson } from "../principals/second-person.ts"
 import { covers, everyUnit, type Scope } from "../scope.ts"
+import type { EventDraft } from "../storage/outbox.ts"
 import { type JsonObject, type ReadFault, Storage } from "../storage/port.ts"
 import type { Writer } from "../writer.ts"
 import { diffOut } from "./examination/examine.ts"
@@ -65,6 +70,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
     const examiner = yield* Examiner
     const trustsCanonical = yield* TrustsCanonicalRoles
     const inForce = inForceReader(storage)
+    const evidence = yield* TierEvidence
 
     /** A text taken down at once, so that nothing its caller does to it later, while a commit waits or afterwards, is published. */
     const draftOf = (json: { readonly [name: string]: unknown }): Effect.Effect<Draft, InvalidInput> => {
@@ -91,6 +97,22 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         return agent === null ? [] : [storedAgent(agent)]
       }
       return orgUnit === null ? [] : (yield* storage.find(AGENTS, "org_unit", orgUnit)).map(storedAgent)
+    })
+
+    /**
+     * The events of the active agents that withdrawing an envelope leaves without one. It happens in one commit with the withdrawal, which is not held up
+     * by what else changes about the agents of a unit: an agent that is activated at the same moment has no event.
+     */
+    const loweredBy = Effect.fnUntraced(function*(stored: StoredEnvelope, writer: Writer) {
+      const events: Array<EventDraft> = []
+      const { ms } = yield* storage.asOf
+      for (const agent of (yield* agentsOf(stored)).filter(({ body }) => canBeLowered(body))) {
+        const bound = yield* inForce.of(agent.id, agent.body.orgUnit, ms)
+        const hasDrill = agent.body.autonomyTier === "L4" && (yield* evidence.attestedDrill(agent.id, ms - DRILL_AGE_MS))
+        const before = { agent: agent.body, facts: { hasEnvelope: bound.live.layers.length > 0, hasDrill } }
+        events.push(...tierLowered(agent, before, { agent: agent.body, facts: { hasEnvelope: false, hasDrill } }, writer))
+      }
+      return events
     })
 
     /** A published version, by its text. */
@@ -222,7 +244,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       withdraw: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
         const epoch = yield* nextEpoch(storage)
         const stored = yield* readStoredEnvelope(storage, id, scope)
-        const { change, envelope } = yield* Effect.fromResult(planWithdraw(stored, reason, writer, epoch))
+        const { change, envelope } = yield* Effect.fromResult(planWithdraw(stored, reason, writer, epoch, yield* loweredBy(stored, writer)))
         yield* storage.commit(change)
         return envelopeOut({ id, version: stored.version + 1, body: envelope })
       })),

@@ -7,6 +7,8 @@ import { type AgentNotFound, ClientRefReused } from "@flyball/contract"
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent } from "../agents/document.ts"
 import { readAgent } from "../agents/read-agent.ts"
+import { DRILL_AGE_MS } from "../agents/rules/tier-gate.ts"
+import type { TierEvidenceApi } from "../agents/tier-evidence.ts"
 import type { InForce, InForceReader } from "../envelopes/in-force.ts"
 import { MAX_ATTEMPTS } from "../commit-planned.ts"
 import type { JsonMap } from "../replay/rules/types.ts"
@@ -40,6 +42,7 @@ export interface Evaluating {
   readonly inForce: InForceReader
   readonly keeper: MeterKeeper
   readonly steps: EvaluationStepsApi
+  readonly evidence: Pick<TierEvidenceApi, "attestedDrill">
   /** Whether the keeper is this batch's alone. */
   readonly isInLine: boolean
 }
@@ -51,6 +54,7 @@ interface Prepared {
   readonly kill: Effect.Success<ReturnType<EvaluationStepsApi["killOf"]>>
   readonly approval: { readonly approved: boolean; readonly change: ChangeSet }
   readonly inForce: InForce
+  readonly hasDrill: boolean
   readonly run: RunLatches | null
 }
 
@@ -116,7 +120,7 @@ const notYetMade = Effect.fnUntraced(function*(storage: StorageApi, requests: Re
   })
 })
 
-const prepareAll = Effect.fnUntraced(function*({ inForce, steps, storage }: Evaluating, requests: ReadonlyArray<Request>, asOf: AsOf, answers: Map<Request, Evaluated>) {
+const prepareAll = Effect.fnUntraced(function*({ evidence, inForce, steps, storage }: Evaluating, requests: ReadonlyArray<Request>, asOf: AsOf, answers: Map<Request, Evaluated>) {
   const prepared: Array<Prepared> = []
   const runs = new Map<string, RunLatches>()
   for (const request of requests) {
@@ -130,6 +134,7 @@ const prepareAll = Effect.fnUntraced(function*({ inForce, steps, storage }: Eval
     prepared.push({
       request, agent, inForce: bound,
       kill: yield* steps.killOf(agent.id),
+      hasDrill: agent.body.autonomyTier === "L4" && agent.body.status === "active" && (yield* evidence.attestedDrill(agent.id, asOf.ms - DRILL_AGE_MS)),
       approval: typeof approval_id === "string" ? yield* steps.approval(approval_id, agent.id, action_digest ?? null) : { approved: false, change: {} },
       run: inRun ? runs.get(runKey) ?? null : null
     })
@@ -141,8 +146,8 @@ const prepareAll = Effect.fnUntraced(function*({ inForce, steps, storage }: Eval
 const asOfThen = (with_: Evaluating, prepared: ReadonlyArray<Prepared>, readMs: number, atMs: number): Effect.Effect<ReadonlyArray<Prepared>, ReadFault> =>
   atMs === readMs ? Effect.succeed(prepared) : Effect.forEach(prepared, (one) => Effect.map(with_.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce })))
 
-const standingOf = ({ agent, approval, inForce, kill, run }: Prepared, asOf: AsOf) =>
-  ({ agent, asOf, inForce, kill: kill.state, approved: approval.approved, latches: run?.set ?? noSet })
+const standingOf = ({ agent, approval, hasDrill, inForce, kill, run }: Prepared, asOf: AsOf) =>
+  ({ agent, asOf, hasDrill, inForce, kill: kill.state, approved: approval.approved, latches: run?.set ?? noSet })
 
 /** Which meters and keys these evaluations look at: what they say on empty windows does not change that. */
 const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlySet<string> => {

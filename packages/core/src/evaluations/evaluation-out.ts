@@ -1,11 +1,13 @@
 /** An evaluation as the interface shows it, from what its record holds. */
 import { type Evaluation, VERDICT_VALID_MS } from "@flyball/contract"
 import { formatInstant, fromUtf8 } from "@flyball/evidence"
+import { lostCondition } from "../agents/rules/effective-tier.ts"
 import { recordHash } from "../capture/receipts.ts"
 import type { Combination } from "../envelopes/rules/compile.ts"
 import { renderTrace } from "../envelopes/rules/trace.ts"
 import type { JsonMap } from "../replay/rules/types.ts"
 import { innermost } from "./plan-evaluation.ts"
+import { lostWords, tiersOf } from "./lost-words.ts"
 import { decisionOf, readSide } from "./rules/recorded-side.ts"
 import { shownSignals } from "./rules/signals-part.ts"
 
@@ -25,6 +27,7 @@ export const evaluationOut = ({ atMs, body, hash, parts, seq }: EvaluationRecord
   const advice = jsonOf(parts.get("advice")) as JsonMap | null
   const signalsPart = parts.get("signals")
   const signals = signalsPart === undefined ? null : shownSignals(signalsPart)
+  const { effective, tier } = tiersOf(body)
   const shadow = body["shadow"] === undefined ? null : readSide(body["shadow"] as JsonMap)
   return {
     id: String(body["evaluation_id"]),
@@ -35,7 +38,7 @@ export const evaluationOut = ({ atMs, body, hash, parts, seq }: EvaluationRecord
     signals: typeof signals === "object" && signals !== null && !Array.isArray(signals) ? signals as JsonMap : null,
     outcome: side.outcome,
     matched_rule: side.matchedRule,
-    trace: renderTrace(combination, decisionOf(side)).map(({ failed_on, id, outcome, result, step }) => ({ step, id, result, outcome: outcome ?? null, failed_on: failed_on ?? null })),
+    trace: withTier(renderTrace(combination, decisionOf(side)).map(({ failed_on, id, outcome, result, step }) => ({ step, id, result, outcome: outcome ?? null, failed_on: failed_on ?? null })), body),
     created_at: formatInstant(atMs),
     seq,
     record_hash: recordHash(hash),
@@ -51,7 +54,8 @@ export const evaluationOut = ({ atMs, body, hash, parts, seq }: EvaluationRecord
     action_digest: typeof body["action_digest"] === "string" ? `sha256:${body["action_digest"]}` : null,
     run_id: text(body["run_id"]),
     approval_id: text(body["approval_id"]),
-    tier: String(body["tier"]),
+    tier,
+    effective_tier: effective,
     agent_status: String(body["agent_status"]),
     as_of_ms: Number(body["as_of_ms"]),
     as_of_seq: Number(body["as_of_seq"]),
@@ -60,6 +64,15 @@ export const evaluationOut = ({ atMs, body, hash, parts, seq }: EvaluationRecord
     waivers: (body["waivers"] ?? []) as ReadonlyArray<string>,
     shadow: shadow === null ? null : { outcome: shadow.outcome, matched_rule: shadow.matchedRule, layers: shadow.layers.map(layerOut) }
   }
+}
+
+/** The trace with the step that says why the agent acted below its tier, behind that of its status. */
+const withTier = (trace: Evaluation["trace"], body: JsonMap): Evaluation["trace"] => {
+  const { effective, tier } = tiersOf(body)
+  const lost = lostCondition(tier, effective)
+  const place = trace.findIndex(({ result, step }) => step === "agent" && result === "miss")
+  if (lost === null || place < 0) return trace
+  return [...trace.slice(0, place + 1), { step: "tier", id: effective, result: "miss", outcome: null, failed_on: lostWords(lost) }, ...trace.slice(place + 1)]
 }
 
 const layerOut = ({ digest, envelopeId, version }: { readonly digest: string; readonly envelopeId: string; readonly version: number }) => ({ envelope_id: envelopeId, version, digest: `sha256:${digest}` })

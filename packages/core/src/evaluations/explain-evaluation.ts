@@ -5,6 +5,7 @@ import { outcomes } from "../envelopes/rules/compiled.ts"
 import { decide, type Ready } from "../envelopes/rules/decide.ts"
 import { explain } from "../envelopes/rules/explain.ts"
 import type { EvaluationRecord } from "./evaluation-out.ts"
+import { tierReason, tiersOf } from "./lost-words.ts"
 import { readSide } from "./rules/recorded-side.ts"
 import { serverSignals } from "./rules/server-signals.ts"
 import { signalsOf } from "./rules/signals-part.ts"
@@ -18,7 +19,8 @@ import { signalsOf } from "./rules/signals-part.ts"
 export const explainEvaluation = (record: EvaluationRecord, ready: Ready | null, agent: StoredAgent, latches: ReadonlySet<string>): ExplanationOut => {
   const { body, parts } = record
   const side = readSide(body)
-  const base = { evaluation_id: String(body["evaluation_id"]), outcome: side.outcome, matched_rule: side.matchedRule }
+  const { effective, tier } = tiersOf(body)
+  const base = { effective_tier: effective, tier_reason: tierReason(tier, effective), evaluation_id: String(body["evaluation_id"]), outcome: side.outcome, matched_rule: side.matchedRule }
   const without = (reason: ExplanationOut["reason"], ruleReason: string | null = null): ExplanationOut => ({ ...base, rule_reason: ruleReason, nearest: null, reason })
   const ruleReason = ready?.rules.find(({ id }) => id === side.matchedRule)?.reason ?? null
   if (side.outcome === outcomes[0]) return without("least_restrictive", ruleReason)
@@ -28,7 +30,7 @@ export const explainEvaluation = (record: EvaluationRecord, ready: Ready | null,
   const decision = decide(ready, { signals: signalsOf(signals), runId: typeof body["run_id"] === "string" ? body["run_id"] : null }, {
     kill: "none",
     agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: true },
-    server: serverSignals({ ...agent.body, autonomyTier: String(body["tier"]) as typeof agent.body.autonomyTier, status: "active" }),
+    server: serverSignals({ ...agent.body, autonomyTier: effective, status: "active" }),
     latches,
     windows: (meter) => ({ value: side.meters.find(({ id }) => id === meter.id)?.value ?? 0, count: 0 }),
     approved: false

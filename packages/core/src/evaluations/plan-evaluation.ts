@@ -3,6 +3,7 @@ import type { EvaluationIn } from "@flyball/contract"
 import { canonicalBytes, type Crypto } from "@flyball/evidence"
 import { contentDigest } from "../capture/content-digest.ts"
 import type { StoredAgent } from "../agents/document.ts"
+import { effectiveTier } from "../agents/rules/effective-tier.ts"
 import type { InForce } from "../envelopes/in-force.ts"
 import { type Action, decide, type KillState } from "../envelopes/rules/decide.ts"
 import type { Decision } from "../envelopes/rules/decision.ts"
@@ -42,6 +43,8 @@ export interface Standing {
   readonly inForce: InForce
   readonly kill: KillState
   readonly approved: boolean
+  /** Whether a drill of the agent was attested so recently that it counts. Asked of agents at L4 alone. */
+  readonly hasDrill: boolean
   readonly latches: ReadonlySet<string>
 }
 
@@ -76,8 +79,9 @@ export const askedDigest = (crypto: Crypto, input: AskedInput, signalsPart: Uint
 export const planEvaluation = (asked: Asked, standing: Standing, windows: Windows, reviewId: string | null = null): EvaluationPlan => {
   const { agent, approved, asOf, inForce, kill, latches: set } = standing
   const { input } = asked
+  const actingTier = effectiveTier(agent.body, { hasEnvelope: inForce.live.layers.length > 0, hasDrill: standing.hasDrill })
   const action: Action = { signals: asked.signals, runId: input.run_id ?? null }
-  const situation = { kill, agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: isActive(agent.id, agent.body, asOf.ms), inactiveRule: inactiveRuleOf(agent.body.status, RULES) }, server: serverSignals(agent.body), latches: set, approved }
+  const situation = { kill, agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: isActive(agent.id, agent.body, asOf.ms), inactiveRule: inactiveRuleOf(agent.body.status, RULES) }, server: serverSignals({ ...agent.body, autonomyTier: actingTier }), latches: set, approved }
   const side = (binding: Binding, trial: boolean): { readonly decision: Decision; readonly recorded: RecordedSide } => {
     const windowOf = (meter: string, key: string): string => windows.windowOf(trial, binding.owners.get(meter) ?? "", meter, key)
     const decision = decide(binding.ready, action, { ...situation, windows: (meter, key) => windows.state(windowOf(meter.id, key), meter.windowMs) })
@@ -96,6 +100,7 @@ export const planEvaluation = (asked: Asked, standing: Standing, windows: Window
     as_of_seq: asOf.seq,
     client_ref: input.client_ref,
     decided_by: "server",
+    effective_tier: actingTier,
     evaluation_id: asked.evaluationId,
     latches: latches.length === 0 ? null : latches,
     mode: "enforced",

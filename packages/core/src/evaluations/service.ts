@@ -4,6 +4,7 @@ import { canonicalBytes } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../agents/read-agent.ts"
 import { reasonPart } from "../agents/parts.ts"
+import { TierEvidence } from "../agents/tier-evidence.ts"
 import { recordHash } from "../capture/receipts.ts"
 import { contentDigest } from "../capture/content-digest.ts"
 import { Chain } from "../chain/chain.ts"
@@ -54,7 +55,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
     const steps = yield* EvaluationSteps
     const { originTag } = yield* Chain
     const inForce = inForceReader(storage)
-    const evaluating = { storage, inForce, keeper: meterKeeper(storage, foldCarried(storage, crypto, yield* RetiredStores)), steps, isInLine: false }
+    const evaluating = { storage, inForce, keeper: meterKeeper(storage, foldCarried(storage, crypto, yield* RetiredStores)), steps, evidence: yield* TierEvidence, isInLine: false }
     /** Agents whose last evaluation had to wait in line: the next one need not find that out by reading everything. */
     const metered = new Set<string>()
     const queued = (yield* evaluationQueue)({ ...evaluating, isInLine: true })

@@ -83,6 +83,8 @@ export interface AgentInfo {
   readonly owner_email: string | null
   readonly org_unit: string | null
   readonly autonomy_tier: Tier
+  /** The tier at which an active agent acts: below `autonomy_tier` while it lacks a condition of that. */
+  readonly effective_tier: Tier
   readonly blast_radius: { readonly [name: string]: unknown }
   readonly status: "draft" | "active" | "suspended" | "decommissioned"
   readonly recert_due_at: string | null

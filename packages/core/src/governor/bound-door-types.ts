@@ -43,6 +43,8 @@ export interface EvaluationInfo {
   readonly valid_ms: number
   readonly mode: "enforced" | "shadow"
   readonly tier: string
+  /** The tier whose floor counted. */
+  readonly effective_tier: string
   readonly agent_status: string
   readonly meters: ReadonlyArray<{ readonly id: string; readonly value: number; readonly after: number; readonly as_of_seq: number; readonly reserved: boolean }>
   readonly shadow: { readonly outcome: Outcome; readonly matched_rule: string } | null
@@ -54,6 +56,9 @@ export interface ExplanationInfo {
   readonly outcome: Outcome
   readonly matched_rule: string
   readonly rule_reason: string | null
+  readonly effective_tier: string
+  /** Why the agent acted below its tier; null where it did not. */
+  readonly tier_reason: string | null
   readonly nearest: { readonly outcome: Outcome; readonly changes: ReadonlyArray<{ readonly signal: string; readonly source: string; readonly from: unknown; readonly to: unknown }>; readonly held: ReadonlyArray<string>; readonly sentence: string } | null
   readonly reason: string | null
 }

@@ -6,9 +6,13 @@ import { Clock, Effect, Result } from "effect"
 import { allowed } from "../agents/change-agent.ts"
 import { AGENTS, type StoredAgent } from "../agents/document.ts"
 import { readAgent } from "../agents/read-agent.ts"
+import type { AgentDocument } from "../agents/rules/document.ts"
+import type { TierEvidenceApi } from "../agents/tier-evidence.ts"
+import { tierFactsOf } from "../agents/tier-facts.ts"
+import { tierLowered } from "../agents/tier-lowered.ts"
 import { commitPlanned } from "../commit-planned.ts"
 import { everyUnit, type Scope } from "../scope.ts"
-import type { ReadFault, StorageApi } from "../storage/port.ts"
+import type { ChangeSet, ReadFault, StorageApi } from "../storage/port.ts"
 import { isIngestKey, type Writer } from "../writer.ts"
 import { type Attached, readIdentity } from "./identity-input.ts"
 import { judgeCard } from "./judge-card.ts"
@@ -22,6 +26,7 @@ export interface AttachOptions {
   readonly storage: StorageApi
   readonly crypto: Crypto
   readonly trust: TrustStoreApi
+  readonly evidence: TierEvidenceApi
 }
 
 /** Why an identity is not attached, whatever it is. */
@@ -38,10 +43,17 @@ export type AttachIdentity = (id: string, input: IdentityIn, writer: Writer, sco
   Effect.Effect<IdentityVerdict, AttachRefusal | TrustStoreUnavailable | ReadFault>
 
 /** Attaching identities over a store and a trust store. */
-export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): AttachIdentity => {
+export const attachIdentity = ({ crypto, evidence, storage, trust }: AttachOptions): AttachIdentity => {
   const judged = Effect.fnUntraced(function*(sent: SentCard, keys: ReadonlyArray<TrustedKey>, agentName: string, nowMs: number) {
     const verdict = yield* judgeCard(sent, { crypto, keys, agentName, nowMs })
     return attestedCard(verdict, sent.detached === null ? "a2a_signed_card" : "signed_card", crypto.sha256Hex(sent.card))
+  })
+
+  /** The change with the event of an agent that loses a verified identity by it, and so acts at a lower tier. */
+  const withLowered = Effect.fnUntraced(function*(stored: StoredAgent, agent: AgentDocument, change: ChangeSet, writer: Writer) {
+    if (stored.body.identityVerified !== true || agent.identityVerified === true) return change
+    const facts = yield* tierFactsOf(evidence, stored.id, stored.body)
+    return { ...change, events: [...change.events ?? [], ...tierLowered(stored, { agent: stored.body, facts }, { agent, facts }, writer)] }
   })
 
   return Effect.fnUntraced(function*(id, input, writer, scope = everyUnit) {
@@ -54,7 +66,7 @@ export const attachIdentity = ({ crypto, storage, trust }: AttachOptions): Attac
       const nowMs = yield* Clock.currentTimeMillis
       const attested = attached.kind === "card" ? yield* judged(attached.sent, yield* Effect.fromResult(keys), stored.body.name, nowMs) : attestedDeclaration(attached.source, attached.ref)
       const { agent, change } = planAttach(stored, attested, writer, nowMs)
-      const { hash, seq } = (yield* storage.commit(change)).records[0]!
+      const { hash, seq } = (yield* storage.commit(yield* withLowered(stored, agent, change, writer))).records[0]!
       return {
         agent_id: id,
         identity_verified: attested.verdict === "verified",

@@ -63,6 +63,12 @@ const governed = Effect.gen(function*() {
 const emitters: { readonly [T in EventType]: Act } = {
   "agent.registered": courier,
   "agent.activated": active,
+  "agent.tier_lowered": Effect.gen(function*() {
+    const id = yield* governed
+    yield* agents((service) => service.update(id, { autonomy_tier: "L2" }, writer))
+    const [envelope] = yield* Envelopes.use((envelopes) => envelopes.list({ agent_id: id }))
+    yield* Envelopes.use((envelopes) => envelopes.withdraw(envelope!.id, { reason: "Ada left" }, writer))
+  }),
   "agent.suspended": Effect.flatMap(active, ({ id }) => agents((service) => service.suspend(id, { reason: "paid Ada twice" }, writer))),
   "agent.recert_overdue": Effect.gen(function*() {
     const { agent } = yield* agents((service) => service.register({ name: "courier", org_unit: "ward 7", owner_name: "Ada", owner_email: "ada@example.org", recert_due_at: "2026-11-22T03:00:00.000Z" }, writer))

@@ -18,7 +18,7 @@ const envelopePart = part("envelope", 262_144, "the envelope, `envelope/1`")
 export const envelopeKinds: ReadonlyArray<KindRow> = [
   {
     kind: "evaluation.made",
-    about: "Our verdict on what an agent intends, under the envelopes in force just before this record. `shadow` is what versions on trial would have said; nobody is bound by it. `rules` is the version of the rules that decided, 1 where it is absent.",
+    about: "Our verdict on what an agent intends, under the envelopes in force just before this record. `shadow` is what versions on trial would have said; nobody is bound by it. `rules` is the version of the rules that decided, 1 where it is absent. `effective_tier` is the tier whose floor counted: always there from rules 2 on, and `tier` before.",
     body: [
       may("action_digest", hash),
       agentId,
@@ -28,6 +28,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       must("as_of_seq", count),
       must("client_ref", name(128)),
       must("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
+      may("effective_tier", tier),
       must("evaluation_id", id("evl_")),
       may("latches", { type: "list", of: name(64), min: 1, max: 256 }),
       layers,

@@ -7,11 +7,12 @@ import { deliveriesChecker } from "./deliveries.ts"
 import { evaluationsChecker } from "./evaluations.ts"
 import { guardChecker } from "./guard.ts"
 import { outboxChecker } from "./outbox.ts"
+import { ownersChecker } from "./owners.ts"
 import { packsChecker } from "./packs.ts"
 import { replayChecker } from "./replay.ts"
 
 const checkers: { readonly [name: string]: Checker } = {
-  chain: chainChecker, replay: replayChecker, guard: guardChecker, capture: captureChecker, outbox: outboxChecker, deliveries: deliveriesChecker, evaluations: evaluationsChecker, packs: packsChecker
+  chain: chainChecker, replay: replayChecker, guard: guardChecker, capture: captureChecker, outbox: outboxChecker, deliveries: deliveriesChecker, evaluations: evaluationsChecker, owners: ownersChecker, packs: packsChecker
 }
 
 /** Runs every checker over the world as it is now. A checker that fails has found something too. */

@@ -22,7 +22,7 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(Objec
   "agent.decommissioned": (document, record) =>
     ({ ...document, body: { ...leftOut(document.body, "suspendedReason"), status: "decommissioned", decommissionedAtMs: instant(record.body["decommissioned_at"]) } }),
   "agent.recertified": (document, record) => ({ ...document, body: { ...document.body, recertDueAtMs: instant(record.body["recert_due_at"]) } }),
-  "agent.owner_transferred": (document, record) => withOwner({ ...document, body: { ...leftOut(leftOut(document.body, "orphanedAtMs"), "ownerComplete"), ...incomplete(record) } }, record),
+  "agent.owner_transferred": (document, record) => withOwner({ ...document, body: withCompleteness(leftOut(document.body, "orphanedAtMs"), record) }, record),
   "agent.identity_attested": (document, record) => record.body["verdict"] === "rejected" ? document : withIdentity(document, record),
   "agent.orphaned": (document, record) => {
     const body = { ...document.body, orphanedAtMs: instant(record.body["since"]) }
@@ -41,15 +41,15 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
     autonomyTier: String(record.body["autonomy_tier"]),
     riskClass: text(record.body["risk_class"]) ?? "unclassified",
     status: "draft",
-    recertDueAtMs: instant(record.body["recert_due_at"]),
-    ...incomplete(record)
+    recertDueAtMs: instant(record.body["recert_due_at"])
   }
-  const empty: ExpectedDocument = { collection: "agents", id: String(record.body["agent_id"]), body, unique: {}, unknown: [], erased: [], personal: [...profileMembers, ...ownerMembers, ...identityMembers] }
+  const empty: ExpectedDocument = { collection: "agents", id: String(record.body["agent_id"]), body: withCompleteness(body, record), unique: {}, unknown: [], erased: [], personal: [...profileMembers, ...ownerMembers, ...identityMembers] }
   return withOwner(withProfile(empty, record), record)
 }
 
-/** What a record says of an incomplete owner. Its body says so: the part that names the owner may be erased or withheld. */
-const incomplete = ({ body }: ReplayRecord): JsonMap => (body["owner_complete"] === false ? { ownerComplete: false } : {})
+/** What a record says of whether the owner is complete. Its body says so: the part that names the owner may be erased or withheld. A process of rules 1 leaves the member as it is. */
+const withCompleteness = (members: JsonMap, { body: { owner_complete: said } }: ReplayRecord): JsonMap =>
+  said === false ? { ...members, ownerComplete: false } : said === true ? leftOut(members, "ownerComplete") : members
 
 /** The document with the profile that a record tells, as far as it is known here. */
 const withProfile = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {

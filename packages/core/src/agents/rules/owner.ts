@@ -16,7 +16,7 @@ export const isCompleteOwner = (owner: Named): boolean => owner.ownerName !== nu
  * Rules 1 took a name or an address alone. Such an agent has its owner until a record says that the owner is incomplete.
  */
 export const hasOwner = (agent: Named & Pick<AgentDocument, "ownerComplete">): boolean =>
-  agent.ownerComplete !== false && (agent.ownerName !== null || agent.ownerEmail !== null)
+  isCompleteOwner(agent) || agent.ownerComplete !== false && (agent.ownerName !== null || agent.ownerEmail !== null)
 
 /** Whether an agent of rules 1 has half an owner and no record says so yet. */
 export const lacksOrphanRecord = (agent: AgentDocument): boolean =>

@@ -11,13 +11,20 @@ export type TierCondition = "owner" | "recertification" | "published_envelope" |
 /** Age up to which a drill counts. Unit: milliseconds. */
 export const DRILL_AGE_MS = 30 * 86_400_000
 
-/** The lowest tier that needs a condition. */
-export const tierGate: ReadonlyArray<{ readonly from: AutonomyTier; readonly needs: TierCondition }> = [
-  { from: "L0", needs: "owner" },
-  { from: "L0", needs: "recertification" },
-  { from: "L2", needs: "published_envelope" },
-  { from: "L3", needs: "verified_identity" },
-  { from: "L4", needs: "attested_drill" }
+/** A row: the lowest tier that needs a condition, and what losing it does to an active agent. `suspends`: after a time of its own (`due.ts`). `lowers`: its effective tier, at once. */
+export interface GateRow {
+  readonly from: AutonomyTier
+  readonly needs: TierCondition
+  readonly lost: "suspends" | "lowers"
+}
+
+/** The table, in the order of tiers. */
+export const tierGate: ReadonlyArray<GateRow> = [
+  { from: "L0", needs: "owner", lost: "suspends" },
+  { from: "L0", needs: "recertification", lost: "suspends" },
+  { from: "L2", needs: "published_envelope", lost: "lowers" },
+  { from: "L3", needs: "verified_identity", lost: "lowers" },
+  { from: "L4", needs: "attested_drill", lost: "lowers" }
 ]
 
 /** What a tier needs. */

@@ -1,4 +1,5 @@
 /** The body of a record of an evaluation, read as it lies: no copy is made of what is compared once. */
+import type { AutonomyTier } from "../../agents/rules/document.ts"
 import type { Outcome } from "../../envelopes/rules/compiled.ts"
 import type { JsonMap } from "../../replay/rules/types.ts"
 
@@ -29,13 +30,14 @@ export interface EvaluationBody extends SideBody {
   readonly as_of_seq: number
   readonly client_ref: string
   readonly decided_by: string
+  readonly effective_tier?: AutonomyTier
   readonly evaluation_id: string
   readonly latches?: ReadonlyArray<string>
   readonly mode: string
   readonly rules?: number
   readonly run_id?: string
   readonly shadow?: SideBody
-  readonly tier: string
+  readonly tier: AutonomyTier
   readonly waivers?: ReadonlyArray<string>
 }
 

@@ -6,6 +6,7 @@
 import type { AgentDocument } from "../../agents/rules/document.ts"
 import type { Meter } from "../../envelopes/rules/envelope.ts"
 import type { ReplayRecord } from "../../replay/rules/types.ts"
+import { actingSignals } from "./acting-tier.ts"
 import type { Bindings, Bound } from "./bindings.ts"
 import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
 import type { GovernedState } from "./governed-state.ts"
@@ -37,7 +38,7 @@ export const factsOf = (state: GovernedState, bindings: Bindings, { parts }: Rep
   const onTrial = body.shadow === undefined ? null : layersOf(state, body.shadow)
   if (layers === null || (body.shadow !== undefined && onTrial === null)) return null
   const [live, shadow] = [bindings.of(layers, false), onTrial === null ? null : bindings.of(onTrial, true)]
-  const server = serverOf(state, body)
+  const server = actingSignals(serverOf(state, body), body)
   for (const bound of [live, shadow]) if (bound !== null && !isTold(bound, server)) return null
   const isActive = body.agent_status === "active" && body.matched_rule !== "@suspended"
   const inactiveRule = inactiveRuleOf(body.agent_status, body.rules ?? 1)

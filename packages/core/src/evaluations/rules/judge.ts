@@ -3,6 +3,7 @@ import { equalBytes } from "@flyball/evidence"
 import type { Decision } from "../../envelopes/rules/decision.ts"
 import { areNewerRules, newerRules } from "../../replay/rules/rules-version.ts"
 import type { ReplayRecord } from "../../replay/rules/types.ts"
+import { actingSignals, judgeActingTier } from "./acting-tier.ts"
 import { AdviceBytes } from "./advice.ts"
 import { type Bound, Bindings } from "./bindings.ts"
 import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
@@ -83,6 +84,8 @@ export class Judge {
     const inForce = this.#state.inForce(agentId, atMs)
     const layers = judgeLayers(this.#state, body, inForce, this.#fromGenesis)
     if (layers !== null && layers.verdict !== "withheld") return layers
+    const acting = judgeActingTier(document, body)
+    if (acting !== null) return acting
     const sums = judgeSums(body, seq) ?? (body.shadow === undefined ? null : judgeSums(body.shadow, seq))
     if (sums !== null) return sums
     if (layers !== null) return layers
@@ -94,7 +97,7 @@ export class Judge {
     const hidden = live.hidden ?? shadow?.hidden ?? null
     if (hidden !== null) return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
     const runId = body.run_id ?? null
-    const known: Known = { signals: signals.bytes, runId, kill: "none", agent: { id: agentId, orgUnit: document.orgUnit ?? "", isActive: isActive(agentId, document, atMs, madeMs), inactiveRule: inactiveRuleOf(document.status, body.rules ?? 1) }, server, latches: this.#latches.of(agentId, runId ?? ""), approved: false, windows: this.#sides.windows }
+    const known: Known = { signals: signals.bytes, runId, kill: "none", agent: { id: agentId, orgUnit: document.orgUnit ?? "", isActive: isActive(agentId, document, atMs, madeMs), inactiveRule: inactiveRuleOf(document.status, body.rules ?? 1) }, server: actingSignals(server, body), latches: this.#latches.of(agentId, runId ?? ""), approved: false, windows: this.#sides.windows }
     return this.#judgeSides(body, parts, live, shadow, known)
   }
 

@@ -33,7 +33,7 @@ export const isPlainEvaluation = (body: JsonMap, isAgent: (id: string) => boolea
   return (status === "active" || status === "suspended") && decidedBy === "server" && mode === "enforced" && isOutcome(outcome) && isTier(tier) &&
     typeof agentId === "string" && isAgent(agentId) && isWriter(body["writer"]) &&
     isCount(body["as_of_ms"]) && isCount(body["as_of_seq"]) && isName(body["client_ref"], 128) && isRule(body["matched_rule"]) &&
-    (body["rules"] === undefined || isKnownRules(body["rules"])) && (body["run_id"] === undefined || isRun(body["run_id"])) && (body["stopped_on"] === undefined || isName(body["stopped_on"], 64)) &&
+    (body["effective_tier"] === undefined || isTier(body["effective_tier"])) && (body["rules"] === undefined || isKnownRules(body["rules"])) && (body["run_id"] === undefined || isRun(body["run_id"])) && (body["stopped_on"] === undefined || isName(body["stopped_on"], 64)) &&
     body["action_digest"] === undefined && body["approval_id"] === undefined && body["review_id"] === undefined && body["shadow"] === undefined && body["waivers"] === undefined &&
     (body["latches"] === undefined || areLatches(body["latches"])) && areLayers(body["layers"]) && areMeters(body["meters"]) && isTrace(body["trace"])
 }

@@ -109,7 +109,7 @@ describe("evaluating again", () => {
     assert.deepInclude(all.at(-1)!.body, { agent_status: "draft", matched_rule: "@not_active", rules: 2 })
     assert.strictEqual(evaluation(all, 0, {}), "ok")
     assert.strictEqual(evaluation(all, 0, { matched_rule: "@suspended" }), "rule_mismatch")
-    const { rules: _, ...older } = all.at(-1)!.body
+    const { effective_tier: _tier, rules: _, ...older } = all.at(-1)!.body
     assert.strictEqual(changed(all, "evaluation.made", 0, () => ({ ...older, matched_rule: "@suspended" }))[0], "ok")
     assert.strictEqual(changed(all, "evaluation.made", 0, () => older)[0], "rule_mismatch")
   }).pipe(Effect.provide(governorWorld())))

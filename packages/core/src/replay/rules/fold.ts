@@ -1,13 +1,17 @@
 /** Folds records, in order, into the documents they say there are. */
 import { foldMappingChanged } from "../../access-mapping/rules/fold.ts"
+import type { AgentDocument } from "../../agents/rules/document.ts"
 import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../../agents/rules/fold.ts"
 import { envelopeKindsWithParts, foldEnvelopeBegun, foldEnvelopeDrafted, foldEnvelopePublished, foldEnvelopeWithdrawn, foldVersion } from "../../envelopes/life/rules/fold.ts"
+import { expectedTier, judgeActingTier } from "../../evaluations/rules/acting-tier.ts"
+import { evaluationBody } from "../../evaluations/rules/evaluation-body.ts"
 import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../../ingest-keys/rules/fold.ts"
 import { foldModel, MODELS } from "../../models/rules/fold.ts"
 import { foldProvenanceAdded } from "../../provenance/rules/fold.ts"
 import { foldPrincipalSeen } from "../../principals/rules/fold.ts"
 import { foldWaiver, waiverKindsWithParts } from "../../waivers/rules/fold.ts"
 import { foldWebhookChanged, foldWebhookCreated, foldWebhookRevoked } from "../../webhooks/rules/fold.ts"
+import { areNewerRules } from "./rules-version.ts"
 import type { Difference, ExpectedDocument, ReplayRecord } from "./types.ts"
 
 /** Collections whose documents follow from records alone. All others are working state, and no business of replay. */
@@ -82,6 +86,8 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
     case "decision.witnessed":
       checkStatus(state, record)
       return count(state, record, "witnessed")
+    case "evaluation.made":
+      return checkTier(state, record)
     case "decision.settled":
       return count(state, record, "settled")
     case "capture.gap":
@@ -123,6 +129,13 @@ const checkStatus = (state: ReplayState, record: ReplayRecord): void => {
   const found = record.body["agent_status"]
   if (expected === undefined || expected === found) return
   state.differences.push({ collection: "records", id: String(record.seq), path: "/body/agent_status", expected: String(expected), found: String(found) })
+}
+
+/** The tier whose floor an evaluation took, by the records before it. Evaluations expect agent and envelopes unchanged. */
+const checkTier = (state: ReplayState, { body, seq }: ReplayRecord): void => {
+  const agent = collectionOf(state, "agents").get(String(body["agent_id"]))
+  const found = agent === undefined || areNewerRules(body) ? null : judgeActingTier(agent.body as unknown as AgentDocument, evaluationBody(body))
+  if (found !== null) state.differences.push({ collection: "records", id: String(seq), path: "/body/effective_tier", expected: expectedTier(agent!.body as unknown as AgentDocument, evaluationBody(body)), found: String(body["effective_tier"] ?? "nothing") })
 }
 
 const collectionOf = (state: ReplayState, collection: string): Map<string, ExpectedDocument> => {

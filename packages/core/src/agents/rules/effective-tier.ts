@@ -1,0 +1,42 @@
+/**
+ * The tier at which an agent acts: the highest one, up to its own, whose conditions it still meets.
+ *
+ * The gate of `tier-gate.ts` is passed once. What an active agent loses after that lowers this tier and nothing else. Spec: decision 0038.
+ */
+import type { AgentDocument, AutonomyTier } from "./document.ts"
+import { type TierCondition, tierGate } from "./tier-gate.ts"
+
+/** What others know of an agent that its document does not say. */
+export interface TierFacts {
+  /** Whether an envelope is in force for it. */
+  readonly hasEnvelope: boolean
+  /** Whether a drill of it was attested so recently that it counts. */
+  readonly hasDrill: boolean
+}
+
+const tiers: ReadonlyArray<AutonomyTier> = ["L0", "L1", "L2", "L3", "L4"]
+
+/** Whether the tier of an agent can be lowered at all: only active agents act, and up to L1 nothing is asked that could be lost. */
+export const canBeLowered = ({ autonomyTier, status }: Pick<AgentDocument, "autonomyTier" | "status">): boolean =>
+  status === "active" && tierGate.some(({ from, lost }) => lost === "lowers" && from <= autonomyTier)
+
+/** The tier at which an agent acts. */
+export const effectiveTier = (agent: AgentDocument, facts: TierFacts): AutonomyTier => {
+  if (!canBeLowered(agent)) return agent.autonomyTier
+  const met: { readonly [C in TierCondition]?: boolean } = { published_envelope: facts.hasEnvelope, verified_identity: agent.identityVerified === true, attested_drill: facts.hasDrill }
+  const lost = tierGate.find(({ from, lost, needs }) => lost === "lowers" && from <= agent.autonomyTier && met[needs] !== true)
+  return lost === undefined ? agent.autonomyTier : tiers[tiers.indexOf(lost.from) - 1]!
+}
+
+/** A tier above the effective one, and the condition that it needs and the agent lost. */
+export interface LostCondition {
+  readonly tier: AutonomyTier
+  readonly condition: TierCondition
+}
+
+/** Why an agent acts below its tier: the next tier and what that needs; null where it acts at its tier. */
+export const lostCondition = (tier: AutonomyTier, effective: AutonomyTier): LostCondition | null => {
+  if (effective >= tier) return null
+  const row = tierGate.find(({ from, lost }) => lost === "lowers" && from > effective)
+  return row === undefined ? null : { tier: row.from, condition: row.needs }
+}
