@@ -6,6 +6,7 @@ import { findingText, resultText, unfaithfulText, verdictText } from "./explanat
 import type { ShownPrevious } from "./previous-chain.ts"
 import { printable } from "./printable.ts"
 import { actCounts } from "./replay/four-eyes-report.ts"
+import { notReplayedEntry } from "./replay/not-replayed.ts"
 import type { Replayed } from "./replay/replay-report.ts"
 import { replayCounts, replayEntries } from "./replay/replay-text.ts"
 
@@ -30,7 +31,7 @@ export const humanReport = (report: Report, splitView: SplitView | null = null, 
     bodies === null ? [] : entry("Bodies", bodyCounts(bodies)),
     splitView === null ? [] : ["The two checkpoints that contradict each other:", ...splitView.notes.flatMap((note) => ["", ...note.trimEnd().split("\n").map((line) => `    ${printable(line)}`)])],
     findings(report),
-    ...[...bodies === null ? [] : bodyEntries(bodies), ...replayed === null || replayed.replay === null ? [] : replayEntries(replayed.replay)]
+    ...[...bodies === null ? [] : bodyEntries(bodies), ...replayed === null || replayed.replay === null ? [] : [...replayEntries(replayed.replay), notReplayedEntry]]
       .map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),
     report.not_checked.length === 0 ? [] : ["Not checked, ignored or missing", ...report.not_checked.flatMap((sentence) => wrap(sentence, "  - ", "    "))],
     ["What this says", ...wrap(report.statement, "  ", "  "), ...replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  ")]

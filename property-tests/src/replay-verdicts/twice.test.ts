@@ -57,8 +57,9 @@ describe("what is sealed twice is named", () => {
     expect((await verdictsOf(settled({ decision_seq: 1, evaluation_seq: evaluation }))).found).toEqual([[0, "ended_twice"]])
   })
 
-  it("and nothing that ends for the first time, or lies behind the record", async () => {
+  it("and nothing that ends for the first time, or lies behind the record: those name other records than they should", async () => {
     const after = open.records.length + 5
-    expect((await verdictsOf(settled({ decision_seq: 1, evaluation_seq: 2 }), settled({ decision_seq: after, evaluation_seq: after }), settled({ decision_seq: after, evaluation_seq: after }))).found).toEqual([])
+    expect((await verdictsOf(settled({ decision_seq: 1, evaluation_seq: 2 }), settled({ decision_seq: after, evaluation_seq: after }), settled({ decision_seq: after, evaluation_seq: after }))).found)
+      .toEqual([[0, "reference_mismatch"], [1, "reference_mismatch"], [2, "reference_mismatch"]])
   })
 })

@@ -2,7 +2,7 @@
 import type { ReplayRecord } from "@flyball/core/recompute"
 
 /** Verdicts on a draft, a publication or a grant. The first that applies; `withheld`: what would be needed is not shown, and what is shown agrees. */
-export const actVerdicts = ["ok", "digest_mismatch", "second_person_missing", "authors_mismatch", "draft_mismatch", "waiver_mismatch", "withheld"] as const
+export const actVerdicts = ["ok", "digest_mismatch", "second_person_missing", "authors_mismatch", "draft_mismatch", "number_mismatch", "waiver_mismatch", "withheld"] as const
 export type ActVerdictName = (typeof actVerdicts)[number]
 
 /** What is wrong with an act, or not known of it. */

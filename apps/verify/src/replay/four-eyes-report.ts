@@ -47,6 +47,7 @@ export const actText: { readonly [verdict in ActVerdictName]: string } = {
   second_person_missing: "It takes two people, and one did it.",
   authors_mismatch: "Not all who wrote on it are among its authors.",
   draft_mismatch: "What was published is not what was drafted.",
+  number_mismatch: "Its version or revision is not the next one.",
   waiver_mismatch: "What was granted is not what was asked for.",
   withheld: "It could not be judged."
 }

@@ -4,7 +4,7 @@
  * Spec: document 1 part 5; decisions 0025 and 0026.
  */
 import { checkBody, type JsonObject } from "@flyball/evidence"
-import type { RecomputedPublication, ReplayRecord } from "@flyball/core/recompute"
+import { EnvelopeNumbers, type RecomputedPublication, type ReplayRecord, type WrongNumber } from "@flyball/core/recompute"
 import { type Act, act, type ActVerdict } from "./act.ts"
 import { type Asked, askedBy, grantProblem } from "./granted.ts"
 import { People, placeOf } from "./people.ts"
@@ -46,6 +46,7 @@ export class FourEyes {
   readonly #agents = new Map<string, string | null>()
   readonly #asked = new Map<string, Asked>()
   readonly #people: People
+  readonly #numbers: EnvelopeNumbers
   readonly #sha256: Sha256
   readonly #compare: (record: ReplayRecord) => RecomputedPublication
   /** Whether all that was drafted and asked for is known. */
@@ -55,6 +56,7 @@ export class FourEyes {
   constructor({ compare, fromGenesis, sha256 }: { readonly compare: (record: ReplayRecord) => RecomputedPublication; readonly fromGenesis: boolean; readonly sha256: Sha256 }) {
     this.#isWhole = fromGenesis
     this.#people = new People(fromGenesis)
+    this.#numbers = new EnvelopeNumbers(fromGenesis)
     this.#compare = compare
     this.#sha256 = sha256
   }
@@ -75,12 +77,13 @@ export class FourEyes {
       if (!isErasure) this.#forget()
       return null
     }
+    const number = this.#numbers.take(record)
     if (isErasure) {
       if (body["name"] === "envelope") this.#erase(placeOf(Number(body["seq"]), before))
       return null
     }
     // What was done in a chain before this one is for a replay of that chain's own pack to judge.
-    const found = before === 0 && judgedKinds.has(kind) ? this.#judge(record) : null
+    const found = before === 0 && judgedKinds.has(kind) ? this.#judge(record, number) : null
     this.#fold(record, place)
     return found
   }
@@ -88,15 +91,16 @@ export class FourEyes {
   /** A draft or a request in words that this version does not know: from here on nothing is known as to what can be published. */
   #forget(): void {
     this.#isWhole = false
+    this.#numbers.forget()
     this.#candidates.clear()
     this.#asked.clear()
   }
 
-  #judge(record: ReplayRecord): Act {
+  #judge(record: ReplayRecord, number: WrongNumber | null): Act {
     const { body, kind } = record
     if (kind === "waiver.granted") return act(record, grantProblem(record, this.#asked.get(String(body["waiver_id"])) ?? (this.#isWhole ? null : undefined), this.#people, this.#sha256))
     const problem = digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
-    return act(record, problem === null || problem.verdict === "withheld" ? this.#otherAgent(body) ?? problem : problem)
+    return act(record, problem === null || problem.verdict === "withheld" ? this.#otherAgent(body) ?? numberProblem(number) ?? problem : problem)
   }
 
   /** For whom an envelope is never changes. */
@@ -172,6 +176,9 @@ export class FourEyes {
     }
   }
 }
+
+const numberProblem = (wrong: WrongNumber | null): ActVerdict | null =>
+  wrong === null ? null : { verdict: "number_mismatch", reason: `The next ${wrong.member} is ${wrong.expected}; the record says ${wrong.found}.` }
 
 const agentOf = ({ agent_id: agentId }: JsonObject): string | null => typeof agentId === "string" ? agentId : null
 

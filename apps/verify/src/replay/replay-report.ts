@@ -4,6 +4,7 @@ import type { Recomputed, RecomputeVerdict } from "@flyball/core/recompute"
 import { worstExit } from "../worst-exit.ts"
 import type { Act } from "./act.ts"
 import { ActCount, actStatement, type FourEyesReport, wrongActs } from "./four-eyes-report.ts"
+import { notReplayed } from "./not-replayed.ts"
 
 /** Members in snake_case are the JSON that `--json` prints. */
 export interface ReplayReport {
@@ -21,6 +22,8 @@ export interface ReplayReport {
   /** Why the records before the first one here are not known, where the chain follows another one; null otherwise. */
   readonly previous_missing: string | null
   readonly four_eyes: FourEyesReport
+  /** What no replay looks at, whatever the pack shows: the same in every report. */
+  readonly not_replayed: ReadonlyArray<string>
   readonly statement: string
 }
 
@@ -72,7 +75,7 @@ export class ReplayCount {
   report(unreadable: number, missing: string | null = null): ReplayReport {
     const counts = [...this.#counts]
     const evaluations = counts.reduce((sum, [, count]) => sum + count, 0)
-    const rest = { evaluations, verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld, late: { count: this.#lateCount, seqs: this.#late, beyond_ms: this.#lateMs }, unreadable_records: unreadable, previous_missing: missing, four_eyes: this.#acts.report() }
+    const rest = { evaluations, verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld, late: { count: this.#lateCount, seqs: this.#late, beyond_ms: this.#lateMs }, unreadable_records: unreadable, previous_missing: missing, four_eyes: this.#acts.report(), not_replayed: notReplayed }
     return { ...rest, statement: statementOf(rest) }
   }
 }

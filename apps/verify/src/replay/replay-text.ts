@@ -19,6 +19,9 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   id_mismatch: "Its id is not the one that derives from what was asked.",
   made_twice: "The same was evaluated twice.",
   ended_twice: "It ends what had ended.",
+  reference_mismatch: "It names another record than it should.",
+  review_mismatch: "It names a review that its outcome does not open.",
+  writer_mismatch: "Who wrote it could not have written it.",
   as_recorded: "It follows from its rules, given what its own record tells.",
   withheld: "It could not be made again."
 }
@@ -42,4 +45,8 @@ export const replayEntries = (replay: ReplayReport): ReadonlyArray<{ readonly ti
 }
 
 
-const item = ({ agent_id, evaluation_id, reason, seq, verdict }: ListedEvaluation): string => `Record ${seq}: ${replayText[verdict]} ${reason} (${verdict}, ${evaluation_id} of ${agent_id})`
+const item = ({ agent_id, evaluation_id, reason, seq, verdict }: ListedEvaluation): string => `Record ${seq}: ${replayText[verdict]} ${reason} (${verdict}${whose(evaluation_id, agent_id)})`
+
+/** Records that are no evaluations name none, and those of keys and people no agent. */
+const whose = (evaluationId: string, agentId: string): string =>
+  agentId === "" ? "" : evaluationId === "" ? `, of ${agentId}` : `, ${evaluationId} of ${agentId}`

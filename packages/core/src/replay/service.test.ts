@@ -7,7 +7,7 @@ import { Erasure } from "../erasure/service.ts"
 import { governorWorld, registered } from "../testing/governor-world.ts"
 import { IngestKeys } from "../ingest-keys/service.ts"
 import { Principals } from "../principals/service.ts"
-import { Storage, type StorageApi } from "../storage/port.ts"
+import { type JsonObject, Storage, type StorageApi } from "../storage/port.ts"
 import { systemHost } from "../writer.ts"
 import { Replay } from "./service.ts"
 
@@ -119,6 +119,23 @@ describe("the replay checker", () => {
     const report = yield* check
     assert.deepStrictEqual(report.differences.map(({ collection, id, path }) => [collection, id, path]), [["records", "9", "/body"], ["agents", agentId, ""], ["agents", agentId, ""]])
     assert.notInclude(JSON.stringify(report.differences), "Ada")
+  }).pipe(Effect.provide(governorWorld())))
+
+  it.effect("finds a settlement, a void and a draft that name something else than the records before them", () => Effect.gen(function*() {
+    const { agent } = yield* lived
+    const sealed = (kind: string, body: JsonObject) =>
+      Storage.use((storage) => storage.commit({ records: [{ kind, agentId: null, body: { ...body, writer: "system:host" }, parts: [] }] }))
+    yield* sealed("decision.settled", { agent_id: agent.id, decision_seq: 1, status: "ok" })
+    const draft = { authors: ["system:host"], digest: "0".repeat(64), envelope_id: `env_${"0".repeat(26)}` }
+    yield* sealed("meter.voided", { agent_id: agent.id, evaluation_id: `evl_${"0".repeat(26)}`, evaluation_seq: 5 })
+    yield* sealed("envelope.drafted", { ...draft, revision: 2, version: 1 })
+    const { differences } = yield* check
+    const inRecords = differences.filter(({ collection }) => collection === "records")
+    assert.deepStrictEqual(inRecords.map(({ expected, found, id, path }) => [id, path, expected, found]), [
+      ["8", "/body/decision_seq", "The record at 1 is no decision.", "1"],
+      ["9", "/body/evaluation_seq", "The record at 5 is no evaluation.", "5"],
+      ["10", "/body/revision", "1", "2"]
+    ])
   }).pipe(Effect.provide(governorWorld())))
 
   it.effect("waits for records that others are just writing, and reports only what stays", () => Effect.gen(function*() {

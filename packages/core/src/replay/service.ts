@@ -2,6 +2,7 @@
 import type { Crypto } from "@flyball/evidence"
 import { Context, Effect, Layer, Stream } from "effect"
 import { EvidenceCrypto } from "../chain/crypto.ts"
+import { References } from "../evaluations/rules/references.ts"
 import { type RetiredChain, retiredChainsOf } from "../recovery/retired-chains.ts"
 import { withRetired } from "../recovery/with-retired.ts"
 import { documentPages } from "../storage/document-pages.ts"
@@ -78,8 +79,10 @@ const foldRetired = Effect.fnUntraced(function*(
   const chains = yield* retired
   for (const { origin, size, storage } of chains) {
     const report = (one: Difference): void => void differences.push({ ...one, id: `${one.id} of ${origin}` })
+    state.references = new References(0)
     yield* withRetired(storage, (open) => readRecords(open, crypto, { from: 0, to: size - 1 }, (record) => foldRecord(state, record), report))
   }
+  state.references = new References(0)
   return chains.reduce((sum, { size }) => sum + size, 0)
 })
 

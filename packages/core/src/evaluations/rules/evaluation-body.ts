@@ -34,6 +34,7 @@ export interface EvaluationBody extends SideBody {
   readonly evaluation_id: string
   readonly latches?: ReadonlyArray<string>
   readonly mode: string
+  readonly review_id?: string
   readonly rules?: number
   readonly run_id?: string
   readonly shadow?: SideBody

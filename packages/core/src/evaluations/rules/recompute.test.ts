@@ -169,9 +169,13 @@ describe("evaluating again", () => {
     const at = all.findIndex(({ kind }) => kind === "meter.voided")
     const seq = all[at]!.body["evaluation_seq"] as number
     const reserved = all.find((record) => record.seq === seq)!
-    const settled = (writer: string, amount: number): ReadonlyArray<string> => verdictsOf(all.toSpliced(at, 1, {
-      ...all[at]!, kind: "decision.settled", body: { agent_id: reserved.body["agent_id"]!, decision_seq: seq, evaluation_seq: seq, status: "ok", writer, actual: [{ meter: "spent", amount }] }
-    }))
+    const { agent_id, evaluation_id } = reserved.body as { readonly agent_id: string; readonly evaluation_id: string }
+    const place = all[at]!.seq
+    const decision: ReplayRecord = { ...all[at]!, kind: "decision.witnessed", body: { agent_id, evaluation_id, writer: key.id } }
+    const settled = (writer: string, amount: number): ReadonlyArray<string> => verdictsOf([...all.slice(0, at), decision, {
+      ...all[at]!, seq: place + 1, kind: "decision.settled",
+      body: { agent_id, decision_seq: place, evaluation_seq: seq, status: "ok", writer, actual: [{ meter: "spent", amount }] }
+    }, ...all.slice(at + 1).map((record) => ({ ...record, seq: record.seq + 1 }))])
     assert.deepStrictEqual(settled(ben.id, 0), OK)
     assert.deepStrictEqual(settled(key.id, 0), ["ok", "ok", "ok", "meter_mismatch", "meter_mismatch", "meter_mismatch"])
     // What was reserved is no less, and counts: the evaluations after it say otherwise.

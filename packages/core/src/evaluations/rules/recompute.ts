@@ -3,7 +3,7 @@
  *
  * Spec: envelopes.md 3.8; `envelope/1`; decisions 0025 and 0026.
  */
-import { checkBody, portableCrypto, utf8 } from "@flyball/evidence"
+import { checkBody, decodeId, portableCrypto, utf8 } from "@flyball/evidence"
 import { areNewerRules, newerRules } from "../../replay/rules/rules-version.ts"
 import type { ReplayRecord } from "../../replay/rules/types.ts"
 import { numberedBefore } from "./carried-records.ts"
@@ -15,13 +15,14 @@ import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
 import { judgeActivation } from "./judge-activation.ts"
 import { isEvaluationId, isPlainEvaluation } from "./plain-evaluation.ts"
-import { isRecomputed } from "./recomputed-records.ts"
+import { isRecomputed, readForIds } from "./recomputed-records.ts"
 import { PublicationJudge, type RecomputedPublication } from "./recompute-publication.ts"
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough } from "./recorded-side.ts"
+import { References } from "./references.ts"
 import { RunLatches } from "./run-latches.ts"
-import { SeenIds } from "./seen-ids.ts"
 import { WindowBook } from "./window-book.ts"
+import { Writers } from "./writers.ts"
 
 export type { Recomputed } from "./recompute-verdict.ts"
 
@@ -55,7 +56,9 @@ export class Recomputation {
   readonly #fromGenesis: boolean
   readonly #longestWindowMs: number
   readonly #ids: EvaluationIds | null
-  readonly #seen = new SeenIds()
+  /** From the first record of the chain at hand on. */
+  #references: References | null = null
+  readonly #writers = new Writers()
   readonly #ends = new Ends()
   #sinceSweep = 0
   #unreadable = 0
@@ -89,7 +92,9 @@ export class Recomputation {
   }
 
   /**
-   * Takes one record; answers for `evaluation.made`, and for one that gives back to meters what its writer may not, or ends what ended before, and for an activation without the owner or the identity that its tier needs; null for all others. Never throws, whatever a record says.
+   * Takes one record; answers for `evaluation.made`, for one that gives back to meters what its writer may not, ends what
+   * ended before, names other records than it should, or has a writer that cannot have written it, and for an activation
+   * without the owner or the identity that its tier needs; null for all others. Never throws, whatever a record says.
    *
    * - Unit: `atMs` is the record's own time, milliseconds since 1970 UTC. Without it nothing is said of the times that evaluations name.
    * - `before`, for a record of a chain that a recovery put aside: how many records lie between that chain's first one and record 0 of the chain at hand. Oldest chain first.
@@ -98,39 +103,49 @@ export class Recomputation {
     const { body, kind, seq } = record
     this.#judge.beginMs ??= atMs
     if (!isRecomputed(kind)) return null
+    const isOfThisChain = before === 0
+    if (isOfThisChain) this.#references ??= new References(this.#fromGenesis ? 0 : seq)
+    const written = this.#writers.problem(isOfThisChain ? record : { ...record, seq: -1 })
+    const wrongWriter = isOfThisChain && written !== null ? problem("writer_mismatch", written) : null
+    if (readForIds.has(kind)) {
+      if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
+      return alone(record, wrongWriter)
+    }
     const unlike = kind === "evaluation.made" && isPlainEvaluation(body, this.#isAgent) && this.#isId(evaluationBody(body), before === 0) ? null : checkBody(kind, body)
     if (unlike !== null) {
       this.#unreadable++
       if (kind !== "evaluation.made") return null
+      if (isOfThisChain) this.#references?.unknown(seq)
       // A record of newer rules may have members that this catalogue does not name. That is no sign of tampering.
       const found = areNewerRules(body) ? problem("withheld", newerRules(body)) : problem("trace_mismatch", unlike)
       return { seq, evaluationId: String(body["evaluation_id"]).slice(0, 200), agentId: String(body["agent_id"]).slice(0, 200), ...found, isLate: false }
     }
     const numbered = numberedBefore(record, before)
-    if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, before === 0)
-    if (kind === "decision.settled" || kind === "meter.voided") return this.#end(numbered, before === 0)
+    if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, wrongWriter)
+    if (kind === "decision.settled" || kind === "meter.voided") return alone(record, this.#end(numbered, isOfThisChain) ?? wrongWriter)
     if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"])))) this.#judge.forgetBindings()
     const activation = kind === "agent.activated" ? judgeActivation(this.#state.agents.get(String(body["agent_id"])), body) : null
     this.#state.fold(numbered)
-    return activation === null ? null : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
+    return activation === null ? alone(record, wrongWriter) : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
   }
 
   /** What was given back counts as the record says, however often it was. */
-  #end(record: ReplayRecord, isOfThisChain: boolean): Recomputed | null {
+  #end(record: ReplayRecord, isOfThisChain: boolean): Problem | null {
     const isTaken = foldMeters(this.#book, record)
     const again = isOfThisChain ? this.#ends.problem(record) : null
-    if (isTaken && again === null) return null
-    const found = isTaken ? problem("ended_twice", again!) : problem("meter_mismatch", givenBack(record.body))
-    return { seq: record.seq, evaluationId: "", agentId: String(record.body["agent_id"]), ...found, isLate: false }
+    if (!isTaken) return problem("meter_mismatch", givenBack(record.body))
+    if (again !== null) return problem("ended_twice", again)
+    const wrong = isOfThisChain ? this.#references?.problem(record) ?? null : null
+    return wrong === null ? null : problem("reference_mismatch", wrong.reason)
   }
 
-  #evaluation(record: ReplayRecord, atMs: number | null, isOfThisChain: boolean): Recomputed {
+  #evaluation(record: ReplayRecord, atMs: number | null, isOfThisChain: boolean, wrongWriter: Problem | null): Recomputed {
     const body = evaluationBody(record.body)
     const judged = this.#judge.judge(record, body, atMs)
     if (judged !== null && isOpen(judged) && judged.amountsHold !== true) this.#noteUnproved(body)
-    const named = isOfThisChain ? this.#misnamed(body) : null
+    const named = isOfThisChain ? this.#misnamed(record.seq, body) : null
     // Last, since they decide nothing; and before what is open, since they need nothing that could be withheld.
-    const found = judged === null || isOpen(judged) ? mistold(body) ?? named ?? judged : judged
+    const found = judged === null || isOpen(judged) ? mistold(body) ?? named ?? wrongWriter ?? judged : judged
     foldMeters(this.#book, record)
     if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
     if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)
@@ -140,11 +155,14 @@ export class Recomputation {
     }
   }
 
-  #misnamed(body: EvaluationBody): Problem | null {
+  #misnamed(seq: number, body: EvaluationBody): Problem | null {
     const ids = this.#ids
+    const id = ids === null ? decodeId("evl_", body.evaluation_id) : ids.digest(body.agent_id, body.client_ref)
+    const isNew = id === null || this.#references!.evaluation(seq, body.agent_id, id)
     if (ids === null) return null
-    const isNew = this.#seen.add(ids.digest(body.agent_id, body.client_ref))
-    if (!ids.isOf(body.agent_id, body.client_ref, body.evaluation_id)) return problem("id_mismatch", `The id that derives from the agent and its reference is ${ids.of(body.agent_id, body.client_ref)}; the record says ${body.evaluation_id}.`)
+    const isDerived = ids.isOf(body.agent_id, body.client_ref, body.evaluation_id)
+    if (!isDerived) this.#references!.misnamed(seq, body.evaluation_id)
+    if (!isDerived) return problem("id_mismatch", `The id that derives from the agent and its reference is ${ids.of(body.agent_id, body.client_ref)}; the record says ${body.evaluation_id}.`)
     return isNew ? null : problem("made_twice", "The agent was answered under this reference before.")
   }
 
@@ -170,8 +188,13 @@ export class Recomputation {
   }
 }
 
+/** What is said of a record that is no evaluation; null where nothing is. */
+const alone = ({ body, seq }: ReplayRecord, found: Problem | null): Recomputed | null =>
+  found === null ? null : { seq, evaluationId: "", agentId: typeof body["agent_id"] === "string" ? body["agent_id"].slice(0, 200) : "", ...found, isLate: false }
+
 /** Versions on trial are told of in `shadow`, and an SDK that decides by itself tells of it in its decisions: the service makes evaluations itself, and they bind. */
-const mistold = ({ decided_by: decidedBy, mode }: EvaluationBody): Problem | null => {
+const mistold = ({ decided_by: decidedBy, mode, outcome, review_id: reviewId }: EvaluationBody): Problem | null => {
+  if (reviewId !== undefined && outcome !== "require_review") return problem("review_mismatch", `A review opens where the outcome is require_review; the record says ${outcome} and names ${reviewId}.`)
   if (mode !== "enforced") return problem("trace_mismatch", `The evaluation was made under what was in force, and so enforced; the record says ${mode}.`)
   return decidedBy === "server" ? null : problem("trace_mismatch", `An evaluation is decided by server; the record says ${decidedBy}.`)
 }

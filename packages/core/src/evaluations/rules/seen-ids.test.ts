@@ -22,6 +22,14 @@ describe("what was seen", () => {
     expect(seen.add(digest(5_000))).toBe(true)
   })
 
+  it("has a number for each id, that of the first time", () => {
+    const seen = new SeenIds()
+    for (let n = 0; n < 5_000; n++) seen.add(digest(n), 2 ** 32 - 1 - n)
+    seen.add(digest(7), 7)
+    for (let n = 0; n < 5_000; n++) expect(seen.find(digest(n))).toBe(2 ** 32 - 1 - n)
+    expect(seen.find(digest(5_000))).toBeNull()
+  })
+
   it("is known by its first 16 bytes, whatever buffer they came in", () => {
     const seen = new SeenIds()
     const bytes = digest(1)

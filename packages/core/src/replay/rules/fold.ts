@@ -1,10 +1,13 @@
 /** Folds records, in order, into the documents they say there are. */
+import { decodeId } from "@flyball/evidence"
 import { foldMappingChanged } from "../../access-mapping/rules/fold.ts"
 import type { AgentDocument } from "../../agents/rules/document.ts"
 import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../../agents/rules/fold.ts"
 import { envelopeKindsWithParts, foldEnvelopeBegun, foldEnvelopeDrafted, foldEnvelopePublished, foldEnvelopeWithdrawn, foldVersion } from "../../envelopes/life/rules/fold.ts"
 import { expectedTier, judgeActingTier } from "../../evaluations/rules/acting-tier.ts"
 import { evaluationBody } from "../../evaluations/rules/evaluation-body.ts"
+import { EnvelopeNumbers } from "../../envelopes/life/rules/numbers.ts"
+import { References } from "../../evaluations/rules/references.ts"
 import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../../ingest-keys/rules/fold.ts"
 import { foldModel, MODELS } from "../../models/rules/fold.ts"
 import { foldProvenanceAdded } from "../../provenance/rules/fold.ts"
@@ -27,23 +30,30 @@ export interface AgentCounts {
   readonly gaps: number
 }
 
-/** Everything folded so far. It grows with agents, keys and principals, never with decisions. */
+/** Everything folded so far. It grows with agents, keys and principals; with decisions and evaluations only what {@link References} takes. */
 export interface ReplayState {
   readonly documents: Map<string, Map<string, ExpectedDocument>>
   readonly counts: Map<string, AgentCounts>
   /** Records that contradict what came before them. */
   readonly differences: Array<Difference>
+  readonly numbers: EnvelopeNumbers
+  /** Of the chain at hand: seqs begin anew with each chain, so that this does too. */
+  references: References
 }
 
 /** The state before the first record. */
 export const emptyReplay = (): ReplayState => ({
   documents: new Map(governedCollections.map((collection) => [collection, new Map()])),
   counts: new Map(),
-  differences: []
+  differences: [],
+  numbers: new EnvelopeNumbers(true),
+  references: new References(0)
 })
 
 /** Adds one record to the state, in place: a fold over a million records should not copy a million states. */
 export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
+  const number = state.numbers.take(record)
+  if (number !== null) inBody(state, record, number.member, number.expected)
   switch (record.kind) {
     case "agent.registered":
       return add(state, foldAgentRegistered(record), record)
@@ -85,10 +95,19 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return change(state, "webhooks", String(record.body["webhook_id"]), record, foldWebhookRevoked)
     case "decision.witnessed":
       checkStatus(state, record)
+      state.references.decision(record)
       return count(state, record, "witnessed")
-    case "evaluation.made":
-      return checkTier(state, record)
+    case "evaluation.made": {
+      checkTier(state, record)
+      const id = decodeId("evl_", String(record.body["evaluation_id"]))
+      if (id === null) state.references.unknown(record.seq)
+      else state.references.evaluation(record.seq, String(record.body["agent_id"]), id)
+      return
+    }
+    case "meter.voided":
+      return checkReferences(state, record)
     case "decision.settled":
+      checkReferences(state, record)
       return count(state, record, "settled")
     case "capture.gap":
       return count(state, record, "gaps")
@@ -136,6 +155,17 @@ const checkTier = (state: ReplayState, { body, seq }: ReplayRecord): void => {
   const agent = collectionOf(state, "agents").get(String(body["agent_id"]))
   const found = agent === undefined || areNewerRules(body) ? null : judgeActingTier(agent.body as unknown as AgentDocument, evaluationBody(body))
   if (found !== null) state.differences.push({ collection: "records", id: String(seq), path: "/body/effective_tier", expected: expectedTier(agent!.body as unknown as AgentDocument, evaluationBody(body)), found: String(body["effective_tier"] ?? "nothing") })
+}
+
+/** What ends something names it. */
+const checkReferences = (state: ReplayState, record: ReplayRecord): void => {
+  const wrong = state.references.problem(record)
+  if (wrong !== null) inBody(state, record, wrong.member, wrong.reason)
+}
+
+/** A member of a record that contradicts the records before it. */
+const inBody = (state: ReplayState, { body, seq }: ReplayRecord, member: string, expected: string): void => {
+  state.differences.push({ collection: "records", id: String(seq), path: `/body/${member}`, expected, found: String(body[member]) })
 }
 
 const collectionOf = (state: ReplayState, collection: string): Map<string, ExpectedDocument> => {
