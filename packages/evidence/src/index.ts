@@ -34,6 +34,7 @@ export { allRecordKinds, kindRow, MAX_PARTS, recordKinds } from "./kinds/catalog
 export { checkBody } from "./kinds/check-body.ts"
 export type { NamedPart } from "./kinds/check-parts.ts"
 export { checkParts, isKeptPart } from "./kinds/check-parts.ts"
+export { knownMembers } from "./kinds/known-members.ts"
 export type { MemberType } from "./kinds/members.ts"
 export type { BodyMember, KindRow, PartRow } from "./kinds/row.ts"
 

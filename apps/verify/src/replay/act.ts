@@ -1,4 +1,5 @@
 /** What people did to the bounds of agents, as a replay judges it. */
+import type { JsonValue } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/core/recompute"
 
 /** Verdicts on a draft, a publication or a grant. The first that applies; `withheld`: what would be needed is not shown, and what is shown agrees. */
@@ -23,7 +24,10 @@ export interface Act {
 /** An act with its verdict. */
 export const act = ({ body, kind, seq }: ReplayRecord, problem: ActVerdict | null): Act => ({
   seq, kind,
-  about: kind === "waiver.granted" ? String(body["waiver_id"]) : `${String(body["envelope_id"])} version ${String(body["version"])}`,
+  about: kind === "waiver.granted" ? shown(body["waiver_id"]) : `${shown(body["envelope_id"])} version ${shown(body["version"])}`,
   verdict: problem?.verdict ?? "ok",
   reason: problem?.reason ?? null
 })
+
+/** A body that is not as the catalogue says may hold anything, also what cannot become a text. */
+const shown = (value: JsonValue | undefined): string => typeof value === "string" || typeof value === "number" ? String(value) : "unknown"

@@ -75,7 +75,8 @@ export class FourEyes {
     const isErasure = kind === "part.erased"
     if (checkBody(kind, body) !== null) {
       if (!isErasure) this.#forget()
-      return null
+      const isJudged = before === 0 && judgedKinds.has(kind) && typeof body["envelope_id"] === "string"
+      return isJudged ? act(record, { verdict: "withheld", reason: "The record is not as this version knows its kind." }) : null
     }
     const number = this.#numbers.take(record)
     if (isErasure) {

@@ -1,5 +1,6 @@
 /** Makes every evaluation of a checked pack again. */
-import { isRecomputed, LATE_MS, longestWindowMs, Recomputation, recomputedParts } from "@flyball/core/recompute"
+import { isRecomputed, LATE_MS, longestWindowMs, Recomputation, type Recomputed, recomputedParts, type ReplayRecord } from "@flyball/core/recompute"
+import { kindRow, knownMembers } from "@flyball/evidence"
 import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
 import { DisclosedParts } from "./disclosed-parts.ts"
 import type { Earlier } from "./earlier-packs.ts"
@@ -20,16 +21,31 @@ export const replayPack = async (path: string, origin: string, from: number, { m
   const people = new FourEyes({ compare: (record) => again.compare(record), fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256 })
   const count = new ReplayCount(LATE_MS)
   for (const one of all) {
-    await withContent(one.path, (content) => readPackRecords(content, { kind: (kind) => isRecomputed(kind) || isFourEyes(kind), part: (name) => recomputedParts.has(name) || fourEyesParts.has(name) }, (record, atMs) => {
+    await withContent(one.path, (content) => readPackRecords(content, { kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null, part: (name) => recomputedParts.has(name) || fourEyesParts.has(name) }, (record, atMs) => {
+      if (kindRow(record.kind) === null) count.addUnknownKind()
       // First, since a publication is compared with what bound before it.
       const done = people.take(record, one.before)
-      const judged = again.take(record, atMs, one.before)
+      const unreadable = again.unreadable
+      let judged = again.take(record, atMs, one.before)
+      if (again.unreadable > unreadable) judged = takeKnown(again, record, atMs, one.before) ?? judged
       // What was evaluated in a chain before this one is for a replay of that chain's own pack to judge.
       if (judged !== null && one.before === 0) count.add(judged)
       if (done !== null) count.addAct(done)
     }))
   }
   return count.report(again.unreadable, missing)
+}
+
+/**
+ * Takes what this version knows of a record with members that it does not know: what comes after rests on it. Of the record itself nothing is called
+ * wrong, since those members may explain it. Null where there is nothing to take, or nothing to say.
+ */
+const takeKnown = (again: Recomputation, record: ReplayRecord, atMs: number, before: number): Recomputed | null => {
+  const body = knownMembers(record.kind, record.body)
+  const judged = body === null ? null : again.take({ ...record, body }, atMs, before)
+  if (judged === null) return null
+  const besides = judged.reason === null ? "" : ` By those that it knows: ${judged.reason}`
+  return { ...judged, verdict: "withheld", reason: `The record has members that this version does not know.${besides}` }
 }
 
 const withContent = async <A>(path: string, use: (content: () => AsyncIterable<Uint8Array>) => Promise<A>): Promise<A> => {

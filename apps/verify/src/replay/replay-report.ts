@@ -17,8 +17,10 @@ export interface ReplayReport {
   readonly withheld: ReadonlyArray<ListedEvaluation>
   /** Evaluations that name a time long before that of their record: how many, and the first {@link MAX_LISTED} seqs. */
   readonly late: { readonly count: number; readonly seqs: ReadonlyArray<number>; readonly beyond_ms: number }
-  /** Records that are not as the catalogue describes their kind, and so changed nothing here. */
+  /** Records that are not as the catalogue describes their kind: nothing was taken of them but the members that it names. */
   readonly unreadable_records: number
+  /** Records of kinds that this version has no row for: what they change, if anything, is not known here. */
+  readonly unknown_kinds: number
   /** Why the records before the first one here are not known, where the chain follows another one; null otherwise. */
   readonly previous_missing: string | null
   readonly four_eyes: FourEyesReport
@@ -53,6 +55,7 @@ export class ReplayCount {
   readonly #late: Array<number> = []
   readonly #lateMs: number
   #lateCount = 0
+  #unknownKinds = 0
   readonly #acts = new ActCount()
 
   /** `lateMs`: how long before its record an evaluation is late. */
@@ -72,10 +75,14 @@ export class ReplayCount {
     this.#acts.add(act)
   }
 
+  addUnknownKind(): void {
+    this.#unknownKinds++
+  }
+
   report(unreadable: number, missing: string | null = null): ReplayReport {
     const counts = [...this.#counts]
     const evaluations = counts.reduce((sum, [, count]) => sum + count, 0)
-    const rest = { evaluations, verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld, late: { count: this.#lateCount, seqs: this.#late, beyond_ms: this.#lateMs }, unreadable_records: unreadable, previous_missing: missing, four_eyes: this.#acts.report(), not_replayed: notReplayed }
+    const rest = { evaluations, verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld, late: { count: this.#lateCount, seqs: this.#late, beyond_ms: this.#lateMs }, unreadable_records: unreadable, unknown_kinds: this.#unknownKinds, previous_missing: missing, four_eyes: this.#acts.report(), not_replayed: notReplayed }
     return { ...rest, statement: statementOf(rest) }
   }
 }
@@ -92,7 +99,8 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
     ...(replay.verdicts.as_recorded ?? 0) === 0 ? [] : [`${plural(replay.verdicts.as_recorded!, "evaluation")} ${replay.verdicts.as_recorded === 1 ? "was" : "were"} made again only with the tier, status, versions and sums that ${replay.verdicts.as_recorded === 1 ? "its record tells" : "their records tell"}, since what would prove those lies before this pack. Ask for a full pack.`],
     ...(replay.four_eyes.verdicts.withheld ?? 0) === 0 ? [] : [`Whether two people did what takes two is not known of ${plural(replay.four_eyes.verdicts.withheld!, "act")} (drafts, publications and grants of waivers), since what that needs is not in this pack.`],
     ...replay.late.count === 0 ? [] : [`${plural(replay.late.count, "evaluation")} ${replay.late.count === 1 ? "names a time" : "name times"} more than ${replay.late.beyond_ms / 60_000} minutes before ${replay.late.count === 1 ? "its record" : "their records"}. A host that slept makes such; so does who wants a waiver or a status that had ended. Ask the operator.`],
-    ...replay.unreadable_records === 0 || replay.evaluations + replay.four_eyes.acts === 0 ? [] : [`${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: left out where evaluations were made again.`]
+    ...replay.unreadable_records === 0 || replay.evaluations + replay.four_eyes.acts === 0 ? [] : [`${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: what it does not know was left out where evaluations were made again.`],
+    ...replay.unknown_kinds === 0 || replay.evaluations + replay.four_eyes.acts === 0 ? [] : [`${plural(replay.unknown_kinds, "record")} of kinds that this version does not know: left out where evaluations were made again. A later version may know more.`]
   ]
   return { ...report, not_checked: [...open, ...report.not_checked], exit: worstExit(report.exit, mismatchCount(replay) + wrongActs(replay.four_eyes) > 0 ? 1 : open.length > 0 ? 2 : 0) }
 }

@@ -19,7 +19,7 @@ export const digestProblem = ({ body, kind, parts }: ReplayRecord, sha256: Sha25
   const diff = parts.get("diff")
   if (kind !== "envelope.published" || diff?.state !== "present") return null
   const found = changeOf(diff.bytes)
-  return found === body["change"] ? null : { verdict: "digest_mismatch", reason: `The diff says that the change is ${String(found).slice(0, 32)}; the record says ${String(body["change"])}.` }
+  return found === body["change"] ? null : { verdict: "digest_mismatch", reason: `The diff says that the change is ${typeof found === "string" ? found.slice(0, 32) : typeof found}; the record says ${String(body["change"])}.` }
 }
 
 const changeOf = (bytes: Uint8Array): unknown => {

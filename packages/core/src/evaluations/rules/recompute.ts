@@ -5,7 +5,7 @@
  */
 import { checkBody, decodeId, portableCrypto, utf8 } from "@flyball/evidence"
 import { areNewerRules, newerRules } from "../../replay/rules/rules-version.ts"
-import type { ReplayRecord } from "../../replay/rules/types.ts"
+import type { Json, ReplayRecord } from "../../replay/rules/types.ts"
 import { numberedBefore } from "./carried-records.ts"
 import { evaluationBody, type EvaluationBody, sidesOf } from "./evaluation-body.ts"
 import { Ends } from "./ends.ts"
@@ -118,7 +118,7 @@ export class Recomputation {
       if (isOfThisChain) this.#references?.unknown(seq)
       // A record of newer rules may have members that this catalogue does not name. That is no sign of tampering.
       const found = areNewerRules(body) ? problem("withheld", newerRules(body)) : problem("trace_mismatch", unlike)
-      return { seq, evaluationId: String(body["evaluation_id"]).slice(0, 200), agentId: String(body["agent_id"]).slice(0, 200), ...found, isLate: false }
+      return { seq, evaluationId: shown(body["evaluation_id"]), agentId: shown(body["agent_id"]), ...found, isLate: false }
     }
     const numbered = numberedBefore(record, before)
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, wrongWriter)
@@ -198,5 +198,8 @@ const mistold = ({ decided_by: decidedBy, mode, outcome, review_id: reviewId }: 
   if (mode !== "enforced") return problem("trace_mismatch", `The evaluation was made under what was in force, and so enforced; the record says ${mode}.`)
   return decidedBy === "server" ? null : problem("trace_mismatch", `An evaluation is decided by server; the record says ${decidedBy}.`)
 }
+
+/** A value of a body that is not as the catalogue says: an object in it may have no text at all. */
+const shown = (value: Json | undefined): string => typeof value === "string" ? value.slice(0, 200) : typeof value
 
 const givenBack = ({ evaluation_seq: seq, writer }: ReplayRecord["body"]): string => `${String(writer)} gives back what the evaluation at ${Number(seq)} added to its meters, which no ingest key may.`
