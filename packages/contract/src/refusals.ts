@@ -33,10 +33,11 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   }
 }
 
-/** The caller's role, or its org unit, does not include this action. */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { need: told(Schema.String) }) {
+/** The caller's roles, or their org units, do not include this action. `need`: what it takes. `have`: what the caller has instead. */
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { need: told(Schema.String), have: told(Schema.String) }) {
   override get message(): string {
-    return `The caller's role does not include this action${this.need === undefined ? "" : `: it needs ${this.need}`}.`
+    if (this.need === undefined) return "The caller's role does not include this action."
+    return `This action needs ${this.need}${this.have === undefined ? "" : `; you have ${this.have}`}.`
   }
 }
 

@@ -6,13 +6,18 @@ import { oneOf } from "./fields.ts"
 export const roles = ["admin", "governor", "operator", "reviewer", "auditor"] as const
 export type Role = (typeof roles)[number]
 
-/** Answer of GET /me. An ingest key has no role. `org_units` holds `*` where every unit is meant. */
+/**
+ * Answer of GET /me. An ingest key has no role and no grants. `org_units` holds `*` where every unit is meant.
+ *
+ * `role` is the strongest of the person's roles, `org_units` are the units of that role. `grants` holds all: each is judged by itself.
+ */
 export const MeOut = Schema.Struct({
   subject: Schema.String,
   kind: oneOf(["user", "key"]),
   role: Schema.NullOr(oneOf(roles)),
   org_units: Schema.Array(Schema.String),
-  name: Schema.NullOr(Schema.String)
+  name: Schema.NullOr(Schema.String),
+  grants: Schema.Array(Schema.Struct({ role: oneOf(roles), org_unit: Schema.String }))
 })
 export type MeOut = typeof MeOut.Type
 

@@ -11,7 +11,7 @@ import { stopSignal } from "../cli/stop-signal.ts"
 import { fillDemo } from "./content.ts"
 
 /** Everybody: reads all of it and writes none. Spec: document 1 section 5, the read-only persona. */
-export const visitor: KnownCaller = { kind: "user", issuer: "flyball.local/demo", subject: "auditor", role: "auditor", orgUnits: "*", name: "Demo auditor", readOnly: true }
+export const visitor: KnownCaller = { kind: "user", issuer: "flyball.local/demo", subject: "auditor", grants: [{ role: "auditor", orgUnit: "*" }], name: "Demo auditor", readOnly: true }
 
 /** Serves from memory until it is stopped. Nobody can sign in, so it may be reached from anywhere; a store that is configured is not touched. */
 export const serveDemo = async (): Promise<number> => {

@@ -3,12 +3,13 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { decode, roles } from "@flyball/contract"
 import { endpoints } from "@flyball/contract/http"
+import { AccessMapping, systemHost } from "@flyball/core"
 import { Result } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { devIssuer } from "../dev-issuer.ts"
 import { goodRequests } from "./http-requests.ts"
 import { openWorld, OTHER_UNIT, UNIT, type World } from "./http-world.ts"
-import { expectedStatuses, type TableCaller, tableCallers } from "./testing/expected-statuses.ts"
+import { expectedOfTwo, expectedStatuses, type TableCaller, tableCallers, twoGrantCallers } from "./testing/expected-statuses.ts"
 
 let world: World
 let good: Awaited<ReturnType<typeof goodRequests>>
@@ -18,21 +19,28 @@ let callers: ReadonlyArray<TableCaller & { readonly token: string }>
 beforeAll(async () => {
   world = await openWorld()
   good = await goodRequests(world)
-  const tokenOf = ({ orgUnit, role }: TableCaller): Promise<string> | string => role !== null ? world.token(role, orgUnit) : orgUnit === UNIT ? world.key : world.otherKey
-  callers = await Promise.all(tableCallers.flat().map(async (caller) => ({ ...caller, token: await tokenOf(caller) })))
+  const rules = twoGrantCallers.flatMap(({ grants, name }) => grants.map(({ orgUnit, role }) => ({ match: { claim: "user_ids", value: name }, role, org_unit: orgUnit } as const)))
+  await world.runtime.runPromise(AccessMapping.use((mapping) => mapping.set({ rules, trust_canonical: true }, systemHost)))
+  const tokenOf = ({ grants: [first, second], name, orgUnit }: TableCaller): Promise<string> | string => {
+    if (first === undefined) return orgUnit === UNIT ? world.key : world.otherKey
+    return second === undefined ? world.token(first.role, first.orgUnit) : world.forged({ sub: name, roles: [], exp: Math.floor(Date.now() / 1_000) + 3_600 })
+  }
+  callers = await Promise.all([...tableCallers.flat(), ...twoGrantCallers].map(async (caller) => ({ ...caller, token: await tokenOf(caller) })))
 })
 afterAll(() => world.close())
 
 describe("who may call", () => {
   it("has a line for every endpoint", () => {
-    assert.deepStrictEqual(Object.keys(expectedStatuses).sort(), endpoints.map(({ id }) => id).sort())
+    const ids = endpoints.map(({ id }) => id).sort()
+    assert.deepStrictEqual(Object.keys(expectedStatuses).sort(), ids)
+    assert.deepStrictEqual(Object.keys(expectedOfTwo).sort(), ids)
   })
 
   for (const endpoint of endpoints) {
     it(`${endpoint.method} ${endpoint.path}: each caller gets what the table says`, async () => {
-      const row = expectedStatuses[endpoint.id]!.flat()
+      const row = [...expectedStatuses[endpoint.id]!.flat(), ...expectedOfTwo[endpoint.id]!]
       assert.strictEqual(row.length, callers.length)
-      for (const [column, { name, orgUnit, role, token }] of callers.entries()) {
+      for (const [column, { grants, name, orgUnit, token }] of callers.entries()) {
         const { json, path } = await good(endpoint, orgUnit)
         const got = await world.send(endpoint.method, path, { token, ...(json === null ? {} : { json }) })
         const expected = row[column]!
@@ -43,9 +51,11 @@ describe("who may call", () => {
           assert.strictEqual(got.headers.get("content-type"), endpoint.success.media)
         }
         if (expected !== 403) continue
-        if (role === null) {
+        if (grants.length === 0) {
           assert.deepStrictEqual(got.json, { detail: "This action needs an OIDC session.", code: "key_not_allowed" })
-        } else assert.strictEqual(got.json.code, "forbidden")
+        } else if (grants.length === 1 || got.json.code !== "org_unit_not_allowed") assert.strictEqual(got.json.code, "forbidden")
+        // The role would do, and the request names a unit where the person has it not.
+        else assert.include(["agents.create", "ingest_keys.mint"], endpoint.id)
       }
     })
 
@@ -153,11 +163,79 @@ describe("org units", () => {
   })
 })
 
+describe("a refusal", () => {
+  const sentence = async (method: string, path: string, token: string, json?: unknown): Promise<string> => {
+    const got = await world.send(method, `/api/v1${path}`, { token, ...(json === undefined ? {} : { json }) })
+    assert.deepStrictEqual([got.status, got.json.code], [403, "forbidden"])
+    return got.json.detail
+  }
+
+  it("names the role that is missing, and the role that is there", async () => {
+    assert.strictEqual(await sentence("GET", "/admin/ingest-keys", world.tokens.auditor), "This action needs the role admin; you have auditor.")
+    for (const path of ["/webhooks", "/admin/entitlement-rules"]) {
+      assert.strictEqual(await sentence("GET", path, world.tokens.auditor), "This action needs the role admin in org unit *; you have auditor in *.")
+      assert.strictEqual(await sentence("GET", path, await world.token("admin", UNIT)), `This action needs the role admin in org unit *; you have admin in ${UNIT}.`)
+    }
+    assert.strictEqual(await sentence("POST", "/bound/envelopes", world.tokens.operator, {}), "This action needs the role governor or admin; you have operator.")
+  })
+
+  it("of an act on what another grant reads says where the role is missing", async () => {
+    const agent = await world.register("read by one grant", UNIT)
+    const { token } = callers.find(({ name }) => name === `admin of ${OTHER_UNIT} and auditor of ${UNIT}`)!
+    assert.strictEqual(await sentence("POST", `/agents/${agent}/suspend`, token, {}),
+      `This action needs the role operator, governor or admin in the org unit that it is about; you have admin in ${OTHER_UNIT} and auditor in ${UNIT}.`)
+  })
+
+  it("stays 404 for what no grant reads, and for what is past the act where it may act", async () => {
+    const [reader, elsewhere] = [`admin of ${OTHER_UNIT} and auditor of ${UNIT}`, "nobody's unit"]
+    const { token } = callers.find(({ name }) => name === reader)!
+    const hidden = await world.register("read by no grant", elsewhere)
+    const ended = await world.register("at its end", OTHER_UNIT)
+    await world.send("POST", `/api/v1/agents/${ended}/decommission`, { token: world.admin })
+    const json = { name: "of one at its end", agent_id: ended, envelope: (await good(endpoints.find(({ id }) => id === "bound.create_envelope")!)).json!["envelope"] }
+    const answers = [await world.send("POST", `/api/v1/agents/${hidden}/suspend`, { token }), await world.send("POST", "/api/v1/bound/envelopes", { token, json })]
+    assert.deepStrictEqual(answers.map(({ json, status }) => [status, json.code]), [[404, "agent_not_found"], [404, "agent_not_found"]])
+  })
+})
+
+describe("people with two grants", () => {
+  const tokenOf = (name: string): string => callers.find((caller) => caller.name === name)!.token
+
+  it("see in lists what either grant shows, and act only where the role is", async () => {
+    const [here, there] = [await world.register("two grants, here", UNIT), await world.register("two grants, there", OTHER_UNIT)]
+    const token = tokenOf(`operator of ${UNIT} and governor of ${OTHER_UNIT}`)
+    const ids = (await world.send("GET", "/api/v1/agents", { token })).json.map(({ id }: { readonly id: string }) => id)
+    assert.includeMembers(ids, [here, there])
+    const status = async (id: string, act: string): Promise<number> => (await world.send("POST", `/api/v1/agents/${id}/${act}`, { token })).status
+    assert.deepStrictEqual([await status(here, "suspend"), await status(there, "suspend")], [200, 200])
+    assert.deepStrictEqual([await status(here, "decommission"), await status(there, "decommission")], [403, 200])
+  })
+
+  it("register in the one unit where a role of theirs registers, named or not", async () => {
+    const token = tokenOf(`operator of ${UNIT} and governor of ${OTHER_UNIT}`)
+    const made = await world.send("POST", "/api/v1/agents", { token, json: { name: "by its governor" } })
+    assert.deepStrictEqual([made.status, made.json.org_unit], [201, OTHER_UNIT])
+  })
+
+  it("learn whose name is taken where they read", async () => {
+    const taken = await world.register("taken where they read", OTHER_UNIT)
+    const got = await world.send("POST", "/api/v1/agents", { token: tokenOf(`admin of ${UNIT} and auditor of ${OTHER_UNIT}`), json: { name: "taken where they read" } })
+    assert.deepStrictEqual([got.status, got.json.agent_id], [409, taken])
+  })
+})
+
 describe("a caller's own view", () => {
   it("tells a key and a person apart", async () => {
-    assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: world.key })).json, { subject: world.keyId, kind: "key", role: null, org_units: [UNIT], name: null })
+    assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: world.key })).json, { subject: world.keyId, kind: "key", role: null, org_units: [UNIT], name: null, grants: [] })
     assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: await world.token("auditor", UNIT) })).json,
-      { subject: `auditor of ${UNIT}`, kind: "user", role: "auditor", org_units: [UNIT], name: null })
+      { subject: `auditor of ${UNIT}`, kind: "user", role: "auditor", org_units: [UNIT], name: null, grants: [{ role: "auditor", org_unit: UNIT }] })
+  })
+
+  it("lists each of a person's grants beside the strongest role and its units", async () => {
+    const { name, token } = callers.find(({ grants }) => grants.length > 1)!
+    assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token })).json, {
+      subject: name, kind: "user", role: "governor", org_units: [UNIT], name: null, grants: [{ role: "governor", org_unit: UNIT }, { role: "auditor", org_unit: "*" }]
+    })
   })
 
   it("a revoked key is refused from the next request on", async () => {

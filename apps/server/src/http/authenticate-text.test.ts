@@ -1,5 +1,5 @@
 /** Claims and rules are the same text however the accents are written: rules are stored in NFC, and an issuer writes as it likes. Spec: api.md, Conventions; decision 0016. */
-import { AccessMapping, emptyMapping, IngestKeys, type MappingDocument } from "@flyball/core"
+import { AccessMapping, emptyMapping, IngestKeys, type MappingDocument, summaryOf } from "@flyball/core"
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { authenticate, type PersonClaims } from "./authenticate.ts"
@@ -13,7 +13,8 @@ const roleOf = async (claims: Partial<PersonClaims>, mapping: MappingDocument, t
   const found = await Effect.runPromise(authenticate("Bearer a.b", { verifier: { issuer: "i", trustsCanonical, verify }, bootstrap: null, visitor: null }).pipe(
     Effect.result, Effect.provideService(IngestKeys, keys), Effect.provideService(AccessMapping, { current: Effect.succeed(mapping), get: unused, set: () => unused })
   ))
-  return found._tag === "Success" && found.success.kind === "user" ? [found.success.role, found.success.orgUnits] : found._tag === "Failure" ? found.failure._tag : null
+  const { orgUnits, roles } = summaryOf(found._tag === "Success" && found.success.kind === "user" ? found.success.grants : [])
+  return roles.length > 0 ? [roles[0], orgUnits] : found._tag === "Failure" ? found.failure._tag : null
 }
 
 describe("a claim that is matched", () => {

@@ -1,5 +1,5 @@
 import { Unauthorized } from "@flyball/contract"
-import { AccessMapping, emptyMapping, IngestKeys, type IngestKeysApi, type MappingDocument } from "@flyball/core"
+import { AccessMapping, emptyMapping, IngestKeys, type IngestKeysApi, type MappingDocument, summaryOf } from "@flyball/core"
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { type Access, authenticate, bearerToken, type PersonClaims, type TokenVerifier } from "./authenticate.ts"
@@ -51,17 +51,17 @@ describe("tokens", () => {
 })
 
 describe("people", () => {
-  it("have the strongest of their roles", async () => {
+  it("have each of their roles, strongest first", async () => {
     const { ask } = world({ roles: ["auditor", "governor", "reviewer", "king"] })
     const caller = await ask("Bearer a.b")
     assert.deepInclude(caller, { _tag: "Success" })
-    assert.deepStrictEqual(caller._tag === "Success" && caller.success, { kind: "user", issuer: "i", subject: "ann", role: "governor", orgUnits: ["claims"], name: null, email: null })
+    assert.deepStrictEqual(caller._tag === "Success" && caller.success, { kind: "user", issuer: "i", subject: "ann", grants: (["governor", "reviewer", "auditor"] as const).map((role) => ({ role, orgUnit: "claims" })), name: null, email: null })
   })
 
   it("are of the org unit that is stored, however their issuer writes its accents", async () => {
     const { ask } = world({ roles: ["auditor"], orgUnit: "cafe\u0301" })
     const caller = await ask("Bearer a.b")
-    assert.deepInclude(caller._tag === "Success" ? caller.success : {}, { orgUnits: ["caf\u00e9"] })
+    assert.deepInclude(caller._tag === "Success" ? caller.success : {}, { grants: [{ role: "auditor", orgUnit: "caf\u00e9" }] })
   })
 
   it("have the address that their issuer vouches for, and else none", async () => {
@@ -80,7 +80,8 @@ describe("people", () => {
 })
 
 const rule = (claim: "roles" | "groups" | "user_ids", value: string, role: "admin" | "auditor", orgUnit: string) => ({ id: `${claim}:${value}`, claim, value, role, orgUnit })
-const person = (found: Awaited<ReturnType<ReturnType<typeof world>["ask"]>>) => found._tag === "Success" && found.success.kind === "user" ? [found.success.role, found.success.orgUnits] : found._tag === "Failure" ? found.failure._tag : null
+const strongest = (grants: Parameters<typeof summaryOf>[0]) => [summaryOf(grants).roles[0], summaryOf(grants).orgUnits]
+const person = (found: Awaited<ReturnType<ReturnType<typeof world>["ask"]>>) => found._tag === "Success" && found.success.kind === "user" ? strongest(found.success.grants) : found._tag === "Failure" ? found.failure._tag : null
 
 describe("an organisation's people", () => {
   const mapping = { rules: [rule("groups", "security", "auditor", "*"), rule("roles", "boss", "admin", "ops"), rule("user_ids", "ann", "auditor", "legal")], trustCanonical: false }

@@ -1,6 +1,6 @@
 /** Finds out who is calling. Tokens are told apart by shape: one with a dot is a JWT, any other an ingest key. Spec: document 1 section 5. */
 import { Forbidden, Unauthorized } from "@flyball/contract"
-import { AccessMapping, IngestKeys, type MappingDocument, resolveClaims, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
+import { AccessMapping, grantsOf, IngestKeys, type MappingDocument, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
 import { Clock, Effect } from "effect"
 import type { KnownCaller } from "./caller.ts"
 import { IssuerUnavailable } from "./issuer-unavailable.ts"
@@ -75,9 +75,9 @@ const person = Effect.fnUntraced(function*(token: string, { bootstrap, verifier 
   const stored = yield* (yield* AccessMapping).current
   const unset = stored.rules.length === 0 && !stored.trustCanonical
   const mapping = { rules: unset && bootstrap !== null ? [bootstrap] : stored.rules, trustCanonical: stored.trustCanonical || verifier.trustsCanonical }
-  const { orgUnits, roles } = resolveClaims(mapping, normalised(claims), claims.orgUnit?.normalize("NFC") ?? "*")
-  if (roles[0] === undefined) return yield* new Forbidden({ need: "a role, and the access mapping gives this person none" })
-  return { kind: "user", issuer: verifier.issuer, subject: claims.subject, role: roles[0], orgUnits, name: claims.name, email: claims.email ?? null } as const
+  const grants = grantsOf(mapping, normalised(claims), claims.orgUnit?.normalize("NFC") ?? "*")
+  if (grants.length === 0) return yield* new Forbidden({ need: "a role, and the access mapping gives this person none" })
+  return { kind: "user", issuer: verifier.issuer, subject: claims.subject, grants, name: claims.name, email: claims.email ?? null } as const
 })
 
 /** In NFC, as rules and org units are stored: they are compared by bytes. */

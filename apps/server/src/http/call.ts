@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http"
 import type { HttpCounts } from "../metrics/http-counts.ts"
 import type { IssuerUnavailable } from "./issuer-unavailable.ts"
 import type { Answer } from "./answer.ts"
-import type { KnownCaller } from "./caller.ts"
+import type { AdmittedCaller } from "./caller.ts"
 
 /** What handlers may use. */
 export type Services = GovernorServices | Storage
@@ -20,7 +20,7 @@ export interface Call<P, Q, B> {
   readonly params: P
   readonly query: Q
   readonly body: B
-  readonly caller: KnownCaller
+  readonly caller: AdmittedCaller
   /** The Accept header, lower case; empty when there is none. */
   readonly accept: string
   /** The request itself, for what concerns no endpoint of the contract: conditional requests, and where it comes from. */

@@ -1,27 +1,56 @@
-/** Who is calling, once the token was checked. */
-import type { Role } from "@flyball/contract"
-import type { Caller } from "@flyball/contract/http"
+/** Who is calling, once the token was checked, and where the caller may do what it asks for. */
+import { type Forbidden, type KeyNotAllowed, Unauthorized } from "@flyball/contract"
+import { access, type AccessRow, type Caller, type Grant, type OrgUnits, refusalFor, unitsFor } from "@flyball/contract/http"
 import { Principals, type RegistrationLimits, type Scope, type StorageCorrupt, type StorageUnavailable, type Writer } from "@flyball/core"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
+
+/** A caller with an ingest key. */
+interface KeyCaller {
+  readonly kind: "key"
+  readonly writer: Writer
+  readonly orgUnit: string
+  readonly maxTier: RegistrationLimits["maxTier"]
+}
+
+/** A person. Each grant is judged by itself: there is no one role, and no one set of org units. */
+export interface PersonCaller {
+  readonly kind: "user"
+  readonly issuer: string
+  readonly subject: string
+  readonly grants: ReadonlyArray<Grant>
+  readonly name: string | null
+  readonly email?: string | null
+  readonly readOnly?: boolean
+}
 
 /** A caller that carries an ingest key, a person's session, or nothing. */
-export type KnownCaller =
-  | { readonly kind: "key"; readonly writer: Writer; readonly orgUnit: string; readonly maxTier: RegistrationLimits["maxTier"] }
-  | { readonly kind: "user"; readonly issuer: string; readonly subject: string; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string>; readonly name: string | null; readonly email?: string | null; readonly readOnly?: boolean }
-  | { readonly kind: "anonymous" }
+export type KnownCaller = KeyCaller | PersonCaller | { readonly kind: "anonymous" }
 
-/** How far the caller sees. Nobody sees nothing. */
-export const scopeOf = (caller: KnownCaller): Scope => ({ orgUnits: caller.kind === "anonymous" ? [] : caller.kind === "key" ? [caller.orgUnit] : caller.orgUnits })
+/** A caller that may use an endpoint. `orgUnits` of a person: where it may, by the grants whose role allows this endpoint. */
+export type AdmittedCaller = KeyCaller | (PersonCaller & { readonly orgUnits: OrgUnits }) | { readonly kind: "anonymous" }
+
+/** Admits a caller to the endpoints of a row, or says why not. */
+export const admit = (row: AccessRow, caller: KnownCaller): Result.Result<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed> => {
+  if (caller.kind === "anonymous") return Result.fail(new Unauthorized())
+  const refusal = refusalFor(row, caller)
+  if (refusal !== null) return Result.fail(refusal)
+  return Result.succeed(caller.kind === "key" ? caller : { ...caller, orgUnits: unitsFor(row, caller) })
+}
+
+/** How far the caller may do what this endpoint does. Nobody: nowhere. */
+export const scopeOf = (caller: AdmittedCaller): Scope => ({ orgUnits: caller.kind === "anonymous" ? [] : caller.kind === "key" ? [caller.orgUnit] : caller.orgUnits })
+
+/** How far the caller reads, by any of its grants: at least as far as it acts. */
+export const readScopeOf = (caller: KnownCaller): Scope => ({ orgUnits: caller.kind === "anonymous" ? [] : unitsFor(access.readOwn, caller) })
 
 /** The caller as access rows know it; null for nobody. */
-export const accessCaller = (caller: KnownCaller): Caller | null =>
-  caller.kind === "anonymous" ? null : caller.kind === "key" ? { kind: "key", orgUnit: caller.orgUnit } : { kind: "user", role: caller.role, orgUnits: caller.orgUnits }
+export const accessCaller = (caller: KnownCaller): Caller | null => (caller.kind === "anonymous" ? null : caller)
 
 /** The address that the issuer says is this person's; null where it says none. */
 export const emailOf = (caller: KnownCaller): string | null => caller.kind === "user" ? caller.email ?? null : null
 
 /** What the caller may register: a key up to its tier, a person bound to a unit any tier of it; null for no bound. */
-export const limitsOf = (caller: KnownCaller): RegistrationLimits | null => {
+export const limitsOf = (caller: AdmittedCaller): RegistrationLimits | null => {
   if (caller.kind === "key") return { orgUnits: [caller.orgUnit], maxTier: caller.maxTier }
   return caller.kind === "user" && caller.orgUnits !== "*" ? { orgUnits: caller.orgUnits, maxTier: "L4" } : null
 }

@@ -7,15 +7,16 @@
  * What the forms of a body's members say is listed at once. Rules between members, and those that need the clock or the store, are looked at when every form is right, as validators behind the fields are.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type AnyEndpoint, refusalFor } from "@flyball/contract/http"
-import { BODY_LIMIT_BYTES, Forbidden, MethodNotAllowed, NotFound, type Refusal, Unauthorized } from "@flyball/contract"
+import type { AnyEndpoint } from "@flyball/contract/http"
+import { BODY_LIMIT_BYTES, Forbidden, MethodNotAllowed, NotFound, type Refusal } from "@flyball/contract"
 import { inSlices } from "@flyball/core"
 import { Effect, Result } from "effect"
 import type { Answer } from "./answer.ts"
 import { type Access, authenticate } from "./authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./call.ts"
-import { accessCaller, type KnownCaller } from "./caller.ts"
+import { accessCaller, admit, type AdmittedCaller, type KnownCaller } from "./caller.ts"
 import { decodeBody, decodeTarget } from "./decode-call.ts"
+import { forbiddenWhereRead } from "./forbidden-where-read.ts"
 import { onlyAuthorization } from "./only-authorization.ts"
 import { bringsBody, readBody } from "./read-body.ts"
 import type { Route } from "./router.ts"
@@ -31,7 +32,7 @@ export interface Dispatcher {
 /** What becomes known of a request on its way, for the log. */
 export interface Progress {
   endpoint: AnyEndpoint | null
-  caller: KnownCaller
+  caller: AdmittedCaller
 }
 
 /** The answer to a request, and its status. */
@@ -57,9 +58,9 @@ export const dispatch = Effect.fnUntraced(function*(
   // Looked at by hand, from here on: an Effect for each costs more than most of them do.
   if (!endpoint.access.anonymous) {
     const caller = yield* authenticate(onlyAuthorization(request), dispatcher.access)
-    const refusal = refusalOf(endpoint, caller)
-    if (refusal !== null) return yield* refusal
-    progress.caller = caller
+    const admitted = admittedTo(endpoint, caller)
+    if (Result.isFailure(admitted)) return yield* admitted.failure
+    progress.caller = admitted.success
   }
   const asked = decodeTarget(endpoint, route.values, query)
   if (Result.isFailure(asked)) return yield* asked.failure
@@ -76,19 +77,17 @@ export const dispatch = Effect.fnUntraced(function*(
     request,
     server: dispatcher.server
   } satisfies Call<unknown, unknown, unknown>
-  const answer = yield* dispatcher.handlers[endpoint.id]!(call as Call<never, never, never>)
+  const answer = yield* forbiddenWhereRead(endpoint, call.caller, dispatcher.handlers[endpoint.id]!(call as Call<never, never, never>))
   return { status: answer.kind === "unchanged" ? 304 : endpoint.success.status, answer }
 })
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
 
-/** Why this caller is not admitted; null when it is. */
-const refusalOf = (endpoint: AnyEndpoint, caller: KnownCaller) => {
-  const known = accessCaller(caller)
-  if (known === null) return new Unauthorized()
-  if (caller.kind === "user" && caller.readOnly === true && endpoint.method !== "GET") return new Forbidden({ need: "a service of your own; this one is only shown" })
-  return refusalFor(endpoint.access, known)
-}
+/** The caller as this endpoint admits it. The demo's persona only reads, whatever its role may. */
+const admittedTo = (endpoint: AnyEndpoint, caller: KnownCaller) =>
+  caller.kind === "user" && caller.readOnly === true && endpoint.method !== "GET"
+    ? Result.fail(new Forbidden({ need: "a service of your own; this one is only shown" }))
+    : admit(endpoint.access, caller)
 
 /** Path and query of a request target, which proxies may write with scheme and host. */
 const target = (url: string): { readonly path: string; readonly query: string } => {

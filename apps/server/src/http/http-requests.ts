@@ -1,6 +1,6 @@
 /** A good request for every endpoint: what the tests of access and of bad input start from. */
 import type { AnyEndpoint } from "@flyball/contract/http"
-import { systemHost, Webhooks } from "@flyball/core"
+import { AccessMapping, systemHost, Webhooks } from "@flyball/core"
 import { Effect } from "effect"
 import { UNIT, type World } from "./http-world.ts"
 
@@ -81,6 +81,8 @@ export const goodRequests = async (world: World) => {
     return delivery!.id
   }
 
+  const mappedNow = async (): Promise<ReadonlyArray<object>> => (await world.runtime.runPromise(AccessMapping.use(({ get }) => get))).rules
+
   /** `orgUnit`: that of the caller, which may only register and mint in its own. */
   return async (endpoint: AnyEndpoint, orgUnit: string = UNIT): Promise<GoodRequest> => {
     const unit = orgUnit === "*" ? UNIT : orgUnit
@@ -109,7 +111,8 @@ export const goodRequests = async (world: World) => {
       "models.create": () => ({ provider: "openai", name: fresh() }),
       "models.update": () => ({ status: "restricted" }),
       "agents.add_provenance": () => ({ kind: "prompt", name: fresh() }),
-      "access_mapping.set": () => ({ rules: [{ match: { claim: "groups", value: fresh() }, role: "admin", org_unit: "*" }] }),
+      // What the mapping says already stays: other callers live by it.
+      "access_mapping.set": async () => ({ rules: [...await mappedNow(), { match: { claim: "groups", value: fresh() }, role: "admin", org_unit: "*" }] }),
       "access_mapping.resolve_draft": () => ({ rules: [], roles: ["x"] }),
       "ingest_keys.mint": () => ({ name: fresh(), org_unit: unit }),
       "webhooks.create": () => ({ url: "https://hooks.example.org/flyball", events: ["agent.suspended"] }),

@@ -49,7 +49,7 @@ const call = async (who: string, method: string, path: string, body?: unknown) =
 
 describe("people of a real OpenID provider", () => {
   it("begin with one administrator, who says what the others are, from the next request on", async () => {
-    assert.deepEqual((await call("ada", "GET", "/api/v1/me")).json, { subject: "ada", kind: "user", role: "admin", org_units: ["*"], name: "Person ada" })
+    assert.deepEqual((await call("ada", "GET", "/api/v1/me")).json, { subject: "ada", kind: "user", role: "admin", org_units: ["*"], name: "Person ada", grants: [{ role: "admin", org_unit: "*" }] })
     assert.deepEqual([(await call("grace", "GET", "/api/v1/me")).status, (await call("ada elsewhere", "GET", "/api/v1/me")).status], [403, 401])
     const rules = [
       { id: "founders", match: { claim: "groups", value: "founders" }, role: "admin", org_unit: "*" },
@@ -58,7 +58,7 @@ describe("people of a real OpenID provider", () => {
     ]
     assert.deepEqual((await call("ada", "POST", "/api/v1/admin/entitlement-rules/resolve-draft", { rules, groups: groups["grace"] })).json, { roles: ["governor", "auditor"], org_units: ["payments"] })
     assert.strictEqual((await call("ada", "PUT", "/api/v1/admin/entitlement-rules", { rules })).status, 200)
-    assert.deepInclude((await call("grace", "GET", "/api/v1/me")).json, { role: "governor", org_units: ["payments"] })
+    assert.deepInclude((await call("grace", "GET", "/api/v1/me")).json, { role: "governor", org_units: ["payments"], grants: [{ role: "governor", org_unit: "payments" }, { role: "auditor", org_unit: "*" }] })
     assert.strictEqual((await call("eve", "GET", "/api/v1/me")).status, 403)
   })
 
@@ -66,7 +66,8 @@ describe("people of a real OpenID provider", () => {
     const made = await call("ada", "POST", "/api/v1/agents", { name: "refunds", org_unit: "payments", owner_name: "Grace", owner_email: "grace@example.org" })
     const other = await call("ada", "POST", "/api/v1/agents", { name: "letters", org_unit: "post" })
     assert.strictEqual((await call("grace", "POST", `/api/v1/agents/${made.json.id}/activate`)).json.status, "active")
-    assert.strictEqual((await call("grace", "POST", `/api/v1/agents/${other.json.id}/activate`)).status, 404)
+    assert.strictEqual((await call("grace", "POST", `/api/v1/agents/${other.json.id}/activate`)).status, 403)
+    assert.strictEqual((await call("grace", "GET", `/api/v1/agents/${other.json.id}`)).status, 200)
     assert.strictEqual((await call("grace", "POST", "/api/v1/admin/ingest-keys", { name: "k", org_unit: "payments" })).status, 403)
     const records = (await call("ada", "GET", "/api/v1/chain/records?kind=agent.activated")).json
     assert.match(records[0].record ?? JSON.stringify(records[0]), /usr_[0-9a-z]{26}/)

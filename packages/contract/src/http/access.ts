@@ -18,14 +18,14 @@ const row = (name: string, may: Partial<Omit<AccessRow, "name">>): AccessRow => 
 /** The rows. A new capability picks one; a new row needs a line in the specification's table. */
 export const access = {
   public: row("public", { anonymous: true, ingestKey: true, roles }),
-  /** Register an agent, witness, settle, note a gap. */
+  /** Register an agent, attach an identity. A key attaches only while its agent is in draft, which the registry checks. */
+  register: row("register", { ingestKey: true, roles: ["governor", "admin"] }),
+  /** Witness, settle, note a gap, evaluate. */
   capture: row("capture", { ingestKey: true, roles: ["admin"] }),
-  /** Attach an identity. A key does so only while its agent is in draft, which the registry checks. */
-  identify: row("identify", { ingestKey: true, roles: ["governor", "admin"] }),
   /** What an ingest key reads too: its org unit's agents and their decisions, head and checkpoint, itself. */
   readOwn: row("read_own", { ingestKey: true, roles }),
   read: row("read", { roles }),
-  /** Reads of the whole chain. */
+  /** Reads of records: they hold what every org unit did. */
   readChain: row("read_chain", { roles, everyUnit: true }),
   /** Ask for evidence packs; what one may ask for depends on the org unit. */
   exportPacks: row("export_packs", { roles }),
@@ -41,21 +41,64 @@ export const access = {
   erase: row("erase", { roles: ["admin"], everyUnit: true })
 } as const satisfies { readonly [name: string]: AccessRow }
 
+/** A role in an org unit (`*` is every one), as one matched rule of the access mapping gives it. */
+export interface Grant {
+  readonly role: Role
+  readonly orgUnit: string
+}
+
 /** A caller, as far as access is concerned. */
 export type Caller =
   | { readonly kind: "key"; readonly orgUnit: string }
-  | { readonly kind: "user"; readonly role: Role; readonly orgUnits: "*" | ReadonlyArray<string> }
+  | { readonly kind: "user"; readonly grants: ReadonlyArray<Grant> }
 
-/** The one org unit of a caller, which need not be named; null where it has every one, or several. */
-export const unitOf = (caller: Caller): string | null => {
-  if (caller.kind === "key") return caller.orgUnit
-  return caller.orgUnits !== "*" && caller.orgUnits.length === 1 ? caller.orgUnits[0]! : null
+/** Org units; `*` is every one. */
+export type OrgUnits = "*" | ReadonlyArray<string>
+
+/**
+ * The org units in which a caller may use the endpoints of a row; none where it may not use them at all.
+ *
+ * Each grant counts for itself: its unit is in the answer when its role is in the row. So one more grant never takes a unit away.
+ * A row that concerns every unit needs a grant for `*`.
+ *
+ * Spec: api.md "Who may call"; decision 0039.
+ */
+export const unitsFor = (row: AccessRow, caller: Caller): OrgUnits => {
+  if (caller.kind === "key") return row.ingestKey ? [caller.orgUnit] : []
+  const units = caller.grants.flatMap(({ orgUnit, role }) => (row.roles.includes(role) ? [orgUnit] : []))
+  if (units.includes("*")) return "*"
+  return row.everyUnit ? [] : [...new Set(units)]
 }
 
-/** Why this caller may not use an endpoint of this row; null when it may. */
+/** The one org unit in which a caller may use the endpoints of a row, which need not be named; null where there are several, or every one. */
+export const unitOf = (row: AccessRow, caller: Caller): string | null => {
+  const units = unitsFor(row, caller)
+  return units !== "*" && units.length === 1 ? units[0]! : null
+}
+
+/** Why this caller may not use an endpoint of this row, with the role that is missing; null when it may. */
 export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forbidden | null => {
-  if (caller.kind === "key") return row.ingestKey ? null : new KeyNotAllowed()
-  if (!row.roles.includes(caller.role)) return new Forbidden({ need: `the role ${row.roles.toReversed().join(" or ")}` })
-  if (row.everyUnit && caller.orgUnits !== "*") return new Forbidden({ need: "the org unit *, because it concerns every unit" })
-  return null
+  if (unitsFor(row, caller).length > 0) return null
+  if (caller.kind === "key") return new KeyNotAllowed()
+  return new Forbidden({ need: `${roleNeeded(row)}${row.everyUnit ? " in org unit *" : ""}`, have: grantsHeld(caller.grants, row.everyUnit) })
 }
+
+/** Why a caller may not do this to something that another of its grants lets it read. */
+export const refusalThere = (row: AccessRow, grants: ReadonlyArray<Grant>): Forbidden =>
+  new Forbidden({ need: `${roleNeeded(row)} in the org unit that it is about`, have: grantsHeld(grants, true) })
+
+/** Weakest first: the role to ask for is the first. */
+const roleNeeded = ({ roles: needed }: AccessRow): string => `the role ${listed(needed, "or")}`
+
+/** Grants that a refusal names. A mapping may give a person hundreds. */
+const NAMED_GRANTS = 8
+
+/** What a person has, strongest first; with the unit of each where the answer depends on it. */
+const grantsHeld = (grants: ReadonlyArray<Grant>, withUnits: boolean): string => {
+  const strongestFirst = roles.flatMap((role) => grants.filter((grant) => grant.role === role))
+  const held = [...new Set(strongestFirst.map(({ orgUnit, role }) => (withUnits ? `${role} in ${orgUnit}` : role)))]
+  return listed(held.length > NAMED_GRANTS ? [...held.slice(0, NAMED_GRANTS), `${held.length - NAMED_GRANTS} more`] : held, "and")
+}
+
+const listed = (words: ReadonlyArray<string>, last: "and" | "or"): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`

@@ -15,7 +15,8 @@ export const agentId = idParam("agent", () => new AgentNotFound())
 export const agents = {
   create: endpoint({
     id: "agents.create", method: "POST", path: "/api/v1/agents", summary: "Registers an agent, in draft.",
-    access: access.capture, body: bodyBy(jsonBody(AgentCreate), jsonBody(AgentCreateOfUnit), (caller) => unitOf(caller) === null), success: json(201, Agent),
+    access: access.register, body: bodyBy(jsonBody(AgentCreate), jsonBody(AgentCreateOfUnit), (caller) => unitOf(access.register, caller) === null),
+    success: json(201, Agent),
     refusals: ["AgentNameTaken", "OrgUnitNotAllowed", "TierOverCap"]
   }),
   list: endpoint({
@@ -70,7 +71,7 @@ export const agents = {
   attachIdentity: endpoint({
     id: "agents.attach_identity", method: "POST", path: "/api/v1/agents/{agent_id}/identity",
     summary: "Verifies an agent's signed card, or takes down a declared identity. The verdict is recorded.",
-    access: access.identify, params: { agent_id: agentId }, body: jsonBody(IdentityIn), success: json(201, IdentityVerdict),
+    access: access.register, params: { agent_id: agentId }, body: jsonBody(IdentityIn), success: json(201, IdentityVerdict),
     refusals: ["AgentNotFound", "InvalidTransition", "IdentityAlreadyVerified", "KeyNotAllowed"]
   })
 } as const

@@ -14,7 +14,7 @@ export const chain = {
   }),
   verify: endpoint({
     id: "chain.verify", method: "GET", path: "/api/v1/chain/verify", summary: "Recomputes the chain from the stored bytes.",
-    access: access.readChain, query: queryOf(VerifyQuery), success: json(200, VerifyOut)
+    access: access.read, query: queryOf(VerifyQuery), success: json(200, VerifyOut)
   }),
   records: endpoint({
     id: "chain.records", method: "GET", path: "/api/v1/chain/records", summary: "Records as their exact bytes, oldest first; NDJSON if asked for by Accept.",
@@ -26,11 +26,11 @@ export const chain = {
   }),
   proof: endpoint({
     id: "chain.proof", method: "GET", path: "/api/v1/chain/records/{seq}/proof", summary: "Proves that a record is in the tree.",
-    access: access.readChain, params: { seq: seqParam }, query: queryOf(ProofQuery), success: json(200, ProofOut), refusals: ["RecordNotFound"]
+    access: access.read, params: { seq: seqParam }, query: queryOf(ProofQuery), success: json(200, ProofOut), refusals: ["RecordNotFound"]
   }),
   consistency: endpoint({
     id: "chain.consistency", method: "GET", path: "/api/v1/chain/consistency", summary: "Proves that one tree begins with another.",
-    access: access.readChain, query: queryOf(ConsistencyQuery), success: json(200, ConsistencyOut)
+    access: access.read, query: queryOf(ConsistencyQuery), success: json(200, ConsistencyOut)
   }),
   checkpoint: endpoint({
     id: "chain.checkpoint", method: "GET", path: "/api/v1/chain/checkpoint", summary: "The newest checkpoint as a signed note.",

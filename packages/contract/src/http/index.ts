@@ -11,7 +11,7 @@ import { models } from "./models.ts"
 import { system } from "./system.ts"
 import { webhooks } from "./webhooks.ts"
 
-export { access, type AccessRow, type Caller, refusalFor } from "./access.ts"
+export { access, type AccessRow, type Caller, type Grant, type OrgUnits, refusalFor, refusalThere, unitsFor } from "./access.ts"
 export { type AnyEndpoint, type Body, endpoint, type Endpoint, generalRefusals, json, LINES_MEDIA, media, type Method, type Param, type Params, type ParamValues, type Query, refusalsOf, type Success } from "./endpoint.ts"
 export { PACK_MEDIA } from "./evidence.ts"
 export { refusalExamples } from "./examples.ts"

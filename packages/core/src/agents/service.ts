@@ -35,6 +35,8 @@ interface Registered {
 /** What a key brings along; without one every org unit and tier is open. */
 export interface RegisterOptions {
   readonly key?: RegistrationLimits
+  /** How far the caller reads: a name that is taken there is answered with its agent's id. As far as it registers, where nothing is given. */
+  readonly reads?: Scope
 }
 
 /** The registry. */
@@ -106,13 +108,13 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       const own = yield* byName(input.name)
       if (own !== null && inScope(scopeOf(options))(own)) return { agent: yield* out(own), created: false }
       const { document, created } = yield* registered(input, writer, options)
-      if (!inScope(scopeOf(options))(document)) return yield* nameTaken(document, scopeOf(options))
+      if (!inScope(scopeOf(options))(document)) return yield* nameTaken(document, options.reads ?? scopeOf(options))
       return { agent: yield* out(document), created }
     })
 
     const create: AgentsApi["create"] = Effect.fnUntraced(function*(input, writer, options = {}) {
       const { created, document } = yield* registered(input, writer, options)
-      return created ? yield* out(document) : yield* nameTaken(document, scopeOf(options))
+      return created ? yield* out(document) : yield* nameTaken(document, options.reads ?? scopeOf(options))
     })
 
     const get: AgentsApi["get"] = Effect.fnUntraced(function*(id, scope = everyUnit) {

@@ -33,6 +33,8 @@ export interface CaptureApi {
     Effect.Effect<SettleOut, DecisionNotFound | DecisionAlreadySettled | DecisionTooLarge | EvaluationEnded | InvalidInput | SettleBelowReserved | ReadFault>
   /** Notes that decisions were made and not witnessed. */
   readonly gap: (agentId: string, gap: CaptureGapIn, writer: Writer, scope?: Scope) => Effect.Effect<CaptureGapOut, AgentNotFound | InvalidInput | ReadFault>
+  /** Id of the agent that made a decision. */
+  readonly agentOf: (decisionId: string, scope?: Scope) => Effect.Effect<string, DecisionNotFound | ReadFault>
   /** Newest first, with the outcome where there is one. */
   readonly list: (agentId: string, query?: DecisionListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<DecisionOut>, AgentNotFound | ReadFault>
 }
@@ -52,6 +54,13 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
       if (document === null) return yield* new AgentNotFound({ agentId })
       const agent = storedAgent(document)
       return covers(scope, agent.body.orgUnit) ? agent : yield* new AgentNotFound({ agentId })
+    })
+
+    const decisionInScope = Effect.fnUntraced(function*(decisionId: string, scope: Scope) {
+      const found = yield* findDecision(decisionId)
+      if (found === null) return yield* new DecisionNotFound({ decisionId })
+      yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
+      return found
     })
 
     /** The evaluation that a decision says it was made under. */
@@ -80,9 +89,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
       // Read once: what is checked of the meters is what is recorded.
       const settle: SettleIn = { ...given, actual: given.actual?.map(({ amount, meter }) => ({ amount, meter })) ?? null }
       return commitPlanned(storage, Effect.gen(function*() {
-        const found = yield* findDecision(decisionId)
-        if (found === null) return yield* new DecisionNotFound({ decisionId })
-        yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
+        const found = yield* decisionInScope(decisionId, scope)
         const { actual = null } = settle
         const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, { agentId: found.agentId, decisionId, evaluationId: yield* evaluationOf(found.seq), writer }, actual) }
         const change = yield* Effect.fromResult(yield* inSlices(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters })))
@@ -107,7 +114,9 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
       return yield* listDecisions(agentId, query)
     })
 
-    return Capture.of({ witness, settle, gap, list })
+    const agentOf: CaptureApi["agentOf"] = (decisionId, scope = everyUnit) => Effect.map(decisionInScope(decisionId, scope), ({ agentId }) => agentId)
+
+    return Capture.of({ witness, settle, gap, agentOf, list })
   }))
 }
 

@@ -4,14 +4,14 @@ import { Agents, Provenance } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
-import { asWriter, limitsOf, scopeOf, writerOf } from "../caller.ts"
+import { asWriter, limitsOf, readScopeOf, scopeOf, writerOf } from "../caller.ts"
 import { knownAfter, pageOf } from "../page-of.ts"
 
 /** Handlers of the group `agents`. */
 export const agentsHandlers: HandlersOf<typeof agents> = {
   create: ({ body, caller }) => Agents.use((agents) => {
     const limits = limitsOf(caller)
-    return Effect.map(asWriter(caller, (writer) => agents.create(body, writer, limits === null ? {} : { key: limits })), json)
+    return Effect.map(asWriter(caller, (writer) => agents.create(body, writer, { ...limits === null ? {} : { key: limits }, reads: readScopeOf(caller) })), json)
   }),
   list: ({ caller, query }) => Agents.use((agents) =>
     Effect.andThen(knownAfter(query.after, (id) => agents.get(id, scopeOf(caller))), agents.list(query, scopeOf(caller)))).pipe(Effect.map(json)),

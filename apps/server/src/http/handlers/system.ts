@@ -1,13 +1,13 @@
 /** Liveness, and who is calling. */
 import { Draining, type MeOut, NotWriting } from "@flyball/contract"
 import type { system } from "@flyball/contract/http"
-import { Storage, StorageUnavailable, Tenant } from "@flyball/core"
+import { Storage, StorageUnavailable, summaryOf, Tenant } from "@flyball/core"
 import { Effect } from "effect"
 import { WriteHealth } from "../../host/write-health.ts"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { metaOut } from "../meta.ts"
-import type { KnownCaller } from "../caller.ts"
+import type { KnownCaller, PersonCaller } from "../caller.ts"
 
 /** A store that takes longer to say its head does not answer. */
 const HEALTH_TIMEOUT = "2 seconds"
@@ -32,10 +32,23 @@ export const systemHandlers: HandlersOf<typeof system> = {
 const meOut = (caller: KnownCaller): MeOut | null => {
   switch (caller.kind) {
     case "key":
-      return { subject: caller.writer.id, kind: "key", role: null, org_units: [caller.orgUnit], name: null }
+      return { subject: caller.writer.id, kind: "key", role: null, org_units: [caller.orgUnit], name: null, grants: [] }
     case "user":
-      return { subject: caller.subject, kind: "user", role: caller.role, org_units: caller.orgUnits === "*" ? ["*"] : caller.orgUnits, name: caller.name }
+      return personOut(caller)
     case "anonymous":
       return null
+  }
+}
+
+/** The strongest role with its org units, as the specification has it, and every grant: what a console asks before it offers an action. */
+const personOut = ({ grants, name, subject }: PersonCaller): MeOut => {
+  const { orgUnits, roles: [strongest] } = summaryOf(grants)
+  return {
+    subject,
+    kind: "user",
+    role: strongest ?? null,
+    org_units: orgUnits === "*" ? ["*"] : orgUnits,
+    name,
+    grants: grants.map(({ orgUnit, role }) => ({ role, org_unit: orgUnit }))
   }
 }

@@ -1,12 +1,13 @@
 /** What every kind of caller gets at every endpoint, written from the specification and the decisions that fill it, not from the code. Spec: api.md, "Who may call"; decision 0016. */
-import type { Role } from "@flyball/contract"
+import type { Grant } from "@flyball/contract/http"
 import { OTHER_UNIT, UNIT } from "../http-world.ts"
 
 /** Somebody whose token opens something. */
 export interface TableCaller {
   readonly name: string
-  /** Null for an ingest key. */
-  readonly role: Role | null
+  /** None for an ingest key. */
+  readonly grants: ReadonlyArray<Grant>
+  /** Where the caller registers and mints. */
   readonly orgUnit: string
 }
 
@@ -14,21 +15,37 @@ export interface TableCaller {
 const roles = ["auditor", "reviewer", "operator", "governor", "admin"] as const
 type People = readonly [auditor: number, reviewer: number, operator: number, governor: number, admin: number]
 
-const peopleOf = (orgUnit: string): ReadonlyArray<TableCaller> => roles.map((role) => ({ name: `${role} of ${orgUnit}`, role, orgUnit }))
+const peopleOf = (orgUnit: string): ReadonlyArray<TableCaller> => roles.map((role) => ({ name: `${role} of ${orgUnit}`, grants: [{ role, orgUnit }], orgUnit }))
+
+/** Somebody whom two rules of the mapping match. Registers and mints where the agent is. */
+const both = (role: Grant["role"], orgUnit: string, otherRole: Grant["role"], otherUnit: string): TableCaller =>
+  ({ name: `${role} of ${orgUnit} and ${otherRole} of ${otherUnit}`, grants: [{ role, orgUnit }, { role: otherRole, orgUnit: otherUnit }], orgUnit: UNIT })
+
+/** The columns of people with two grants. */
+type Two = readonly [governorHere: number, adminElsewhere: number, operatorHere: number, adminHere: number, operatorElsewhere: number]
 
 /** In the order in which {@link expectedStatuses} lists them, group by group. Every request is about an agent of {@link UNIT}. */
 export const tableCallers: ReadonlyArray<ReadonlyArray<TableCaller>> = [
-  [UNIT, OTHER_UNIT].map((orgUnit) => ({ name: `key of ${orgUnit}`, role: null, orgUnit })),
+  [UNIT, OTHER_UNIT].map((orgUnit) => ({ name: `key of ${orgUnit}`, grants: [], orgUnit })),
   peopleOf("*"),
   peopleOf(UNIT),
   peopleOf(OTHER_UNIT)
+]
+
+/** People with two grants, in the order in which {@link expectedOfTwo} lists them. */
+export const twoGrantCallers: ReadonlyArray<TableCaller> = [
+  both("governor", UNIT, "auditor", "*"),
+  both("admin", OTHER_UNIT, "auditor", UNIT),
+  both("operator", UNIT, "governor", OTHER_UNIT),
+  both("admin", UNIT, "auditor", OTHER_UNIT),
+  both("operator", OTHER_UNIT, "auditor", "*")
 ]
 
 /**
  * Four groups: the keys of the agent's org unit and of another; the people of every unit, `*`; those of the agent's unit; those of another.
  *
  * - A 403 of a key is `key_not_allowed`, of a person `forbidden`. What another unit has is 404, to those who might otherwise.
- * - Whole-chain reads need `*`, and so do the mapping, webhooks and erasure, of which api.md says no unit (decisions 0016 and 0019, SECURITY.md).
+ * - Records need `*`; head, verify, checkpoint, keys and proofs do not. The mapping, webhooks and erasure need it, of which api.md says no unit (decisions 0016 and 0019, SECURITY.md).
  * - The pack to download is a full one, which only `*` sees. Who may read keys, mapping and webhooks: decision 0016.
  * - Models belong to no unit: any governor adds one, and who changes one changes it for all (decision 0016).
  */
@@ -36,7 +53,7 @@ export const expectedStatuses: { readonly [id: string]: readonly [keys: readonly
   "system.healthz": [[200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
   "system.status": [[200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
   "system.me": [[200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
-  "agents.create": [[201, 201], [403, 403, 403, 403, 201], [403, 403, 403, 403, 201], [403, 403, 403, 403, 201]],
+  "agents.create": [[201, 201], [403, 403, 403, 201, 201], [403, 403, 403, 201, 201], [403, 403, 403, 201, 201]],
   "agents.list": [[200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
   "agents.get": [[200, 404], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [404, 404, 404, 404, 404]],
   "system.meta": [[200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
@@ -77,11 +94,11 @@ export const expectedStatuses: { readonly [id: string]: readonly [keys: readonly
   "bound.explain": [[200, 404], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [404, 404, 404, 404, 404]],
   "bound.void_evaluation": [[403, 403], [403, 403, 201, 201, 201], [403, 403, 201, 201, 201], [403, 403, 404, 404, 404]],
   "chain.head": [[200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
-  "chain.verify": [[403, 403], [200, 200, 200, 200, 200], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]],
+  "chain.verify": [[403, 403], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
   "chain.records": [[403, 403], [200, 200, 200, 200, 200], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]],
   "chain.record": [[403, 403], [200, 200, 200, 200, 200], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]],
-  "chain.proof": [[403, 403], [200, 200, 200, 200, 200], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]],
-  "chain.consistency": [[403, 403], [200, 200, 200, 200, 200], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]],
+  "chain.proof": [[403, 403], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
+  "chain.consistency": [[403, 403], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
   "chain.checkpoint": [[200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
   "chain.keys": [[403, 403], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200], [200, 200, 200, 200, 200]],
   "chain.erase": [[403, 403], [403, 403, 403, 403, 201], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]],
@@ -106,4 +123,84 @@ export const expectedStatuses: { readonly [id: string]: readonly [keys: readonly
   "webhooks.deliveries": [[403, 403], [403, 403, 403, 403, 200], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]],
   "webhooks.redeliver": [[403, 403], [403, 403, 403, 403, 200], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]],
   "webhooks.recover": [[403, 403], [403, 403, 403, 403, 200], [403, 403, 403, 403, 403], [403, 403, 403, 403, 403]]
+}
+
+/**
+ * What people with two grants get. Each grant is judged by itself, and a second one takes nothing away. Who reads a thing by one grant and would have to
+ * change it by the other gets 403, not 404.
+ */
+export const expectedOfTwo: { readonly [id: string]: Two } = {
+  "system.healthz": [200, 200, 200, 200, 200],
+  "system.status": [200, 200, 200, 200, 200],
+  "system.me": [200, 200, 200, 200, 200],
+  "agents.create": [201, 403, 403, 201, 403],
+  "agents.list": [200, 200, 200, 200, 200],
+  "agents.get": [200, 200, 200, 200, 200],
+  "system.meta": [200, 200, 200, 200, 200],
+  "models.list": [200, 200, 200, 200, 200],
+  "models.create": [201, 201, 201, 201, 403],
+  "models.update": [403, 403, 403, 403, 403],
+  "agents.add_provenance": [201, 403, 403, 201, 403],
+  "agents.provenance": [200, 200, 200, 200, 200],
+  "agents.orphans": [200, 200, 200, 200, 200],
+  "agents.update": [200, 403, 403, 200, 403],
+  "agents.activate": [200, 403, 403, 200, 403],
+  "agents.suspend": [200, 403, 200, 200, 403],
+  "agents.decommission": [200, 403, 403, 200, 403],
+  "agents.recertify": [200, 403, 403, 200, 403],
+  "agents.transfer_ownership": [200, 403, 403, 200, 403],
+  "agents.disown": [200, 403, 403, 200, 403],
+  "agents.attach_identity": [201, 403, 403, 201, 403],
+  "decisions.witness": [403, 403, 403, 201, 403],
+  "decisions.list": [200, 200, 200, 200, 200],
+  "decisions.settle": [403, 403, 403, 201, 403],
+  "decisions.gap": [403, 403, 403, 201, 403],
+  "bound.create_envelope": [201, 403, 403, 201, 403],
+  "bound.envelopes": [200, 200, 200, 200, 200],
+  "bound.envelope": [200, 200, 200, 200, 200],
+  "bound.update_envelope": [200, 403, 403, 200, 403],
+  "bound.lint": [200, 200, 200, 200, 200],
+  "bound.publish": [200, 403, 403, 200, 403],
+  "bound.withdraw": [200, 403, 403, 200, 403],
+  "bound.backtest": [200, 200, 200, 200, 200],
+  "bound.versions": [200, 200, 200, 200, 200],
+  "bound.version": [200, 200, 200, 200, 200],
+  "bound.diff": [200, 200, 200, 200, 200],
+  "bound.request_waiver": [201, 403, 403, 201, 403],
+  "bound.waivers": [200, 200, 200, 200, 200],
+  "bound.grant_waiver": [200, 403, 403, 200, 403],
+  "bound.evaluate": [403, 403, 403, 201, 403],
+  "bound.evaluation": [200, 200, 200, 200, 200],
+  "bound.explain": [200, 200, 200, 200, 200],
+  "bound.void_evaluation": [201, 403, 201, 201, 403],
+  "chain.head": [200, 200, 200, 200, 200],
+  "chain.verify": [200, 200, 200, 200, 200],
+  "chain.records": [200, 403, 403, 403, 200],
+  "chain.record": [200, 403, 403, 403, 200],
+  "chain.proof": [200, 200, 200, 200, 200],
+  "chain.consistency": [200, 200, 200, 200, 200],
+  "chain.checkpoint": [200, 200, 200, 200, 200],
+  "chain.keys": [200, 200, 200, 200, 200],
+  "chain.erase": [403, 403, 403, 403, 403],
+  "evidence.create": [201, 201, 201, 201, 201],
+  "evidence.list": [200, 200, 200, 200, 200],
+  "evidence.download": [200, 404, 404, 404, 200],
+  "access_mapping.get": [403, 403, 403, 403, 403],
+  "access_mapping.set": [403, 403, 403, 403, 403],
+  "access_mapping.resolve_draft": [403, 200, 403, 200, 403],
+  "ingest_keys.mint": [403, 403, 403, 201, 403],
+  "ingest_keys.list": [403, 200, 403, 200, 403],
+  "ingest_keys.revoke": [403, 404, 403, 200, 403],
+  "webhooks.create": [403, 403, 403, 403, 403],
+  "webhooks.list": [403, 403, 403, 403, 403],
+  "webhooks.get": [403, 403, 403, 403, 403],
+  "webhooks.test": [403, 403, 403, 403, 403],
+  "webhooks.revoke": [403, 403, 403, 403, 403],
+  "webhooks.rotate_secret": [403, 403, 403, 403, 403],
+  "webhooks.complete_rotation": [403, 403, 403, 403, 403],
+  "webhooks.disable": [403, 403, 403, 403, 403],
+  "webhooks.enable": [403, 403, 403, 403, 403],
+  "webhooks.deliveries": [403, 403, 403, 403, 403],
+  "webhooks.redeliver": [403, 403, 403, 403, 403],
+  "webhooks.recover": [403, 403, 403, 403, 403]
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import type { MappedRule } from "./document.ts"
-import { resolveClaims, strongestFirst } from "./resolve.ts"
+import { grantsOf, resolveClaims, strongestFirst } from "./resolve.ts"
 
 const rule = (claim: MappedRule["claim"], value: string, role: MappedRule["role"], orgUnit: string): MappedRule => ({ id: "r", claim, value, role, orgUnit })
 const none = { roles: [], groups: [], userIds: [] }
@@ -43,5 +43,22 @@ describe("resolving claims", () => {
     const after = resolveClaims({ rules: [...some, ...more], trustCanonical }, { roles: [...held.roles, ...also.roles], groups: [...held.groups, ...also.groups], userIds: [...held.userIds, ...also.userIds] })
     for (const role of before.roles) assert.include(after.roles, role)
     if (before.roles[0] === after.roles[0] && after.orgUnits !== "*") for (const unit of before.orgUnits) assert.include(after.orgUnits, unit)
+  }), runs))
+  it("gives each matched rule's grant once, strongest first, whatever another rule says", () => {
+    const rules = [rule("groups", "a", "auditor", "*"), rule("groups", "b", "governor", "ops"), rule("roles", "c", "governor", "legal"), rule("groups", "b", "governor", "ops"), rule("user_ids", "d", "admin", "x")]
+    assert.deepStrictEqual(grantsOf({ rules, trustCanonical: true }, { roles: ["c", "reviewer"], groups: ["a", "b"], userIds: [] }, "post"), [
+      { role: "governor", orgUnit: "legal" }, { role: "governor", orgUnit: "ops" }, { role: "reviewer", orgUnit: "post" }, { role: "auditor", orgUnit: "*" }
+    ])
+  })
+
+  it("never takes a grant away for one more rule or claim", () => fc.assert(fc.property(rules, rules, claims, claims, fc.boolean(), (some, more, held, also, trustCanonical) => {
+    const before = grantsOf({ rules: some, trustCanonical }, held)
+    const after = grantsOf({ rules: [...some, ...more], trustCanonical }, { roles: [...held.roles, ...also.roles], groups: [...held.groups, ...also.groups], userIds: [...held.userIds, ...also.userIds] })
+    assert.includeDeepMembers([...after], [...before])
+  }), runs))
+
+  it("gives what each rule gives alone, and nothing else", () => fc.assert(fc.property(rules, claims, (some, held) => {
+    const alone = some.flatMap((one) => grantsOf({ rules: [one], trustCanonical: false }, held))
+    assert.sameDeepMembers([...grantsOf({ rules: some, trustCanonical: false }, held)], [...new Map(alone.map((grant) => [`${grant.role} ${grant.orgUnit}`, grant])).values()])
   }), runs))
 })

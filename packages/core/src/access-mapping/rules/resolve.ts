@@ -8,6 +8,12 @@ export interface Claims {
   readonly userIds: ReadonlyArray<string>
 }
 
+/** A role in an org unit (`*` is every one), as one matched rule gives it. */
+export interface Grant {
+  readonly role: MappedRole
+  readonly orgUnit: string
+}
+
 /** Every matched role, strongest first, and the org units of the strongest. */
 export interface Resolved {
   readonly roles: ReadonlyArray<MappedRole>
@@ -18,16 +24,30 @@ export interface Resolved {
 export const strongestFirst: ReadonlyArray<MappedRole> = ["admin", "governor", "operator", "reviewer", "auditor"]
 
 /**
- * Resolves claims. The order of rules and of claims changes nothing, and one more rule never takes away a role.
+ * The grants of claims: one for each matched rule, each once, the strongest role first. What a person may do is judged by each grant alone.
+ *
+ * The order of rules and of claims changes nothing, and one more rule or claim never takes a grant away.
  *
  * - `canonicalUnit`: the org unit in which our own role names count, where they are trusted.
- * - Spec: document 1 section 4, resolve-draft; api.md "Who may call": the strongest role counts, and the org units of the rules that grant it unite.
+ * - Spec: document 1 section 5; api.md "Who may call"; decision 0039.
  */
-export const resolveClaims = (mapping: MappingDocument, claims: Claims, canonicalUnit = "*"): Resolved => {
+export const grantsOf = (mapping: MappingDocument, claims: Claims, canonicalUnit = "*"): ReadonlyArray<Grant> => {
   const held = { roles: new Set(claims.roles), groups: new Set(claims.groups), user_ids: new Set(claims.userIds) }
-  const grants = mapping.rules.filter(({ claim, value }) => held[claim].has(value)).map(({ orgUnit, role }) => ({ role, orgUnit }))
-  if (mapping.trustCanonical) grants.push(...strongestFirst.filter((role) => held.roles.has(role)).map((role) => ({ role, orgUnit: canonicalUnit })))
+  const units = new Map(strongestFirst.map((role) => [role, new Set(mapping.trustCanonical && held.roles.has(role) ? [canonicalUnit] : [])]))
+  for (const { claim, orgUnit, role, value } of mapping.rules) if (held[claim].has(value)) units.get(role)!.add(orgUnit)
+  return [...units].flatMap(([role, of]) => [...of].sort().map((orgUnit) => ({ role, orgUnit })))
+}
+
+/**
+ * Sums grants up as the specification has it: every role, strongest first, and the org units of the strongest. For people to read; it decides nothing.
+ *
+ * - Spec: document 1 section 4, resolve-draft; api.md "Who may call".
+ */
+export const summaryOf = (grants: ReadonlyArray<Grant>): Resolved => {
   const roles = strongestFirst.filter((role) => grants.some((grant) => grant.role === role))
   const units = new Set(grants.filter(({ role }) => role === roles[0]).map(({ orgUnit }) => orgUnit))
   return { roles, orgUnits: units.has("*") ? "*" : [...units].sort() }
 }
+
+/** The summary of the grants of claims. Parameters as for {@link grantsOf}. */
+export const resolveClaims = (mapping: MappingDocument, claims: Claims, canonicalUnit = "*"): Resolved => summaryOf(grantsOf(mapping, claims, canonicalUnit))

@@ -1,0 +1,60 @@
+/**
+ * Answers 403 in place of 404 where the caller may read the thing by another of its grants, and only may not do this to it.
+ *
+ * Services look for things in the org units where the caller may act, and find nothing elsewhere. A person who is operator of one unit and auditor of
+ * another would get `agent_not_found` for an agent that GET shows. What a caller may not read stays 404.
+ *
+ * Spec: api.md "Who may call"; decision 0039.
+ */
+import type { AgentNotFound, DecisionNotFound, EnvelopeNotFound, EvaluationNotFound, Refusal } from "@flyball/contract"
+import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
+import { Agents, Capture, Envelopes, Evaluations, type Scope } from "@flyball/core"
+import { Effect } from "effect"
+import type { Fault, Services } from "./call.ts"
+import { type AdmittedCaller, readScopeOf, scopeOf } from "./caller.ts"
+
+type Answer<A> = Effect.Effect<A, Refusal | Fault, Services>
+
+/** What a handler does, with a 403 where the caller reads what it did not find. */
+export const forbiddenWhereRead = <A>(endpoint: AnyEndpoint, caller: AdmittedCaller, handled: Answer<A>): Answer<A> => {
+  // With one grant whoever reads a thing and is admitted may act on it.
+  if (caller.kind !== "user" || caller.grants.length < 2) return handled
+  return Effect.catch(handled, (refusal) => Effect.flatMap(isReadOnlyElsewhere(refusal, scopeOf(caller), readScopeOf(caller)), (elsewhere) =>
+    Effect.fail(elsewhere ? refusalThere(endpoint.access, caller.grants) : refusal)))
+}
+
+/** Whether what a refusal does not find can be read, and is not where the caller may act. A thing that is there, and past this act, stays 404. */
+const isReadOnlyElsewhere = (refusal: Refusal | Fault, acts: Scope, reads: Scope): Effect.Effect<boolean, Fault, Services> => {
+  const readsIt = lookUp(refusal)
+  if (readsIt === null) return Effect.succeed(false)
+  return Effect.flatMap(readsIt(acts), (there) => (there ? Effect.succeed(false) : readsIt(reads)))
+}
+
+/** Looks up what a refusal says is not there, as far as a scope goes; null for every other refusal. */
+const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<boolean, Fault, Services>) | null => {
+  switch (refusal._tag) {
+    case "AgentNotFound": {
+      const { agentId } = refusal
+      return typeof agentId === "string" ? (scope) => found(Agents.use((agents) => agents.get(agentId, scope))) : null
+    }
+    case "EnvelopeNotFound": {
+      const { envelopeId } = refusal
+      return typeof envelopeId === "string" ? (scope) => found(Envelopes.use((envelopes) => envelopes.get(envelopeId, scope))) : null
+    }
+    case "EvaluationNotFound": {
+      const { evaluationId } = refusal
+      return typeof evaluationId === "string" ? (scope) => found(Evaluations.use((evaluations) => evaluations.get(evaluationId, scope))) : null
+    }
+    case "DecisionNotFound": {
+      const { decisionId } = refusal
+      return typeof decisionId === "string" ? (scope) => found(Capture.use((capture) => capture.agentOf(decisionId, scope))) : null
+    }
+    default:
+      return null
+  }
+}
+
+type NotThere = AgentNotFound | EnvelopeNotFound | EvaluationNotFound | DecisionNotFound
+
+const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
+  Effect.as(read, true).pipe(Effect.catchTag(["AgentNotFound", "EnvelopeNotFound", "EvaluationNotFound", "DecisionNotFound"], () => Effect.succeed(false)))
