@@ -109,14 +109,15 @@ export const decodeWitness = (input: unknown): Decoded<ReadonlyArray<DecisionIn>
   }
 }
 
-/** {@link decodeWitness}, which yields where others may have their turn: what is wrong with a thousand decisions takes a while to find. */
+/** {@link decodeWitness} in slices: to find all that is wrong with a thousand decisions takes long. */
 export function* decodeWitnessInSlices(input: unknown): Generator<void, Decoded<ReadonlyArray<DecisionIn>>, void> {
   if (typeof input !== "object" || input === null || !Object.hasOwn(input, "decisions")) {
     const one = quickDecision(input)
     return one === null ? Result.map(decodeOne(input, "body"), (decision) => [completed(decision)]) : Result.succeed([one])
   }
   const { decisions } = input as { readonly decisions: unknown }
-  const isBatch = hasOnlyDecisions(input) && Array.isArray(decisions) && decisions.length >= 1 && decisions.length <= MAX_BATCH
+  const hasList = Array.isArray(decisions) && decisions.length >= 1 && decisions.length <= MAX_BATCH
+  const isBatch = hasList && hasOnlyDecisions(input)
   if (!isBatch) return Result.map(decodeMany(input, "body"), (batch) => batch.decisions.map(completed))
   const quick = quickDecisions(decisions)
   return quick === null ? yield* decodeEach(decisions) : Result.succeed(quick)

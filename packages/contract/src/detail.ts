@@ -64,7 +64,10 @@ const shownObject = (input: object): unknown => {
   if (!Array.isArray(input) && Object.getPrototypeOf(input) !== Object.prototype && Object.getPrototypeOf(input) !== null) return null
   // Each value takes a character at least: behind so many nothing is shown any more.
   let left = INPUT_CUT
-  const text = JSON.stringify(beginning(input), (name, value: unknown) => --left < 0 || (name !== "" && secretMembers.has(name.toLowerCase())) ? null : beginning(value))
+  const text = JSON.stringify(beginning(input), (name, value: unknown) => {
+    if (--left < 0 || (name !== "" && secretMembers.has(name.toLowerCase()))) return null
+    return beginning(value)
+  })
   return text.length <= INPUT_CUT ? JSON.parse(text) : cut(text)
 }
 

@@ -66,14 +66,14 @@ const nfcUpTo = (max: number) => Schema.String.pipe(Schema.decodeTo(Schema.Strin
   encode: SchemaGetter.transform((text: string) => text)
 }))
 
-/** Code points of the longest canonical decomposition: so many at most join into one. A test asks the engine about each code point. */
+/** Code points of the longest canonical decomposition: so many at most join into one. A test checks each code point. */
 const MOST_JOINED = 4
 
 /**
  * Whether the NFC form of a text has more than `max` code points, as far as a linear look can say.
  *
- * The engine sorts combining marks by insertion: 200 KB of them take it half a minute. A text that is surely too long is not normalised,
- * and its length is refused as it stands. No text whose NFC form fits is among these.
+ * The engine sorts combining marks by insertion: 200 KB of them take it half a minute. A text that is surely too long is
+ * not normalised, and its length is refused as it stands. No text whose NFC form fits is among these.
  */
 const isSurelyOver = (text: string, max: number): boolean => {
   if (text.length <= max) return false
@@ -83,7 +83,7 @@ const isSurelyOver = (text: string, max: number): boolean => {
   return alone > max
 }
 
-/** What stands for two code points or more of NFC holds at most three combining marks, which follow its first character. */
+/** Runs that hold more marks than one character can take: at most three combine with the character before them. */
 const markRuns = /\p{M}{4,}/gu
 
 /** How many of these characters stay on their own in NFC, at least. */
@@ -99,7 +99,8 @@ const marksAlone = (marks: string): number => {
 
 /** Of the last class of combining marks: every other one is sorted to stand before it. */
 const LAST_MARK = "\u0345"
-const isCombining = (mark: string): boolean => mark === LAST_MARK || !(LAST_MARK + mark).normalize("NFD").startsWith(LAST_MARK)
+const isCombining = (mark: string): boolean =>
+  mark === LAST_MARK || !(LAST_MARK + mark).normalize("NFD").startsWith(LAST_MARK)
 
 /**
  * What a person wrote: NFC, its length in code points.

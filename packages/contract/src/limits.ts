@@ -28,16 +28,17 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
 /**
  * Values in a request body.
  *
- * - Unit: commas and opening brackets outside strings, which is one for each value or so. A full batch has room for 16 bytes a value; in
- *   memory each takes four times that. A body with more is `json_invalid`: decision 0036.
+ * - Unit: commas and opening brackets outside strings, about one for each value. A full batch of the shortest members has fewer.
+ *   It bounds the memory of one request. A body with more is `json_invalid`: decision 0036.
  */
 export const MAX_BODY_VALUES = 3_000_000
 
 /**
- * Members of one JSON object of a body, outside of what is taken as any JSON. No shape has room for more: a free object ends at 65,536
- * characters.
+ * Members of one JSON object of a body, outside of what is taken as any JSON.
+ *
+ * No shape has room for more: a free object ends at 65,536 characters.
  */
 export const MAX_BODY_MEMBERS = 16_384
 
-/** Members of one JSON object in `args`, `result` and `labels` of a decision and in signals. Hardly more have room in 1 MiB. */
+/** Members of one JSON object in `args`, `result`, `labels` and signals. Hardly more have room in 1 MiB. */
 export const MAX_FREE_MEMBERS = 100_000

@@ -114,7 +114,7 @@ const trimmed = (shape: Shape, value: unknown, path: ReadonlyArray<string>, stat
   return item === null ? value : value.map((one, index) => trimmed(item, one, [...path, String(index)], state))
 }
 
-/** Members of one object that its shape does not have, of which it is said. More of them say nothing that these do not. */
+/** Members that a shape does not have, listed of one object. The next ones add nothing. */
 const MAX_EXTRA = 100
 
 const trimmedObject = (members: ReadonlyMap<string, Shape | null>, value: { readonly [name: string]: unknown }, path: ReadonlyArray<string>, state: State): unknown => {

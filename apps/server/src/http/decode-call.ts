@@ -47,8 +47,9 @@ const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown
   for (const name of endpoint.query.names) {
     const [first, second] = given.get(name) ?? []
     const malformed = given.get(name)?.find(({ sent }) => !isUriText(sent))
-    if (malformed !== undefined) odd.push(detailItem(["query", name], "value_error", "This is not percent-encoded UTF-8", malformed.sent))
-    else if (second !== undefined) odd.push(detailItem(["query", name], "value_error", "This parameter may stand here once", second.value))
+    const refuse = (msg: string, input: string): void => void odd.push(detailItem(["query", name], "value_error", msg, input))
+    if (malformed !== undefined) refuse("This is not percent-encoded UTF-8", malformed.sent)
+    else if (second !== undefined) refuse("This parameter may stand here once", second.value)
     else if (first !== undefined) known[name] = first.value
   }
   const decoded = endpoint.query.decode(known) as Result.Result<unknown, ReadonlyArray<DetailItem>>
@@ -56,7 +57,7 @@ const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown
   return detail.length > 0 ? Result.fail(new InvalidInput({ detail })) : decoded as Result.Result<unknown, never>
 }
 
-/** A parameter as it was sent. What reads queries in the web's way puts U+FFFD where it is no percent-encoded UTF-8, which some name may hold. */
+/** A parameter, and how it was sent: `URLSearchParams` puts U+FFFD where that is not percent-encoded UTF-8. */
 interface Given {
   readonly value: string
   readonly sent: string
@@ -89,11 +90,16 @@ const isUriText = (text: string): boolean => {
 }
 
 /** The decoded body, in slices. An endpoint without one takes nothing, or an empty object. */
-export function* decodeBody(endpoint: AnyEndpoint, value: unknown, caller: Caller | null): Slices<Result.Result<unknown, InvalidInput>> {
+export function* decodeBody(
+  endpoint: AnyEndpoint,
+  value: unknown,
+  caller: Caller | null
+): Slices<Result.Result<unknown, InvalidInput>> {
   if (endpoint.body === null) return value === undefined ? Result.succeed(null) : Result.mapError(emptyBody(value), invalid)
   if (value === undefined && !endpoint.body.optional) return Result.fail(invalid(missingBody))
   if (endpoint.body.decodeInSlices !== undefined) {
-    return Result.mapError((yield* endpoint.body.decodeInSlices(value)) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
+    const decoded = yield* endpoint.body.decodeInSlices(value)
+    return Result.mapError(decoded as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
   }
   return Result.mapError(endpoint.body.decode(value === undefined ? {} : value, caller) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
 }

@@ -64,7 +64,8 @@ export const dispatch = Effect.fnUntraced(function*(
   }
   const asked = decodeTarget(endpoint, route.values, query)
   if (Result.isFailure(asked)) return yield* asked.failure
-  const decoding = decodeBody(endpoint, bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined, accessCaller(progress.caller))
+  const value = bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined
+  const decoding = decodeBody(endpoint, value, accessCaller(progress.caller))
   const slice = decoding.next()
   const body = slice.done === true ? slice.value : yield* inSlices(decoding)
   if (Result.isFailure(body)) return yield* body.failure

@@ -8,7 +8,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { sqliteStorage } from "@flyball/storage-sql"
+import type { StorageChoice } from "@flyball/core"
+import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
+import { freshDatabase } from "@flyball/testkit/postgres"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openWorld, type World } from "./http-world.ts"
 
@@ -49,17 +51,32 @@ const processorMs = (): number => {
   return (user + system) / 1_000
 }
 
-describe("other callers", { timeout: 120_000 }, () => {
+interface Place {
+  readonly storage: StorageChoice
+  readonly leave: () => void | Promise<void>
+}
+
+const sqlitePlace = (): Place => {
   const folder = mkdtempSync(join(tmpdir(), "flyball-event-loop-"))
+  return { storage: sqliteStorage({ file: join(folder, "store.db") }), leave: () => rmSync(folder, { recursive: true }) }
+}
+const postgresPlace = async (): Promise<Place> => {
+  const { drop, url } = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
+  return { storage: postgresStorage({ url }), leave: drop }
+}
+
+describe.each([["SQLite", sqlitePlace, shapes], ["Postgres", postgresPlace, shapes.filter(([name]) => name.includes("batch"))]] as const)("other callers, on %s", { timeout: 120_000 }, (_, open, shapes) => {
+  let place: Place
   let world: World
   let path: string
   beforeAll(async () => {
-    world = await openWorld({ storage: sqliteStorage({ file: join(folder, "store.db") }) })
+    place = await open()
+    world = await openWorld({ storage: place.storage })
     path = `/api/v1/agents/${await world.register("courier")}/decisions`
   })
   afterAll(async () => {
     await world.close()
-    rmSync(folder, { recursive: true })
+    await place.leave()
   })
 
   /** Over a socket of its own: what sends must not cost what is measured. Answers the status. */

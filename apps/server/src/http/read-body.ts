@@ -1,6 +1,8 @@
 /** Reads request bodies: bounded before they are kept, whatever the headers say. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { BodyTooLarge, detailItem, InvalidInput, MAX_BODY_MEMBERS, MAX_BODY_VALUES, MAX_FREE_MEMBERS, UnsupportedMediaType } from "@flyball/contract"
+import {
+  BodyTooLarge, detailItem, InvalidInput, MAX_BODY_MEMBERS, MAX_BODY_VALUES, MAX_FREE_MEMBERS, UnsupportedMediaType
+} from "@flyball/contract"
 import type { Body } from "@flyball/contract/http"
 import { inSlices } from "@flyball/core"
 import { type BoundedReason, readJsonInSlices } from "@flyball/evidence"
@@ -34,7 +36,8 @@ export const readBody = (
     return Effect.flatMap(inSlices(readJsonInSlices(bytes, keepRaw === null ? bounds : { ...bounds, keepRaw })), (read) => {
       if (read.ok) return Effect.succeed(read.value)
       const { offset, reason } = read
-      return Effect.fail(new InvalidInput({ detail: [detailItem(["body"], "json_invalid", `The body is not JSON that can be read: ${says[reason]}`, null, { reason, offset })] }))
+      const msg = `The body is not JSON that can be read: ${says[reason]}`
+      return Effect.fail(new InvalidInput({ detail: [detailItem(["body"], "json_invalid", msg, null, { reason, offset })] }))
     })
   })
 }
@@ -48,7 +51,7 @@ const says: { readonly [R in BoundedReason]: string } = {
   depth: "more than 64 containers are open at once",
   duplicate: "a member stands twice in one object",
   places: `it has more than ${MAX_BODY_VALUES} values`,
-  members: `an object has more than ${MAX_BODY_MEMBERS} members, or one in args, result, labels or signals more than ${MAX_FREE_MEMBERS}`
+  members: `an object has more than ${MAX_BODY_MEMBERS} members, or in args, result, labels or signals ${MAX_FREE_MEMBERS}`
 }
 
 /** What `read` makes of all bytes of the request. What goes beyond the limit is never kept; the rest of it is let run out by {@link discardRest}. */

@@ -57,7 +57,7 @@ export interface AgentsApi extends AgentActs {
   readonly orphans: (scope?: Scope, page?: Pick<AgentListQuery, "after" | "limit">) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
 }
 
-/** UTF-16 units of a name's 200 characters before NFC: at most four code points join into one. A longer text names no agent. */
+/** UTF-16 units of a name's 200 characters before NFC, where at most four code points join. A longer text names no agent. */
 const NAME_UNITS = 200 * 4 * 2
 
 /** The agent registry. */

@@ -33,10 +33,17 @@ export interface Frame {
 }
 
 /** The record of a decision. `texts` encodes its parts: one for all decisions of an act. */
-export function* decisionContent(crypto: Crypto, decision: DecisionIn, frame: Frame, texts: TextBytes): Slices<Result.Result<WitnessedDraft, ContentProblem>> {
+export function* decisionContent(
+  crypto: Crypto,
+  decision: DecisionIn,
+  frame: Frame,
+  texts: TextBytes
+): Slices<Result.Result<WitnessedDraft, ContentProblem>> {
   const usage = usageOf(decision.usage)
   const parts: Array<PartDraft> = []
-  const problem = (yield* addPart(parts, "args", decision.args, texts)) ?? (yield* addPart(parts, "labels", decision.labels, texts)) ?? (yield* addPart(parts, "result", decision.result, texts))
+  const problem = (yield* addPart(parts, "args", decision.args, texts)) ??
+    (yield* addPart(parts, "labels", decision.labels, texts)) ??
+    (yield* addPart(parts, "result", decision.result, texts))
   if (problem !== null) return Result.fail(problem)
   const { body, said } = decisionText(decision, usage, frame.text)
   return Result.succeed(new WitnessedDraft(decision, usage, frame, body, parts, contentDigest(crypto, said, parts)))
@@ -147,7 +154,12 @@ const usageOf = (usage: DecisionIn["usage"]): JsonObject | null =>
     : present({ cost_micro_usd: usage.cost_micro_usd, input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }) as JsonObject
 
 /** Adds a part for a value that is there; answers why it cannot be kept, or null. */
-function* addPart(parts: Array<PartDraft>, name: string, value: unknown, texts: TextBytes): Slices<ContentProblem | null> {
+function* addPart(
+  parts: Array<PartDraft>,
+  name: string,
+  value: unknown,
+  texts: TextBytes
+): Slices<ContentProblem | null> {
   if (value === undefined) return null
   const bytes = yield* partBytes(value, texts)
   if (Result.isFailure(bytes)) return { part: name, problem: bytes.failure }

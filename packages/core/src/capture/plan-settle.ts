@@ -28,7 +28,10 @@ export interface SettleCommand {
  * - Fails: `DecisionTooLarge`, `InvalidInput` as witnessing does.
  * - Spec: api "decisions, chain, evidence", POST /decisions/{id}/settle.
  */
-export function* planSettle(crypto: Crypto, command: SettleCommand): Slices<Result.Result<ChangeSet, DecisionTooLarge | InvalidInput>> {
+export function* planSettle(
+  crypto: Crypto,
+  command: SettleCommand
+): Slices<Result.Result<ChangeSet, DecisionTooLarge | InvalidInput>> {
   return (yield* settlementContent(crypto, command.settle)).pipe(
     Result.mapError((problem) => contentRefusal([[0, problem]])),
     Result.map((content) => ({

@@ -35,7 +35,10 @@ const DECISION_BYTES = 512
  * - Fails: `DecisionTooLarge` with every offending index; `InvalidInput` for no decision or too many, and for a value that has no RFC 8785 form and was not received as JSON.
  * - Spec: document 1 section 4, POST /agents/{agent_id}/decisions; decision 0002 for what "the same again" means.
  */
-export function* planWitness(crypto: Crypto, command: WitnessCommand): Slices<Result.Result<ChangeSet, DecisionTooLarge | InvalidInput>> {
+export function* planWitness(
+  crypto: Crypto,
+  command: WitnessCommand
+): Slices<Result.Result<ChangeSet, DecisionTooLarge | InvalidInput>> {
   const count = command.decisions.length
   if (count < 1 || count > MAX_BATCH) return Result.fail(batchRefusal(count))
   const records: Array<RecordDraft> = []

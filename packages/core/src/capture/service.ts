@@ -92,7 +92,9 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         const found = yield* decisionInScope(decisionId, scope)
         const { actual = null } = settle
         const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, { agentId: found.agentId, decisionId, evaluationId: yield* evaluationOf(found.seq), writer }, actual) }
-        const change = yield* Effect.fromResult(yield* inSlices(planSettle(crypto, { decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters })))
+        const change = yield* Effect.fromResult(yield* inSlices(planSettle(crypto, {
+          decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters
+        })))
         const receipt = yield* storage.commit(change).pipe(
           Effect.mapError((fault) => (reusedIndexes(fault).length > 0 ? new DecisionAlreadySettled({ decisionId }) : fault))
         )

@@ -9,7 +9,10 @@ export const MAX_CANONICAL_DEPTH = 128
 /** A value has no RFC 8785 form. */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical"
-  /** `number`: not finite. `surrogate`: a text is not well-formed. `type`: not JSON. `depth`: nested too deep, or in a circle. `size`: longer than was asked for. */
+  /**
+   * `number`: not finite. `surrogate`: a text is not well-formed. `type`: not JSON. `depth`: nested too deep, or in a circle.
+   * `size`: longer than was asked for.
+   */
   readonly reason: "number" | "surrogate" | "type" | "depth" | "size"
 
   constructor(reason: NotCanonical["reason"], message: string) {
@@ -38,8 +41,9 @@ const SLICE_PLACES = 2_048
 const SLICE_CHARACTERS = 131_072
 
 /**
- * {@link canonicalize} in slices of a few milliseconds. A value with few members and items is one slice. One list or object is looked
- * over in one slice whatever it holds, so a caller bounds how many members an object has.
+ * {@link canonicalize} in slices of a few milliseconds. A value with few members and items is one slice.
+ *
+ * The names of one object are sorted in one slice, so a caller bounds how many members an object has.
  *
  * - Fails: as `canonicalize`, and with reason `size` as soon as the text is surely longer than `maxLength` UTF-16 units.
  */

@@ -1,6 +1,6 @@
 /**
- * Reads JSON value by value: for the rare input of which `JSON.parse` would lose something, for the large one that it would
- * read in one go, and to say where an error is.
+ * Reads JSON value by value: for the rare input of which `JSON.parse` would lose something, for the large one that it
+ * would read in one go, and to say where an error is.
  */
 import { utf8 } from "../bytes.ts"
 import type { Slices } from "../slices.ts"

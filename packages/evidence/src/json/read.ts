@@ -66,9 +66,17 @@ export const ONE_GO_PLACES = 16_384
 const ONE_GO_BYTES = 262_144
 
 /** {@link readJson} in slices of a few milliseconds, and within bounds. A text of up to 256 KiB with few values is one slice. */
-export const readJsonInSlices = (bytes: Uint8Array, options: ReadOptions & ReadBounds = {}): Slices<ReadResult<BoundedReason>> => reading(bytes, options, options, ONE_GO_PLACES)
+export const readJsonInSlices = (
+  bytes: Uint8Array,
+  options: ReadOptions & ReadBounds = {}
+): Slices<ReadResult<BoundedReason>> => reading(bytes, options, options, ONE_GO_PLACES)
 
-function* reading(bytes: Uint8Array, options: ReadOptions, bounds: ReadBounds, oneGoPlaces: number): Slices<ReadResult<BoundedReason>> {
+function* reading(
+  bytes: Uint8Array,
+  options: ReadOptions,
+  bounds: ReadBounds,
+  oneGoPlaces: number
+): Slices<ReadResult<BoundedReason>> {
   if (options.maxBytes !== undefined && bytes.length > options.maxBytes) return { ok: false, reason: "size", offset: options.maxBytes, path: [] }
   const isLong = bytes.length > ONE_GO_BYTES
   const text = fromUtf8(bytes)
@@ -76,6 +84,8 @@ function* reading(bytes: Uint8Array, options: ReadOptions, bounds: ReadBounds, o
   if (text === null) return { ok: false, reason: "utf8", offset: firstBadUtf8(bytes), path: [] }
   const maxDepth = options.maxDepth ?? DEFAULT_READ_DEPTH
   const found = survey(bytes, maxDepth, bounds.maxPlaces)
+  // Before millions of values are made.
+  if (found.tooManyAt !== null) return { ok: false, reason: "places", offset: found.tooManyAt, path: [] }
   if (isLong) yield
   if (found.plain && found.places <= oneGoPlaces) {
     const value = parse(text)

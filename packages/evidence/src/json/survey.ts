@@ -8,6 +8,8 @@ export interface Survey {
   readonly names: number
   /** Commas and opening brackets outside strings: about as many as the text has values. */
   readonly places: number
+  /** Where there were too many of them; null where there were not, or the survey ended before. */
+  readonly tooManyAt: number | null
 }
 
 const QUOTE = 0x22
@@ -34,10 +36,11 @@ export const survey = (bytes: Uint8Array, maxDepth: number, maxPlaces = Number.P
         continue
       }
       case OPEN:
-        if (++depth > maxDepth || ++places > maxPlaces) return notPlain
+        if (++depth > maxDepth) return notPlain
+        if (++places > maxPlaces) return { ...notPlain, tooManyAt: at }
         break
       case COMMA:
-        if (++places > maxPlaces) return notPlain
+        if (++places > maxPlaces) return { ...notPlain, tooManyAt: at }
         break
       case CLOSE:
         depth--
@@ -48,10 +51,10 @@ export const survey = (bytes: Uint8Array, maxDepth: number, maxPlaces = Number.P
     }
     at++
   }
-  return { plain: true, names, places }
+  return { plain: true, names, places, tooManyAt: null }
 }
 
-const notPlain: Survey = { plain: false, names: 0, places: 0 }
+const notPlain: Survey = { plain: false, names: 0, places: 0, tooManyAt: null }
 
 const STRING = 1
 const NUMBER = 2

@@ -40,8 +40,9 @@ export const cardVerdict = (card: ReadCard | null, checked: ReadonlyArray<Checke
   return { ...about(furthest), verdict: "rejected", reason: furthest.reason! }
 }
 
-/** At most four code points join into one, of two units at most: a longer name is another, and is not normalised. Decision 0036. */
-const isNamed = (name: string, agentName: string): boolean => name.length <= 8 * agentName.length && name.normalize("NFC") === agentName
+/** At most four code points of two units join into one: a longer name is another, and is not normalised. Decision 0036. */
+const isNamed = (name: string, agentName: string): boolean =>
+  name.length <= 8 * agentName.length && name.normalize("NFC") === agentName
 
 const verified = { verdict: "verified", reason: "ok" } as const
 
