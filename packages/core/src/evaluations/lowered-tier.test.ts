@@ -5,7 +5,7 @@ import { Agents } from "../agents/service.ts"
 import { TierEvidence } from "../agents/tier-evidence.ts"
 import { Envelopes } from "../envelopes/service.ts"
 import { Replay } from "../replay/service.ts"
-import { Storage } from "../storage/port.ts"
+import { Storage, type StorageApi } from "../storage/port.ts"
 import { governorWorld } from "../testing/governor-world.ts"
 import { systemHost as writer } from "../writer.ts"
 import { Evaluations } from "./service.ts"
@@ -97,6 +97,24 @@ describe("an active agent that loses a condition of its tier", () => {
     yield* envelopes.withdraw(unit.id, {}, ann)
     assert.deepStrictEqual((yield* events).map((data) => data["agent_id"]).sort(), ids.slice(0, 2).sort())
   }).pipe(Effect.provide(Layer.fresh(governorWorld()))))
+
+  it.effect("is found by the check of a store, and by replay, where a record says another tier", () => {
+    const wrap = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      commit: (change) => storage.commit(change.records?.[0]?.kind !== "evaluation.made" ? change : { ...change, records: change.records.map((record) => ({ ...record, body: { ...record.body, effective_tier: "L2" } })) })
+    })
+    return Effect.gen(function*() {
+      const { agentId, envelopeId } = yield* governedAgent()
+      yield* ask(agentId, { tool: "search" })
+      yield* Envelopes.use((envelopes) => envelopes.withdraw(envelopeId, {}, ann))
+      const { seq } = yield* ask(agentId, { tool: "search" })
+      const { differences } = yield* Replay.use(({ check }) => check)
+      assert.deepStrictEqual(differences, [{ collection: "records", id: String(seq), path: "/body/effective_tier", expected: "L1", found: "L2" }])
+      const [first, second] = yield* recomputed
+      assert.strictEqual(first!.verdict, "ok")
+      assert.deepInclude(second, { seq, verdict: "tier_mismatch", reason: "The agent acts at L1; the record says L2." })
+    }).pipe(Effect.provide(Layer.fresh(governorWorld(wrap))))
+  })
 
   it.effect("asks for the drill at the time of the evaluation", () => {
     let drilled = true
