@@ -104,7 +104,9 @@ describe("the transition table", () => {
           const [{ act: what, agent }] = together as [typeof together[0]]
           const { from, to } = transitions[what!]
           const status = before[agent]!
-          const expected = from.includes(status) ? [silent.has(what) ? "done" : to ?? status, ...gates[what!] ?? []] : ["InvalidTransition"]
+          // Suspended twice is suspended, and no record: `walked` finds one that tells of it.
+          const repeats = what === "suspend" && status === "suspended"
+          const expected = from.includes(status) ? [silent.has(what) ? "done" : to ?? status, ...gates[what!] ?? []] : [repeats ? status : "InvalidTransition"]
           expect(expected, `${what} of an agent that is ${status}`).toContain(answers[0])
           if (answers[0] === "InvalidTransition" || answers[0] === "TierGateUnmet") expect(yield* statusOf(ids[agent]!)).toBe(status)
         }

@@ -39,7 +39,6 @@ describe("bodies that are no JSON of the contract", () => {
       ["64 open arrays", () => ({ body: nested(64) }), [422, "dict_type", "body"]],
       ["a text", () => ({ body: "\"a\"" }), [422, "dict_type", "body"]],
       ["a number", () => ({ body: "1" }), [422, "dict_type", "body"]],
-      ["null", () => ({ body: "null" }), [422, "dict_type", "body"]],
       ["a number out of range", () => ({ body: "1e400" }), [422, "dict_type", "body"]],
       ["one byte too many", () => ({ body: " ".repeat(limit + 1) }), [413, "body_too_large"]],
       ["one byte too many, in chunks", () => ({ body: chunked(limit + 65_536) }), [413, "body_too_large"]],
@@ -52,6 +51,7 @@ describe("bodies that are no JSON of the contract", () => {
       ["an unknown member", (json) => ({ json: { ...json, zzz: 1 } }), [422, "extra_forbidden", "body.zzz"]],
       ["__proto__", (json) => ({ body: JSON.stringify({ ...json, zzz: 1 }).replace("zzz", "__proto__") }), [422, "extra_forbidden", "body.__proto__"]],
       ...(endpoint.body === null || endpoint.body.optional ? [] : [
+        ["null", () => ({ body: "null" }), [422, "dict_type", "body"]],
         ["no body", () => ({}), [422, "missing", "body"]],
         ["an empty body", () => ({ body: chunked(0) }), [422, "missing", "body"]]
       ] as const)

@@ -89,12 +89,16 @@ const isUriText = (text: string): boolean => {
   }
 }
 
-/** The decoded body, in slices. An endpoint without one takes nothing, or an empty object. */
+/**
+ * The decoded body, in slices. An endpoint without one takes nothing, or an empty object. Where no body is needed, the
+ * JSON value null is no body.
+ */
 export function* decodeBody(
   endpoint: AnyEndpoint,
-  value: unknown,
+  sent: unknown,
   caller: Caller | null
 ): Slices<Result.Result<unknown, InvalidInput>> {
+  const value = sent === null && (endpoint.body === null || endpoint.body.optional) ? undefined : sent
   if (endpoint.body === null) return value === undefined ? Result.succeed(null) : Result.mapError(emptyBody(value), invalid)
   if (value === undefined && !endpoint.body.optional) return Result.fail(invalid(missingBody))
   if (endpoint.body.decodeInSlices !== undefined) {

@@ -1,7 +1,9 @@
 /** What null means in a body: left out where something is made, emptied where it is changed, content where any JSON is; and the description says so. Spec: api.md, Conventions. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
+import { endpoints } from "@flyball/contract/http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { goodRequests } from "./http-requests.ts"
 import { openWorld, type World } from "./http-world.ts"
 
 let world: World
@@ -44,6 +46,28 @@ describe("null in a body", () => {
     const { json: { receipts: [{ decision_id }] } } = await witness("settled", {})
     assert.strictEqual((await admin("POST", `/api/v1/decisions/${decision_id}/settle`, { status: "ok", result: null })).status, 201)
     assert.strictEqual((await admin("POST", `/api/v1/decisions/${decision_id}/settle`, { status: "ok" })).json.code, "decision_already_settled")
+  })
+
+  it("is no body where none is needed: for every such endpoint, as if nothing was sent", async () => {
+    const good = await goodRequests(world)
+    const bodiless = endpoints.filter(({ body, method }) => method !== "GET" && (body === null || body.optional))
+    assert.includeMembers(bodiless.map(({ id }) => id), ["agents.suspend", "agents.activate", "bound.publish"])
+    for (const endpoint of bodiless) {
+      const token = endpoint.id === "bound.publish" || endpoint.id === "bound.grant_waiver" ? await world.token("governor", "*", "another governor") : world.admin
+      const { path } = await good(endpoint)
+      const got = await world.send(endpoint.method, path, { token, body: "null" })
+      assert.strictEqual(got.status, endpoint.success.status, `${endpoint.id}: ${got.text}`)
+    }
+  })
+
+  it("in place of a body of suspend suspends without a reason, and once more changes nothing", async () => {
+    const { json: agent } = await admin("POST", "/api/v1/agents", { name: "suspended by null", org_unit: "support" })
+    const suspend = () => world.send("POST", `/api/v1/agents/${agent.id}/suspend`, { token: world.admin, body: "null" })
+    const { json: suspended } = await suspend()
+    assert.deepInclude(suspended, { status: "suspended", suspended_reason: "manual" })
+    const before = await world.size()
+    const again = await suspend()
+    assert.deepStrictEqual([again.status, again.json, await world.size()], [200, suspended, before])
   })
 
   it("is described so", async () => {

@@ -40,6 +40,17 @@ describe("an agent's life", () => {
     assert.deepStrictEqual(yield* replayed, [])
   }).pipe(Effect.provide(world)))
 
+  it.effect("suspended again is answered as it is, and nothing is recorded: the first reason stands", () => Effect.gen(function*() {
+    const agents = yield* Agents
+    const { id } = yield* registered("stopped twice")
+    const suspended = yield* agents.suspend(id, { reason: "paid twice" }, writer)
+    const size = (yield* Storage.use(({ head }) => head))!.seq
+    assert.deepStrictEqual(yield* agents.suspend(id, { reason: "in a hurry" }, writer), suspended)
+    assert.strictEqual((yield* Storage.use(({ head }) => head))!.seq, size)
+    assert.deepInclude(yield* last, { kind: "agent.suspended", parts: { reason: "\"paid twice\"" } })
+    assert.deepInclude(yield* agents.activate(id, writer), { status: "active" })
+  }).pipe(Effect.provide(Layer.fresh(world))))
+
   it.effect("takes nothing at its end, and no act out of turn", () => Effect.gen(function*() {
     const agents = yield* Agents
     const { id } = yield* registered("courier")

@@ -29,7 +29,7 @@ export interface AgentActs {
   readonly update: Act<AgentUpdate, InvalidTransition | AgentVersionConflict | TierGateUnmet>
   /** Draft or suspended to active, if the agent has what its tier needs. */
   readonly activate: (id: string, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | TierGateUnmet | ReadFault>
-  /** Draft or active to suspended, by a person. */
+  /** Draft or active to suspended, by a person. A suspended agent is answered as it is, and nothing is recorded. */
   readonly suspend: Act<SuspendIn, InvalidTransition>
   /** Suspends the agent if time alone asks for it now; null when nothing is due. */
   readonly suspendIfDue: (id: string) => Effect.Effect<Agent | null, ReadFault>

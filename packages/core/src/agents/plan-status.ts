@@ -44,13 +44,13 @@ export interface SuspendCommand {
 }
 
 /**
- * Decides what suspending an agent would change.
+ * Decides what suspending an agent would change; null where it is suspended already, which needs no record: whoever stops an agent in a hurry need not ask first.
  *
- * - Fails: `InvalidTransition` when it is suspended or at its end.
+ * - Fails: `InvalidTransition` when it is at its end.
  * - Spec: document 1 section 4, POST /agents/{agent_id}/suspend; decision 0013.
  */
-export const planSuspend = (stored: StoredAgent, { cause, reason, writer }: SuspendCommand): Result.Result<AgentPlan, InvalidTransition> =>
-  Result.map(allowed(stored, "suspend"), (status) =>
+export const planSuspend = (stored: StoredAgent, { cause, reason, writer }: SuspendCommand): Result.Result<AgentPlan | null, InvalidTransition> =>
+  stored.body.status === "suspended" ? Result.succeed(null) : Result.map(allowed(stored, "suspend"), (status) =>
     changeAgent(stored, { ...stored.body, status, suspendedReason: cause }, { kind: "agent.suspended", body: { reason: cause }, parts: reasonPart(reason), writer }, [
       event("agent.suspended", { agent_id: stored.id, reason: cause, writer: writer.id }),
       ...(cause === "recert_overdue" ? recertOverdue(stored, writer) : [])
@@ -67,7 +67,7 @@ const recertOverdue = ({ body: { recertDueAtMs }, id }: StoredAgent, writer: Wri
  * - Fails: `InvalidTransition` when none is due.
  * - Spec: document 1 section 1, policy rule; decision 0013.
  */
-export const planDue = (stored: StoredAgent, nowMs: number): Result.Result<AgentPlan, InvalidTransition> => {
+export const planDue = (stored: StoredAgent, nowMs: number): Result.Result<AgentPlan | null, InvalidTransition> => {
   const due = dueSuspension(stored.body, idAtMs(stored.id), nowMs)
   return due === null
     ? Result.fail(new InvalidTransition({ status: stored.body.status, act: "suspend" }))
