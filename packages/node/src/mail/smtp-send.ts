@@ -1,8 +1,8 @@
 /**
  * Hands one letter over to a mail server: one connection per letter, spoken by nodemailer.
  *
- * Only nodemailer's SMTP connection is used (decision 0020 of core). Its composer, which can read files and URLs, is not
- * imported: the letter arrives here as finished text, and the envelope as two checked addresses.
+ * Only nodemailer's SMTP connection is used (decision 0020 of core). Its composer, which can read files and URLs, is
+ * not imported: the letter arrives here as finished text, and the envelope as two checked addresses.
  *
  * Spec: RFC 5321, RFC 3207 (STARTTLS), RFC 4954 (AUTH).
  */
@@ -53,7 +53,8 @@ export const sendLetter = async (server: MailServer, envelope: Envelope, signal:
     await step((done) => socket.once("connect", () => done()))
     await step((done) => smtp.connect(done))
     if (server.tls !== "never" && !smtp.secure) {
-      throw new SmtpProblem("the mail server offers no STARTTLS, so nothing was sent. Use smtps://, or ?starttls=never where the network is trusted")
+      const way = "Use smtps://, or ?starttls=never where the network is trusted"
+      throw new SmtpProblem(`the mail server offers no STARTTLS, so nothing was sent. ${way}`)
     }
     if (server.login !== null) {
       if (!smtp.allowsAuth) throw new SmtpProblem("the mail server offers no AUTH, and a user and password are set")
@@ -105,7 +106,8 @@ interface Failure {
 }
 
 /** A defect has no code. It stays what it is. */
-const isFailure = (error: unknown): error is Failure => error instanceof Error && "code" in error && typeof error.code === "string"
+const isFailure = (error: unknown): error is Failure =>
+  error instanceof Error && "code" in error && typeof error.code === "string"
 
 const REFUSED: { readonly [command: string]: string } = {
   CONN: "greeted with",
