@@ -11,7 +11,7 @@ COPY . .
 # Nothing of others runs while it is installed (--ignore-scripts); our own build is named. Joined, the server needs no package and no source (decision 0014).
 RUN npm ci --ignore-scripts --no-audit --no-fund \
  && npm run build \
- && cp -r "apps/server/dist/$(node -p 'require("./apps/server/dist/built.json").folder')" /out \
+ && cp -r apps/server/dist /out \
  && cp NOTICE /out/ \
  && cp fixtures/traces/LICENSES.txt /out/demo/
 

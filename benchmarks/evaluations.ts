@@ -5,7 +5,7 @@ import { promisify } from "node:util"
 import { refunds } from "../packages/core/src/evaluations/testing/refunds.ts"
 import { decisionAt } from "./decisions.ts"
 import { type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
-import { besideBare, flyball, processorMs, sayUnbuilt } from "./server-process.ts"
+import { besideBare, processorMs, release } from "./server-process.ts"
 
 /** Callers at a time, and requests a round: enough for the clock of processor time, which ticks in hundredths of a second. */
 const LOADS = [{ callers: 1, requests: 300 }, { callers: 50, requests: 2_000 }] as const
@@ -33,9 +33,8 @@ interface Round {
 export const benchmark: Benchmark = {
   name: "evaluations",
   about: `POST of an evaluation under a metered envelope, one agent and one window, ${LOADS.map(({ callers }) => callers).join(" and ")} callers, ${ROUNDS} rounds in turn with POST of a decision and with bare node:http, each durable`,
-  run: async (say) => {
+  run: async () => {
     if (process.platform !== "linux") throw new Error("this benchmark reads /proc, so it runs on Linux only")
-    sayUnbuilt(say)
     return besideBare("./bare-http.ts", async ({ agent, bare, folder, key, server }) => {
       await govern(folder, server.port, agent.id)
       const headers = { authorization: `Bearer ${key}` }
@@ -57,7 +56,7 @@ const evaluation = (agentId: string, number: number) =>
 /** An active agent with the envelope in force: drafted by one governor, published by another. */
 const govern = async (folder: string, port: number, agentId: string): Promise<void> => {
   const environment = { ...process.env, FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db` }
-  const token = async (subject: string): Promise<string> => (await run(flyball, ["token", "--role", "admin", "--sub", subject], { env: environment })).stdout.trim()
+  const token = async (subject: string): Promise<string> => (await run(release("flyball"), ["token", "--role", "admin", "--sub", subject], { env: environment })).stdout.trim()
   const call = async (method: string, path: string, bearer: string, body: unknown): Promise<{ readonly id: string }> => {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, { method, headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" }, body: JSON.stringify(body) })
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)

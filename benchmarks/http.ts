@@ -1,6 +1,6 @@
 /** Plain answers over HTTP, in requests a second of processor time, against bare node:http that answers as much, and stores as much for a POST. */
 import { type Benchmark, compared, figure, type Line, type RoundTimes, pairTimes } from "./harness.ts"
-import { besideBare, CONNECTIONS, Connections, processorMs, type Request, sayUnbuilt } from "./server-process.ts"
+import { besideBare, CONNECTIONS, Connections, processorMs, type Request } from "./server-process.ts"
 
 /** Few, and many rounds: the machine's speed drifts within seconds, and a pair should see one of it. */
 const REQUESTS = 4_000
@@ -54,7 +54,6 @@ export const benchmark: Benchmark = {
   about: `GET agent, POST agent and GET chain head over ${CONNECTIONS} connections, ${PROCESSES} servers one after another, ${ROUNDS} rounds of ${REQUESTS} each after ${WARM_UP} to warm up, in requests a second of the server's processor time, against bare node:http with the same inserts`,
   run: async (say) => {
     if (process.platform !== "linux") throw new Error("this benchmark reads /proc, so it runs on Linux only")
-    sayUnbuilt(say)
     const processes: Array<ReadonlyMap<Case, ReadonlyArray<RoundTimes>>> = []
     while (processes.length < PROCESSES) processes.push(await roundsOfOne())
     return cases.map((one): Line => {

@@ -1,12 +1,11 @@
 /** Servers as processes of their own, and load on them from this one. */
-import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { spawn, spawnSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
 import { Agent, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { builtProgram } from "../scripts/build/built.cjs"
 import { processUs } from "./processor-time.ts"
 
 /** Connections that a load holds open. */
@@ -22,12 +21,32 @@ export interface Running {
 /** A file beside the benchmarks. */
 export const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
-/** The `flyball` command, as an operator starts it: the joined program where it is made from these sources, else the sources. */
-export const flyball = file("../node_modules/.bin/flyball")
+/** The command that a checkout has: it runs the sources. */
+export const checkout = (name: "flyball" | "flyball-verify"): string => file(`../node_modules/.bin/${name}`)
 
-/** Says so where the sources would be measured, which is not what a deployment runs. */
-export const sayUnbuilt = (say: (text: string) => void): void => {
-  if (builtProgram(file("../apps/server")) === null) say("nothing that was joined is from these sources, so the sources are measured. npm run build joins them.")
+let releaseFolder: string | undefined
+
+/**
+ * The command of a release, as it is deployed: the bundle without sources, made from the sources as they are.
+ *
+ * - Fails: throws when the build fails.
+ */
+export const release = (name: "flyball" | "flyball-verify"): string =>
+  join(releaseFolder ??= makeRelease(), "apps", name === "flyball" ? "server" : "verify", "bin", name)
+
+const makeRelease = (): string => {
+  const built = spawnSync(process.execPath, [file("../scripts/build/main.ts")], { encoding: "utf8" })
+  if (built.status !== 0) throw new Error(`the programs cannot be built: ${built.stderr}`)
+  const folder = mkdtempSync(join(tmpdir(), "flyball-release-"))
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+  for (const part of ["bin", "dist", "package.json"]) {
+    for (const app of ["server", "verify"]) {
+      cpSync(file(`../apps/${app}/${part}`), join(folder, "apps", app, part), { recursive: true })
+    }
+  }
+  mkdirSync(join(folder, "node_modules", ".bin"), { recursive: true })
+  symlinkSync(process.execPath, join(folder, "node_modules", ".bin", "node"))
+  return folder
 }
 
 /** Starts a program that prints its address when it is ready. */
@@ -47,13 +66,13 @@ export const start = async (command: string, args: ReadonlyArray<string>, enviro
 /** `flyball serve` on a new SQLite file, with an administrator's token, an ingest key and an agent. */
 export const startFlyball = async (folder: string) => {
   const environment = { FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_LOG_LEVEL: "silent" }
-  const server = await start(flyball, ["serve"], environment)
+  const server = await start(release("flyball"), ["serve"], environment)
   const call = async (path: string, token: string, body: unknown): Promise<any> => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: JSON.stringify(body) })
     return response.json()
   }
   const token = await new Promise<string>((resolve) => {
-    const child = spawn(flyball, ["token", "--role", "admin"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+    const child = spawn(release("flyball"), ["token", "--role", "admin"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
     child.stdout.once("data", (chunk) => resolve(String(chunk).trim()))
   })
   const { key } = await call("/api/v1/admin/ingest-keys", token, { name: "bench", org_unit: "bench" })

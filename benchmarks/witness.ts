@@ -1,7 +1,7 @@
 /** Witnessing over HTTP, durable, against bare node:http with the same inserts: batches of 100, and single decisions at 64 connections. Design section 6. */
 import { decisionsFrom } from "./decisions.ts"
 import { alternate, type Benchmark, figure, type Line } from "./harness.ts"
-import { besideBare, CONNECTIONS, Connections, sayUnbuilt } from "./server-process.ts"
+import { besideBare, CONNECTIONS, Connections } from "./server-process.ts"
 
 const ROUNDS = 5
 /** Decisions before the first round, to both servers: a server runs for weeks, and until then V8's compiling threads take the cores that the load needs (see `http.ts`). */
@@ -45,8 +45,7 @@ const measure = (name: string, requests: number, size: number, goal: number): Pr
 export const benchmark: Benchmark = {
   name: "witness",
   about: `${CONNECTIONS} connections to a server process on SQLite, against bare node:http with the same inserts, load from this process`,
-  run: async (say) => {
-    sayUnbuilt(say)
+  run: async () => {
     return [await measure("witness.batch_100", 300, 100, 0.5), await measure("witness.single", 16_000, 1, 0.4)]
   }
 }

@@ -1,6 +1,6 @@
-/** The whole of it in a copy of this tree: a clone without the build, the build, what runs then, and what an edit does. */
+/** The whole of it in a copy of this tree: a clone, the build, a release of what it made, and a build that fails. */
 import { spawn, spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { createInterface } from "node:readline"
@@ -9,8 +9,11 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 const here = fileURLToPath(new URL("../..", import.meta.url))
 let root: string
+/** What is installed without sources: `bin`, `dist` and the manifest of each app. */
+let release: string
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "flyball-build-"))
+  release = join(root, "release")
   const ours = (path: string): boolean => !["node_modules", "dist"].includes(basename(path))
   for (const name of ["apps", "packages", "scripts", "fixtures/traces", "package.json", "LICENSE"]) cpSync(join(here, name), join(root, name), { recursive: true, filter: ours })
   // Others' packages as they are; ours lead into the copy.
@@ -30,9 +33,10 @@ globalThis.Function = new Proxy(Function, { apply: (target, self, args) => { com
 process.on("exit", () => writeSync(2, "COMPILED " + compiled + "\\n"))`)}`
 
 const environment = (data = "data") => ({ PATH: process.env["PATH"], FLYBALL_DATA_DIR: join(root, data), FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_LOG_LEVEL: "silent" })
-const launcher = (name: string): string => join(root, "apps", name === "flyball" ? "server" : "verify", "bin", name)
-const run = (name: "flyball" | "flyball-verify", ...args: ReadonlyArray<string>) => {
-  const { status, stderr, stdout } = spawnSync(launcher(name), args, { cwd: root, encoding: "utf8", env: { ...environment(), NODE_OPTIONS: `--import=${listing}` } })
+const launcher = (name: string, from = root): string => join(from, "apps", name === "flyball" ? "server" : "verify", "bin", name)
+const run = (name: "flyball" | "flyball-verify", ...args: ReadonlyArray<string>) => runFrom(root, name, ...args)
+const runFrom = (from: string, name: "flyball" | "flyball-verify", ...args: ReadonlyArray<string>) => {
+  const { status, stderr, stdout } = spawnSync(launcher(name, from), args, { cwd: root, encoding: "utf8", env: { ...environment(), NODE_OPTIONS: `--import=${listing}` } })
   const lines = stderr.split("\n").filter((line) => !line.startsWith("COMPILED "))
   return { status, out: stdout, err: lines.filter((line) => !line.startsWith("LOADED ")).join("\n"), loaded: lines.filter((line) => line.startsWith("LOADED ")) }
 }
@@ -40,8 +44,8 @@ const build = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, ar
 const fromSources = (loaded: ReadonlyArray<string>): boolean => loaded.some((line) => line.endsWith(".ts"))
 
 /** Starts a server, lets an agent record one decision, makes a backup beside it, and stops it. */
-const serveOnce = async (data: string) => {
-  const server = spawn(launcher("flyball"), ["serve"], { cwd: root, env: { ...environment(data), NODE_OPTIONS: `--import=${listing}` }, stdio: ["ignore", "pipe", "pipe"] })
+const serveOnce = async (from: string, data: string) => {
+  const server = spawn(launcher("flyball", from), ["serve"], { cwd: root, env: { ...environment(data), NODE_OPTIONS: `--import=${listing}` }, stdio: ["ignore", "pipe", "pipe"] })
   let err = ""
   server.stderr.setEncoding("utf8").on("data", (text: string) => (err += text))
   const ended = new Promise<number | null>((resolve) => server.once("close", resolve))
@@ -54,7 +58,7 @@ const serveOnce = async (data: string) => {
     return await answer.json() as { readonly key: string; readonly id: string }
   }
   const health = (await fetch(`${url}/healthz`)).status
-  const command = (...args: ReadonlyArray<string>) => spawnSync(launcher("flyball"), args, { cwd: root, encoding: "utf8", env: environment(data) })
+  const command = (...args: ReadonlyArray<string>) => spawnSync(launcher("flyball", from), args, { cwd: root, encoding: "utf8", env: environment(data) })
   const { key } = await call(command("token", "--role", "admin").stdout.trim(), "/admin/ingest-keys", { name: "key", org_unit: "support" })
   const { id } = await call(key, "/agents", { name: "bot" })
   await call(key, `/agents/${id}/decisions`, { client_ref: "run/1", action: "refund", status: "ok", args: { order: "W100" } })
@@ -72,59 +76,69 @@ describe("npm run build", () => {
   it("is not needed: a clean clone runs its sources", async () => {
     const { out, status } = run("flyball", "--version")
     assert.deepEqual([out, status], ["0.1.0\n", 0])
-    const served = await serveOnce("source-data")
+    const served = await serveOnce(root, "source-data")
     compiled = served.compiled
     assert.deepInclude(served, { health: 200, oddQuery: 422, backup: 0, status: 0, sources: true })
     assert.isAbove(compiled, 10)
   })
 
-  it("joins the programs, which then load no source, with the licences of what is in them", () => {
+  it("joins the programs, with the licences of what is in them, readable for any user", () => {
     const { status, stderr } = build()
     assert.deepEqual([status, stderr], [0, ""])
-    const config = run("flyball", "config")
-    assert.deepEqual([config.status, config.err, fromSources(config.loaded)], [0, "", false])
-    const list = JSON.parse(readFileSync(join(root, "apps/verify/dist/built.json"), "utf8")) as { readonly folder: string; readonly files: ReadonlyArray<{ readonly path: string }> }
-    assert.deepEqual(list.files.filter(({ path }) => /node_modules\/(?!@noble\/|\.package-lock)|apps\/server/.test(path)), [])
-    assert.match(readFileSync(join(root, "apps/verify/dist", list.folder, "LICENSES.txt"), "utf8"), /@noble\/hashes [\d.]+ \(MIT\)[^]*Permission is hereby granted/)
+    for (const app of ["server", "verify"]) {
+      const dist = join(root, "apps", app, "dist")
+      assert.strictEqual(statSync(dist).mode & 0o777, 0o777 & ~process.umask())
+      cpSync(dist, join(release, "apps", app, "dist"), { recursive: true })
+      cpSync(join(root, "apps", app, "bin"), join(release, "apps", app, "bin"), { recursive: true })
+      cpSync(join(root, "apps", app, "package.json"), join(release, "apps", app, "package.json"))
+      assert.deepEqual(readdirSync(join(root, "apps", app)).filter((name) => name.startsWith("dist-")), [])
+    }
+    mkdirSync(join(release, "node_modules/.bin"), { recursive: true })
+    symlinkSync(process.execPath, join(release, "node_modules/.bin/node"))
+    const licences = readFileSync(join(root, "apps/verify/dist/LICENSES.txt"), "utf8")
+    assert.match(licences, /@noble\/hashes [\d.]+ \(MIT\)[^]*Permission is hereby granted/)
+    assert.deepEqual([...licences.matchAll(/^(\S+) [\d.]+ \(.*\)$/gm)].map(([, name]) => name), ["@noble/ed25519", "@noble/hashes"])
   })
 
   it("joins the SMTP connection of nodemailer, which is loaded with the first letter", () => {
-    const { folder } = JSON.parse(readFileSync(join(root, "apps/server/dist/built.json"), "utf8")) as { readonly folder: string }
-    const made = join(root, "apps/server/dist", folder)
-    const [chunk] = readdirSync(made).filter((name) => /^smtp-connection-[\w-]+\.js$/.test(name))
-    const loaded = build("--input-type=module", "--eval", `console.log(typeof (await import("${join(made, chunk!)}")).default)`)
+    const dist = join(root, "apps/server/dist")
+    const [chunk] = readdirSync(dist).filter((name) => /^smtp-connection-[\w-]+\.js$/.test(name))
+    const loaded = build("--input-type=module", "--eval", `console.log(typeof (await import("${join(dist, chunk!)}")).default)`)
     assert.deepEqual([loaded.stdout, loaded.status], ["function\n", 0])
-    assert.match(readFileSync(join(made, "LICENSES.txt"), "utf8"), /^nodemailer [\d.]+ \(MIT-0\)$/m)
+    assert.match(readFileSync(join(dist, "LICENSES.txt"), "utf8"), /^nodemailer [\d.]+ \(MIT-0\)$/m)
   })
 
-  it("leaves the server what it was: it answers, its threads start, its schemas are compiled before they are used", async () => {
-    assert.deepEqual(await serveOnce("data"), { health: 200, oddQuery: 422, backup: 0, status: 0, sources: false, compiled })
-    const exported = run("flyball", "export", "--kind", "full", "--disclose", "all", "--out", join(root, "a.evp"))
-    assert.deepEqual([exported.status, fromSources(exported.loaded)], [0, false], exported.err)
-    const verified = run("flyball-verify", join(root, "a.evp"), "--vkey", run("flyball", "vkey").out.trim(), "--threads", "2")
-    assert.deepEqual([verified.status, verified.err, fromSources(verified.loaded)], [0, "", false], verified.out)
-  })
-
-  it("is not used after an edit, whatever the edited file's size and time; nor after it is taken back, is it made anew", () => {
+  it("changes nothing in a checkout: its sources run, and so does every edit of them", () => {
     const file = join(root, "apps/server/src/cli/help.ts")
     const text = readFileSync(file, "utf8")
-    const { atime, mtime } = statSync(file)
     writeFileSync(file, text.replace("\"0.1.0\"", "\"0.1.9\""))
-    utimesSync(file, atime, mtime)
     const edited = run("flyball", "--version")
     assert.deepEqual([edited.out, fromSources(edited.loaded)], ["0.1.9\n", true])
     writeFileSync(file, text)
-    const back = run("flyball", "--version")
-    assert.deepEqual([back.out, fromSources(back.loaded)], ["0.1.0\n", false])
+    assert.isTrue(fromSources(run("flyball-verify", "--trusted-checkpoint").loaded))
   })
 
-  it("fails without failing the install, and what was joined before is not used for other sources", () => {
+  it("leaves a release what the sources are: it answers, its threads start, its schemas are compiled before they are used", async () => {
+    assert.deepEqual(await serveOnce(release, "data"), { health: 200, oddQuery: 422, backup: 0, status: 0, sources: false, compiled })
+    const config = runFrom(release, "flyball", "config")
+    assert.deepEqual([config.status, config.err, fromSources(config.loaded)], [0, "", false])
+    const exported = runFrom(release, "flyball", "export", "--kind", "full", "--disclose", "all", "--out", join(root, "a.evp"))
+    assert.deepEqual([exported.status, fromSources(exported.loaded)], [0, false], exported.err)
+    const vkey = runFrom(release, "flyball", "vkey").out.trim()
+    const verified = runFrom(release, "flyball-verify", join(root, "a.evp"), "--vkey", vkey, "--threads", "2")
+    assert.deepEqual([verified.status, verified.err, fromSources(verified.loaded)], [0, "", false], verified.out)
+    for (const flag of ["--version", "--help"]) {
+      assert.deepEqual(runFrom(release, "flyball-verify", flag).out, run("flyball-verify", flag).out)
+      assert.deepEqual(runFrom(release, "flyball", flag).out, run("flyball", flag).out)
+    }
+  })
+
+  it("fails in one sentence, and leaves what was joined before", () => {
+    const before = readdirSync(join(root, "apps/server"), { recursive: true }).sort()
     writeFileSync(join(root, "packages/storage-sql/src/sqlite/worker.ts"), "import \"./not-there.ts\"\n")
-    assert.notStrictEqual(build().status, 0)
-    const install = build(join(root, "scripts/build/after-install.cjs"))
-    assert.strictEqual(install.status, 0)
-    assert.match(install.stderr, /^flyball: the programs were not joined \(.+not-there.+\), so they run from their sources and start slower\. npm run build tries again\.\n$/)
-    assert.isTrue(fromSources(run("flyball", "--version").loaded))
-    assert.isTrue(existsSync(join(root, "apps/server/dist/built.json")))
+    const failed = build()
+    assert.notStrictEqual(failed.status, 0)
+    assert.match(failed.stderr, /^build: .+not-there.+\n$/)
+    assert.deepEqual(readdirSync(join(root, "apps/server"), { recursive: true }).sort(), before)
   })
 })

@@ -1,26 +1,25 @@
 /** Joins a program's modules, ours and others', into a few plain JavaScript files. Decision 0014. */
-import { cpSync, mkdirSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, sep } from "node:path"
 import { type Plugin, rolldown } from "rolldown"
-import type { Inputs } from "./inputs.ts"
-import { licencesOf, ownManifests, packageFolder } from "./licences.ts"
+import { licencesOf, packageFolder } from "./licences.ts"
 import type { Program } from "./programs.ts"
 
 /**
- * Writes the joined program into a folder. Every file that it depends on has been read through `inputs` afterwards.
+ * Writes the joined program into a folder.
  *
  * Not minified, so that a stack trace names functions and the lines around say which source they are from. Maps lie beside it for `NODE_OPTIONS=--enable-source-maps`:
  * reading them would take as long as half a start.
  *
  * - Fails: rejects when a module is missing, when a file that is started or read by name would not be found, and when a package brings no licence.
  */
-export const joinProgram = async ({ copies, entries }: Program, folder: string, root: string, inputs: Inputs): Promise<void> => {
+export const joinProgram = async ({ copies, entries }: Program, folder: string, root: string): Promise<void> => {
   const modules: Array<string> = []
   const bundle = await rolldown({
     cwd: root,
-    input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, inputs.path(path)])),
+    input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(root, path)])),
     platform: "node",
-    plugins: [readThrough(inputs, modules, new Set([...Object.keys(entries).map((name) => `${name}.js`), ...Object.keys(copies)]))],
+    plugins: [checked(modules, new Set([...Object.keys(entries).map((name) => `${name}.js`), ...Object.keys(copies)]))],
     onLog: (level, log) => {
       if (level === "warn") throw new Error(log.message)
     }
@@ -32,22 +31,21 @@ export const joinProgram = async ({ copies, entries }: Program, folder: string, 
   }
   for (const [name, path] of Object.entries(copies)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
-    writeFileSync(join(folder, name), inputs.read(inputs.path(path)))
+    cpSync(join(root, path), join(folder, name))
   }
   // Node is to read the files as modules wherever the folder is.
   writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }\n")
-  writeFileSync(join(folder, "LICENSES.txt"), licencesOf(modules, inputs))
-  cpSync(inputs.path("LICENSE"), join(folder, "LICENSE"))
-  for (const manifest of ownManifests(modules, root)) inputs.read(manifest)
+  writeFileSync(join(folder, "LICENSES.txt"), licencesOf(modules))
+  cpSync(join(root, "LICENSE"), join(folder, "LICENSE"))
 }
 
-/** Hands the bundler each file's text as it was digested, and looks at what ours ask for by name. */
-const readThrough = (inputs: Inputs, modules: Array<string>, beside: ReadonlySet<string>): Plugin => ({
-  name: "read-through",
+/** Notes each file that is joined, and checks what ours ask for by name. */
+const checked = (modules: Array<string>, beside: ReadonlySet<string>): Plugin => ({
+  name: "checked",
   load: (id) => {
     const path = id.split("?")[0]!
     if (!path.includes(sep) || path.startsWith("\0")) return null
-    const text = inputs.read(path).toString()
+    const text = readFileSync(path, "utf8")
     modules.push(path)
     const lost = packageFolder(path) === null ? calledToThrow(text) : []
     if (lost.length > 0) throw new Error(`${basename(path)} calls ${lost.join(", ")} and takes no value: the joined program would leave the call out, and not throw what it throws. Take the value`)

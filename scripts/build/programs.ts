@@ -31,5 +31,5 @@ export const programs: ReadonlyArray<Program> = [
       "demo/starter.ndjson": "fixtures/traces/starter.ndjson"
     }
   },
-  { app: "apps/verify", entries: { main: "apps/verify/src/main.ts", "check-worker": checkWorker }, copies: {} }
+  { app: "apps/verify", entries: { main: "apps/verify/src/main.ts", "check-worker": checkWorker }, copies: { "help.txt": "apps/verify/src/help.txt" } }
 ]

@@ -1,8 +1,8 @@
 "use strict"
-/** What the launcher runs: the joined program where it is made from the sources as they are (decision 0014), else the sources. */
+/** What the launcher runs: the sources where they are, so that no edit is missed; else the bundle (decision 0014). */
+const { existsSync } = require("node:fs")
 const { join } = require("node:path")
 const { pathToFileURL } = require("node:url")
-const { builtProgram } = require("../../../scripts/build/built.cjs")
 
-const app = join(__dirname, "..")
-import(pathToFileURL(builtProgram(app) ?? join(app, "src", "main.ts")).href)
+const sources = join(__dirname, "..", "src", "main.ts")
+import(pathToFileURL(existsSync(sources) ? sources : join(__dirname, "..", "dist", "main.js")).href)

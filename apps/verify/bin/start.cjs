@@ -1,15 +1,19 @@
 "use strict"
 /**
- * What the launcher runs. Plain JavaScript that requires nothing of ours, so that `--version` and `--help` are answered before Node loads what
- * it needs to run TypeScript: half of the time that the answer took. Everything else is `src/main.ts`.
+ * What the launcher runs: the sources where they are, so that no edit is ever missed; else the bundle (decision 0014).
+ *
+ * Plain JavaScript that requires nothing of ours, so that `--version` and `--help` are answered before Node loads what
+ * it needs to run TypeScript: half of the time that the answer took.
  *
  * Whatever goes wrong in here is status 4: 1 must only ever mean tampering.
  */
-const { readFileSync } = require("node:fs")
+const { existsSync, readFileSync } = require("node:fs")
 const { join } = require("node:path")
 const { pathToFileURL } = require("node:url")
 
-const read = (file) => readFileSync(join(__dirname, "..", file), "utf8")
+const app = join(__dirname, "..")
+const hasSources = existsSync(join(app, "src", "main.ts"))
+const read = (file) => readFileSync(join(app, file), "utf8")
 const args = process.argv.slice(2)
 
 process.exitCode = 4
@@ -20,14 +24,8 @@ start().catch((cause) => {
 
 async function start() {
   if (args.includes("--version")) answer(`flyball-verify ${JSON.parse(read("package.json")).version}\n`)
-  else if (args.includes("--help") || args.includes("-h")) answer(read("src/help.txt"))
-  else await import(await program())
-}
-
-/** The joined verifier where it is made from the sources as they are, else the sources. */
-async function program() {
-  const app = join(__dirname, "..")
-  return pathToFileURL(require("../../../scripts/build/built.cjs").builtProgram(app) ?? join(app, "src", "main.ts")).href
+  else if (args.includes("--help") || args.includes("-h")) answer(read(hasSources ? "src/help.txt" : "dist/help.txt"))
+  else await import(pathToFileURL(join(app, hasSources ? "src/main.ts" : "dist/main.js")).href)
 }
 
 function answer(text) {
