@@ -30,6 +30,8 @@ export interface TokenRequest {
   readonly subject: string
   /** `*` is every org unit. */
   readonly orgUnit: string
+  /** How long it lives; {@link TOKEN_SECONDS} where nothing is said. */
+  readonly seconds?: number
 }
 
 /** Signs tokens and checks them. */
@@ -57,11 +59,11 @@ export const devIssuer = async (key?: JWK): Promise<DevIssuer> => {
   return {
     issuer: DEV_ISSUER,
     trustsCanonical: true,
-    sign: ({ orgUnit, role, subject }, nowMs) => {
+    sign: ({ orgUnit, role, seconds = TOKEN_SECONDS, subject }, nowMs) => {
       const now = Math.floor(nowMs / 1_000)
       return new SignJWT({ roles: [role], org_unit: orgUnit })
         .setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid })
-        .setIssuer(DEV_ISSUER).setAudience(DEV_AUDIENCE).setSubject(subject).setIssuedAt(now).setExpirationTime(now + TOKEN_SECONDS)
+        .setIssuer(DEV_ISSUER).setAudience(DEV_AUDIENCE).setSubject(subject).setIssuedAt(now).setExpirationTime(now + seconds)
         .sign(privateKey)
     },
     verify: async (token, nowMs) => {

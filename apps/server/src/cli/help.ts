@@ -14,7 +14,7 @@ const usage: { readonly [command: string]: Usage } = {
   serve: {
     line: "flyball serve [--demo]",
     does: "the HTTP server",
-    text: "Starts the HTTP server and prints one line with its address when it is ready; the log goes to standard error.\nSettings come from the environment (flyball config shows them). SIGTERM or SIGINT stops it: it finishes what is under way and signs a last checkpoint.\nWith --demo it shows real traces from memory to anybody, read-only: no token is needed, none opens more, and nothing is left when it stops."
+    text: "Starts the HTTP server and prints one line with its address when it is ready; the log goes to standard error.\nSettings come from the environment (flyball config shows them). SIGTERM or SIGINT stops it: it finishes what is under way and signs a last checkpoint.\nWith --demo it shows real traces from memory to anybody, read-only: no token is needed, none opens more, and nothing is left when it stops.\nIt prints a bearer token of the persona auditor, for clients that need one."
   },
   token: {
     line: "flyball token --role R [--sub S] [--org-unit U]",

@@ -4,18 +4,29 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, type RunningServer } from "../cli/testing/commands.ts"
 import { goodRequests } from "../http/http-requests.ts"
 import { openWorld, type World } from "../http/http-world.ts"
-import { visitor } from "./serve-demo.ts"
+import { makeServer } from "../http/server.ts"
+import { demoIssuer, visitor } from "./serve-demo.ts"
 
 let me: Operator
 let server: RunningServer
 let world: World
+/** Shows the store of {@link world}, as the demo shows its own. */
+let shown: ReturnType<typeof makeServer>
+let shownUrl: string
+/** The token that it takes. */
+let personaToken: string
 beforeAll(async () => {
   me = operator()
   server = await me.serve({ FLYBALL_HOST: "0.0.0.0" }, ["--demo"])
-  world = await openWorld({ server: { visitor } })
+  const { token, verifier } = await demoIssuer(Date.now())
+  personaToken = token
+  world = await openWorld()
+  shown = makeServer({ context: world.context, verifier, visitor, version: "0.0.0-test" })
+  shownUrl = (await shown.listen({ host: "127.0.0.1", port: 0 })).url
 })
 afterAll(async () => {
   await me.leave()
+  await shown.close()
   await world.close()
 })
 
@@ -32,6 +43,17 @@ describe("flyball serve --demo", () => {
     assert.lengthOf(await read(`/api/v1/agents/${agents[1].id}/provenance`), 1)
     assert.deepInclude(await read("/api/v1/me"), { role: "auditor", org_units: ["*"], name: "Demo auditor" })
     assert.deepInclude(await read("/api/v1/chain/verify"), { ok: true })
+  })
+
+  it("prints a bearer token of the persona, and takes it: who brings it is who brings none", async () => {
+    const token = /^bearer token of the persona auditor, which only reads: (\S+)$/m.exec(server.out())![1]!
+    const bearer = { headers: { authorization: `Bearer ${token}` } }
+    const me = await (await fetch(`${server.url}/api/v1/me`, bearer)).json()
+    assert.deepStrictEqual(me, await read("/api/v1/me"))
+    assert.deepStrictEqual(me, { subject: "auditor", kind: "user", role: "auditor", org_units: ["*"], name: "Demo auditor", grants: [{ role: "auditor", org_unit: "*" }] })
+    for (const other of [`${token}x`, token.slice(0, -1), token.split(".").slice(0, 2).join(".") + "."]) {
+      assert.strictEqual((await fetch(`${server.url}/api/v1/me`, { headers: { authorization: `Bearer ${other}` } })).status, 401)
+    }
   })
 
   it("hands out packs that verify, and reading any number of times records nothing", async () => {
@@ -55,14 +77,18 @@ describe("flyball serve --demo", () => {
   })
 })
 
-describe("a visitor without a token", () => {
+const tokens: ReadonlyArray<readonly [how: string, tokenOf: () => string | undefined]> = [["without a token", () => undefined], ["with the persona's token", () => personaToken]]
+
+describe.each(tokens)("a visitor %s", (_, tokenOf) => {
   it("reads every GET that an auditor of all units reads, and is refused everything else", async () => {
     const good = await goodRequests(world)
+    const token = tokenOf()
+    const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
     for (const endpoint of endpoints) {
       const { json, path } = await good(endpoint)
-      const got = await world.send(endpoint.method, path, json === null ? {} : { json })
+      const got = await fetch(shownUrl + path, { method: endpoint.method, headers, ...(json === null ? {} : { body: JSON.stringify(json) }) })
       const expected = endpoint.access.anonymous || (endpoint.method === "GET" && endpoint.access.roles.includes("auditor")) ? 200 : 403
-      assert.strictEqual(got.status, expected, `${endpoint.id}: ${got.text.slice(0, 200)}`)
+      assert.strictEqual(got.status, expected, `${endpoint.id}: ${(await got.text()).slice(0, 200)}`)
     }
   })
 })

@@ -24,6 +24,8 @@ export interface TokenVerifier {
   readonly issuer: string
   /** Role names of ours in its tokens count, whatever the mapping says. */
   readonly trustsCanonical: boolean
+  /** Its people read and never write, whatever their roles: the demo's. */
+  readonly readOnly?: boolean
   /** The claims of a token that is genuine, meant for us and not over; null for any other. Rejects with `IssuerUnavailable` when that cannot be found out. */
   readonly verify: (token: string, nowMs: number) => Promise<PersonClaims | null>
 }
@@ -77,7 +79,7 @@ const person = Effect.fnUntraced(function*(token: string, { bootstrap, verifier 
   const mapping = { rules: unset && bootstrap !== null ? [bootstrap] : stored.rules, trustCanonical: stored.trustCanonical || verifier.trustsCanonical }
   const grants = grantsOf(mapping, normalised(claims), claims.orgUnit?.normalize("NFC") ?? "*")
   if (grants.length === 0) return yield* new Forbidden({ need: "a role, and the access mapping gives this person none" })
-  return { kind: "user", issuer: verifier.issuer, subject: claims.subject, grants, name: claims.name, email: claims.email ?? null } as const
+  return { kind: "user", issuer: verifier.issuer, subject: claims.subject, grants, name: claims.name, email: claims.email ?? null, ...verifier.readOnly === true ? { readOnly: true } : {} } as const
 })
 
 /** In NFC, as rules and org units are stored: they are compared by bytes. */
