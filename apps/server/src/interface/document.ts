@@ -34,7 +34,7 @@ const about = [
   "Every GET answers HEAD, and every path OPTIONS. A response carries `X-Request-Id`, which the caller may choose."
 ].join("\n\n")
 
-const bearer = "An ingest key of an org unit, which registers agents and witnesses decisions; or the JWT of a person, whose claims the access mapping turns into a role and org units. A token with a dot is a JWT."
+const bearer = "An ingest key of an org unit, which registers agents and witnesses decisions; or the JWT of a person, whose claims the access mapping turns into roles, each in an org unit. Each is judged by itself. A token with a dot is a JWT."
 
 /** Name of an operation: the endpoint's id, as programming languages write names. */
 export const operationIdOf = ({ id }: AnyEndpoint): string => id.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())

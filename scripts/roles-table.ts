@@ -1,0 +1,46 @@
+/** The table of docs/roles.md: which role may call which endpoint, out of the contract. */
+import { roles as strongestFirst } from "@flyball/contract"
+import { type AnyEndpoint, endpoints, unitsFor } from "@flyball/contract/http"
+
+/** Lines between which the page has the table. */
+export const MARKS = { start: "<!-- roles -->", end: "<!-- end of roles -->" } as const
+
+/** Weakest first, as api.md has them. */
+const roles = strongestFirst.toReversed()
+
+/** Groups of endpoints, and their headings. A group without one fails the test of the page. */
+const headings: { readonly [group: string]: string } = {
+  system: "The service", agents: "Agents", models: "Models", decisions: "Decisions", bound: "Envelopes and evaluations", chain: "The chain", evidence: "Evidence packs",
+  ingest_keys: "Ingest keys", access_mapping: "The access mapping", webhooks: "Webhooks"
+}
+
+const groupOf = ({ id }: AnyEndpoint): string => id.slice(0, id.indexOf("."))
+
+/** `yes` in the unit of the grant, `*` with a grant for every unit only, `-` not at all. */
+const cellOf = ({ access }: AnyEndpoint, role: (typeof roles)[number]): string => {
+  const may = (orgUnit: string): boolean => unitsFor(access, { kind: "user", grants: [{ role, orgUnit }] }).length > 0
+  return may("a unit") ? "yes" : may("*") ? "`*`" : "-"
+}
+
+const rowOf = (endpoint: AnyEndpoint): string => {
+  const { access, method, path, summary } = endpoint
+  return `| ${[summary.replace(/\.$/, ""), `\`${method} ${path}\``, access.ingestKey ? "yes" : "-", ...roles.map((role) => cellOf(endpoint, role))].join(" | ")} |`
+}
+
+const sectionOf = (group: string): string => {
+  const heading = headings[group]
+  if (heading === undefined) throw new Error(`The group ${group} has no heading in scripts/roles-table.ts`)
+  const rows = endpoints.filter((endpoint) => groupOf(endpoint) === group && !endpoint.access.anonymous).map(rowOf)
+  return [`### ${heading}`, "", `| act | call | ingest key | ${roles.join(" | ")} |`, "|---|---|---|---|---|---|---|---|", ...rows].join("\n")
+}
+
+/** All tables, group by group in the order of the contract. */
+export const rolesTable = (): string => [...new Set(endpoints.map(groupOf))].map(sectionOf).join("\n\n")
+
+/** A page with the tables between its marks; null when the marks are not there once each, in order. */
+export const withRoles = (page: string): string | null => {
+  const [before, rest, ...moreStarts] = page.split(MARKS.start)
+  const [, after, ...moreEnds] = rest?.split(MARKS.end) ?? []
+  if (after === undefined || moreStarts.length > 0 || moreEnds.length > 0) return null
+  return `${before}${MARKS.start}\n\n${rolesTable()}\n\n${MARKS.end}${after}`
+}
