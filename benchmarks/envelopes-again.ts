@@ -1,5 +1,5 @@
 /** Evaluating records again: the rule step of recomputation, with parsed records in memory. Signals checked, outcome, rule and trace compared. */
-import type { Decision } from "../packages/core/src/envelopes/rules/decision.ts"
+import type { Decision } from "../packages/envelope/src/decide/decision.ts"
 import type { Input } from "./envelopes-set.ts"
 import { figure, type Line, median, timed } from "./harness.ts"
 

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { Agent, request } from "node:http"
 import { promisify } from "node:util"
-import { refunds } from "../packages/core/src/evaluations/testing/refunds.ts"
+import { refunds } from "../packages/core/src/verdicts/evaluations/testing/refunds.ts"
 import { decisionAt } from "./decisions.ts"
 import { type Benchmark, figure, type Line, median, quantile } from "./harness.ts"
 import { besideBare, processorMs, release } from "./server-process.ts"

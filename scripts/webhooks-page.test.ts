@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs"
 import { eventTypes, webhookEvents } from "@flyball/contract"
 import { portableCrypto, utf8 } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
-import { secretKeys, secretText } from "../packages/core/src/webhooks/rules/secret.ts"
-import { signatureHeaders } from "../packages/core/src/webhooks/rules/signature.ts"
+import { secretKeys, secretText } from "../packages/rules/src/webhooks/secret.ts"
+import { signatureHeaders } from "../packages/rules/src/webhooks/signature.ts"
 
 const page = readFileSync(new URL("../docs/webhooks.md", import.meta.url), "utf8")
 

@@ -1,5 +1,5 @@
 /** `@bufbuild/cel`, an expression planned once: the export to CEL. */
-import { exportEnvelope } from "../../packages/core/src/envelopes/rules/export/index.ts"
+import { exportEnvelope } from "../../packages/envelope/src/export/export-envelope.ts"
 import type { Answer, Engine } from "./engines.ts"
 import { installed } from "./installed.ts"
 

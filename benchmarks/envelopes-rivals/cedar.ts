@@ -1,5 +1,5 @@
 /** `@cedar-policy/cedar-wasm`, policies parsed once: the export to Cedar. */
-import { exportEnvelope } from "../../packages/core/src/envelopes/rules/export/index.ts"
+import { exportEnvelope } from "../../packages/envelope/src/export/export-envelope.ts"
 import type { Answer, Engine } from "./engines.ts"
 import { installed } from "./installed.ts"
 import { severity, silence } from "./wins.ts"

@@ -1,5 +1,5 @@
 /** The other engines over the twenty rules: equal answers first, then in turn with ours. */
-import type { Combination } from "../../packages/core/src/envelopes/rules/compile.ts"
+import type { Combination } from "../../packages/envelope/src/compile/compile.ts"
 import { envelopeJson, handWritten, type Input } from "../envelopes-set.ts"
 import { alternate, figure, type Line } from "../harness.ts"
 import { type Answer, type Engine, engines, type Signals } from "./engines.ts"

@@ -1,9 +1,9 @@
 /** `npm run slow -- differential`: the exports to Cedar and CEL say what the envelope says, through engines that are not ours. Fixed seed; `--seed N` for another. */
 import { readFileSync } from "node:fs"
-import { compile } from "../../packages/core/src/envelopes/rules/compile.ts"
-import { type Axis, outcomes } from "../../packages/core/src/envelopes/rules/compiled.ts"
-import { readEnvelope } from "../../packages/core/src/envelopes/rules/read-envelope.ts"
-import { runTable, severityOf, tableOf } from "../../packages/core/src/envelopes/rules/table.ts"
+import { compile } from "../../packages/envelope/src/compile/compile.ts"
+import { type Axis, outcomes } from "../../packages/envelope/src/language/compiled.ts"
+import { readEnvelope } from "../../packages/envelope/src/language/read-envelope.ts"
+import { runTable, severityOf, tableOf } from "../../packages/envelope/src/compile/table.ts"
 import { envelopeJson } from "../envelopes-set.ts"
 import { engine as bufbuildCel } from "./bufbuild-cel.ts"
 import { engine as cedar } from "./cedar.ts"

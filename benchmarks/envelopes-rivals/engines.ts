@@ -1,6 +1,6 @@
 /** The other engines over the same rules. They are installed apart (`npm ci` in this folder), so each is looked for when it is asked for. */
 import { existsSync } from "node:fs"
-import type { Combination } from "../../packages/core/src/envelopes/rules/compile.ts"
+import type { Combination } from "../../packages/envelope/src/compile/compile.ts"
 import { engine as bufbuildCel } from "./bufbuild-cel.ts"
 import { engine as casbin } from "./casbin.ts"
 import { engine as cedar } from "./cedar.ts"

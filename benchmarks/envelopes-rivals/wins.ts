@@ -1,7 +1,7 @@
 /** Rules in the order in which they win, and their boxes as plain conditions, for the engines that have a form of their own. */
-import { hasBit } from "../../packages/core/src/envelopes/rules/boxes.ts"
-import type { Combination } from "../../packages/core/src/envelopes/rules/compile.ts"
-import { type Axis, outcomes, type Range } from "../../packages/core/src/envelopes/rules/compiled.ts"
+import { hasBit } from "../../packages/envelope/src/language/boxes.ts"
+import type { Combination } from "../../packages/envelope/src/compile/compile.ts"
+import { type Axis, outcomes, type Range } from "../../packages/envelope/src/language/compiled.ts"
 import type { Answer } from "./engines.ts"
 
 /** The values of one signal: a list, or from and to. */

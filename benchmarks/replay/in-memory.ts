@@ -3,7 +3,7 @@
  * and a latch, settlements, the comparison of everything with the record, advice, ids, and whether anything stands twice. One core. It has no goal of its own: that of re-execution is a
  * goal for what the research measured, which `envelopes-again.ts` measures.
  */
-import { type PartContent, Recomputation, type Recomputed, type ReplayRecord } from "@flyball/core/recompute"
+import { type PartContent, Recomputation, type Recomputed, type ReplayRecord } from "@flyball/rules"
 import { canonicalBytes, fromUtf8, type JsonObject } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { figure, type Line, median } from "../harness.ts"

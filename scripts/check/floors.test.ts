@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { checkFloors, closureOf, importsOf } from "./floors.ts"
+import { checkFloors, closureOf, folderCycles, importsOf } from "./floors.ts"
 
 const messagesOf = (path: string, text: string): ReadonlyArray<string> => checkFloors([{ path, text }]).map((violation) => `${violation.line}: ${violation.message}`)
 
@@ -15,10 +15,25 @@ describe("import floors", () => {
   it("finds a relative import into another package", () => {
     assert.match(messagesOf("packages/core/src/a.ts", `import { x } from "../../evidence/src/bytes.ts"`)[0]!, /by its name/)
   })
-  it("keeps rules free of everything but evidence and rules", () => {
-    assert.deepEqual(messagesOf("packages/core/src/replay/rules/fold.ts", `import { x } from "./b.ts"\nimport { y } from "@flyball/evidence"`), [])
-    assert.equal(messagesOf("packages/core/src/replay/rules/fold.ts", `import { x } from "../service.ts"`).length, 1)
-    assert.equal(messagesOf("packages/core/src/replay/rules/fold.ts", `import { Effect } from "effect"`).length, 1)
+  it("keeps envelope and rules free of Effect and of core", () => {
+    assert.deepEqual(messagesOf("packages/rules/src/a.ts", `import { x } from "./b.ts"\nimport { y } from "@flyball/envelope"`), [])
+    assert.equal(messagesOf("packages/rules/src/a.ts", `import { x } from "@flyball/core"`).length, 1)
+    assert.equal(messagesOf("packages/envelope/src/a.ts", `import { Effect } from "effect"`).length, 1)
+    assert.equal(messagesOf("packages/envelope/src/a.ts", `import { x } from "@flyball/rules"`).length, 1)
+  })
+  it("keeps the folders of core in their order", () => {
+    assert.deepEqual(messagesOf("packages/core/src/chain/a.ts", `import { x } from "../storage/b.ts"`), [])
+    assert.match(messagesOf("packages/core/src/chain/a.ts", `import { x } from "../registry/b.ts"`)[0]!, /registry is above chain/)
+  })
+  it("finds folders that import values from each other in a circle", () => {
+    const files = [
+      { path: "packages/core/src/registry/agents/a.ts", text: `import { b } from "../identity/b.ts"` },
+      { path: "packages/core/src/registry/identity/b.ts", text: `import { c } from "../agents/c.ts"` },
+      { path: "packages/core/src/registry/models/d.ts", text: `import { c } from "../agents/c.ts"` }
+    ]
+    assert.deepEqual(folderCycles(files), [["registry/agents", "registry/identity"]])
+    const typed = { path: "packages/core/src/registry/identity/b.ts", text: `import type { C } from "../agents/c.ts"\nimport { type D } from "../agents/d.ts"` }
+    assert.deepEqual(folderCycles([files[0]!, typed, files[2]!]), [])
   })
   it("keeps the browser entry of evidence away from its node entry", () => {
     assert.equal(messagesOf("packages/evidence/src/a.ts", `import { x } from "./node/crypto.ts"`).length, 1)

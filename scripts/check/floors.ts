@@ -1,58 +1,112 @@
 /**
- * The import floors of the workspace as data, and a pure function that holds source files against them.
+ * The import floors of the workspace as tables, and a pure function that checks source files against them.
  *
- * Spec: design section 2. Imports go down only; `npm run check` enforces it.
+ * Spec: house section 2. Imports go down only; `npm run check` enforces it.
  */
-
-/** A source file as the check sees it: its path from the root, with `/`, and its text. */
-export interface SourceFile {
-  readonly path: string
-  readonly text: string
-}
-
-/** One broken rule, with where it is and what to do. */
-export interface Violation {
-  readonly path: string
-  readonly line: number
-  readonly message: string
-}
-
-interface Floor {
-  readonly folder: string
-  /** Module names that may be imported; a trailing `*` matches any ending. Relative imports stay inside the folder. */
-  readonly may: ReadonlyArray<string>
-  /** Whether clocks, randomness and the environment may be read directly. */
-  readonly touchesTheWorld: boolean
-}
 
 const stableEffect = ["effect", "effect/Effect", "effect/Schema", "effect/Layer", "effect/Context", "effect/testing"]
 const anywhere = ["*"]
 
-/** The floors, most specific folder first. */
+/** A folder, and the modules that its files may import. Relative imports stay inside the package. */
+interface Floor {
+  readonly folder: string
+  /** A trailing `*` matches any ending. */
+  readonly may: ReadonlyArray<string>
+  /** True where clocks, randomness and the environment may be read directly. */
+  readonly touchesTheWorld: boolean
+}
+
+/** The packages, from the ground up; the most specific folder of a package first. */
 export const floors: ReadonlyArray<Floor> = [
   { folder: "packages/evidence/src/node/", may: ["node:*", "@noble/*"], touchesTheWorld: false },
   { folder: "packages/evidence/", may: ["@noble/*"], touchesTheWorld: false },
   { folder: "packages/contract/", may: stableEffect, touchesTheWorld: false },
-  { folder: "packages/core/", may: ["@flyball/evidence", "@flyball/evidence/id", "@flyball/contract", ...stableEffect], touchesTheWorld: false },
+  { folder: "packages/envelope/", may: ["@flyball/evidence"], touchesTheWorld: false },
+  { folder: "packages/rules/", may: ["@flyball/envelope", "@flyball/evidence"], touchesTheWorld: false },
+  {
+    folder: "packages/core/",
+    may: [
+      "@flyball/contract",
+      "@flyball/envelope",
+      "@flyball/evidence",
+      "@flyball/evidence/id",
+      "@flyball/rules",
+      ...stableEffect
+    ],
+    touchesTheWorld: false
+  },
   {
     folder: "packages/storage-sql/",
-    may: ["@flyball/core/options", "@flyball/core/outbox", "@flyball/core/refold", "@flyball/core/storage", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg", "@effect/sql-pg/*", "effect/sql", "effect/sql/*", "effect/reactivity", ...stableEffect, "node:*"],
+    may: [
+      "@flyball/core/storage",
+      "@flyball/core/thread",
+      "@flyball/evidence",
+      "@flyball/evidence/node",
+      "@effect/sql-pg",
+      "@effect/sql-pg/*",
+      "effect/sql",
+      "effect/sql/*",
+      "effect/reactivity",
+      ...stableEffect,
+      "node:*"
+    ],
     touchesTheWorld: false
   },
   {
     folder: "packages/node/",
-    may: ["@flyball/core", "@flyball/core/examination", "@flyball/core/options", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "jose", "nodemailer/lib/smtp-connection", ...stableEffect, "node:*"],
+    may: [
+      "@flyball/contract",
+      "@flyball/core",
+      "@flyball/core/storage",
+      "@flyball/core/thread",
+      "@flyball/evidence",
+      "@flyball/evidence/node",
+      "jose",
+      "nodemailer/lib/smtp-connection",
+      ...stableEffect,
+      "node:*"
+    ],
     touchesTheWorld: false
   },
   {
     folder: "packages/testkit/",
-    may: ["@flyball/core", "@flyball/core/recompute", "@flyball/core/storage", "@flyball/contract", "@flyball/evidence", "@flyball/evidence/node", "@effect/sql-pg/*", ...stableEffect, "node:*"],
+    may: [
+      "@flyball/contract",
+      "@flyball/core",
+      "@flyball/core/storage",
+      "@flyball/evidence",
+      "@flyball/evidence/node",
+      "@flyball/rules",
+      "@effect/sql-pg/*",
+      ...stableEffect,
+      "node:*"
+    ],
     touchesTheWorld: true
   },
-  { folder: "apps/verify/", may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/core/recompute", "@flyball/core/replay", "node:*"], touchesTheWorld: true },
+  {
+    folder: "apps/verify/",
+    may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/envelope", "@flyball/rules", "node:*"],
+    touchesTheWorld: true
+  },
   {
     folder: "apps/server/",
-    may: ["@flyball/core", "@flyball/core/*", "@flyball/contract", "@flyball/contract/http", "@flyball/evidence", "@flyball/evidence/node", "@flyball/node", "@flyball/storage-sql", "@flyball/storage-sql/operations", "jose", "effect", "effect/*", "node:*"],
+    may: [
+      "@flyball/contract",
+      "@flyball/contract/http",
+      "@flyball/core",
+      "@flyball/core/storage",
+      "@flyball/envelope",
+      "@flyball/evidence",
+      "@flyball/evidence/node",
+      "@flyball/node",
+      "@flyball/rules",
+      "@flyball/storage-sql",
+      "@flyball/storage-sql/operations",
+      "jose",
+      "effect",
+      "effect/*",
+      "node:*"
+    ],
     touchesTheWorld: true
   },
   { folder: "property-tests/", may: anywhere, touchesTheWorld: true },
@@ -60,19 +114,57 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "scripts/", may: anywhere, touchesTheWorld: true }
 ]
 
-const importPattern = /(?:^|[\n;])\s*(?:import|export)\s(?:[^"';]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/g
+/** The folders of core, from the ground up. A file imports from its own folder and from those before it. */
+export const coreOrder: ReadonlyArray<string> = [
+  "foundation",
+  "storage",
+  "chain",
+  "registry",
+  "verdicts",
+  "outward",
+  "governor"
+]
+
+/** Packages in which no folders may import values from each other in a circle. Entry files (`index.ts`) do not count. */
+export const packagesWithoutCycles: ReadonlyArray<string> = ["packages/core/", "packages/envelope/", "packages/rules/"]
+
+/** A source file as the check reads it: its path from the root, with `/`, and its text. */
+export interface SourceFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** One broken rule, with its place and what to do. */
+export interface Violation {
+  readonly path: string
+  readonly line: number
+  readonly message: string
+}
+
+const importPattern =
+  /(?:^|[\n;])\s*(?:import|export)\s(?:[^"';]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/g
+const valueImportPattern = /^\s*(?:import|export)\s+(type\s+)?([^"';]*?)\sfrom\s*["'](\.[^"']+)["']/gm
 const worldPattern = /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\bprocess\.env\b/g
 const skippedTestPattern = /\b(?:it|test|describe)(?:\.[a-z]+)?\.(?:skip|todo|only)\b/g
 
 const isTest = (path: string): boolean => /\.test\.ts$|\/testing\//.test(path)
 const lineOf = (text: string, index: number): number => text.slice(0, index).split("\n").length
-const matches = (pattern: string, name: string): boolean => pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name
+const matches = (pattern: string, name: string): boolean =>
+  pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name
 const withoutComments = (text: string): string =>
-  text.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, " ")).replace(/(^|[^:"'`\\])\/\/[^\n]*/g, (comment, before: string) => before + " ".repeat(comment.length - before.length))
+  text
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, " "))
+    .replace(
+      /(^|[^:"'`\\])\/\/[^\n]*/g,
+      (comment, before: string) => before + " ".repeat(comment.length - before.length)
+    )
 
 /** The module names a file imports, with their lines. */
 export const importsOf = (text: string): ReadonlyArray<{ readonly name: string; readonly line: number }> =>
-  [...withoutComments(text).matchAll(importPattern)].map((match) => ({ name: (match[1] ?? match[2])!, line: lineOf(text, match.index) + (match[0].startsWith("\n") ? 1 : 0) }))
+  [...withoutComments(text).matchAll(importPattern)].map((match) => ({
+    name: (match[1] ?? match[2])!,
+    line: lineOf(text, match.index) + (match[0].startsWith("\n") ? 1 : 0)
+  }))
 
 /** Resolves a relative import to a path from the root. */
 export const resolveRelative = (from: string, name: string): string => {
@@ -84,43 +176,136 @@ export const resolveRelative = (from: string, name: string): string => {
   return segments.join("/")
 }
 
-const packageOf = (path: string): string => path.split("/").slice(0, /^(packages|apps)\//.test(path) ? 2 : 1).join("/") + "/"
+const packageOf = (path: string): string =>
+  path
+    .split("/")
+    .slice(0, /^(packages|apps)\//.test(path) ? 2 : 1)
+    .join("/") + "/"
 
-const inRules = (path: string): boolean => /^packages\/core\/src\/.*\/rules\//.test(path)
+/** The position of a file in the order of core; null for a file at the root of its source. */
+const coreFloor = (path: string): number | null => {
+  const folder = /^packages\/core\/src\/([^/]+)\//.exec(path)?.[1]
+  if (folder === undefined || folder === "testing") return null
+  return coreOrder.indexOf(folder)
+}
+
+const checkRelative = (file: SourceFile, floor: Floor, line: number, target: string): ReadonlyArray<Violation> => {
+  const at = (message: string): ReadonlyArray<Violation> => [{ path: file.path, line, message }]
+  if (!target.startsWith(packageOf(file.path)) && floor.may !== anywhere) {
+    return at(`imports ${target}: import another package by its name`)
+  }
+  if (isTest(file.path)) return []
+  const node = "packages/evidence/src/node/"
+  if (file.path.startsWith("packages/evidence/src/") && !file.path.startsWith(node) && target.startsWith(node)) {
+    return at(`imports ${target}: the main entry of evidence runs in a browser`)
+  }
+  const from = coreFloor(file.path)
+  const to = coreFloor(target)
+  return from !== null && to !== null && to > from
+    ? at(`imports ${target}: ${coreOrder[to]} is above ${coreOrder[from]} in core`)
+    : []
+}
 
 const checkImports = (file: SourceFile, floor: Floor): ReadonlyArray<Violation> =>
   importsOf(file.text).flatMap(({ line, name }) => {
-    if (name.startsWith(".")) {
-      const target = resolveRelative(file.path, name)
-      if (!target.startsWith(packageOf(file.path)) && floor.may !== anywhere) return [{ path: file.path, line, message: `imports ${target}: another package is imported by its name` }]
-      if (file.path.startsWith("packages/evidence/src/") && !isTest(file.path) && !file.path.startsWith("packages/evidence/src/node/") && target.startsWith("packages/evidence/src/node/")) {
-        return [{ path: file.path, line, message: `imports ${target}: the main entry of evidence runs in a browser` }]
-      }
-      if (inRules(file.path) && !isTest(file.path) && !inRules(target)) return [{ path: file.path, line, message: `imports ${target}: rules import only evidence and each other` }]
-      return []
-    }
+    if (name.startsWith(".")) return checkRelative(file, floor, line, resolveRelative(file.path, name))
     if (isTest(file.path) && !/^@flyball\/(server|verify)/.test(name)) return []
-    if (inRules(file.path) && name !== "@flyball/evidence") return [{ path: file.path, line, message: `imports ${name}: rules import only evidence and each other` }]
-    return floor.may.some((pattern) => matches(pattern, name)) ? [] : [{ path: file.path, line, message: `imports ${name}, which its floor (${floor.folder}) may not` }]
+    return floor.may.some((pattern) => matches(pattern, name))
+      ? []
+      : [{ path: file.path, line, message: `imports ${name}, which its floor (${floor.folder}) may not` }]
   })
 
-/** Every rule that these files break. */
+/** Every rule that these files break, file by file. */
 export const checkFloors = (files: ReadonlyArray<SourceFile>): ReadonlyArray<Violation> =>
   files.flatMap((file) => {
     const floor = floors.find((candidate) => file.path.startsWith(candidate.folder))
-    if (floor === undefined) return [{ path: file.path, line: 1, message: "stands on no floor: add its folder to scripts/check/floors.ts" }]
+    if (floor === undefined) {
+      const message = "is in no known folder: add the folder to scripts/check/floors.ts"
+      return [{ path: file.path, line: 1, message }]
+    }
     const code = withoutComments(file.text)
-    const world = floor.touchesTheWorld || isTest(file.path) ? [] : [...code.matchAll(worldPattern)].map((match) => ({
-      path: file.path, line: lineOf(code, match.index), message: `uses ${match[0]}: clocks, randomness and the environment are services below the apps`
-    }))
-    const skipped = isTest(file.path) && !file.path.startsWith("scripts/check/") ? [...code.matchAll(skippedTestPattern)].map((match) => ({
-      path: file.path, line: lineOf(code, match.index), message: `${match[0]}: no test is skipped, postponed or alone`
-    })) : []
+    const found = (pattern: RegExp, message: string): ReadonlyArray<Violation> =>
+      [...code.matchAll(pattern)].map((match) => ({
+        path: file.path,
+        line: lineOf(code, match.index),
+        message: `${match[0]}: ${message}`
+      }))
+    const world =
+      floor.touchesTheWorld || isTest(file.path)
+        ? []
+        : found(worldPattern, "clocks, randomness and the environment are services below the apps")
+    const skipped =
+      isTest(file.path) && !file.path.startsWith("scripts/check/")
+        ? found(skippedTestPattern, "no test is skipped, postponed or alone")
+        : []
     return [...checkImports(file, floor), ...world, ...skipped]
   })
 
+/** The folder that counts for circles: up to two levels below `src`, the files of a folder and its sub-folders as one. */
+const roomOf = (path: string): string => {
+  const inside = path.slice(packageOf(path).length).split("/").slice(1, -1)
+  return inside.slice(0, path.startsWith("packages/core/") ? 2 : 1).join("/")
+}
+
+/**
+ * Groups of folders that import values from each other in a circle, as sorted lists of folder names.
+ *
+ * A folder and its own sub-folder count as one.
+ */
+export const folderCycles = (files: ReadonlyArray<SourceFile>): ReadonlyArray<ReadonlyArray<string>> => {
+  const edges = new Map<string, Set<string>>()
+  for (const file of files) {
+    if (!/\/src\/.+\//.test(file.path) || isTest(file.path) || file.path.endsWith("/index.ts")) continue
+    for (const [, type, names, target] of withoutComments(file.text).matchAll(valueImportPattern)) {
+      if (type !== undefined || onlyTypes(names!)) continue
+      const from = roomOf(file.path)
+      const to = roomOf(resolveRelative(file.path, target!))
+      if (to === "" || from.startsWith(`${to}/`) || to.startsWith(`${from}/`) || from === to) continue
+      edges.set(from, (edges.get(from) ?? new Set()).add(to))
+    }
+  }
+  return components(edges).filter((component) => component.length > 1)
+}
+
+const onlyTypes = (names: string): boolean => {
+  const list = /^\{([^]*)\}$/.exec(names.trim())?.[1]
+  if (list === undefined) return false
+  return list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+    .every((name) => name.startsWith("type "))
+}
+
+/** Strongly connected components, by reachability: the graphs are small. */
+const components = (edges: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyArray<ReadonlyArray<string>> => {
+  const reach = (from: string): ReadonlySet<string> => {
+    const seen = new Set<string>()
+    const visit = (node: string): void => {
+      for (const next of edges.get(node) ?? []) {
+        if (seen.has(next)) continue
+        seen.add(next)
+        visit(next)
+      }
+    }
+    visit(from)
+    return seen
+  }
+  const reached = new Map([...edges.keys()].map((node) => [node, reach(node)]))
+  const found = new Map<string, ReadonlyArray<string>>()
+  for (const [node, all] of reached) {
+    const group = [node, ...[...all].filter((other) => other !== node && reached.get(other)?.has(node))].sort()
+    found.set(group.join(" "), group)
+  }
+  return [...found.values()]
+}
+
 /** The files that `entry` reaches, and the outside modules they import. Workspace packages are followed through `entries`. */
-export const closureOf = (files: ReadonlyMap<string, string>, entry: string, entries: ReadonlyMap<string, string>): { readonly paths: ReadonlyArray<string>; readonly modules: ReadonlyArray<string> } => {
+export const closureOf = (
+  files: ReadonlyMap<string, string>,
+  entry: string,
+  entries: ReadonlyMap<string, string>
+): { readonly paths: ReadonlyArray<string>; readonly modules: ReadonlyArray<string> } => {
   const paths = new Set<string>()
   const modules = new Set<string>()
   const visit = (path: string): void => {

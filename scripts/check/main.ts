@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
-import { checkFloors, closureOf } from "./floors.ts"
+import { checkFloors, closureOf, folderCycles, packagesWithoutCycles } from "./floors.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..")
 const problems: Array<string> = []
@@ -40,11 +40,14 @@ run("types", "typescript/bin/tsc", ["-p", "tsconfig.json"])
 run("lint", "oxlint/bin/oxlint", ["--deny-warnings", "packages", "apps", "property-tests", "scripts", "benchmarks"])
 report("import floors", checkFloors(sources).map((violation) => `${violation.path}:${violation.line} ${violation.message}`))
 
+report("no folders that import each other in a circle", packagesWithoutCycles.flatMap((folder) =>
+  folderCycles(sources.filter((file) => file.path.startsWith(folder))).map((cycle) => `${folder}src: ${cycle.join(", ")}`)))
+
 const entry = "apps/verify/src/main.ts"
 const closure = closureOf(new Map(sources.map((file) => [file.path, file.text])), entry, workspaceEntries())
 report("the verifier's import closure", [
   ...(existsSync(join(root, entry)) ? [] : [`${entry} is missing`]),
-  ...closure.modules.filter((name) => !name.startsWith("node:") && !name.startsWith("@noble/")).map((name) => `${entry} reaches ${name}; only evidence, core's rules, @noble and node modules may be reached`)
+  ...closure.modules.filter((name) => !name.startsWith("node:") && !name.startsWith("@noble/")).map((name) => `${entry} reaches ${name}; only evidence, envelope, rules, @noble and node modules may be reached`)
 ])
 
 const lock = readFileSync(join(root, "package-lock.json"), "utf8")

@@ -1,10 +1,9 @@
 /** The data folder as a choice of keys: signing key and guard in files. */
 import { EvidenceCrypto, Guard, type KeysChoice, keysChoice, KeysUnreadable, OriginInvalid, OriginRefused, Signer, type SigningKey } from "@flyball/core"
-import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
+import { isOptions, pathProblem, seen, StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Context, Effect, Layer } from "effect"
 import { resolve } from "node:path"
-import { isOptions, pathProblem, seen } from "@flyball/core/options"
 import { codeOf } from "./atomic-file.ts"
 import { examinerThread } from "./examiner/examiner-layer.ts"
 import { FolderProblem } from "./folder-problem.ts"

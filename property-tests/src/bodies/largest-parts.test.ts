@@ -1,13 +1,13 @@
 /** The largest that the service writes is what the catalogue allows, and no reader calls it wrong. */
 import { canonicalBytes, checkParts, type JsonObject, portableCrypto, toHex } from "@flyball/evidence"
 import { describe, expect, it } from "vitest"
-import { digestProblem } from "../../../apps/verify/src/replay/told-digests.ts"
+import { digestProblem } from "../../../apps/verify/src/replay/reported-digests.ts"
 import { VoidIn, WebhookCreate, WithdrawIn } from "../../../packages/contract/src/index.ts"
 import { decode } from "../../../packages/contract/src/decode.ts"
-import { answer } from "../../../packages/core/src/envelopes/examination/answer.ts"
-import { diffOut } from "../../../packages/core/src/envelopes/examination/examine.ts"
-import { inPlaceLimits } from "../../../packages/core/src/envelopes/examination/questions.ts"
-import type { JsonMap } from "../../../packages/core/src/replay/rules/types.ts"
+import { answer } from "../../../packages/core/src/verdicts/envelopes/examination/answer.ts"
+import { diffOut } from "../../../packages/core/src/verdicts/envelopes/examination/examine.ts"
+import { inPlaceLimits } from "../../../packages/core/src/verdicts/envelopes/examination/questions.ts"
+import type { JsonMap } from "../../../packages/rules/src/records/record.ts"
 import { Result, type Schema } from "effect"
 
 const history = { declared: [], events: [], fromGenesis: true, fromSeq: 0, toSeq: 0 }

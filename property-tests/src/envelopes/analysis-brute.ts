@@ -1,5 +1,5 @@
 /** The definition of an envelope and of each finding, point by point, for domains small enough to list. Shares no code with the analysis. */
-import type { Axis, Box, Compiled, Outcome, Range } from "../../../packages/core/src/envelopes/rules/compiled.ts"
+import type { Axis, Box, Compiled, Outcome, Range } from "../../../packages/envelope/src/language/compiled.ts"
 
 export type BrutePoint = ReadonlyArray<number>
 

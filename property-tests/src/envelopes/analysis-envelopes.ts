@@ -1,6 +1,6 @@
 /** Random envelopes in normal form, over domains of a few hundred to a few thousand points. */
 import fc from "fast-check"
-import type { Axis, Box, Compiled, CompiledRule, Outcome, Range } from "../../../packages/core/src/envelopes/rules/compiled.ts"
+import type { Axis, Box, Compiled, CompiledRule, Outcome, Range } from "../../../packages/envelope/src/language/compiled.ts"
 
 const outcome = fc.constantFrom<Outcome>("allow", "allow", "allow_with_notice", "require_review", "deny", "halt")
 

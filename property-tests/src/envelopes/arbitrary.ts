@@ -1,6 +1,6 @@
 /** Random envelopes over one small vocabulary, and random inputs for them. */
 import fc from "fast-check"
-import { readEnvelope } from "../../../packages/core/src/envelopes/rules/read-envelope.ts"
+import { readEnvelope } from "../../../packages/envelope/src/language/read-envelope.ts"
 
 /** JSON of an envelope. */
 export type EnvelopeJson = { readonly [name: string]: unknown; readonly rules: ReadonlyArray<{ readonly [name: string]: unknown }> }

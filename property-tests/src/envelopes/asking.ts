@@ -1,10 +1,10 @@
 /** Layers made ready, and asked about inputs that some of them may not have. */
-import { compile } from "../../../packages/core/src/envelopes/rules/compile.ts"
-import { outcomes } from "../../../packages/core/src/envelopes/rules/compiled.ts"
-import { decide, prepare, type Ready } from "../../../packages/core/src/envelopes/rules/decide.ts"
-import type { Decision } from "../../../packages/core/src/envelopes/rules/decision.ts"
-import type { Envelope } from "../../../packages/core/src/envelopes/rules/envelope.ts"
-import { readEnvelope } from "../../../packages/core/src/envelopes/rules/read-envelope.ts"
+import { compile } from "../../../packages/envelope/src/compile/compile.ts"
+import { outcomes } from "../../../packages/envelope/src/language/compiled.ts"
+import { decide, prepare, type Ready } from "../../../packages/envelope/src/decide/decide.ts"
+import type { Decision } from "../../../packages/envelope/src/decide/decision.ts"
+import type { Envelope } from "../../../packages/envelope/src/language/envelope.ts"
+import { readEnvelope } from "../../../packages/envelope/src/language/read-envelope.ts"
 import type { EnvelopeJson, LayerInputs } from "./arbitrary.ts"
 
 /** An envelope that was mended: nothing is wrong with it but that a tool has no class. */

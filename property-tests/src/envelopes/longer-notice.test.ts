@@ -1,9 +1,9 @@
 /** The time for a notice between two versions, against asking the evaluator about every input of both. */
-import { longerNotice } from "../../../packages/core/src/envelopes/rules/analysis/longer-notice.ts"
-import { type Combination, compile } from "../../../packages/core/src/envelopes/rules/compile.ts"
-import { decide, prepare } from "../../../packages/core/src/envelopes/rules/decide.ts"
-import type { Decision } from "../../../packages/core/src/envelopes/rules/decision.ts"
-import { readEnvelope } from "../../../packages/core/src/envelopes/rules/read-envelope.ts"
+import { longerNotice } from "../../../packages/envelope/src/analysis/longer-notice.ts"
+import { type Combination, compile } from "../../../packages/envelope/src/compile/compile.ts"
+import { decide, prepare } from "../../../packages/envelope/src/decide/decide.ts"
+import type { Decision } from "../../../packages/envelope/src/decide/decision.ts"
+import { readEnvelope } from "../../../packages/envelope/src/language/read-envelope.ts"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 

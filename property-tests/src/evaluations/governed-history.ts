@@ -1,12 +1,12 @@
 /** Random histories of governed agents: asked, settled, voided, published anew, suspended, with several processes' worth of evaluators over one store. */
 import type { EvaluationIn } from "@flyball/contract"
-import { Agents, Capture, type Chain, Envelopes, Erasure, Evaluations, Waivers } from "@flyball/core"
+import { Agents, Capture, type Chain, Envelopes, Erasure, Evaluations, EvidenceCrypto, Waivers } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { readRecords } from "../../../packages/core/src/replay/read-records.ts"
-import { Recomputation, type Recomputed } from "../../../packages/core/src/evaluations/rules/recompute.ts"
-import { EvidenceCrypto } from "@flyball/core"
+import { readRecords } from "../../../packages/core/src/outward/replay/read-records.ts"
+import { Recomputation } from "../../../packages/rules/src/evaluations/recompute.ts"
+import type { Recomputed } from "../../../packages/rules/src/evaluations/recompute-verdict.ts"
 
 /** Writers: two governors and an agent's host. */
 export const ann = { id: `usr_${"0".repeat(25)}1` }

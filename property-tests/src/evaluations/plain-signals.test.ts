@@ -2,8 +2,8 @@
 import { canonicalBytes, fromUtf8, utf8 } from "@flyball/evidence"
 import fc from "fast-check"
 import { expect, it } from "vitest"
-import { PlainSignals } from "../../../packages/core/src/evaluations/rules/plain-signals.ts"
-import { signalsOf } from "../../../packages/core/src/evaluations/rules/signals-part.ts"
+import { PlainSignals } from "../../../packages/rules/src/evaluations/plain-signals.ts"
+import { signalsOf } from "../../../packages/rules/src/evaluations/signals-part.ts"
 
 /** What signals are by the long way: what has a form, and no name twice. */
 const byJson = (bytes: Uint8Array): unknown => {

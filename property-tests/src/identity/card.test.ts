@@ -1,7 +1,7 @@
 /** Cards of any content and any damage: what was signed is verified, and nothing else is. */
-import { judgeCard } from "../../../packages/core/src/identity/judge-card.ts"
-import { signedForm } from "../../../packages/core/src/identity/rules/signed-form.ts"
-import { a2aCard, cardOf, ed25519Key, es256Key, type TestKey } from "../../../packages/core/src/identity/testing/cards.ts"
+import { judgeCard } from "../../../packages/core/src/registry/identity/judge-card.ts"
+import { signedForm } from "../../../packages/rules/src/identity/signed-form.ts"
+import { a2aCard, cardOf, ed25519Key, es256Key, type TestKey } from "../../../packages/core/src/registry/identity/testing/cards.ts"
 import { canonicalBytes, canonicalize, type JsonObject, portableCrypto, readJson, utf8 } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect } from "effect"

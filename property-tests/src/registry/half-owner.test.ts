@@ -9,8 +9,8 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { planRegister } from "../../../packages/core/src/agents/plan-register.ts"
-import { newId } from "../../../packages/core/src/ids.ts"
+import { planRegister } from "../../../packages/core/src/registry/agents/plan-register.ts"
+import { newId } from "../../../packages/core/src/foundation/ids.ts"
 import { asRules1 } from "../../../packages/core/src/testing/rules-1.ts"
 
 const AGENTS = 12

@@ -1,5 +1,5 @@
 /** Random acts on agents, in turn, out of turn and at once, with weeks between: no agent ever goes a way that the table does not have. */
-import { Agents, ephemeralKeys, governorLayer, type GovernorServices, keysLayerOf, layerOf, memoryStorage, Provenance, Storage, suspendDue, systemHost, TierEvidence, transitions } from "@flyball/core"
+import { Identities, Agents, ephemeralKeys, governorLayer, type GovernorServices, keysLayerOf, layerOf, memoryStorage, Provenance, Storage, suspendDue, systemHost, TierEvidence, transitions } from "@flyball/core"
 import { Clock, Effect, Layer } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -30,7 +30,7 @@ const act = fc.record({ act: fc.oneof({ weight: 20, arbitrary: fc.constantFrom(.
 /** Acts of one group happen at once; then time passes, and the clock of the registry looks. */
 const life = fc.array(fc.record({ acts: fc.array(act, { minLength: 1, maxLength: 4 }), days: fc.constantFrom(0, 0, 0, 1, 8) }), { minLength: 5, maxLength: 25, size: "max" })
 
-const perform = (id: string, what: Act, n: number): Effect.Effect<Status | null, { readonly _tag: string }, Agents | Provenance> => Effect.gen(function*() {
+const perform = (id: string, what: Act, n: number): Effect.Effect<Status | null, { readonly _tag: string }, Agents | Identities | Provenance> => Effect.gen(function*() {
   const agents = yield* Agents
   switch (what) {
     case "activate":
@@ -48,7 +48,7 @@ const perform = (id: string, what: Act, n: number): Effect.Effect<Status | null,
     case "recertify":
       return (yield* agents.recertify(id, { recert_due_at: new Date((yield* Clock.currentTimeMillis) + (1 + n) * DAY_MS).toISOString() }, systemHost)).status
     case "attach-identity":
-      yield* agents.attachIdentity(id, { declared_source: "spiffe", declared_ref: `spiffe://x/${n}` }, systemHost)
+      yield* (yield* Identities).attach(id, { declared_source: "spiffe", declared_ref: `spiffe://x/${n}` }, systemHost)
       return null
     case "add-provenance":
       yield* (yield* Provenance).add(id, { kind: "model", name: `piece ${n}`, digest: `sha256:${n}` }, systemHost)

@@ -1,6 +1,6 @@
 /** Versions that one person published as harmless, in records that say so and in parts that say so, sealed by who holds the key: replay compares them again. */
 import { Envelopes } from "@flyball/core"
-import { Recomputation } from "@flyball/core/recompute"
+import { Recomputation } from "@flyball/rules"
 import type { JsonObject } from "@flyball/evidence"
 import type { OpenPack, OpenRecord } from "@flyball/testkit"
 import { Effect } from "effect"

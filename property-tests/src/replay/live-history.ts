@@ -1,5 +1,5 @@
 /** Random lives of a whole governor: agents and what is done to them, people, keys, models, the mapping, envelopes, webhooks, decisions, outcomes, erasures, some of them at once. */
-import { AccessMapping, Agents, Capture, Erasure, type GovernorServices, IngestKeys, Models, Principals, Provenance, suspendDue, systemHost, TierEvidence } from "@flyball/core"
+import { Identities, AccessMapping, Agents, Capture, Erasure, type GovernorServices, IngestKeys, Models, Principals, Provenance, suspendDue, systemHost, TierEvidence } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { recordKinds } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"
@@ -46,7 +46,7 @@ const govern = ({ a, b, c }: Act, lived: Lived): Doing => withAgent(lived, a, (i
     case 6:
       return agents.disown(id, { reason: "left" }, systemHost)
     default:
-      return agents.attachIdentity(id, { declared_source: "spiffe", declared_ref: `spiffe://x/${c}` }, systemHost)
+      return Identities.use((identities) => identities.attach(id, { declared_source: "spiffe", declared_ref: `spiffe://x/${c}` }, systemHost))
   }
 })))
 

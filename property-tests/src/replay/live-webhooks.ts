@@ -3,7 +3,7 @@ import { Agents, literalWebhookSettings, systemHost, Webhooks } from "@flyball/c
 import { Storage } from "@flyball/core/storage"
 import { portableCrypto } from "@flyball/evidence"
 import { Effect } from "effect"
-import { settleBatch } from "../../../packages/core/src/webhooks/settle-batch.ts"
+import { settleBatch } from "../../../packages/core/src/outward/webhooks/settle-batch.ts"
 import type { Act } from "../evaluations/governed-history.ts"
 import { chosen, type Doing, type Lived } from "./lived.ts"
 

@@ -6,8 +6,8 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { startMailServer } from "../../../apps/server/src/webhooks/testing/mail-server.ts"
-import { newMail } from "../../../packages/core/src/webhooks/mails.ts"
-import { outside, webhookWorld } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
+import { newMail } from "../../../packages/core/src/outward/webhooks/mails.ts"
+import { outside, webhookWorld } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 
 let mail: Awaited<ReturnType<typeof startMailServer>>
 beforeEach(async () => {

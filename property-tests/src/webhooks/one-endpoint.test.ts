@@ -1,7 +1,7 @@
 /** Many deliveries owed to one receiver that fails, under virtual time, with the real engine: each attempt begins when it is due or, where all places are taken, when those that were due before it have begun. */
-import { deliveryEngine } from "../../../packages/core/src/webhooks/delivery-engine.ts"
-import { happened, outside, settle, unreachable, webhookWorld } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
-import { Webhooks } from "../../../packages/core/src/webhooks/service.ts"
+import { deliveryEngine } from "../../../packages/core/src/outward/webhooks/delivery-engine.ts"
+import { happened, outside, settle, unreachable, webhookWorld } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
+import { Webhooks } from "../../../packages/core/src/outward/webhooks/service.ts"
 import { Storage } from "@flyball/core/storage"
 import { systemHost } from "@flyball/core"
 import { Effect } from "effect"

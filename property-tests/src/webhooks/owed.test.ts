@@ -1,5 +1,5 @@
 /** Whatever is done to webhooks, and whatever is refused: one delivery for each event and each webhook that wanted it then, and no state outside of the tables. */
-import { endpointAfter, type EndpointAct, type EndpointStatus } from "@flyball/core/webhooks"
+import { endpointAfter, type EndpointAct, type EndpointStatus } from "@flyball/rules"
 import { systemHost } from "@flyball/core"
 import { type Delivery, Storage } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
@@ -8,10 +8,10 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { Layer } from "effect"
 import { assert, describe, it } from "vitest"
-import { deliveryEngine } from "../../../packages/core/src/webhooks/delivery-engine.ts"
-import { Replay } from "../../../packages/core/src/replay/service.ts"
-import { Webhooks } from "../../../packages/core/src/webhooks/service.ts"
-import { accepted, answered, outside, settle, unreachable, webhookWorld } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
+import { deliveryEngine } from "../../../packages/core/src/outward/webhooks/delivery-engine.ts"
+import { Replay } from "../../../packages/core/src/outward/replay/service.ts"
+import { Webhooks } from "../../../packages/core/src/outward/webhooks/service.ts"
+import { accepted, answered, outside, settle, unreachable, webhookWorld } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 
 const SEED = 20_261_123
 const types = ["agent.registered", "agent.suspended", "key.minted"] as const

@@ -1,14 +1,14 @@
 /** Rotations at any time with any overlap: a receiver with either secret accepts for as long as it was promised. */
-import { SECRET_BYTES, secretKeys, secretText, signatureHeaders, type SigningKeys, verifyDelivery, verifyPlatformSignature } from "@flyball/core/webhooks"
+import { SECRET_BYTES, secretKeys, secretText, signatureHeaders, type SigningKeys, verifyDelivery, verifyPlatformSignature } from "@flyball/rules"
 import { systemHost } from "@flyball/core"
 import { portableCrypto } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { deliveryEngine } from "../../../packages/core/src/webhooks/delivery-engine.ts"
-import { Webhooks } from "../../../packages/core/src/webhooks/service.ts"
-import { happened, outside, settle, webhookWorld } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
+import { deliveryEngine } from "../../../packages/core/src/outward/webhooks/delivery-engine.ts"
+import { Webhooks } from "../../../packages/core/src/outward/webhooks/service.ts"
+import { happened, outside, settle, webhookWorld } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 
 const SEED = 20_261_124
 const HOUR_MS = 3_600_000

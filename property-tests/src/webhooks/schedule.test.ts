@@ -1,8 +1,8 @@
 /** Every prefix of successes, failures and crashes of one delivery, under virtual time, with the real engine: when it is tried, how often, and with what. */
-import { deliveryEngine } from "../../../packages/core/src/webhooks/delivery-engine.ts"
-import { accepted, answered, happened, type Outside, outside, settle, webhookWorld } from "../../../packages/core/src/webhooks/testing/webhook-world.ts"
-import type { ScheduleSettings } from "../../../packages/core/src/webhooks/rules/schedule.ts"
-import { Webhooks } from "../../../packages/core/src/webhooks/service.ts"
+import { deliveryEngine } from "../../../packages/core/src/outward/webhooks/delivery-engine.ts"
+import { accepted, answered, happened, type Outside, outside, settle, webhookWorld } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
+import type { ScheduleSettings } from "../../../packages/rules/src/webhooks/schedule.ts"
+import { Webhooks } from "../../../packages/core/src/outward/webhooks/service.ts"
 import { type Delivery, Storage } from "@flyball/core/storage"
 import { systemHost } from "@flyball/core"
 import { toHex } from "@flyball/evidence"

@@ -1,6 +1,6 @@
 /** `flyball envelope export`: an envelope in the words of another engine. Touches nothing but the file it reads. */
 import { readFileSync } from "node:fs"
-import { exportEnvelope, exportLanguages } from "@flyball/core/envelope-export"
+import { exportEnvelope, exportLanguages } from "@flyball/envelope"
 import { readJson } from "@flyball/evidence"
 import { fileProblem } from "../host/file-problem.ts"
 import { readArguments, UsageError } from "./arguments.ts"

@@ -5,7 +5,7 @@ import {
   claimSecretsKey, deliveryEngine, type GovernorServices, layerOf, type Mailer, mailJob, needsSecretsKey, type SecretBox, type SecretsKeyTakeover, type Storage, type StorageChoice, type WebhookSender, type WebhooksLayer,
   webhooksLayerOf, type WrongSecretsKey
 } from "@flyball/core"
-import { exactSchedule } from "@flyball/core/webhooks"
+import { exactSchedule } from "@flyball/rules"
 import { pinnedWebhooks } from "@flyball/node"
 import { Effect, Layer } from "effect"
 import type { Settings } from "../settings/read.ts"

@@ -5,7 +5,7 @@
  */
 
 import { isMailAddress, type MappingClaim } from "@flyball/contract"
-import { signatureHeaderProblem } from "@flyball/core/webhooks"
+import { signatureHeaderProblem } from "@flyball/rules"
 import { egressProblem, mailProblem } from "@flyball/node"
 import { type Network, readNetworks } from "../host/network.ts"
 import { isIssuerUrl } from "../oidc/issuer-url.ts"

@@ -1,6 +1,6 @@
 /** What people did to the bounds of agents, as a replay judges it. */
 import type { JsonValue } from "@flyball/evidence"
-import type { ReplayRecord } from "@flyball/core/recompute"
+import type { ReplayRecord } from "@flyball/rules"
 
 /** Verdicts on a draft, a publication or a grant. The first that applies; `withheld`: what would be needed is not shown, and what is shown agrees. */
 export const actVerdicts = ["ok", "digest_mismatch", "second_person_missing", "authors_mismatch", "draft_mismatch", "number_mismatch", "waiver_mismatch", "withheld"] as const

@@ -4,12 +4,12 @@
  * Spec: document 1 part 5; decisions 0025 and 0026.
  */
 import { checkBody, type JsonObject } from "@flyball/evidence"
-import { EnvelopeNumbers, type RecomputedPublication, type ReplayRecord, type WrongNumber } from "@flyball/core/recompute"
+import { EnvelopeNumbers, type RecomputedPublication, type ReplayRecord, type WrongNumber } from "@flyball/rules"
 import { type Act, act, type ActVerdict } from "./act.ts"
 import { type Asked, askedBy, grantProblem } from "./granted.ts"
 import { People, placeOf } from "./people.ts"
 import { publishedAloneProblem } from "./published-alone.ts"
-import { digestProblem, type Sha256 } from "./told-digests.ts"
+import { digestProblem, type Sha256 } from "./reported-digests.ts"
 
 /** Kinds of acts that are judged. */
 const judgedKinds: ReadonlySet<string> = new Set(["envelope.drafted", "envelope.published", "waiver.granted"])

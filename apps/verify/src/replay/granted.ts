@@ -1,9 +1,9 @@
 /** Whether a waiver that was granted is the one that was asked for, and by somebody else. Spec: decisions 0025 and 0026. */
 import { type JsonObject, toHex } from "@flyball/evidence"
-import type { ReplayRecord } from "@flyball/core/recompute"
+import type { ReplayRecord } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"
 import type { People } from "./people.ts"
-import type { Sha256 } from "./told-digests.ts"
+import type { Sha256 } from "./reported-digests.ts"
 
 /** A waiver as it was asked for. `content`: digest of the part; null where it is not shown. */
 export interface Asked {

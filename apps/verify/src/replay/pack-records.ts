@@ -1,6 +1,6 @@
 /** Reads the records of a checked pack once more, as the rules take them: with what is disclosed of them. */
 import { type JsonObject, LineReader, MAX_LINE_BYTES, RecordScanner } from "@flyball/evidence"
-import type { PartContent, ReplayRecord } from "@flyball/core/recompute"
+import type { PartContent, ReplayRecord } from "@flyball/rules"
 import { DisclosedParts } from "./disclosed-parts.ts"
 import { KnownNames } from "./known-names.ts"
 

@@ -1,5 +1,5 @@
 /** Whether two pseudonyms are certainly two people: whoever's identity was erased comes again under another one. Spec: decisions 0008, 0025 and 0026. */
-import type { ReplayRecord } from "@flyball/core/recompute"
+import type { ReplayRecord } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"
 
 /** Where a record lies, in order over all chains: how far behind record 0 of the chain at hand, below zero in chains that a recovery put aside. `before` is as a replay takes it. */

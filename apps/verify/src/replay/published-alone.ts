@@ -1,5 +1,5 @@
 /** Whether what one person published is proved to allow nothing new. Spec: decisions 0025 and 0026. */
-import type { RecomputedPublication } from "@flyball/core/recompute"
+import type { RecomputedPublication } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"
 
 /** What one person published takes no second one only where it is proved that nothing is newly allowed. The record's own word for it proves nothing. */

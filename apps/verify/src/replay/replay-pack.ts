@@ -1,5 +1,5 @@
 /** Makes every evaluation of a checked pack again. */
-import { isRecomputed, LATE_MS, longestWindowMs, Recomputation, type Recomputed, recomputedParts, type ReplayRecord } from "@flyball/core/recompute"
+import { isRecomputed, LATE_MS, longestWindowMs, Recomputation, type Recomputed, recomputedParts, type ReplayRecord } from "@flyball/rules"
 import { kindRow, knownMembers } from "@flyball/evidence"
 import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
 import { DisclosedParts } from "./disclosed-parts.ts"

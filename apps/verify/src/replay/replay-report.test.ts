@@ -1,6 +1,6 @@
 /** What a replay does to the report on a pack. */
 import { portableCrypto, verifyPack, type Report } from "@flyball/evidence"
-import { type RecomputeVerdict, recomputeVerdicts } from "@flyball/core/recompute"
+import { type RecomputeVerdict, recomputeVerdicts } from "@flyball/rules"
 import { beforeAll, describe, expect, it } from "vitest"
 import { MAX_LISTED, ReplayCount, withReplay } from "./replay-report.ts"
 import { replayCounts, replayEntries, replayText } from "./replay-text.ts"

@@ -1,6 +1,6 @@
 /** What came of making a pack's evaluations again, and what it does to the report on the pack. */
 import type { ExitStatus, Report } from "@flyball/evidence"
-import type { Recomputed, RecomputeVerdict } from "@flyball/core/recompute"
+import type { Recomputed, RecomputeVerdict } from "@flyball/rules"
 import { worstExit } from "../worst-exit.ts"
 import type { Act } from "./act.ts"
 import { ActCount, actStatement, type FourEyesReport, wrongActs } from "./four-eyes-report.ts"

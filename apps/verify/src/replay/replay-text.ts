@@ -1,5 +1,5 @@
 /** A replay in plain sentences. */
-import type { RecomputeVerdict } from "@flyball/core/recompute"
+import type { RecomputeVerdict } from "@flyball/rules"
 import { countedVerdicts, listed } from "./counted.ts"
 import { actEntries } from "./four-eyes-report.ts"
 import { type ListedEvaluation, mismatchCount, type ReplayReport } from "./replay-report.ts"

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { EnvelopeFinding } from "../envelopes.ts"
 import { instant } from "../fields.ts"
 import { codeOf, type Refusal, type RefusalTag } from "../refusals.ts"
-import { toldTag } from "../told-tag.ts"
+import { toldTag } from "../reported-tag.ts"
 
 /** A member beside `detail` and `code`. */
 interface Member<R extends Refusal> {

@@ -7,8 +7,8 @@
 import type { ChainProblem } from "@flyball/contract"
 import { Effect } from "effect"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
-import { event } from "../webhooks/event.ts"
-import { GuardBehindStore, GuardDisagrees, GuardRefused, StoreBehindGuard } from "./start-errors.ts"
+import { event } from "../storage/event.ts"
+import { GuardBehindStore, GuardDisagrees, GuardRefused, StoreBehindGuard } from "./keys/start-errors.ts"
 
 /** Collection of the findings that were told. */
 const ALARMS = "chain_alarms"

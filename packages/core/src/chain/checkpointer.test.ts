@@ -3,13 +3,13 @@ import { parseCheckpoint, parseNote, parseVkey, portableCrypto, toHex, utf8, ver
 import { Clock, Effect, Fiber, Layer, Logger } from "effect"
 import { layerOf } from "../storage/choice.ts"
 import { StorageUnavailable } from "../storage/faults.ts"
-import { memoryStorage } from "../storage/memory.ts"
+import { memoryStorage } from "../storage/memory/memory.ts"
 import { type Document, Storage } from "../storage/port.ts"
 import { append, draft, open, ORIGIN, pass, replaceStorage, session, world } from "../testing/chain-world.ts"
 import { CHECKPOINT_MS, CHECKPOINT_RECORDS, LEASE_MS, LOOK_MS } from "./checkpointer.ts"
-import { type Checkpoint, checkpointId, latestCheckpoint } from "./checkpoints.ts"
-import { Guard } from "./guard.ts"
-import { Signer } from "./signer.ts"
+import { type Checkpoint, checkpointId, latestCheckpoint } from "./check/checkpoints.ts"
+import { Guard } from "./keys/guard.ts"
+import { Signer } from "./keys/signer.ts"
 
 const stored = Effect.flatMap(Storage, latestCheckpoint)
 

@@ -5,15 +5,15 @@
  */
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Context, Effect, Layer, Option, Queue, Semaphore } from "effect"
-import { Entropy } from "../entropy.ts"
+import { Entropy } from "../foundation/entropy.ts"
 import { StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { Chain } from "./chain.ts"
-import { type Checkpoint, latestCheckpoint } from "./checkpoints.ts"
-import { EvidenceCrypto } from "./crypto.ts"
-import { Guard } from "./guard.ts"
+import { type Checkpoint, latestCheckpoint } from "./check/checkpoints.ts"
+import { EvidenceCrypto } from "../foundation/crypto.ts"
+import { Guard } from "./keys/guard.ts"
 import { signHead } from "./sign-head.ts"
-import { Signer } from "./signer.ts"
+import { Signer } from "./keys/signer.ts"
 
 /** Records after which a checkpoint is due, whatever the time. */
 export const CHECKPOINT_RECORDS = 1_000

@@ -2,11 +2,11 @@
 import { formatVkey } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { ReadFault } from "../storage/port.ts"
-import { chainKeys, rotationsAmong } from "./chain-keys.ts"
-import { KeyRetired, RotationUnfinished } from "./rotation-refusals.ts"
+import { chainKeys, rotationsAmong } from "./keys/chain-keys.ts"
+import { KeyRetired, RotationUnfinished } from "./keys/rotation-refusals.ts"
 import { isSignedByBoth, type RotationParts } from "./settle-rotation.ts"
-import { heldKeys } from "./signer.ts"
-import { KeyRefused } from "./start-errors.ts"
+import { heldKeys } from "./keys/signer.ts"
+import { KeyRefused } from "./keys/start-errors.ts"
 
 /**
  * The vkey that the chain names, which this signer must hold.

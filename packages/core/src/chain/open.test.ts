@@ -3,10 +3,10 @@ import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { Storage } from "../storage/port.ts"
 import { open, ORIGIN, replaceStorage, session, world } from "../testing/chain-world.ts"
-import { ephemeralKeys } from "./ephemeral-keys.ts"
-import { Guard } from "./guard.ts"
-import { keysLayerOf } from "./keys.ts"
-import { Signer } from "./signer.ts"
+import { ephemeralKeys } from "./keys/ephemeral-keys.ts"
+import { Guard } from "./keys/guard.ts"
+import { keysLayerOf } from "./keys/keys.ts"
+import { Signer } from "./keys/signer.ts"
 
 /** How opening is refused. */
 const refusal = (options?: Parameters<typeof open>[0]) => Effect.map(Effect.flip(session(() => Effect.void, options)), (error) => `${error._tag}: ${error.message}`)

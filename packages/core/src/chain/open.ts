@@ -5,25 +5,25 @@
  */
 import { type Crypto, formatInstant, formatVkey, toHex, utf8 } from "@flyball/evidence"
 import { Clock, Effect } from "effect"
-import { MAX_ATTEMPTS } from "../commit-planned.ts"
-import { Entropy } from "../entropy.ts"
+import { MAX_ATTEMPTS } from "../storage/commit-with-retry.ts"
+import { Entropy } from "../foundation/entropy.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
-import { readPrevious } from "../recovery/read-previous.ts"
-import { formerNames } from "../recovery/former-names.ts"
-import { isUnfinished } from "../recovery/unfinished.ts"
+import { readPrevious } from "./read-previous.ts"
+import { formerNames } from "./former-names.ts"
+import { isUnfinished } from "./unfinished.ts"
 import { Storage, type ReadFault, type StorageApi } from "../storage/port.ts"
-import { latestCheckpoint } from "./checkpoints.ts"
-import { EvidenceCrypto } from "./crypto.ts"
-import { genesisDraft, readGenesis } from "./genesis.ts"
-import { Guard } from "./guard.ts"
+import { latestCheckpoint } from "./check/checkpoints.ts"
+import { EvidenceCrypto } from "../foundation/crypto.ts"
+import { genesisDraft, readGenesis } from "./keys/genesis.ts"
+import { Guard } from "./keys/guard.ts"
 import { openKeys } from "./open-keys.ts"
-import { isOrigin, localOrigin } from "./origin.ts"
+import { isOrigin, localOrigin } from "./keys/origin.ts"
 import { settleRotation } from "./settle-rotation.ts"
-import { Signer, type SignerApi } from "./signer.ts"
+import { Signer, type SignerApi } from "./keys/signer.ts"
 import {
   ChainMissing, GuardBehindStore, GuardDisagrees, GuardFromBefore, GuardInDoubt, GuardRefused, KeyFromBefore, KeyFromElsewhere, OriginInvalid, OriginRefused, RecoveryUnfinished, type StartError, StoreBehindGuard
-} from "./start-errors.ts"
-import { storedTree } from "./tree.ts"
+} from "./keys/start-errors.ts"
+import { storedTree } from "./check/tree.ts"
 
 /** How a chain is opened. */
 export interface ChainOptions {

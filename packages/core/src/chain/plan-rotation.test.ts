@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { noteSigner, portableCrypto } from "@flyball/evidence"
-import { checkBody } from "@flyball/evidence"
+import { checkBody, noteSigner, portableCrypto } from "@flyball/evidence"
 import { Result } from "effect"
-import { type KeySince, vkeyAt, vkeysToSign } from "./chain-keys.ts"
+import { type KeySince, vkeyAt, vkeysToSign } from "./keys/chain-keys.ts"
 import { planRotation } from "./plan-rotation.ts"
 
 const vkey = (digit: number): string => noteSigner(portableCrypto, { name: "flyball.example/test", seed: new Uint8Array(32).fill(digit) }).vkey

@@ -3,8 +3,8 @@ import type { Crypto } from "@flyball/evidence"
 import { utf8 } from "@flyball/evidence"
 import { Result } from "effect"
 import type { ChangeSet } from "../storage/port.ts"
-import { keyIdText, type KeySince } from "./chain-keys.ts"
-import { RotationRefused } from "./rotation-refusals.ts"
+import { keyIdText, type KeySince } from "./keys/chain-keys.ts"
+import { RotationRefused } from "./keys/rotation-refusals.ts"
 
 /** Scope of the rotations: a key is rotated away once, and to one key. */
 export const ROTATION_SCOPE = "key.rotated"

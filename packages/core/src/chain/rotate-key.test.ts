@@ -5,10 +5,10 @@ import { Storage } from "../storage/port.ts"
 import { append, open, ORIGIN, pass, replaceStorage, session, world } from "../testing/chain-world.ts"
 import { Chain } from "./chain.ts"
 import { Checkpointer, CHECKPOINT_MS } from "./checkpointer.ts"
-import { latestCheckpoint } from "./checkpoints.ts"
-import { Guard } from "./guard.ts"
+import { latestCheckpoint } from "./check/checkpoints.ts"
+import { Guard } from "./keys/guard.ts"
 import { KeyRotation } from "./rotate-key.ts"
-import { Signer, type SignerApi } from "./signer.ts"
+import { Signer, type SignerApi } from "./keys/signer.ts"
 
 const options = { origin: ORIGIN }
 

@@ -12,18 +12,18 @@
  */
 import { formatVkey } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
-import { commitPlanned } from "../commit-planned.ts"
+import { commitPlanned } from "../storage/commit-with-retry.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { Chain } from "./chain.ts"
-import { chainKeys, type Rotation, rotationsAmong } from "./chain-keys.ts"
+import { chainKeys, type Rotation, rotationsAmong } from "./keys/chain-keys.ts"
 import { Checkpointer } from "./checkpointer.ts"
-import { type Checkpoint, firstCovering } from "./checkpoints.ts"
-import { EvidenceCrypto } from "./crypto.ts"
+import { type Checkpoint, firstCovering } from "./check/checkpoints.ts"
+import { EvidenceCrypto } from "../foundation/crypto.ts"
 import { planRotation } from "./plan-rotation.ts"
-import { RotationRefused } from "./rotation-refusals.ts"
+import { RotationRefused } from "./keys/rotation-refusals.ts"
 import { isSignedByBoth, settleRotation } from "./settle-rotation.ts"
-import { heldKeys, Signer } from "./signer.ts"
+import { heldKeys, Signer } from "./keys/signer.ts"
 
 /** A rotation from its record to its end. */
 export interface Rotated extends Rotation {

@@ -3,10 +3,10 @@ import type { Crypto } from "@flyball/evidence"
 import { formatVkey } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
-import { chainKeys, type KeySince, type Rotation, rotationsAmong } from "./chain-keys.ts"
-import { noteProblem } from "./check-note.ts"
-import { firstCovering } from "./checkpoints.ts"
-import { heldKeys, type SignerApi } from "./signer.ts"
+import { chainKeys, type KeySince, type Rotation, rotationsAmong } from "./keys/chain-keys.ts"
+import { noteProblem } from "./keys/check-note.ts"
+import { firstCovering } from "./check/checkpoints.ts"
+import { heldKeys, type SignerApi } from "./keys/signer.ts"
 
 /** What settling needs. */
 export interface RotationParts {

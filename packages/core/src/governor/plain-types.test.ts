@@ -5,15 +5,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
-import type { ReplayReport } from "../replay/service.ts"
-import type * as Mapping from "./access-mapping-door-types.ts"
-import type * as Agents from "./agents-door-types.ts"
-import type * as Bound from "./bound-door-types.ts"
-import type * as Chain from "./chain-types.ts"
-import type * as Decisions from "./decision-types.ts"
-import type * as Models from "./models-door-types.ts"
-import type * as Provenance from "./provenance-door-types.ts"
-import type * as Hooks from "./webhooks-door-types.ts"
+import type { ReplayReport } from "../outward/replay/service.ts"
+import type * as Mapping from "./clients/access-mapping-client-types.ts"
+import type * as Agents from "./clients/agents-client-types.ts"
+import type * as Bound from "./clients/bound-client-types.ts"
+import type * as Chain from "./clients/chain-types.ts"
+import type * as Decisions from "./clients/decision-types.ts"
+import type * as Models from "./clients/models-client-types.ts"
+import type * as Provenance from "./clients/provenance-client-types.ts"
+import type * as Hooks from "./clients/webhooks-client-types.ts"
 
 /** Compiles only where every `From` is a `To`. */
 const fits = <From extends To, To>(): From | To | undefined => undefined
@@ -118,7 +118,7 @@ describe("the plain types of the governor", () => {
   it("name nothing of Effect in their declarations", async () => {
     const out = await mkdtemp(join(tmpdir(), "flyball-declarations-"))
     try {
-      const source = join(import.meta.dirname, "../governor.ts")
+      const source = join(import.meta.dirname, "governor.ts")
       const root = join(import.meta.dirname, "../../../..")
       const flags = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--outDir", out, "--target", "es2024", "--lib", "es2024,esnext.disposable,dom", "--types", "node",
         "--module", "nodenext", "--strict", "--exactOptionalPropertyTypes", "--allowImportingTsExtensions", "--rewriteRelativeImportExtensions", "--skipLibCheck"]
@@ -126,12 +126,11 @@ describe("the plain types of the governor", () => {
       const imports = async (file: string): Promise<ReadonlyArray<string>> =>
         [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)].map((match) => match[1]!).sort()
       const folder = await declarationsOf(out)
-      assert.deepStrictEqual(await imports(join(folder, "governor.d.ts")), ["./chain/keys.ts", "./governor/access-mapping-door-types.ts", "./governor/agents-door-types.ts", "./governor/bound-door-types.ts", "./governor/call-options.ts", "./governor/chain-types.ts", "./governor/decision-types.ts", "./governor/log-line.ts", "./governor/models-door-types.ts", "./governor/provenance-door-types.ts", "./governor/webhooks-door-types.ts", "./identity/trust-store.ts", "./storage/choice.ts", "./webhooks/webhooks-choice.ts"])
-      assert.deepStrictEqual(await imports(join(folder, "governor/agents-door-types.d.ts")), ["./call-options.ts"])
-      for (const door of ["access-mapping", "models", "provenance", "webhooks"]) assert.deepStrictEqual(await imports(join(folder, `governor/${door}-door-types.d.ts`)), ["./call-options.ts"])
-      assert.deepStrictEqual(await imports(join(folder, "governor/bound-door-types.d.ts")), ["./call-options.ts"])
-      for (const plain of ["call-options", "chain-types", "decision-types", "log-line"]) assert.deepStrictEqual(await imports(join(folder, `governor/${plain}.d.ts`)), [])
-      assert.deepStrictEqual(await imports(join(folder, "governor/error.d.ts")), [])
+      assert.deepStrictEqual(await imports(join(folder, "governor/governor.d.ts")), ["../chain/keys/keys.ts", "../outward/webhooks/webhooks-choice.ts", "../registry/identity/trust-store.ts", "../storage/choice.ts", "./clients/access-mapping-client-types.ts", "./clients/agents-client-types.ts", "./clients/bound-client-types.ts", "./clients/call-options.ts", "./clients/chain-types.ts", "./clients/decision-types.ts", "./clients/models-client-types.ts", "./clients/provenance-client-types.ts", "./clients/webhooks-client-types.ts", "./log-line.ts"])
+      for (const client of ["access-mapping", "agents", "bound", "models", "provenance", "webhooks"]) assert.deepStrictEqual(await imports(join(folder, `governor/clients/${client}-client-types.d.ts`)), ["./call-options.ts"])
+      for (const plain of ["call-options", "chain-types", "decision-types"]) assert.deepStrictEqual(await imports(join(folder, `governor/clients/${plain}.d.ts`)), [])
+      assert.deepStrictEqual(await imports(join(folder, "governor/log-line.d.ts")), [])
+      assert.deepStrictEqual(await imports(join(folder, "foundation/governor-error.d.ts")), [])
     } finally {
       await rm(out, { recursive: true })
     }
@@ -141,7 +140,7 @@ describe("the plain types of the governor", () => {
 /** Where the compiler put them: it keeps as much of the path as its inputs differ in. */
 const declarationsOf = async (out: string): Promise<string> => {
   for (const folder of ["", "src", "core/src", "packages/core/src"]) {
-    if (await readFile(join(out, folder, "governor.d.ts")).then(() => true, () => false)) return folder
+    if (await readFile(join(out, folder, "governor/governor.d.ts")).then(() => true, () => false)) return folder
   }
   throw new Error("The compiler is expected to write governor.d.ts.")
 }

@@ -4,8 +4,8 @@
  * That it may is told by the compiler (`npm run check`); that it means "left out", by running it.
  */
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
-import { type Governor, openGovernor } from "../governor.ts"
-import { memoryStorage } from "../storage/memory.ts"
+import { type Governor, openGovernor } from "./governor.ts"
+import { memoryStorage } from "../storage/memory/memory.ts"
 
 /** What a host did not find. No literal: the compiler must not know better. */
 const missing = <A>(): A | undefined => undefined

@@ -4,9 +4,9 @@
  *
  * What a record may hold is checked when it is sealed (`RecordUnwritable`): a defect for its own caller only.
  */
-import { type ClaimRequest, type DeliveryMove, type ForgetRequest, WEBHOOKS } from "./outbox.ts"
+import { type ClaimRequest, type DeliveryMove, type ForgetRequest, WEBHOOKS } from "./outbox/outbox.ts"
 import type { ChangeSet, RecordDraft, RecordQuery } from "./port.ts"
-import { isStorable } from "./text.ts"
+import { isStorable } from "../foundation/text.ts"
 
 /** Most parts a record has. Spec: port, {@link RecordDraft}; SQLite keys parts by `seq * 32 + n`. */
 export const maxParts = 32

@@ -1,6 +1,6 @@
 /** The three ways the world fails under us. Spec: style section 5. */
 import { Data } from "effect"
-import type { DeliveryState } from "./outbox.ts"
+import type { DeliveryState } from "./outbox/outbox.ts"
 
 /** Where a delivery stands, as far as a move looks. */
 interface DeliveryStanding {

@@ -1,6 +1,6 @@
 /** The Storage port, its faults, and what a backend is built from. */
-export type { EntropySource } from "../entropy.ts"
-export { Entropy } from "../entropy.ts"
+export type { EntropySource } from "../foundation/entropy.ts"
+export { Entropy } from "../foundation/entropy.ts"
 export type { StorageChoice, StorageOpenFault } from "./choice.ts"
 export { layerOf, retirementOf, storageChoice } from "./choice.ts"
 export { type Retirement, type RetirePlan, RetiredStores } from "./retirement.ts"
@@ -9,13 +9,13 @@ export { admit, erasures, isRepeat, receiptOf } from "./admit.ts"
 export { changeProblem, claimProblem, forgetRequestProblem, limitProblem, maxPartBytes, maxParts, maxRows, queryProblem } from "./bounds.ts"
 export type { Conflict } from "./faults.ts"
 export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
-export { memoryStorage } from "./memory.ts"
+export { memoryStorage } from "./memory/memory.ts"
 export type {
   Attempt, AttemptError, Claimed, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, DeliveryState, EventDraft, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, OutboxChange,
   StoredEvent
-} from "./outbox.ts"
-export { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "./outbox.ts"
-export { readyOutbox } from "./outbox/ready.ts"
+} from "./outbox/outbox.ts"
+export { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "./outbox/outbox.ts"
+export { readyOutbox } from "./ready-outbox.ts"
 export type {
   AsOf, ChangeSet, CommitReceipt, Document, DocumentPut, Head, JsonObject, JsonValue, Once, PartDraft, ReadFault, RecordDraft,
   RecordQuery, RecordReceipt, Refolded, StorageApi, StoredPart, StoredRecord
@@ -24,5 +24,6 @@ export { Storage } from "./port.ts"
 export { type DocumentText, LIST_UNITS, listDocuments, readDocument, readDocuments, unitsOf } from "./read-documents.ts"
 export type { SealedPart, SealedRecord } from "./seal.ts"
 export { emptyHead, partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
-export { compareText, isStorable, maxTextBytes } from "./text.ts"
-export { inTurn, turnTasks } from "../turns.ts"
+export { compareText, isStorable, maxTextBytes } from "../foundation/text.ts"
+export { inTurn, turnTasks } from "../foundation/task-queue.ts"
+export { isOptions, pathProblem, seen } from "../foundation/describe-value.ts"

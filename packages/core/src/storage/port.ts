@@ -6,7 +6,7 @@
 import type { Effect } from "effect"
 import { Context } from "effect"
 import type { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
-import type { OutboxApi, OutboxChange } from "./outbox.ts"
+import type { OutboxApi, OutboxChange } from "./outbox/outbox.ts"
 
 /** A JSON object as state documents and record bodies hold it. */
 export type JsonObject = { readonly [name: string]: JsonValue }
@@ -185,7 +185,7 @@ export interface StorageApi {
    */
   readonly hashes: (tileLevel: number, from: number, count: number) => Effect.Effect<Uint8Array, ReadFault>
   /**
-   * Reads the records behind `previous` up to seq `to` again and hashes their bytes again: what `Refolder` makes of them, taken where it does not hold up the host.
+   * Reads the records behind `previous` up to seq `to` again and hashes their bytes again: what `Rehasher` makes of them, taken where it does not hold up the host.
    * Null where something may be not in order, which whoever asked then looks for himself. At most 10,000 records; other reads are answered meanwhile.
    *
    * For a store that has a thread for it, whose code is not the code that wrote. Another leaves it out, and its records are looked at page by page on the host.

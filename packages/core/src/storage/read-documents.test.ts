@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { countingTurns } from "../testing/counting-turns.ts"
-import { turnTasks } from "../turns.ts"
+import { turnTasks } from "../foundation/task-queue.ts"
 import { type DocumentText, LIST_UNITS, listDocuments, readDocuments, unitsOf } from "./read-documents.ts"
 
 const long = JSON.stringify({ text: "x".repeat(60_000) })

@@ -1,6 +1,6 @@
 /** Documents out of the text that a store keeps of them: all stores answer them alike, and none holds up the host with many long ones. */
 import { Effect } from "effect"
-import { inTurn } from "../turns.ts"
+import { inTurn } from "../foundation/task-queue.ts"
 import type { Document, JsonObject } from "./port.ts"
 
 /** A document as a store keeps it. */

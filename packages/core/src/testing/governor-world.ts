@@ -1,14 +1,14 @@
 /** A whole governor in memory, for tests of the services. */
 import { Effect, Layer } from "effect"
 import type { Agent } from "@flyball/contract"
-import { Agents } from "../agents/service.ts"
-import { ephemeralKeys } from "../chain/ephemeral-keys.ts"
-import { keysLayerOf } from "../chain/keys.ts"
-import { governorLayer, type GovernorServices, type StartError } from "../governor-layer.ts"
+import { Agents } from "../registry/agents/service.ts"
+import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
+import { keysLayerOf } from "../chain/keys/keys.ts"
+import { governorLayer, type GovernorServices, type StartError } from "../governor/governor-layer.ts"
 import { layerOf } from "../storage/choice.ts"
-import { memoryStorage } from "../storage/memory.ts"
+import { memoryStorage } from "../storage/memory/memory.ts"
 import { Storage, type StorageApi } from "../storage/port.ts"
-import { systemHost } from "../writer.ts"
+import { systemHost } from "../foundation/writer.ts"
 
 /** A new governor over a new, empty store, with the store beside it; `wrap` may stand between the two. */
 export const governorWorld = (wrap = (storage: StorageApi): StorageApi => storage): Layer.Layer<GovernorServices | Storage, StartError> =>

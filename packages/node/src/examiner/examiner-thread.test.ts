@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { answer, type Answers, inPlaceLimits, type Questions } from "@flyball/core/examination"
+import { answer, type Answers, inPlaceLimits, type Questions } from "@flyball/core/thread"
 import { type Governor, memoryStorage, openGovernor } from "@flyball/core"
 import { assert, describe, it } from "vitest"
 import { dataFolder } from "../data-folder.ts"

@@ -1,5 +1,5 @@
 /** Where letters are handed over: the settings of a mail server. */
-import { isOptions } from "@flyball/core/options"
+import { isOptions } from "@flyball/core/storage"
 import { addressProblem } from "./letter.ts"
 
 /** How a mail server is reached. */

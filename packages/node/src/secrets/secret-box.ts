@@ -1,8 +1,7 @@
 /** The secret box: seals secrets of webhooks for the store. */
 import { join, resolve } from "node:path"
 import { KeysUnreadable, SecretBox, type SecretBoxApi, SecretUnreadable } from "@flyball/core"
-import { isOptions, pathProblem, seen } from "@flyball/core/options"
-import { StorageUnavailable } from "@flyball/core/storage"
+import { isOptions, pathProblem, seen, StorageUnavailable } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { codeOf } from "../atomic-file.ts"
 import { FolderProblem } from "../folder-problem.ts"

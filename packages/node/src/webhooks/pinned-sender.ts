@@ -7,7 +7,7 @@
  * - Spec: document 1 section 6. What is denied, ports and time limits are gaps: decision 0020.
  */
 import { type Attempted, type OutgoingRequest, WebhookSender, type WebhookSenderApi } from "@flyball/core"
-import { isOptions, seen } from "@flyball/core/options"
+import { isOptions, seen } from "@flyball/core/storage"
 import { Clock, Effect, Layer, Schema } from "effect"
 import { NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { headersProblem } from "./headers.ts"

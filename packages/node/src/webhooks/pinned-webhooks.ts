@@ -1,6 +1,6 @@
 /** Everything that webhooks need of a Node host, for hosts that know no Effect. */
 import { literalWebhookSettings, type WebhooksChoice, webhooksChoice, WebhookSettings, type WebhookSettingsApi, WebhookSettingsInvalid } from "@flyball/core"
-import { isOptions, seen } from "@flyball/core/options"
+import { isOptions, seen } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { logMailer, smtpMailer } from "../mail/mailer.ts"
 import type { MailOptions } from "../mail/settings.ts"

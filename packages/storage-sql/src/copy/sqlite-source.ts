@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { partsPerRecord } from "../sqlite/layout.ts"
 import { StoreDamaged } from "../sqlite/sqlite-fault.ts"
-import { Words } from "../sqlite/words.ts"
+import { Words } from "../sqlite/string-table.ts"
 import type { Page, TableName, Tables } from "./rows.ts"
 import { maxPageBytes, maxPageRows, tableNames } from "./rows.ts"
 

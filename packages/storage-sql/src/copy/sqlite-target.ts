@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { partsPerRecord } from "../sqlite/layout.ts"
 import { StoreDamaged } from "../sqlite/sqlite-fault.ts"
-import { WordsWriter } from "../sqlite/words-writer.ts"
+import { WordsWriter } from "../sqlite/string-table-writer.ts"
 import type { NodeRow, Page, PartRow, RecordRow, RowCounts } from "./rows.ts"
 import { noRows } from "./rows.ts"
 

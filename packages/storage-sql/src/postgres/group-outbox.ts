@@ -1,5 +1,5 @@
 /** The outbox while one group is admitted: what was looked up, what the ChangeSets admitted so far did, and the rows that makes. */
-import { type Debts, type NewDelivery, type NewEvent, type OutboxDraft, type OutboxView, owe, wanted, wantedKey } from "@flyball/core/outbox"
+import { type Debts, type NewDelivery, type NewEvent, type OutboxDraft, type OutboxView, owe, wanted, wantedKey } from "@flyball/core/thread"
 import { compareText, type DeliveryMove, type DeliveryState, type DocumentPut, type Head, WEBHOOKS } from "@flyball/core/storage"
 
 /** A delivery that some ChangeSet of the group moves. */

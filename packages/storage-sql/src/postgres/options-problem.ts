@@ -1,5 +1,5 @@
 /** Looks at the options of a store on Postgres before anything is connected to: who writes plain JavaScript is told by no compiler. */
-import { isOptions, seen } from "@flyball/core/options"
+import { isOptions, seen } from "@flyball/core/storage"
 import type { PostgresOptions } from "./sessions.ts"
 
 const schemaPattern = /^[a-z_][a-z0-9_]{0,62}$/

@@ -2,7 +2,7 @@
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi } from "@flyball/core/storage"
 import { forgetRequestProblem, isStorable, limitProblem } from "@flyball/core/storage"
-import { firstDeliveryId, firstEventId } from "@flyball/core/outbox"
+import { firstDeliveryId, firstEventId } from "@flyball/core/thread"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { transaction } from "./claims.ts"

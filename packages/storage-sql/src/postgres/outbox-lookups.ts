@@ -1,6 +1,6 @@
 /** What a group must know about the outbox before it can be admitted: nothing, unless a ChangeSet of it asks something of the outbox. */
 import type { Result } from "@effect/sql-pg/PgConnection"
-import { wanted, wantedKey } from "@flyball/core/outbox"
+import { wanted, wantedKey } from "@flyball/core/thread"
 import { WEBHOOKS } from "@flyball/core/storage"
 import { states } from "../outbox-columns.ts"
 import type { GroupView } from "./group-view.ts"

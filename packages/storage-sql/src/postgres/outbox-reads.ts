@@ -1,7 +1,7 @@
 /** The reads of the outbox. */
 import type { Delivery, OutboxApi, ReadFault } from "@flyball/core/storage"
 import { isStorable, limitProblem } from "@flyball/core/storage"
-import { firstEventId } from "@flyball/core/outbox"
+import { firstEventId } from "@flyball/core/thread"
 import { Effect } from "effect"
 import { attemptOf } from "../outbox-columns.ts"
 import { attemptsOfDelivery, deliveryColumns, deliveryOf, deliverySource, eventColumns, eventOf } from "./outbox-rows.ts"

@@ -1,5 +1,5 @@
 /** Making a ChangeSet ready before the head is locked: everything that does not depend on the record before. */
-import type { OutboxDraft } from "@flyball/core/outbox"
+import type { OutboxDraft } from "@flyball/core/thread"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
 import type { Crypto } from "@flyball/evidence"

@@ -1,5 +1,5 @@
 /** One batch of ChangeSets as it travels to the storage worker: each packed by its caller's fiber, joined on the host's thread, read in the worker. */
-import type { OutboxDraft } from "@flyball/core/outbox"
+import type { OutboxDraft } from "@flyball/core/thread"
 import type { Weight } from "../group-commit.ts"
 import { PackReader, PackWriter } from "./packed.ts"
 

@@ -5,7 +5,7 @@ import { partsPerRecord } from "./layout.ts"
 import type { DocumentRow, OnceRow } from "./protocol.ts"
 import type { PartPage, PartRow, RecordPage, RecordRow } from "./rows.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
-import { Words } from "./words.ts"
+import { Words } from "./string-table.ts"
 
 /** Records of one slice of a search by kind: what is read before other requests get their turn. */
 const sliceRecords = 20_000

@@ -1,10 +1,10 @@
 /** Claiming in the writer: what is due of each endpoint that may have more in flight, in turns. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { type Lane, takeTurns, type Turns } from "@flyball/core/outbox"
+import { type Lane, takeTurns, type Turns } from "@flyball/core/thread"
 import type { ClaimRequest } from "@flyball/core/storage"
 import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
 import type { ClaimRow, EventRow } from "./protocol.ts"
-import type { WordsWriter } from "./words-writer.ts"
+import type { WordsWriter } from "./string-table-writer.ts"
 
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"

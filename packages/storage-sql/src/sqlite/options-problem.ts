@@ -1,5 +1,5 @@
 /** Looks at the options of a SQLite store before anything is made: who writes plain JavaScript is told by no compiler. */
-import { isOptions, seen } from "@flyball/core/options"
+import { isOptions, seen } from "@flyball/core/storage"
 import type { SqliteOptions } from "./threads.ts"
 
 /** The most that `node:sqlite` takes. Unit: milliseconds. */

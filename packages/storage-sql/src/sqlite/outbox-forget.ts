@@ -1,6 +1,6 @@
 /** Forgetting in the writer: what is over is deleted, a few hundred rows at a time. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { firstDeliveryId, firstEventId } from "@flyball/core/outbox"
+import { firstDeliveryId, firstEventId } from "@flyball/core/thread"
 import type { ForgetAnswer, ForgetRequest } from "@flyball/core/storage"
 
 /** Forgets in one open database. Nobody else writes it, so that what is read before a transaction still holds in it. */

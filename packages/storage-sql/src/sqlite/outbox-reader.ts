@@ -1,11 +1,11 @@
 /** Reads of the outbox in a SQLite store. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { firstEventId } from "@flyball/core/outbox"
+import { firstEventId } from "@flyball/core/thread"
 import type { Attempt, Delivery, MissedQuery } from "@flyball/core/storage"
 import { attemptOf } from "../outbox-columns.ts"
 import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
 import type { AnswerTo, EventQuery, EventRow } from "./protocol.ts"
-import { Words } from "./words.ts"
+import { Words } from "./string-table.ts"
 
 /** Reads one open database. */
 export class OutboxReader {

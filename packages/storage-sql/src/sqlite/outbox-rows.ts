@@ -2,7 +2,7 @@
 import type { Delivery } from "@flyball/core/storage"
 import { deliveryColumnsOf, type OutboxRow } from "../outbox-columns.ts"
 import type { EventRow } from "./protocol.ts"
-import type { Words } from "./words.ts"
+import type { Words } from "./string-table.ts"
 
 /** The columns that {@link deliveryOf} reads, of `delivery d` and `event e`. */
 export const deliveryColumns = "d.id, e.id AS event_id, d.endpoint, d.sequence, d.state, d.attempts, d.created_at_ms, d.next_at_ms, d.lease_until_ms, d.finished_at_ms"

@@ -1,11 +1,11 @@
 /** The outbox in the writer: what a ChangeSet adds to it, and what moves. Claims are in `claims.ts`. */
 import { hash } from "node:crypto"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { type OutboxDraft, outboxConflicts, owe, wanted, wantedKey } from "@flyball/core/outbox"
+import { type OutboxDraft, outboxConflicts, owe, wanted, wantedKey } from "@flyball/core/thread"
 import type { Conflict, DeliveryMove, Head } from "@flyball/core/storage"
 import { states } from "../outbox-columns.ts"
 import { BulkInsert } from "./bulk-insert.ts"
-import type { WordsWriter } from "./words-writer.ts"
+import type { WordsWriter } from "./string-table-writer.ts"
 
 const webhooks = "webhooks"
 

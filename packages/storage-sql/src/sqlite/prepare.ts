@@ -1,5 +1,5 @@
 /** Making a ChangeSet ready to travel, in its caller's own fiber: whatever can fail fails here, so that a bug in one cannot spoil its neighbours' batch. */
-import type { OutboxDraft } from "@flyball/core/outbox"
+import type { OutboxDraft } from "@flyball/core/thread"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
 import { recordBodyText } from "@flyball/evidence"

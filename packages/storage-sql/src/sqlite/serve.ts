@@ -4,7 +4,7 @@ import type { ClaimRequest, ForgetRequest, Head } from "@flyball/core/storage"
 import { packAnswers } from "./answers.ts"
 import { ChainReader } from "./chain-reader.ts"
 import { ChainWriter } from "./chain-writer.ts"
-import { Checkpoints } from "./checkpoints.ts"
+import { Checkpoints } from "./wal-checkpointer.ts"
 import { inMemory } from "./layout.ts"
 import { migrations } from "./migrations.ts"
 import { cacheKib, openForReading, openForWriting, smallCacheKib, type WritableDatabase } from "./open-database.ts"
@@ -12,7 +12,7 @@ import { OutboxReader } from "./outbox-reader.ts"
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
 import { packParts, packRecords } from "./rows.ts"
-import type { SqliteRefolder } from "./refold.ts"
+import type { SqliteRefolder } from "./rehash.ts"
 import { faultOf, StoreRefused } from "./sqlite-fault.ts"
 
 /** Takes answers to the host. Buffers may be transferred: nothing here looks at them again. */
@@ -193,7 +193,7 @@ export class RequestServer {
   #refold(id: number, previous: Head | null, to: number): void {
     const connection = this.#required(this.#connection, "reading")
     if (this.#refolder?.of === connection) return this.#foldOn(id, connection, this.#refolder.refolder.fold(previous, to))
-    import("./refold.ts").then(({ SqliteRefolder }) => {
+    import("./rehash.ts").then(({ SqliteRefolder }) => {
       this.#guarded(id, () => {
         const now = this.#required(this.#connection, "reading")
         this.#refolder = { of: now, refolder: new SqliteRefolder(now.db) }

@@ -1,6 +1,6 @@
 /** A recovered chain whose agents are bounded: envelopes, waivers, meters and latches that come from the chain before. */
 import { Agents, Envelopes, Evaluations, layerOf, type RetiredChain, retiredChains, systemHost, Waivers } from "@flyball/core"
-import { type PartContent, Recomputation, type Recomputed } from "@flyball/core/recompute"
+import { type PartContent, Recomputation, type Recomputed } from "@flyball/rules"
 import { Storage, type StorageApi } from "@flyball/core/storage"
 import { formatInstant, readRecord } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"

@@ -5,7 +5,7 @@
  */
 import type { Attempt, Delivery, StoredEvent } from "@flyball/core/storage"
 import { WEBHOOKS } from "@flyball/core/storage"
-import { delaysMs, MAX_ATTEMPTS } from "@flyball/core/webhooks"
+import { delaysMs, MAX_ATTEMPTS } from "@flyball/rules"
 import { Effect } from "effect"
 import { deliveriesTo } from "../owed.ts"
 import type { ArrivedRequest } from "../receivers.ts"

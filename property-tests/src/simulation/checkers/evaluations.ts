@@ -2,8 +2,9 @@
 import { EvidenceCrypto } from "@flyball/core"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect } from "effect"
-import { Recomputation, type Recomputed } from "../../../../packages/core/src/evaluations/rules/recompute.ts"
-import { readRecords } from "../../../../packages/core/src/replay/read-records.ts"
+import { Recomputation } from "../../../../packages/rules/src/evaluations/recompute.ts"
+import type { Recomputed } from "../../../../packages/rules/src/evaluations/recompute-verdict.ts"
+import { readRecords } from "../../../../packages/core/src/outward/replay/read-records.ts"
 import { CAP } from "../governed-acts.ts"
 import { type Checked, type Checker, type ReadRecord, recordsBy } from "./checked.ts"
 

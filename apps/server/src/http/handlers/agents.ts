@@ -1,6 +1,6 @@
 /** The registry. */
 import type { agents } from "@flyball/contract/http"
-import { Agents, Provenance } from "@flyball/core"
+import { Agents, Identities, Provenance } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
@@ -43,7 +43,7 @@ export const agentsHandlers: HandlersOf<typeof agents> = {
     return json(yield* (yield* Agents).transferOwnership(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
   attachIdentity: Effect.fnUntraced(function*({ body, caller, params }) {
-    return json(yield* (yield* Agents).attachIdentity(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+    return json(yield* (yield* Identities).attach(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
   disown: Effect.fnUntraced(function*({ body, caller, params }) {
     return json(yield* (yield* Agents).disown(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))

@@ -3,11 +3,11 @@ import { Unauthorized } from "@flyball/contract"
 import { Effect } from "effect"
 import { pieces } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
-import { unlessKnown } from "../unless-known.ts"
+import { unlessKnown } from "../conditional-get.ts"
 import type { pages } from "../pages.ts"
 
 /** Made when it is first asked for: the description reads every shape, and the start does not wait for that. */
-const kept = Effect.promise(() => import("../../interface/kept.ts"))
+const kept = Effect.promise(() => import("../../openapi/kept.ts"))
 
 /** Handlers of the group `pages`. */
 export const pagesHandlers: HandlersOf<typeof pages> = {

@@ -1,7 +1,7 @@
 /** State documents in memory, with their look-up keys. */
 import type { DocumentPut } from "../port.ts"
 import type { DocumentText } from "../read-documents.ts"
-import { compareText } from "../text.ts"
+import { compareText } from "../../foundation/text.ts"
 import { SortedIds } from "./sorted-ids.ts"
 
 /** A document at rest: the body as text, so that nobody outside can change it. */

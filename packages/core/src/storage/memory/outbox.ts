@@ -1,5 +1,5 @@
 /** The outbox in memory: events, deliveries with their attempts, and what is due of each endpoint. */
-import type { Attempt, Cancellation, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, StoredEvent } from "../outbox.ts"
+import type { Attempt, Cancellation, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, StoredEvent } from "../outbox/outbox.ts"
 import { firstDeliveryId, firstEventId, type Owed, takeTurns } from "../outbox/rules.ts"
 import type { Head, JsonObject } from "../port.ts"
 import { SortedIds } from "./sorted-ids.ts"

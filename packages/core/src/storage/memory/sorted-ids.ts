@@ -1,5 +1,5 @@
 /** A set of ids in byte order. Ids sort by time, so nearly every insertion is at the end. */
-import { compareText } from "../text.ts"
+import { compareText } from "../../foundation/text.ts"
 
 /** Ids in order, added one by one. */
 export class SortedIds {

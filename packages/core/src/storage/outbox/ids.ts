@@ -1,6 +1,6 @@
 /** Identifiers of events and deliveries. Pure, and without Effect, so that a storage can make them in a thread of its own. */
 import { encodeId, ID_LETTERS } from "@flyball/evidence/id"
-import { ID_CHARACTERS, TIME_CHARACTERS } from "../../id-time.ts"
+import { ID_CHARACTERS, TIME_CHARACTERS } from "../../foundation/id-time.ts"
 
 /** Random bytes that an event's id needs. */
 export const eventEntropyBytes = 10

@@ -4,7 +4,7 @@
  * Within a ChangeSet: puts, then moves, then cancellations, then events and what is owed once more. So what an endpoint is owed depends on how the puts leave it.
  */
 import type { Conflict } from "../faults.ts"
-import type { Cancellation, DeliveryMove, DeliveryState } from "../outbox.ts"
+import type { Cancellation, DeliveryMove, DeliveryState } from "./outbox.ts"
 import { deliveryId, eventIdAfter } from "./ids.ts"
 
 export { eventEntropyBytes, firstDeliveryId, firstEventId } from "./ids.ts"

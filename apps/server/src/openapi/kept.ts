@@ -1,0 +1,23 @@
+/** The description and its page as bytes, made once. */
+import { createHash } from "node:crypto"
+import type { Kept } from "../http/conditional-get.ts"
+import { interfaceDescription } from "./document.ts"
+import { PAGE_POLICY, page } from "./page.ts"
+
+const keep = (media: string, text: string, headers: Kept["headers"] = {}): Kept => {
+  const bytes = Buffer.from(text)
+  return { media, bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url")}"`, headers }
+}
+
+const once = <A>(make: () => A): (() => A) => {
+  let made: A | null = null
+  return () => made ??= make()
+}
+
+const description = once(() => interfaceDescription())
+
+/** The description. */
+export const keptDescription = once(() => keep("application/json", JSON.stringify(description())))
+
+/** The page. Nothing but its own style sheet is loaded, from wherever. */
+export const keptPage = once(() => keep("text/html; charset=utf-8", page(description()), { "content-security-policy": PAGE_POLICY, "referrer-policy": "no-referrer" }))

@@ -1,0 +1,34 @@
+/**
+ * A stretch of stored records, hashed again and folded. Pure, and without Effect, so that a storage can do it in a thread of its own.
+ *
+ * What is new is read again and hashed again before anything is signed for it; this is that look, wherever it is taken.
+ */
+import type { Crypto } from "@flyball/evidence"
+import { foldRun } from "@flyball/evidence"
+import type { Refolded, StoredRecord } from "../../storage/port.ts"
+import type { Previous } from "./check-record.ts"
+import { RecordGauge } from "./record-gauge.ts"
+
+/** Looks at stretches one after another. Keep one: it reuses its buffers. */
+export class Rehasher {
+  readonly #crypto: Crypto
+  readonly #gauge: RecordGauge
+
+  constructor(crypto: Crypto) {
+    this.#crypto = crypto
+    this.#gauge = new RecordGauge(crypto)
+  }
+
+  /** Folds the hashes of these bytes; null for no record, and where one may be not in order, which `checkRecord` can tell. */
+  fold(records: ReadonlyArray<StoredRecord>, previous: Previous | null): Refolded | null {
+    const hashes = new Uint8Array(32 * records.length)
+    let last = previous
+    for (let index = 0; index < records.length; index++) {
+      last = this.#gauge.next(records[index]!, last)
+      if (last === null) return null
+      hashes.set(last.hash, 32 * index)
+    }
+    if (last === null || records.length === 0) return null
+    return { subtrees: foldRun(this.#crypto, last.seq + 1 - records.length, hashes, records.length), last }
+  }
+}

@@ -1,0 +1,35 @@
+/** Whether a recovery was stopped halfway. Pure. */
+import type { Previous } from "@flyball/evidence"
+import type { SignedState } from "./keys/guard.ts"
+
+/** What a look at store, key and guard found. */
+export interface Found {
+  readonly origin: string
+  /** Records that the store holds. */
+  readonly size: number
+  /** What record 0 says of the chain before; null where there was none. */
+  readonly previous: Previous | null
+  /** The name of the key; null for a signer that keeps none. */
+  readonly keyOrigin: string | null
+  readonly signed: SignedState | null
+  /** Whether the guard came out of a copy, and nobody has said that nothing was signed after it. */
+  readonly inDoubt: boolean
+  /** Whether the store holds a checkpoint of the new chain. */
+  readonly isSigned: boolean
+}
+
+/**
+ * True when the store holds record 0 of a new chain and nothing else, while the key or the guard still belongs to the chain before it.
+ *
+ * A recovery goes store, guard, checkpoint, key, and no server starts before it is done: so a second record, a checkpoint without the guard that was moved before it, or
+ * a guard that has signed for more or is a copy, says that it was finished. A key or a guard of the old name is then from an older copy, such as a vault's, and the store may be
+ * one too: whoever went on with it would sign a second time what was signed after it was made.
+ */
+export const isUnfinished = (found: Found): boolean =>
+  found.previous !== null && found.size === 1 && (found.keyOrigin === found.previous.origin || found.signed?.origin === found.previous.origin) && mayFollow(found.previous, found)
+
+/** Whether a recovery that stopped can have left this guard. */
+const mayFollow = (previous: Previous, { inDoubt, isSigned, origin, signed }: Found): boolean => {
+  if (signed?.origin === origin) return signed.size === 1 && !inDoubt
+  return !isSigned && (previous.signedSize === null || signed?.origin === previous.origin)
+}

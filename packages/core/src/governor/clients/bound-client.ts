@@ -1,0 +1,60 @@
+/** Envelopes, waivers and evaluations through the plain door. */
+import { BacktestIn, decode, DiffQuery, EnvelopeCreate, EnvelopeListQuery, EnvelopeUpdate, EvaluationIn, LintIn, PublishIn, VoidIn, WaiverCreate, WithdrawIn } from "@flyball/contract"
+import { Effect } from "effect"
+import { Envelopes } from "../../verdicts/envelopes/service.ts"
+import { Evaluations } from "../../verdicts/evaluations/service.ts"
+import { Waivers } from "../../verdicts/waivers/service.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import { type Acting, acting } from "./acting.ts"
+import type { EnvelopesDoor, WaiversDoor } from "./bound-client-types.ts"
+import type { Door } from "./client.ts"
+import type { ActOptions, CallOptions } from "./call-options.ts"
+import { decoded, decodeVersion, query } from "./input.ts"
+
+const decodeCreate = decode(EnvelopeCreate)
+const decodeUpdate = decode(EnvelopeUpdate)
+const decodeList = query(decode(EnvelopeListQuery))
+const decodeLint = decode(LintIn)
+const decodeBacktest = decode(BacktestIn)
+const decodePublish = decode(PublishIn)
+const decodeWithdraw = decode(WithdrawIn)
+const decodeDiff = query(decode(DiffQuery))
+const decodeWaiver = decode(WaiverCreate)
+const decodeEvaluation = decode(EvaluationIn)
+const decodeVoid = decode(VoidIn)
+
+/** Envelopes over a door. */
+export const envelopesDoor = (door: Door, own: Writer): EnvelopesDoor => envelopesOver(door, acting(door, own))
+
+const envelopesOver = ({ run }: Door, act: Acting): EnvelopesDoor => ({
+  create: (input, options) => act((writer) => Effect.flatMap(decoded(decodeCreate, input), (read) => Envelopes.use((envelopes) => envelopes.create(read, writer))), options),
+  update: (id, change, options) => act((writer) => Effect.flatMap(decoded(decodeUpdate, change), (read) => Envelopes.use((envelopes) => envelopes.update(id, read, writer))), options),
+  get: (id, options) => run(Envelopes.use((envelopes) => envelopes.get(id)), options),
+  list: (filter = {}, options) => run(Effect.flatMap(decodeList(filter), (read) => Envelopes.use((envelopes) => envelopes.list(read))), options),
+  lint: (id, instead = {}, options) => run(Effect.flatMap(decoded(decodeLint, instead), (read) => Envelopes.use((envelopes) => envelopes.lint(id, read))), options),
+  backtest: (id, over = {}, options) => run(Effect.flatMap(decoded(decodeBacktest, over), (read) => Envelopes.use((envelopes) => envelopes.backtest(id, read))), options),
+  publish: (id, how = {}, options) => act((writer) => Effect.flatMap(decoded(decodePublish, how), (read) => Envelopes.use((envelopes) => envelopes.publish(id, read, writer))), options),
+  withdraw: (id, why = {}, options) => act((writer) => Effect.flatMap(decoded(decodeWithdraw, why), (read) => Envelopes.use((envelopes) => envelopes.withdraw(id, read, writer))), options),
+  versions: (id, options) => run(Envelopes.use((envelopes) => envelopes.versions(id)), options),
+  version: (id, version, options) => run(Effect.flatMap(decodeVersion(version), (read) => Envelopes.use((envelopes) => envelopes.version(id, read))), options),
+  diff: (id, versions = {}, options) => run(Effect.flatMap(decodeDiff(versions), (read) => Envelopes.use((envelopes) => envelopes.diff(id, read))), options)
+})
+
+/** Waivers over a door. */
+export const waiversDoor = (door: Door, own: Writer): WaiversDoor => waiversOver(door, acting(door, own))
+
+const waiversOver = ({ run }: Door, act: Acting): WaiversDoor => ({
+  request: (envelopeId, input, options) => act((writer) => Effect.flatMap(decoded(decodeWaiver, input), (read) => Waivers.use((waivers) => waivers.request(envelopeId, read, writer))), options),
+  grant: (envelopeId, waiverId, options) => act((writer) => Waivers.use((waivers) => waivers.grant(envelopeId, waiverId, writer)), options),
+  list: (envelopeId, options) => run(Waivers.use((waivers) => waivers.list(envelopeId)), options)
+})
+
+/** Evaluations over a door. Whoever asks is the governor's own writer; voiding is a person's act. */
+export const evaluationsDoor = (door: Door, own: Writer) => evaluationsOver(door, own, acting(door, own))
+
+const evaluationsOver = ({ run }: Door, own: Writer, act: Acting) => ({
+  evaluate: (input: unknown, options?: CallOptions) => run(Effect.flatMap(decoded(decodeEvaluation, input), (read) => Evaluations.use((evaluations) => evaluations.evaluate(read, own))), options),
+  evaluation: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.get(id)), options),
+  explain: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.explain(id)), options),
+  voidEvaluation: (id: string, why: unknown = {}, options?: ActOptions) => act((writer) => Effect.flatMap(decoded(decodeVoid, why), (read) => Evaluations.use((evaluations) => evaluations.void(id, read, writer))), options)
+})

@@ -1,0 +1,86 @@
+/** Runs effects for a host: promises in front, services behind, and an orderly end. */
+import { Effect, type ManagedRuntime } from "effect"
+import { Chain } from "../../chain/chain.ts"
+import type { GovernorServices } from "../governor-layer.ts"
+import { inTurn, isTurnFree } from "../../foundation/task-queue.ts"
+import { aborted, closed, governorError, valueOrThrow } from "../../foundation/value-or-throw.ts"
+import { GovernorError } from "../../foundation/governor-error.ts"
+import type { CallOptions } from "./call-options.ts"
+
+/** The way in. */
+export interface Door {
+  /** The chain's name and signing key. A rotation changes the key. */
+  readonly origin: string
+  readonly vkey: string
+  readonly run: <A>(effect: Effect.Effect<A, unknown, GovernorServices>, options?: CallOptions | null) => Promise<A>
+  /** Bytes that are made while they are read, anew each time. Nothing starts before the first is asked for; a signal that ends it is looked at before each piece. */
+  readonly stream: (open: () => Promise<AsyncIterable<Uint8Array>>, options?: CallOptions | null) => AsyncIterable<Uint8Array>
+  readonly close: () => Promise<void>
+}
+
+/** Builds the services now, so that what does not fit together is told here and not at the first call. */
+export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorServices, unknown>): Promise<Door> => {
+  const opened = await runtime.runPromiseExit(Chain.use(Effect.succeed))
+  if (opened._tag === "Failure") await runtime.dispose()
+  const chain = valueOrThrow(opened)
+  const runExit = Effect.runPromiseExitWith(await runtime.context())
+  // Counted and not kept, nor run by the runtime, which keeps them: a set that thousands of calls go through leaves old tables behind, each refers to the one
+  // after it, and once the first is among the engine's old objects all that ever went through stays until a full collection.
+  let underWay = 0
+  let whenIdle = (): void => undefined
+  let closing: Promise<void> | null = null
+
+  // Who writes plain JavaScript hands in null for "no options".
+  const refuseAborted = (options: CallOptions | null | undefined): void => {
+    if (options?.signal?.aborted === true) throw aborted()
+  }
+
+  const run: Door["run"] = async (effect, options) => {
+    if (closing !== null) throw closed()
+    // An aborted signal does not stop an effect that needs no turn of the loop to finish.
+    refuseAborted(options)
+    underWay++
+    try {
+      // A host that works off a list, or was held up, makes hundreds of calls in a row.
+      if (!isTurnFree()) {
+        await new Promise<void>(inTurn)
+        refuseAborted(options)
+      }
+      return valueOrThrow(await runExit(effect, options?.signal === undefined ? {} : { signal: options.signal }))
+    } finally {
+      if (--underWay === 0) whenIdle()
+    }
+  }
+
+  const read = async function*(open: () => Promise<AsyncIterable<Uint8Array>>, options: CallOptions | null | undefined): AsyncGenerator<Uint8Array> {
+    const chunks = await open()
+    try {
+      for await (const chunk of chunks) {
+        if (closing !== null) throw closed()
+        refuseAborted(options)
+        yield chunk
+      }
+    } catch (error) {
+      throw error instanceof GovernorError ? error : governorError(error)
+    }
+  }
+  const stream: Door["stream"] = (open, options) => ({ [Symbol.asyncIterator]: () => read(open, options) })
+
+  const close: Door["close"] = () => {
+    closing ??= new Promise<void>((resolve) => {
+      whenIdle = resolve
+      if (underWay === 0) resolve()
+    }).then(() => runtime.dispose())
+    return closing
+  }
+
+  return {
+    origin: chain.origin,
+    get vkey() {
+      return chain.vkey
+    },
+    run,
+    stream,
+    close
+  }
+}

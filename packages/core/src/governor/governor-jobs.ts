@@ -1,0 +1,10 @@
+/** What a governor does by itself, as time passes. */
+import { Layer } from "effect"
+import { agentClock } from "../registry/agents/clock.ts"
+import type { Agents } from "../registry/agents/service.ts"
+import { meterSweep } from "../verdicts/evaluations/meter-sweep.ts"
+import type { Storage } from "../storage/port.ts"
+import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
+
+/** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
+export const governorJobs: Layer.Layer<never, never, Agents | Storage> = Layer.mergeAll(agentClock, outboxSweep, meterSweep)

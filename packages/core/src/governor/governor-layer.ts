@@ -1,0 +1,63 @@
+/** All services of the library, wired. */
+import { Layer } from "effect"
+import { AccessMapping } from "../registry/access-mapping/service.ts"
+import { Agents } from "../registry/agents/service.ts"
+import { Capture } from "../verdicts/capture/service.ts"
+import { Chain } from "../chain/chain.ts"
+import { Checkpointer } from "../chain/checkpointer.ts"
+import { KeyRotation } from "../chain/rotate-key.ts"
+import type { Guard } from "../chain/keys/guard.ts"
+import type { Signer } from "../chain/keys/signer.ts"
+import type { StartError as ChainStartError } from "../chain/keys/start-errors.ts"
+import { Envelopes } from "../verdicts/envelopes/service.ts"
+import { envelopeTierEvidence } from "../verdicts/envelopes/tier-evidence.ts"
+import { Erasure } from "../outward/erasure/service.ts"
+import { Evaluations } from "../verdicts/evaluations/service.ts"
+import { Identities } from "../registry/identity/service.ts"
+import { IngestKeys } from "../registry/ingest-keys/service.ts"
+import { nudgingStorage } from "../chain/commit-listeners.ts"
+import { Models } from "../registry/models/service.ts"
+import { Packs } from "../outward/packs/service.ts"
+import { Principals } from "../registry/principals/service.ts"
+import { Provenance } from "../registry/provenance/service.ts"
+import { Replay } from "../outward/replay/service.ts"
+import type { Storage } from "../storage/port.ts"
+import { Tenant, type TenantRefused } from "../chain/tenant.ts"
+import { Waivers } from "../verdicts/waivers/service.ts"
+import { OutboxBell, ringingStorage } from "../outward/webhooks/outbox-listener.ts"
+import { Webhooks } from "../outward/webhooks/service.ts"
+import type { WebhookSettingsInvalid } from "../outward/webhooks/settings-problem.ts"
+
+/** How a governor is opened. */
+export interface GovernorLayerOptions {
+  /** The chain's name; made up at the first start when left out, and fixed from then on. */
+  readonly origin?: string
+  /** `tenant_id` of every agent; fixed at the first start. */
+  readonly tenantId?: string
+  /** Writes nothing by itself: no genesis, no checkpoint, no tenant. For commands that read beside a running server. */
+  readonly readOnly?: boolean
+  /** With `readOnly`: opens a chain that a recovery put aside. */
+  readonly retired?: boolean
+}
+
+/** Why a governor does not start. */
+export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvalid
+
+/** Everything a governor offers. */
+export type GovernorServices = AccessMapping | Agents | Models | Provenance | Principals | IngestKeys | Identities | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant | Webhooks | OutboxBell | Envelopes | Evaluations | Waivers
+
+/**
+ * All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two governors.
+ *
+ * `Webhooks` takes a `WebhookSender` and a `SecretBox` where they are provided; without them it creates none. Sending is `deliveryEngine`'s, which whoever stays adds.
+ */
+export const governorLayer = (options: GovernorLayerOptions = {}): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
+  const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
+  const writing = Layer.mergeAll(AccessMapping.layer, Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)), Envelopes.layer, Evaluations.layer, Waivers.layer, Models.layer, Provenance.layer, Principals.layer, IngestKeys.layer, Capture.layer, Webhooks.layer).pipe(Layer.provide(nudgingStorage))
+  return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer(options), KeyRotation.layer(options)).pipe(
+    Layer.provideMerge(Tenant.layer(options)),
+    Layer.provideMerge(signing),
+    Layer.provide(ringingStorage),
+    Layer.provideMerge(OutboxBell.layer)
+  )
+}

@@ -1,0 +1,192 @@
+/** What erasing a part leaves of the document that was made of it. The replay rules say the same of an erased part: these share their shapes. */
+import { formatInstant } from "@flyball/evidence"
+import { ACCESS_MAPPING, agentKeys, agentUnique, emptyMapping, ENVELOPE_VERSIONS, type EnvelopeDocument, ENVELOPES, erasedEndpoint, erasedIdentity, erasedKeyProfile, erasedProfile, erasedProvenance, hasOwner, MAPPING_ID, noOwner, PROVENANCE, versionId, WAIVERS } from "@flyball/rules"
+import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
+import { agentOrphaned } from "../../registry/agents/plan-ownership.ts"
+import { putEnvelope, storedEnvelope } from "../../verdicts/envelopes/stored-envelope.ts"
+import { INGEST_KEYS } from "../../registry/ingest-keys/document.ts"
+import { PRINCIPALS } from "../../registry/principals/plan-seen.ts"
+import type { Cancellation, EventDraft } from "../../storage/outbox/outbox.ts"
+import type { Document, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
+import { forgottenMail, MAILS, storedMail, WAITING } from "../webhooks/mails.ts"
+import { putWebhook, storedWebhook, webhookRevoked } from "../webhooks/plan-webhook.ts"
+import { forgottenSecret, storedSecret, WEBHOOK_SECRETS } from "../webhooks/secrets.ts"
+
+/** A document that holds what a part said, and how it looks without. */
+export interface Scrub {
+  readonly collection: string
+  /** Member of the record's body that is the document's id; null for the one document that its collection has. */
+  readonly idMember: string | null
+  /** Kinds of records that tell the same members anew: what an earlier one of them said is in no document any more. */
+  readonly toldBy: ReadonlyArray<string>
+  /** Where its id is not one member: what it is. */
+  readonly documentId?: (body: { readonly [member: string]: unknown }) => string
+  /** Where a document says by itself whether this record told what it holds now. */
+  readonly isTold?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
+  /** Unit: `nowMs` in milliseconds since 1970 UTC. */
+  readonly without: (document: Document, nowMs: number) => Scrubbed
+  /** Other documents that go with it. */
+  readonly beside?: ReadonlyArray<Beside>
+}
+
+/** Documents of another collection that hold the same: the one under the same id, or those with a look-up key. */
+export interface Beside {
+  readonly collection: string
+  readonly lookUp?: { readonly key: string; readonly value: string }
+  /** What is left of it; null where nothing has to go. `of`: the document that it goes with. */
+  readonly without: (document: Document, of: Document) => DocumentPut | null
+}
+
+/** A document without what was erased, and the record and event of what follows from that; null and none where nothing does. */
+export interface Scrubbed {
+  readonly put: DocumentPut
+  readonly record: RecordDraft | null
+  readonly events?: ReadonlyArray<EventDraft>
+  /** Whose pending deliveries end with it. What its receiver answered may say the same. */
+  readonly cancel?: ReadonlyArray<Cancellation>
+}
+
+/** The document that holds the content of this part of this kind of record; null when no document does. */
+export const scrubOf = (kind: string, part: string): Scrub | null => scrubs[`${kind}/${part}`] ?? null
+
+const putAgent = (document: Document, body: JsonObject): DocumentPut => ({ ...putOf(document, body), unique: agentUnique(body), keys: agentKeys(body) })
+
+/** The kinds that tell an agent's profile. An update that leaves it as it was has no such part. */
+const profileKinds = ["agent.registered", "agent.updated"]
+/** The kinds that tell an agent's owner. */
+const ownerKinds = ["agent.registered", "agent.owner_transferred", "agent.orphaned"]
+
+/** The id of the document that a record's part went into. */
+export const documentIdOf = ({ documentId, idMember }: Scrub, body: { readonly [member: string]: unknown }): string => documentId !== undefined ? documentId(body) : (idMember === null ? MAPPING_ID : String(body[idMember]))
+
+const agentProfile: Scrub = {
+  collection: AGENTS,
+  idMember: "agent_id",
+  toldBy: profileKinds,
+  without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedProfile(document.id) }), record: null })
+}
+
+/** The rule that takes an erased owner away. */
+const ERASED_OWNER = { id: "policy:erased_owner" }
+
+/** An agent whose owner nobody can name any more is an orphan, and its week begins. */
+const agentOwner: Scrub = {
+  collection: AGENTS,
+  idMember: "agent_id",
+  toldBy: ownerKinds,
+  without: (document, nowMs) => {
+    const body = { ...document.body, ...noOwner }
+    if (document.body["status"] === "decommissioned" || !hasOwner(storedAgent(document).body)) return { put: putAgent(document, body), record: null }
+    return {
+      put: putAgent(document, { ...body, orphanedAtMs: nowMs }),
+      record: { kind: "agent.orphaned", agentId: document.id, body: { agent_id: document.id, since: formatInstant(nowMs), writer: ERASED_OWNER.id }, parts: [] },
+      events: [agentOrphaned(document.id, nowMs, ERASED_OWNER)]
+    }
+  }
+}
+
+/** That a key was seen to vouch for the agent stays, and so does the kind of a declaration: the records' bodies say both. */
+const agentIdentity: Scrub = {
+  collection: AGENTS,
+  idMember: "agent_id",
+  // A rejected verdict tells nothing anew: it has no such part.
+  toldBy: ["agent.identity_attested"],
+  without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }), record: null })
+}
+
+/** The rule that ends a webhook whose address nobody knows any more, as whoever revokes it would: what is owed is cancelled, the secret deleted. */
+const ERASED_ENDPOINT = { id: "policy:erased_endpoint" }
+
+const webhookEndpoint: Scrub = {
+  collection: "webhooks",
+  idMember: "webhook_id",
+  toldBy: ["webhook.created", "webhook.changed"],
+  without: (document) => {
+    const { body, id, version } = storedWebhook(document)
+    const revoked = { ...body, ...erasedEndpoint, status: "revoked", cause: "owner" } as const
+    return { put: putWebhook(id, version, revoked), record: body.status === "revoked" ? null : webhookRevoked(id, ERASED_ENDPOINT), cancel: [{ endpointId: id, forgetAnswers: true }] }
+  },
+  beside: [
+    { collection: WEBHOOK_SECRETS, without: (document) => storedSecret(document).sealed === undefined ? null : forgottenSecret(document) },
+    // A letter about it that waits says where it leads, and to whom the letter goes.
+    { collection: MAILS, lookUp: WAITING, without: (document, { id }) => storedMail(document).webhookId === id ? forgottenMail(document) : null }
+  ]
+}
+
+/** An envelope whose draft or name was erased stays where it is in force. */
+const envelopeOf = (isTold: NonNullable<Scrub["isTold"]>, without: (body: EnvelopeDocument, id: string) => EnvelopeDocument): Scrub => ({
+  collection: ENVELOPES,
+  idMember: "envelope_id",
+  toldBy: ["envelope.drafted"],
+  isTold,
+  without: (document) => ({ put: putEnvelope(document.id, document.version, without(storedEnvelope(document).body, document.id)), record: null })
+})
+
+const waiver: Scrub = {
+  collection: WAIVERS,
+  idMember: "waiver_id",
+  toldBy: ["waiver.requested", "waiver.granted"],
+  isTold: (document, body) => (document.body["status"] === "granted") === ("requested_by" in body),
+  // Without what it excepts it excepts nothing.
+  without: (document) => ({ put: { ...putOf(document, { ...document.body, unless: null, reason: null }), keys: { envelope_id: String(document.body["envelopeId"]) } }, record: null })
+}
+
+const scrubs: { readonly [part: string]: Scrub } = {
+  "envelope.drafted/envelope": envelopeOf(
+    (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
+    (envelope) => ({ ...envelope, draft: envelope.draft === null ? null : { ...envelope.draft, envelope: null } })
+  ),
+  "envelope.drafted/profile": envelopeOf(() => true, (envelope, id) => ({ ...envelope, name: id, orgUnit: null })),
+  "envelope.published/envelope": {
+    collection: ENVELOPE_VERSIONS,
+    idMember: "envelope_id",
+    toldBy: ["envelope.published"],
+    documentId: (body) => versionId(String(body["envelope_id"]), Number(body["version"])),
+    isTold: () => true,
+    // Nothing can be decided under it any more, so everything is denied.
+    without: (document) => ({ put: { ...putOf(document, { ...document.body, envelope: null }), keys: { envelope_id: String(document.body["envelopeId"]) } }, record: null })
+  },
+  "waiver.requested/waiver": waiver,
+  "waiver.granted/waiver": waiver,
+  "webhook.created/endpoint": webhookEndpoint,
+  "webhook.changed/endpoint": webhookEndpoint,
+  "agent.registered/profile": agentProfile,
+  "agent.updated/profile": agentProfile,
+  "agent.registered/owner": agentOwner,
+  "agent.owner_transferred/owner": agentOwner,
+  "agent.identity_attested/identity": agentIdentity,
+  "ingest_key.minted/profile": {
+    collection: INGEST_KEYS,
+    idMember: "key_id",
+    toldBy: ["ingest_key.minted"],
+    // The digest stays: the key is refused because it has no org unit, not because it is unknown.
+    without: (document) => ({ put: { ...putOf(document, { ...document.body, ...erasedKeyProfile(document.id) }), unique: { digest: String(document.body["digest"]) } }, record: null })
+  },
+  "agent.provenance_added/profile": {
+    collection: PROVENANCE,
+    idMember: "provenance_id",
+    toldBy: ["agent.provenance_added"],
+    without: (document) => ({ put: { ...putOf(document, { ...document.body, ...erasedProvenance(document.id) }), keys: { agent_id: String(document.body["agentId"]) } }, record: null })
+  },
+  "mapping.changed/mapping": {
+    collection: ACCESS_MAPPING,
+    idMember: null,
+    toldBy: ["mapping.changed"],
+    // Nobody is anybody then, and whoever may set the first mapping sets it again.
+    without: (document) => ({ put: putOf(document, emptyMapping), record: null })
+  },
+  "principal.seen/identity": {
+    collection: PRINCIPALS,
+    idMember: "principal_id",
+    toldBy: ["principal.seen"],
+    // Without the look-up key too: the person who comes again gets a new pseudonym.
+    without: (document) => ({ put: putOf(document, { ...document.body, issuer: null, subject: null }), record: null })
+  }
+}
+
+const putOf = (document: Document, body: JsonObject): DocumentPut => ({
+  collection: document.collection,
+  id: document.id,
+  expectedVersion: document.version,
+  body
+})

@@ -1,0 +1,55 @@
+/** Tells those who send that a commit gave them something to send. In this process only: what other processes commit is found by looking. */
+import { Context, Effect, Layer } from "effect"
+import { type ChangeSet, Storage } from "../../storage/port.ts"
+import { MAILS } from "./mails.ts"
+
+/** What is there to be sent. */
+export type Waiting = "deliveries" | "mails"
+
+/** The bell. */
+export interface OutboxBellApi {
+  readonly ring: (what: Waiting) => void
+  /** Calls `heard` at each ring for this until the answer is called. `heard` must be quick and not throw. */
+  readonly listen: (what: Waiting, heard: () => void) => () => void
+}
+
+/** The bell of a governor. */
+export class OutboxBell extends Context.Service<OutboxBell, OutboxBellApi>()("flyball/core/OutboxBell") {
+  static readonly layer: Layer.Layer<OutboxBell> = Layer.sync(OutboxBell, () => {
+    const listeners: { readonly [W in Waiting]: Set<() => void> } = { deliveries: new Set(), mails: new Set() }
+    return OutboxBell.of({
+      ring: (what) => listeners[what].forEach((heard) => heard()),
+      listen: (what, heard) => {
+        listeners[what].add(heard)
+        return () => void listeners[what].delete(heard)
+      }
+    })
+  })
+}
+
+/** The store underneath, whose commits ring the bell when they leave something to send. */
+export const ringingStorage: Layer.Layer<Storage, never, Storage | OutboxBell> = Layer.effect(Storage, Effect.gen(function*() {
+  const storage = yield* Storage
+  const bell = yield* OutboxBell
+  return Storage.of({
+    ...storage,
+    // What is left to ring for is looked up first: the closure needs nothing else of the ChangeSet. The Effect that it maps holds it until the commit is over, which only acts with events pass by; decisions have none.
+    commit: (change) => {
+      const left = leftBy(change)
+      return left.length === 0 ? storage.commit(change) : Effect.map(storage.commit(change), (receipt) => {
+        left.forEach(bell.ring)
+        return receipt
+      })
+    }
+  })
+}))
+
+const nothing: ReadonlyArray<Waiting> = []
+
+const leftBy = ({ again, events, moves, puts }: ChangeSet): ReadonlyArray<Waiting> => {
+  const deliveries = (events !== undefined && events.length > 0) || (again !== undefined && again.length > 0)
+    // One that waited is due now. What an attempt sends back to wait is due later, and the engine that did it knows when.
+    || (moves !== undefined && moves.some(({ from }) => from.state === "pending"))
+  const mails = puts !== undefined && puts.some(({ collection }) => collection === MAILS)
+  return deliveries || mails ? [...(deliveries ? ["deliveries" as const] : []), ...(mails ? ["mails" as const] : [])] : nothing
+}

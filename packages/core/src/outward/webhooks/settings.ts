@@ -1,0 +1,39 @@
+/** What an operator may choose about webhooks. */
+import { Context } from "effect"
+import type { EndpointFailureRule } from "@flyball/rules"
+import { exactSchedule, type ScheduleSettings, SIGNATURE_HEADER } from "@flyball/rules"
+
+/** The settings. */
+export interface WebhookSettingsApi {
+  /** Name of the header with the specification's signature; none that a delivery has already. */
+  readonly signatureHeader: string
+  readonly userAgent: string
+  /** Who is written to when a webhook fails that names nobody, or nobody who can be reached; null: nobody. */
+  readonly alertEmail: string | null
+  readonly schedule: ScheduleSettings
+  readonly endpointFailure: EndpointFailureRule
+  /** How long what was delivered, given up or cancelled can still be looked at and delivered again. Unit: milliseconds; at least {@link MIN_KEPT_MS}. */
+  readonly keepMs: number
+}
+
+const DAY_MS = 86_400_000
+
+/**
+ * The least that what is over is kept: a day more than `recover` looks back, or it would owe again what was delivered.
+ *
+ * - Unit: milliseconds. 15 days.
+ */
+export const MIN_KEPT_MS = 15 * DAY_MS
+
+/** The specification's own. */
+export const literalWebhookSettings: WebhookSettingsApi = {
+  signatureHeader: SIGNATURE_HEADER,
+  userAgent: "Flyball-Webhooks/1",
+  alertEmail: null,
+  schedule: exactSchedule,
+  endpointFailure: "any_delivery",
+  keepMs: 30 * DAY_MS
+}
+
+/** The settings; the specification's own unless a host brings others. */
+export const WebhookSettings = Context.Reference<WebhookSettingsApi>("flyball/core/WebhookSettings", { defaultValue: () => literalWebhookSettings })

@@ -1,0 +1,67 @@
+/** Reads agents out of documents, and writes them for the wire. */
+import type { Agent, Orphan } from "@flyball/contract"
+import { formatInstant } from "@flyball/evidence"
+import type { Document } from "../../storage/port.ts"
+import { idAtMs } from "../../foundation/id-time.ts"
+import type { AgentDocument } from "@flyball/rules"
+import { effectiveTier, orphanedSinceMs, orphanSuspendAtMs, type TierFacts } from "@flyball/rules"
+
+/** Collection of the agents. */
+export const AGENTS = "agents"
+
+/** An agent as it was read. */
+export interface StoredAgent {
+  readonly id: string
+  readonly version: number
+  readonly body: AgentDocument
+}
+
+/** The agent in a document of the collection `agents`; only this folder writes there. */
+export const storedAgent = (document: Document): StoredAgent => ({ id: document.id, version: document.version, body: document.body as AgentDocument })
+
+/** What an agent's document does not say, and the interface shows. */
+export interface ShownWith {
+  readonly tenantId: string
+  readonly facts: TierFacts
+}
+
+/** The agent as the interface shows it. Members whose capability does not exist yet have their empty value. */
+export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Agent => ({
+  id: agent.id,
+  tenant_id: tenantId,
+  name: agent.body.name,
+  description: agent.body.description,
+  owner_name: agent.body.ownerName,
+  owner_email: agent.body.ownerEmail,
+  org_unit: agent.body.orgUnit,
+  autonomy_tier: agent.body.autonomyTier,
+  effective_tier: effectiveTier(agent.body, facts),
+  blast_radius: agent.body.blastRadius,
+  status: agent.body.status,
+  recert_due_at: instantOf(agent.body.recertDueAtMs),
+  decommissioned_at: instantOf(agent.body.decommissionedAtMs),
+  created_at: formatInstant(idAtMs(agent.id)),
+  identity_verified: agent.body.identityVerified ?? false,
+  identity_source: agent.body.identitySource ?? null,
+  identity_ref: agent.body.identityRef ?? null,
+  version: agent.version,
+  purpose: agent.body.purpose,
+  agent_version: agent.body.agentVersion,
+  framework: agent.body.framework,
+  model_ids: agent.body.modelIds,
+  risk_class: agent.body.riskClass,
+  labels: agent.body.labels,
+  suspended_reason: agent.body.suspendedReason ?? null,
+  orphaned_since: instantOf(orphanedAt(agent))
+})
+
+/** Since when nobody answers for the agent; null when somebody does. */
+export const orphanedAt = (agent: StoredAgent): number | null => orphanedSinceMs(agent.body, idAtMs(agent.id))
+
+/** The agent as the list of orphans shows it; null when it is none. */
+export const orphanOut = (agent: StoredAgent, shown: ShownWith): Orphan | null => {
+  const sinceMs = orphanedAt(agent)
+  return sinceMs === null ? null : { ...agentOut(agent, shown), orphaned_since: formatInstant(sinceMs), suspend_at: formatInstant(orphanSuspendAtMs(sinceMs)) }
+}
+
+const instantOf = (atMs: number | null | undefined): string | null => (atMs === null || atMs === undefined ? null : formatInstant(atMs))

@@ -1,0 +1,36 @@
+/** Reads ingest keys out of documents, and writes them for the wire. */
+import type { IngestKeyOut } from "@flyball/contract"
+import { formatInstant } from "@flyball/evidence"
+import { KEY_PREFIX } from "./key-text.ts"
+import { idAtMs } from "../../foundation/id-time.ts"
+import type { Document } from "../../storage/port.ts"
+import type { IngestKeyDocument } from "@flyball/rules"
+
+/** Collection of the ingest keys. */
+export const INGEST_KEYS = "ingest_keys"
+
+/** The key in a document of the collection `ingest_keys`; only this folder writes there. */
+export const storedKey = (document: Document): IngestKeyDocument => document.body as IngestKeyDocument
+
+/** What the key's own document does not tell. */
+export interface ToldElsewhere {
+  readonly lastUsedAtMs: number | null
+  /** Time of the record that revoked it. */
+  readonly revokedAtMs: number | null
+}
+
+/** The key as the interface shows it: never the key itself. */
+export const ingestKeyOut = (id: string, key: IngestKeyDocument, told: ToldElsewhere): IngestKeyOut => ({
+  id,
+  name: key.name,
+  org_unit: key.orgUnit,
+  prefix: key.prefix ?? KEY_PREFIX,
+  max_autonomy_tier: key.maxAutonomyTier,
+  created_by: key.createdBy,
+  created_at: formatInstant(idAtMs(id)),
+  last_used_at: instant(told.lastUsedAtMs),
+  expires_at: instant(key.expiresAtMs),
+  revoked_at: instant(told.revokedAtMs)
+})
+
+const instant = (ms: number | null): string | null => (ms === null ? null : formatInstant(ms))

@@ -1,0 +1,27 @@
+/** Plans the first sight of a person. */
+import { canonicalBytes } from "@flyball/evidence"
+import type { ChangeSet, JsonObject } from "../../storage/port.ts"
+import type { PrincipalDocument } from "@flyball/rules"
+import { identityDigest } from "@flyball/rules"
+
+/** Collection of the principals. */
+export const PRINCIPALS = "principals"
+
+/**
+ * What seeing a person for the first time changes: a pseudonym, and who it stands for, where it can be erased.
+ *
+ * - Fails: never.
+ * - Spec: design section 4, records carry a user pseudonym; decision 0006.
+ */
+export const planSeen = (principalId: string, issuer: string, subject: string): ChangeSet => {
+  const principal: PrincipalDocument = { kind: "user", issuer, subject }
+  return {
+    puts: [{ collection: PRINCIPALS, id: principalId, expectedVersion: 0, body: principal, unique: { identity: identityDigest(issuer, subject) } }],
+    records: [{
+      kind: "principal.seen",
+      agentId: null,
+      body: { kind: principal.kind, principal_id: principalId } satisfies JsonObject,
+      parts: [{ name: "identity", bytes: canonicalBytes({ issuer, subject }) }]
+    }]
+  }
+}

@@ -1,0 +1,31 @@
+/** Pseudonyms of people. Records name `usr_…`; who that is stands in one document and one part, and both can be erased. */
+import { Context, Effect, Layer } from "effect"
+import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { newId } from "../../foundation/ids.ts"
+import { type ReadFault, Storage } from "../../storage/port.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import { planSeen, PRINCIPALS } from "./plan-seen.ts"
+import { identityDigest } from "@flyball/rules"
+
+/** The people known here. */
+export interface PrincipalsApi {
+  /** The writer that stands for this person; a new pseudonym at first sight, or after the old one was erased. */
+  readonly writerFor: (issuer: string, subject: string) => Effect.Effect<Writer, ReadFault>
+}
+
+/** The people known here. */
+export class Principals extends Context.Service<Principals, PrincipalsApi>()("flyball/core/Principals") {
+  static readonly layer: Layer.Layer<Principals, never, Storage> = Layer.effect(Principals, Effect.gen(function*() {
+    const storage = yield* Storage
+
+    const findOrCreate = Effect.fnUntraced(function*(issuer: string, subject: string) {
+      const known = yield* storage.find(PRINCIPALS, "identity", identityDigest(issuer, subject))
+      if (known[0] !== undefined) return { id: known[0].id }
+      const id = yield* newId("usr")
+      yield* storage.commit(planSeen(id, issuer, subject))
+      return { id }
+    })
+
+    return Principals.of({ writerFor: (issuer, subject) => commitPlanned(storage, findOrCreate(issuer, subject)) })
+  }))
+}

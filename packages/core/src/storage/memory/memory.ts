@@ -1,0 +1,148 @@
+/**
+ * The store that forgets: everything in the memory of this process. For tests, demonstrations, and short-lived hosts.
+ *
+ * The life of a commit: it is admitted, sealed and written in one synchronous step, so there is nothing to lock and nothing half done.
+ * What is trusted: this process. What losing it costs: everything.
+ */
+import type { Crypto } from "@flyball/evidence"
+import { portableCrypto } from "@flyball/evidence"
+import { Clock, Effect, Layer } from "effect"
+import type { EntropySource } from "../../foundation/entropy.ts"
+import { Entropy } from "../../foundation/entropy.ts"
+import { admit, erasures, isRepeat, receiptOf } from "../admit.ts"
+import { changeProblem, claimProblem, forgetRequestProblem, limitProblem, maxRows, queryProblem } from "../bounds.ts"
+import type { StorageChoice } from "../choice.ts"
+import { storageChoice } from "../choice.ts"
+import { StorageConflict } from "../faults.ts"
+import { ChainTable, headOf } from "./chain.ts"
+import { DocumentTable } from "./documents.ts"
+import { LeaseTable } from "./leases.ts"
+import { OutboxTable } from "./outbox.ts"
+import { WEBHOOKS } from "../outbox/outbox.ts"
+import { readyOutbox } from "../ready-outbox.ts"
+import { type OutboxDraft, owe, wanted, wantedKey } from "../outbox/rules.ts"
+import type { ChangeSet, CommitReceipt, Head, StorageApi } from "../port.ts"
+import { Storage } from "../port.ts"
+import { readDocument, readDocuments } from "../read-documents.ts"
+import { partCount, saltBytes, sealDrafts, selectSalts } from "../seal.ts"
+
+/** What the memory store can be told. */
+export interface MemoryOptions {
+  /** Default: the portable one. A Node host may pass OpenSSL's. */
+  readonly crypto?: Crypto | undefined
+}
+
+/** A store in memory. Each time it is opened it is a new, empty one. */
+export const memoryStorage = (options: MemoryOptions = {}): StorageChoice =>
+  storageChoice("memory", Layer.effect(Storage, Effect.map(Entropy, (entropy) => Storage.of(makeMemory(options.crypto ?? portableCrypto, entropy)))))
+
+const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
+  const documents = new DocumentTable()
+  const chain = new ChainTable(crypto)
+  const outbox = new OutboxTable()
+  const leases = new LeaseTable()
+
+  /** Everything that can fail comes before the first write. */
+  const commit = (change: ChangeSet, nowMs: number): Effect.Effect<CommitReceipt, StorageConflict> => {
+    invariant(changeProblem(change))
+    const drafts = change.records ?? []
+    const salts = entropy.bytes(partCount(drafts) * saltBytes)
+    const asked = readyOutbox(change, entropy)
+    const head = chain.head()
+    const { conflicts, fates } = admit(change, {
+      head,
+      version: (collection, id) => documents.version(collection, id),
+      uniqueHolder: (collection, key, value) => documents.uniqueHolder(collection, key, value),
+      once: (scope, key) => chain.once(scope, key),
+      part: (seq, name) => chain.partState(seq, name),
+      delivery: (id) => outbox.stateOf(id),
+      hasEvent: (id) => outbox.hasEvent(id)
+    })
+    if (conflicts.length > 0) return Effect.fail(new StorageConflict({ conflicts }))
+    const isFresh = (index: number): boolean => fates[index]!._tag === "Fresh"
+    const fresh = drafts.filter((_, index) => isFresh(index))
+    const puts = (change.puts ?? []).map((put) => ({ put, json: JSON.stringify(put.body) }))
+    const sealed = sealDrafts(crypto, head, nowMs, fresh, selectSalts(drafts, salts, isFresh))
+
+    documents.write(puts)
+    documents.delete(change.deletes ?? [])
+    sealed.forEach((record, index) => chain.append(record, fresh[index]!.once))
+    const receipt = receiptOf(head, fates, sealed.map(({ record }) => headOf(record)), (seq) => chain.record(seq)!)
+    for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)
+    for (const { scope, key } of change.forget ?? []) chain.forget(scope, key)
+    if (asked !== null) writeOutbox(asked, isRepeat(fates), receipt.head, Math.max(Math.floor(nowMs), head?.atMs ?? 0))
+    return Effect.succeed(receipt)
+  }
+
+  const writeOutbox = (asked: OutboxDraft, repeat: boolean, head: Head, atMs: number): void => {
+    for (const move of asked.moves) outbox.move(move, atMs)
+    for (const one of asked.cancel) outbox.cancel(one, atMs)
+    if (repeat) return
+    outbox.add(owe(asked, {
+      lastEventId: outbox.lastEventId,
+      wanting: (type) => documents.holders(WEBHOOKS, wantedKey(type), wanted),
+      lastSequence: (endpointId) => outbox.lastSequence(endpointId)
+    }, atMs, crypto.sha256), head, atMs)
+  }
+
+  /** The store's time: never before the head. */
+  const asOfMs = Effect.map(Clock.currentTimeMillis, (nowMs) => Math.max(Math.floor(nowMs), chain.head()?.atMs ?? 0))
+
+  return {
+    backend: "memory",
+    commit: (change) => Effect.flatMap(Clock.currentTimeMillis, (nowMs) => commit(change, nowMs)),
+    asOf: Effect.map(asOfMs, (ms) => ({ ms, seq: chain.head()?.seq ?? -1 })),
+    head: Effect.sync(() => chain.head()),
+    get: (collection, id) => Effect.sync(() => {
+      const row = documents.get(collection, id)
+      return row === null ? null : readDocument(row)
+    }),
+    find: (collection, key, value) => Effect.suspend(() => readDocuments(documents.find(collection, key, value))),
+    list: (collection, page) => Effect.suspend(() => readDocuments(documents.list(collection, page?.after, page?.limit))),
+    record: (seq) => Effect.sync(() => chain.record(seq)),
+    records: (query) => Effect.sync(() => {
+      invariant(queryProblem(query))
+      return chain.records(query)
+    }),
+    parts: (seqs) => Effect.sync(() => {
+      invariant(seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null)
+      return chain.parts(seqs)
+    }),
+    once: (scope, keys) => Effect.sync(() => [...new Set(keys)].flatMap((key) => {
+      const taken = chain.once(scope, key)
+      return taken === null ? [] : [{ key, ...taken }]
+    })),
+    hashes: (tileLevel, from, count) => Effect.sync(() => chain.hashes(tileLevel, from, count)),
+    outbox: {
+      claim: (request) => Effect.map(asOfMs, (nowMs) => {
+        invariant(claimProblem(request))
+        return outbox.claim(request, nowMs, (endpointId) => documents.get(WEBHOOKS, endpointId)?.version ?? 0)
+      }),
+      delivery: (id) => Effect.sync(() => outbox.delivery(id)),
+      deliveriesOf: (endpointId, page) => Effect.sync(() => {
+        invariant(limitProblem(page.limit))
+        return outbox.deliveriesOf(endpointId, page)
+      }),
+      event: (id) => Effect.sync(() => outbox.event(id)),
+      events: (query) => Effect.sync(() => {
+        invariant(limitProblem(query.limit))
+        return outbox.events(query)
+      }),
+      missed: (query) => Effect.sync(() => {
+        invariant(limitProblem(query.limit))
+        return outbox.missed(query)
+      }),
+      forget: (request) => Effect.sync(() => {
+        invariant(forgetRequestProblem(request))
+        return outbox.forget(request)
+      })
+    },
+    lease: (name, holder, ttlMs) => Effect.map(Clock.currentTimeMillis, (nowMs) => leases.take(name, holder, nowMs, ttlMs)),
+    releaseLease: (name, holder) => Effect.sync(() => leases.release(name, holder))
+  }
+}
+
+/** Dies with the sentence, if there is one. */
+const invariant = (problem: string | null): void => {
+  if (problem !== null) throw new Error(problem)
+}

@@ -1,0 +1,74 @@
+/**
+ * What is asked about envelopes before they are published, and what is answered: plain JSON, so that somebody else than the host's own thread can answer.
+ *
+ * Spec: api.md "bounded autonomy", lint, diff, publish and backtest; decision 0029.
+ */
+import type { BacktestOut, EnvelopeFinding, LintOut } from "@flyball/contract"
+import type { JsonMap } from "@flyball/rules"
+import type { DiffReport, Limits } from "@flyball/envelope"
+import type { HistoryJson } from "./history-json.ts"
+import type { MeterUnit } from "./meter-units.ts"
+
+/** A version in force, by its text; null where the text is gone: then nothing is permitted under it. */
+export interface LayerText {
+  readonly envelopeId: string
+  readonly envelope: JsonMap | null
+}
+
+/** What surrounds an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's. */
+export interface Surroundings {
+  readonly outer: ReadonlyArray<LayerText>
+  readonly inner: ReadonlyArray<LayerText>
+  /** The highest tier of the agents it is for. */
+  readonly tier: number
+  /** What the agents declare that they may touch at most, each once. */
+  readonly blastRadii: ReadonlyArray<JsonMap>
+  /** Our own roles that somebody can have for these agents; `any` where nobody was mapped yet. */
+  readonly grantable: ReadonlyArray<string> | "any"
+  /** Tools that these agents said they would call, or called, newest first. */
+  readonly toolsSeen: ReadonlyArray<string>
+  /** What the meters of versions before it added up, in force or on trial; left out where there was none. */
+  readonly meterUnits?: ReadonlyArray<MeterUnit>
+}
+
+/** A text, where it would stand, and what was recorded of the agents it is for. */
+interface About {
+  readonly json: unknown
+  readonly surroundings: Surroundings
+  readonly history: HistoryJson
+}
+
+/** What a text is compared with: what bound before, outermost first (no layer: nothing did, and everything was denied), and the version in its own place. */
+interface Before {
+  readonly layers: ReadonlyArray<LayerText>
+  readonly own: JsonMap | null
+}
+
+/** Questions by their kind. */
+export interface Questions {
+  readonly lint: About & { readonly acknowledged: ReadonlyArray<string> }
+  readonly diff: About & { readonly before: Before }
+  readonly backtest: About & { readonly meters: BacktestOut["meters"] }
+  /** All three at once, of one state. */
+  readonly publish: About & { readonly acknowledged: ReadonlyArray<string>; readonly before: Before }
+}
+
+/** Answers by the kind of their question. `unfit`: what keeps the text from being an envelope here. */
+export interface Answers {
+  readonly lint: LintOut
+  readonly diff: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly report: DiffReport }
+  readonly backtest: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly backtest: BacktestOut }
+  /** Compared and tested only where it can be published. */
+  readonly publish: { readonly lint: LintOut; readonly found: { readonly report: DiffReport; readonly backtest: BacktestOut } | null }
+}
+
+/** What can be asked. */
+export type Kind = keyof Questions
+
+export type { Limits }
+
+/** Where an answer holds up everything else. Twenty rules take a hundred nodes. */
+export const inPlaceLimits: Limits = { nodes: 10_000, work: 4_000_000 }
+
+/** Where it holds up nothing but the next question. */
+export const threadLimits: Limits = { nodes: 200_000, work: 100_000_000 }

@@ -1,0 +1,241 @@
+/**
+ * Evaluates many requests in one critical section: planned one after the other on one state, recorded in one commit.
+ *
+ * A crash before the commit leaves nothing; one after it leaves all, and whoever asks again under the same reference gets the first answer.
+ */
+import { type AgentNotFound, ClientRefReused } from "@flyball/contract"
+import { Effect } from "effect"
+import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
+import { readAgent } from "../../registry/agents/read-agent.ts"
+import { DRILL_AGE_MS, EVALUATION_SCOPE, hasLatches, longestWindowOf } from "@flyball/rules"
+import type { TierEvidenceApi } from "../../registry/agents/tier-evidence.ts"
+import type { InForce, InForceReader } from "../envelopes/in-force.ts"
+import { MAX_ATTEMPTS } from "../../storage/commit-with-retry.ts"
+import type { JsonMap } from "@flyball/rules"
+import type { Scope } from "../../foundation/scope.ts"
+import { type StorageConflict, StorageUnavailable } from "../../storage/faults.ts"
+import type { AsOf, ChangeSet, DocumentPut, ReadFault, RecordDraft, RecordReceipt, StorageApi } from "../../storage/port.ts"
+import type { EvaluationStepsApi } from "./ports.ts"
+import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
+import { type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
+import { type Asked, type EvaluationPlan, innermost, planEvaluation, type Windows } from "./plan-evaluation.ts"
+
+/** One request, and who asks. */
+export interface Request {
+  readonly asked: Asked
+  readonly scope: Scope
+}
+
+/** What became of a request: a new record, the record it had before, or a refusal. */
+export type Evaluated =
+  | { readonly kind: "made"; readonly plan: EvaluationPlan; readonly inForce: InForce; readonly receipt: RecordReceipt }
+  | { readonly kind: "again"; readonly seq: number }
+  | { readonly kind: "refused"; readonly refusal: AgentNotFound | ClientRefReused }
+  /** It looks at meters, or came to since it was asked: it must wait in the line. */
+  | { readonly kind: "line" }
+
+/** What evaluating works with. `keeper` is used by one batch at a time, and only by batches with something that `isMetered`. */
+export interface Evaluating {
+  readonly storage: StorageApi
+  readonly inForce: InForceReader
+  readonly keeper: MeterKeeper
+  readonly steps: EvaluationStepsApi
+  readonly evidence: Pick<TierEvidenceApi, "attestedDrill">
+  /** Whether the keeper is this batch's alone. */
+  readonly isInLine: boolean
+}
+
+/** Everything that was read for one request. */
+interface Prepared {
+  readonly request: Request
+  readonly agent: StoredAgent
+  readonly kill: Effect.Success<ReturnType<EvaluationStepsApi["killOf"]>>
+  readonly approval: { readonly approved: boolean; readonly change: ChangeSet }
+  readonly inForce: InForce
+  readonly hasDrill: boolean
+  readonly run: RunLatches | null
+}
+
+const noSet: ReadonlySet<string> = new Set()
+
+/** Evaluates requests; answers in their order. Fails for all of them when the store does, or when what they read kept changing. */
+export const evaluateBatch = (with_: Evaluating, requests: ReadonlyArray<Request>): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> => attempt(with_, requests, MAX_ATTEMPTS)
+
+const attempt = (with_: Evaluating, requests: ReadonlyArray<Request>, left: number): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> =>
+  Effect.catchTag(once(with_, requests), "StorageConflict", (conflict: StorageConflict) => {
+    if (with_.isInLine) with_.keeper.doubt(conflict)
+    with_.inForce.doubt()
+    return left > 1
+      ? attempt(with_, requests, left - 1)
+      : Effect.fail(new StorageUnavailable({ reason: `what these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no", contended: true }))
+  })
+
+const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyArray<Request>): Effect.fn.Return<ReadonlyArray<Evaluated>, ReadFault | StorageConflict> {
+  const { keeper, storage } = with_
+  const answers = new Map<Request, Evaluated>()
+  const fresh = yield* notYetMade(storage, requests, answers)
+  const asOf = yield* storage.asOf
+  const all = yield* prepareAll(with_, fresh, asOf, answers)
+  const reach = Math.max(0, ...all.flatMap(({ inForce }) => [longestWindowOf(inForce.live), inForce.shadow === null ? 0 : longestWindowOf(inForce.shadow)]))
+  const isAlone = all.some(({ inForce }) => isMetered(inForce))
+  if (isAlone && !with_.isInLine) return requests.map(() => ({ kind: "line" }))
+  if (isAlone) yield* keeper.catchUp(asOf, reach)
+  const keys = keysOf(keeper, all, asOf)
+  // A window whose document was read only now may have been added to before: what the book lacks is folded, what comes after conflicts.
+  if (yield* keeper.learn(keys)) yield* keeper.catchUp(yield* storage.asOf, reach)
+  const atMs = Math.max(asOf.ms, ...[...keys].map((key) => keeper.latestMs(keeper.of(key)!.window)))
+  const planned = planAll(with_, yield* asOfThen(with_, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
+  const change = changeOf(keeper, planned, keys, atMs)
+  if (planned.length > 0) {
+    const kept = planned.flatMap(({ records }) => records).map(({ body, kind }) => ({ kind, body: body as JsonMap }))
+    const { records } = yield* storage.commit(change.set)
+    keeper.put(change.put)
+    if (isAlone) keeper.committed(kept, records)
+    let at = 0
+    for (const { one, plan, records: { length } } of planned) {
+      answers.set(one.request, { kind: "made", plan, inForce: one.inForce, receipt: records[at]! })
+      at += length
+    }
+  }
+  return requests.map((request) => answers.get(request) ?? answers.get(requests.find((other) => other.asked.evaluationId === request.asked.evaluationId)!)!)
+})
+
+/** Leaves out what was evaluated before, and what stands twice among these. */
+const notYetMade = Effect.fnUntraced(function*(storage: StorageApi, requests: ReadonlyArray<Request>, answers: Map<Request, Evaluated>) {
+  // Made where it is needed: an error takes down its stack, which costs as much as deciding.
+  const reused = (): Evaluated => ({ kind: "refused", refusal: new ClientRefReused({ indexes: [0] }) })
+  const first = new Map<string, Request>()
+  for (const request of requests) {
+    const other = first.get(request.asked.evaluationId)
+    if (other === undefined) first.set(request.asked.evaluationId, request)
+    else if (other.asked.digest !== request.asked.digest) answers.set(request, reused())
+  }
+  const made = new Map((yield* storage.once(EVALUATION_SCOPE, [...first.keys()])).map((one) => [one.key, one]))
+  return [...first.values()].filter((request) => {
+    const before = made.get(request.asked.evaluationId)
+    if (before !== undefined) answers.set(request, before.digest === null || before.digest === request.asked.digest ? { kind: "again", seq: before.seq } : reused())
+    return before === undefined
+  })
+})
+
+const prepareAll = Effect.fnUntraced(function*({ evidence, inForce, steps, storage }: Evaluating, requests: ReadonlyArray<Request>, asOf: AsOf, answers: Map<Request, Evaluated>) {
+  const prepared: Array<Prepared> = []
+  const runs = new Map<string, RunLatches>()
+  for (const request of requests) {
+    const { action_digest, agent_id, approval_id, run_id } = request.asked.input
+    const agent = yield* Effect.catchTag(readAgent(storage, agent_id, request.scope), "AgentNotFound", (refusal) => Effect.sync(() => void answers.set(request, { kind: "refused", refusal })))
+    if (agent === undefined) continue
+    const bound = yield* inForce.of(agent.id, agent.body.orgUnit, asOf.ms)
+    const inRun = [bound.live, bound.shadow].some((binding) => hasLatches(binding?.ready))
+    const runKey = `${agent.id} ${run_id ?? ""}`
+    if (inRun && typeof run_id === "string" && !runs.has(runKey)) runs.set(runKey, yield* readRun(storage, agent.id, run_id))
+    prepared.push({
+      request, agent, inForce: bound,
+      kill: yield* steps.killOf(agent.id),
+      hasDrill: agent.body.autonomyTier === "L4" && agent.body.status === "active" && (yield* evidence.attestedDrill(agent.id, asOf.ms - DRILL_AGE_MS)),
+      approval: typeof approval_id === "string" ? yield* steps.approval(approval_id, agent.id, action_digest ?? null) : { approved: false, change: {} },
+      run: inRun ? runs.get(runKey) ?? null : null
+    })
+  }
+  return prepared
+})
+
+/** The same, as of a time that a window demands: its last contribution lies after this reading of the clock. */
+const asOfThen = (with_: Evaluating, prepared: ReadonlyArray<Prepared>, readMs: number, atMs: number): Effect.Effect<ReadonlyArray<Prepared>, ReadFault> =>
+  atMs === readMs ? Effect.succeed(prepared) : Effect.forEach(prepared, (one) => Effect.map(with_.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce })))
+
+const standingOf = ({ agent, approval, hasDrill, inForce, kill, run }: Prepared, asOf: AsOf) =>
+  ({ agent, asOf, hasDrill, inForce, kill: kill.state, approved: approval.approved, latches: run?.set ?? noSet })
+
+/** Which meters and keys these evaluations look at: what they say on empty windows does not change that. */
+const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlySet<string> => {
+  const keys = new Set<string>()
+  const windowOf: Windows["windowOf"] = (trial, owner, meter, key) => {
+    const name = keeper.keyOf(trial, owner, meter, key)
+    keys.add(name)
+    return name
+  }
+  for (const one of prepared) if (isMetered(one.inForce)) planEvaluation(one.request.asked, standingOf(one, asOf), { windowOf, state: () => ({ value: 0, count: 0 }) })
+  return keys
+}
+
+/** Whether an evaluation under these would look at meters or latches, and so must be alone with them. */
+export const isMetered = ({ live, shadow }: InForce): boolean =>
+  [live.ready, shadow?.ready ?? null].some((ready) => ready !== null && (ready.meters.length > 0 || hasLatches(ready)))
+
+interface Planned {
+  readonly one: Prepared
+  readonly plan: EvaluationPlan
+  /** Its record, then those of what follows. */
+  readonly records: ReadonlyArray<RecordDraft>
+  readonly follow: ChangeSet
+}
+
+const planAll = ({ keeper, steps }: Evaluating, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlyArray<Planned> => {
+  const added = new Map<string, { value: number; count: number }>()
+  const windows: Windows = {
+    windowOf: (trial, owner, meter, key) => keeper.of(keeper.keyOf(trial, owner, meter, key))!.window,
+    state: (window, windowMs) => {
+      const { count, value } = keeper.window(window, windowMs, asOf.ms)
+      const more = added.get(window)
+      return more === undefined ? { count, value } : { count: count + more.count, value: value + more.value }
+    }
+  }
+  return prepared.map((one): Planned => {
+    const plan = planEvaluation(one.request.asked, standingOf(one, asOf), windows)
+    for (const { amount, window } of plan.reservations) {
+      const more = added.get(window) ?? { value: 0, count: 0 }
+      added.set(window, { value: more.value + amount, count: more.count + 1 })
+    }
+    if (one.run !== null) addLatches(one.run, one.request.asked.evaluationId, plan.latches)
+    return followed(steps, one, plan)
+  })
+}
+
+/** A verdict with what follows from it. */
+const followed = (steps: EvaluationStepsApi, one: Prepared, plan: EvaluationPlan): Planned => {
+  const { asked } = one.request
+  const { change, reviewId } = steps.follow({
+    evaluationId: asked.evaluationId, agentId: one.agent.id, outcome: plan.live.outcome, matchedRule: plan.live.matchedRule,
+    envelopeId: innermost(plan.live.layers)?.envelopeId ?? null, actionDigest: asked.input.action_digest ?? null
+  })
+  const record = reviewId === null ? plan.record : { ...plan.record, body: { ...plan.record.body, review_id: reviewId } }
+  return { one, plan: { ...plan, record }, records: [record, ...(change.records ?? []), ...(one.approval.change.records ?? [])], follow: change }
+}
+
+const changeOf = (keeper: MeterKeeper, planned: ReadonlyArray<Planned>, keys: ReadonlySet<string>, atMs: number): { readonly set: ChangeSet; readonly put: ReadonlyArray<string> } => {
+  const added = new Set(planned.flatMap(({ plan }) => plan.reservations.map(({ window }) => window)))
+  const put: Array<string> = []
+  const puts: Array<DocumentPut> = []
+  const expects = new Map<string, { readonly collection: string; readonly id: string; readonly version: number }>()
+  // Two requests may have read one document at two times. The older version is expected: what was planned on it conflicts, and is planned anew.
+  const expect = (one: { readonly collection: string; readonly id: string; readonly version: number }): void => {
+    const key = `${one.collection} ${one.id}`
+    const other = expects.get(key)
+    if (other === undefined || one.version < other.version) expects.set(key, one)
+  }
+  for (const key of keys) {
+    const { version, window } = keeper.of(key)!
+    if (version > 0 && !added.has(window)) expect({ collection: METERS, id: window, version })
+    else {
+      puts.push(windowPut(window, version, key, atMs))
+      put.push(key)
+    }
+  }
+  const runs = new Set(planned.flatMap(({ one }) => one.run ?? []))
+  for (const run of runs) {
+    const changed = runPut(run)
+    if (changed === null) expect({ collection: LATCHES, id: run.id, version: run.version })
+    else puts.push(changed)
+  }
+  for (const { follow, one } of planned) {
+    expect({ collection: AGENTS, id: one.agent.id, version: one.agent.version })
+    for (const all of [one.inForce.expects, one.kill.expects, follow.expects ?? [], one.approval.change.expects ?? []]) all.forEach(expect)
+    puts.push(...(follow.puts ?? []), ...(one.approval.change.puts ?? []))
+  }
+  return {
+    put,
+    // What another process made meanwhile is in its window already: those planned behind it here would count it twice.
+    set: { expectNew: true, expects: [...expects.values()], puts, records: planned.flatMap(({ records }) => records), events: planned.flatMap(({ follow, plan }) => [...plan.events, ...(follow.events ?? [])]) }
+  }
+}

@@ -1,0 +1,149 @@
+/** Plans one evaluation. Pure: everything it knows is given. */
+import type { EvaluationIn } from "@flyball/contract"
+import { canonicalBytes, type Crypto } from "@flyball/evidence"
+import { contentDigest } from "../content/content-digest.ts"
+import type { StoredAgent } from "../../registry/agents/document.ts"
+import { adviceOf, type Binding, effectiveTier, EVALUATION_SCOPE, inactiveRuleOf, isActive, latchesOf, type LayerRef, recordedSide, type RecordedSide, RULES, serverSignals, sideBody } from "@flyball/rules"
+import type { InForce } from "../envelopes/in-force.ts"
+import { type Action, decide, type KillState } from "@flyball/envelope"
+import type { Decision, WindowState } from "@flyball/envelope"
+import { present } from "../../foundation/omit-nullish.ts"
+import type { EventDraft } from "../../storage/outbox/outbox.ts"
+import type { AsOf, JsonObject, PartDraft, RecordDraft } from "../../storage/port.ts"
+import { event } from "../../storage/event.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import type { Reservation } from "@flyball/rules"
+
+/** What an agent asks, but for its signals. */
+export type AskedInput = Required<Omit<EvaluationIn, "signals">>
+
+/** What an agent asks, made ready once: the value that is decided on, the bytes that are kept, and the digest of all of it. Nothing in it is the caller's own object. */
+export interface Asked {
+  readonly evaluationId: string
+  readonly input: AskedInput
+  /** What the part says; null where it has no exact form. */
+  readonly signals: unknown
+  readonly signalsPart: Uint8Array
+  readonly digest: string
+  readonly writer: Writer
+}
+
+/** The state it is decided in. */
+export interface Standing {
+  readonly agent: StoredAgent
+  readonly asOf: AsOf
+  readonly inForce: InForce
+  readonly kill: KillState
+  readonly approved: boolean
+  /** Whether a drill of the agent was attested so recently that it counts. Asked of agents at L4 alone. */
+  readonly hasDrill: boolean
+  readonly latches: ReadonlySet<string>
+}
+
+/** How meters are found: `windowOf` names the window of a meter and key, `state` says what it holds. */
+export interface Windows {
+  readonly windowOf: (trial: boolean, owner: string, meter: string, key: string) => string
+  readonly state: (window: string, windowMs: number) => WindowState
+}
+
+/** A verdict, and the record of it. */
+export interface EvaluationPlan {
+  readonly live: RecordedSide
+  readonly shadow: RecordedSide | null
+  readonly reservations: ReadonlyArray<Reservation>
+  readonly latches: ReadonlyArray<string>
+  readonly record: RecordDraft
+  readonly events: ReadonlyArray<EventDraft>
+}
+
+/** The digest of what was asked: the same again gets the first answer, other content under the same reference is refused. */
+export const askedDigest = (crypto: Crypto, input: AskedInput, signalsPart: Uint8Array): string => {
+  const { action, action_digest, agent_id, approval_id, client_ref, run_id } = input
+  return contentDigest(crypto, JSON.stringify(present({ action, action_digest, agent_id, approval_id, client_ref, run_id })), [{ name: "signals", bytes: signalsPart }])
+}
+
+/**
+ * Decides about an action and makes the record that says so: the verdict, everything it depends on, and what it adds to meters.
+ *
+ * - Fails: never. What cannot be decided is denied, under a reserved name.
+ * - Spec: document 1 section 2, Evaluation record; `envelope/1` section 11; decision 0025.
+ */
+export const planEvaluation = (asked: Asked, standing: Standing, windows: Windows, reviewId: string | null = null): EvaluationPlan => {
+  const { agent, approved, asOf, inForce, kill, latches: set } = standing
+  const { input } = asked
+  const actingTier = effectiveTier(agent.body, { hasEnvelope: inForce.live.layers.length > 0, hasDrill: standing.hasDrill })
+  const action: Action = { signals: asked.signals, runId: input.run_id ?? null }
+  const situation = { kill, agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: isActive(agent.id, agent.body, asOf.ms), inactiveRule: inactiveRuleOf(agent.body.status, RULES) }, server: serverSignals({ ...agent.body, autonomyTier: actingTier }), latches: set, approved }
+  const side = (binding: Binding, trial: boolean): { readonly decision: Decision; readonly recorded: RecordedSide } => {
+    const windowOf = (meter: string, key: string): string => windows.windowOf(trial, binding.owners.get(meter) ?? "", meter, key)
+    const decision = decide(binding.ready, action, { ...situation, windows: (meter, key) => windows.state(windowOf(meter.id, key), meter.windowMs) })
+    return { decision, recorded: recordedSide(decision, binding.layers, windowOf) }
+  }
+  const { decision, recorded: live } = side(inForce.live, false)
+  const shadow = inForce.shadow === null ? null : side(inForce.shadow, true).recorded
+  const latches = latchesOf([inForce.live, ...(inForce.shadow === null ? [] : [inForce.shadow])], action, situation.server)
+  const body = present({
+    ...sideBody(live),
+    action_digest: input.action_digest?.slice("sha256:".length),
+    agent_id: agent.id,
+    agent_status: agent.body.status,
+    approval_id: input.approval_id,
+    as_of_ms: asOf.ms,
+    as_of_seq: asOf.seq,
+    client_ref: input.client_ref,
+    decided_by: "server",
+    effective_tier: actingTier,
+    evaluation_id: asked.evaluationId,
+    latches: latches.length === 0 ? null : latches,
+    mode: "enforced",
+    review_id: reviewId,
+    rules: RULES,
+    run_id: input.run_id,
+    shadow: shadow === null ? null : sideBody(shadow),
+    tier: agent.body.autonomyTier,
+    waivers: waiversOf(inForce.live),
+    writer: asked.writer.id
+  }) as JsonObject
+  return {
+    live,
+    shadow,
+    latches,
+    reservations: [...reserved(live, ""), ...(shadow === null ? [] : reserved(shadow, "shadow:"))],
+    record: {
+      kind: "evaluation.made",
+      agentId: agent.id,
+      body,
+      parts: partsOf(asked, decision),
+      once: { scope: EVALUATION_SCOPE, key: asked.evaluationId, digest: asked.digest }
+    },
+    events: denials(asked, agent.id, live)
+  }
+}
+
+/** The innermost envelope that took part. */
+export const innermost = (layers: ReadonlyArray<LayerRef>): LayerRef | null => layers.at(-1) ?? null
+
+const reserved = ({ meters }: RecordedSide, prefix: string): ReadonlyArray<Reservation> =>
+  meters.flatMap(({ amount, id, window }) => (amount === null ? [] : [{ meter: `${prefix}${id}`, window, amount }]))
+
+const waiversOf = ({ layers }: Binding): ReadonlyArray<string> | null => {
+  const ids = layers.flatMap(({ waivers }) => waivers.map(({ id }) => id))
+  return ids.length === 0 ? null : ids
+}
+
+const partsOf = ({ input, signalsPart }: Asked, decision: Decision): ReadonlyArray<PartDraft> => {
+  const advice = adviceOf(decision)
+  return [
+    ...(input.action === undefined || input.action === null ? [] : [{ name: "action", bytes: canonicalBytes(input.action) }]),
+    ...(advice === null ? [] : [{ name: "advice", bytes: advice }]),
+    { name: "signals", bytes: signalsPart }
+  ]
+}
+
+const denials = ({ evaluationId, writer }: Asked, agentId: string, { layers, matchedRule, outcome }: RecordedSide): ReadonlyArray<EventDraft> => {
+  if (outcome !== "deny" && outcome !== "halt") return []
+  const envelope = innermost(layers)
+  return [event("evaluation.denied", {
+    evaluation_id: evaluationId, agent_id: agentId, outcome, matched_rule: matchedRule, envelope_id: envelope?.envelopeId ?? null, envelope_version: envelope?.version ?? null, writer: writer.id
+  })]
+}

@@ -1,0 +1,32 @@
+import { assert, describe, it } from "vitest"
+import { foldLatches, latchesSetBy } from "./latches.ts"
+import { readEnvelope } from "../language/read-envelope.ts"
+
+const { envelope } = readEnvelope({
+  semantics: "envelope/1", effects: { "*": "read" }, rules: [], default: { outcome: "deny" },
+  signals: {
+    web: { type: "bool", source: "caller" }, leak: { type: "bool", source: "server", on_missing: true },
+    tainted: { type: "bool", source: "latch", set_by: "web" }, leaked: { type: "bool", source: "latch", set_by: "leak" }
+  }
+})
+const { signals } = envelope!
+
+describe("a latch", () => {
+  it("is set by its signal alone, from the one who says that signal, its value when missing included", () => {
+    assert.deepEqual(latchesSetBy(signals, { web: true }, { leak: false }), ["tainted"])
+    assert.deepEqual(latchesSetBy(signals, { web: "true", leak: true }, { web: true, leak: false }), [])
+    assert.deepEqual(latchesSetBy(signals, null, {}), ["leaked"])
+    // Null is no value of a bool; a missing one is one that is not there.
+    assert.deepEqual(latchesSetBy(signals, {}, { leak: null }), [])
+  })
+
+  it("stays set until a review clears it, and can be set again", () => {
+    let set: ReadonlySet<string> = new Set()
+    const after = (sets: ReadonlyArray<string>, clears: ReadonlyArray<string> = []): ReadonlyArray<string> => [...(set = foldLatches(set, { sets, clears }))].sort()
+    assert.deepEqual(after(["tainted"]), ["tainted"])
+    assert.deepEqual(after([]), ["tainted"])
+    assert.deepEqual(after(["leaked"]), ["leaked", "tainted"])
+    assert.deepEqual(after([], ["tainted"]), ["leaked"])
+    assert.deepEqual(after(["tainted"]), ["leaked", "tainted"])
+  })
+})

@@ -1,0 +1,65 @@
+/** Envelopes and their versions as state. Plain data. */
+import { portableCrypto, toHex, utf8 } from "@flyball/evidence"
+import type { JsonMap } from "../records/record.ts"
+
+/** Collections of envelopes and of what was published of them. */
+export const ENVELOPES = "envelopes"
+export const ENVELOPE_VERSIONS = "envelope_versions"
+
+/** What would be published next. */
+export type DraftDocument = {
+  /** Counts the drafts of this envelope: which record tells this one. */
+  readonly revision: number
+  readonly version: number
+  readonly digest: string
+  /** Writers of this draft, none of whom can approve what it newly allows. */
+  readonly authors: ReadonlyArray<string>
+  /** Null once its part was erased. */
+  readonly envelope: JsonMap | null
+}
+
+/** An envelope: for whom it is, what is in force, and the draft. */
+export type EnvelopeDocument = {
+  readonly agentId: string | null
+  /** Null for an agent's, and once the profile was erased. */
+  readonly orgUnit: string | null
+  /** The envelope's id once the profile was erased. */
+  readonly name: string
+  /** For whom it is, as a look-up key; stays when the profile is erased, so that erasing a name loosens nothing. */
+  readonly target: string
+  readonly withdrawn: boolean
+  /** The version in force; while `withdrawn`, the one that was. */
+  readonly live: number | null
+  readonly shadow: number | null
+  /** The highest version that was published. */
+  readonly latest: number
+  readonly draft: DraftDocument | null
+}
+
+/** A published version. Nothing of it changes, but erasing its part leaves `envelope` null, and then nothing can be evaluated under it. */
+export type VersionDocument = {
+  readonly envelopeId: string
+  readonly version: number
+  readonly digest: string
+  readonly mode: "enforced" | "shadow"
+  readonly change: "equal" | "tightening_only" | "loosens" | "unknown"
+  readonly authors: ReadonlyArray<string>
+  readonly publishedBy: string
+  readonly lintDigest: string
+  readonly diffDigest: string
+  readonly backtestDigest: string
+  readonly envelope: JsonMap | null
+}
+
+/** Members of an envelope that come from the part `profile`. */
+export const envelopeProfileMembers = ["name", "orgUnit", "target"] as const
+
+/** The look-up key of an agent's envelope, and of an org unit's. */
+export const agentTarget = (agentId: string): string => `agent:${agentId}`
+export const unitTarget = (orgUnit: string): string => `unit:${toHex(portableCrypto.sha256(utf8(orgUnit)))}`
+
+/** Unique look-up keys of an envelope: an agent or org unit has one. */
+export const envelopeUnique = ({ target }: Pick<EnvelopeDocument, "target">): { readonly target: string } => ({ target })
+
+/** The id of a version's document; ids of one envelope sort by version. */
+export const versionId = (envelopeId: string, version: number): string => `${envelopeId}.${String(version).padStart(7, "0")}`

@@ -1,0 +1,75 @@
+/** Whether revisions of drafts and numbers of versions follow each other, as records tell them. Spec: decision 0026. */
+import type { JsonMap } from "../records/record.ts"
+
+/** A number that is not the next one. `expected` and `found` as texts. */
+export interface WrongNumber {
+  readonly member: "revision" | "version"
+  readonly expected: string
+  readonly found: string
+}
+
+/** What is known of an envelope's numbers. */
+interface Numbers {
+  /** The version that was published last; null where it is not known. */
+  readonly latest: number | null
+  /** How often its document was written, at least and at most. */
+  readonly least: number
+  readonly most: number
+  /** Erasures before. */
+  readonly erasures: number
+}
+
+/** Parts whose erasure writes the document of some envelope anew, if it holds them still. */
+const inDocument: ReadonlySet<unknown> = new Set(["envelope", "profile"])
+
+/**
+ * The fold. It grows with envelopes, and with nothing else.
+ *
+ * A revision counts how often the envelope's document was written: by drafts, publications, withdrawals, and by erasures that found
+ * something in it. Of these the records do not tell which envelope they met, so each may have been of any.
+ */
+export class EnvelopeNumbers {
+  readonly #byId = new Map<string, Numbers>()
+  #erasures = 0
+  #isWhole: boolean
+
+  /** `isWhole`: no envelope was drafted before the first record. */
+  constructor(isWhole: boolean) {
+    this.#isWhole = isWhole
+  }
+
+  /** A record that cannot be read: from here on no number is known. */
+  forget(): void {
+    this.#byId.clear()
+    this.#isWhole = false
+  }
+
+  /** Takes one record, in order; answers what is wrong with its numbers. Those that follow are held against what it says. */
+  take({ body, kind }: { readonly kind: string; readonly body: JsonMap }): WrongNumber | null {
+    if (kind === "part.erased" && inDocument.has(body["name"])) this.#erasures++
+    if (kind !== "envelope.drafted" && kind !== "envelope.published" && kind !== "envelope.withdrawn") return null
+    const id = String(body["envelope_id"])
+    const before = this.#of(id)
+    const [version, revision] = [Number(body["version"]), Number(body["revision"])]
+    const [least, most] = [before.least + 1, before.most + 1 + this.#erasures - before.erasures]
+    const erasures = this.#erasures
+    if (kind === "envelope.withdrawn") return this.#put(id, { ...before, least, most, erasures }, null)
+    const wrong = before.latest === null || version === before.latest + 1 ? null : wrongNumber("version", String(before.latest + 1), version)
+    if (kind === "envelope.published") return this.#put(id, { latest: version, least, most, erasures }, wrong)
+    const isNext = least <= revision && revision <= most
+    const range = least === most ? String(least) : `${least} to ${most}`
+    return this.#put(id, { latest: version - 1, least: revision, most: revision, erasures }, wrong ?? (isNext ? null : wrongNumber("revision", range, revision)))
+  }
+
+  #of(id: string): Numbers {
+    const begin = this.#isWhole ? { latest: 0, least: 0, most: 0 } : { latest: null, least: 0, most: Number.POSITIVE_INFINITY }
+    return this.#byId.get(id) ?? { ...begin, erasures: this.#erasures }
+  }
+
+  #put(id: string, numbers: Numbers, wrong: WrongNumber | null): WrongNumber | null {
+    this.#byId.set(id, numbers)
+    return wrong
+  }
+}
+
+const wrongNumber = (member: WrongNumber["member"], expected: string, found: number): WrongNumber => ({ member, expected, found: String(found) })

@@ -1,0 +1,162 @@
+/** What the records before an evaluation say of agents, envelopes and waivers: the state it was made in. A fold, as replay's is, that also knows what it cannot know. */
+import type { Envelope } from "@flyball/envelope"
+import { readWaiver } from "@flyball/envelope"
+import type { ReplayRecord } from "../records/record.ts"
+import type { WaiverDocument } from "../waivers/document.ts"
+import { foldWaiver } from "../waivers/fold.ts"
+import type { Bound } from "./bindings.ts"
+import { gateView, type KnownGateView } from "./gate-view.ts"
+import { type KnownAgent, KnownAgents } from "./known-agents.ts"
+import { KnownEnvelopes, type KnownVersion } from "./known-envelopes.ts"
+import type { Layer } from "./layers.ts"
+
+/** Parts whose erasure changes what is in force, or whom it is for. */
+export const erasing: ReadonlySet<string> = new Set(["envelope", "profile", "waiver"])
+
+/** Agents whose bounds are remembered. */
+const MAX_KEPT = 100_000
+
+/** What is in force for an agent. Null: that cannot be told, because who belongs to which org unit is not shown. */
+export type InForce = InForceThen | null
+
+/** What is in force from a time until another, until another record is folded. Waivers end by themselves. */
+export interface InForceThen {
+  readonly live: ReadonlyArray<Layer>
+  readonly shadow: ReadonlyArray<Layer> | null
+  readonly fromMs: number
+  /** The first time at which it is not. */
+  readonly untilMs: number
+  /** What evaluations are made with under these, once it was asked for. */
+  bound: { readonly live: Bound; readonly shadow: Bound | null } | null
+}
+
+/** The state. */
+export class GovernedState {
+  readonly #agents = new KnownAgents()
+  readonly #envelopes: KnownEnvelopes
+  readonly #waivers = new Map<string, ReadonlyArray<{ readonly id: string; readonly waiver: WaiverDocument; readonly seq: number }>>()
+  /** What was in force last for an agent. */
+  readonly #inForce = new Map<string, InForceThen>()
+
+  constructor(sha256: (bytes: Uint8Array) => Uint8Array) {
+    this.#envelopes = new KnownEnvelopes(sha256)
+  }
+
+  /** Agents by id. */
+  get agents(): ReadonlyMap<string, KnownAgent> {
+    return this.#agents.byId
+  }
+
+  /** The version that was published under this number; null where no record here tells of it. */
+  version(envelopeId: string, version: number): KnownVersion | null {
+    return this.#envelopes.version(envelopeId, version)
+  }
+
+  /** What was published here with this digest, under whatever name; null where nothing was, or it is not shown. */
+  textByDigest(digest: string): Envelope | null {
+    return this.#envelopes.textByDigest(digest)
+  }
+
+  /** Whether an envelope has this version in force, or on trial. */
+  isInForce(envelopeId: string, version: number, trial: boolean): boolean {
+    const known = this.#envelopes.get(envelopeId)
+    return known !== undefined && !known.withdrawn && (known.live === version || (trial && known.shadow === version))
+  }
+
+  /** Whether the first draft of an envelope is among the records here. */
+  beganHere(envelopeId: string): boolean {
+    return this.#envelopes.get(envelopeId)?.beganHere === true
+  }
+
+  /** What binds an agent at a time. The same object as long as it is the same. */
+  inForce(agentId: string, atMs: number): InForce {
+    const known = this.#inForce.get(agentId)
+    if (known !== undefined && known.fromMs <= atMs && atMs < known.untilMs) return known
+    const found = this.#inForceAt(agentId, atMs)
+    if (this.#inForce.size >= MAX_KEPT) this.#inForce.clear()
+    if (found !== null) this.#inForce.set(agentId, found)
+    return found
+  }
+
+  #inForceAt(agentId: string, atMs: number): InForce {
+    const document = this.agents.get(agentId)?.document
+    if (document === undefined || document.unknown.includes("orgUnit")) return null
+    const orgUnit = document.body["orgUnit"]
+    if (typeof orgUnit !== "string") return nothing()
+    const own = this.#envelopes.ofAgent(agentId)
+    const ofUnits = this.#envelopes.ofUnits()
+    if (ofUnits.some((envelope) => envelope.orgUnit === undefined && (envelope.live !== null || envelope.shadow !== null))) return null
+    const all = [...ofUnits.filter((envelope) => envelope.orgUnit === orgUnit), ...own]
+    if (all.some(({ withdrawn }) => withdrawn)) return nothing()
+    const live = all.flatMap((envelope) => (envelope.live === null ? [] : [this.layer(envelope.id, envelope.live, atMs)]))
+    const shadow = all.some((envelope) => envelope.shadow !== null)
+      ? all.flatMap((envelope) => (envelope.shadow === null && envelope.live === null ? [] : [this.layer(envelope.id, envelope.shadow ?? envelope.live!, atMs)]))
+      : null
+    return { live, shadow, ...this.#lasts([...live, ...shadow ?? []], atMs), bound: null }
+  }
+
+  /** How long the same waivers hold. */
+  #lasts(layers: ReadonlyArray<Layer>, atMs: number): { readonly fromMs: number; readonly untilMs: number } {
+    const ends = layers.flatMap(({ envelopeId }) => (this.#waivers.get(envelopeId) ?? []).map(({ waiver }) => waiver.expiresAtMs))
+    return { fromMs: Math.max(Number.NEGATIVE_INFINITY, ...ends.filter((ms) => ms <= atMs)), untilMs: Math.min(Number.POSITIVE_INFINITY, ...ends.filter((ms) => ms > atMs)) }
+  }
+
+  /** A version as a layer, with the waivers that hold at a time. */
+  layer(envelopeId: string, version: number, atMs: number): Layer {
+    const known = this.version(envelopeId, version)
+    const envelope = known === null || known.gone || known.content === null || known.content === "not an envelope" ? null : known.content
+    const waivers = (this.#waivers.get(envelopeId) ?? []).filter(({ waiver }) => waiver.status === "granted" && waiver.version === version && waiver.expiresAtMs > atMs)
+    return {
+      envelopeId, version, digest: known?.digest ?? "", envelope,
+      waivers: waivers.map(({ id, waiver }) => ({ id, waiver: envelope === null || waiver.unless === null ? null : readWaiver(envelope, waiver.ruleId, waiver.unless).waiver }))
+    }
+  }
+
+  /** Whether what a waiver excepts is not shown here. */
+  isWithheld(waiverId: string): boolean {
+    for (const all of this.#waivers.values()) for (const { id, waiver } of all) if (id === waiverId) return waiver.unless === null
+    return true
+  }
+
+  /** The text that a publication shows; null where it does not. */
+  textOf(record: ReplayRecord): KnownVersion["content"] {
+    return this.#envelopes.textOf(record)
+  }
+
+  /** What the gate looked at when a version was published, to be asked before that record is folded. Null: what bound before cannot be told. */
+  gateView(record: ReplayRecord): KnownGateView | null {
+    return gateView(this.#agents, this.#envelopes, record)
+  }
+
+  /** Adds one record, in order. Records of other kinds change nothing. */
+  fold(record: ReplayRecord): void {
+    const { body, kind } = record
+    if (kind.startsWith("agent.")) {
+      this.#inForce.delete(String(body["agent_id"]))
+      return this.#agents.fold(record)
+    }
+    if (kind === "part.erased") return this.#foldErased(Number(body["seq"]), String(body["name"]))
+    this.#inForce.clear()
+    if (kind.startsWith("waiver.")) return this.#foldWaiver(record)
+    this.#envelopes.fold(record)
+  }
+
+  #foldErased(seq: number, name: string): void {
+    if (!erasing.has(name)) return
+    this.#inForce.clear()
+    if (name === "envelope") this.#envelopes.erase(seq)
+    if (name === "waiver") {
+      for (const [id, all] of this.#waivers) this.#waivers.set(id, all.map((one) => (one.seq === seq ? { ...one, waiver: { ...one.waiver, unless: null } } : one)))
+    }
+    if (name === "profile") this.#agents.erase(seq)
+  }
+
+  #foldWaiver(record: ReplayRecord): void {
+    const { body, id } = foldWaiver(record)
+    const waiver = body as unknown as WaiverDocument
+    const others = (this.#waivers.get(waiver.envelopeId) ?? []).filter((one) => one.id !== id)
+    this.#waivers.set(waiver.envelopeId, [...others, { id, waiver, seq: record.seq }].sort((a, b) => (a.id < b.id ? -1 : 1)))
+  }
+}
+
+const nothing = (): InForceThen => ({ live: [], shadow: null, fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY, bound: null })

@@ -1,0 +1,37 @@
+/** Compares a version that was published with what bound before it, as the gate of publication did. Spec: envelopes.md 3.7 and 3.8; decisions 0025 and 0026. */
+import { comparePublication, floored, type GateLayer, type Limits } from "@flyball/envelope"
+import type { DiffReport, Envelope } from "@flyball/envelope"
+
+/** A version in force, by its record. */
+export interface PublishedLayer extends GateLayer {
+  /** 64 hex digits. */
+  readonly digest: string
+}
+
+/** What the gate looked at beside the text that was published. */
+export interface GateView {
+  /** What is in force for the org unit of the agent whose envelope it is. */
+  readonly outer: ReadonlyArray<PublishedLayer>
+  /** The version that it replaces; null where none was in force. */
+  readonly own: PublishedLayer | null
+  readonly isWithdrawn: boolean
+  /** What is in force for the agents of the org unit whose envelope it is. */
+  readonly inner: ReadonlyArray<PublishedLayer>
+}
+
+/** What came of it. `isOpen`: the budget ended before the change was proved to be one or the other. */
+export interface ComparedVersion {
+  readonly change: DiffReport["change"]
+  readonly sentence: string
+  readonly isOpen: boolean
+}
+
+/** Compares. Null where the version fits nothing: then everything is denied under it, and the gate would not have let it through. */
+export const judgePublication = (later: Envelope, { inner, isWithdrawn, outer, own }: GateView, limits: Limits): ComparedVersion | null => {
+  const to = floored([...outer.flatMap(({ envelope }) => envelope ?? []), later])
+  if (to === null) return null
+  const before = isWithdrawn && own === null ? [] : [...outer, ...(own === null ? [] : [own])]
+  const distinct = [...new Map(inner.flatMap((layer) => (layer.envelope === null ? [] : [[layer.digest, layer] as const]))).values()]
+  const { isShown, report: { change, complete, sentence } } = comparePublication(later, to, { before, own: own?.envelope ?? null, outer, inner: distinct }, limits)
+  return { change, sentence, isOpen: change === "unknown" && !complete && !isShown }
+}

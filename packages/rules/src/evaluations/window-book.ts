@@ -1,0 +1,91 @@
+/**
+ * All windows of all meters, as the chain's prefix fills them. Whoever evaluates and whoever evaluates again keep the same book.
+ *
+ * A contribution belongs to a meter and key, not to a length of window: the length is that of the version in force when it is asked. Spec: `envelope/1` section 6; decision 0025.
+ */
+import type { WindowState } from "@flyball/envelope"
+import { ReservedWindows } from "./reserved.ts"
+import { WindowLedger } from "./window-ledger.ts"
+
+/** What one evaluation adds to one window. */
+export interface Reservation {
+  /** The meter, as its envelope calls it; of a version on trial with `shadow:` before it. */
+  readonly meter: string
+  /** `mtr_…`: which meter and key. */
+  readonly window: string
+  readonly amount: number
+}
+
+/** The book. */
+export class WindowBook {
+  readonly #ledgers = new Map<string, WindowLedger>()
+  readonly #reserved = new ReservedWindows()
+
+  /** What a window of this length holds at a time, which is none before its newest contribution. Times that rise are answered at once, others by counting. */
+  state(window: string, windowMs: number, atMs: number): WindowState {
+    const { count, value } = this.#ledgers.get(window)?.state(windowMs, atMs) ?? empty
+    return { value, count }
+  }
+
+  /** The time of what was added last; the times of a window go on from there. */
+  latestMs(window: string): number {
+    return this.#ledgers.get(window)?.latestMs ?? 0
+  }
+
+  /** The time of the last evaluation that may have added to a window and was not made again. */
+  unprovedMs(window: string): number {
+    return this.#ledgers.get(window)?.unprovedMs ?? Number.NEGATIVE_INFINITY
+  }
+
+  /** The ledger of a window, opened where there was none. */
+  ledger(window: string): WindowLedger {
+    const known = this.#ledgers.get(window)
+    if (known !== undefined) return known
+    const ledger = new WindowLedger(window)
+    this.#ledgers.set(window, ledger)
+    return ledger
+  }
+
+  /** Adds what the evaluation at `seq` reserved, at its own time, or at the last one that any of its windows has. */
+  reserve(seq: number, atMs: number, reservations: ReadonlyArray<Reservation>): void {
+    let timeMs = atMs
+    for (let place = 0; place < reservations.length; place++) {
+      const { latestMs } = this.ledger(reservations[place]!.window)
+      if (latestMs > timeMs) timeMs = latestMs
+    }
+    for (let place = 0; place < reservations.length; place++) {
+      const { amount, meter, window } = reservations[place]!
+      const ledger = this.ledger(window)
+      ledger.reserve(seq, timeMs, amount)
+      this.#reserved.add(seq, meter, ledger)
+    }
+  }
+
+  /** Replaces what an evaluation added to a meter by what it came to, on trial too. Without `mayLower` less is not taken; answers false where that was asked of the meter itself. */
+  settle(seq: number, meter: string, actual: number, mayLower: boolean): boolean {
+    let isTaken = true
+    this.#reserved.each(seq, (name, ledger) => {
+      if (name !== meter && name !== `shadow:${meter}`) return
+      if (!ledger.settle(seq, actual, mayLower) && name === meter) isTaken = false
+    })
+    return isTaken
+  }
+
+  /** Takes away all that an evaluation added. */
+  void(seq: number): void {
+    this.#reserved.each(seq, (_, ledger) => ledger.void(seq))
+  }
+
+  /** Forgets what is not after a time, and windows that hold nothing and that nobody looked at since. Windows that reach farther back must not be asked for any more. */
+  forget(beforeMs: number): void {
+    for (const [window, ledger] of this.#ledgers) {
+      ledger.forget(beforeMs)
+      if (!ledger.isEmpty || ledger.usedMs > beforeMs || ledger.unprovedMs > beforeMs) continue
+      this.#ledgers.delete(window)
+      ledger.owner?.delete(ledger.key)
+    }
+    this.#reserved.forget()
+  }
+}
+
+const empty: WindowState = { value: 0, count: 0 }

@@ -1,0 +1,118 @@
+/** One meter and key: what was added to it, and what windows of each length that is asked for hold. Spec: `envelope/1` section 6; decision 0025. */
+import type { WindowState } from "@flyball/envelope"
+import { WindowSum } from "@flyball/envelope"
+import { WindowRing } from "./window-ring.ts"
+
+/** A window of one length. Everything before `from` has slid out of it. */
+interface Length {
+  readonly windowMs: number
+  /** The time it was asked for last, which a later contribution may lie before: another process asked the clock before it. */
+  askedMs: number
+  from: number
+  readonly held: WindowSum
+}
+
+/** The ledger of a window, `mtr_…`. Units: milliseconds since 1970 UTC. */
+export class WindowLedger {
+  readonly window: string
+  /** Time of the newest contribution; those of one window never fall. */
+  latestMs = 0
+  /** Whose window it is, where a reader takes that down: the ledgers of a meter by key, and the key. */
+  owner: Map<string, WindowLedger> | null = null
+  key = ""
+  /** The last time at which somebody looked at it, where a reader takes that down. */
+  usedMs = 0
+  /** The time of the last evaluation that may have added to it and was not made again. */
+  unprovedMs = Number.NEGATIVE_INFINITY
+  readonly #ring = new WindowRing()
+  /** Nearly always one. */
+  readonly #lengths: Array<Length> = []
+
+  constructor(window: string) {
+    this.window = window
+  }
+
+  get isEmpty(): boolean {
+    return this.#ring.first === this.#ring.end
+  }
+
+  /** Whether it still has what an evaluation added, taken away or not. */
+  holds(seq: number): boolean {
+    return this.#ring.placeOf(seq) >= 0
+  }
+
+  /** What a window of this length holds at a time, until something is added. Times that rise are answered at once, others by counting. */
+  state(windowMs: number, atMs: number): WindowState {
+    const length = this.#lengthOf(windowMs) ?? this.#asked(windowMs)
+    if (atMs < length.askedMs || atMs < this.latestMs) return this.#counted(windowMs, atMs)
+    length.askedMs = atMs
+    const ring = this.#ring
+    while (length.from < ring.end && ring.atMs(length.from) <= atMs - windowMs) this.#slideOut(length)
+    return length.held
+  }
+
+  #lengthOf(windowMs: number): Length | null {
+    const lengths = this.#lengths
+    for (let i = 0; i < lengths.length; i++) if (lengths[i]!.windowMs === windowMs) return lengths[i]!
+    return null
+  }
+
+  /** Adds what an evaluation reserved. */
+  reserve(seq: number, atMs: number, amount: number): void {
+    this.#ring.add(seq, atMs, amount)
+    this.latestMs = Math.max(this.latestMs, atMs)
+    for (const length of this.#lengths) length.held.add(amount)
+  }
+
+  /** Replaces what an evaluation added by what it came to; nothing where it was taken away or has slid out. Answers false, and does nothing, where that is less and may not be. */
+  settle(seq: number, actual: number, mayLower: boolean): boolean {
+    const place = this.#ring.placeOf(seq)
+    const amount = place < 0 ? Number.NaN : this.#ring.amount(place)
+    if (Number.isNaN(amount)) return true
+    if (actual < amount && !mayLower) return false
+    this.#ring.setAmount(place, actual)
+    for (const length of this.#lengths) if (place >= length.from) length.held.replace(amount, actual)
+    return true
+  }
+
+  /** Takes away what an evaluation added. */
+  void(seq: number): void {
+    const place = this.#ring.placeOf(seq)
+    const amount = place < 0 ? Number.NaN : this.#ring.amount(place)
+    if (Number.isNaN(amount)) return
+    this.#ring.setAmount(place, Number.NaN)
+    for (const length of this.#lengths) if (place >= length.from) length.held.remove(amount)
+  }
+
+  /** Lets go of what is not after a time. */
+  forget(beforeMs: number): void {
+    const ring = this.#ring
+    while (!this.isEmpty && ring.atMs(ring.first) <= beforeMs) {
+      for (const length of this.#lengths) if (length.from === ring.first) this.#slideOut(length)
+      ring.drop()
+    }
+  }
+
+  #slideOut(length: Length): void {
+    const amount = this.#ring.amount(length.from++)
+    if (!Number.isNaN(amount)) length.held.remove(amount)
+  }
+
+  #asked(windowMs: number): Length {
+    const length: Length = { windowMs, askedMs: this.latestMs, from: this.#ring.first, held: this.#counted(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY) }
+    this.#lengths.push(length)
+    return length
+  }
+
+  /** The same by going through all that was added. */
+  #counted(windowMs: number, atMs: number): WindowSum {
+    const held = new WindowSum()
+    for (let place = this.#ring.first; place < this.#ring.end; place++) {
+      const amount = this.#ring.amount(place)
+      const entryMs = this.#ring.atMs(place)
+      if (Number.isNaN(amount) || entryMs > atMs || (windowMs !== Number.POSITIVE_INFINITY && entryMs <= atMs - windowMs)) continue
+      held.add(amount)
+    }
+    return held
+  }
+}

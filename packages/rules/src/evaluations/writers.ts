@@ -1,0 +1,36 @@
+/** Whether whoever wrote a record could have. Spec: decision 0026. */
+import type { JsonMap } from "../records/record.ts"
+
+/** Kinds that no rule writes: what a caller does, or asks for. */
+const byCallers: ReadonlySet<string> = new Set(["decision.witnessed", "decision.settled", "capture.gap", "evaluation.made", "meter.voided"])
+
+const isByCaller = (kind: string): boolean => byCallers.has(kind) || kind.startsWith("envelope.") || kind.startsWith("waiver.")
+
+/** The member that says which key or person a record gives a name to. */
+const gives: { readonly [kind: string]: string } = { "ingest_key.minted": "key_id", "principal.seen": "principal_id" }
+
+/** Characters of an id: a hostile pack may have any text in its place. */
+const ID_LENGTH = 30
+
+/** The fold. It grows with keys and people, and with nothing else. */
+export class Writers {
+  /** Where each wrote first; below zero in a chain before this one. */
+  readonly #first = new Map<string, number>()
+
+  /** What is wrong with who wrote a record, as a sentence; null where nothing is. */
+  problem({ body, kind, seq }: { readonly seq: number; readonly kind: string; readonly body: JsonMap }): string | null {
+    const writer = body["writer"]
+    const given = body[gives[kind] ?? ""]
+    const wrote = typeof given === "string" ? this.#first.get(given) : undefined
+    if (typeof writer === "string" && !this.#first.has(writer)) this.#note(writer, seq)
+    // Names are drawn: nobody writes under one before there is a record of it.
+    if (wrote !== undefined) return `${String(given)} has its name from this record, and wrote ${wrote < 0 ? "in a chain before this one" : `record ${wrote}`}.`
+    return typeof writer === "string" && isRule(writer) && isByCaller(kind) ? `A rule writes no ${kind}; the record says ${writer}.` : null
+  }
+
+  #note(writer: string, seq: number): void {
+    if (writer.length === ID_LENGTH && (writer.startsWith("key_") || writer.startsWith("usr_"))) this.#first.set(writer, seq)
+  }
+}
+
+const isRule = (writer: string): boolean => writer.startsWith("policy:") || writer.startsWith("breaker:")

@@ -1,0 +1,40 @@
+/** Folds `agent.provenance_added` into the document it says there is. */
+import { partMembers } from "../records/part-json.ts"
+import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
+import { erasedProvenance, type ProvenanceDocument, provenanceMembers, type ProvenanceProfile } from "./document.ts"
+
+/** Collection of the pieces of agents. */
+export const PROVENANCE = "provenance"
+
+/** The document after `agent.provenance_added`. */
+export const foldProvenanceAdded = ({ body, parts }: ReplayRecord): ExpectedDocument => {
+  const id = String(body["provenance_id"])
+  const profile = partMembers(parts.get("profile"))
+  const piece: ProvenanceDocument = {
+    agentId: String(body["agent_id"]),
+    kind: String(body["kind"]) as ProvenanceDocument["kind"],
+    digest: text(body["digest"]),
+    slsaLevel: typeof body["slsa_level"] === "number" ? body["slsa_level"] : null,
+    recordedBy: String(body["writer"]),
+    ...(profile.state === "known" ? readProfile(profile.members) : erasedProvenance(id))
+  }
+  return {
+    collection: PROVENANCE,
+    id,
+    body: piece,
+    unique: {},
+    unknown: profile.state === "known" || profile.state === "erased" ? [] : provenanceMembers,
+    erased: profile.state === "erased" ? provenanceMembers : [],
+    personal: provenanceMembers
+  }
+}
+
+const readProfile = (members: JsonMap): ProvenanceProfile => ({
+  name: String(members["name"]),
+  version: text(members["version"]),
+  uri: text(members["uri"]),
+  supplier: text(members["supplier"]),
+  sbomRef: text(members["sbom_ref"])
+})
+
+const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)

@@ -1,0 +1,116 @@
+import { utf8 } from "@flyball/evidence"
+import { assert, describe, it } from "vitest"
+import { emptyReplay, foldRecord, type ReplayState } from "./fold.ts"
+import { erasedProfile, noOwner } from "../agents/document.ts"
+import { erasedKeyProfile } from "../ingest-keys/document.ts"
+import type { ExpectedDocument, JsonMap, PartContent, ReplayRecord } from "../records/record.ts"
+
+const json = (value: unknown): PartContent => ({ state: "present", bytes: utf8(JSON.stringify(value)) })
+const record = (seq: number, kind: string, body: JsonMap, parts: { readonly [name: string]: PartContent } = {}): ReplayRecord =>
+  ({ seq, kind, body, parts: new Map(Object.entries(parts)) })
+const fold = (...records: ReadonlyArray<ReplayRecord>): ReplayState => {
+  const state = emptyReplay()
+  for (const one of records) foldRecord(state, one)
+  return state
+}
+const document = (state: ReplayState, collection: string, id: string): ExpectedDocument => {
+  const found = state.documents.get(collection)?.get(id)
+  assert.isDefined(found)
+  return found
+}
+
+const registered = (parts: { readonly [name: string]: PartContent }) =>
+  record(1, "agent.registered", { agent_id: "agt_1", autonomy_tier: "L1", risk_class: "limited", writer: "system:host" }, parts)
+const profile = json({ name: "refunds", org_unit: "ops", labels: { a: 1 }, model_ids: ["m"], blast_radius: {} })
+const owner = json({ owner_name: "Ada", owner_email: "ada@example.org" })
+const minted = (part: PartContent) =>
+  record(2, "ingest_key.minted", { key_id: "key_1", key_digest: "d", max_autonomy_tier: "L1", expires_at: "2026-11-21T00:00:00.000Z", writer: "usr_1" }, { profile: part })
+const seen = (part: PartContent) => record(3, "principal.seen", { principal_id: "usr_1", kind: "user" }, { identity: part })
+
+describe("folding records", () => {
+  it("makes an agent of its registration", () => {
+    const agent = document(fold(registered({ profile, owner })), "agents", "agt_1")
+    assert.deepInclude(agent.body, { name: "refunds", orgUnit: "ops", ownerName: "Ada", autonomyTier: "L1", riskClass: "limited", status: "draft", description: null })
+    assert.deepStrictEqual(agent.unique, { name: "refunds" })
+    assert.deepStrictEqual([agent.unknown, agent.erased], [[], []])
+  })
+
+  it("folds an erased part to what erasing leaves in the document", () => {
+    const agent = document(fold(registered({ profile: { state: "erased" }, owner: { state: "erased" } })), "agents", "agt_1")
+    assert.deepInclude(agent.body, { ...erasedProfile("agt_1"), ...noOwner })
+    assert.deepStrictEqual(agent.unique, { name: "agt_1" })
+    assert.include<string>(agent.erased, "ownerEmail")
+
+    const key = document(fold(minted({ state: "erased" })), "ingest_keys", "key_1")
+    assert.deepInclude(key.body, erasedKeyProfile("key_1"))
+
+    const person = document(fold(seen({ state: "erased" })), "principals", "usr_1")
+    assert.deepInclude(person.body, { issuer: null, subject: null })
+    assert.deepStrictEqual(person.unique, {})
+  })
+
+  it("gives an agent the identity of the newest verdict that was not rejected", () => {
+    const attested = (seq: number, verdict: string, source: string, parts: { readonly [name: string]: PartContent } = {}) =>
+      record(seq, "agent.identity_attested", { agent_id: "agt_1", checked_at: "2026-11-21T00:00:00.000Z", reason_code: "ok", source, verdict, writer: "system:host" }, parts)
+    const start = registered({ profile, owner })
+    const verified = attested(5, "verified", "signed_card", { identity: json({ identity_ref: "acme#1" }) })
+    const own = (part: PartContent) => attested(6, "declared", "other", { identity: part })
+    const identityOf = (...records: ReadonlyArray<ReplayRecord>) => {
+      const { body, erased, unknown } = document(fold(start, ...records), "agents", "agt_1")
+      return [body["identityVerified"], body["identitySource"], body["identityRef"], unknown, erased]
+    }
+    assert.deepStrictEqual(identityOf(), [undefined, undefined, undefined, [], []])
+    assert.deepStrictEqual(identityOf(attested(4, "rejected", "signed_card", { claim: json({ key_id: "x" }) })), [undefined, undefined, undefined, [], []])
+    assert.deepStrictEqual(identityOf(verified, attested(6, "rejected", "a2a_signed_card")), [true, "signed_card", "acme#1", [], []])
+    assert.deepStrictEqual(identityOf(verified, own(json({ identity_ref: "7", identity_source: "ours" }))), [false, "ours", "7", [], []])
+    assert.deepStrictEqual(identityOf(verified, own({ state: "erased" })), [false, "other", null, [], ["identitySource", "identityRef"]])
+    assert.deepStrictEqual(identityOf(own({ state: "withheld" }))[3], ["identitySource", "identityRef"])
+    assert.deepStrictEqual(identityOf(own({ state: "withheld" }), verified), [true, "signed_card", "acme#1", [], []])
+  })
+
+  it("does not guess what a withheld, missing or unreadable part would tell", () => {
+    for (const part of [{ state: "withheld" }, { state: "missing" }, { state: "present", bytes: Uint8Array.of(255) }] as const) {
+      const agent = document(fold(registered({ profile: part, owner })), "agents", "agt_1")
+      assert.include(agent.unknown, "name")
+      assert.notInclude(agent.unknown, "ownerName")
+      assert.deepStrictEqual(agent.unique, {})
+      assert.deepStrictEqual(document(fold(seen(part)), "principals", "usr_1").unknown, ["issuer", "subject"])
+      assert.include(document(fold(minted(part)), "ingest_keys", "key_1").unknown, "orgUnit")
+    }
+  })
+
+  it("takes an agent without an owner part as one without an owner", () => {
+    const agent = document(fold(registered({ profile })), "agents", "agt_1")
+    assert.deepInclude(agent.body, { ownerName: null, ownerEmail: null })
+    assert.deepStrictEqual(agent.unknown, [])
+  })
+
+  it("revokes a key that was minted", () => {
+    const revoked = record(4, "ingest_key.revoked", { key_id: "key_1", writer: "usr_1" })
+    const state = fold(minted(json({ name: "n", org_unit: "ops", prefix: "fbk_abcd" })), revoked)
+    assert.isTrue(document(state, "ingest_keys", "key_1").body["revoked"])
+    assert.deepStrictEqual(state.differences, [])
+    assert.lengthOf(fold(revoked).differences, 1)
+  })
+
+  it("counts an agent's records, and reports those of an agent that no record registered", () => {
+    const body = { agent_id: "agt_1" }
+    const state = fold(registered({ profile }), record(2, "decision.witnessed", { ...body, agent_status: "draft" }), record(3, "decision.witnessed", { ...body, agent_status: "draft" }), record(4, "decision.settled", body), record(5, "capture.gap", body))
+    assert.deepStrictEqual(state.counts.get("agt_1"), { witnessed: 2, settled: 1, gaps: 1 })
+    assert.deepStrictEqual(state.differences, [])
+    assert.strictEqual(fold(record(1, "decision.witnessed", body)).differences[0]?.found, "decision.witnessed at seq 1")
+  })
+
+  it("reports a decision whose agent had another status then", () => {
+    const state = fold(registered({ profile }), record(2, "decision.witnessed", { agent_id: "agt_1", agent_status: "active" }))
+    assert.deepStrictEqual(state.differences, [{ collection: "records", id: "2", path: "/body/agent_status", expected: "draft", found: "active" }])
+  })
+
+  it("reports an agent that is registered twice", () => {
+    assert.lengthOf(fold(registered({ profile }), registered({ profile })).differences, 1)
+  })
+
+  it("passes over kinds that make no document", () => {
+    assert.deepStrictEqual(fold(record(0, "chain.genesis", {}), record(1, "part.erased", {}), record(2, "something.new", {})).differences, [])
+  })
+})

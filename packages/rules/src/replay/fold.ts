@@ -1,0 +1,179 @@
+/** Folds records, in order, into the documents they say there are. */
+import { decodeId } from "@flyball/evidence"
+import { foldMappingChanged } from "../access-mapping/fold.ts"
+import type { AgentDocument } from "../agents/document.ts"
+import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../agents/fold.ts"
+import { envelopeKindsWithParts, foldEnvelopeBegun, foldEnvelopeDrafted, foldEnvelopePublished, foldEnvelopeWithdrawn, foldVersion } from "../envelopes/fold.ts"
+import { expectedTier, judgeActingTier } from "../evaluations/acting-tier.ts"
+import { evaluationBody } from "../evaluations/evaluation-body.ts"
+import { EnvelopeNumbers } from "../envelopes/numbers.ts"
+import { References } from "../evaluations/references.ts"
+import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../ingest-keys/fold.ts"
+import { foldModel, MODELS } from "../models/fold.ts"
+import { foldProvenanceAdded } from "../provenance/fold.ts"
+import { foldPrincipalSeen } from "../principals/fold.ts"
+import { foldWaiver, waiverKindsWithParts } from "../waivers/fold.ts"
+import { foldWebhookChanged, foldWebhookCreated, foldWebhookRevoked } from "../webhooks/fold.ts"
+import { areNewerRules } from "../records/rules-version.ts"
+import type { Difference, ExpectedDocument, ReplayRecord } from "../records/record.ts"
+
+/** Collections whose documents follow from records alone. All others are working state, and no business of replay. */
+export const governedCollections = ["access_mapping", "agents", "envelope_versions", "envelopes", "ingest_keys", "models", "principals", "provenance", "waivers", "webhooks"] as const
+
+/** Kinds whose parts the fold reads. */
+export const kindsWithParts: ReadonlySet<string> = new Set([...agentKindsWithParts, ...envelopeKindsWithParts, ...waiverKindsWithParts, "ingest_key.minted", "mapping.changed", "principal.seen", "agent.provenance_added", "webhook.created", "webhook.changed"])
+
+/** What an agent's records amount to. */
+export interface AgentCounts {
+  readonly witnessed: number
+  readonly settled: number
+  readonly gaps: number
+}
+
+/** Everything folded so far. It grows with agents, keys and principals; with decisions and evaluations only what {@link References} takes. */
+export interface ReplayState {
+  readonly documents: Map<string, Map<string, ExpectedDocument>>
+  readonly counts: Map<string, AgentCounts>
+  /** Records that contradict what came before them. */
+  readonly differences: Array<Difference>
+  readonly numbers: EnvelopeNumbers
+  /** Of the chain at hand: seqs begin anew with each chain, so that this does too. */
+  references: References
+}
+
+/** The state before the first record. */
+export const emptyReplay = (): ReplayState => ({
+  documents: new Map(governedCollections.map((collection) => [collection, new Map()])),
+  counts: new Map(),
+  differences: [],
+  numbers: new EnvelopeNumbers(true),
+  references: new References(0)
+})
+
+/** Adds one record to the state, in place: a fold over a million records should not copy a million states. */
+export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
+  const number = state.numbers.take(record)
+  if (number !== null) inBody(state, record, number.member, number.expected)
+  switch (record.kind) {
+    case "agent.registered":
+      return add(state, foldAgentRegistered(record), record)
+    case "ingest_key.minted":
+      return add(state, foldIngestKeyMinted(record), record)
+    case "ingest_key.revoked":
+      return change(state, "ingest_keys", String(record.body["key_id"]), record, foldIngestKeyRevoked)
+    case "mapping.changed": {
+      const mapping = foldMappingChanged(record)
+      collectionOf(state, mapping.collection).set(mapping.id, mapping)
+      return
+    }
+    case "model.registered":
+      return add(state, foldModel(record), record)
+    case "model.updated":
+      return change(state, MODELS, String(record.body["model_id"]), record, () => foldModel(record))
+    case "agent.provenance_added":
+      return add(state, foldProvenanceAdded(record), record)
+    case "principal.seen":
+      return add(state, foldPrincipalSeen(record), record)
+    case "envelope.drafted":
+      return collectionOf(state, "envelopes").has(String(record.body["envelope_id"]))
+        ? change(state, "envelopes", String(record.body["envelope_id"]), record, foldEnvelopeDrafted)
+        : add(state, foldEnvelopeBegun(record), record)
+    case "envelope.published":
+      add(state, foldVersion(record), record)
+      return change(state, "envelopes", String(record.body["envelope_id"]), record, foldEnvelopePublished)
+    case "envelope.withdrawn":
+      return change(state, "envelopes", String(record.body["envelope_id"]), record, foldEnvelopeWithdrawn)
+    case "waiver.requested":
+      return add(state, foldWaiver(record), record)
+    case "waiver.granted":
+      return change(state, "waivers", String(record.body["waiver_id"]), record, () => foldWaiver(record))
+    case "webhook.created":
+      return add(state, foldWebhookCreated(record), record)
+    case "webhook.changed":
+      return change(state, "webhooks", String(record.body["webhook_id"]), record, foldWebhookChanged)
+    case "webhook.revoked":
+      return change(state, "webhooks", String(record.body["webhook_id"]), record, foldWebhookRevoked)
+    case "decision.witnessed":
+      checkStatus(state, record)
+      state.references.decision(record)
+      return count(state, record, "witnessed")
+    case "evaluation.made": {
+      checkTier(state, record)
+      const id = decodeId("evl_", String(record.body["evaluation_id"]))
+      if (id === null) state.references.unknown(record.seq)
+      else state.references.evaluation(record.seq, String(record.body["agent_id"]), id)
+      return
+    }
+    case "meter.voided":
+      return checkReferences(state, record)
+    case "decision.settled":
+      checkReferences(state, record)
+      return count(state, record, "settled")
+    case "capture.gap":
+      return count(state, record, "gaps")
+  }
+  const next = agentFolds.get(record.kind)
+  if (next !== undefined) change(state, "agents", String(record.body["agent_id"]), record, next)
+}
+
+const add = (state: ReplayState, document: ExpectedDocument, record: ReplayRecord): void => {
+  const documents = collectionOf(state, document.collection)
+  if (documents.has(document.id)) contradiction(state, document.collection, document.id, `no ${record.kind} for an id that exists`, record)
+  else documents.set(document.id, document)
+}
+
+const change = (
+  state: ReplayState,
+  collection: string,
+  id: string,
+  record: ReplayRecord,
+  next: (document: ExpectedDocument, record: ReplayRecord) => ExpectedDocument
+): void => {
+  const documents = collectionOf(state, collection)
+  const document = documents.get(id)
+  if (document === undefined) contradiction(state, collection, id, `no ${record.kind} before the record that creates it`, record)
+  else documents.set(id, next(document, record))
+}
+
+const count = (state: ReplayState, record: ReplayRecord, what: keyof AgentCounts): void => {
+  const agentId = String(record.body["agent_id"])
+  if (!collectionOf(state, "agents").has(agentId)) contradiction(state, "agents", agentId, `no ${record.kind} before agent.registered`, record)
+  const counts = state.counts.get(agentId) ?? { witnessed: 0, settled: 0, gaps: 0 }
+  state.counts.set(agentId, { ...counts, [what]: counts[what] + 1 })
+}
+
+/** Capture expects the agent unchanged, so the status in the record is the one that the records before it make. */
+const checkStatus = (state: ReplayState, record: ReplayRecord): void => {
+  const expected = collectionOf(state, "agents").get(String(record.body["agent_id"]))?.body["status"]
+  const found = record.body["agent_status"]
+  if (expected === undefined || expected === found) return
+  state.differences.push({ collection: "records", id: String(record.seq), path: "/body/agent_status", expected: String(expected), found: String(found) })
+}
+
+/** The tier whose floor an evaluation took, by the records before it. Evaluations expect agent and envelopes unchanged. */
+const checkTier = (state: ReplayState, { body, seq }: ReplayRecord): void => {
+  const agent = collectionOf(state, "agents").get(String(body["agent_id"]))
+  const found = agent === undefined || areNewerRules(body) ? null : judgeActingTier(agent.body as unknown as AgentDocument, evaluationBody(body))
+  if (found !== null) state.differences.push({ collection: "records", id: String(seq), path: "/body/effective_tier", expected: expectedTier(agent!.body as unknown as AgentDocument, evaluationBody(body)), found: String(body["effective_tier"] ?? "nothing") })
+}
+
+/** What ends something names it. */
+const checkReferences = (state: ReplayState, record: ReplayRecord): void => {
+  const wrong = state.references.problem(record)
+  if (wrong !== null) inBody(state, record, wrong.member, wrong.reason)
+}
+
+/** A member of a record that contradicts the records before it. */
+const inBody = (state: ReplayState, { body, seq }: ReplayRecord, member: string, expected: string): void => {
+  state.differences.push({ collection: "records", id: String(seq), path: `/body/${member}`, expected, found: String(body[member]) })
+}
+
+const collectionOf = (state: ReplayState, collection: string): Map<string, ExpectedDocument> => {
+  const documents = state.documents.get(collection) ?? new Map<string, ExpectedDocument>()
+  state.documents.set(collection, documents)
+  return documents
+}
+
+const contradiction = (state: ReplayState, collection: string, id: string, expected: string, record: ReplayRecord): void => {
+  state.differences.push({ collection, id, path: "", expected, found: `${record.kind} at seq ${record.seq}` })
+}

@@ -1,0 +1,30 @@
+/** Folds a waiver's records into the document they say there is. */
+import { parseInstant } from "@flyball/evidence"
+import { partMembers } from "../records/part-json.ts"
+import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
+import { type WaiverDocument, waiverMembers, WAIVERS } from "./document.ts"
+
+/** Kinds of waivers' records whose parts the fold reads. */
+export const waiverKindsWithParts: ReadonlyArray<string> = ["waiver.requested", "waiver.granted"]
+
+/** The document after `waiver.requested` or `waiver.granted`: both say all of it. */
+export const foldWaiver = ({ body, kind, parts }: ReplayRecord): ExpectedDocument => {
+  const told = partMembers(parts.get("waiver"))
+  const isGranted = kind === "waiver.granted"
+  const waiver: WaiverDocument = {
+    envelopeId: String(body["envelope_id"]),
+    version: Number(body["version"]),
+    ruleId: String(body["rule_id"]),
+    expiresAtMs: parseInstant(String(body["expires_at"])) ?? 0,
+    requestedBy: String(isGranted ? body["requested_by"] : body["writer"]),
+    grantedBy: isGranted ? String(body["writer"]) : null,
+    status: isGranted ? "granted" : "requested",
+    unless: told.state === "known" ? told.members["unless"] as ReadonlyArray<Json> : null,
+    reason: told.state === "known" ? String(told.members["reason"]) : null
+  }
+  const isLost = told.state !== "known" && told.state !== "erased"
+  return {
+    collection: WAIVERS, id: String(body["waiver_id"]), body: waiver as unknown as JsonMap, unique: {},
+    unknown: isLost ? waiverMembers : [], erased: told.state === "erased" ? waiverMembers : [], personal: waiverMembers
+  }
+}

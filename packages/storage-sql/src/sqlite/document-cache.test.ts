@@ -1,0 +1,107 @@
+import { describe, expect, it } from "@effect/vitest"
+import type { CommitReceipt, Document } from "@flyball/core/storage"
+import { type Asked, NearDocuments } from "./document-cache.ts"
+
+const document = (id: string, version = 1): Document => ({ collection: "agents", id, version, body: {} })
+const receipt = (seq: number): CommitReceipt => ({ records: [], head: { seq, hash: new Uint8Array(32), atMs: seq } })
+const asked = (near: NearDocuments, collection: string, key: string): Asked => {
+  const looked = near.look(collection, key)
+  if (!("shelf" in looked)) throw new Error("it was there already")
+  return looked
+}
+const holds = (near: NearDocuments, collection: string, key: string): boolean => !("shelf" in near.look(collection, key))
+
+describe("documents in memory", () => {
+  it("answers what was found, and that nothing was there, until a commit touches the collection", () => {
+    const near = new NearDocuments()
+    near.keep(asked(near, "agents", "a"), [document("a")], 2)
+    near.keep(asked(near, "agents", "b"), [], 0)
+    near.keep(asked(near, "models", "m"), [document("m")], 2)
+    expect(near.look("agents", "a")).toEqual([document("a")])
+    expect(near.look("agents", "b")).toEqual([])
+    near.changing(new Set(["agents"]))([receipt(1)])
+    expect(holds(near, "agents", "a")).toBe(false)
+    expect(holds(near, "agents", "b")).toBe(false)
+    expect(holds(near, "models", "m")).toBe(true)
+  })
+  it("keeps nothing that was read while a commit was under way, whenever it began and ended", () => {
+    const near = new NearDocuments()
+    const before = asked(near, "agents", "a")
+    const changed = near.changing(new Set(["agents"]))
+    near.keep(before, [document("a")], 2)
+    expect(holds(near, "agents", "a")).toBe(false)
+    const during = asked(near, "agents", "a")
+    near.keep(during, [document("a")], 2)
+    changed([receipt(1)])
+    near.keep(before, [document("a")], 2)
+    near.keep(during, [document("a")], 2)
+    expect(holds(near, "agents", "a")).toBe(false)
+    near.keep(asked(near, "agents", "a"), [document("a", 2)], 2)
+    expect(near.look("agents", "a")).toEqual([document("a", 2)])
+  })
+  it("waits for the last of two commits on one collection", () => {
+    const near = new NearDocuments()
+    const first = near.changing(new Set(["agents"]))
+    const second = near.changing(new Set(["agents"]))
+    first([receipt(1)])
+    near.keep(asked(near, "agents", "a"), [document("a")], 2)
+    expect(holds(near, "agents", "a")).toBe(false)
+    second([receipt(2)])
+    near.keep(asked(near, "agents", "a"), [document("a")], 2)
+    expect(holds(near, "agents", "a")).toBe(true)
+  })
+  it("lets everything go before it holds more than it may, and never keeps what alone is more", () => {
+    const near = new NearDocuments(1_000)
+    near.keep(asked(near, "agents", "a"), [document("a")], 500)
+    near.keep(asked(near, "models", "b"), [document("b")], 500)
+    expect([holds(near, "agents", "a"), holds(near, "models", "b")]).toEqual([false, true])
+    near.keep(asked(near, "models", "c"), [document("c")], 2_000)
+    expect([holds(near, "models", "b"), holds(near, "models", "c")]).toEqual([true, false])
+    // A long question counts like a long answer.
+    near.keep(asked(near, "models", "d".repeat(1_000)), [], 0)
+    expect(holds(near, "models", "d".repeat(1_000))).toBe(false)
+    // What commits let go counts no more.
+    for (let round = 0; round < 10; round++) {
+      near.keep(asked(near, "agents", "a"), [document("a")], 50)
+      near.changing(new Set(["agents"]))([])
+    }
+    expect(holds(near, "models", "b")).toBe(true)
+  })
+})
+
+describe("the head in memory", () => {
+  it("is the last commit's, and unknown while one is under way or after one of which nobody knows", () => {
+    const near = new NearDocuments()
+    expect(near.head).toBeNull()
+    near.keepHead(near.askHead(), receipt(4).head)
+    expect(near.head?.seq).toBe(4)
+    const first = near.changing(new Set())
+    expect(near.head).toBeNull()
+    first([receipt(6), receipt(5)])
+    expect(near.head?.seq).toBe(6)
+    near.changing(new Set())(null)
+    expect(near.head).toBeNull()
+  })
+  it("is none before there is a chain, and nobody outside can change it", () => {
+    const near = new NearDocuments()
+    near.changing(new Set())([receipt(-1)])
+    expect(near.head).toBeNull()
+    const given = receipt(1)
+    near.changing(new Set())([given])
+    given.head.hash.fill(9)
+    near.head!.hash.fill(9)
+    expect(near.head!.hash).toEqual(new Uint8Array(32))
+  })
+  it("is not what was read before or during a commit", () => {
+    const near = new NearDocuments()
+    const before = near.askHead()
+    const changed = near.changing(new Set())
+    const during = near.askHead()
+    near.keepHead(before, receipt(1).head)
+    near.keepHead(during, receipt(1).head)
+    changed(null)
+    near.keepHead(before, receipt(1).head)
+    near.keepHead(during, receipt(1).head)
+    expect(near.head).toBeNull()
+  })
+})
