@@ -44,7 +44,7 @@ export const benchmark: Benchmark = {
         { name: "evaluation", pid: server.pid, port: server.port, path: "/api/v1/bound/evaluations", headers, body: (number) => evaluation(agent.id, number) }
       ]
       const lines: Array<Line> = []
-      for (const load of LOADS) lines.push(...linesOf(load, await inTurn(subjects, load)))
+      for (const load of LOADS) lines.push(...linesOf(load, await queueTask(subjects, load)))
       return lines
     })
   }
@@ -71,7 +71,7 @@ const govern = async (folder: string, port: number, agentId: string): Promise<vo
 }
 
 /** Rounds of all subjects, each time in another order, after one to warm up. */
-const inTurn = async (subjects: ReadonlyArray<Subject>, { callers, requests }: (typeof LOADS)[number]): Promise<ReadonlyMap<Subject["name"], ReadonlyArray<Round>>> => {
+const queueTask = async (subjects: ReadonlyArray<Subject>, { callers, requests }: (typeof LOADS)[number]): Promise<ReadonlyMap<Subject["name"], ReadonlyArray<Round>>> => {
   const rounds = new Map(subjects.map(({ name }) => [name, new Array<Round>()]))
   for (let round = -1; round < ROUNDS; round++) {
     for (const subject of subjects.toSpliced(0, 0, ...subjects).slice((round + 3) % 3, (round + 3) % 3 + 3)) {

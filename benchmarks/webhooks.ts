@@ -44,7 +44,7 @@ const measured = async (receivers: Running, body: () => Promise<void>): Promise<
   }
 }
 
-const told = ({ otherThreads, perSecond, postgres, receivers, thread }: Spent): string =>
+const reported = ({ otherThreads, perSecond, postgres, receivers, thread }: Spent): string =>
   `${perSecond} deliveries/s; processor time for each: ${thread} us in the host's thread, ${otherThreads} in its other threads, ${postgres} in Postgres, ${receivers} in the receivers`
 
 /** Deliveries a second from the engine's start until the last is settled, in turn with the same POSTs by `node:http` alone. */
@@ -65,8 +65,8 @@ const throughput = async (name: string, storage: StorageChoice, keysDir: string,
       await report(receivers)
       const ours = await measured(receivers, sent)
       if (round >= 0) rates.push({ limit: bare.perSecond, value: ours.perSecond })
-      say(`${name}: ${told(ours)}`)
-      say(`${name}, node:http alone: ${told(bare)}`)
+      say(`${name}: ${reported(ours)}`)
+      say(`${name}, node:http alone: ${reported(bare)}`)
     }
   } finally {
     await world.close()

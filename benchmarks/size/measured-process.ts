@@ -38,16 +38,16 @@ export const measured = async (
   child.stderr!.setEncoding("utf8").on("data", (text: string) => (err = (err + text).slice(-4_000)))
   let peakRssMb = 0
   let cpuMs = 0
-  let toldAt = startedAt
+  let loggedAt = startedAt
   const look = setInterval(() => {
     const found = lookAt(child.pid!)
     if (found !== null) {
       peakRssMb = Math.max(peakRssMb, found.peakRssMb)
       cpuMs = Math.max(cpuMs, found.cpuMs)
     }
-    if (performance.now() - toldAt < TELL_MS) return
-    toldAt = performance.now()
-    options.say?.(`  ${name}: ${Math.round((toldAt - startedAt) / 1_000)} s, ${Math.round(cpuMs / 1_000)} s of CPU, ${Math.round(peakRssMb)} MB at most${options.progress === undefined ? "" : `, ${options.progress()}`}`)
+    if (performance.now() - loggedAt < TELL_MS) return
+    loggedAt = performance.now()
+    options.say?.(`  ${name}: ${Math.round((loggedAt - startedAt) / 1_000)} s, ${Math.round(cpuMs / 1_000)} s of CPU, ${Math.round(peakRssMb)} MB at most${options.progress === undefined ? "" : `, ${options.progress()}`}`)
   }, LOOK_MS)
   const status = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject)

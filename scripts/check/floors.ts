@@ -58,7 +58,7 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/contract",
       "@flyball/core",
       "@flyball/core/storage",
-      "@flyball/core/thread",
+      "@flyball/core/examination",
       "@flyball/evidence",
       "@flyball/evidence/node",
       "jose",

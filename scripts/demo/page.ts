@@ -4,7 +4,7 @@ import type { Figures } from "./story.ts"
 
 /** Writes the page. The same figures give the same text. */
 export const pageOf = (figures: Figures): string => {
-  const { erased, full, governed, sparse, tampered, told } = figures
+  const { erased, full, governed, sparse, tampered, reported: told } = figures
   const broken = tampered.findings.find((finding) => finding.code === "E_PREV")
   return [
     "What Flyball just did",

@@ -5,14 +5,14 @@ import { readTraceLine } from "../../apps/server/src/cli/import-trace/trace.ts"
 import { bound, type Bounded } from "./bounds.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
 import { startServer, verify } from "./server.ts"
-import { tell, type Told } from "./told.ts"
+import { tell, type Reported } from "./told.ts"
 
 /** What the page is written from. None of it depends on the day, the machine or the random keys. */
 export interface Figures {
   readonly agents: ReadonlyArray<{ readonly name: string; readonly decisions: number }>
   readonly decisions: number
   readonly again: number
-  readonly told: Told
+  readonly reported: Reported
   readonly governed: Governed
   readonly bounded: Bounded
   readonly records: number
@@ -85,8 +85,8 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     const again = repeated.json.receipts.filter((receipt: { duplicate: boolean }) => receipt.duplicate).length
 
     say("Telling a webhook whose receiver is away, while minutes pass …")
-    const { told, server: toldServer } = await tell(folder, server, admin)
-    server = toldServer
+    const { reported: told, server: reportedServer } = await tell(folder, server, admin)
+    server = reportedServer
 
     say("Checking a signed card, handing an agent over, and letting a week pass for another …")
     const { governed, server: later } = await govern(folder, server, admin, voucher, [agents[0]!, agents[1]!])
@@ -131,7 +131,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       agents: agents.map(({ decisions, name }) => ({ name, decisions })),
       decisions: agents.reduce((sum, agent) => sum + agent.decisions, 0),
       again,
-      told,
+      reported: told,
       governed,
       bounded,
       records: head.json.tree_size,

@@ -6,7 +6,7 @@ import { sendLater } from "./minutes-later.ts"
 import { type RunningServer, startServer } from "./server.ts"
 
 /** What came of it. */
-export interface Told {
+export interface Reported {
   readonly event: string
   /** What each attempt was answered. */
   readonly answers: ReadonlyArray<number>
@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000
 const LATER_MS = [MINUTE_MS, 6 * MINUTE_MS]
 
 /** Has a webhook told of a new key, and answers a server that goes on. */
-export const tell = async (folder: string, server: RunningServer, admin: string): Promise<{ readonly told: Told; readonly server: RunningServer }> => {
+export const tell = async (folder: string, server: RunningServer, admin: string): Promise<{ readonly reported: Reported; readonly server: RunningServer }> => {
   const receiver = await startReceiver([503, 503, 204])
   try {
     const act = async (path: string, body: unknown) => {
@@ -47,14 +47,14 @@ export const tell = async (folder: string, server: RunningServer, admin: string)
     }
     const again = await startServer(folder)
     const [delivery] = (await again.call("GET", `/api/v1/webhooks/${id}/deliveries`, admin)).json
-    const told: Told = {
+    const reported: Reported = {
       event,
       answers: delivery.attempts.map((attempt: { readonly status_code: number }) => attempt.status_code),
       believed: receiver.arrived.filter((one) => isBelieved(one, secret) && !isBelieved({ ...one, body: `${one.body} ` }, secret)).length,
       ids: new Set(receiver.arrived.map(({ headers }) => headers["webhook-id"])).size,
       state: delivery.state
     }
-    return { told, server: again }
+    return { reported: reported, server: again }
   } finally {
     await receiver.close()
   }

@@ -11,11 +11,11 @@ const problems = (schema: Schema.Top & { readonly DecodingServices: never }, val
   const decoded = decode(schema)(value, "body")
   return Result.isFailure(decoded) ? decoded.failure : []
 }
-const told = (items: ReadonlyArray<DetailItem>) => items.map(({ ctx, input, loc, type }) => ({ loc, type, input, ctx }))
+const reported = (items: ReadonlyArray<DetailItem>) => items.map(({ ctx, input, loc, type }) => ({ loc, type, input, ctx }))
 
 describe("a list of problems", () => {
   it("is complete, each place once, golden", () => {
-    assert.deepStrictEqual(told(problems(AgentCreate, {
+    assert.deepStrictEqual(reported(problems(AgentCreate, {
       name: "", org_unit: 7, description: "\0", owner_email: "nobody", autonomy_tier: "L9", model_ids: ["a b", 3], labels: [], recert_due_at: "soon", extra: { a: 1 }, password: "hunter2"
     })), [
       { loc: ["body", "extra"], type: "extra_forbidden", input: { a: 1 }, ctx: {} },
@@ -33,9 +33,9 @@ describe("a list of problems", () => {
   })
 
   it("says what is missing, and what is no object at all", () => {
-    assert.deepStrictEqual(told(problems(AgentCreate, {})), [{ loc: ["body", "name"], type: "missing", input: null, ctx: {} }])
+    assert.deepStrictEqual(reported(problems(AgentCreate, {})), [{ loc: ["body", "name"], type: "missing", input: null, ctx: {} }])
     for (const value of [null, [], "x", 1, true]) {
-      assert.deepStrictEqual(told(problems(AgentCreate, value)), [{ loc: ["body"], type: "dict_type", input: value, ctx: {} }])
+      assert.deepStrictEqual(reported(problems(AgentCreate, value)), [{ loc: ["body"], type: "dict_type", input: value, ctx: {} }])
     }
   })
 

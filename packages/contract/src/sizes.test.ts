@@ -9,27 +9,27 @@ import { integer, list, optional } from "./fields.ts"
 import { PackRequest } from "./packs.ts"
 import { sizesOf } from "./sizes.ts"
 
-const told = (decoded: ReturnType<typeof decodeWitness> | ReturnType<ReturnType<typeof decode>>) =>
+const reported = (decoded: ReturnType<typeof decodeWitness> | ReturnType<ReturnType<typeof decode>>) =>
   Result.isFailure(decoded) ? decoded.failure.map(({ loc, type }) => `${loc.join(".")}: ${type}`) : []
 
 describe("a list that is too long", () => {
   it("has that one problem, whatever is in it", () => {
     for (const item of [1, {}, { client_ref: "r", action: "a" }]) {
-      assert.deepStrictEqual(told(decodeWitness({ decisions: Array.from({ length: 1_001 }, () => item) })), ["body.decisions: too_long"])
+      assert.deepStrictEqual(reported(decodeWitness({ decisions: Array.from({ length: 1_001 }, () => item) })), ["body.decisions: too_long"])
     }
-    assert.deepStrictEqual(told(decodeWitness({ decisions: Array.from({ length: 1_000 }, (_, index) => ({ client_ref: `r${index}`, action: "a" })) })), [])
+    assert.deepStrictEqual(reported(decodeWitness({ decisions: Array.from({ length: 1_000 }, (_, index) => ({ client_ref: `r${index}`, action: "a" })) })), [])
   })
 
   it("stands beside the other problems of its input", () => {
     const long = Array.from({ length: 65 }, () => 7)
-    assert.deepStrictEqual(told(decode(AgentCreate)({ name: "", model_ids: long }, "body")), ["body.model_ids: too_long", "body.name: string_too_short"])
-    assert.deepStrictEqual(told(decode(PackRequest)({ kind: "odd", kinds: long, disclose: long }, "body")), ["body.kinds: too_long", "body.disclose: too_long", "body.kind: enum"])
+    assert.deepStrictEqual(reported(decode(AgentCreate)({ name: "", model_ids: long }, "body")), ["body.model_ids: too_long", "body.name: string_too_short"])
+    assert.deepStrictEqual(reported(decode(PackRequest)({ kind: "odd", kinds: long, disclose: long }, "body")), ["body.kinds: too_long", "body.disclose: too_long", "body.kind: enum"])
   })
 
   it("is found below lists and options, and shown by its beginning", () => {
     const shape = Schema.Struct({ rows: list(Schema.Struct({ cells: optional(list(integer(), 1, 2)) }), 0, 9) })
     const decoded = decode(shape)({ rows: [{ cells: [1] }, { cells: [1, 2, 3] }, { cells: [] }] }, "body")
-    assert.deepStrictEqual(told(decoded), ["body.rows.1.cells: too_long", "body.rows.2.cells: too_short"])
+    assert.deepStrictEqual(reported(decoded), ["body.rows.1.cells: too_long", "body.rows.2.cells: too_short"])
     assert.deepInclude(Result.isFailure(decoded) ? decoded.failure[0]! : {}, { input: [1, 2, 3], ctx: { max_length: 2 } })
   })
 })
@@ -44,8 +44,8 @@ describe("members that a shape does not have", () => {
 
   it("are told of a hundred times an object", () => {
     const extra = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`z${index}`, 1]))
-    assert.strictEqual(told(decode(AgentCreate)({ name: "n", ...extra }, "body")).length, 100)
-    const refs = told(decodeWitness({ decisions: ["a", "b"].map((client_ref) => ({ client_ref, action: "a", ...extra })) }))
+    assert.strictEqual(reported(decode(AgentCreate)({ name: "n", ...extra }, "body")).length, 100)
+    const refs = reported(decodeWitness({ decisions: ["a", "b"].map((client_ref) => ({ client_ref, action: "a", ...extra })) }))
     assert.deepStrictEqual([refs.length, refs[99], refs[100]], [200, "body.decisions.0.z99: extra_forbidden", "body.decisions.1.z0: extra_forbidden"])
   })
 })

@@ -21,7 +21,7 @@ describe("the README", () => {
   it("names every service of the layer, but those that the others need", async () => {
     const [, union] = /^export type GovernorServices = (.+)$/m.exec(await readFile(join(here, "governor/governor-layer.ts"), "utf8"))!
     const [, list] = /gives all services \(([^)]+)\)/.exec(await readFile(join(here, "../README.md"), "utf8"))!
-    assert.deepStrictEqual([...list!.matchAll(/`(\w+)`/g)].map(([, name]) => name), union!.split(" | ").filter((name) => !["OutboxBell", "Tenant"].includes(name)).sort())
+    assert.deepStrictEqual([...list!.matchAll(/`(\w+)`/g)].map(([, name]) => name), union!.split(" | ").filter((name) => !["OutboxListener", "Tenant"].includes(name)).sort())
   })
 
   it("has an example of capture, and one of envelopes", async () => assert.lengthOf(await examples(), 2))

@@ -53,9 +53,9 @@ for (const set of ["evaluate.json", "counts.json", "waivers.json", "traces.json"
           }
         })
         const { approved, failedOn, matchedRule, meters, noticeMs, obligations, outcome, retryAfterMs, stopped, suggestion } = decision
-        const told = { outcome, matched_rule: matchedRule, stopped, failed_on: failedOn, meters, obligations: obligations.map(obligationJson), notice_ms: noticeMs, retry_after_ms: retryAfterMs, suggestion, approved }
+        const reported = { outcome, matched_rule: matchedRule, stopped, failed_on: failedOn, meters, obligations: obligations.map(obligationJson), notice_ms: noticeMs, retry_after_ms: retryAfterMs, suggestion, approved }
         const { nearest, trace: entries, ...rest } = expected
-        assert.deepEqual(told as unknown, rest)
+        assert.deepEqual(reported as unknown, rest)
         if (nearest !== undefined) {
           const explanation = explain(combination, ready.table, ready.point)
           assert.equal(explanation.found === null ? explanation.reason : explanation.found.sentence, nearest)

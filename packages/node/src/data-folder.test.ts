@@ -161,19 +161,19 @@ test("what a killed process left half made is tidied away", async () => {
 
 test("a holder killed at any moment leaves a guard at or past every state it was told of", { timeout: 60_000 }, async () => {
   await dataFolderVkey({ dir, origin: "flyball.example/acme" })
-  let told = 0
+  let reported = 0
   for (let round = 1; round <= 3; round++) {
     const child = spawn(process.execPath, [fileURLToPath(new URL("./testing/guard-child.ts", import.meta.url)), dir], { stdio: ["ignore", "pipe", "inherit"] })
     let lines = 0
     for await (const line of createInterface({ input: child.stdout })) {
-      told = Math.max(told, Number(line))
+      reported = Math.max(reported, Number(line))
       // Killed while it writes the next one.
       if (++lines === round * 7) child.kill("SIGKILL")
     }
     const { guard } = await openFolder({ dir })
-    expect((await guard.read())?.size).toBeGreaterThanOrEqual(told)
+    expect((await guard.read())?.size).toBeGreaterThanOrEqual(reported)
   }
-  expect(told).toBeGreaterThan(20)
+  expect(reported).toBeGreaterThan(20)
 })
 
 describe("a signing key out of a vault", () => {

@@ -1,6 +1,6 @@
 /** The data folder as a choice of keys: signing key and guard in files. */
 import { EvidenceCrypto, Guard, type KeysChoice, keysChoice, KeysUnreadable, OriginInvalid, OriginRefused, Signer, type SigningKey } from "@flyball/core"
-import { isOptions, pathProblem, seen, StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
+import { isOptions, pathProblem, describeValue, StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Context, Effect, Layer } from "effect"
 import { resolve } from "node:path"
@@ -64,11 +64,11 @@ export const dataFolderVkey = async (options: DataFolderOptions): Promise<string
 
 /** What is wrong with the options themselves, before anything is made. That an origin is no name is found when the folder opens. */
 const optionsProblem = (options: DataFolderOptions): KeysUnreadable | OriginInvalid | null => {
-  if (!isOptions(options)) return new KeysUnreadable({ file: "dataFolder", reason: `it takes an object such as { dir: ".flyball" }, not ${seen(options)}` })
+  if (!isOptions(options)) return new KeysUnreadable({ file: "dataFolder", reason: `it takes an object such as { dir: ".flyball" }, not ${describeValue(options)}` })
   const reason = pathProblem("dir", options.dir)
   if (reason !== null) return new KeysUnreadable({ file: "dataFolder", reason })
   const origin: unknown = options.origin
-  return origin === undefined || typeof origin === "string" ? null : new OriginInvalid({ origin: `<${seen(origin)}, which is no string>` })
+  return origin === undefined || typeof origin === "string" ? null : new OriginInvalid({ origin: `<${describeValue(origin)}, which is no string>` })
 }
 
 const opened = (options: DataFolderOptions) =>

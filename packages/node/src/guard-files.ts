@@ -93,8 +93,8 @@ const tidy = async (folder: GuardFolder, number: number, state: SignedState): Pr
 const isMeant = async (folder: GuardFolder, state: SignedState): Promise<boolean> => {
   const bytes = await folder.read(FROM_BACKUP)
   if (bytes === null) return false
-  const told = parseGuardState(fromUtf8(bytes) ?? "")
-  return told === null || sameState(told, state)
+  const reported = parseGuardState(fromUtf8(bytes) ?? "")
+  return reported === null || sameState(reported, state)
 }
 
 const NUMBERED = /^[0-9]{16}$/

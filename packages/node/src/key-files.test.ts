@@ -137,15 +137,15 @@ describe("a folder in which a rotation was stopped", () => {
   })
 
   test("by killing it opens with a key that was told before, and rotates on", { timeout: 60_000 }, async () => {
-    const told = new Set([old])
+    const reported = new Set([old])
     for (let round = 1; round <= 4; round++) {
       const child = spawn(process.execPath, [fileURLToPath(new URL("./testing/rotation-child.ts", import.meta.url)), dir], { stdio: ["ignore", "pipe", "inherit"] })
       let lines = 0
       for await (const line of createInterface({ input: child.stdout })) {
-        told.add(line)
+        reported.add(line)
         if (++lines === round * 3) child.kill("SIGKILL")
       }
-      expect(told).toContain(await dataFolderVkey({ dir, origin }))
+      expect(reported).toContain(await dataFolderVkey({ dir, origin }))
       expect((await text("vkey")).trim()).toMatch(/^flyball\.example\/acme\+/)
     }
     await makeNextKey(dir)

@@ -9,7 +9,7 @@ import { genesisCases } from "./cases/genesis.ts"
 import { hashCases } from "./cases/hashes.ts"
 import { keyCases } from "./cases/keys.ts"
 import { leaseCases } from "./cases/leases.ts"
-import { onceCases } from "./cases/idempotency.ts"
+import { idempotencyCases } from "./cases/idempotency.ts"
 import { outboxCases } from "./cases/outbox.ts"
 import { partCases } from "./cases/parts.ts"
 import { queryCases } from "./cases/queries.ts"
@@ -25,7 +25,7 @@ export const storageCases: ReadonlyArray<StorageCase> = [
   ...recordCases,
   ...queryCases,
   ...partCases,
-  ...onceCases,
+  ...idempotencyCases,
   ...outboxCases,
   ...claimCases,
   ...forgetCases,

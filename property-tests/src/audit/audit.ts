@@ -111,10 +111,10 @@ function* once(what: string, found: ReadonlyMap<string, ReadonlyArray<Landed>>, 
     if (all.length > 1) yield `${ref} is ${what} ${all.length} times`
     if (!sent.has(ref)) yield `${ref} is ${what}, which nobody asked for`
   }
-  for (const [ref, told] of acknowledged) {
+  for (const [ref, reported] of acknowledged) {
     const there = found.get(ref)?.[0]
     if (there === undefined) yield `${ref} was acknowledged as ${what}, and is not`
-    else if (told !== null && (there.seq !== told.seq || there.hash !== told.hash)) yield `${ref} was acknowledged as ${what} at ${told.seq} with ${told.hash}, and is at ${there.seq} with ${there.hash}`
+    else if (reported !== null && (there.seq !== reported.seq || there.hash !== reported.hash)) yield `${ref} was acknowledged as ${what} at ${reported.seq} with ${reported.hash}, and is at ${there.seq} with ${there.hash}`
   }
 }
 

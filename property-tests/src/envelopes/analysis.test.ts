@@ -78,9 +78,9 @@ describe("lint", () => {
       assert.equal(uncovered?.volume ?? "0", String(truth.uncovered.length))
       assert.equal(report.domain, String(truth.points.length))
       const faults = tierFaults(compiled)
-      const told = report.findings.filter(({ code }) => code === "E104")
-      assert.equal(told.length > 0, faults.size > 0, `tier faults: ${[...faults].join()}`)
-      for (const { rules } of told) assert.isTrue(faults.has(rules[0] ?? "default"))
+      const reported = report.findings.filter(({ code }) => code === "E104")
+      assert.equal(reported.length > 0, faults.size > 0, `tier faults: ${[...faults].join()}`)
+      for (const { rules } of reported) assert.isTrue(faults.has(rules[0] ?? "default"))
     }), { numRuns })
   })
 

@@ -29,7 +29,7 @@ const enumerated = (condition: unknown, signals: Domains): unknown => {
 }
 
 /** A rule that an author may write in either way. */
-const told = fc.record({
+const reported = fc.record({
   outcome: fc.constantFrom("require_review", "deny", "halt"),
   when: fc.oneof(
     fc.constantFrom("amount", "paid", "due", "limit").map((signal) => [{ signal, gt: 0 }]),
@@ -64,7 +64,7 @@ const nothing: HistoryJson = { events: [], declared: [], fromSeq: 0, toSeq: 0, f
 describe("what one person may publish alone for an org unit", () => {
   it("makes nobody freer: neither agents without envelopes of their own nor those with", () => {
     const counts = { alone: 0, equal: 0, two: 0 }
-    fc.assert(fc.property(layerJson, layerJson, fc.constantFrom("more", "less", "words", "words"), ruleJson, told, fc.nat(), fc.array(layerInputs, { minLength: 8, maxLength: 8 }), (bare, own, how, rule, more, at, asked) => {
+    fc.assert(fc.property(layerJson, layerJson, fc.constantFrom("more", "less", "words", "words"), ruleJson, reported, fc.nat(), fc.array(layerInputs, { minLength: 8, maxLength: 8 }), (bare, own, how, rule, more, at, asked) => {
       const unit = mended({ ...bare, rules: [...bare.rules, { id: "told", ...more }] })
       const next = edited(unit, how, rule as Json, at)
       const answered = answer({ kind: "diff", about: { json: next, surroundings: { outer: [], inner: texts(own), tier: 4, blastRadii: [], grantable: "any", toolsSeen: [] }, history: nothing, before: { layers: texts(unit), own: jsonOf(unit) } } }, inPlaceLimits)

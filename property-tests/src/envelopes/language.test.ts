@@ -52,8 +52,8 @@ describe("compiled boxes", () => {
         const contributes = input.tool !== "order.read"
         const decision = ask(one, input)
         const expected = naive(json, values, { spend: spent + (contributes ? input.paid : 0) })
-        const told = { outcome: decision.outcome as string, rule: decision.matchedRule, holds: decision.failedOn.map((failed) => failed === -1) }
-        assert.deepEqual(told, { ...expected, holds: [...expected.holds] }, JSON.stringify(input))
+        const reported = { outcome: decision.outcome as string, rule: decision.matchedRule, holds: decision.failedOn.map((failed) => failed === -1) }
+        assert.deepEqual(reported, { ...expected, holds: [...expected.holds] }, JSON.stringify(input))
         compared++
       }
     }), runs(800))

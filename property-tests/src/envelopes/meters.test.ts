@@ -14,18 +14,18 @@ describe("a meter", () => {
   it("holds the contributions of (t - W, t], settled and without those voided, at every record", () => fc.assert(fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
     const book = new MeterBook()
     const meter = { id: "m", windowMs: WINDOW_MS }
-    const told: Array<{ readonly id: string; readonly key: string; readonly atMs: number; amount: number; isVoid: boolean }> = []
+    const reported: Array<{ readonly id: string; readonly key: string; readonly atMs: number; amount: number; isVoid: boolean }> = []
     let atMs = 0
     acts.forEach(({ amount, key, stepMs, what, which }, seq) => {
       atMs += stepMs
-      const inWindow = told.filter((one) => one.key === key && !one.isVoid && one.atMs > atMs - WINDOW_MS && one.atMs <= atMs)
+      const inWindow = reported.filter((one) => one.key === key && !one.isVoid && one.atMs > atMs - WINDOW_MS && one.atMs <= atMs)
       const state = book.window(meter, key).state(atMs)
       assert.deepEqual(state, { value: inWindow.reduce((sum, one) => sum + one.amount, 0), count: inWindow.length })
       if (what === "reserve") {
         book.window(meter, key).reserve({ evaluationId: `e${seq}`, atMs, amount })
-        told.push({ id: `e${seq}`, key, atMs, amount, isVoid: false })
+        reported.push({ id: `e${seq}`, key, atMs, amount, isVoid: false })
       }
-      const earlier = told[which % Math.max(1, told.length)]
+      const earlier = reported[which % Math.max(1, reported.length)]
       if (earlier === undefined) return
       if (what === "settle" && !earlier.isVoid) {
         book.window(meter, earlier.key).settle(earlier.id, amount)

@@ -19,7 +19,7 @@ const act = fc.record({
   which: fc.nat()
 })
 
-interface Told {
+interface Reported {
   readonly seq: number
   readonly window: string
   readonly atMs: number
@@ -28,15 +28,15 @@ interface Told {
 }
 
 /** Exact, and told as 2^53 - 1 where it is above that. */
-const sumOf = (told: ReadonlyArray<Told>): number => {
-  const sum = told.reduce((all, { amount }) => all + BigInt(amount), 0n)
+const sumOf = (reported: ReadonlyArray<Reported>): number => {
+  const sum = reported.reduce((all, { amount }) => all + BigInt(amount), 0n)
   return sum > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(sum)
 }
 
 describe("the book of windows", () => {
   it("holds the contributions of (t - W, t] of each length that is asked for, settled, without those voided, and what is past let go of", () => fc.assert(fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
     const book = new WindowBook()
-    let told: Array<Told> = []
+    let told: Array<Reported> = []
     let atMs = 1_000
     const check = (timeMs: number): void => {
       for (const window of ["a", "b"]) for (const windowMs of [WINDOW_MS, LONGER_MS]) {

@@ -37,11 +37,11 @@ export const walkRotation = async (choice: StorageChoice, strike: Strike, keys: 
   const time = new VirtualTime(() => 0)
   const log = new SignLog()
   const scope = Scope.makeUnsafe()
-  const told: { host: Host | null; struck: string | null; calls: number; armed: boolean } = { host: null, struck: null, calls: 0, armed: false }
+  const reported: { host: Host | null; struck: string | null; calls: number; armed: boolean } = { host: null, struck: null, calls: 0, armed: false }
   const board = new FaultBoard((point) => {
-    if (!told.armed || ++told.calls !== strike.call) return null
-    told.struck = point
-    if (strike.kills) told.host?.kill()
+    if (!reported.armed || ++reported.calls !== strike.call) return null
+    reported.struck = point
+    if (strike.kills) reported.host?.kill()
     return strike.kind
   })
   const hop: Hop = { pick: () => 0, callMs: () => 0, stallsPerMille: () => 0, board, busy: (calls) => time.wait(calls), clock: time.clock(), note: () => {}, turn: () => {} }
@@ -54,15 +54,15 @@ export const walkRotation = async (choice: StorageChoice, strike: Strike, keys: 
   try {
     const ports = await open(choice, keys, log, scope)
     const live = Effect.gen(function*() {
-      const first = (told.host = yield* started(time, ports, hop))
+      const first = (reported.host = yield* started(time, ports, hop))
       yield* orDie(first.call(Agents.use((agents) => agents.register({ name: "bot", org_unit: "claims" }, { id: "system:test" })), true))
-      told.armed = true
+      reported.armed = true
       for (let attempt = 0; attempt < 3; attempt++) {
         const ended = yield* first.call(KeyRotation.use(({ rotate }) => rotate), true)
         if (ended === null || Exit.isSuccess(ended)) break
       }
       if (!strike.kills) yield* first.stop()
-      told.armed = false
+      reported.armed = false
       const second = yield* started(time, ports, hop)
       yield* Effect.sleep(AFTERWARDS_MS)
       const before = yield* outside(storedKeys(ports))
@@ -77,9 +77,9 @@ export const walkRotation = async (choice: StorageChoice, strike: Strike, keys: 
     const fiber = Effect.runForkWith(contextIn(time, "world"))(live)
     await time.until(fiber, MOST_STEPS)
     const exit = fiber.pollUnsafe()
-    if (exit === undefined || Exit.isFailure(exit)) return { struck: told.struck, rotations: -1, problems: [`died: ${exit === undefined ? "?" : String(exit.cause)}`] }
+    if (exit === undefined || Exit.isFailure(exit)) return { struck: reported.struck, rotations: -1, problems: [`died: ${exit === undefined ? "?" : String(exit.cause)}`] }
     const ofChain = await Effect.runPromise(chainChecker({ ports, origin: ORIGIN, records: await Effect.runPromise(ports.storage.records({ limit: 1_000 })) } as unknown as Parameters<typeof chainChecker>[0]))
-    return { struck: told.struck, rotations: exit.value.rotations, problems: [...exit.value.problems, ...ofChain, ...signProblems(log.entries)] }
+    return { struck: reported.struck, rotations: exit.value.rotations, problems: [...exit.value.problems, ...ofChain, ...signProblems(log.entries)] }
   } finally {
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }

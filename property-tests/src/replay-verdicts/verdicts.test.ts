@@ -169,8 +169,8 @@ describe("a pack that does not show everything", () => {
   it("still finds who decided, and whom it bound", async () => {
     const seq = where((one) => meters(one).length > 0)
     const shut = (record: OpenRecord): OpenRecord => ({ ...record, parts: record.parts.map((part) => ({ ...part, disclosed: part.name === "signals" ? null : part.disclosed })) })
-    for (const told of [{ mode: "shadow" }, { decided_by: "fail_open" }]) {
-      const { replay, status } = await resealed(changed(open, seq, (record) => shut({ ...record, body: { ...record.body, ...told } })))
+    for (const reported of [{ mode: "shadow" }, { decided_by: "fail_open" }]) {
+      const { replay, status } = await resealed(changed(open, seq, (record) => shut({ ...record, body: { ...record.body, ...reported } })))
       expect([status, replay!.mismatches.map((one) => [one.seq, one.verdict])]).toEqual([1, [[seq, "trace_mismatch"]]])
     }
   })

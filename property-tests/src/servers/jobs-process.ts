@@ -33,7 +33,7 @@ export const startJobs = (databaseUrl: string, dataDir: string, days: number): J
     child.on("error", reject)
     child.on("close", (status, signal) => resolve(signal ?? status))
   })
-  const told = (start: string): Promise<void> => {
+  const reported = (start: string): Promise<void> => {
     const waited = new Promise<void>((resolve, reject) => {
       lines.on("line", (line) => void (line.startsWith(start) && resolve()))
       ended.then((how) => reject(new Error(`the process ended with ${how} before it said "${start}"`)), reject)
@@ -44,13 +44,13 @@ export const startJobs = (databaseUrl: string, dataDir: string, days: number): J
   }
   const next = async (): Promise<number> => {
     const before = suspended
-    await told("looked")
+    await reported("looked")
     return suspended - before
   }
   const looked = next()
   looked.catch(() => {})
   return {
-    begun: told("suspended "),
+    begun: reported("suspended "),
     looked,
     look: () => {
       child.stdin.write("\n")

@@ -82,10 +82,10 @@ const importFile = async (runtime: HostRuntime, path: string, orgUnit: string, t
 
 /** Records what stands before the line that failed, so that the sentence about it is simple; answers the error to report. */
 const afterRest = async (file: string, witness: Witness, cause: unknown): Promise<unknown> => {
-  const inLine = cause instanceof LineProblem || cause instanceof TraceUnreadable
+  const withDocumentLock = cause instanceof LineProblem || cause instanceof TraceUnreadable
   const flushed = await witness.flush().then(() => null, (other: unknown) => other)
   // Of two bad lines the earlier one is told of.
-  const first = inLine && flushed instanceof LineProblem && flushed.line < cause.line ? flushed : cause
+  const first = withDocumentLock && flushed instanceof LineProblem && flushed.line < cause.line ? flushed : cause
   if (first instanceof LineProblem || first instanceof TraceUnreadable) return new Error(`${file}, line ${first.line}: ${first.message}`, { cause: first })
   return (first as NodeJS.ErrnoException).syscall === undefined ? first : new Error(`${file} cannot be read: ${fileProblem(first)}`, { cause: first })
 }

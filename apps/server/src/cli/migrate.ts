@@ -1,7 +1,7 @@
 /** `flyball migrate`: brings the store, and those that recoveries put aside beside it, to this version's schema, or says what that would be. */
 import { migrateRetired, migrateStore, missingInRetired, missingMigrations, type PlannedMigration, type StoreLocation } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
-import { inOurWords } from "../host/open-host.ts"
+import { asStartError } from "../host/open-host.ts"
 import { looksAtStoreFile, prepareStoreFile } from "../host/store-file.ts"
 import { storeLocation, storeName } from "../host/store-location.ts"
 import { readArguments } from "./arguments.ts"
@@ -16,8 +16,8 @@ export const run = command("migrate", async (args) => {
   const dryRun = values["dry-run"] === true
   if (store.kind === "sqlite" && dryRun) looksAtStoreFile(store.file)
   if (store.kind === "sqlite" && !dryRun) prepareStoreFile(store.file, false)
-  const steps = await Effect.runPromise((dryRun ? missingMigrations : migrateStore)(store)).catch((cause: unknown) => Promise.reject(inOurWords(settings, cause)))
-  const retired = await Effect.runPromise((dryRun ? missingInRetired : migrateRetired)(store)).catch((cause: unknown) => Promise.reject(inOurWords(settings, cause)))
+  const steps = await Effect.runPromise((dryRun ? missingMigrations : migrateStore)(store)).catch((cause: unknown) => Promise.reject(asStartError(settings, cause)))
+  const retired = await Effect.runPromise((dryRun ? missingInRetired : migrateRetired)(store)).catch((cause: unknown) => Promise.reject(asStartError(settings, cause)))
   if (steps.length + retired.length === 0) console.log(`${storeName(store)} has the schema of this version: nothing to do.`)
   for (const step of steps) console.log(line(step, store.kind === "sqlite", dryRun))
   for (const { location, steps: beside } of retired) {

@@ -2,7 +2,7 @@
 import { isOrigin, isRecoveryReason, MAX_REASON, recoverGovernor, recoveryNeeded, type RecoveryNeed } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { requireDataFolder } from "../host/data-folder.ts"
-import { inOurWords, storageOf } from "../host/open-host.ts"
+import { asStartError, storageOf } from "../host/open-host.ts"
 import { prepareStoreFile } from "../host/store-file.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
@@ -21,7 +21,7 @@ export const run = command("recover", async (args) => {
   // Without FLYBALL_ORIGIN, which names the old chain: the folder itself says what its keys are for.
   const site = { storage: storageOf(settings, false), keys: dataFolder({ dir: settings.dataDir }), guardForgotten: values["guard-forgotten"] === true }
   const inWords = (cause: unknown): never => {
-    throw inOurWords(settings, cause)
+    throw asStartError(settings, cause)
   }
   const need = await recoveryNeeded(site).catch(inWords)
   if (values["accept-rollback"] !== true || reason === undefined) throw new UsageError(`${given(need)}. ${need.covered < need.stored ? `${uncovered(need)} ` : ""}${missing(values["accept-rollback"] === true, reason)}`)

@@ -77,10 +77,10 @@ const isSameKey = (one: string | null, other: string): boolean => {
 /** The guard in the backup's folder, whose files were compared with their digests. Fails with a sentence where the list says something else of it. */
 const guardOf = async (from: string, { guard, origin }: Manifest): Promise<SignedState | null> => {
   const found = await readGuardState(from)
-  const told = guard === null ? null : { origin, size: guard.size, rootHex: guard.root_hash.slice("sha256:".length) }
-  if (sameState(found, told)) return found
+  const reported = guard === null ? null : { origin, size: guard.size, rootHex: guard.root_hash.slice("sha256:".length) }
+  if (sameState(found, reported)) return found
   const said = (state: SignedState | null): string => state === null ? "no guard" : `${counted(state.size, "signed record")} of ${state.origin} with root ${state.rootHex}`
-  throw new Error(`manifest.json in ${from} tells of ${said(told)}, and the folder guard beside it of ${said(found)}. Use another copy of this backup`)
+  throw new Error(`manifest.json in ${from} tells of ${said(reported)}, and the folder guard beside it of ${said(found)}. Use another copy of this backup`)
 }
 
 const requireInstallable = (state: SignedState | null, held: SignedState | null, { dataDir }: Settings): void => {

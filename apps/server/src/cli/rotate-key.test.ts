@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => me.leave())
 
-interface Told {
+interface Reported {
   readonly oldKey: string
   readonly newKey: string
   readonly seq: number
@@ -18,7 +18,7 @@ interface Told {
 }
 
 /** What the command prints, taken apart. */
-const told = (out: string): Told => {
+const reported = (out: string): Reported => {
   const found = /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\nThe checkpoint of \d+ records carries both signatures:\n\n(.*?\n\n(?:— .*\n)+)\nTell everybody/s.exec(out)
   if (found === null) throw new Error(`The command printed something else: ${out}`)
   return { seq: Number(found[1]), oldKey: found[2]!, newKey: found[3]!, note: found[4]! }
@@ -41,7 +41,7 @@ describe("flyball rotate-key", () => {
     const before = (await me.flyball(["vkey"])).out.trim()
     const ended = await me.flyball(["rotate-key"])
     assert.deepEqual([ended.status, ended.err], [0, ""])
-    const { newKey, note, oldKey, seq } = told(ended.out)
+    const { newKey, note, oldKey, seq } = reported(ended.out)
     assert.deepEqual([oldKey, seq, (await me.flyball(["vkey"])).out.trim()], [before, 300, newKey])
     assert.deepEqual([isSignedBy(note, oldKey), isSignedBy(note, newKey), isSignedBy(note.replace("\n301\n", "\n302\n"), oldKey)], [true, true, false])
     assert.deepEqual(readdirSync(me.path(".flyball")).filter((name) => name.startsWith("signing.key")), ["signing.key"])
@@ -88,7 +88,7 @@ describe("on Postgres", () => {
     await witness("one")
     const first = await me.flyball(["rotate-key"], inDatabase)
     assert.deepEqual([first.status, first.err], [0, ""])
-    const { newKey, note, oldKey } = told(first.out)
+    const { newKey, note, oldKey } = reported(first.out)
     assert.deepEqual([isSignedBy(note, oldKey), isSignedBy(note, newKey)], [true, true])
     await witness("two")
     // Asking for a pack makes the server sign.

@@ -19,7 +19,7 @@ export const run = command("rotate-key", async (args) => {
   return withHost({ readOnly: false }, async (runtime) => {
     // Opening does the last step of a rotation that was cut short: the key that waited is then the current one.
     const finished = waited && !aKeyWaits(settings.dataDir) ? await runtime.runPromise(KeyRotation.use(({ last }) => last)) : null
-    console.log(told(finished ?? (await runtime.runPromise(KeyRotation.use(({ rotate }) => rotate)))))
+    console.log(reported(finished ?? (await runtime.runPromise(KeyRotation.use(({ rotate }) => rotate)))))
     if (finished !== null) console.error("flyball: this rotation had been begun earlier and cut short. It is finished now; no other was begun.")
     return exitStatus.ok
   })
@@ -27,7 +27,7 @@ export const run = command("rotate-key", async (args) => {
 
 const aKeyWaits = (dir: string): boolean => existsSync(dir) && readdirSync(dir).some((name) => name.startsWith(`${SIGNING_KEY}.next-`))
 
-const told = ({ checkpoint, fromVkey, seq, toVkey }: Rotated): string => `The signing key was rotated in record ${seq}.
+const reported = ({ checkpoint, fromVkey, seq, toVkey }: Rotated): string => `The signing key was rotated in record ${seq}.
 
 old key: ${fromVkey}
 new key: ${toVkey}

@@ -71,7 +71,7 @@ export const openHost = async (settings: Settings, { chain, jobs, keyless = fals
     Layer.provideMerge(effectLog(log))
   )
   const runtime: HostRuntime = ManagedRuntime.make(layer)
-  const open = () => runtime.context().catch((cause: unknown) => Promise.reject(inOurWords(settings, cause)))
+  const open = () => runtime.context().catch((cause: unknown) => Promise.reject(asStartError(settings, cause)))
   const openTelling = () => tellingOfNew(settings, SIGNING_KEY, open)
   await (inMemory ? open() : stays ? tellingOfNewFile(secretsKeyPath(settings), SECRETS_KEY, openTelling) : openTelling())
   if (stays && settings.database.kind === "postgres") await bringRetiredAlong(settings, log)
@@ -119,7 +119,7 @@ const keysOf = (settings: Settings): KeysChoice =>
   settings.database.kind === "memory" ? ephemeralKeys() : dataFolder({ dir: settings.dataDir, ...originOption(settings) })
 
 /** The storage speaks to whoever embeds it; an operator has a server to stop. */
-export const inOurWords = (settings: Settings, cause: unknown): unknown =>
+export const asStartError = (settings: Settings, cause: unknown): unknown =>
   cause instanceof TrustStoreUnreadable
     ? new Error(`the trust store ${cause.place} cannot be used: ${cause.reason}. FLYBALL_TRUST_STORE names it`, { cause })
     : settings.database.kind === "sqlite" && cause instanceof Error && cause.message.includes("another process has the database open for writing")

@@ -41,11 +41,11 @@ export const watchedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect
     writes = true
     yield* storage.releaseLease(LEASE, holder)
   }).pipe(Effect.catch(() => Effect.void))
-  let toldAtMs: number | null = null
+  let loggedAtMs: number | null = null
   const tell = Effect.gen(function*() {
     const nowMs = yield* Clock.currentTimeMillis
-    if (toldAtMs !== null && nowMs - toldAtMs < NEWS_MS) return
-    toldAtMs = nowMs
+    if (loggedAtMs !== null && nowMs - loggedAtMs < NEWS_MS) return
+    loggedAtMs = nowMs
     yield* Effect.logError("The store does not take writes. /healthz says so until it does; writing is tried every five seconds.")
   })
   yield* Queue.take(failed).pipe(

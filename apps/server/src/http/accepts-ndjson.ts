@@ -6,7 +6,7 @@ import { LINES_MEDIA } from "@flyball/contract/http"
  *
  * - Spec: api.md, `GET /chain/records`; weights are those of RFC 9110 section 12.5.1.
  */
-export const asksForLines = (accept: string): boolean => {
+export const acceptsNdjson = (accept: string): boolean => {
   if (!accept.includes(LINES_MEDIA)) return false
   const weights = new Map(accept.split(",").map(rangeOf))
   const lines = weights.get(LINES_MEDIA) ?? 0

@@ -23,8 +23,8 @@ export const clientAddress = ({ headers, peer }: Way, isTrusted: ((address: stri
   if (peer === undefined) return null
   const near = plainAddress(peer) ?? peer
   if (isTrusted === null || !isTrusted(near)) return near
-  const told = [listOf(headers["x-forwarded-for"], readXForwardedFor), listOf(headers["forwarded"], readForwarded)].filter((hops) => hops !== null)
-  const [first, second] = told.map((hops) => rightmostUntrusted(near, hops, isTrusted))
+  const reported = [listOf(headers["x-forwarded-for"], readXForwardedFor), listOf(headers["forwarded"], readForwarded)].filter((hops) => hops !== null)
+  const [first, second] = reported.map((hops) => rightmostUntrusted(near, hops, isTrusted))
   return first === undefined || (second !== undefined && second !== first) ? near : first
 }
 

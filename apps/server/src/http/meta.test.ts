@@ -14,9 +14,9 @@ describe("what the service tells of itself", () => {
   })
 
   it("has every closed list of words that the contract has", () => {
-    const told = new Set<unknown>([...Object.values(meta.enums), meta.autonomy_tiers, meta.roles, meta.event_kinds])
+    const reported = new Set<unknown>([...Object.values(meta.enums), meta.autonomy_tiers, meta.roles, meta.event_kinds])
     const elsewhere: ReadonlyArray<unknown> = [detailTypes, eventTypes, missingBody]
-    assert.deepStrictEqual(Object.entries<unknown>(contract).filter(([, value]) => Array.isArray(value) && !told.has(value) && !elsewhere.includes(value)).map(([name]) => name), [])
+    assert.deepStrictEqual(Object.entries<unknown>(contract).filter(([, value]) => Array.isArray(value) && !reported.has(value) && !elsewhere.includes(value)).map(([name]) => name), [])
   })
 
   it("has only kinds of records that the format names", () => {

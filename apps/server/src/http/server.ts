@@ -36,13 +36,13 @@ export interface ServerTimes {
   /** For a reader that takes nothing of an answer, so that one who stops reading does not hold its source open for ever. */
   readonly stallMs: number
   /** How often the first two are looked after. */
-  readonly lookMs: number
+  readonly checkMs: number
   /** For what is under way when the server closes. */
   readonly closeMs: number
 }
 
 /** The times of a server that was told nothing else. */
-export const defaultTimes: ServerTimes = { headersMs: 15_000, requestMs: 60_000, keepAliveMs: 65_000, stallMs: 60_000, lookMs: 5_000, closeMs: 10_000 }
+export const defaultTimes: ServerTimes = { headersMs: 15_000, requestMs: 60_000, keepAliveMs: 65_000, stallMs: 60_000, checkMs: 5_000, closeMs: 10_000 }
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -87,7 +87,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     headersTimeout: times.headersMs,
     requestTimeout: times.requestMs,
     keepAliveTimeout: times.keepAliveMs,
-    connectionsCheckingInterval: times.lookMs,
+    connectionsCheckingInterval: times.checkMs,
     insecureHTTPParser: false,
     // Node would answer these itself, in another form than everything else here.
     requireHostHeader: false,

@@ -22,7 +22,7 @@ it("a trust store that cannot be read is 503 under its own name, nothing is reco
   assert.strictEqual((await world.send("GET", "/healthz")).status, 200)
 
   const { json: { paths, components } } = await world.send("GET", "/openapi.json")
-  const told = Object.entries<Record<string, { readonly responses: Record<string, { readonly $ref: string }> }>>(paths).flatMap(([path, methods]) =>
+  const reported = Object.entries<Record<string, { readonly responses: Record<string, { readonly $ref: string }> }>>(paths).flatMap(([path, methods]) =>
     Object.entries(methods).filter(([, { responses }]) => JSON.stringify(components.responses[responses["503"]!.$ref.split("/").at(-1)!]).includes("trust_store_unavailable")).map(([method]) => `${method} ${path}`))
-  assert.deepStrictEqual(told, ["post /api/v1/agents/{agent_id}/identity"])
+  assert.deepStrictEqual(reported, ["post /api/v1/agents/{agent_id}/identity"])
 })

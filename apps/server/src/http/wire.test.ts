@@ -56,7 +56,7 @@ describe("bodies on the wire", () => {
   })
 
   it("that trickle end with 408", async () => {
-    const { key, port } = await opened({ server: { times: { headersMs: 40, requestMs: 60, lookMs: 20 } } })
+    const { key, port } = await opened({ server: { times: { headersMs: 40, requestMs: 60, checkMs: 20 } } })
     const { ended } = await rawConnection(port, `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{`)
     assert.match(await ended(), /^HTTP\/1\.1 408 [^]*"code":"request_timeout"/)
     const head = await rawConnection(port, "GET /status HTTP/1.1\r\nhost:")

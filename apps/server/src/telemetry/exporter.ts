@@ -34,13 +34,13 @@ export interface SpanExporter {
 export const makeExporter = Effect.fnUntraced(function*(send: SendSpans, lastMs: number = LAST_MS): Effect.fn.Return<SpanExporter, never, Scope.Scope> {
   const waiting: Array<EndedSpan> = []
   let [exported, dropped] = [0, 0]
-  let toldAtMs: number | null = null
+  let loggedAtMs: number | null = null
   const full = yield* Queue.sliding<void>(1)
 
   const tell = Effect.fnUntraced(function*(reason: string) {
     const nowMs = yield* Clock.currentTimeMillis
-    if (toldAtMs !== null && nowMs - toldAtMs < NEWS_MS) return
-    toldAtMs = nowMs
+    if (loggedAtMs !== null && nowMs - loggedAtMs < NEWS_MS) return
+    loggedAtMs = nowMs
     yield* Effect.logWarning(`Spans were dropped: ${reason}. Requests go on without them; /metrics counts them.`)
   })
 

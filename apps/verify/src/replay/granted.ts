@@ -15,7 +15,7 @@ export interface Asked {
 export const askedBy = ({ body, parts }: ReplayRecord, sha256: Sha256): Asked => ({ body, content: contentOf(parts.get("waiver"), sha256) })
 
 /** What both say, by its names in the grant and in the request. */
-const told = [["requested_by", "writer"], ["envelope_id", "envelope_id"], ["version", "version"], ["rule_id", "rule_id"], ["expires_at", "expires_at"]] as const
+const reported = [["requested_by", "writer"], ["envelope_id", "envelope_id"], ["version", "version"], ["rule_id", "rule_id"], ["expires_at", "expires_at"]] as const
 
 /**
  * What is wrong with a grant.
@@ -30,7 +30,7 @@ export const grantProblem = ({ body, parts }: ReplayRecord, asked: Asked | null 
   if (same?.verdict === "second_person_missing") return same
   if (asked === null) return { verdict: "waiver_mismatch", reason: "No record before it says that it was asked for." }
   if (asked === undefined) return { verdict: "withheld", reason: "Its request lies before the first record here, or cannot be read." }
-  for (const [name, wanted] of told) {
+  for (const [name, wanted] of reported) {
     if (body[name] !== asked.body[wanted]) return { verdict: "waiver_mismatch", reason: `The request says ${String(asked.body[wanted])} for ${name}; the grant says ${String(body[name])}.` }
   }
   const granted = contentOf(parts.get("waiver"), sha256)

@@ -5,16 +5,16 @@ const eve = `usr_${"0".repeat(25)}1`
 const again = `usr_${"0".repeat(25)}2`
 
 /** What was recorded, by its seq. */
-interface Told {
+interface Reported {
   readonly seq: number
   readonly kind: string
   readonly body: { readonly [member: string]: string | number }
 }
-const seen = (seq: number, principal_id: string): Told => ({ seq, kind: "principal.seen", body: { kind: "user", principal_id } })
-const erased = (seq: number, target: number, name = "identity"): Told => ({ seq, kind: "part.erased", body: { name, reason: "subject_request", seq: target } })
-const drafted = (seq: number, writer: string): Told => ({ seq, kind: "envelope.drafted", body: { writer } })
+const seen = (seq: number, principal_id: string): Reported => ({ seq, kind: "principal.seen", body: { kind: "user", principal_id } })
+const erased = (seq: number, target: number, name = "identity"): Reported => ({ seq, kind: "part.erased", body: { name, reason: "subject_request", seq: target } })
+const drafted = (seq: number, writer: string): Reported => ({ seq, kind: "envelope.drafted", body: { writer } })
 
-const after = (fromGenesis: boolean, ...chains: ReadonlyArray<readonly [before: number, ...records: ReadonlyArray<Told>]>): People => {
+const after = (fromGenesis: boolean, ...chains: ReadonlyArray<readonly [before: number, ...records: ReadonlyArray<Reported>]>): People => {
   const people = new People(fromGenesis)
   for (const [before, ...records] of chains) {
     for (const record of records) people.take({ ...record, parts: new Map() }, placeOf(record.seq, before), before)
@@ -22,8 +22,8 @@ const after = (fromGenesis: boolean, ...chains: ReadonlyArray<readonly [before: 
   return people
 }
 const verdict = (people: People, writer = again, began: ReadonlyArray<string> = [eve]): string => people.problem(began, writer)?.verdict ?? "another"
-const whole = (...records: ReadonlyArray<Told>) => verdict(after(true, [0, ...records]))
-const range = (...records: ReadonlyArray<Told>) => verdict(after(false, [0, ...records]))
+const whole = (...records: ReadonlyArray<Reported>) => verdict(after(true, [0, ...records]))
+const range = (...records: ReadonlyArray<Reported>) => verdict(after(false, [0, ...records]))
 
 describe("two pseudonyms", () => {
   it("may be one person only where the second was given out after the first one's identity was erased", () => {

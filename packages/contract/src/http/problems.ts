@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { EnvelopeFinding } from "../envelopes.ts"
 import { instant } from "../fields.ts"
 import { codeOf, type Refusal, type RefusalTag } from "../refusals.ts"
-import { toldTag } from "../reported-tag.ts"
+import { reportedTag } from "../reported-tag.ts"
 
 /** A member beside `detail` and `code`. */
 interface Member<R extends Refusal> {
@@ -98,7 +98,7 @@ export interface Problem {
 /** The answer for a refusal or a storage fault; null for anything else, which is a defect. */
 export const problemOf = (error: unknown): Problem | null => {
   if (typeof error !== "object" || error === null || !("_tag" in error) || typeof error._tag !== "string") return null
-  const tag = toldTag(error._tag, error)
+  const tag = reportedTag(error._tag, error)
   const fault = Object.hasOwn(faults, tag) ? faults[tag]! : null
   // What is corrupt is so a second later too: nobody is asked to come back before a person has looked.
   if (fault !== null) return { status: 503, body: { detail: fault, code: codeOf(tag) }, headers: tag === "StorageCorrupt" ? {} : { "retry-after": "1" } }

@@ -21,9 +21,9 @@ describe("a chain that is not in order", () => {
     yield* append0
     const sign = flipped(2)(Effect.flip(session(({ checkpointer }) => checkpointer.now)))
     for (let time = 0; time < 3; time++) assert.strictEqual((yield* sign)._tag, "StorageCorrupt")
-    const [told, ...more] = yield* alarms
-    assert.deepStrictEqual([told, more], [{ code: told!["code"], first_bad_seq: 2, found_by: "signing", resource }, []])
-    assert.match(String(told!["code"]), /^E_/)
+    const [reported, ...more] = yield* alarms
+    assert.deepStrictEqual([reported, more], [{ code: reported!["code"], first_bad_seq: 2, found_by: "signing", resource }, []])
+    assert.match(String(reported!["code"]), /^E_/)
     assert.strictEqual(yield* headSeq, 3)
   }).pipe(Effect.provide(world())))
 

@@ -60,12 +60,12 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
   const checkpointText = Effect.map(latestCheckpoint(storage), (latest) => latest?.note ?? null)
 
   // The root over a head that was told before: it follows from the head, and a head is asked for far oftener than it changes.
-  let told: { readonly recordHash: string; readonly rootHash: string } | null = null
+  let reported: { readonly recordHash: string; readonly rootHash: string } | null = null
   const head: ChainApi["head"] = Effect.gen(function*() {
     const [checkpoint, { hash, seq }] = yield* Effect.all([checkpointText, currentHead], { concurrency: "unbounded" })
     const recordHash = digest(hash)
-    if (told?.recordHash !== recordHash) told = { recordHash, rootHash: digest(yield* tree.rootAt(seq + 1)) }
-    return { seq, record_hash: recordHash, tree_size: seq + 1, root_hash: told.rootHash, checkpoint }
+    if (reported?.recordHash !== recordHash) reported = { recordHash, rootHash: digest(yield* tree.rootAt(seq + 1)) }
+    return { seq, record_hash: recordHash, tree_size: seq + 1, root_hash: reported.rootHash, checkpoint }
   })
 
   // The records say which key is the current one; what was read last is remembered for those who cannot wait.

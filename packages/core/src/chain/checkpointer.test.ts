@@ -104,7 +104,7 @@ describe("in the background", () => {
       yield* pass(LOOK_MS)
       assert.deepStrictEqual(yield* sizes, [1, 1_001])
       yield* append(1_001, 2_000)
-      checkpointer.nudge(Array.from({ length: 1_000 }, () => "decision.witnessed"))
+      checkpointer.onCommit(Array.from({ length: 1_000 }, () => "decision.witnessed"))
       yield* pass(0)
       assert.deepStrictEqual(yield* sizes, [1, 1_001, 2_001])
     }).pipe(Effect.scoped, Effect.provide(world())))
@@ -220,7 +220,7 @@ describe("a guard that forgot", () => {
 })
 
 describe("the last checkpoint, when it cannot be signed", () => {
-  const told = (use: (asked: Effect.Effect<unknown>) => Effect.Effect<unknown, unknown, Storage>) => Effect.gen(function*() {
+  const reported = (use: (asked: Effect.Effect<unknown>) => Effect.Effect<unknown, unknown, Storage>) => Effect.gen(function*() {
     const said: Array<string> = []
     const logger = Logger.layer([Logger.make(({ logLevel, message }) => void said.push(`${logLevel} ${String([message].flat()[0])}`))])
     const stuck = Effect.updateService(Guard, (guard) => ({ ...guard, advance: () => Effect.fail(new StorageUnavailable({ reason: "the disk is full", wrote: "no" })) }))
@@ -229,9 +229,9 @@ describe("the last checkpoint, when it cannot be signed", () => {
   }).pipe(Effect.provide(world()))
   const LAST = "Error The last checkpoint could not be signed. The next start signs for what the store holds."
 
-  it.effect("is told of by whoever closes", () => Effect.map(told(() => append(1, 1)), (said) => assert.deepStrictEqual(said, [LAST])))
-  it.effect("is not told of again to whoever asked for it", () => Effect.map(told((asked) => Effect.andThen(append(1, 1), asked)), (said) => assert.deepStrictEqual(said, [])))
-  it.effect("is told of where records came after that", () => Effect.map(told((asked) => asked.pipe(Effect.andThen(append(1, 1)))), (said) => assert.deepStrictEqual(said, [LAST])))
+  it.effect("is told of by whoever closes", () => Effect.map(reported(() => append(1, 1)), (said) => assert.deepStrictEqual(said, [LAST])))
+  it.effect("is not told of again to whoever asked for it", () => Effect.map(reported((asked) => Effect.andThen(append(1, 1), asked)), (said) => assert.deepStrictEqual(said, [])))
+  it.effect("is told of where records came after that", () => Effect.map(reported((asked) => asked.pipe(Effect.andThen(append(1, 1)))), (said) => assert.deepStrictEqual(said, [LAST])))
 })
 
 describe("a store that was put back under a running process", () => {

@@ -53,7 +53,7 @@ export interface CheckpointerApi {
   /** A checkpoint that covers everything committed before the call. */
   readonly now: Effect.Effect<Checkpoint, ReadFault>
   /** Tells of records just committed, so that what is due is signed without waiting for the next look. Never fails, never waits. */
-  readonly nudge: (kinds: ReadonlyArray<string>) => void
+  readonly onCommit: (kinds: ReadonlyArray<string>) => void
 }
 
 /** Signs checkpoints. */
@@ -98,7 +98,7 @@ const make = Effect.gen(function*() {
   }), () => Effect.map(sizeOrUnknown, (size) => void (refusedFor = { size })))
 
   let unsignedSinceNanos: bigint | null = null
-  let told = 0
+  let reported = 0
   let urgent = false
 
   const look = Effect.gen(function*() {
@@ -115,7 +115,7 @@ const make = Effect.gen(function*() {
     const due = urgent || to + 1 - from >= CHECKPOINT_RECORDS || nowNanos - unsignedSinceNanos >= CHECKPOINT_NANOS ||
       (yield* storage.records({ from, to, kinds: urgentKinds, limit: 1 })).length > 0
     if (!due) return
-    told = 0
+    reported = 0
     urgent = false
     if ((yield* signIfHolder) !== null) unsignedSinceNanos = null
   })
@@ -137,10 +137,10 @@ const make = Effect.gen(function*() {
 
   return Checkpointer.of({
     now,
-    nudge: (kinds) => {
-      told += kinds.length
+    onCommit: (kinds) => {
+      reported += kinds.length
       urgent ||= kinds.some((kind) => urgentKinds.includes(kind))
-      if (urgent || told >= CHECKPOINT_RECORDS) Queue.offerUnsafe(wake, undefined)
+      if (urgent || reported >= CHECKPOINT_RECORDS) Queue.offerUnsafe(wake, undefined)
     }
   })
 })
@@ -148,5 +148,5 @@ const make = Effect.gen(function*() {
 const readOnly = Effect.map(Storage, (storage) =>
   Checkpointer.of({
     now: Effect.flatMap(latestCheckpoint(storage), (latest) => latest === null ? Effect.fail(new StorageUnavailable({ reason: NO_CHECKPOINT, wrote: "no" })) : Effect.succeed(latest)),
-    nudge: () => undefined
+    onCommit: () => undefined
   }))

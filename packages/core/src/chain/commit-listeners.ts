@@ -8,7 +8,7 @@ import { type ChangeSet, Storage } from "../storage/port.ts"
  *
  * What `commit` answers may be run once: the ChangeSet is let go of when the store has it, since the garbage collector would copy what waits for its commit.
  */
-export const nudgingStorage: Layer.Layer<Storage, never, Storage | Checkpointer> = Layer.effect(Storage, Effect.gen(function*() {
+export const checkpointingStorage: Layer.Layer<Storage, never, Storage | Checkpointer> = Layer.effect(Storage, Effect.gen(function*() {
   const storage = yield* Storage
   const checkpointer = yield* Checkpointer
   return Storage.of({
@@ -23,7 +23,7 @@ export const nudgingStorage: Layer.Layer<Storage, never, Storage | Checkpointer>
         return once
       })
       return Effect.map(commit, (receipt) => {
-        checkpointer.nudge(kinds)
+        checkpointer.onCommit(kinds)
         return receipt
       })
     }

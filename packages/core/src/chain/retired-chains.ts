@@ -57,13 +57,13 @@ export const checkRetired: Effect.Effect<ReadonlyArray<RetiredCheck>, ReadFault,
   const crypto = yield* EvidenceCrypto
   const current = yield* Storage
   const chains = yield* retiredChains
-  const told = [
+  const reported = [
     ...(yield* Effect.forEach(chains.slice(1), ({ storage }) => withRetired(storage, (open) => readPrevious(open, crypto)))),
     yield* readPrevious(current, crypto)
   ]
   const checks = yield* Effect.forEach(chains, (chain) => withRetired(chain.storage, (storage) =>
-    checkChain(storage, crypto, chain, told.find((previous) => previous?.origin === chain.origin) ?? null)))
-  const missing = told.filter((previous) => previous !== null && previous.storedSize > 0 && !chains.some(({ origin }) => origin === previous.origin)) as ReadonlyArray<Previous>
+    checkChain(storage, crypto, chain, reported.find((previous) => previous?.origin === chain.origin) ?? null)))
+  const missing = reported.filter((previous) => previous !== null && previous.storedSize > 0 && !chains.some(({ origin }) => origin === previous.origin)) as ReadonlyArray<Previous>
   return [...missing.map(lost), ...checks]
 })
 

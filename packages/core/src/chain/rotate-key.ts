@@ -12,7 +12,7 @@
  */
 import { formatVkey } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
-import { commitPlanned } from "../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../storage/commit-with-retry.ts"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { Chain } from "./chain.ts"
@@ -75,7 +75,7 @@ const make = Effect.gen(function*() {
     // A step 4 that was cut short comes first: the next key is then the current one.
     yield* settleRotation(parts)
     yield* rotation.prepare
-    const seq = yield* commitPlanned(storage, Effect.gen(function*() {
+    const seq = yield* commitWithRetry(storage, Effect.gen(function*() {
       const { current, next } = yield* heldKeys(signer)
       const held = { current: formatVkey(origin, current.publicKey), next: next === null ? null : formatVkey(origin, next.publicKey) }
       const receipt = yield* storage.commit(yield* Effect.fromResult(planRotation(crypto, yield* chainKeys(storage, crypto), held)))

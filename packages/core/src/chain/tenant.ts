@@ -1,7 +1,7 @@
 /** Whose deployment this is. Spec: api "Conventions", `tenant_id` is fixed at the first start. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Chain } from "./chain.ts"
-import { commitPlanned } from "../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 
 /** Where the choice is kept. Working state: no record tells of it, since it says nothing about an agent. */
@@ -34,7 +34,7 @@ export class Tenant extends Context.Service<Tenant, { readonly tenantId: string 
       const { readOnly = false, tenantId } = options
       yield* Chain
       const storage = yield* Storage
-      const fixed = yield* commitPlanned(storage, Effect.gen(function*() {
+      const fixed = yield* commitWithRetry(storage, Effect.gen(function*() {
         const document = yield* storage.get(SETTINGS, TENANT)
         if (document !== null) return String(document.body["tenantId"])
         const chosen = tenantId ?? defaultTenantId

@@ -4,7 +4,7 @@
 const MAX_SHOWN = 80
 
 /** A few words for a value of any kind. Not for secrets: a text is shown. */
-export const seen = (value: unknown): string => {
+export const describeValue = (value: unknown): string => {
   switch (typeof value) {
     case "string":
       return JSON.stringify(value.slice(0, MAX_SHOWN))
@@ -25,5 +25,5 @@ export const isOptions = (value: unknown): value is object => typeof value === "
 export const pathProblem = (option: string, value: unknown): string | null => {
   if (typeof value === "string" && value !== "" && !value.includes("\0")) return null
   const instead = value === "" ? "; write . for the folder that the process runs in" : value instanceof URL ? "; write fileURLToPath(url)" : ""
-  return `${option} is a path, a string that is not empty, not ${seen(value)}${instead}`
+  return `${option} is a path, a string that is not empty, not ${describeValue(value)}${instead}`
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { countingTurns } from "../testing/counting-turns.ts"
-import { inTurn, turnTasks } from "./task-queue.ts"
+import { queueTask, tasksPerTurn } from "./task-queue.ts"
 
 describe("work in turns", () => {
   it("does tasks in order, a few in each turn, and never before the one who asks lets go", () =>
@@ -8,20 +8,20 @@ describe("work in turns", () => {
       const doneIn: Array<number> = []
       const order: Array<number> = []
       const all = new Promise<void>((done) => {
-        for (let index = 0; index < turnTasks * 5; index++) {
-          inTurn(() => {
+        for (let index = 0; index < tasksPerTurn * 5; index++) {
+          queueTask(() => {
             order.push(index)
             doneIn.push(turn())
-            if (order.length === turnTasks * 5) done()
+            if (order.length === tasksPerTurn * 5) done()
           })
         }
       })
       assert.deepStrictEqual(order, [])
       await all
-      assert.deepStrictEqual(order, Array.from({ length: turnTasks * 5 }, (_, index) => index))
+      assert.deepStrictEqual(order, Array.from({ length: tasksPerTurn * 5 }, (_, index) => index))
       const counts = new Map<number, number>()
       for (const at of doneIn) counts.set(at, (counts.get(at) ?? 0) + 1)
-      assert.isAtMost(Math.max(...counts.values()), turnTasks)
+      assert.isAtMost(Math.max(...counts.values()), tasksPerTurn)
     }))
 
   it("ends a turn when what tasks and the reactions of their promises do has taken its time", () =>
@@ -31,7 +31,7 @@ describe("work in turns", () => {
         while (performance.now() < untilMs);
       }
       const doneIn: Array<number> = []
-      await Promise.all(Array.from({ length: 6 }, () => new Promise<void>((done) => inTurn(done)).then(() => {
+      await Promise.all(Array.from({ length: 6 }, () => new Promise<void>((done) => queueTask(done)).then(() => {
         busy()
         doneIn.push(turn())
       })))
@@ -49,15 +49,15 @@ describe("work in turns", () => {
       })
     })
     await new Promise<void>((done) => {
-      inTurn(() => {
+      queueTask(() => {
         order.push("first")
-        inTurn(() => {
+        queueTask(() => {
           order.push("last")
           done()
         })
         throw new Error("a caller's")
       })
-      inTurn(() => order.push("second"))
+      queueTask(() => order.push("second"))
     })
     assert.instanceOf(await thrown, Error)
     assert.deepStrictEqual(order, ["first", "second", "last"])

@@ -9,7 +9,7 @@
 /** How long one turn works, about. A task is not cut, so its last one comes on top. */
 const turnMs = 0.5
 /** Tasks in one turn, at most: a slow machine's clock must not be needed to know that there is an end. */
-export const turnTasks = 50
+export const tasksPerTurn = 50
 
 /** Done tasks that are kept before the queue is moved up. */
 const longQueue = 1_000
@@ -24,7 +24,7 @@ let left = 0
 let untilMs = 0
 
 /** Does a task soon, after all those that came before it, and never before what runs now has let go of the thread. */
-export const inTurn = (task: () => void): void => {
+export const queueTask = (task: () => void): void => {
   tasks.push(task)
   if (!begun) begin()
 }
@@ -37,7 +37,7 @@ export const isTurnFree = (): boolean => {
 
 const begin = (): void => {
   begun = true
-  left = turnTasks
+  left = tasksPerTurn
   untilMs = performance.now() + turnMs
   setImmediate(next)
   queueMicrotask(step)

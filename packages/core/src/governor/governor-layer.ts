@@ -15,7 +15,7 @@ import { Erasure } from "../outward/erasure/service.ts"
 import { Evaluations } from "../verdicts/evaluations/service.ts"
 import { Identities } from "../registry/identity/service.ts"
 import { IngestKeys } from "../registry/ingest-keys/service.ts"
-import { nudgingStorage } from "../chain/commit-listeners.ts"
+import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { Models } from "../registry/models/service.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Principals } from "../registry/principals/service.ts"
@@ -24,7 +24,7 @@ import { Replay } from "../outward/replay/service.ts"
 import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
 import { Waivers } from "../verdicts/waivers/service.ts"
-import { OutboxBell, ringingStorage } from "../outward/webhooks/outbox-listener.ts"
+import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
 import { Webhooks } from "../outward/webhooks/service.ts"
 import type { WebhookSettingsInvalid } from "../outward/webhooks/settings-problem.ts"
 
@@ -44,7 +44,7 @@ export interface GovernorLayerOptions {
 export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvalid
 
 /** Everything a governor offers. */
-export type GovernorServices = AccessMapping | Agents | Models | Provenance | Principals | IngestKeys | Identities | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant | Webhooks | OutboxBell | Envelopes | Evaluations | Waivers
+export type GovernorServices = AccessMapping | Agents | Models | Provenance | Principals | IngestKeys | Identities | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant | Webhooks | OutboxListener | Envelopes | Evaluations | Waivers
 
 /**
  * All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two governors.
@@ -53,11 +53,11 @@ export type GovernorServices = AccessMapping | Agents | Models | Provenance | Pr
  */
 export const governorLayer = (options: GovernorLayerOptions = {}): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
-  const writing = Layer.mergeAll(AccessMapping.layer, Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)), Envelopes.layer, Evaluations.layer, Waivers.layer, Models.layer, Provenance.layer, Principals.layer, IngestKeys.layer, Capture.layer, Webhooks.layer).pipe(Layer.provide(nudgingStorage))
+  const writing = Layer.mergeAll(AccessMapping.layer, Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)), Envelopes.layer, Evaluations.layer, Waivers.layer, Models.layer, Provenance.layer, Principals.layer, IngestKeys.layer, Capture.layer, Webhooks.layer).pipe(Layer.provide(checkpointingStorage))
   return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer(options), KeyRotation.layer(options)).pipe(
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing),
-    Layer.provide(ringingStorage),
-    Layer.provideMerge(OutboxBell.layer)
+    Layer.provide(notifyingStorage),
+    Layer.provideMerge(OutboxListener.layer)
   )
 }

@@ -11,27 +11,27 @@ import { Erasure } from "../outward/erasure/service.ts"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
-import { accessMappingDoor } from "./clients/access-mapping-client.ts"
-import type { AccessMappingDoor } from "./clients/access-mapping-client-types.ts"
-import { agentsDoor } from "./clients/agents-client.ts"
-import type { AgentsDoor } from "./clients/agents-client-types.ts"
-import { envelopesDoor, evaluationsDoor, waiversDoor } from "./clients/bound-client.ts"
-import type { EnvelopesDoor, EvaluationInfo, EvaluationInput, ExplanationInfo, VoidInfo, WaiversDoor } from "./clients/bound-client-types.ts"
-import { chainDoor } from "./clients/chain-client.ts"
-import { type Door, openDoor } from "./clients/client.ts"
+import { accessMappingClient } from "./clients/access-mapping-client.ts"
+import type { AccessMappingClient } from "./clients/access-mapping-client-types.ts"
+import { agentsClient } from "./clients/agents-client.ts"
+import type { AgentsClient } from "./clients/agents-client-types.ts"
+import { envelopesClient, evaluationsClient, waiversClient } from "./clients/bound-client.ts"
+import type { EnvelopesClient, EvaluationInfo, EvaluationInput, ExplanationInfo, VoidInfo, WaiversClient } from "./clients/bound-client-types.ts"
+import { chainClient } from "./clients/chain-client.ts"
+import { type Client, openClient } from "./clients/client.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
 import { decoded, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGap, decodePack, decodeSettle } from "./clients/input.ts"
 import { acting, writerOf } from "./clients/acting.ts"
 import type { ActOptions, CallOptions } from "./clients/call-options.ts"
 import type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./clients/chain-types.ts"
 import type { DecisionFilter, DecisionInfo, DecisionInput, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt } from "./clients/decision-types.ts"
-import { modelsDoor } from "./clients/models-client.ts"
-import type { ModelsDoor } from "./clients/models-client-types.ts"
-import { provenanceDoor } from "./clients/provenance-client.ts"
-import type { ProvenanceDoor } from "./clients/provenance-client-types.ts"
-import { leadingTexts } from "./clients/require-string-ids.ts"
-import { webhooksDoor } from "./clients/webhooks-client.ts"
-import type { WebhooksDoor } from "./clients/webhooks-client-types.ts"
+import { modelsClient } from "./clients/models-client.ts"
+import type { ModelsClient } from "./clients/models-client-types.ts"
+import { provenanceClient } from "./clients/provenance-client.ts"
+import type { ProvenanceClient } from "./clients/provenance-client-types.ts"
+import { requireStringIds } from "./clients/require-string-ids.ts"
+import { webhooksClient } from "./clients/webhooks-client.ts"
+import type { WebhooksClient } from "./clients/webhooks-client-types.ts"
 import { isLeftOut, refuseOddOptions } from "./invalid-options.ts"
 import { backgroundLog, toStandardError } from "./background-log.ts"
 import type { LogLine } from "./log-line.ts"
@@ -66,11 +66,11 @@ export interface GovernorOptions {
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
-  readonly agents: AgentsDoor
+  readonly agents: AgentsClient
   /** How far agents may go alone. */
-  readonly envelopes: EnvelopesDoor
+  readonly envelopes: EnvelopesClient
   /** Exceptions to one rule, for a time. */
-  readonly waivers: WaiversDoor
+  readonly waivers: WaiversClient
   /** Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. The input counts as it is at the call. */
   evaluate(input: EvaluationInput, options?: CallOptions): Promise<EvaluationInfo>
   evaluation(id: string, options?: CallOptions): Promise<EvaluationInfo>
@@ -79,13 +79,13 @@ export interface Governor extends AsyncDisposable {
   /** Says that what was evaluated was not done: meters get back what they reserved for it. Once, and not after it was settled. */
   voidEvaluation(id: string, why?: { readonly reason?: string | null | undefined }, options?: ActOptions): Promise<VoidInfo>
   /** The models that agents use. */
-  readonly models: ModelsDoor
+  readonly models: ModelsClient
   /** What agents are made of. */
-  readonly provenance: ProvenanceDoor
+  readonly provenance: ProvenanceClient
   /** Which claims of a person's token grant which role where. */
-  readonly accessMapping: AccessMappingDoor
+  readonly accessMapping: AccessMappingClient
   /** Who is told of what happens here. */
-  readonly webhooks: WebhooksDoor
+  readonly webhooks: WebhooksClient
   /** Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. One counts as it is at the call; a list is not to be changed before the promise settles. */
   witness(agentId: string, decisions: DecisionInput | ReadonlyArray<DecisionInput>, options?: CallOptions): Promise<Receipts>
   /** Adds the outcome of a decision, once. */
@@ -135,8 +135,8 @@ export const openGovernor = async (options: GovernorOptions): Promise<Governor> 
   }
   const writer = writerOf(systemHost, options.writer)
   refuseOddOptions(options)
-  const door = await openDoor(ManagedRuntime.make(layerFor(options)))
-  return governorOver(door, writer.id)
+  const client = await openClient(ManagedRuntime.make(layerFor(options)))
+  return governorOver(client, writer.id)
 }
 
 const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unknown> => {
@@ -157,7 +157,7 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
   )
 }
 
-const captureDoor = ({ run }: Door, writer: Writer): Pick<Governor, "witness" | "settle" | "captureGap" | "decisions"> => ({
+const captureClient = ({ run }: Client, writer: Writer): Pick<Governor, "witness" | "settle" | "captureGap" | "decisions"> => ({
   witness: (agentId, decisions, options) =>
     run(Effect.flatMap(decodeDecisions(decisions), (batch) => Capture.use((capture) => capture.witness(agentId, batch, writer))), options),
   settle: (decisionId, outcome, options) =>
@@ -168,21 +168,21 @@ const captureDoor = ({ run }: Door, writer: Writer): Pick<Governor, "witness" | 
     run(Effect.flatMap(decodeDecisionFilter(filter), (query) => Capture.use((capture) => capture.list(agentId, query))), options)
 })
 
-const governorOver = (door: Door, writerId: string): Governor => {
+const governorOver = (door: Client, writerId: string): Governor => {
   const writer = { id: writerId }
   const { run } = door
   const act = acting(door, writer)
   return {
-    agents: leadingTexts(agentsDoor(door, writer), { register: 0, list: 0, orphans: 0 }),
-    envelopes: leadingTexts(envelopesDoor(door, writer), { create: 0, list: 0 }),
-    waivers: leadingTexts(waiversDoor(door, writer), { grant: 2 }),
-    ...leadingTexts(evaluationsDoor(door, writer), { evaluate: 0 }),
-    models: leadingTexts(modelsDoor(door, writer), { create: 0, list: 0 }),
-    provenance: leadingTexts(provenanceDoor(door, writer)),
-    accessMapping: accessMappingDoor(door, writer),
-    webhooks: leadingTexts(webhooksDoor(door, writer), { create: 0, list: 0, redeliver: 2 }),
-    ...leadingTexts(captureDoor(door, writer)),
-    chain: chainDoor(door),
+    agents: requireStringIds(agentsClient(door, writer), { register: 0, list: 0, orphans: 0 }),
+    envelopes: requireStringIds(envelopesClient(door, writer), { create: 0, list: 0 }),
+    waivers: requireStringIds(waiversClient(door, writer), { grant: 2 }),
+    ...requireStringIds(evaluationsClient(door, writer), { evaluate: 0 }),
+    models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
+    provenance: requireStringIds(provenanceClient(door, writer)),
+    accessMapping: accessMappingClient(door, writer),
+    webhooks: requireStringIds(webhooksClient(door, writer), { create: 0, list: 0, redeliver: 2 }),
+    ...requireStringIds(captureClient(door, writer)),
+    chain: chainClient(door),
     erase: (target, options) =>
       act((who) => Effect.flatMap(decoded(decodeErasure, target), (erasure) => Erasure.use((service) => service.erase(erasure, who))), options),
     exportPack: (request, options) => {

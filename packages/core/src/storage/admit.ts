@@ -45,7 +45,7 @@ export const admit = (change: ChangeSet, view: StoreView): Admission => {
   for (const { collection, id, expectedVersion } of change.puts ?? []) if (expectedVersion !== null) versionConflict(conflicts, view, collection, id, expectedVersion)
   for (const { collection, id, version } of change.deletes ?? []) versionConflict(conflicts, view, collection, id, version)
   uniqueConflicts(conflicts, change, view)
-  const fates = onceFates(conflicts, records, view, change.expectNew === true)
+  const fates = idempotencyFates(conflicts, records, view, change.expectNew === true)
   for (const { seq, name } of change.erase ?? []) {
     const found = view.part(seq, name)
     if (found !== "present") conflicts.push({ _tag: "Part", seq, name, found })
@@ -77,7 +77,7 @@ const uniqueConflicts = (conflicts: Array<Conflict>, change: ChangeSet, view: St
 
 const fresh: Fate = { _tag: "Fresh" }
 
-const onceFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraft>, view: StoreView, mustBeNew: boolean): ReadonlyArray<Fate> => {
+const idempotencyFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraft>, view: StoreView, mustBeNew: boolean): ReadonlyArray<Fate> => {
   const earlier = new Map<string, { readonly index: number; readonly digest: string }>()
   return records.map(({ once }, index) => {
     if (once === undefined) return fresh

@@ -1,6 +1,6 @@
 /** Read, plan, commit, and again when what was read has changed meanwhile. Spec: style section 4. */
 import { Effect } from "effect"
-import { type DocumentName, inLine, lineName } from "./document-lock.ts"
+import { type DocumentName, withDocumentLock, lockName } from "./document-lock.ts"
 import { StorageConflict, StorageUnavailable } from "./faults.ts"
 import type { StorageApi } from "./port.ts"
 
@@ -23,8 +23,8 @@ const ATTEMPTS_AT_ONCE = 8
  *
  * - Fails: as the attempt does; `StorageUnavailable`, `contended`, when every attempt met a conflict. Nothing was written then.
  */
-export const commitPlanned = <A, E, R>(storage: StorageApi, attempt: Effect.Effect<A, E | StorageConflict, R>, changes?: DocumentName): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
-  changes === undefined ? attempts(storage, attempt, null, MAX_ATTEMPTS) : standing(storage, attempt, lineName(changes), MAX_ATTEMPTS)
+export const commitWithRetry = <A, E, R>(storage: StorageApi, attempt: Effect.Effect<A, E | StorageConflict, R>, changes?: DocumentName): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
+  changes === undefined ? attempts(storage, attempt, null, MAX_ATTEMPTS) : standing(storage, attempt, lockName(changes), MAX_ATTEMPTS)
 
 type Planned<A, E, R> = Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R>
 
@@ -39,7 +39,7 @@ const attempts = <A, E, R>(storage: StorageApi, attempt: Effect.Effect<A, E | St
 
 /** Attempts in a line. Who stands in one and loses over another document goes to that one's: nobody stands in two, so no two wait for each other. */
 const standing = <A, E, R>(storage: StorageApi, attempt: Effect.Effect<A, E | StorageConflict, R>, line: string, left: number): Planned<A, E, R> =>
-  Effect.catch(inLine(storage, line, attempts(storage, attempt, line, left)), (error: unknown) => error instanceof Moves ? standing(storage, attempt, error.line, error.left) : Effect.fail(error)) as Planned<A, E, R>
+  Effect.catch(withDocumentLock(storage, line, attempts(storage, attempt, line, left)), (error: unknown) => error instanceof Moves ? standing(storage, attempt, error.line, error.left) : Effect.fail(error)) as Planned<A, E, R>
 
 /** Leaves one line for another. Never seen outside of this file. */
 class Moves {
@@ -55,7 +55,7 @@ class Moves {
 const lineAfter = ({ conflicts }: StorageConflict, line: string | null, left: number): string | null => {
   if (MAX_ATTEMPTS - left < ATTEMPTS_AT_ONCE) return line
   const version = conflicts.find((one) => one._tag === "Version")
-  return version === undefined ? line : lineName(version)
+  return version === undefined ? line : lockName(version)
 }
 
 const isConflict = (error: unknown): error is StorageConflict => error instanceof StorageConflict

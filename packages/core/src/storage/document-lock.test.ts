@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { inLine } from "./document-lock.ts"
+import { withDocumentLock } from "./document-lock.ts"
 import { StorageUnavailable } from "./faults.ts"
 import type { StorageApi } from "./port.ts"
 
@@ -19,10 +19,10 @@ describe("the line before a document", () => {
     const log: Array<string> = []
     const gates = yield* Effect.replicateEffect(Deferred.make<void, StorageUnavailable>(), 4)
     const [a, b, c, other] = yield* Effect.all([
-      Effect.forkChild(inLine(storage, "agents/1", step(log, "a", gates[0]!))),
-      Effect.forkChild(inLine(storage, "agents/1", step(log, "b", gates[1]!))),
-      Effect.forkChild(inLine(storage, "agents/1", step(log, "c", gates[2]!))),
-      Effect.forkChild(inLine(storage, "agents/2", step(log, "other", gates[3]!)))
+      Effect.forkChild(withDocumentLock(storage, "agents/1", step(log, "a", gates[0]!))),
+      Effect.forkChild(withDocumentLock(storage, "agents/1", step(log, "b", gates[1]!))),
+      Effect.forkChild(withDocumentLock(storage, "agents/1", step(log, "c", gates[2]!))),
+      Effect.forkChild(withDocumentLock(storage, "agents/2", step(log, "other", gates[3]!)))
     ])
     yield* rest
     assert.deepStrictEqual(log, ["a begins", "other begins"])
@@ -37,9 +37,9 @@ describe("the line before a document", () => {
   it.effect("goes on behind who is interrupted, at work or waiting", () => Effect.gen(function*() {
     const log: Array<string> = []
     const gate = yield* Deferred.make<void, StorageUnavailable>()
-    const working = yield* Effect.forkChild(inLine(storage, "agents/1", step(log, "working", gate)))
-    const waiting = yield* Effect.forkChild(inLine(storage, "agents/1", step(log, "waiting", gate)))
-    const last = yield* Effect.forkChild(inLine(storage, "agents/1", Effect.sync(() => log.push("last"))))
+    const working = yield* Effect.forkChild(withDocumentLock(storage, "agents/1", step(log, "working", gate)))
+    const waiting = yield* Effect.forkChild(withDocumentLock(storage, "agents/1", step(log, "waiting", gate)))
+    const last = yield* Effect.forkChild(withDocumentLock(storage, "agents/1", Effect.sync(() => log.push("last"))))
     yield* rest
     yield* Fiber.interrupt(waiting)
     assert.deepStrictEqual(log, ["working begins"])
@@ -51,13 +51,13 @@ describe("the line before a document", () => {
   it.effect("lets all go at once when the store is gone, and is a line again afterwards", () => Effect.gen(function*() {
     const log: Array<string> = []
     const gates = yield* Effect.replicateEffect(Deferred.make<void, StorageUnavailable>(), 2)
-    const first = yield* Effect.forkChild(Effect.ignore(inLine(storage, "agents/1", step(log, "first", gates[0]!))))
-    const others = yield* Effect.forEach(["b", "c"], (name) => Effect.forkChild(inLine(storage, "agents/1", step(log, name, gates[1]!))))
+    const first = yield* Effect.forkChild(Effect.ignore(withDocumentLock(storage, "agents/1", step(log, "first", gates[0]!))))
+    const others = yield* Effect.forEach(["b", "c"], (name) => Effect.forkChild(withDocumentLock(storage, "agents/1", step(log, name, gates[1]!))))
     yield* rest
     yield* Deferred.fail(gates[0]!, new StorageUnavailable({ reason: "silent", wrote: "no" }))
     yield* rest
     assert.deepStrictEqual(log, ["first begins", "first ends", "b begins", "c begins"])
-    const later = yield* Effect.forkChild(inLine(storage, "agents/1", Effect.sync(() => log.push("later"))))
+    const later = yield* Effect.forkChild(withDocumentLock(storage, "agents/1", Effect.sync(() => log.push("later"))))
     yield* rest
     assert.deepStrictEqual(log.slice(4), [])
     yield* Deferred.succeed(gates[1]!, undefined)
@@ -66,9 +66,9 @@ describe("the line before a document", () => {
   }))
 
   it.effect("is another one for each open store", () => Effect.gen(function*() {
-    const silent = yield* Effect.forkChild(inLine(storage, "access_mapping/current", Effect.never))
+    const silent = yield* Effect.forkChild(withDocumentLock(storage, "access_mapping/current", Effect.never))
     yield* rest
-    assert.strictEqual(yield* inLine({} as StorageApi, "access_mapping/current", Effect.succeed("done")), "done")
+    assert.strictEqual(yield* withDocumentLock({} as StorageApi, "access_mapping/current", Effect.succeed("done")), "done")
     yield* Fiber.interrupt(silent)
   }))
 })

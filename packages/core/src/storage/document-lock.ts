@@ -35,14 +35,14 @@ type Lines = Map<string, Line>
 const linesOf = new WeakMap<StorageApi, Lines>()
 
 /** What names the line before a document. */
-export const lineName = ({ collection, id }: DocumentName): string => `${collection}/${id}`
+export const lockName = ({ collection, id }: DocumentName): string => `${collection}/${id}`
 
 /**
  * Does `work` when it is its turn.
  *
  * - A store that cannot be reached lets all go at once who wait: each finds out for itself, and none waits as often as others waited before it.
  */
-export const inLine = <A, E, R>(storage: StorageApi, name: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const withDocumentLock = <A, E, R>(storage: StorageApi, name: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) => {
     const lines = linesOf.get(storage) ?? newLines(storage)
     const line = lines.get(name) ?? newLine(lines, name)

@@ -17,13 +17,13 @@ export type {
 export { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "./outbox/outbox.ts"
 export { readyOutbox } from "./ready-outbox.ts"
 export type {
-  AsOf, ChangeSet, CommitReceipt, Document, DocumentPut, Head, JsonObject, JsonValue, Once, PartDraft, ReadFault, RecordDraft,
-  RecordQuery, RecordReceipt, Refolded, StorageApi, StoredPart, StoredRecord
+  AsOf, ChangeSet, CommitReceipt, Document, DocumentPut, Head, JsonObject, JsonValue, IdempotencyKey, PartDraft, ReadFault, RecordDraft,
+  RecordQuery, RecordReceipt, Rehashed, StorageApi, StoredPart, StoredRecord
 } from "./port.ts"
 export { Storage } from "./port.ts"
 export { type DocumentText, LIST_UNITS, listDocuments, readDocument, readDocuments, unitsOf } from "./read-documents.ts"
 export type { SealedPart, SealedRecord } from "./seal.ts"
 export { emptyHead, partCount, saltBytes, sealDrafts, selectSalts } from "./seal.ts"
 export { compareText, isStorable, maxTextBytes } from "../foundation/text.ts"
-export { inTurn, turnTasks } from "../foundation/task-queue.ts"
-export { isOptions, pathProblem, seen } from "../foundation/describe-value.ts"
+export { queueTask as inTurn, tasksPerTurn as turnTasks } from "../foundation/task-queue.ts"
+export { isOptions, pathProblem, describeValue } from "../foundation/describe-value.ts"

@@ -46,7 +46,7 @@ export interface PartDraft {
  * Makes a record idempotent: the store holds at most one record per (`scope`, `key`).
  * The same `digest` again appends nothing and answers the first receipt; another digest is a conflict, unless the first was forgotten.
  */
-export interface Once {
+export interface IdempotencyKey {
   readonly scope: string
   readonly key: string
   /** 64 lower-case hex digits. */
@@ -63,20 +63,20 @@ export interface RecordDraft {
   readonly parts: ReadonlyArray<PartDraft>
   /** The agent it is about, for the index; null when it is about none. */
   readonly agentId: string | null
-  readonly once?: Once
+  readonly once?: IdempotencyKey
 }
 
 /**
  * Everything one act changes. All of it is committed, or nothing.
  *
  * Puts come first, then moves of deliveries, then cancellations, then events and what is owed once more: who is owed an event depends on how the puts leave the
- * endpoints. A ChangeSet with records of which every one was there already (see {@link Once}) emits no events and owes nothing once more: it came again. One
+ * endpoints. A ChangeSet with records of which every one was there already (see {@link IdempotencyKey}) emits no events and owes nothing once more: it came again. One
  * without records has only its documents' versions and its moves to tell that it came again; whoever sends it a second time without either tells of it twice.
  */
 export interface ChangeSet extends OutboxChange {
   /** Refused with conflict `NotEmpty` unless the chain is empty. Only genesis sets it, and the first record must be genesis. */
   readonly expectEmpty?: boolean
-  /** Every record must be new: a key of {@link Once} that is taken is a conflict `Once`, under the same digest too. For whoever plans one record on what the others say. */
+  /** Every record must be new: a key of {@link IdempotencyKey} that is taken is a conflict `Once`, under the same digest too. For whoever plans one record on what the others say. */
   readonly expectNew?: boolean
   /** Documents that must still have these versions (0: absent), beyond those that are put. */
   readonly expects?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
@@ -93,7 +93,7 @@ export interface ChangeSet extends OutboxChange {
   readonly forget?: ReadonlyArray<{ readonly scope: string; readonly key: string }>
 }
 
-/** Where one draft landed. `duplicate`: it was there already (see {@link Once}). */
+/** Where one draft landed. `duplicate`: it was there already (see {@link IdempotencyKey}). */
 export interface RecordReceipt {
   readonly seq: number
   readonly hash: Uint8Array
@@ -149,7 +149,7 @@ export interface AsOf {
 }
 
 /** What a stretch of records comes to whose bytes were read and hashed again, and are in order. */
-export interface Refolded {
+export interface Rehashed {
   /** Roots of complete subtrees of 2^level leaves, from the first record on, side by side. */
   readonly subtrees: ReadonlyArray<{ readonly level: number; readonly hash: Uint8Array }>
   /** The last record, from its own bytes. */
@@ -190,7 +190,7 @@ export interface StorageApi {
    *
    * For a store that has a thread for it, whose code is not the code that wrote. Another leaves it out, and its records are looked at page by page on the host.
    */
-  readonly refold?: (previous: Head | null, to: number) => Effect.Effect<Refolded | null, ReadFault>
+  readonly rehash?: (previous: Head | null, to: number) => Effect.Effect<Rehashed | null, ReadFault>
   /** What is owed to webhooks. It is written by `commit`. */
   readonly outbox: OutboxApi
   /**

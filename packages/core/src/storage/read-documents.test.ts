@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { countingTurns } from "../testing/counting-turns.ts"
-import { turnTasks } from "../foundation/task-queue.ts"
+import { tasksPerTurn } from "../foundation/task-queue.ts"
 import { type DocumentText, LIST_UNITS, listDocuments, readDocuments, unitsOf } from "./read-documents.ts"
 
 const long = JSON.stringify({ text: "x".repeat(60_000) })
@@ -24,7 +24,7 @@ describe("documents of a store", () => {
   it("are read a few in each turn where they are long, and at once where they are short", () =>
     countingTurns(async (turn) => {
       // How many go into one turn is a matter of time, up to a number.
-      assert.strictEqual((await Effect.runPromise(readDocuments(rows(4 * turnTasks)))).length, 4 * turnTasks)
+      assert.strictEqual((await Effect.runPromise(readDocuments(rows(4 * tasksPerTurn)))).length, 4 * tasksPerTurn)
       assert.isAtLeast(turn(), 3)
       const before = turn()
       assert.strictEqual(Effect.runSync(readDocuments(rows(500, "{}"))).length, 500)

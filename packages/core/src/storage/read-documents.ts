@@ -1,6 +1,6 @@
 /** Documents out of the text that a store keeps of them: all stores answer them alike, and none holds up the host with many long ones. */
 import { Effect } from "effect"
-import { inTurn } from "../foundation/task-queue.ts"
+import { queueTask } from "../foundation/task-queue.ts"
 import type { Document, JsonObject } from "./port.ts"
 
 /** A document as a store keeps it. */
@@ -40,7 +40,7 @@ const readInTurns = Effect.fnUntraced(function*(rows: ReadonlyArray<DocumentText
   return documents
 })
 
-const nextTurn = Effect.callback<void>((resume) => inTurn(() => resume(Effect.void)))
+const nextTurn = Effect.callback<void>((resume) => queueTask(() => resume(Effect.void)))
 
 /** A piece of a list. */
 export interface ListPiece {

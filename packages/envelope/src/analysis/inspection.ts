@@ -31,11 +31,11 @@ export interface Inspection {
   readonly find: (code: LintCode, rules: ReadonlyArray<number>, query: Partial<Query>, model?: Model) => Point | null
   /** An input for which a rule holds; null where there is none. Costs no budget. */
   readonly held: (rule: number) => Point | null
-  readonly say: (code: LintCode, rules: ReadonlyArray<number>, message: string, more?: Told) => void
+  readonly say: (code: LintCode, rules: ReadonlyArray<number>, message: string, more?: Reported) => void
 }
 
 /** What a finding may add to its sentence. */
-export interface Told {
+export interface Reported {
   readonly example?: Point | null
   /** The same where it is no point of the domain. */
   readonly input?: Inputs
@@ -72,7 +72,7 @@ export const inspect = (compiled: Compiled, facts: LintFacts, { budget = NODE_BU
   const idOf = (rule: number): string => compiled.rules[rule]!.id
   const none = bitsOf(model.grid.words, [])
   let left = searchBudget
-  const toldBytes = { error: 0, other: 0 }
+  const reportedBytes = { error: 0, other: 0 }
   return {
     model, facts, own, findings, open, idOf,
     ownRules: [...compiled.rules.keys()].filter((rule) => compiled.rules[rule]!.layer === own && compiled.rules[rule]!.boxes.length > 0),
@@ -105,8 +105,8 @@ export const inspect = (compiled: Compiled, facts: LintFacts, { budget = NODE_BU
         historyCount: historyCount ?? null
       }
       const kind = finding.level === "error" ? "error" : "other"
-      if (toldBytes[kind] <= MAX_TOLD_BYTES) toldBytes[kind] += canonicalBytes(finding).length
-      if (toldBytes[kind] <= MAX_TOLD_BYTES) findings.push(finding)
+      if (reportedBytes[kind] <= MAX_TOLD_BYTES) reportedBytes[kind] += canonicalBytes(finding).length
+      if (reportedBytes[kind] <= MAX_TOLD_BYTES) findings.push(finding)
       else open.push({ code, rules: finding.rules, reason: TOO_MUCH })
     }
   }

@@ -29,9 +29,9 @@ describe("the cells of an axis", () => {
         const at = axis.name === "n" ? number : letter
         const admitted = (value: number) => tests.map((test) => "between" in test ? axis.name === "n" && value >= test.between[0]! && value <= test.between[1]! : axis.name === "letter" && test.in.includes(values[value]!))
         const cells = cellsOf(made, index, at)
-        const told = new Set(cells.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i)))
+        const reported = new Set(cells.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i)))
         for (let value = axis.mayBeAbsent ? axis.min - 1 : axis.min; value <= axis.max; value++) {
-          assert.equal(told.has(value), admitted(value).join() !== admitted(at).join(), `${axis.name} = ${value}`)
+          assert.equal(reported.has(value), admitted(value).join() !== admitted(at).join(), `${axis.name} = ${value}`)
         }
       })
     }), { seed: 20261122, numRuns: 500 })

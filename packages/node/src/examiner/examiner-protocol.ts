@@ -1,5 +1,5 @@
 /** What the host and the thread that answers questions about envelopes tell each other. */
-import type { Answers, EventJson, Kind, Limits, Questions } from "@flyball/core/thread"
+import type { Answers, EventJson, Kind, Limits, Questions } from "@flyball/core/examination"
 
 /** A question comes without its events, which went before it in slices: writing thousands at once would hold up the host. */
 export type Asked =

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { answer, type Answers, inPlaceLimits, type Questions } from "@flyball/core/thread"
+import { answer, type Answers, inPlaceLimits, type Questions } from "@flyball/core/examination"
 import { type Governor, memoryStorage, openGovernor } from "@flyball/core"
 import { assert, describe, it } from "vitest"
 import { dataFolder } from "../data-folder.ts"
@@ -103,12 +103,12 @@ describe("the thread for questions about envelopes", () => {
   it("ends with its governor, and takes back what waits for its turn", async () => {
     const thread = new ExaminerThread()
     const first = ask(thread, dense(500))
-    let told = false
-    const takeBack = thread.ask("lint", about(dense(5)), () => told = true)
+    let reported = false
+    const takeBack = thread.ask("lint", about(dense(5)), () => reported = true)
     takeBack()
     await thread.close()
     assert.deepStrictEqual(await first, { ok: false, reason: "the thread was closed" })
     assert.deepStrictEqual(await ask(thread, dense(5)), { ok: false, reason: "the thread was closed" })
-    assert.isFalse(told)
+    assert.isFalse(reported)
   })
 })

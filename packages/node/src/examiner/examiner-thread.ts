@@ -2,7 +2,7 @@
 import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
-import { type Answers, inPlaceLimits, type Kind, type Limits, type Questions, threadLimits } from "@flyball/core/thread"
+import { type Answers, inPlaceLimits, type Kind, type Limits, type Questions, threadLimits } from "@flyball/core/examination"
 import type { Asked, Replied } from "./examiner-protocol.ts"
 
 /** Whether this source runs as it stands or was built: the thread's file is beside it. */

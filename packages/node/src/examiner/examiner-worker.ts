@@ -1,6 +1,6 @@
 /** The thread that answers questions about envelopes, one after another. No Effect in it: it starts when somebody waits. */
 import { parentPort } from "node:worker_threads"
-import { answer, type EventJson } from "@flyball/core/thread"
+import { answer, type EventJson } from "@flyball/core/examination"
 import type { Asked, Replied } from "./examiner-protocol.ts"
 
 const port = parentPort!

@@ -18,13 +18,13 @@ afterEach(async () => {
 })
 
 /** Answers each line by a script, and keeps what it was told. */
-const serve = (socket: Socket, told: Array<string>, answer: (line: string, socket: Socket) => string | null): void => {
+const serve = (socket: Socket, reported: Array<string>, answer: (line: string, socket: Socket) => string | null): void => {
   let rest = ""
   socket.on("error", () => undefined).on("data", (chunk) => {
     const lines = (rest + chunk.toString("latin1")).split("\r\n")
     rest = lines.pop()!
     for (const line of lines) {
-      told.push(line)
+      reported.push(line)
       const words = answer(line, socket)
       if (words !== null) socket.write(words)
     }

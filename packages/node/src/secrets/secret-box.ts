@@ -1,7 +1,7 @@
 /** The secret box: seals secrets of webhooks for the store. */
 import { join, resolve } from "node:path"
 import { KeysUnreadable, SecretBox, type SecretBoxApi, SecretUnreadable } from "@flyball/core"
-import { isOptions, pathProblem, seen, StorageUnavailable } from "@flyball/core/storage"
+import { isOptions, pathProblem, describeValue, StorageUnavailable } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { codeOf } from "../atomic-file.ts"
 import { FolderProblem } from "../folder-problem.ts"
@@ -63,7 +63,7 @@ export const rotateSecretsKey = async (options: SecretBoxOptions): Promise<strin
 
 const optionsProblem = (options: SecretBoxOptions): KeysUnreadable | null => {
   const reason = !isOptions(options)
-    ? `it takes an object such as { dir: ".flyball" }, not ${seen(options)}`
+    ? `it takes an object such as { dir: ".flyball" }, not ${describeValue(options)}`
     : "file" in options ? pathProblem("file", options.file) : pathProblem("dir", options.dir)
   return reason === null ? null : new KeysUnreadable({ file: "secretBox", reason })
 }

@@ -7,7 +7,7 @@
  * - Spec: document 1 section 6. What is denied, ports and time limits are gaps: decision 0020.
  */
 import { type Attempted, type OutgoingRequest, WebhookSender, type WebhookSenderApi } from "@flyball/core"
-import { isOptions, seen } from "@flyball/core/storage"
+import { isOptions, describeValue } from "@flyball/core/storage"
 import { Clock, Effect, Layer, Schema } from "effect"
 import { NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { headersProblem } from "./headers.ts"
@@ -88,25 +88,25 @@ const rulesOf = (options: EgressOptions): UrlRules | string => {
   const allow = options.egressAllow === undefined ? NOTHING_ALLOWED : parseAllowList(options.egressAllow)
   if (typeof allow === "string") return allow
   const bad = options.ports?.findIndex((port) => !Number.isInteger(port) || port < 1 || port > 65_535) ?? -1
-  if (bad >= 0) return `a port is a whole number from 1 to 65535, and ${seen(options.ports?.[bad])} is named`
+  if (bad >= 0) return `a port is a whole number from 1 to 65535, and ${describeValue(options.ports?.[bad])} is named`
   return { allow, allowHttp: options.allowHttp ?? false, ports: options.ports === undefined ? null : new Set(options.ports) }
 }
 
 /** A text in place of a list would be read letter by letter, and the text "false" would allow. */
 const shapeProblem = (options: EgressOptions): string | null => {
-  if (!isOptions(options)) return `the options are an object, not ${seen(options)}`
+  if (!isOptions(options)) return `the options are an object, not ${describeValue(options)}`
   const { allowHttp, ca, egressAllow, ports, resolve } = options as { readonly [option in keyof EgressOptions]: unknown }
   if (egressAllow !== undefined && !(Array.isArray(egressAllow) && egressAllow.every((entry) => typeof entry === "string"))) {
     return `egressAllow is a list of strings such as ["10.0.0.0/8"], not ${shown(egressAllow, (entry) => typeof entry !== "string")}`
   }
-  if (allowHttp !== undefined && typeof allowHttp !== "boolean") return `allowHttp is true or false, not ${seen(allowHttp)}`
-  if (ports !== undefined && !Array.isArray(ports)) return `ports is a list of whole numbers such as [443, 8443], not ${seen(ports)}`
-  if (ca !== undefined && typeof ca !== "string") return `ca is certificates in PEM as one string, not ${seen(ca)}`
-  return resolve === undefined || typeof resolve === "function" ? null : `resolve is a function that answers a name's addresses, not ${seen(resolve)}`
+  if (allowHttp !== undefined && typeof allowHttp !== "boolean") return `allowHttp is true or false, not ${describeValue(allowHttp)}`
+  if (ports !== undefined && !Array.isArray(ports)) return `ports is a list of whole numbers such as [443, 8443], not ${describeValue(ports)}`
+  if (ca !== undefined && typeof ca !== "string") return `ca is certificates in PEM as one string, not ${describeValue(ca)}`
+  return resolve === undefined || typeof resolve === "function" ? null : `resolve is a function that answers a name's addresses, not ${describeValue(resolve)}`
 }
 
 /** The list, or the one entry of it that does not fit. */
-const shown = (value: unknown, isOdd: (entry: unknown) => boolean): string => Array.isArray(value) ? `a list with ${seen(value.find(isOdd))}` : seen(value)
+const shown = (value: unknown, isOdd: (entry: unknown) => boolean): string => Array.isArray(value) ? `a list with ${describeValue(value.find(isOdd))}` : describeValue(value)
 
 const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => {
   const routes = new Routes(rules)
@@ -130,14 +130,14 @@ const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): We
 }
 
 /** Who is told of an attempt; one of them is called, once. */
-interface Told {
+interface Reported {
   readonly done: (posted: Posted) => void
   /** With a defect of ours that came when nobody was there to throw it at. */
   readonly crashed: (defect: unknown) => void
 }
 
 /** One attempt. The answer ends it early. */
-const attempt = ({ body, headers, url }: OutgoingRequest, routes: Routes, agents: PinnedAgents, resolve: Resolve, { crashed, done }: Told): () => void => {
+const attempt = ({ body, headers, url }: OutgoingRequest, routes: Routes, agents: PinnedAgents, resolve: Resolve, { crashed, done }: Reported): () => void => {
   const startedAt = performance.now()
   const route = routes.of(url)
   // The rules may have changed since the webhook was made.
@@ -152,7 +152,7 @@ const attempt = ({ body, headers, url }: OutgoingRequest, routes: Routes, agents
 }
 
 /** Goes on with a name's addresses. A name that is looked up cannot be called back; an answer that comes too late is not waited for. */
-const lookedUp = (answer: Promise<ReadonlyArray<string>>, connect: (addresses: ReadonlyArray<string>) => () => void, { crashed, done }: Told): () => void => {
+const lookedUp = (answer: Promise<ReadonlyArray<string>>, connect: (addresses: ReadonlyArray<string>) => () => void, { crashed, done }: Reported): () => void => {
   let end: (() => void) | null = null
   const once = (go: () => () => void): void => {
     if (end !== null) return

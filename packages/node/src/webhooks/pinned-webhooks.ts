@@ -1,6 +1,6 @@
 /** Everything that webhooks need of a Node host, for hosts that know no Effect. */
 import { literalWebhookSettings, type WebhooksChoice, webhooksChoice, WebhookSettings, type WebhookSettingsApi, WebhookSettingsInvalid } from "@flyball/core"
-import { isOptions, seen } from "@flyball/core/storage"
+import { isOptions, describeValue } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { logMailer, smtpMailer } from "../mail/mailer.ts"
 import type { MailOptions } from "../mail/settings.ts"
@@ -34,7 +34,7 @@ export const pinnedWebhooks = (options: PinnedWebhooksOptions = {}): WebhooksCho
 }
 
 const settingsOf = (settings: unknown): Effect.Effect<WebhookSettingsApi, WebhookSettingsInvalid> => {
-  if (settings !== undefined && !isOptions(settings)) return Effect.fail(new WebhookSettingsInvalid({ setting: "settings", reason: `an object is expected, not ${seen(settings)}` }))
+  if (settings !== undefined && !isOptions(settings)) return Effect.fail(new WebhookSettingsInvalid({ setting: "settings", reason: `an object is expected, not ${describeValue(settings)}` }))
   const unknown = Object.keys(settings ?? {}).find((name) => !Object.hasOwn(literalWebhookSettings, name))
   if (unknown !== undefined) return Effect.fail(new WebhookSettingsInvalid({ setting: unknown.slice(0, 64), reason: `there is none of this name; there are ${Object.keys(literalWebhookSettings).join(", ")}` }))
   return Effect.succeed({ ...literalWebhookSettings, ...settings })

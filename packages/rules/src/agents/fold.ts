@@ -54,8 +54,8 @@ const withCompleteness = (members: JsonMap, { body: { owner_complete: said } }: 
 /** The document with the profile that a record tells, as far as it is known here. */
 const withProfile = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const profile = partMembers(record.parts.get("profile"))
-  const told: AgentProfile = profile.state === "known" ? readProfile(profile.members) : erasedProfile(document.id)
-  return { ...tellable(document, profileMembers, profile.state), body: { ...document.body, ...told }, unique: isLost(profile.state) ? {} : { name: told.name } }
+  const reported: AgentProfile = profile.state === "known" ? readProfile(profile.members) : erasedProfile(document.id)
+  return { ...tellable(document, profileMembers, profile.state), body: { ...document.body, ...reported }, unique: isLost(profile.state) ? {} : { name: reported.name } }
 }
 
 /** The document with the owner that a record tells; one without that part leaves nobody. */

@@ -11,7 +11,7 @@ import type { Bindings, Bound } from "./bindings.ts"
 import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
 import type { GovernedState } from "./governed-state.ts"
 import type { Known } from "./judge-side.ts"
-import { toldOf } from "./known-agents.ts"
+import { reportedOf } from "./known-agents.ts"
 import type { Layer } from "./layers.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import { serverSignals } from "./server-signals.ts"
@@ -39,7 +39,7 @@ export const factsOf = (state: GovernedState, bindings: Bindings, { parts }: Rep
   if (layers === null || (body.shadow !== undefined && onTrial === null)) return null
   const [live, shadow] = [bindings.of(layers, false), onTrial === null ? null : bindings.of(onTrial, true)]
   const server = actingSignals(serverOf(state, body), body)
-  for (const bound of [live, shadow]) if (bound !== null && !isTold(bound, server)) return null
+  for (const bound of [live, shadow]) if (bound !== null && !isReported(bound, server)) return null
   const isActive = body.agent_status === "active" && body.matched_rule !== "@suspended"
   const inactiveRule = inactiveRuleOf(body.agent_status, body.rules ?? 1)
   return {
@@ -64,13 +64,13 @@ const layersOf = (state: GovernedState, { layers }: SideBody): ReadonlyArray<Lay
 /** Signals of the service: of an agent whose registration is not here only those that the record has. */
 const serverOf = (state: GovernedState, { agent_id: id, agent_status: status, tier }: EvaluationBody): Known["server"] => {
   const agent = state.agents.get(id)
-  if (agent !== undefined && !agent.document.unknown.includes("blastRadius")) return toldOf(id, agent).server
+  if (agent !== undefined && !agent.document.unknown.includes("blastRadius")) return reportedOf(id, agent).server
   const said = serverSignals({ autonomyTier: tier, status, riskClass: "unclassified", identityVerified: false, blastRadius: {} } as unknown as AgentDocument)
   return { tier: said["tier"]!, agent_status: said["agent_status"]! }
 }
 
 /** An agent that is known may lack a value, which denies; of one that is not known nobody can tell. */
-const isTold = ({ ready }: Bound, server: Known["server"]): boolean =>
+const isReported = ({ ready }: Bound, server: Known["server"]): boolean =>
   ready !== null && ready.combination.signals.every(({ name, source }) => source !== "server" || Object.hasOwn(server, name) || Object.hasOwn(server, "risk_class"))
 
 /** Whose a window is stays for those to say who know the agent. */

@@ -61,10 +61,10 @@ export class SideJudge {
   readonly windows = (meter: Meter, key: string): WindowState => {
     const { meters } = this.#recorded
     const next = meters[this.#place++]
-    const told = next !== undefined && next.id === meter.id ? next : meters.find(({ id }) => id === meter.id)
-    if (told === undefined) return empty
-    const ledger = this.#claimed(meter, key, told)
-    if (!this.#isProved) return { value: told.value, count: 0 }
+    const reported = next !== undefined && next.id === meter.id ? next : meters.find(({ id }) => id === meter.id)
+    if (reported === undefined) return empty
+    const ledger = this.#claimed(meter, key, reported)
+    if (!this.#isProved) return { value: reported.value, count: 0 }
     if (ledger === null) return empty
     if (this.#atMs < ledger.latestMs) {
       this.#wrong ??= problem("meter_mismatch", `The meter ${meter.id} is asked at a time before its last.`)

@@ -11,7 +11,7 @@ import type { GovernedState, InForceThen } from "./governed-state.ts"
 import { asRecorded, factsOf, sumsOfRecord } from "./judge-by-record.ts"
 import { judgeLayers } from "./judge-layers.ts"
 import { judgeSums, type Known, SideJudge } from "./judge-side.ts"
-import { toldOf } from "./known-agents.ts"
+import { reportedOf } from "./known-agents.ts"
 import { latchesOf } from "./layers.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import type { RunLatches } from "./run-latches.ts"
@@ -76,7 +76,7 @@ export class Judge {
     const { agent_id: agentId, as_of_ms: atMs } = body
     const agent = this.#state.agents.get(agentId)
     if (agent === undefined) return this.#fromGenesis ? problem("tier_mismatch", "No record registers the agent.") : problem("withheld", "The agent was registered before the first record here.")
-    const { document, madeMs, server } = toldOf(agentId, agent)
+    const { document, madeMs, server } = reportedOf(agentId, agent)
     if (document.autonomyTier !== body.tier) return problem("tier_mismatch", `The agent's tier was ${document.autonomyTier}; the record says ${body.tier}.`)
     if (document.status !== body.agent_status) return problem("tier_mismatch", `The agent was ${document.status}; the record says ${body.agent_status}.`)
     const times = judgeTimes(body, seq, recordMs)
@@ -102,13 +102,13 @@ export class Judge {
   }
 
   /** `told`: sums are those of the record, and windows nobody's. */
-  #judgeSides(body: EvaluationBody, parts: ReplayRecord["parts"], live: Bound, shadow: Bound | null, known: Known, told: { readonly sides: SideJudge; readonly sums: Problem } | null = null): Problem | null {
+  #judgeSides(body: EvaluationBody, parts: ReplayRecord["parts"], live: Bound, shadow: Bound | null, known: Known, reported: { readonly sides: SideJudge; readonly sums: Problem } | null = null): Problem | null {
     if (!this.#fromGenesis && known.runId !== null && (live.hasLatches || shadow?.hasLatches === true)) return problem("withheld", "What was set in the run before the first record here is not known.")
     const atMs = body.as_of_ms
-    const sides = told?.sides ?? this.#sides
-    const enforced = sides.judge(body, live, known, atMs, told?.sums ?? this.#unknownSum(live, body, atMs))
+    const sides = reported?.sides ?? this.#sides
+    const enforced = sides.judge(body, live, known, atMs, reported?.sums ?? this.#unknownSum(live, body, atMs))
     if (enforced.problem !== null && enforced.problem.verdict !== "withheld") return enforced.problem
-    const trial = shadow === null || body.shadow === undefined ? null : sides.judge(body.shadow, shadow, known, atMs, told?.sums ?? this.#unknownSum(shadow, body.shadow, atMs))
+    const trial = shadow === null || body.shadow === undefined ? null : sides.judge(body.shadow, shadow, known, atMs, reported?.sums ?? this.#unknownSum(shadow, body.shadow, atMs))
     if (trial !== null && trial.problem !== null && trial.problem.verdict !== "withheld") return trial.problem
     const others = judgeLatches(body, live, shadow, known, enforced.isAtPoint) ?? this.#judgeAdvice(body, parts, enforced.decision, enforced.problem !== null)
     return others !== null && others.verdict !== "withheld" ? others : enforced.problem ?? trial?.problem ?? others

@@ -11,11 +11,11 @@ export interface KnownAgent {
   /** Seq of the record that told its profile last. */
   readonly profileSeq: number
   /** What follows from the document, once it was asked for. */
-  told: ToldAgent | null
+  reported: ReportedAgent | null
 }
 
 /** What evaluations need of an agent, as long as its records tell the same. */
-export interface ToldAgent {
+export interface ReportedAgent {
   readonly document: AgentDocument
   readonly madeMs: number
   readonly server: ReturnType<typeof serverSignals>
@@ -29,12 +29,12 @@ export class KnownAgents {
   fold(record: ReplayRecord): void {
     const id = String(record.body["agent_id"])
     // What is erased now was there when the records after it were written: until the record of the erasure it is unknown, not empty.
-    const told: ReplayRecord = { ...record, parts: new Map([...record.parts].map(([name, part]): readonly [string, PartContent] => [name, part.state === "erased" ? { state: "withheld" } : part])) }
+    const reported: ReplayRecord = { ...record, parts: new Map([...record.parts].map(([name, part]): readonly [string, PartContent] => [name, part.state === "erased" ? { state: "withheld" } : part])) }
     const known = this.byId.get(id)
     const profileSeq = record.parts.has("profile") ? record.seq : known?.profileSeq ?? -1
-    if (record.kind === "agent.registered") this.byId.set(id, { document: foldAgentRegistered(told), profileSeq, told: null })
+    if (record.kind === "agent.registered") this.byId.set(id, { document: foldAgentRegistered(reported), profileSeq, reported: null })
     const next = agentFolds.get(record.kind)
-    if (known !== undefined && next !== undefined) this.byId.set(id, { document: next(known.document, told), profileSeq, told: null })
+    if (known !== undefined && next !== undefined) this.byId.set(id, { document: next(known.document, reported), profileSeq, reported: null })
   }
 
   /** Takes away the profile that a record told. */
@@ -42,16 +42,16 @@ export class KnownAgents {
     for (const [id, { document, profileSeq }] of this.byId) {
       if (profileSeq !== seq) continue
       const profile = erasedProfile(id)
-      this.byId.set(id, { profileSeq, told: null, document: { ...document, body: { ...document.body, ...profile }, unknown: document.unknown.filter((member) => !(member in profile)) } })
+      this.byId.set(id, { profileSeq, reported: null, document: { ...document, body: { ...document.body, ...profile }, unknown: document.unknown.filter((member) => !(member in profile)) } })
     }
   }
 }
 
 /** What evaluations need of an agent. Where only the presence of an owner is known, that counts: who it is decides nothing. */
-export const toldOf = (id: string, agent: KnownAgent): ToldAgent => {
-  if (agent.told !== null) return agent.told
+export const reportedOf = (id: string, agent: KnownAgent): ReportedAgent => {
+  if (agent.reported !== null) return agent.reported
   const { body, unknown } = agent.document
   const document = { ...body, ...(unknown.includes("ownerName") ? { ownerName: "" } : {}) } as unknown as AgentDocument
-  agent.told = { document, madeMs: madeAtMs(id), server: serverSignals(document) }
-  return agent.told
+  agent.reported = { document, madeMs: madeAtMs(id), server: serverSignals(document) }
+  return agent.reported
 }

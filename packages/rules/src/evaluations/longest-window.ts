@@ -8,7 +8,7 @@ import { partMembers } from "../records/part-json.ts"
  * - Unit: milliseconds.
  */
 export const longestWindowMs = (part: Uint8Array): number => {
-  const told = partMembers({ state: "present", bytes: part }, MAX_ENVELOPE_BYTES)
-  const envelope = told.state === "known" ? readEnvelope(told.members).envelope : null
+  const reported = partMembers({ state: "present", bytes: part }, MAX_ENVELOPE_BYTES)
+  const envelope = reported.state === "known" ? readEnvelope(reported.members).envelope : null
   return Math.max(0, ...(envelope?.meters ?? []).map(({ windowMs }) => windowMs))
 }

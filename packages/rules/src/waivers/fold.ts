@@ -9,7 +9,7 @@ export const waiverKindsWithParts: ReadonlyArray<string> = ["waiver.requested", 
 
 /** The document after `waiver.requested` or `waiver.granted`: both say all of it. */
 export const foldWaiver = ({ body, kind, parts }: ReplayRecord): ExpectedDocument => {
-  const told = partMembers(parts.get("waiver"))
+  const reported = partMembers(parts.get("waiver"))
   const isGranted = kind === "waiver.granted"
   const waiver: WaiverDocument = {
     envelopeId: String(body["envelope_id"]),
@@ -19,12 +19,12 @@ export const foldWaiver = ({ body, kind, parts }: ReplayRecord): ExpectedDocumen
     requestedBy: String(isGranted ? body["requested_by"] : body["writer"]),
     grantedBy: isGranted ? String(body["writer"]) : null,
     status: isGranted ? "granted" : "requested",
-    unless: told.state === "known" ? told.members["unless"] as ReadonlyArray<Json> : null,
-    reason: told.state === "known" ? String(told.members["reason"]) : null
+    unless: reported.state === "known" ? reported.members["unless"] as ReadonlyArray<Json> : null,
+    reason: reported.state === "known" ? String(reported.members["reason"]) : null
   }
-  const isLost = told.state !== "known" && told.state !== "erased"
+  const isLost = reported.state !== "known" && reported.state !== "erased"
   return {
     collection: WAIVERS, id: String(body["waiver_id"]), body: waiver as unknown as JsonMap, unique: {},
-    unknown: isLost ? waiverMembers : [], erased: told.state === "erased" ? waiverMembers : [], personal: waiverMembers
+    unknown: isLost ? waiverMembers : [], erased: reported.state === "erased" ? waiverMembers : [], personal: waiverMembers
   }
 }

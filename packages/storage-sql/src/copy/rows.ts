@@ -24,7 +24,7 @@ export interface PartRow {
 }
 
 /** A once key. A digest of no bytes was forgotten. */
-export interface OnceRow {
+export interface IdempotencyRow {
   readonly scope: string
   readonly key: string
   readonly seq: number
@@ -101,7 +101,7 @@ export interface SequenceRow {
 export interface Tables {
   readonly records: RecordRow
   readonly parts: PartRow
-  readonly once: OnceRow
+  readonly once: IdempotencyRow
   readonly nodes: NodeRow
   readonly documents: StoredDocumentRow
   readonly documentKeys: DocumentKeyRow

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { partsPerRecord } from "../sqlite/layout.ts"
 import { StoreDamaged } from "../sqlite/sqlite-fault.ts"
-import { Words } from "../sqlite/string-table.ts"
+import { StringTable } from "../sqlite/string-table.ts"
 import type { Page, TableName, Tables } from "./rows.ts"
 import { maxPageBytes, maxPageRows, tableNames } from "./rows.ts"
 
@@ -12,7 +12,7 @@ type Columns = { readonly [column: string]: unknown }
 
 /** Yields every row of the database. Nobody may write to it meanwhile, or the caller holds a read transaction. */
 export function* sqlitePages(db: DatabaseSync): Generator<Page> {
-  const readers = readersOf(db, new Words(db))
+  const readers = readersOf(db, new StringTable(db))
   for (const table of tableNames) yield* pagesOf(table, readers[table]())
 }
 
@@ -38,7 +38,7 @@ const bytesOf = (row: Tables[TableName]): number => {
 
 type Readers = { readonly [T in TableName]: () => Iterable<Tables[T]> }
 
-const readersOf = (db: DatabaseSync, words: Words): Readers => {
+const readersOf = (db: DatabaseSync, words: StringTable): Readers => {
   const select = (sql: string): Iterable<Columns> => db.prepare(sql).iterate()
   const word = (value: unknown): string => words.text(value as number)
   return {

@@ -40,12 +40,12 @@ export const lookupsIn = (schema: string): (changes: ReadonlyArray<PreparedChang
   const sql = Object.fromEntries(Object.entries(text).map(([name, query]) => [name, inSchema(query, schema)])) as typeof text
   const outbox = Object.fromEntries(Object.entries(outboxText).map(([name, query]) => [name, inSchema(query, schema)])) as typeof outboxText
   return (changes) => ({
-    once: onceLookup(sql.once, changes),
+    once: idempotencyLookup(sql.once, changes),
     state: [...versionLookup(sql.versions, changes), ...uniqueLookup(sql.unique, changes), ...partLookup(sql.parts, changes), ...outboxLookups(outbox, changes)]
   })
 }
 
-const onceLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
+const idempotencyLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
   const asked = changes.flatMap(({ change }) => (change.records ?? []).flatMap(({ once }) => once === undefined ? [] : [once]))
   if (asked.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {

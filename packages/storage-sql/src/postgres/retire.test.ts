@@ -31,12 +31,12 @@ const waiting = Effect.map(Effect.suspend(() => ask(database.url, "SELECT count(
 describe("putting a store on Postgres aside", () => {
   it.live("renames its schema, and makes another with the documents", () => Effect.scoped(Effect.gen(function*() {
     const { options, plan, retirement, storage } = yield* given("aside")
-    const told = { events: [{ type: "thing.made", data: {} }] }
-    yield* storage.commit({ ...told, puts: [{ collection: "webhooks", id: "whk_1", expectedVersion: 0, body: {}, keys: { "on:thing.made": "yes" } }] })
+    const reported = { events: [{ type: "thing.made", data: {} }] }
+    yield* storage.commit({ ...reported, puts: [{ collection: "webhooks", id: "whk_1", expectedVersion: 0, body: {}, keys: { "on:thing.made": "yes" } }] })
     yield* storage.commit({ puts: [{ collection: "webhooks", id: "whk_2", expectedVersion: 0, body: {}, keys: { "on:thing.made": "yes" } }] })
     yield* retirement.retire(plan)
     const after = yield* openStore(options)
-    yield* after.commit(told)
+    yield* after.commit(reported)
     const { claimed } = yield* after.outbox.claim({ leaseMs: 1000, limit: 9, perEndpoint: 9 })
     assert.deepStrictEqual(claimed.map(({ delivery }) => [delivery.endpointId, delivery.sequence] as const).sort(([a], [b]) => (a < b ? -1 : 1)), [["whk_1", 1_000_000_000_001], ["whk_2", 1_000_000_000_001]], "no number of the old chain comes again, not to an endpoint that it first wrote to after the copy either")
     assert.deepStrictEqual(yield* keysIn(after), ["flyball.test/next"])

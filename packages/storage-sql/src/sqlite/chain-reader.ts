@@ -2,10 +2,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { Head, RecordQuery } from "@flyball/core/storage"
 import { partsPerRecord } from "./layout.ts"
-import type { DocumentRow, OnceRow } from "./protocol.ts"
+import type { DocumentRow, IdempotencyRow } from "./protocol.ts"
 import type { PartPage, PartRow, RecordPage, RecordRow } from "./rows.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
-import { Words } from "./string-table.ts"
+import { StringTable } from "./string-table.ts"
 
 /** Records of one slice of a search by kind: what is read before other requests get their turn. */
 const sliceRecords = 20_000
@@ -20,12 +20,12 @@ type Row = Record<string, unknown>
 /** Reads one open database. */
 export class ChainReader {
   readonly #db: DatabaseSync
-  readonly #words: Words
+  readonly #words: StringTable
   readonly #statements = new Map<string, StatementSync>()
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#words = new Words(db)
+    this.#words = new StringTable(db)
   }
 
   /** Statements are prepared at first use and kept: there are few different ones. */
@@ -107,7 +107,7 @@ export class ChainReader {
     return { rows, word: (id) => this.#words.text(id) }
   }
 
-  once(scope: string, keys: ReadonlyArray<string>): ReadonlyArray<OnceRow> {
+  once(scope: string, keys: ReadonlyArray<string>): ReadonlyArray<IdempotencyRow> {
     const scopeId = this.#words.find(scope)
     const statement = this.#sql("SELECT seq, digest FROM once WHERE scope = ? AND key = ?")
     return [...new Set(keys)].flatMap((key) => {

@@ -13,7 +13,7 @@ import { Claims } from "./claims.ts"
 import type { Naming } from "./documents.ts"
 import { Documents } from "./documents.ts"
 import { partsPerRecord } from "./layout.ts"
-import { OnceKeys } from "./idempotency-keys.ts"
+import { IdempotencyKeys } from "./idempotency-keys.ts"
 import { OutboxForget } from "./outbox-forget.ts"
 import { OutboxWriter } from "./outbox-writer.ts"
 import type { ClaimRow } from "./protocol.ts"
@@ -37,7 +37,7 @@ export class ChainWriter {
   readonly #sealer = new Sealer()
   readonly #tiles: Tiles
   readonly #documents: Documents
-  readonly #once: OnceKeys
+  readonly #once: IdempotencyKeys
   readonly #outbox: OutboxWriter
   readonly #claims: Claims
   readonly #forget: OutboxForget
@@ -57,7 +57,7 @@ export class ChainWriter {
     this.#words = new WordsWriter(db)
     this.#tiles = new Tiles(db, this.#sealer)
     this.#documents = new Documents(db)
-    this.#once = new OnceKeys(db)
+    this.#once = new IdempotencyKeys(db)
     this.#outbox = new OutboxWriter(db, this.#words)
     this.#claims = new Claims(db, this.#words)
     this.#forget = new OutboxForget(db)

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { CommitReceipt, Document } from "@flyball/core/storage"
-import { type Asked, NearDocuments } from "./document-cache.ts"
+import { type Asked, DocumentCache } from "./document-cache.ts"
 
 const document = (id: string, version = 1): Document => ({ collection: "agents", id, version, body: {} })
 const receipt = (seq: number): CommitReceipt => ({ records: [], head: { seq, hash: new Uint8Array(32), atMs: seq } })
-const asked = (near: NearDocuments, collection: string, key: string): Asked => {
+const asked = (near: DocumentCache, collection: string, key: string): Asked => {
   const looked = near.look(collection, key)
   if (!("shelf" in looked)) throw new Error("it was there already")
   return looked
 }
-const holds = (near: NearDocuments, collection: string, key: string): boolean => !("shelf" in near.look(collection, key))
+const holds = (near: DocumentCache, collection: string, key: string): boolean => !("shelf" in near.look(collection, key))
 
 describe("documents in memory", () => {
   it("answers what was found, and that nothing was there, until a commit touches the collection", () => {
-    const near = new NearDocuments()
+    const near = new DocumentCache()
     near.keep(asked(near, "agents", "a"), [document("a")], 2)
     near.keep(asked(near, "agents", "b"), [], 0)
     near.keep(asked(near, "models", "m"), [document("m")], 2)
@@ -25,7 +25,7 @@ describe("documents in memory", () => {
     expect(holds(near, "models", "m")).toBe(true)
   })
   it("keeps nothing that was read while a commit was under way, whenever it began and ended", () => {
-    const near = new NearDocuments()
+    const near = new DocumentCache()
     const before = asked(near, "agents", "a")
     const changed = near.changing(new Set(["agents"]))
     near.keep(before, [document("a")], 2)
@@ -40,7 +40,7 @@ describe("documents in memory", () => {
     expect(near.look("agents", "a")).toEqual([document("a", 2)])
   })
   it("waits for the last of two commits on one collection", () => {
-    const near = new NearDocuments()
+    const near = new DocumentCache()
     const first = near.changing(new Set(["agents"]))
     const second = near.changing(new Set(["agents"]))
     first([receipt(1)])
@@ -51,7 +51,7 @@ describe("documents in memory", () => {
     expect(holds(near, "agents", "a")).toBe(true)
   })
   it("lets everything go before it holds more than it may, and never keeps what alone is more", () => {
-    const near = new NearDocuments(1_000)
+    const near = new DocumentCache(1_000)
     near.keep(asked(near, "agents", "a"), [document("a")], 500)
     near.keep(asked(near, "models", "b"), [document("b")], 500)
     expect([holds(near, "agents", "a"), holds(near, "models", "b")]).toEqual([false, true])
@@ -71,7 +71,7 @@ describe("documents in memory", () => {
 
 describe("the head in memory", () => {
   it("is the last commit's, and unknown while one is under way or after one of which nobody knows", () => {
-    const near = new NearDocuments()
+    const near = new DocumentCache()
     expect(near.head).toBeNull()
     near.keepHead(near.askHead(), receipt(4).head)
     expect(near.head?.seq).toBe(4)
@@ -83,7 +83,7 @@ describe("the head in memory", () => {
     expect(near.head).toBeNull()
   })
   it("is none before there is a chain, and nobody outside can change it", () => {
-    const near = new NearDocuments()
+    const near = new DocumentCache()
     near.changing(new Set())([receipt(-1)])
     expect(near.head).toBeNull()
     const given = receipt(1)
@@ -93,7 +93,7 @@ describe("the head in memory", () => {
     expect(near.head!.hash).toEqual(new Uint8Array(32))
   })
   it("is not what was read before or during a commit", () => {
-    const near = new NearDocuments()
+    const near = new DocumentCache()
     const before = near.askHead()
     const changed = near.changing(new Set())
     const during = near.askHead()

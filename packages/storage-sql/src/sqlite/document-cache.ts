@@ -30,7 +30,7 @@ export interface Asked {
 }
 
 /** Answers of a store, by collection. */
-export class NearDocuments {
+export class DocumentCache {
   readonly #shelves = new Map<string, Shelf>()
   readonly #mostUnits: number
   #head: Head | null = null

@@ -101,18 +101,18 @@ describe("documents of a batch that fails before they are written", () => {
 })
 
 describe("what the writer remembers of webhooks", () => {
-  const told = (commit: ReturnType<typeof openWriter>["commit"], type: string) => commit({ events: [{ type, data: {} }] }).owed
+  const reported = (commit: ReturnType<typeof openWriter>["commit"], type: string) => commit({ events: [{ type, data: {} }] }).owed
   const webhook = (expectedVersion: number, keys: { readonly [key: string]: string }) => ({ collection: "webhooks", id: "whk_1", expectedVersion, body: {}, keys })
   const wants = { "on:agent.registered": "yes" }
 
   it("is forgotten when one changes, also in the batch that tells of an event", () => {
     const { commit } = openWriter()
-    assert.isFalse(told(commit, "agent.registered"))
+    assert.isFalse(reported(commit, "agent.registered"))
     commit({ puts: [webhook(0, wants)] })
-    assert.isTrue(told(commit, "agent.registered"))
-    assert.isFalse(told(commit, "agent.updated"))
+    assert.isTrue(reported(commit, "agent.registered"))
+    assert.isFalse(reported(commit, "agent.updated"))
     commit({ puts: [webhook(1, {})] })
-    assert.isFalse(told(commit, "agent.registered"))
+    assert.isFalse(reported(commit, "agent.registered"))
     assert.isTrue(commit({ puts: [webhook(2, wants)] }, { events: [{ type: "agent.registered", data: {} }] }).owed)
   })
 

@@ -6,7 +6,7 @@ import { bulkRows } from "./bulk-insert.ts"
 import type { Naming } from "./documents.ts"
 
 /** The table `once`. */
-export class OnceKeys {
+export class IdempotencyKeys {
   readonly #insertMany: StatementSync
   readonly #insert: StatementSync
   readonly #select: StatementSync

@@ -5,17 +5,17 @@ import type { Attempt, Delivery, MissedQuery } from "@flyball/core/storage"
 import { attemptOf } from "../outbox-columns.ts"
 import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
 import type { AnswerTo, EventQuery, EventRow } from "./protocol.ts"
-import { Words } from "./string-table.ts"
+import { StringTable } from "./string-table.ts"
 
 /** Reads one open database. */
 export class OutboxReader {
-  readonly #words: Words
+  readonly #words: StringTable
   readonly #statements = new Map<string, StatementSync>()
   readonly #db: DatabaseSync
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#words = new Words(db)
+    this.#words = new StringTable(db)
   }
 
   #sql(text: string): StatementSync {

@@ -1,5 +1,5 @@
 /** The messages between a host and its storage worker. Plain data, no Effect. */
-import type { Attempt, ClaimRequest, Delivery, Document, ForgetAnswer, ForgetRequest, Head, MissedQuery, RecordQuery, Refolded, StoredEvent } from "@flyball/core/storage"
+import type { Attempt, ClaimRequest, Delivery, Document, ForgetAnswer, ForgetRequest, Head, MissedQuery, RecordQuery, Rehashed, StoredEvent } from "@flyball/core/storage"
 import type { Fault } from "./answers.ts"
 import type { PackedBatch } from "./batch.ts"
 
@@ -28,7 +28,7 @@ export type WorkerRequest =
   | { readonly op: "parts"; readonly seqs: ReadonlyArray<number> }
   | { readonly op: "once"; readonly scope: string; readonly keys: ReadonlyArray<string> }
   | { readonly op: "hashes"; readonly tileLevel: number; readonly from: number; readonly count: number }
-  | { readonly op: "refold"; readonly previous: Head | null; readonly to: number }
+  | { readonly op: "rehash"; readonly previous: Head | null; readonly to: number }
   | { readonly op: "claim"; readonly request: ClaimRequest; readonly nowMs: number }
   | { readonly op: "delivery"; readonly id: string }
   | { readonly op: "deliveriesOf"; readonly endpointId: string; readonly before: number; readonly limit: number }
@@ -60,7 +60,7 @@ export interface ClaimRow {
   readonly nextAtMs: number | null
 }
 /** Whether a once key is taken. */
-export interface OnceRow {
+export interface IdempotencyRow {
   readonly key: string
   readonly seq: number
   /** Null once it was forgotten. */
@@ -80,9 +80,9 @@ export interface WorkerAnswers {
   readonly list: ReadonlyArray<DocumentRow>
   readonly records: ArrayBuffer
   readonly parts: ArrayBuffer
-  readonly once: ReadonlyArray<OnceRow>
+  readonly once: ReadonlyArray<IdempotencyRow>
   readonly hashes: ArrayBuffer
-  readonly refold: Refolded | null
+  readonly rehash: Rehashed | null
   readonly claim: ClaimRow
   readonly delivery: { readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null
   readonly deliveriesOf: ReadonlyArray<Delivery>

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Checkpointer, ephemeralKeys, governorLayer, keysLayerOf } from "@flyball/core"
-import { type Head, layerOf, type RecordDraft, type Refolded, Storage, type StorageApi } from "@flyball/core/storage"
+import { type Head, layerOf, type RecordDraft, type Rehashed, Storage, type StorageApi } from "@flyball/core/storage"
 import { equalBytes, foldRun, portableCrypto, RangeFolder, toHex } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { afterAll } from "vitest"
@@ -12,7 +12,7 @@ import type { Posted } from "./protocol.ts"
 import { RequestServer } from "./serve.ts"
 import { sqliteLayer, sqliteStorage } from "./storage.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "flyball-refold-"))
+const folder = mkdtempSync(join(tmpdir(), "flyball-rehash-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 let files = 0
 
@@ -26,12 +26,12 @@ const tamper = (file: string, sql: string): void => {
   db.close()
 }
 
-/** A governor over the store in `file`, whose calls of `refold` are counted. */
+/** A governor over the store in `file`, whose calls of `rehash` are counted. */
 const governed = (file: string) => {
   const counts = { folded: 0, bad: 0 }
   const counting = Layer.effect(Storage, Effect.map(Storage, (storage) => Storage.of({
     ...storage,
-    refold: (previous, to) => Effect.tap(storage.refold!(previous, to), (folded) => Effect.sync(() => folded === null ? counts.bad++ : counts.folded++))
+    rehash: (previous, to) => Effect.tap(storage.rehash!(previous, to), (folded) => Effect.sync(() => folded === null ? counts.bad++ : counts.folded++))
   }))).pipe(Layer.provide(sqliteLayer({ file })))
   return { counts, layer: governorLayer({ origin: "flyball.example/test" }).pipe(Layer.provideMerge(Layer.mergeAll(counting, keysLayerOf(ephemeralKeys())))) }
 }
@@ -40,7 +40,7 @@ const foldAll = Effect.fnUntraced(function*(storage: StorageApi, size: number, s
   const folder = new RangeFolder(portableCrypto)
   let last: Head | null = null
   for (let from = 0; from < size; from += step) {
-    const folded: Refolded | null = yield* storage.refold!(last, Math.min(from + step, size) - 1)
+    const folded: Rehashed | null = yield* storage.rehash!(last, Math.min(from + step, size) - 1)
     if (folded === null) return assert.fail(`nothing was said of the records from ${from}`)
     for (const { hash, level } of folded.subtrees) folder.pushSubtree(level, hash)
     last = folded.last
@@ -73,7 +73,7 @@ describe("folding records again in the thread that reads", () => {
         const head = (yield* storage.head)!
         assert.deepStrictEqual([last?.seq, last?.atMs, toHex(last!.hash)], [head.seq, head.atMs, toHex(head.hash)])
       }
-      assert.isNull(yield* storage.refold!((yield* storage.head)!, 700))
+      assert.isNull(yield* storage.rehash!((yield* storage.head)!, 700))
     }).pipe(Effect.provide(layerOf(sqliteStorage({ file: ":memory:" })))))
 
   it.effect("answers other reads between its slices", () => {
@@ -93,8 +93,8 @@ describe("folding records again in the thread that reads", () => {
       }))
       server.serve([{ id: 0, request: { op: "open", role: "reader", file, busyTimeoutMs: 1_000, small: false } }])
       // Loads the code that folds.
-      yield* answerTo(1, { id: 1, request: { op: "refold", previous: null, to: 0 } })
-      yield* answerTo(2, { id: 2, request: { op: "refold", previous: null, to: 999 } }, { id: 3, request: { op: "head" } })
+      yield* answerTo(1, { id: 1, request: { op: "rehash", previous: null, to: 0 } })
+      yield* answerTo(2, { id: 2, request: { op: "rehash", previous: null, to: 999 } }, { id: 3, request: { op: "head" } })
       assert.deepStrictEqual(answered, [0, 1, 3, 2])
       server.close()
     }).pipe(Effect.provide(sqliteLayer({ file })))

@@ -1,9 +1,9 @@
 /** The look that is taken at new records before they are signed for, in the thread that reads. Loaded when it is first asked for: a thread must start in tens of milliseconds. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { Rehasher } from "@flyball/core/thread"
-import type { Head, Refolded, StoredRecord } from "@flyball/core/storage"
+import type { Head, Rehashed, StoredRecord } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
-import { Words } from "./string-table.ts"
+import { StringTable } from "./string-table.ts"
 
 const hashBytes = 32
 /** Records of one slice, which is looked at in a millisecond or two. A slice that ends where a tile does folds to one hash. */
@@ -15,13 +15,13 @@ const noAgent = 0
 type SliceRow = readonly [count: number, joined: Uint8Array, lengths: string, kinds: string, agents: string, times: string]
 
 /** Hashes what one connection reads. The writer has another, and other code. */
-export class SqliteRefolder {
-  readonly #refolder = new Rehasher(nodeCrypto)
-  readonly #words: Words
+export class SqliteRehasher {
+  readonly rehasher = new Rehasher(nodeCrypto)
+  readonly #words: StringTable
   readonly #select: StatementSync
 
   constructor(db: DatabaseSync) {
-    this.#words = new Words(db)
+    this.#words = new StringTable(db)
     // A row costs three times as much as its share of this one: objects and buffers are made once for all. SQLite goes through the table by seq; were it otherwise, the hashes would tell.
     // A row with anything else than its column holds is left out and missed: bytes that were moved to the row before or behind must not come together again here, nor texts pass for lists.
     this.#select = db.prepare(`SELECT count(*), CAST(group_concat(hash || bytes, '') AS BLOB), group_concat(length(bytes)), group_concat(kind), group_concat(ifnull(agent, ${noAgent})), group_concat(at_ms)
@@ -30,15 +30,15 @@ export class SqliteRefolder {
     this.#select.setReturnArrays(true)
   }
 
-  /** The records behind `previous` up to `to`, in slices: after each the generator yields, so that other requests are served in between. Spec: port, `refold`. */
-  *fold(previous: Head | null, to: number): Generator<undefined, Refolded | null> {
-    const subtrees: Array<Refolded["subtrees"][number]> = []
+  /** The records behind `previous` up to `to`, in slices: after each the generator yields, so that other requests are served in between. Spec: port, `rehash`. */
+  *fold(previous: Head | null, to: number): Generator<undefined, Rehashed | null> {
+    const subtrees: Array<Rehashed["subtrees"][number]> = []
     let last = previous
     for (;;) {
       const next = (last?.seq ?? -1) + 1
       const end = Math.min(next - next % sliceRecords + sliceRecords - 1, to)
       const records = this.#read(next, end)
-      const folded: Refolded | null = records === null ? null : this.#refolder.fold(records, last)
+      const folded: Rehashed | null = records === null ? null : this.rehasher.fold(records, last)
       if (folded === null || folded.last.seq !== end) return null
       subtrees.push(...folded.subtrees)
       last = folded.last

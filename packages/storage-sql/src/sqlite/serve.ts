@@ -12,7 +12,7 @@ import { OutboxReader } from "./outbox-reader.ts"
 import type { OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
 import { packParts, packRecords } from "./rows.ts"
-import type { SqliteRefolder } from "./rehash.ts"
+import type { SqliteRehasher } from "./rehash.ts"
 import { faultOf, StoreRefused } from "./sqlite-fault.ts"
 
 /** Takes answers to the host. Buffers may be transferred: nothing here looks at them again. */
@@ -75,7 +75,7 @@ export class RequestServer {
   #replies: Array<Reply> = []
   #transfer: Array<ArrayBuffer> = []
   /** Belongs to one connection. */
-  #refolder: { readonly of: Connection; readonly refolder: SqliteRefolder } | null = null
+  rehasher: { readonly of: Connection; readonly rehasher: SqliteRehasher } | null = null
 
   constructor(post: Post) {
     this.#post = post
@@ -139,8 +139,8 @@ export class RequestServer {
         return this.#ok(id, this.#reader().once(request.scope, request.keys))
       case "hashes":
         return this.#okBuffer(id, this.#reader().hashes(request.tileLevel, request.from, request.count))
-      case "refold":
-        return this.#refold(id, request.previous, request.to)
+      case "rehash":
+        return this.rehash(id, request.previous, request.to)
       case "claim":
         return this.#claim(id, request.request, request.nowMs)
       case "delivery":
@@ -190,14 +190,14 @@ export class RequestServer {
   }
 
   /** The first of a connection waits for its code to be loaded; other requests are served meanwhile, as between two slices. */
-  #refold(id: number, previous: Head | null, to: number): void {
+  rehash(id: number, previous: Head | null, to: number): void {
     const connection = this.#required(this.#connection, "reading")
-    if (this.#refolder?.of === connection) return this.#foldOn(id, connection, this.#refolder.refolder.fold(previous, to))
-    import("./rehash.ts").then(({ SqliteRefolder }) => {
+    if (this.rehasher?.of === connection) return this.#foldOn(id, connection, this.rehasher.rehasher.fold(previous, to))
+    import("./rehash.ts").then(({ SqliteRehasher }) => {
       this.#guarded(id, () => {
         const now = this.#required(this.#connection, "reading")
-        this.#refolder = { of: now, refolder: new SqliteRefolder(now.db) }
-        this.#foldOn(id, now, this.#refolder.refolder.fold(previous, to))
+        this.rehasher = { of: now, rehasher: new SqliteRehasher(now.db) }
+        this.#foldOn(id, now, this.rehasher.rehasher.fold(previous, to))
       })
       this.#sendReplies()
     }, (error: unknown) => {
@@ -206,7 +206,7 @@ export class RequestServer {
     })
   }
 
-  #foldOn(id: number, connection: Connection, slices: ReturnType<SqliteRefolder["fold"]>): void {
+  #foldOn(id: number, connection: Connection, slices: ReturnType<SqliteRehasher["fold"]>): void {
     if (this.#connection !== connection) throw new StoreRefused("it was closed while its records were looked at")
     const { done, value } = slices.next()
     if (done === true) return this.#ok(id, value)

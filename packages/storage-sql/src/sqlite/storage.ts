@@ -10,7 +10,7 @@ import { readAnswers } from "./answers.ts"
 import type { PackedChange } from "./batch.ts"
 import { packBatch } from "./batch.ts"
 import { inMemory } from "./layout.ts"
-import { NearDocuments } from "./document-cache.ts"
+import { DocumentCache } from "./document-cache.ts"
 import { NearOutbox } from "./near-outbox.ts"
 import { optionsProblem } from "./options-problem.ts"
 import { prepare } from "./prepare.ts"
@@ -25,7 +25,7 @@ const maxSeqs = 1000
 /** Most documents of one answer that are remembered. */
 const maxKept = 100
 /** Most records that are folded in one call. Spec: port. */
-const maxRefolded = 10_000
+const maxRehashed = 10_000
 
 /**
  * A store in one SQLite file, or in memory.
@@ -43,7 +43,7 @@ export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFa
 
 /** The port over open threads. */
 export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
-  const near = new NearDocuments()
+  const near = new DocumentCache()
   const nearOutbox = new NearOutbox()
   const commit = yield* makeCommit(threads, near, nearOutbox)
   const read = threads.reader
@@ -102,11 +102,11 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
       }),
     once: (scope, keys) => call(read, { op: "once", scope, keys: keys.filter(isStorable) }),
     hashes: (tileLevel, from, count) => Effect.map(call(read, { op: "hashes", tileLevel, from, count }), (joined) => new Uint8Array(joined)),
-    refold: (previous, to) =>
+    rehash: (previous, to) =>
       Effect.suspend(() => {
         const count = to - (previous?.seq ?? -1)
-        invariant(count > maxRefolded ? `${count} records were to be folded; the most is ${maxRefolded}.` : null)
-        return call(read, { op: "refold", previous, to })
+        invariant(count > maxRehashed ? `${count} records were to be folded; the most is ${maxRehashed}.` : null)
+        return call(read, { op: "rehash", previous, to })
       }),
     outbox: {
       isEmpty: () => alone && nearOutbox.isEmpty,
@@ -157,7 +157,7 @@ const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
  *
  * Salts are drawn in order of the calls.
  */
-const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: NearDocuments, nearOutbox: NearOutbox) {
+const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: DocumentCache, nearOutbox: NearOutbox) {
   if (writer === null) return (): Effect.Effect<CommitReceipt, ReadFault> => Effect.fail(readOnly)
   const entropy = yield* Entropy
   const submit = yield* groupCommit<Submitted, CommitReceipt, StorageConflict | ReadFault>({

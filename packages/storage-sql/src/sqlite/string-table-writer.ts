@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { BulkInsert } from "./bulk-insert.ts"
 import { LastIds } from "./last-ids.ts"
-import { Words } from "./string-table.ts"
+import { StringTable } from "./string-table.ts"
 
 /** Ids of ours: behind their prefix they are in the order of time. */
 const idForm = /^[a-z]{3}_[0-9a-z]{26}$/
@@ -16,7 +16,7 @@ const END = "~"
  * An id that comes behind all of its prefix is new for certain: it waits, many for one call. Any other text is inserted at once, and looked for only where it was there.
  */
 export class WordsWriter {
-  readonly #words: Words
+  readonly #words: StringTable
   readonly #insert: StatementSync
   readonly #last: StatementSync
   readonly #lastId: StatementSync
@@ -28,7 +28,7 @@ export class WordsWriter {
   #lastNumber: number | null = null
 
   constructor(db: DatabaseSync) {
-    this.#words = new Words(db)
+    this.#words = new StringTable(db)
     this.#insert = db.prepare("INSERT INTO word (id, text) VALUES (?, ?) ON CONFLICT (text) DO NOTHING")
     this.#last = db.prepare("SELECT max(id) AS id FROM word")
     this.#lastId = db.prepare("SELECT max(text) AS text FROM word WHERE text > ? AND text < ?")

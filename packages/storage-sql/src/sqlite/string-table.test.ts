@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "vitest"
 import { migrate } from "./migrate.ts"
-import { Words } from "./string-table.ts"
+import { StringTable } from "./string-table.ts"
 
 /** Words 3 to 22 beside the two that are always there. */
 const texts = ["", ",", "a,b", "\u{1f600}", "é\n", ...Array.from({ length: 15 }, (_, n) => `agt_${n}`)]
@@ -9,7 +9,7 @@ const given = () => {
   const db = new DatabaseSync(":memory:")
   migrate(db)
   texts.forEach((text, index) => db.prepare("INSERT INTO word (id, text) VALUES (?, ?)").run(3 + index, text))
-  const words = new Words(db)
+  const words = new StringTable(db)
   return { db, words, textsFrom: (ids: ReadonlyArray<number>) => ids.map((id) => words.text(id)) }
 }
 const ids = texts.map((_, index) => 3 + index)

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { StoreDamaged } from "./sqlite-fault.ts"
 
 /** Words kept in memory on each side, numbers by text and texts by number. Past it that memory is emptied: the table is still there. */
-const cachedWords = 50_000
+const cachedStrings = 50_000
 /** New texts that are worth one look at all of them, and how far apart they may lie: rows that are of no use, for each that is. */
 const fewTexts = 8
 const sparse = 4
@@ -13,7 +13,7 @@ const sparse = 4
  *
  * A writer asks for numbers and a reader for texts, so what is found one way is not remembered for the other: new agents come by the thousand, and the collector copies each that is kept.
  */
-export class Words {
+export class StringTable {
   readonly #ids = new Map<string, number>()
   readonly #texts = new Map<number, string>()
   readonly #selectId: StatementSync
@@ -81,13 +81,13 @@ export class Words {
 
   /** Remembers the number of a text that is in the table, and answers it. */
   keep(id: number, text: string): number {
-    if (this.#ids.size >= cachedWords) this.#ids.clear()
+    if (this.#ids.size >= cachedStrings) this.#ids.clear()
     this.#ids.set(text, id)
     return id
   }
 
   #keepText(id: number, text: string): void {
-    if (this.#texts.size >= cachedWords) this.#texts.clear()
+    if (this.#texts.size >= cachedStrings) this.#texts.clear()
     this.#texts.set(id, text)
   }
 }

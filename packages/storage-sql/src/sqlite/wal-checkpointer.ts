@@ -10,7 +10,7 @@ const easyPages = 4096
 const boundPages = 16_384
 
 /** What commits bring together before the log is looked at. Far less than what the sizes above ask for, and a look costs as much as five small records. */
-const lookBytes = 262_144
+const checkBytes = 262_144
 /** What a commit brings at least: the pages that any commit writes. */
 const commitBytes = 8_192
 
@@ -70,9 +70,9 @@ export class Checkpoints {
   }
 
   /** After each durable batch, which brought so many bytes; where that is not known, the log is looked at. */
-  committed(bytes = lookBytes): void {
+  committed(bytes = checkBytes): void {
     this.#sinceLookBytes += bytes + commitBytes
-    if (this.#sinceLookBytes < lookBytes) return this.#later()
+    if (this.#sinceLookBytes < checkBytes) return this.#later()
     this.#sinceLookBytes = 0
     const { log, copied } = run(this.#look)
     if (log >= this.#restartAtPages) {

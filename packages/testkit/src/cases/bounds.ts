@@ -4,7 +4,7 @@ import type { ChangeSet, DeliveryMove, DocumentPut, RecordDraft, StorageApi } fr
 import { Effect } from "effect"
 import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, dies, digest, draft, erasedDraft, event, onceDraft, part, put } from "./given.ts"
+import { begin, dies, digest, draft, erasedDraft, event, idempotentDraft, part, put } from "./given.ts"
 
 const withPut = (id: string, more: Partial<DocumentPut> = {}): ChangeSet => ({ puts: [put(id, {}, more)] })
 const withRecord = (more: Partial<RecordDraft>): ChangeSet => ({ records: [draft({}, more)] })
@@ -34,11 +34,11 @@ const wrong: ReadonlyArray<readonly [what: string, change: ChangeSet]> = [
   ["a part's name in capitals", withRecord({ parts: [part("Args", "")] })],
   ["a part over 16 MiB", withRecord({ parts: [{ name: "args", bytes: new Uint8Array(16 * 1024 * 1024 + 1) }] })],
   ["an agent's id with U+0000", withRecord({ agentId: "\0" })],
-  ["a once key with U+0000", { records: [onceDraft("a\0", "a")] }],
+  ["a once key with U+0000", { records: [idempotentDraft("a\0", "a")] }],
   ["a document that is not there to go", { deletes: [{ collection: "things", id: "t1", version: 0 }] }],
   ["a document both put and deleted", { puts: [put("t1")], deletes: [{ collection: "things", id: "t1", version: 1 }] }],
   ["an endpoint that goes", { deletes: [{ collection: "webhooks", id: "whk_1", version: 1 }] }],
-  ["an empty once key", { records: [onceDraft("", "a")] }],
+  ["an empty once key", { records: [idempotentDraft("", "a")] }],
   ["a once digest in capitals", withRecord({ once: { scope: "s", key: "k", digest: digest("A") } })],
   ["an erasure that no record says", { records: [erasedDraft(1, "result")], erase: [{ seq: 1, name: "args" }] }],
   ["an erasure twice", { records: [erasedDraft(1, "args")], erase: [{ seq: 1, name: "args" }, { seq: 1, name: "args" }] }],

@@ -4,7 +4,7 @@ import type { ChangeSet, StorageApi } from "@flyball/core/storage"
 import { fromUtf8, readRecord, toHex } from "@flyball/evidence"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { storageCase } from "../storage-case.ts"
-import { allRecords, begin, checkChain, digest, draft, drafts, event, onceDraft, part, put } from "./given.ts"
+import { allRecords, begin, checkChain, digest, draft, drafts, event, idempotentDraft, part, put } from "./given.ts"
 
 const callers = 50
 
@@ -16,7 +16,7 @@ const wins = (exits: ReadonlyArray<Exit.Exit<unknown, unknown>>): ReadonlyArray<
 /** Everything one caller writes: a document, two records with a part and a once key, an event. */
 const whole = (n: number): ChangeSet => ({
   puts: [put(`mine ${n}`, { n }, { unique: { name: `mine ${n}` } })],
-  records: [{ ...onceDraft(`mine ${n}`, "a", { n }), agentId: `agt_${n}`, parts: [part("args", `mine ${n}`)] }, draft({ n }, { agentId: `agt_${n}` })],
+  records: [{ ...idempotentDraft(`mine ${n}`, "a", { n }), agentId: `agt_${n}`, parts: [part("args", `mine ${n}`)] }, draft({ n }, { agentId: `agt_${n}` })],
   events: [event({ n }, "caller.wrote")]
 })
 
@@ -91,7 +91,7 @@ export const concurrencyCases = [
     yield* begin(storage)
     const exits = yield* together((n) => storage.commit({
       puts: [put("t1", { n }, { expectedVersion: n, unique: { name: `name ${n}` } }), put(`t1/${n}`, {}, { unique: { name: `name ${n - 1}` } })],
-      records: [onceDraft("shared", "a", { n }), draft({ n })]
+      records: [idempotentDraft("shared", "a", { n }), draft({ n })]
     }), 10)
     // Who comes first is the store's business: each winner must have met the version that it expected, and freed the name that the next one took.
     const version = (yield* storage.get("things", "t1"))?.version ?? 0

@@ -4,7 +4,7 @@ import type { ChangeSet, Conflict, StorageApi } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, digest, draft, endpoint, erasedDraft, event, genesis, onceDraft, part, put, refused } from "./given.ts"
+import { begin, digest, draft, endpoint, erasedDraft, event, genesis, idempotentDraft, part, put, refused } from "./given.ts"
 
 const scene = { collections: ["things"], once: [{ scope: "agt_1", keys: ["k1", "k2", "k3"] }] }
 
@@ -13,7 +13,7 @@ const furnish = Effect.fnUntraced(function*(storage: StorageApi) {
   yield* begin(storage)
   yield* storage.commit({
     puts: [put("t1", { n: 1 }, { keys: { colour: "red" }, unique: { name: "one" } }), endpoint("whk_1")],
-    records: [{ ...onceDraft("k1", "a"), parts: [part("args", "{}"), part("result", "1")] }],
+    records: [{ ...idempotentDraft("k1", "a"), parts: [part("args", "{}"), part("result", "1")] }],
     events: [event()]
   })
 })
@@ -21,7 +21,7 @@ const furnish = Effect.fnUntraced(function*(storage: StorageApi) {
 /** What each refused ChangeSet below would have written beside its conflict. */
 const cargo: ChangeSet = {
   puts: [put("t9", { n: 9 }, { keys: { colour: "red" }, unique: { name: "nine" } })],
-  records: [{ ...onceDraft("k9", "9"), agentId: "agt_9", parts: [part("args", "nine")] }, erasedDraft(1, "args")],
+  records: [{ ...idempotentDraft("k9", "9"), agentId: "agt_9", parts: [part("args", "nine")] }, erasedDraft(1, "args")],
   erase: [{ seq: 1, name: "args" }],
   events: [event({ n: 9 })]
 }
@@ -31,8 +31,8 @@ const refusals: ReadonlyArray<{ readonly kind: Conflict["_tag"]; readonly change
   { kind: "Version", change: { ...cargo, expects: [{ collection: "things", id: "t1", version: 2 }] } },
   { kind: "Version", change: { ...cargo, puts: [...cargo.puts ?? [], put("t1")] } },
   { kind: "Unique", change: { ...cargo, puts: [...cargo.puts ?? [], put("t2", {}, { unique: { name: "one" } })] } },
-  { kind: "Once", change: { ...cargo, records: [...cargo.records ?? [], onceDraft("k1", "b")] } },
-  { kind: "Once", change: { ...cargo, records: [...cargo.records ?? [], onceDraft("k9", "8")] } },
+  { kind: "Once", change: { ...cargo, records: [...cargo.records ?? [], idempotentDraft("k1", "b")] } },
+  { kind: "Once", change: { ...cargo, records: [...cargo.records ?? [], idempotentDraft("k9", "8")] } },
   { kind: "Part", change: { ...cargo, records: [...cargo.records ?? [], erasedDraft(0, "args")], erase: [...cargo.erase ?? [], { seq: 0, name: "args" }] } },
   { kind: "Delivery", change: { ...cargo, moves: [{ id: "dlv_none", from: { state: "pending", attempts: 0 }, to: { state: "cancelled" } }] } },
   { kind: "Event", change: { ...cargo, again: [{ eventId: "evt_none", endpointId: "whk_1" }] } },
@@ -115,7 +115,7 @@ export const conflictCases = [
       expects: [{ collection: "things", id: "t1", version: 7 }],
       puts: [put("t1"), put("t2", {}, { unique: { name: "two" } }), put("t3", {}, { unique: { name: "two" } }), put("t4", {}, { expectedVersion: 4 })],
       records: [
-        genesis, onceDraft("k1", "b"), onceDraft("k2", "c"), onceDraft("k1", "a"), onceDraft("k2", "d"),
+        genesis, idempotentDraft("k1", "b"), idempotentDraft("k2", "c"), idempotentDraft("k1", "a"), idempotentDraft("k2", "d"),
         erasedDraft(1, "missing"), erasedDraft(9, "args")
       ],
       erase: [{ seq: 1, name: "missing" }, { seq: 9, name: "args" }],

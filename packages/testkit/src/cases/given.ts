@@ -58,7 +58,7 @@ export const endpoint = (id: string, types: ReadonlyArray<string> = ["thing.made
 export const digest = (digit: string): string => digit.repeat(64)
 
 /** A draft with a once key. */
-export const onceDraft = (key: string, digit: string, body: JsonObject = {}): RecordDraft =>
+export const idempotentDraft = (key: string, digit: string, body: JsonObject = {}): RecordDraft =>
   draft(body, { once: { scope: "agt_1", key, digest: digest(digit) } })
 
 /** A record that says that a part was erased. */

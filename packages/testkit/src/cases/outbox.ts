@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { CaseTime } from "../case-time.ts"
 import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, draft, drafts, endpoint, event, onceDraft, put, refused } from "./given.ts"
+import { begin, draft, drafts, endpoint, event, idempotentDraft, put, refused } from "./given.ts"
 
 const start = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
 const scene = { collections: ["things", "webhooks"], once: [] }
@@ -100,8 +100,8 @@ export const outboxCases = [
       puts: [endpoint("whk_a", n % 2 === 0 ? ["thing.made"] : [], { expectedVersion: n })], events: [event({ n })]
     })), { concurrency: "unbounded" })
     const owed = yield* storage.outbox.deliveriesOf("whk_a", { limit: 10 })
-    const told = yield* Effect.forEach(owed.toReversed(), ({ eventId }) => Effect.map(storage.outbox.event(eventId), (found) => found?.data["n"]))
-    assert.deepEqual(told, [0, 2, 4, 6, 8])
+    const reported = yield* Effect.forEach(owed.toReversed(), ({ eventId }) => Effect.map(storage.outbox.event(eventId), (found) => found?.data["n"]))
+    assert.deepEqual(reported, [0, 2, 4, 6, 8])
     assert.deepEqual(owed.map(({ sequence }) => sequence), [5, 4, 3, 2, 1])
   })),
   storageCase("ids of events are in the order of commits, also when the clock steps back", Effect.fnUntraced(function*(storage: StorageApi) {
@@ -145,13 +145,13 @@ export const outboxCases = [
     const act = { puts: [put("t1")], events: [event()] }
     yield* storage.commit(act)
     assert.deepEqual(yield* refused(storage, act), [{ _tag: "Version", collection: "things", id: "t1", expected: 0, found: 1 }])
-    const capture = { records: [onceDraft("k1", "a"), onceDraft("k2", "a")], events: [event()] }
+    const capture = { records: [idempotentDraft("k1", "a"), idempotentDraft("k2", "a")], events: [event()] }
     yield* storage.commit(capture)
     const [first] = yield* storage.outbox.events({ limit: 1 })
     yield* storage.commit({ ...capture, again: [{ eventId: first!.id, endpointId: "whk_a" }] })
     assert.equal((yield* storage.outbox.events({ limit: 10 })).length, 2)
     assert.deepEqual(yield* owedTo(storage, "whk_a"), [["thing.made", 1], ["thing.made", 2]])
-    yield* storage.commit({ records: [onceDraft("k2", "a"), onceDraft("k3", "a")], events: [event()] })
+    yield* storage.commit({ records: [idempotentDraft("k2", "a"), idempotentDraft("k3", "a")], events: [event()] })
     assert.equal((yield* storage.outbox.events({ limit: 10 })).length, 3)
   })),
   storageCase("a delivery moves only from where it stands, and an outcome that comes twice changes nothing", Effect.fnUntraced(function*(storage: StorageApi) {

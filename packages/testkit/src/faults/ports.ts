@@ -22,7 +22,7 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     parts: (seqs) => around("storage.parts", storage.parts(seqs)),
     once: (scope, keys) => around("storage.once", storage.once(scope, keys)),
     hashes: (tileLevel, from, count) => around("storage.hashes", storage.hashes(tileLevel, from, count)),
-    ...(storage.refold === undefined ? {} : { refold: (previous, to) => around("storage.refold", storage.refold!(previous, to)) }),
+    ...(storage.rehash === undefined ? {} : { rehash: (previous, to) => around("storage.rehash", storage.rehash!(previous, to)) }),
     outbox: {
       claim: (request) => around("storage.outbox.claim", storage.outbox.claim(request)),
       delivery: (id) => around("storage.outbox.delivery", storage.outbox.delivery(id)),

@@ -25,7 +25,7 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
     puts,
     records,
     erase,
-    forget: several(pick, 1, () => ({ scope: oneOf(pick, cast.scopes), key: cast.onceKeys[pick(cast.onceKeys.length)]! })),
+    forget: several(pick, 1, () => ({ scope: oneOf(pick, cast.scopes), key: cast.idempotencyKeys[pick(cast.idempotencyKeys.length)]! })),
     events,
     cancel: onceIn(pick, 8) ? [{ endpointId: oneOf(pick, awkwardTexts) }] : [],
     ...onceIn(pick, 6) ? { expectNew: true } : {},
@@ -67,7 +67,7 @@ const draft = (pick: Pick): RecordDraft => ({
   parts: cast.parts.filter(() => onceIn(pick, 2)).map((name) => ({ name, bytes: utf8(oneOf(pick, awkwardTexts).repeat(pick(50))) })),
   agentId: oneOf(pick, cast.agents),
   ...onceIn(pick, 2)
-    ? { once: { scope: oneOf(pick, cast.scopes), key: cast.onceKeys[pick(cast.onceKeys.length)]!, digest: (onceIn(pick, 6) ? "b" : "a").repeat(64) } }
+    ? { once: { scope: oneOf(pick, cast.scopes), key: cast.idempotencyKeys[pick(cast.idempotencyKeys.length)]!, digest: (onceIn(pick, 6) ? "b" : "a").repeat(64) } }
     : {}
 })
 

@@ -12,14 +12,14 @@ export const cast = {
   kinds: ["decision.witnessed", "decision.settled", "capture.gap"],
   agents: ["agt_1", "AGT_1", "agt_\u00e9", null],
   scopes: ["agt_1", "settle"],
-  onceKeys: Array.from({ length: 12 }, (_, n) => `${awkwardTexts[n % awkwardTexts.length]}/${n}`),
+  idempotencyKeys: Array.from({ length: 12 }, (_, n) => `${awkwardTexts[n % awkwardTexts.length]}/${n}`),
   parts: ["args", "labels", "result"]
 } as const
 
 /** Everything of a history that can be observed. */
 export const historyScene: Scene = {
   collections: cast.collections,
-  once: cast.scopes.map((scope) => ({ scope, keys: cast.onceKeys }))
+  once: cast.scopes.map((scope) => ({ scope, keys: cast.idempotencyKeys }))
 }
 
 /** A model of the store: just enough to aim at it. It learns from answers and never judges them. */

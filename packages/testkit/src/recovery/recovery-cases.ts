@@ -54,8 +54,8 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
       assert.deepEqual(genesis.record.body, { hash: "sha256-rfc6962", origin, vkeys: [vkey] })
       const parts = yield* genesisParts(storage)
       assert.equal(parts.get("reason"), '"the disk died"')
-      const told = JSON.parse(parts.get("previous")!) as { readonly checkpoint: string; readonly stored_root: string }
-      assert.deepEqual([told.checkpoint.split("\n").slice(0, 2), told.stored_root], [[ORIGIN, String(size)], `sha256:${previous.storedRootHex}`])
+      const reported = JSON.parse(parts.get("previous")!) as { readonly checkpoint: string; readonly stored_root: string }
+      assert.deepEqual([reported.checkpoint.split("\n").slice(0, 2), reported.stored_root], [[ORIGIN, String(size)], `sha256:${previous.storedRootHex}`])
 
       assert.deepEqual(yield* storage.get("agents", agentId), before)
       assert.equal((yield* Agents.use((agents) => agents.find("courier")))?.id, agentId)

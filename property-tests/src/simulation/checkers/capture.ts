@@ -102,9 +102,9 @@ const revocations = (ledger: Ledger, records: ReadonlyArray<ReadRecord>): Readon
   const minted = recordsBy(records, "ingest_key.minted", ({ body }) => String(body["key_id"]))
   const revoked = recordsBy(records, "ingest_key.revoked", ({ body }) => String(body["key_id"]))
   const problems = [...revoked].flatMap(([id, all]) => all.length > 1 ? [`key ${id} is revoked ${all.length} times`] : [])
-  for (const { id, revoked: told } of ledger.keys.values()) {
+  for (const { id, revoked: reported } of ledger.keys.values()) {
     if (id !== null && minted.get(id)?.length !== 1) problems.push(`key ${id} is minted ${minted.get(id)?.length ?? 0} times`)
-    if (id !== null && told && !revoked.has(id)) problems.push(`key ${id} was acknowledged as revoked and is not`)
+    if (id !== null && reported && !revoked.has(id)) problems.push(`key ${id} was acknowledged as revoked and is not`)
   }
   return problems
 }

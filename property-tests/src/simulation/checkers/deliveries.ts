@@ -133,6 +133,6 @@ const ended = ({ attempts, id, sequence, state }: Delivery, requests: ReadonlyAr
 /** A webhook that is given up is told of once, with the record that says so. */
 const failures = (records: ReadonlyArray<ReadRecord>, events: ReadonlyMap<string, StoredEvent>): ReadonlyArray<string> => {
   const recorded = records.filter(({ body, kind }) => kind === "webhook.changed" && body["status"] === "failed").map(({ body, seq }) => `${body["webhook_id"]} ${seq}`)
-  const told = new Map([...events.values()].filter(({ type }) => type === "webhook.failed").map(({ data, id, seq }) => [id, { webhookId: String(data["webhook_id"]), seq }]))
-  return recorded.length === told.size ? [] : [`${recorded.length} records give a webhook up (${recorded.join(", ")}), and ${told.size} events tell of it`]
+  const reported = new Map([...events.values()].filter(({ type }) => type === "webhook.failed").map(({ data, id, seq }) => [id, { webhookId: String(data["webhook_id"]), seq }]))
+  return recorded.length === reported.size ? [] : [`${recorded.length} records give a webhook up (${recorded.join(", ")}), and ${reported.size} events tell of it`]
 }

@@ -12,11 +12,11 @@ export const outboxChecker: Checker = ({ ledger, ports, records }) =>
   Effect.gen(function*() {
     const problems: Array<string> = []
     const events = yield* ports.storage.outbox.events({ types: [ANNOUNCED], limit: PAGE })
-    const told = new Set(events.map(({ data }) => String(data["id"])))
-    if (told.size !== events.length) problems.push("outbox: two events tell of one act")
+    const reported = new Set(events.map(({ data }) => String(data["id"])))
+    if (reported.size !== events.length) problems.push("outbox: two events tell of one act")
     const documents = new Set((yield* ports.storage.list(ANNOUNCEMENTS)).map(({ id }) => id))
-    for (const id of documents) if (!told.delete(id)) problems.push(`outbox: ${id} happened, and nobody will be told`)
-    for (const id of told) problems.push(`outbox: ${id} is told of, and nothing happened`)
+    for (const id of documents) if (!reported.delete(id)) problems.push(`outbox: ${id} happened, and nobody will be told`)
+    for (const id of reported) problems.push(`outbox: ${id} is told of, and nothing happened`)
     for (const [id, { acknowledged }] of ledger.announced) if (acknowledged > 0 && !documents.has(id)) problems.push(`outbox: ${id} was acknowledged and did not happen`)
     for (const { hash, id, seq } of events) {
       const record = records[seq]

@@ -4,7 +4,7 @@ import { Chain, Checkpointer, Erasure } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { type Answer, json, pieces } from "../answer.ts"
-import { asksForLines } from "../accepts-ndjson.ts"
+import { acceptsNdjson } from "../accepts-ndjson.ts"
 import type { HandlersOf } from "../call.ts"
 import { writerOf } from "../caller.ts"
 import { pageOf } from "../page-of.ts"
@@ -36,6 +36,6 @@ const [open, comma, close, line] = [utf8("["), utf8(","), utf8("]"), utf8("\n")]
 
 /** Records as they were hashed: members of a JSON array, or one a line. */
 const recordsAnswer = (records: ReadonlyArray<Uint8Array>, accept: string): Answer =>
-  asksForLines(accept)
+  acceptsNdjson(accept)
     ? pieces(LINES_MEDIA, ...records.flatMap((bytes) => [bytes, line]))
     : pieces("application/json", open, ...records.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes])), close)

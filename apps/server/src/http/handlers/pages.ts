@@ -3,7 +3,7 @@ import { Unauthorized } from "@flyball/contract"
 import { Effect } from "effect"
 import { pieces } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
-import { unlessKnown } from "../conditional-get.ts"
+import { conditionalGet } from "../conditional-get.ts"
 import type { pages } from "../pages.ts"
 
 /** Made when it is first asked for: the description reads every shape, and the start does not wait for that. */
@@ -11,8 +11,8 @@ const kept = Effect.promise(() => import("../../openapi/kept.ts"))
 
 /** Handlers of the group `pages`. */
 export const pagesHandlers: HandlersOf<typeof pages> = {
-  openApi: ({ request }) => Effect.map(kept, ({ keptDescription }) => unlessKnown(request, keptDescription())),
-  docs: ({ request }) => Effect.map(kept, ({ keptPage }) => unlessKnown(request, keptPage())),
+  openApi: ({ request }) => Effect.map(kept, ({ keptDescription }) => conditionalGet(request, keptDescription())),
+  docs: ({ request }) => Effect.map(kept, ({ keptPage }) => conditionalGet(request, keptPage())),
   metrics: Effect.fnUntraced(function*({ request, server }) {
     const { metricsText, mayReadMetrics, METRICS_MEDIA } = yield* Effect.promise(() => import("../../metrics/metrics.ts"))
     if (!mayReadMetrics(request, server.metricsToken)) return yield* new Unauthorized()

@@ -1,7 +1,7 @@
 /** Checkpoints as documents: every one by its size, and the last one under a fixed name. Not governed: the replay checker ignores them. */
 import { formatInstant } from "@flyball/evidence"
 import { Clock, Effect } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import type { StorageUnavailable } from "../../storage/faults.ts"
 import type { Document, ReadFault, StorageApi } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
@@ -46,7 +46,7 @@ export const firstCovering = (storage: StorageApi, seq: number): Effect.Effect<C
  * It writes no record, and neither do the deliveries of its event: a checkpoint never makes another one due.
  */
 export const storeCheckpoint = (storage: StorageApi, checkpoint: Checkpoint): Effect.Effect<void, ReadFault | StorageUnavailable> =>
-  commitPlanned(storage, Effect.gen(function*() {
+  commitWithRetry(storage, Effect.gen(function*() {
     const latest = yield* storage.get(CHECKPOINTS, LATEST)
     const same = yield* storage.get(CHECKPOINTS, checkpointId(checkpoint.size))
     const isLater = latest === null || Number(latest.body["size"]) < checkpoint.size

@@ -5,7 +5,7 @@
  */
 import type { Crypto } from "@flyball/evidence"
 import { foldRun } from "@flyball/evidence"
-import type { Refolded, StoredRecord } from "../../storage/port.ts"
+import type { Rehashed, StoredRecord } from "../../storage/port.ts"
 import type { Previous } from "./check-record.ts"
 import { RecordGauge } from "./record-gauge.ts"
 
@@ -20,7 +20,7 @@ export class Rehasher {
   }
 
   /** Folds the hashes of these bytes; null for no record, and where one may be not in order, which `checkRecord` can tell. */
-  fold(records: ReadonlyArray<StoredRecord>, previous: Previous | null): Refolded | null {
+  fold(records: ReadonlyArray<StoredRecord>, previous: Previous | null): Rehashed | null {
     const hashes = new Uint8Array(32 * records.length)
     let last = previous
     for (let index = 0; index < records.length; index++) {

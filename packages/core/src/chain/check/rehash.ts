@@ -8,7 +8,7 @@ import type { Crypto } from "@flyball/evidence"
 import { equalBytes, RangeFolder, split, toHex } from "@flyball/evidence"
 import { Effect, Fiber } from "effect"
 import { StorageCorrupt } from "../../storage/faults.ts"
-import type { ReadFault, Refolded, StorageApi, StoredRecord } from "../../storage/port.ts"
+import type { ReadFault, Rehashed, StorageApi, StoredRecord } from "../../storage/port.ts"
 import { type CheckedRecord, checkRecord, type Previous } from "./check-record.ts"
 import type { SignedState } from "../keys/guard.ts"
 import { Rehasher } from "./rehash-run.ts"
@@ -37,19 +37,19 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
     const found = toHex(folder.root(from, left)!)
     if (found !== signed.rootHex) return yield* new GuardDisagrees({ origin, size: signed.size, signed: signed.rootHex, found })
   }
-  const push = ({ last, subtrees }: Refolded): Previous => {
+  const push = ({ last, subtrees }: Rehashed): Previous => {
     for (const { hash, level } of subtrees) folder.pushSubtree(level, hash)
     return last
   }
   let previous = yield* previousOf(storage, crypto, from)
   // A store with a thread for it looks at its records there. What it cannot call good is looked at here, where there are words for it.
-  const refold = size - from > PAGE_RECORDS ? storage.refold : undefined
+  const rehash = size - from > PAGE_RECORDS ? storage.rehash : undefined
   while (nextAfter(previous) < size) {
-    const folded: Refolded | null = refold === undefined ? null : yield* refold(previous, Math.min(nextAfter(previous) + REFOLD_RECORDS, size) - 1)
+    const folded: Rehashed | null = rehash === undefined ? null : yield* rehash(previous, Math.min(nextAfter(previous) + REFOLD_RECORDS, size) - 1)
     if (folded === null) break
     previous = push(folded)
   }
-  const refolder = new Rehasher(crypto)
+  const rehasher = new Rehasher(crypto)
   /** Read while the one before is checked. */
   const readPage = (next: number) =>
     Effect.forkChild(storage.records({ from: next, to: size - 1, limit: PAGE_RECORDS }), { startImmediately: true })
@@ -61,7 +61,7 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
     // The request goes on its way when this turn ends.
     if (reading !== null) yield* Effect.yieldNow
     if (page.length === 0) return yield* new StorageCorrupt({ reason: `record ${next} is missing, though the head is further on` })
-    const folded = refolder.fold(page, previous)
+    const folded = rehasher.fold(page, previous)
     if (folded !== null) {
       previous = push(folded)
       continue

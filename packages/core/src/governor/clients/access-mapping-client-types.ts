@@ -44,7 +44,7 @@ export interface ResolvedInfo {
 }
 
 /** Who becomes what here. The library itself asks nobody for a role: a host does, with `resolve`, before it calls. */
-export interface AccessMappingDoor {
+export interface AccessMappingClient {
   get(options?: CallOptions): Promise<MappingInfo>
   /** Replaces all of it. */
   set(mapping: MappingInput, options?: ActOptions): Promise<MappingInfo>

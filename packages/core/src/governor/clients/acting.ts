@@ -3,14 +3,14 @@ import type { Effect } from "effect"
 import type { GovernorServices } from "../governor-layer.ts"
 import { isCallersWriterId, type Writer } from "../../foundation/writer.ts"
 import type { ActOptions } from "./call-options.ts"
-import type { Door } from "./client.ts"
+import type { Client } from "./client.ts"
 import { GovernorError } from "../../foundation/governor-error.ts"
 
 /** Runs what somebody does, in the name of whom the call says. */
 export type Acting = <A>(act: (writer: Writer) => Effect.Effect<A, unknown, GovernorServices>, options?: ActOptions | null) => Promise<A>
 
 /** Acts over a door; `own` is who acts where a call names nobody. */
-export const acting = ({ run }: Door, own: Writer): Acting => async (act, options) => run(act(writerOf(own, options?.writer)), options)
+export const acting = ({ run }: Client, own: Writer): Acting => async (act, options) => run(act(writerOf(own, options?.writer)), options)
 
 /** The writer of this id. Fails: throws `GovernorError` with `invalid_writer`. */
 export const writerOf = (own: Writer, id: string | null | undefined): Writer => {

@@ -124,7 +124,7 @@ export interface AgentFilter {
 }
 
 /** The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take is refused with `invalid_transition`. */
-export interface AgentsDoor {
+export interface AgentsClient {
   /** Finds the agent of this name, or registers it. */
   register(input: AgentInput, options?: ActOptions): Promise<{ readonly agent: AgentInfo; readonly created: boolean }>
   /** The agent of exactly this name; null when there is none. */

@@ -4,18 +4,18 @@ import { Agents, type AgentsApi } from "../../registry/agents/service.ts"
 import { Identities } from "../../registry/identity/service.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { type Acting, acting } from "./acting.ts"
-import type { AgentsDoor } from "./agents-client-types.ts"
-import type { Door } from "./client.ts"
+import type { AgentsClient } from "./agents-client-types.ts"
+import type { Client } from "./client.ts"
 import { decoded, decodeAgent, decodeAgentFilter, decodeChange, decodeDisown, decodeIdentity, decodeRecertify, decodeSuspend, decodeTransfer } from "./input.ts"
 import type { Decoder } from "@flyball/contract"
 
 /** The registry over a door. */
-export const agentsDoor = (door: Door, own: Writer): AgentsDoor => agentsOver(door, acting(door, own))
+export const agentsClient = (client: Client, own: Writer): AgentsClient => agentsOver(client, acting(client, own))
 
 const withInput = <A, B, E>(decoder: Decoder<A>, input: unknown, act: (agents: AgentsApi, input: A) => Effect.Effect<B, E>) =>
   Effect.flatMap(decoded(decoder, input), (read) => Agents.use((agents) => act(agents, read)))
 
-const agentsOver = ({ run }: Door, act: Acting): AgentsDoor => ({
+const agentsOver = ({ run }: Client, act: Acting): AgentsClient => ({
   register: (input, options) => act((writer) => withInput(decodeAgent, input, (agents, agent) => agents.register(agent, writer)), options),
   find: (name, options) => run(Agents.use((agents) => agents.find(name)), options),
   get: (id, options) => run(Agents.use((agents) => agents.get(id)), options),

@@ -144,7 +144,7 @@ export interface VoidInfo {
 }
 
 /** Envelopes: how far agents may go alone. */
-export interface EnvelopesDoor {
+export interface EnvelopesClient {
   /** Begins an envelope for one agent or one org unit, as a draft. */
   create(input: { readonly name: string; readonly agent_id?: string | null | undefined; readonly org_unit?: string | null | undefined; readonly envelope: JsonObjectInput }, options?: ActOptions): Promise<EnvelopeInfo>
   update(id: string, change: { readonly envelope: JsonObjectInput; readonly if_revision?: number | null | undefined }, options?: ActOptions): Promise<EnvelopeInfo>
@@ -171,7 +171,7 @@ export interface EnvelopesDoor {
 }
 
 /** Waivers: exceptions to one rule of the version in force, for 90 days at most, by two people. */
-export interface WaiversDoor {
+export interface WaiversClient {
   /** Asks for one. `unless` is a list of conditions, as in a rule. */
   request(
     envelopeId: string,

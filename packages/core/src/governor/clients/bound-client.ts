@@ -1,4 +1,4 @@
-/** Envelopes, waivers and evaluations through the plain door. */
+/** Envelopes, waivers and evaluations through the plain client. */
 import { BacktestIn, decode, DiffQuery, EnvelopeCreate, EnvelopeListQuery, EnvelopeUpdate, EvaluationIn, LintIn, PublishIn, VoidIn, WaiverCreate, WithdrawIn } from "@flyball/contract"
 import { Effect } from "effect"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
@@ -6,8 +6,8 @@ import { Evaluations } from "../../verdicts/evaluations/service.ts"
 import { Waivers } from "../../verdicts/waivers/service.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { type Acting, acting } from "./acting.ts"
-import type { EnvelopesDoor, WaiversDoor } from "./bound-client-types.ts"
-import type { Door } from "./client.ts"
+import type { EnvelopesClient, WaiversClient } from "./bound-client-types.ts"
+import type { Client } from "./client.ts"
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import { decoded, decodeVersion, query } from "./input.ts"
 
@@ -23,10 +23,10 @@ const decodeWaiver = decode(WaiverCreate)
 const decodeEvaluation = decode(EvaluationIn)
 const decodeVoid = decode(VoidIn)
 
-/** Envelopes over a door. */
-export const envelopesDoor = (door: Door, own: Writer): EnvelopesDoor => envelopesOver(door, acting(door, own))
+/** Envelopes over a client. */
+export const envelopesClient = (client: Client, own: Writer): EnvelopesClient => envelopesOver(client, acting(client, own))
 
-const envelopesOver = ({ run }: Door, act: Acting): EnvelopesDoor => ({
+const envelopesOver = ({ run }: Client, act: Acting): EnvelopesClient => ({
   create: (input, options) => act((writer) => Effect.flatMap(decoded(decodeCreate, input), (read) => Envelopes.use((envelopes) => envelopes.create(read, writer))), options),
   update: (id, change, options) => act((writer) => Effect.flatMap(decoded(decodeUpdate, change), (read) => Envelopes.use((envelopes) => envelopes.update(id, read, writer))), options),
   get: (id, options) => run(Envelopes.use((envelopes) => envelopes.get(id)), options),
@@ -40,19 +40,19 @@ const envelopesOver = ({ run }: Door, act: Acting): EnvelopesDoor => ({
   diff: (id, versions = {}, options) => run(Effect.flatMap(decodeDiff(versions), (read) => Envelopes.use((envelopes) => envelopes.diff(id, read))), options)
 })
 
-/** Waivers over a door. */
-export const waiversDoor = (door: Door, own: Writer): WaiversDoor => waiversOver(door, acting(door, own))
+/** Waivers over a client. */
+export const waiversClient = (client: Client, own: Writer): WaiversClient => waiversOver(client, acting(client, own))
 
-const waiversOver = ({ run }: Door, act: Acting): WaiversDoor => ({
+const waiversOver = ({ run }: Client, act: Acting): WaiversClient => ({
   request: (envelopeId, input, options) => act((writer) => Effect.flatMap(decoded(decodeWaiver, input), (read) => Waivers.use((waivers) => waivers.request(envelopeId, read, writer))), options),
   grant: (envelopeId, waiverId, options) => act((writer) => Waivers.use((waivers) => waivers.grant(envelopeId, waiverId, writer)), options),
   list: (envelopeId, options) => run(Waivers.use((waivers) => waivers.list(envelopeId)), options)
 })
 
-/** Evaluations over a door. Whoever asks is the governor's own writer; voiding is a person's act. */
-export const evaluationsDoor = (door: Door, own: Writer) => evaluationsOver(door, own, acting(door, own))
+/** Evaluations over a client. Whoever asks is the governor's own writer; voiding is a person's act. */
+export const evaluationsClient = (client: Client, own: Writer) => evaluationsOver(client, own, acting(client, own))
 
-const evaluationsOver = ({ run }: Door, own: Writer, act: Acting) => ({
+const evaluationsOver = ({ run }: Client, own: Writer, act: Acting) => ({
   evaluate: (input: unknown, options?: CallOptions) => run(Effect.flatMap(decoded(decodeEvaluation, input), (read) => Evaluations.use((evaluations) => evaluations.evaluate(read, own))), options),
   evaluation: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.get(id)), options),
   explain: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.explain(id)), options),

@@ -6,20 +6,20 @@ import { Chain } from "../../chain/chain.ts"
 import { KeyRotation, type Rotated } from "../../chain/rotate-key.ts"
 import type { Governor } from "../governor.ts"
 import type { StoredRecord } from "../../storage/port.ts"
-import type { Door } from "./client.ts"
+import type { Client } from "./client.ts"
 import { decodeProof, decodeRange, decodeRecordFilter, decodeSeq, decodeSizes } from "./input.ts"
 import type { RecordInfo, RotationInfo } from "./chain-types.ts"
 
 /** Reads and proofs of the chain, and the rotation of its key. */
-export const chainDoor = (door: Door): Governor["chain"] => ({
-  ...callsOf(door),
-  origin: door.origin,
+export const chainClient = (client: Client): Governor["chain"] => ({
+  ...callsOf(client),
+  origin: client.origin,
   get vkey() {
-    return door.vkey
+    return client.vkey
   }
 })
 
-const callsOf = ({ run }: Door): Omit<Governor["chain"], "origin" | "vkey"> => ({
+const callsOf = ({ run }: Client): Omit<Governor["chain"], "origin" | "vkey"> => ({
   head: (options) => run(Chain.use((chain) => chain.head), options),
   verify: (range = {}, options) => run(Effect.flatMap(decodeRange(range), ({ from, to }) => Chain.use((chain) => chain.verify(from, to))), options),
   records: (filter = {}, options) =>

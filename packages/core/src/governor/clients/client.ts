@@ -2,13 +2,13 @@
 import { Effect, type ManagedRuntime } from "effect"
 import { Chain } from "../../chain/chain.ts"
 import type { GovernorServices } from "../governor-layer.ts"
-import { inTurn, isTurnFree } from "../../foundation/task-queue.ts"
+import { queueTask, isTurnFree } from "../../foundation/task-queue.ts"
 import { aborted, closed, governorError, valueOrThrow } from "../../foundation/value-or-throw.ts"
 import { GovernorError } from "../../foundation/governor-error.ts"
 import type { CallOptions } from "./call-options.ts"
 
 /** The way in. */
-export interface Door {
+export interface Client {
   /** The chain's name and signing key. A rotation changes the key. */
   readonly origin: string
   readonly vkey: string
@@ -19,7 +19,7 @@ export interface Door {
 }
 
 /** Builds the services now, so that what does not fit together is told here and not at the first call. */
-export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorServices, unknown>): Promise<Door> => {
+export const openClient = async (runtime: ManagedRuntime.ManagedRuntime<GovernorServices, unknown>): Promise<Client> => {
   const opened = await runtime.runPromiseExit(Chain.use(Effect.succeed))
   if (opened._tag === "Failure") await runtime.dispose()
   const chain = valueOrThrow(opened)
@@ -35,7 +35,7 @@ export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorSe
     if (options?.signal?.aborted === true) throw aborted()
   }
 
-  const run: Door["run"] = async (effect, options) => {
+  const run: Client["run"] = async (effect, options) => {
     if (closing !== null) throw closed()
     // An aborted signal does not stop an effect that needs no turn of the loop to finish.
     refuseAborted(options)
@@ -43,7 +43,7 @@ export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorSe
     try {
       // A host that works off a list, or was held up, makes hundreds of calls in a row.
       if (!isTurnFree()) {
-        await new Promise<void>(inTurn)
+        await new Promise<void>(queueTask)
         refuseAborted(options)
       }
       return valueOrThrow(await runExit(effect, options?.signal === undefined ? {} : { signal: options.signal }))
@@ -64,9 +64,9 @@ export const openDoor = async (runtime: ManagedRuntime.ManagedRuntime<GovernorSe
       throw error instanceof GovernorError ? error : governorError(error)
     }
   }
-  const stream: Door["stream"] = (open, options) => ({ [Symbol.asyncIterator]: () => read(open, options) })
+  const stream: Client["stream"] = (open, options) => ({ [Symbol.asyncIterator]: () => read(open, options) })
 
-  const close: Door["close"] = () => {
+  const close: Client["close"] = () => {
     closing ??= new Promise<void>((resolve) => {
       whenIdle = resolve
       if (underWay === 0) resolve()

@@ -40,7 +40,7 @@ export interface ModelInfo {
 }
 
 /** The models. */
-export interface ModelsDoor {
+export interface ModelsClient {
   /** Registers a model; one that is there already is refused with `model_taken`, and its id. */
   create(input: ModelInput, options?: ActOptions): Promise<ModelInfo>
   update(id: string, change: ModelChange, options?: ActOptions): Promise<ModelInfo>

@@ -3,16 +3,16 @@ import { Effect } from "effect"
 import { Models } from "../../registry/models/service.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { acting } from "./acting.ts"
-import type { Door } from "./client.ts"
+import type { Client } from "./client.ts"
 import { decoded, decodeModel, decodeModelChange } from "./input.ts"
-import type { ModelsDoor } from "./models-client-types.ts"
+import type { ModelsClient } from "./models-client-types.ts"
 
 /** The models over a door. */
-export const modelsDoor = (door: Door, own: Writer): ModelsDoor => {
-  const act = acting(door, own)
+export const modelsClient = (client: Client, own: Writer): ModelsClient => {
+  const act = acting(client, own)
   return {
     create: (input, options) => act((writer) => Effect.flatMap(decoded(decodeModel, input), (model) => Models.use((models) => models.create(model, writer))), options),
     update: (id, change, options) => act((writer) => Effect.flatMap(decoded(decodeModelChange, change), (input) => Models.use((models) => models.update(id, input, writer))), options),
-    list: (options) => door.run(Models.use((models) => models.list), options)
+    list: (options) => client.run(Models.use((models) => models.list), options)
   }
 }

@@ -39,7 +39,7 @@ export interface ProvenanceInfo {
 }
 
 /** What agents are made of. */
-export interface ProvenanceDoor {
+export interface ProvenanceClient {
   add(agentId: string, piece: ProvenanceInput, options?: ActOptions): Promise<ProvenanceInfo>
   /** Oldest first. */
   list(agentId: string, options?: CallOptions): Promise<ReadonlyArray<ProvenanceInfo>>

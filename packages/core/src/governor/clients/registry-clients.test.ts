@@ -9,7 +9,7 @@ beforeEach(async () => void (governor = await openGovernor({ storage: memoryStor
 afterEach(() => governor.close())
 
 /** What a host without types calls. */
-const untyped = (door: object) => door as { readonly [name: string]: (...args: ReadonlyArray<unknown>) => Promise<unknown> }
+const untyped = (client: object) => client as { readonly [name: string]: (...args: ReadonlyArray<unknown>) => Promise<unknown> }
 /** The code of a refusal, and the place of the first thing that is wrong. */
 const refused = (promise: Promise<unknown>) => promise.then((answer) => `answered ${JSON.stringify(answer)}`, (error: unknown) => {
   assert.instanceOf(error, GovernorError)

@@ -10,8 +10,8 @@ type Calls = { readonly [name: string]: (...args: Array<never>) => Promise<unkno
  *
  * `counts`: how many texts stand in front, where it is not one.
  */
-export const leadingTexts = <D extends object>(door: D, counts: { readonly [K in keyof D]?: number } = {}): D =>
-  Object.fromEntries(Object.entries(door as Calls).map(([name, call]) => {
+export const requireStringIds = <D extends object>(client: D, counts: { readonly [K in keyof D]?: number } = {}): D =>
+  Object.fromEntries(Object.entries(client as Calls).map(([name, call]) => {
     const count = (counts as { readonly [name: string]: number | undefined })[name] ?? 1
     return [name, count === 0 ? call : (...args: Array<never>) => {
       const place = args.findIndex((value, at) => at < count && typeof value !== "string")

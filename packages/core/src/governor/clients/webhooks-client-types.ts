@@ -68,7 +68,7 @@ export interface DeliveryInfo {
 }
 
 /** Webhooks: who is told of what. Every change of one is a record. A governor opened without `webhooks` refuses to create them with `webhooks_unavailable`. */
-export interface WebhooksDoor {
+export interface WebhooksClient {
   create(input: WebhookInput, options?: ActOptions): Promise<WebhookSecretInfo>
   /** Oldest first, revoked ones too. */
   list(options?: CallOptions): Promise<ReadonlyArray<WebhookInfo>>

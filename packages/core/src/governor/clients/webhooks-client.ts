@@ -3,14 +3,14 @@ import { Effect } from "effect"
 import type { Writer } from "../../foundation/writer.ts"
 import { Webhooks } from "../../outward/webhooks/service.ts"
 import { type Acting, acting } from "./acting.ts"
-import type { Door } from "./client.ts"
+import type { Client } from "./client.ts"
 import { decoded, decodeDeliveries, decodeRecover, decodeRotate, decodeWebhook } from "./input.ts"
-import type { WebhooksDoor } from "./webhooks-client-types.ts"
+import type { WebhooksClient } from "./webhooks-client-types.ts"
 
 /** Webhooks over a door. */
-export const webhooksDoor = (door: Door, own: Writer): WebhooksDoor => webhooksOver(door, acting(door, own))
+export const webhooksClient = (client: Client, own: Writer): WebhooksClient => webhooksOver(client, acting(client, own))
 
-const webhooksOver = ({ run }: Door, act: Acting): WebhooksDoor => ({
+const webhooksOver = ({ run }: Client, act: Acting): WebhooksClient => ({
   create: (input, options) => act((writer) => Effect.flatMap(decoded(decodeWebhook, input), (webhook) => Webhooks.use((webhooks) => webhooks.create(webhook, writer))), options),
   list: (options) => run(Webhooks.use((webhooks) => webhooks.list), options),
   get: (id, options) => run(Webhooks.use((webhooks) => webhooks.get(id)), options),

@@ -6,7 +6,7 @@ import { EVALUATION_SCOPE } from "@flyball/rules"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 
 /** A once key. */
-export interface OnceKey {
+export interface ErasedKey {
   readonly scope: string
   readonly key: string
 }
@@ -16,7 +16,7 @@ export interface OnceKey {
  *
  * A plain digest of short content can be found by trying, and comparing answers with it is an oracle: decision 0002.
  */
-export const onceKeyOf = (storage: StorageApi, originTag: Uint8Array, { body, kind }: RecordView): Effect.Effect<OnceKey | null, ReadFault> => {
+export const erasedKeyOf = (storage: StorageApi, originTag: Uint8Array, { body, kind }: RecordView): Effect.Effect<ErasedKey | null, ReadFault> => {
   if (kind === "decision.witnessed") return Effect.succeed({ scope: String(body["agent_id"]), key: String(body["client_ref"]) })
   if (kind === "evaluation.made") return Effect.succeed({ scope: EVALUATION_SCOPE, key: String(body["evaluation_id"]) })
   if (kind !== "decision.settled") return Effect.succeed(null)

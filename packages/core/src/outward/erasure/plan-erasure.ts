@@ -4,7 +4,7 @@ import { canonicalBytes, PREVIOUS } from "@flyball/evidence"
 import { Result } from "effect"
 import type { ChangeSet, Document, DocumentPut, StoredPart, StoredRecord } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import type { OnceKey } from "./idempotency-key.ts"
+import type { ErasedKey } from "./idempotency-key.ts"
 import type { Scrub } from "./scrub.ts"
 
 /** What was read of the target. */
@@ -15,7 +15,7 @@ export interface ErasureTarget {
   /** The document made of the part, and how it is scrubbed; null when there is none. `beside`: what is left of others that go with it. `current`: no later record told the same anew. */
   readonly held: { readonly scrub: Scrub; readonly document: Document; readonly beside: ReadonlyArray<DocumentPut>; readonly current: boolean } | null
   /** The once key whose digest was made over the part; null when there is none. */
-  readonly once: OnceKey | null
+  readonly once: ErasedKey | null
 }
 
 /**

@@ -18,11 +18,11 @@ export interface Scrub {
   /** Member of the record's body that is the document's id; null for the one document that its collection has. */
   readonly idMember: string | null
   /** Kinds of records that tell the same members anew: what an earlier one of them said is in no document any more. */
-  readonly toldBy: ReadonlyArray<string>
+  readonly namedBy: ReadonlyArray<string>
   /** Where its id is not one member: what it is. */
   readonly documentId?: (body: { readonly [member: string]: unknown }) => string
   /** Where a document says by itself whether this record told what it holds now. */
-  readonly isTold?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
+  readonly isReported?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
   /** Unit: `nowMs` in milliseconds since 1970 UTC. */
   readonly without: (document: Document, nowMs: number) => Scrubbed
   /** Other documents that go with it. */
@@ -62,7 +62,7 @@ export const documentIdOf = ({ documentId, idMember }: Scrub, body: { readonly [
 const agentProfile: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
-  toldBy: profileKinds,
+  namedBy: profileKinds,
   without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedProfile(document.id) }), record: null })
 }
 
@@ -73,7 +73,7 @@ const ERASED_OWNER = { id: "policy:erased_owner" }
 const agentOwner: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
-  toldBy: ownerKinds,
+  namedBy: ownerKinds,
   without: (document, nowMs) => {
     const body = { ...document.body, ...noOwner }
     if (document.body["status"] === "decommissioned" || !hasOwner(storedAgent(document).body)) return { put: putAgent(document, body), record: null }
@@ -90,7 +90,7 @@ const agentIdentity: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
   // A rejected verdict tells nothing anew: it has no such part.
-  toldBy: ["agent.identity_attested"],
+  namedBy: ["agent.identity_attested"],
   without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }), record: null })
 }
 
@@ -100,7 +100,7 @@ const ERASED_ENDPOINT = { id: "policy:erased_endpoint" }
 const webhookEndpoint: Scrub = {
   collection: "webhooks",
   idMember: "webhook_id",
-  toldBy: ["webhook.created", "webhook.changed"],
+  namedBy: ["webhook.created", "webhook.changed"],
   without: (document) => {
     const { body, id, version } = storedWebhook(document)
     const revoked = { ...body, ...erasedEndpoint, status: "revoked", cause: "owner" } as const
@@ -114,19 +114,19 @@ const webhookEndpoint: Scrub = {
 }
 
 /** An envelope whose draft or name was erased stays where it is in force. */
-const envelopeOf = (isTold: NonNullable<Scrub["isTold"]>, without: (body: EnvelopeDocument, id: string) => EnvelopeDocument): Scrub => ({
+const envelopeOf = (isTold: NonNullable<Scrub["isReported"]>, without: (body: EnvelopeDocument, id: string) => EnvelopeDocument): Scrub => ({
   collection: ENVELOPES,
   idMember: "envelope_id",
-  toldBy: ["envelope.drafted"],
-  isTold,
+  namedBy: ["envelope.drafted"],
+  isReported: isTold,
   without: (document) => ({ put: putEnvelope(document.id, document.version, without(storedEnvelope(document).body, document.id)), record: null })
 })
 
 const waiver: Scrub = {
   collection: WAIVERS,
   idMember: "waiver_id",
-  toldBy: ["waiver.requested", "waiver.granted"],
-  isTold: (document, body) => (document.body["status"] === "granted") === ("requested_by" in body),
+  namedBy: ["waiver.requested", "waiver.granted"],
+  isReported: (document, body) => (document.body["status"] === "granted") === ("requested_by" in body),
   // Without what it excepts it excepts nothing.
   without: (document) => ({ put: { ...putOf(document, { ...document.body, unless: null, reason: null }), keys: { envelope_id: String(document.body["envelopeId"]) } }, record: null })
 }
@@ -140,9 +140,9 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "envelope.published/envelope": {
     collection: ENVELOPE_VERSIONS,
     idMember: "envelope_id",
-    toldBy: ["envelope.published"],
+    namedBy: ["envelope.published"],
     documentId: (body) => versionId(String(body["envelope_id"]), Number(body["version"])),
-    isTold: () => true,
+    isReported: () => true,
     // Nothing can be decided under it any more, so everything is denied.
     without: (document) => ({ put: { ...putOf(document, { ...document.body, envelope: null }), keys: { envelope_id: String(document.body["envelopeId"]) } }, record: null })
   },
@@ -158,27 +158,27 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "ingest_key.minted/profile": {
     collection: INGEST_KEYS,
     idMember: "key_id",
-    toldBy: ["ingest_key.minted"],
+    namedBy: ["ingest_key.minted"],
     // The digest stays: the key is refused because it has no org unit, not because it is unknown.
     without: (document) => ({ put: { ...putOf(document, { ...document.body, ...erasedKeyProfile(document.id) }), unique: { digest: String(document.body["digest"]) } }, record: null })
   },
   "agent.provenance_added/profile": {
     collection: PROVENANCE,
     idMember: "provenance_id",
-    toldBy: ["agent.provenance_added"],
+    namedBy: ["agent.provenance_added"],
     without: (document) => ({ put: { ...putOf(document, { ...document.body, ...erasedProvenance(document.id) }), keys: { agent_id: String(document.body["agentId"]) } }, record: null })
   },
   "mapping.changed/mapping": {
     collection: ACCESS_MAPPING,
     idMember: null,
-    toldBy: ["mapping.changed"],
+    namedBy: ["mapping.changed"],
     // Nobody is anybody then, and whoever may set the first mapping sets it again.
     without: (document) => ({ put: putOf(document, emptyMapping), record: null })
   },
   "principal.seen/identity": {
     collection: PRINCIPALS,
     idMember: "principal_id",
-    toldBy: ["principal.seen"],
+    namedBy: ["principal.seen"],
     // Without the look-up key too: the person who comes again gets a new pseudonym.
     without: (document) => ({ put: putOf(document, { ...document.body, issuer: null, subject: null }), record: null })
   }

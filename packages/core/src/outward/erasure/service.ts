@@ -4,11 +4,11 @@ import { type RecordView, readRecord, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Chain } from "../../chain/chain.ts"
 import { Checkpointer } from "../../chain/checkpointer.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import { type Document, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { onceKeyOf } from "./idempotency-key.ts"
+import { erasedKeyOf } from "./idempotency-key.ts"
 import { planErasure } from "./plan-erasure.ts"
 import { type Beside, documentIdOf, type Scrub, scrubOf } from "./scrub.ts"
 
@@ -31,21 +31,21 @@ export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/cor
       const document = yield* storage.get(scrub.collection, documentIdOf(scrub, record.body))
       if (document === null) return null
       const beside = yield* Effect.forEach(scrub.beside ?? [], (one) => Effect.map(besideOf(storage, one, document.id), (found) => found.flatMap((other) => one.without(other, document) ?? [])))
-      return { scrub, document, beside: beside.flat(), current: scrub.isTold === undefined ? yield* isCurrent(storage, record, name, scrub) : scrub.isTold(document, record.body) }
+      return { scrub, document, beside: beside.flat(), current: scrub.isReported === undefined ? yield* isCurrent(storage, record, name, scrub) : scrub.isReported(document, record.body) }
     })
 
     const erase: ErasureApi["erase"] = Effect.fnUntraced(function*(command, writer) {
-      const receipt = yield* commitPlanned(storage, Effect.gen(function*() {
+      const receipt = yield* commitWithRetry(storage, Effect.gen(function*() {
         const record = yield* storage.record(command.seq)
         if (record === null) return yield* new RecordNotFound({ seq: command.seq })
         const part = (yield* storage.parts([command.seq])).find(({ name }) => name === command.name) ?? null
         const read = readRecord(record.bytes)
         if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${command.seq} cannot be read (${read.code})` })
-        const target = { record, part, held: yield* heldBy(read.record, command.name), once: yield* onceKeyOf(storage, originTag, read.record) }
+        const target = { record, part, held: yield* heldBy(read.record, command.name), once: yield* erasedKeyOf(storage, originTag, read.record) }
         const change = yield* Effect.fromResult(planErasure(command, target, writer, yield* Clock.currentTimeMillis))
         return yield* storage.commit(change)
       }))
-      checkpointer.nudge(["part.erased"])
+      checkpointer.onCommit(["part.erased"])
       const { hash, seq } = receipt.records[0]!
       return { seq, record_hash: `sha256:${toHex(hash)}`, erased: { seq: command.seq, name: command.name, reason: command.reason } }
     })
@@ -61,11 +61,11 @@ const besideOf = (storage: StorageApi, { collection, lookUp }: Beside, id: strin
 const LOOK = 100
 
 /** Whether nothing later than this record tells of the same thing what the part told. Keys and people are told of once. */
-const isCurrent = Effect.fnUntraced(function*(storage: StorageApi, record: RecordView, name: string, { idMember, toldBy }: Scrub): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
+const isCurrent = Effect.fnUntraced(function*(storage: StorageApi, record: RecordView, name: string, { idMember, namedBy }: Scrub): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
   if (idMember !== null && idMember !== "agent_id") return true
   const about = idMember === null ? {} : { agentId: String(record.body[idMember]) }
   for (let from = record.seq + 1; ;) {
-    const later = yield* storage.records({ ...about, kinds: toldBy, from, limit: LOOK })
+    const later = yield* storage.records({ ...about, kinds: namedBy, from, limit: LOOK })
     for (const { bytes, seq } of later) {
       const read = readRecord(bytes)
       if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })

@@ -1,7 +1,7 @@
 /** A requested pack as a document: what was asked for, and the tree it was asked of. The bytes are made anew each time. */
 import type { PackHeader } from "@flyball/evidence"
 import { formatInstant } from "@flyball/evidence"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import { type Scope, unitScope } from "../../foundation/scope.ts"
 import type { Document, JsonObject } from "../../storage/port.ts"
 
@@ -57,7 +57,7 @@ export const packBody = (pack: PackDocument): JsonObject => ({ ...pack })
 /** The H line of a pack. */
 export const packHeader = (spec: PackSpec, createdAtMs: number, generator: string): PackHeader => ({
   created: formatInstant(createdAtMs),
-  filter: present({
+  filter: omitNullish({
     agent_id: spec.agentId,
     agent_ids: spec.agentIds,
     kinds: spec.kinds,

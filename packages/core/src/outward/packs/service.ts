@@ -8,7 +8,7 @@ import { Checkpointer, NO_CHECKPOINT } from "../../chain/checkpointer.ts"
 import { checkpointOf, latestCheckpoint } from "../../chain/check/checkpoints.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { Signer } from "../../chain/keys/signer.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
 import { covers, coversAll, everyUnit, type Scope } from "../../foundation/scope.ts"
 import { everyDocument } from "../../storage/document-pages.ts"
@@ -66,7 +66,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
       const { size } = yield* checkpointer.now
       const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size))
       const pack: PackDocument = { ...spec, ...askedWithin(scope), createdBy: writer.id, createdAtMs: yield* Clock.currentTimeMillis, exportedDigest: null }
-      return yield* commitPlanned(storage, Effect.gen(function*() {
+      return yield* commitWithRetry(storage, Effect.gen(function*() {
         const id = yield* newId("pck")
         yield* storage.commit({ puts: [{ collection: PACKS, id, expectedVersion: 0, body: packBody(pack) }] })
         return packOut(id, pack)
@@ -85,7 +85,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
 
     /** Records the export once. Whoever streamed it first is the writer; a second stream at the same time finds it done. */
     const recordExport = (id: string, by: Writer | Effect.Effect<Writer, ReadFault>, digest: string): Effect.Effect<void, ReadFault> =>
-      commitPlanned(storage, Effect.gen(function*() {
+      commitWithRetry(storage, Effect.gen(function*() {
         const document = yield* storage.get(PACKS, id)
         if (document === null || storedPack(document).exportedDigest !== null) return
         const pack = storedPack(document)
@@ -100,7 +100,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
           }],
           events: [event("evidence.exported", { pack_id: id, kind: pack.kind, tree_size: pack.treeSize, digest: `sha256:${digest}`, writer: writer.id })]
         })
-        checkpointer.nudge(["evidence.exported"])
+        checkpointer.onCommit(["evidence.exported"])
       }))
 
     const build: PacksApi["build"] = Effect.fnUntraced(function*(id, writer, scope = everyUnit) {

@@ -39,7 +39,7 @@ export interface Begun {
  *
  * - Fails: `NothingToRecover` where a start would succeed; with the start's own refusal where keys, guard and store do not belong together.
  */
-export const look = (storage: StorageApi, signer: SignerApi, crypto: Crypto, guardForgotten: boolean): Effect.Effect<Behind | Begun, StartError | NothingToRecover, Guard> =>
+export const diagnose = (storage: StorageApi, signer: SignerApi, crypto: Crypto, guardForgotten: boolean): Effect.Effect<Behind | Begun, StartError | NothingToRecover, Guard> =>
   Effect.gen(function*() {
     const genesis = yield* readStoredGenesis(storage)
     const guard = yield* Guard

@@ -20,7 +20,7 @@ import { retirementOf, type StorageChoice } from "../../storage/choice.ts"
 import { StorageCorrupt, StorageUnavailable } from "../../storage/faults.ts"
 import type { StorageApi } from "../../storage/port.ts"
 import { coveredOf } from "./covered.ts"
-import { type Behind, type Begun, look } from "./diagnose.ts"
+import { type Behind, type Begun, diagnose } from "./diagnose.ts"
 import { planRecovery, type RecoveryCommand, reasonProblem } from "./plan.ts"
 import { readPrevious } from "../../chain/read-previous.ts"
 import { type NothingToRecover, type OriginTaken, type ReasonInvalid, RecoveryUnsupported } from "./refusals.ts"
@@ -67,7 +67,7 @@ export const recoveryNeed = ({ guardForgotten = false, keys, storage }: Recovery
   Effect.gen(function*() {
     const signer = yield* Signer
     const crypto = yield* EvidenceCrypto
-    const found = yield* withStore(storage, (open) => look(open, signer, crypto, guardForgotten))
+    const found = yield* withStore(storage, (open) => diagnose(open, signer, crypto, guardForgotten))
     return found._tag === "Behind"
       ? { origin: found.origin, signed: found.signed?.size ?? null, guarded: found.guarded, stored: (found.head?.seq ?? -1) + 1, covered: found.checkpoint?.size ?? 0, begun: null }
       : { origin: found.previous.origin, signed: found.previous.signedSize, guarded: null, stored: found.previous.storedSize, covered: coveredOf(found.previous), begun: found.origin }
@@ -80,7 +80,7 @@ export const recover = (site: RecoverySite, command: RecoveryCommand): Effect.Ef
     if (reason !== null) return yield* reason
     const signer = yield* Signer
     const crypto = yield* EvidenceCrypto
-    const found = yield* withStore(site.storage, (storage) => look(storage, signer, crypto, site.guardForgotten === true))
+    const found = yield* withStore(site.storage, (storage) => diagnose(storage, signer, crypto, site.guardForgotten === true))
     if (found._tag === "Behind") yield* begin(site.storage, signer, found, command)
     else yield* requireSameOrigin(found, command)
     return yield* withStore(site.storage, (storage) => follow(storage, signer, crypto))
@@ -126,8 +126,8 @@ const moveGuard = Effect.fnUntraced(function*(previous: Previous, begun: SignedS
   const signed = yield* guard.read
   if (signed !== null && signed.origin === begun.origin) return
   // Where the guard was lost nothing is known, and an older guard that was found again meanwhile does no harm.
-  const told = previous.signedSize === null || sameState(signed, { origin: previous.origin, size: previous.signedSize, rootHex: previous.signedRootHex ?? "" })
-  if (!told) {
+  const reported = previous.signedSize === null || sameState(signed, { origin: previous.origin, size: previous.signedSize, rootHex: previous.signedRootHex ?? "" })
+  if (!reported) {
     return yield* new StorageCorrupt({ reason: `record 0 of ${begun.origin} tells of ${previous.signedSize ?? 0} signed records of ${previous.origin}, and the guard holds something else. Use the data folder that the recovery began with` })
   }
   if (yield* guard.advance(signed, begun)) return

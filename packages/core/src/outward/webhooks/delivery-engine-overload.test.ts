@@ -46,10 +46,10 @@ describe("a receiver that hangs under steady traffic", () => {
     const there = aHole(tookS * 1_000)
     return Effect.gen(function*() {
       const id = yield* twoReceivers
-      let told = 0
-      while (told < 500 && (yield* statusOf(id)) === "active") {
+      let reported = 0
+      while (reported < 500 && (yield* statusOf(id)) === "active") {
         yield* happened()
-        told++
+        reported++
         for (let passedS = 0; passedS < everyS; passedS += 600) {
           yield* settle
           yield* TestClock.adjust(600_000)
@@ -61,7 +61,7 @@ describe("a receiver that hangs under steady traffic", () => {
       assert.isTrue(deliveries.every(({ state }) => state !== "pending"))
       const [letter] = yield* Storage.use((storage) => storage.find("mails", "waiting", "yes"))
       assert.deepInclude(letter!.body, { to: "ada@example.org", subject: `Webhook ${id} has failed` })
-      assert.deepStrictEqual(seconds(there, "/well"), Array.from({ length: told }, (_, n) => n * everyS))
+      assert.deepStrictEqual(seconds(there, "/well"), Array.from({ length: reported }, (_, n) => n * everyS))
     }).pipe(Effect.provide(running({ drainMs: 0, perEndpoint: 1, leaseMs: 3_600_000 }).pipe(Layer.provideMerge(webhookWorld(there)))))
   })
 })

@@ -8,7 +8,7 @@ import { Cause, Clock, Effect, Fiber, Layer, Queue, Schedule } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import type { Claimed, ClaimAnswer, Delivery } from "../../storage/outbox/outbox.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
-import { OutboxBell, ringingStorage } from "./outbox-listener.ts"
+import { OutboxListener, notifyingStorage } from "./outbox-listener.ts"
 import { outgoingRequest } from "./outgoing.ts"
 import type { Ended } from "./plan-settle.ts"
 import { SecretBox, WebhookSender } from "./ports.ts"
@@ -16,7 +16,7 @@ import { renderEvent } from "@flyball/rules"
 import { settleBatch } from "./settle-batch.ts"
 import { WebhookSettings } from "./settings.ts"
 import { type Target, Targets } from "./targets.ts"
-import { toldRarely } from "./log-rarely.ts"
+import { logRarely } from "./log-rarely.ts"
 
 /** How an engine works. */
 export interface DeliveryEngineOptions {
@@ -40,15 +40,15 @@ const defaults: Required<DeliveryEngineOptions> = { maxInFlight: 1_000, perEndpo
 const NOT_YET_MS = 50
 
 /** Sends while its scope is open. At its end it claims nothing more, waits for what is under way (up to `drainMs`) and settles it; what then is still open falls to the lease. */
-export const deliveryEngine = (options: DeliveryEngineOptions = {}): Layer.Layer<never, never, Storage | WebhookSender | SecretBox | OutboxBell> =>
-  Layer.effectDiscard(engine({ ...defaults, ...options })).pipe(Layer.provide(ringingStorage))
+export const deliveryEngine = (options: DeliveryEngineOptions = {}): Layer.Layer<never, never, Storage | WebhookSender | SecretBox | OutboxListener> =>
+  Layer.effectDiscard(engine({ ...defaults, ...options })).pipe(Layer.provide(notifyingStorage))
 
 const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFlight, perEndpoint, pollMs }: Required<DeliveryEngineOptions>) {
   const storage = yield* Storage
   const sender = yield* WebhookSender
   const crypto = yield* EvidenceCrypto
   const settings = yield* WebhookSettings
-  const bell = yield* OutboxBell
+  const bell = yield* OutboxListener
   const clock = yield* Clock.Clock
   const targets = new Targets(storage, yield* SecretBox, crypto)
   const settling = { storage, settings, sha256: crypto.sha256 }
@@ -149,13 +149,13 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
     return Math.min(pollMs, inMs > 0 ? inMs : NOT_YET_MS)
   })
 
-  const outage = toldRarely("What webhooks are owed could not be claimed; the engine tries again.", "What webhooks are owed is claimed again.")
+  const outage = logRarely("What webhooks are owed could not be claimed; the engine tries again.", "What webhooks are owed is claimed again.")
 
   const claiming = Effect.gen(function*() {
     while (!isClosing()) {
       const waitMs = yield* claim.pipe(
         Effect.tap(outage.over),
-        Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.as(outage.told(cause), pollMs))
+        Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.as(outage.reported(cause), pollMs))
       )
       if (isClosing()) return
       // Even with more to claim the others have their turn first.

@@ -158,11 +158,11 @@ describe("what is told", () => {
       return opened(Effect.gen(function*() {
         yield* emitters[type]
         // A test event is sent and not kept.
-        const told = [...(yield* events).map(sentBy), ...there.arrived.map(({ body }) => JSON.parse(fromUtf8(body)!) as Sent).filter((sent) => sent.type === "webhook.test")]
-        const own = told.filter((sent) => sent.type === type)
+        const reported = [...(yield* events).map(sentBy), ...there.arrived.map(({ body }) => JSON.parse(fromUtf8(body)!) as Sent).filter((sent) => sent.type === "webhook.test")]
+        const own = reported.filter((sent) => sent.type === type)
         assert.strictEqual(own.length, 1, "once")
         assert.deepStrictEqual(normalised(own[0]!), normalised(golden(type)))
-        for (const sent of [...told, golden(type)]) {
+        for (const sent of [...reported, golden(type)]) {
           assert.deepStrictEqual<unknown>(strictly(sent), sent)
           // Without ids, digests and notes: a signature spells "Ada" once in some two thousand.
           for (const text of personal) assert.notInclude(JSON.stringify((normalised(sent) as Sent).data), text)

@@ -5,27 +5,27 @@ import { Cause, Clock, Effect } from "effect"
 export const TOLD_AGAIN_MS = 600_000
 
 /** What is told of one kind of fault. */
-export interface ToldRarely {
+export interface LogRarely {
   /** It happened. Another cause than the last time is told at once. */
-  readonly told: (cause: Cause.Cause<unknown>) => Effect.Effect<void>
+  readonly reported: (cause: Cause.Cause<unknown>) => Effect.Effect<void>
   /** It did not happen this time. Says nothing unless it had. */
   readonly over: Effect.Effect<void>
 }
 
 /** `fault` is logged as an error with its cause and how often it came since it was told last, `over` as information. */
-export const toldRarely = (fault: string, over: string): ToldRarely => {
-  let last: { readonly words: string; readonly atNanos: bigint; untold: number } | null = null
+export const logRarely = (fault: string, over: string): LogRarely => {
+  let last: { readonly words: string; readonly atNanos: bigint; unreported: number } | null = null
   return {
-    told: Effect.fnUntraced(function*(cause) {
+    reported: Effect.fnUntraced(function*(cause) {
       const words = String(Cause.squash(cause))
       // Not the time of day, which may step back.
       const atNanos = yield* Clock.monotonicTimeNanos
       if (last !== null && last.words === words && atNanos - last.atNanos < BigInt(TOLD_AGAIN_MS) * 1_000_000n) {
-        last.untold += 1
+        last.unreported += 1
         return
       }
-      const since = last === null || last.untold === 0 ? "" : ` It failed ${last.untold} more times since this was said last.`
-      last = { words, atNanos, untold: 0 }
+      const since = last === null || last.unreported === 0 ? "" : ` It failed ${last.unreported} more times since this was said last.`
+      last = { words, atNanos, unreported: 0 }
       yield* Effect.logError(`${fault}${since}`, cause)
     }),
     over: Effect.suspend(() => {

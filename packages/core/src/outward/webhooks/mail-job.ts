@@ -2,12 +2,12 @@
 import { isMailAddress } from "@flyball/contract"
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Effect, Layer, Queue } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { Entropy } from "../../foundation/entropy.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import { forgottenMail, MAIL_TRIES, MAILS, type MailTried, planTried, storedMail, WAITING } from "./mails.ts"
-import { OutboxBell } from "./outbox-listener.ts"
+import { OutboxListener } from "./outbox-listener.ts"
 import { storedWebhook } from "./plan-webhook.ts"
 import { type Mail, Mailer, type MailerApi } from "./ports.ts"
 import { WebhookSettings } from "./settings.ts"
@@ -36,7 +36,7 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
     const { messageId, nextTryAtMs, subject, text, to, webhookId } = storedMail({ collection: MAILS, id, version: 0, body })
     const webhook = yield* storage.get(WEBHOOKS, webhookId)
     if (webhook !== null && storedWebhook(webhook).body.url === null) {
-      yield* commitPlanned(storage, Effect.gen(function*() {
+      yield* commitWithRetry(storage, Effect.gen(function*() {
         const document = yield* storage.get(MAILS, id)
         if (document !== null) yield* storage.commit({ puts: [forgottenMail(document)] })
       }))
@@ -45,7 +45,7 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
     if (nextTryAtMs > (yield* storage.asOf).ms || to === null || subject === null || text === null) continue
     const tried = yield* tryOnce(mailer, { to, subject, text, messageId })
     if (tried === "handed_over") sent += 1
-    yield* commitPlanned(storage, Effect.gen(function*() {
+    yield* commitWithRetry(storage, Effect.gen(function*() {
       const document = yield* storage.get(MAILS, id)
       if (document === null || storedMail(document).state !== "pending") return
       const { givenUp, puts } = planTried(document, tried, alertEmail, (yield* storage.asOf).ms)
@@ -66,9 +66,9 @@ const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
   )
 
 /** Looks once a minute, and when a letter was written here, while its scope is open. */
-export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxBell> = Layer.effectDiscard(Effect.gen(function*() {
+export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(Effect.gen(function*() {
   const storage = yield* Storage
-  const bell = yield* OutboxBell
+  const bell = yield* OutboxListener
   const holder = toHex((yield* Entropy).bytes(16))
   const wake = yield* Queue.sliding<void>(1)
   const unlisten = bell.listen("mails", () => Queue.offerUnsafe(wake, undefined))

@@ -7,17 +7,17 @@ import { MAILS } from "./mails.ts"
 export type Waiting = "deliveries" | "mails"
 
 /** The bell. */
-export interface OutboxBellApi {
+export interface OutboxListenerApi {
   readonly ring: (what: Waiting) => void
   /** Calls `heard` at each ring for this until the answer is called. `heard` must be quick and not throw. */
   readonly listen: (what: Waiting, heard: () => void) => () => void
 }
 
 /** The bell of a governor. */
-export class OutboxBell extends Context.Service<OutboxBell, OutboxBellApi>()("flyball/core/OutboxBell") {
-  static readonly layer: Layer.Layer<OutboxBell> = Layer.sync(OutboxBell, () => {
+export class OutboxListener extends Context.Service<OutboxListener, OutboxListenerApi>()("flyball/core/OutboxListener") {
+  static readonly layer: Layer.Layer<OutboxListener> = Layer.sync(OutboxListener, () => {
     const listeners: { readonly [W in Waiting]: Set<() => void> } = { deliveries: new Set(), mails: new Set() }
-    return OutboxBell.of({
+    return OutboxListener.of({
       ring: (what) => listeners[what].forEach((heard) => heard()),
       listen: (what, heard) => {
         listeners[what].add(heard)
@@ -28,9 +28,9 @@ export class OutboxBell extends Context.Service<OutboxBell, OutboxBellApi>()("fl
 }
 
 /** The store underneath, whose commits ring the bell when they leave something to send. */
-export const ringingStorage: Layer.Layer<Storage, never, Storage | OutboxBell> = Layer.effect(Storage, Effect.gen(function*() {
+export const notifyingStorage: Layer.Layer<Storage, never, Storage | OutboxListener> = Layer.effect(Storage, Effect.gen(function*() {
   const storage = yield* Storage
-  const bell = yield* OutboxBell
+  const bell = yield* OutboxListener
   return Storage.of({
     ...storage,
     // What is left to ring for is looked up first: the closure needs nothing else of the ChangeSet. The Effect that it maps holds it until the commit is over, which only acts with events pass by; decisions have none.

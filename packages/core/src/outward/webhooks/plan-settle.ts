@@ -1,6 +1,6 @@
 /** Plans what becomes of deliveries whose attempts ended, and of the webhooks that they belong to. Pure. */
 import { formatInstant } from "@flyball/evidence"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { AttemptError, Delivery, DeliveryMove, EventDraft } from "../../storage/outbox/outbox.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { ChangeSet, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
@@ -108,7 +108,7 @@ const outcomes = { succeed: "succeeded", fail: "failed", cancel: "cancelled" } a
 const finished = ({ delivery, errorCode, eventType, statusCode }: Ended, { act }: AfterAttempt): RecordDraft => ({
   kind: "delivery.finished",
   agentId: null,
-  body: present({
+  body: omitNullish({
     attempts: delivery.attempts,
     delivery_id: delivery.id,
     error_code: errorCode,

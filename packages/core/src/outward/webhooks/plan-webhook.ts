@@ -3,7 +3,7 @@ import { RotationUnderWay, type WebhookCreate, type WebhookOut, WebhookRevoked }
 import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { idAtMs } from "../../foundation/id-time.ts"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, Document, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { Writer } from "../../foundation/writer.ts"
@@ -46,7 +46,7 @@ export const planCreate = ({ defaultNotifyEmail, input, secret, webhookId, write
     cause: null,
     createdBy: writer.id
   }
-  const endpoint = present({ description: webhook.description, notify_email: webhook.notifyEmail, url: webhook.url })
+  const endpoint = omitNullish({ description: webhook.description, notify_email: webhook.notifyEmail, url: webhook.url })
   return {
     webhook,
     change: {
@@ -170,14 +170,14 @@ export const putWebhook = (id: string, version: number, body: WebhookDocument): 
 })
 
 /** What the webhook's own document does not tell. */
-export interface ToldElsewhere {
+export interface ReportedElsewhere {
   /** Time of the record that revoked it. */
   readonly revokedAtMs: number | null
   readonly overlapUntilMs: number | null
 }
 
 /** The webhook as the interface shows it: never its secret. */
-export const webhookOut = (id: string, webhook: WebhookDocument, told: ToldElsewhere): WebhookOut => ({
+export const webhookOut = (id: string, webhook: WebhookDocument, reported: ReportedElsewhere): WebhookOut => ({
   id,
   url: webhook.url,
   events: webhook.events,
@@ -187,6 +187,6 @@ export const webhookOut = (id: string, webhook: WebhookDocument, told: ToldElsew
   cause: webhook.cause,
   created_by: webhook.createdBy,
   created_at: formatInstant(idAtMs(id)),
-  revoked_at: told.revokedAtMs === null ? null : formatInstant(told.revokedAtMs),
-  secret_overlap_until: told.overlapUntilMs === null ? null : formatInstant(told.overlapUntilMs)
+  revoked_at: reported.revokedAtMs === null ? null : formatInstant(reported.revokedAtMs),
+  secret_overlap_until: reported.overlapUntilMs === null ? null : formatInstant(reported.overlapUntilMs)
 })

@@ -1,6 +1,6 @@
 /** Owes a webhook once more what it missed. Spec: api "agents and registry", `/webhooks/{id}/recover`; decisions 0019 and 0030. */
 import { Effect } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { Document, DocumentPut, ReadFault, StorageApi } from "../../storage/port.ts"
@@ -53,7 +53,7 @@ export const recoverMissed = Effect.fnUntraced(function*<E>(storage: StorageApi,
   const { untilMs } = recovery
   let count = 0
   for (let after: string | undefined; ;) {
-    const page = yield* commitPlanned(storage, recoverPage(storage, recovery, after, MAX_RECOVERED - count))
+    const page = yield* commitWithRetry(storage, recoverPage(storage, recovery, after, MAX_RECOVERED - count))
     count += page.count
     if (page.isFull) return { count, hasMore: true }
     if (page.next === null || idAtMs(page.next) > untilMs) return { count, hasMore: false }

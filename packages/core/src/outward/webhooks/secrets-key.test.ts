@@ -38,8 +38,8 @@ describe("the key that a store's secrets are sealed with", () => {
   }).pipe(here))
 
   it.effect("is one, however many start at once", () => Effect.gen(function*() {
-    const told = yield* Effect.forEach([1, 2, 3, 4], (key) => start([key]), { concurrency: "unbounded" })
-    assert.lengthOf(told.filter((one) => one === null), 1)
+    const reported = yield* Effect.forEach([1, 2, 3, 4], (key) => start([key]), { concurrency: "unbounded" })
+    assert.lengthOf(reported.filter((one) => one === null), 1)
   }).pipe(here))
 
   it.effect("moves with a process that has the one before too, and whoever has that alone starts no more", () => Effect.gen(function*() {

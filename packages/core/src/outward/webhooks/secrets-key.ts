@@ -6,7 +6,7 @@
  */
 import { fromBase64, toBase64, utf8 } from "@flyball/evidence"
 import { Effect, Option } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type DocumentPut, type ReadFault, Storage } from "../../storage/port.ts"
 import { SecretBox, SecretUnreadable } from "./ports.ts"
 import { unreadableSecret } from "./unreadable-secret.ts"
@@ -41,7 +41,7 @@ export interface WrongSecretsKey {
  * - Cost: reads the secrets of all webhooks. Writes at the first start, and after a rotation.
  */
 export const claimSecretsKey = (takeover: SecretsKeyTakeover): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage | SecretBox> =>
-  Storage.use((storage) => commitPlanned(storage, Effect.gen(function*() {
+  Storage.use((storage) => commitWithRetry(storage, Effect.gen(function*() {
     const found = yield* look(takeover)
     if ("reason" in found) return found
     if (found.put !== null) yield* storage.commit({ puts: [found.put] })

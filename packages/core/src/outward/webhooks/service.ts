@@ -6,7 +6,7 @@ import {
 import { formatInstant, parseInstant } from "@flyball/evidence"
 import { Context, Effect, Layer, Option } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { Entropy } from "../../foundation/entropy.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyDocument } from "../../storage/document-pages.ts"
@@ -113,7 +113,7 @@ const make = Effect.gen(function*() {
   })
 
   return Webhooks.of({
-    create: (input, writer, creatorEmail = null) => commitPlanned(storage, Effect.gen(function*() {
+    create: (input, writer, creatorEmail = null) => commitWithRetry(storage, Effect.gen(function*() {
       if (sender === null) return yield* new WebhooksUnavailable()
       const problem = urlFormProblem(input.url, true) ?? sender.urlProblem(input.url)
       if (problem !== null) return yield* new InvalidInput({ detail: [detailItem(["body", "url"], "value_error", problem, input.url)] })
@@ -128,23 +128,23 @@ const make = Effect.gen(function*() {
 
     get,
 
-    revoke: (id, writer) => commitPlanned(storage, Effect.gen(function*() {
+    revoke: (id, writer) => commitWithRetry(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       const secret = yield* keptSecret(webhook)
       return yield* commitShown(webhook, secret, planRevoke(webhook, secret, writer))
     })),
 
-    enable: (id, writer) => commitPlanned(storage, Effect.gen(function*() {
+    enable: (id, writer) => commitWithRetry(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       return yield* commitShown(webhook, yield* keptSecret(webhook), yield* Effect.fromResult(planEnable(webhook, writer)))
     })),
 
-    disable: (id, writer) => commitPlanned(storage, Effect.gen(function*() {
+    disable: (id, writer) => commitWithRetry(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       return yield* commitShown(webhook, yield* keptSecret(webhook), yield* Effect.fromResult(planDisable(webhook, writer)))
     })),
 
-    rotateSecret: (id, input, writer) => commitPlanned(storage, Effect.gen(function*() {
+    rotateSecret: (id, input, writer) => commitWithRetry(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       const secret = yield* readSecret(id)
       const fresh = yield* freshSecret(id)
@@ -155,7 +155,7 @@ const make = Effect.gen(function*() {
       return { ...(yield* commitShown(webhook, secret, change)), secret: fresh.secret }
     })),
 
-    completeRotation: (id, writer) => commitPlanned(storage, Effect.gen(function*() {
+    completeRotation: (id, writer) => commitWithRetry(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       const secret = yield* readSecret(id)
       return yield* commitShown(webhook, secret, yield* Effect.fromResult(planCompleteRotation(webhook, secret, yield* now, writer)))
@@ -167,7 +167,7 @@ const make = Effect.gen(function*() {
       return yield* showDeliveries(storage, yield* storage.outbox.deliveriesOf(id, page))
     }),
 
-    redeliver: (id, deliveryId) => commitPlanned(storage, Effect.gen(function*() {
+    redeliver: (id, deliveryId) => commitWithRetry(storage, Effect.gen(function*() {
       const webhook = yield* read(id)
       const found = isId("delivery", deliveryId) ? yield* storage.outbox.delivery(deliveryId) : null
       if (found === null || found.delivery.endpointId !== id) return yield* new DeliveryNotFound({ deliveryId })

@@ -5,7 +5,7 @@ import { StorageUnavailable } from "../../storage/faults.ts"
 import type { StorageApi } from "../../storage/port.ts"
 import { deliveryEngine } from "./delivery-engine.ts"
 import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
-import { TOLD_AGAIN_MS, toldRarely } from "./log-rarely.ts"
+import { TOLD_AGAIN_MS, logRarely } from "./log-rarely.ts"
 
 const listening = () => {
   const said: Array<string> = []
@@ -16,8 +16,8 @@ describe("a fault that comes with every look", () => {
   it.effect("is told at the first, after ten minutes, when its cause is another one, and when it is over", () => {
     const { logger, said } = listening()
     return Effect.gen(function*() {
-      const { over, told } = toldRarely("It failed.", "It works.")
-      const failed = (reason: string) => told(Cause.fail(new Error(reason)))
+      const { over, reported } = logRarely("It failed.", "It works.")
+      const failed = (reason: string) => reported(Cause.fail(new Error(reason)))
       yield* over
       for (let second = 0; second <= TOLD_AGAIN_MS / 1_000; second++) yield* Effect.andThen(failed("away"), TestClock.adjust(1_000))
       yield* failed("full")

@@ -1,7 +1,7 @@
 /** The access mapping: who becomes what here. Spec: document 1 section 5; api.md "Who may call". */
 import type { InvalidInput, MappingIn, MappingOut, MappingVersionConflict } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { mappingOut, storedMapping } from "./document.ts"
@@ -25,7 +25,7 @@ export class AccessMapping extends Context.Service<AccessMapping, AccessMappingA
     return AccessMapping.of({
       current: Effect.map(stored, ({ body }) => body),
       get: Effect.map(stored, mappingOut),
-      set: (input, writer) => commitPlanned(storage, Effect.gen(function*() {
+      set: (input, writer) => commitWithRetry(storage, Effect.gen(function*() {
         const before = yield* stored
         const { change, mapping } = yield* Effect.fromResult(planSetMapping(before, input, writer))
         yield* storage.commit(change)

@@ -4,7 +4,7 @@ import {
   type RecertifyIn, type SuspendIn, type TierGateUnmet
 } from "@flyball/contract"
 import { Clock, Effect, Result } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
@@ -53,7 +53,7 @@ export interface ActsOptions {
 export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentActs => {
   /** Reads the agent, plans, commits, and again when it changed meanwhile. */
   const act = <E, F = never>(id: string, scope: Scope, plan: (stored: StoredAgent, nowMs: number) => Effect.Effect<Result.Result<AgentPlan | null, E>, F>) =>
-    commitPlanned(storage, Effect.gen(function*() {
+    commitWithRetry(storage, Effect.gen(function*() {
       const stored = yield* readAgent(storage, id, scope)
       const planned = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
       // Before the commit: a fault behind it would say that an act failed which is done.

@@ -1,7 +1,7 @@
 /** The change that one act on an agent makes: its document as it is now, and the record that says so. */
 import { InvalidTransition } from "@flyball/contract"
 import { Result } from "effect"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
 import type { ChangeSet, JsonObject, JsonValue, PartDraft } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
@@ -31,7 +31,7 @@ export const changeAgent = (stored: StoredAgent, next: AgentDocument, record: Ag
     records: [{
       kind: record.kind,
       agentId: stored.id,
-      body: present({ ...record.body, agent_id: stored.id, writer: record.writer.id }) as JsonObject,
+      body: omitNullish({ ...record.body, agent_id: stored.id, writer: record.writer.id }) as JsonObject,
       parts: record.parts ?? []
     }],
     events

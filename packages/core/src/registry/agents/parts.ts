@@ -1,5 +1,5 @@
 /** The parts of an agent's records: what people wrote, and who they are. Decision 0006 says why names are parts. */
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { PartDraft } from "../../storage/port.ts"
 import { canonicalPart } from "../../storage/text-part.ts"
 import type { AgentOwner, AgentProfile } from "@flyball/rules"
@@ -8,10 +8,10 @@ import type { AgentOwner, AgentProfile } from "@flyball/rules"
 export const ownerPart = (owner: AgentOwner): ReadonlyArray<PartDraft> =>
   owner.ownerName === null && owner.ownerEmail === null
     ? []
-    : [canonicalPart("owner", present({ owner_email: owner.ownerEmail, owner_name: owner.ownerName }))]
+    : [canonicalPart("owner", omitNullish({ owner_email: owner.ownerEmail, owner_name: owner.ownerName }))]
 
 /** The part `profile`. */
-export const profilePart = (agent: AgentProfile): PartDraft => canonicalPart("profile", present({
+export const profilePart = (agent: AgentProfile): PartDraft => canonicalPart("profile", omitNullish({
   agent_version: agent.agentVersion,
   blast_radius: agent.blastRadius,
   description: agent.description,

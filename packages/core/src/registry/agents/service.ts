@@ -2,7 +2,7 @@
 import type { Agent, AgentCreate, AgentListQuery, InvalidInput, OrgUnitNotAllowed, Orphan, TierOverCap } from "@flyball/contract"
 import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
 import { Context, Effect, Layer, Result } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newIdIn } from "../../foundation/ids.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import { compareText, isStorable } from "../../foundation/text.ts"
@@ -86,7 +86,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
     /** Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not look. */
     const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => {
       let look = false
-      return commitPlanned(storage, Effect.withFiber((fiber) => {
+      return commitWithRetry(storage, Effect.withFiber((fiber) => {
         const attempt = registerOnce(newIdIn(fiber, "agt"), input, writer, options, look)
         look = true
         return attempt

@@ -10,7 +10,7 @@ import type { AgentDocument, SentCard, TrustedKey } from "@flyball/rules"
 import type { TierEvidenceApi } from "../agents/tier-evidence.ts"
 import { tierFactsOf } from "../agents/tier-facts.ts"
 import { tierLowered } from "../agents/tier-lowered.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { ChangeSet, ReadFault, StorageApi } from "../../storage/port.ts"
 import { isIngestKey, type Writer } from "../../foundation/writer.ts"
@@ -58,7 +58,7 @@ export const attachIdentity = ({ crypto, evidence, storage, trust }: AttachOptio
     const attached = yield* Effect.fromResult(readIdentity(input))
     // Before it stands in line: a trust store that does not answer must not keep others from the agent, such as who suspends it. That it cannot be read is told behind what is wrong with the agent.
     const keys = attached.kind === "card" ? yield* Effect.result(trust.keys) : Result.succeed([])
-    return yield* commitPlanned(storage, Effect.gen(function*() {
+    return yield* commitWithRetry(storage, Effect.gen(function*() {
       const stored = yield* readAgent(storage, id, scope)
       yield* Effect.fromResult(mayAttach(stored, attached, writer))
       const nowMs = yield* Clock.currentTimeMillis

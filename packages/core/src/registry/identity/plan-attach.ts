@@ -3,7 +3,7 @@ import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import { changeAgent } from "../agents/change-agent.ts"
 import { AGENTS, type StoredAgent } from "../agents/document.ts"
 import type { AgentDocument, CardAlg, CardVerdict, ReasonCode } from "@flyball/rules"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, PartDraft } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
@@ -88,7 +88,7 @@ export const planAttach = (stored: StoredAgent, attested: Attested, writer: Writ
 const identityPart = ({ identity, source }: Attested): ReadonlyArray<PartDraft> =>
   identity === null
     ? []
-    : [{ name: "identity", bytes: canonicalBytes(present({ identity_ref: identity.ref, identity_source: identity.source === source ? null : identity.source })) }]
+    : [{ name: "identity", bytes: canonicalBytes(omitNullish({ identity_ref: identity.ref, identity_source: identity.source === source ? null : identity.source })) }]
 
 /** The part `claim`. */
 const claimPart = ({ claimedKeyId }: Attested): ReadonlyArray<PartDraft> =>

@@ -13,14 +13,14 @@ export const INGEST_KEYS = "ingest_keys"
 export const storedKey = (document: Document): IngestKeyDocument => document.body as IngestKeyDocument
 
 /** What the key's own document does not tell. */
-export interface ToldElsewhere {
+export interface ReportedElsewhere {
   readonly lastUsedAtMs: number | null
   /** Time of the record that revoked it. */
   readonly revokedAtMs: number | null
 }
 
 /** The key as the interface shows it: never the key itself. */
-export const ingestKeyOut = (id: string, key: IngestKeyDocument, told: ToldElsewhere): IngestKeyOut => ({
+export const ingestKeyOut = (id: string, key: IngestKeyDocument, reported: ReportedElsewhere): IngestKeyOut => ({
   id,
   name: key.name,
   org_unit: key.orgUnit,
@@ -28,9 +28,9 @@ export const ingestKeyOut = (id: string, key: IngestKeyDocument, told: ToldElsew
   max_autonomy_tier: key.maxAutonomyTier,
   created_by: key.createdBy,
   created_at: formatInstant(idAtMs(id)),
-  last_used_at: instant(told.lastUsedAtMs),
+  last_used_at: instant(reported.lastUsedAtMs),
   expires_at: instant(key.expiresAtMs),
-  revoked_at: instant(told.revokedAtMs)
+  revoked_at: instant(reported.revokedAtMs)
 })
 
 const instant = (ms: number | null): string | null => (ms === null ? null : formatInstant(ms))

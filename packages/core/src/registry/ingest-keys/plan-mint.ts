@@ -2,7 +2,7 @@
 import { detailItem, type IngestKeyCreate, InvalidInput } from "@flyball/contract"
 import { canonicalBytes, formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { AsOf, ChangeSet, JsonObject } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
@@ -54,7 +54,7 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
       records: [{
         kind: "ingest_key.minted",
         agentId: null,
-        body: present({
+        body: omitNullish({
           expires_at: expiresAtMs === null ? null : formatInstant(expiresAtMs),
           key_digest: key.digest,
           key_id: keyId,

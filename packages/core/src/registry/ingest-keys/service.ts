@@ -4,7 +4,7 @@ import { IngestKeyNotFound, isId, Unauthorized } from "@flyball/contract"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { AutonomyTier, IngestKeyDocument } from "@flyball/rules"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { Entropy } from "../../foundation/entropy.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyDocument } from "../../storage/document-pages.ts"
@@ -56,7 +56,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
 
     const mint: IngestKeysApi["mint"] = Effect.fnUntraced(function*(input, writer) {
       const key = keyText(entropy.bytes(KEY_BYTES))
-      const plan = yield* commitPlanned(storage, Effect.gen(function*() {
+      const plan = yield* commitWithRetry(storage, Effect.gen(function*() {
         const keyId = yield* newId("key")
         const command = { keyId, input, digest: keyDigest(crypto, key), prefix: shownPrefix(key), writer }
         const plan = yield* Effect.fromResult(planMint(command, yield* storage.asOf))
@@ -70,7 +70,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
       shown(page.map((document) => ({ id: document.id, key: storedKey(document) }))))
 
     const revoke: IngestKeysApi["revoke"] = Effect.fnUntraced(function*(id, writer) {
-      const key = yield* commitPlanned(storage, Effect.gen(function*() {
+      const key = yield* commitWithRetry(storage, Effect.gen(function*() {
         const document = isId("ingestKey", id) ? yield* storage.get(INGEST_KEYS, id) : null
         if (document === null) return yield* new IngestKeyNotFound({ keyId: id })
         const change = planRevoke({ keyId: id, key: storedKey(document), version: document.version, writer })

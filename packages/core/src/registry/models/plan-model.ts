@@ -2,7 +2,7 @@
 import type { ModelCreate, ModelOut, ModelUpdate } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { idAtMs } from "../../foundation/id-time.ts"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, JsonObject } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { type ModelDocument, MODELS, modelUnique } from "@flyball/rules"
@@ -47,7 +47,7 @@ const priced = (price: ModelCreate["price"]): Pick<ModelDocument, "inputMicroUsd
   ({ inputMicroUsdPerMtok: price?.input_micro_usd_per_mtok ?? null, outputMicroUsdPerMtok: price?.output_micro_usd_per_mtok ?? null })
 
 const planned = (modelId: string, expectedVersion: number, model: ModelDocument, kind: string, writer: Writer): ModelPlan => {
-  const price = present({ input_micro_usd_per_mtok: model.inputMicroUsdPerMtok, output_micro_usd_per_mtok: model.outputMicroUsdPerMtok })
+  const price = omitNullish({ input_micro_usd_per_mtok: model.inputMicroUsdPerMtok, output_micro_usd_per_mtok: model.outputMicroUsdPerMtok })
   const { hosting, name, provider, status, version } = model
   return {
     model,
@@ -56,7 +56,7 @@ const planned = (modelId: string, expectedVersion: number, model: ModelDocument,
       records: [{
         kind,
         agentId: null,
-        body: present({ hosting, model_id: modelId, name, price: Object.keys(price).length === 0 ? null : price, provider, status, version, writer: writer.id }) as JsonObject,
+        body: omitNullish({ hosting, model_id: modelId, name, price: Object.keys(price).length === 0 ? null : price, provider, status, version, writer: writer.id }) as JsonObject,
         parts: []
       }]
     }

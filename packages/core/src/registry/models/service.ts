@@ -1,7 +1,7 @@
 /** The models that agents use. Spec: document 1 section 4, `/models`. */
 import { isId, type ModelCreate, ModelNotFound, type ModelOut, ModelTaken, type ModelUpdate } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyDocument } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
@@ -24,7 +24,7 @@ export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/M
   static readonly layer: Layer.Layer<Models, never, Storage> = Layer.effect(Models, Effect.gen(function*() {
     const storage = yield* Storage
     return Models.of({
-      create: (input, writer) => commitPlanned(storage, Effect.gen(function*() {
+      create: (input, writer) => commitWithRetry(storage, Effect.gen(function*() {
         const id = yield* newId("mdl")
         const { change, model } = planRegisterModel(id, input, writer)
         const [taken] = yield* storage.find(MODELS, "model", modelUnique(model).model)
@@ -32,7 +32,7 @@ export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/M
         yield* storage.commit(change)
         return modelOut(id, model)
       })),
-      update: (id, input, writer) => commitPlanned(storage, Effect.gen(function*() {
+      update: (id, input, writer) => commitWithRetry(storage, Effect.gen(function*() {
         const document = isId("model", id) ? yield* storage.get(MODELS, id) : null
         if (document === null) return yield* new ModelNotFound({ modelId: id })
         const planned = planUpdateModel(id, document.version, document.body as ModelDocument, input, writer)

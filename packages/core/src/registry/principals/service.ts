@@ -1,6 +1,6 @@
 /** Pseudonyms of people. Records name `usr_…`; who that is stands in one document and one part, and both can be erased. */
 import { Context, Effect, Layer } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
@@ -26,6 +26,6 @@ export class Principals extends Context.Service<Principals, PrincipalsApi>()("fl
       return { id }
     })
 
-    return Principals.of({ writerFor: (issuer, subject) => commitPlanned(storage, findOrCreate(issuer, subject)) })
+    return Principals.of({ writerFor: (issuer, subject) => commitWithRetry(storage, findOrCreate(issuer, subject)) })
   }))
 }

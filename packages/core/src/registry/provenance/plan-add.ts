@@ -4,7 +4,7 @@ import { canonicalBytes } from "@flyball/evidence"
 import { Result } from "effect"
 import { allowed } from "../agents/change-agent.ts"
 import { AGENTS, type StoredAgent } from "../agents/document.ts"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, JsonObject } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import type { ProvenanceDocument } from "@flyball/rules"
@@ -45,8 +45,8 @@ export const planAddProvenance = (provenanceId: string, agent: StoredAgent, inpu
         records: [{
           kind: "agent.provenance_added",
           agentId: agent.id,
-          body: present({ agent_id: agent.id, digest: piece.digest, kind: piece.kind, provenance_id: provenanceId, slsa_level: piece.slsaLevel, writer: writer.id }) as JsonObject,
-          parts: [{ name: "profile", bytes: canonicalBytes(present({ name: piece.name, sbom_ref: piece.sbomRef, supplier: piece.supplier, uri: piece.uri, version: piece.version })) }]
+          body: omitNullish({ agent_id: agent.id, digest: piece.digest, kind: piece.kind, provenance_id: provenanceId, slsa_level: piece.slsaLevel, writer: writer.id }) as JsonObject,
+          parts: [{ name: "profile", bytes: canonicalBytes(omitNullish({ name: piece.name, sbom_ref: piece.sbomRef, supplier: piece.supplier, uri: piece.uri, version: piece.version })) }]
         }]
       }
     }

@@ -4,7 +4,7 @@ import { formatInstant, readRecord } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../agents/read-agent.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
@@ -43,7 +43,7 @@ export class Provenance extends Context.Service<Provenance, ProvenanceApi>()("fl
     })
 
     return Provenance.of({
-      add: (agentId, input, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
+      add: (agentId, input, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
         const agent = yield* readAgent(storage, agentId, scope)
         const id = yield* newId("prv")
         const { change, piece } = yield* Effect.fromResult(planAddProvenance(id, agent, input, writer))

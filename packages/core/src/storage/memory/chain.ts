@@ -1,6 +1,6 @@
 /** Sealed records in memory, with their parts, once keys and tile hashes. */
 import type { Crypto } from "@flyball/evidence"
-import type { Head, Once, RecordQuery, StoredPart, StoredRecord } from "../port.ts"
+import type { Head, IdempotencyKey, RecordQuery, StoredPart, StoredRecord } from "../port.ts"
 import type { SealedRecord } from "../seal.ts"
 import { TileHashes } from "./tiles.ts"
 
@@ -23,7 +23,7 @@ export class ChainTable {
   }
 
   /** Appends one record and everything that hangs on it. */
-  append({ record, parts }: SealedRecord, once: Once | undefined): void {
+  append({ record, parts }: SealedRecord, once: IdempotencyKey | undefined): void {
     this.#records.push(record)
     this.#tiles.add(record.hash)
     if (record.agentId !== null) {

@@ -2,8 +2,8 @@
 import type { DecisionIn, SettleIn } from "@flyball/contract"
 import type { Crypto, Slices } from "@flyball/evidence"
 import { Result } from "effect"
-import { present } from "../../foundation/omit-nullish.ts"
-import type { JsonObject, JsonValue, Once, PartDraft, RecordDraft } from "../../storage/port.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
+import type { JsonObject, JsonValue, IdempotencyKey, PartDraft, RecordDraft } from "../../storage/port.ts"
 import { contentDigest } from "../content/content-digest.ts"
 import { decisionText, type FrameText } from "./decision-text.ts"
 import { partBytes, type PartProblem } from "../content/part-bytes.ts"
@@ -59,7 +59,7 @@ export class WitnessedDraft implements RecordDraft {
   readonly kind = "decision.witnessed"
   readonly agentId: string
   readonly bodyText: string
-  readonly once: Once
+  readonly once: IdempotencyKey
   readonly #decision: DecisionIn
   readonly #usage: JsonObject | null
   readonly #frame: Frame
@@ -97,7 +97,7 @@ export class WitnessedDraft implements RecordDraft {
   }
 }
 
-class ContentKey implements Once {
+class ContentKey implements IdempotencyKey {
   readonly scope: string
   readonly key: string
   readonly digest: string
@@ -117,7 +117,7 @@ const bytesOf = (parts: ReadonlyArray<PartDraft>, name: string): Uint8Array | nu
 /** The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form. */
 export function* settlementContent(crypto: Crypto, settle: SettleIn): Slices<Result.Result<Content, ContentProblem>> {
   const actual = settle.actual?.map(({ amount, meter }) => ({ amount, meter }))
-  const body = present({ actual, latency_ms: settle.latency_ms, status: settle.status, usage: usageOf(settle.usage) }) as JsonObject
+  const body = omitNullish({ actual, latency_ms: settle.latency_ms, status: settle.status, usage: usageOf(settle.usage) }) as JsonObject
   const parts: Array<PartDraft> = []
   const problem = yield* addPart(parts, "result", settle.result, new TextBytes())
   return problem === null ? Result.succeed({ body, parts, digest: contentDigest(crypto, JSON.stringify(body), parts) }) : Result.fail(problem)
@@ -151,7 +151,7 @@ const isPresent = <A>(value: A | null | undefined): value is A => value !== null
 const usageOf = (usage: DecisionIn["usage"]): JsonObject | null =>
   usage === null || usage === undefined
     ? null
-    : present({ cost_micro_usd: usage.cost_micro_usd, input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }) as JsonObject
+    : omitNullish({ cost_micro_usd: usage.cost_micro_usd, input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }) as JsonObject
 
 /** Adds a part for a value that is there; answers why it cannot be kept, or null. */
 function* addPart(

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { AGENTS, storedAgent, type StoredAgent } from "../../registry/agents/document.ts"
 import { Chain } from "../../chain/chain.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { inForceReader } from "../envelopes/in-force.ts"
 import { settleMeters } from "../evaluations/meter-changes.ts"
 import { inSlices } from "../../in-slices.ts"
@@ -73,7 +73,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     })
 
     const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
-      commitPlanned(storage, agentInScope(agentId, scope).pipe(
+      commitWithRetry(storage, agentInScope(agentId, scope).pipe(
         // Nothing here keeps the ChangeSet when the store has it: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
         Effect.flatMap((agent) => inSlices(planWitness(crypto, { agent, decisions, writer }))),
         Effect.flatMap((plan): Effect.Effect<CommitReceipt, DecisionTooLarge | InvalidInput | StorageConflict | ReadFault> =>
@@ -89,7 +89,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     const settle: CaptureApi["settle"] = (decisionId, given, writer, scope = everyUnit) => Effect.suspend(() => {
       // Read once: what is checked of the meters is what is recorded.
       const settle: SettleIn = { ...given, actual: given.actual?.map(({ amount, meter }) => ({ amount, meter })) ?? null }
-      return commitPlanned(storage, Effect.gen(function*() {
+      return commitWithRetry(storage, Effect.gen(function*() {
         const found = yield* decisionInScope(decisionId, scope)
         const { actual = null } = settle
         const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, { agentId: found.agentId, decisionId, evaluationId: yield* evaluationOf(found.seq), writer }, actual) }
@@ -105,7 +105,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
     })
 
     const gap: CaptureApi["gap"] = (agentId, gap, writer, scope = everyUnit) =>
-      commitPlanned(storage, Effect.gen(function*() {
+      commitWithRetry(storage, Effect.gen(function*() {
         yield* agentInScope(agentId, scope)
         const receipt = yield* storage.commit(yield* Effect.fromResult(planGap(agentId, gap, writer)))
         const [record] = receipt.records

@@ -13,12 +13,12 @@ export interface AgentThen {
   readonly server: Values
   readonly orgUnit: string
   /** Names of those that are not, and `org_unit` where that is not. */
-  readonly untold: ReadonlyArray<string>
+  readonly unreported: ReadonlyArray<string>
 }
 
 const kinds: ReadonlyArray<string> = ["agent.registered", ...agentFolds.keys(), "part.erased"]
 const ofProfile = serverSignalNames.filter((name) => name.startsWith("blast_"))
-const nothingTold: AgentThen = { server: {}, orgUnit: "", untold: [...serverSignalNames, "org_unit"] }
+const nothingReported: AgentThen = { server: {}, orgUnit: "", unreported: [...serverSignalNames, "org_unit"] }
 
 const PAGE = 500
 
@@ -27,28 +27,28 @@ export const agentsThen = (storage: StorageApi) => {
   const state = new GovernedState(portableCrypto.sha256)
   /** Records that are not folded yet, the next one last. */
   const ahead = new Map<string, Array<ReplayRecord>>()
-  const told = new Map<string, AgentThen>()
+  const reported = new Map<string, AgentThen>()
   return Effect.fnUntraced(function*(agentId: string, seq: number): Effect.fn.Return<AgentThen, ReadFault> {
     const left = ahead.get(agentId) ?? (yield* recordsOf(storage, agentId)).toReversed()
     ahead.set(agentId, left)
-    const known = told.get(agentId)
+    const known = reported.get(agentId)
     if (known !== undefined && (left.length === 0 || left.at(-1)!.seq >= seq)) return known
     while (left.length > 0 && left.at(-1)!.seq < seq) state.fold(left.pop()!)
     const then = thenOf(state, agentId)
-    told.set(agentId, then)
+    reported.set(agentId, then)
     return then
   })
 }
 
 const thenOf = (state: GovernedState, agentId: string): AgentThen => {
   const agent = state.agents.get(agentId)
-  if (agent === undefined) return nothingTold
+  if (agent === undefined) return nothingReported
   const { body, unknown } = agent.document
   const { server } = toldOf(agentId, agent)
   return {
     server,
     orgUnit: typeof body["orgUnit"] === "string" ? body["orgUnit"] : "",
-    untold: [...(unknown.includes("blastRadius") ? ofProfile : []), ...(unknown.includes("orgUnit") ? ["org_unit"] : [])]
+    unreported: [...(unknown.includes("blastRadius") ? ofProfile : []), ...(unknown.includes("orgUnit") ? ["org_unit"] : [])]
   }
 }
 

@@ -102,13 +102,13 @@ const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InFor
 const stopping: ReadonlySet<string> = new Set(["@killed", "@suspended", "@not_active"])
 
 /** Tier and status stand in the evaluation's own record. */
-const asRecorded = ({ orgUnit, server, untold }: AgentThen, body: JsonMap): AgentThen => ({
+const asRecorded = ({ orgUnit, server, unreported }: AgentThen, body: JsonMap): AgentThen => ({
   orgUnit,
   server: { ...server, tier: Number(String(body["effective_tier"] ?? body["tier"]).slice(1)), agent_status: String(body["agent_status"]) },
-  untold: untold.filter((name) => name !== "tier" && name !== "agent_status")
+  unreported: unreported.filter((name) => name !== "tier" && name !== "agent_status")
 })
 
-const recorded = (evaluationId: string, body: JsonMap, signals: Values | null, { orgUnit, server, untold }: AgentThen, latches: ReadonlySet<string>, { ready }: Binding): RecordedEvaluation => {
+const recorded = (evaluationId: string, body: JsonMap, signals: Values | null, { orgUnit, server, unreported: untold }: AgentThen, latches: ReadonlySet<string>, { ready }: Binding): RecordedEvaluation => {
   const side = readSide(body)
   const actor = { agentId: String(body["agent_id"]), orgUnit, runId: typeof body["run_id"] === "string" ? body["run_id"] : null }
   let readings: ReadonlyArray<MeterReading> = []

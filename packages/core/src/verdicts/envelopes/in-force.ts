@@ -43,7 +43,7 @@ export interface InForceReader {
   /** What one target has in force by itself; null: nothing, or it was withdrawn. */
   readonly liveOf: (target: string, atMs: number) => Effect.Effect<Layer | null, ReadFault>
   /** Lets go of all that was read: a conflict proved some of it old. */
-  readonly doubt: () => void
+  readonly invalidate: () => void
   /** A published version as a layer, whether in force or not; with the waivers of these ids. Null where there is none. */
   readonly layer: (envelopeId: string, version: number, waivers: ReadonlyArray<string>) => Effect.Effect<Layer | null, ReadFault>
 }
@@ -108,7 +108,7 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
   })
 
   return {
-    doubt: () => {
+    invalidate: () => {
       epoch = -1
     },
     liveOf: Effect.fnUntraced(function*(target, atMs) {

@@ -3,7 +3,7 @@ import { detailItem, EnvelopeNotInForce, InvalidInput } from "@flyball/contract"
 import { canonicalBytes, type Crypto } from "@flyball/evidence"
 import { Result } from "effect"
 import { reasonPart } from "../../registry/agents/parts.ts"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { JsonMap } from "@flyball/rules"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
 import type { ChangeSet, DocumentPut, JsonObject, PartDraft } from "../../storage/port.ts"
@@ -31,7 +31,7 @@ const MAX_AUTHORS = 64
 /** Decides what beginning an envelope would change. That its target has none yet is checked by the commit. */
 export const planBegin = (id: string, start: Pick<EnvelopeDocument, "agentId" | "name" | "orgUnit" | "target">, draft: Draft, writer: Writer): EnvelopePlan => {
   const empty: EnvelopeDocument = { ...start, withdrawn: false, live: null, shadow: null, latest: 0, draft: null }
-  const profile: PartDraft = { name: "profile", bytes: canonicalBytes(present({ name: start.name, org_unit: start.agentId === null ? start.orgUnit : null })) }
+  const profile: PartDraft = { name: "profile", bytes: canonicalBytes(omitNullish({ name: start.name, org_unit: start.agentId === null ? start.orgUnit : null })) }
   return drafted({ id, version: 0, body: empty }, draft, writer, 1, [profile])
 }
 
@@ -63,7 +63,7 @@ const drafted = ({ body, id, version }: StoredEnvelope, { digest, json }: Draft,
       records: [{
         kind: "envelope.drafted",
         agentId: body.agentId,
-        body: present({ agent_id: body.agentId, authors: draft.authors, digest, envelope_id: id, revision, version: draft.version, writer: writer.id }) as JsonObject,
+        body: omitNullish({ agent_id: body.agentId, authors: draft.authors, digest, envelope_id: id, revision, version: draft.version, writer: writer.id }) as JsonObject,
         parts: [{ name: "envelope", bytes: canonicalBytes(json) }, ...parts]
       }]
     }
@@ -103,7 +103,7 @@ export const planPublish = (crypto: Crypto, { body, id, version }: StoredEnvelop
       records: [{
         kind: "envelope.published",
         agentId: body.agentId,
-        body: present({
+        body: omitNullish({
           agent_id: body.agentId, approver: candidate.authors.includes(writer.id) ? null : writer.id, authors: candidate.authors, backtest_digest: published.backtestDigest, change,
           diff_digest: published.diffDigest, digest: candidate.digest, envelope_id: id, lint_digest: published.lintDigest, mode, version: number, writer: writer.id
         }) as JsonObject,

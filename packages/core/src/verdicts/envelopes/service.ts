@@ -12,7 +12,7 @@ import { agentTarget, canBeLowered, DRILL_AGE_MS, ENVELOPE_VERSIONS, ENVELOPES, 
 import { TierEvidence } from "../../registry/agents/tier-evidence.ts"
 import { tierLowered } from "../../registry/agents/tier-lowered.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
 import type { JsonMap } from "@flyball/rules"
 import { ERASED_AUTHOR, secondPerson } from "../../registry/principals/second-person.ts"
@@ -135,14 +135,14 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
     const surroundingsOf = Effect.fnUntraced(function*(stored: StoredEnvelope): Effect.fn.Return<Surroundings, ReadFault> {
       const agents = yield* agentsOf(stored)
       const tier = Math.max(0, ...agents.map(({ body }) => Number(body.autonomyTier.slice(1))))
-      const told = { ...(yield* lintSurroundings(storage, agents, trustsCanonical)), meterUnits: yield* meterUnitsOf(stored.id) }
+      const reported = { ...(yield* lintSurroundings(storage, agents, trustsCanonical)), meterUnits: yield* meterUnitsOf(stored.id) }
       if (stored.body.agentId !== null) {
         const orgUnit = agents[0]?.body.orgUnit ?? null
-        return { outer: orgUnit === null ? [] : yield* liveOf(unitTarget(orgUnit)), inner: [], tier, ...told }
+        return { outer: orgUnit === null ? [] : yield* liveOf(unitTarget(orgUnit)), inner: [], tier, ...reported }
       }
       const inner: Array<LayerText> = []
       for (const { id } of agents) inner.push(...(yield* liveOf(agentTarget(id))))
-      return { outer: [], inner, tier, ...told }
+      return { outer: [], inner, tier, ...reported }
     })
 
     /** What binds those it is for now, itself included; with another version of it in its place where one is named. */
@@ -171,7 +171,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
     })
 
     return Envelopes.of({
-      create: ({ agent_id = null, envelope: text, name, org_unit = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(storage, Effect.gen(function*() {
+      create: ({ agent_id = null, envelope: text, name, org_unit = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitWithRetry(storage, Effect.gen(function*() {
         if ((agent_id === null) === (org_unit === null)) return yield* new InvalidInput({ detail: [detailItem(["body", "agent_id"], "value_error", "Expected exactly one of agent_id and org_unit")] })
         const agent = agent_id === null ? null : yield* readAgent(storage, agent_id, scope)
         if (agent?.body.status === "decommissioned") return yield* new AgentNotFound({ agentId: agent_id })
@@ -184,7 +184,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         yield* storage.commit(change)
         return envelopeOut({ id, version: 1, body: envelope })
       }))),
-      update: (id, { envelope: text, if_revision = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitPlanned(storage, Effect.gen(function*() {
+      update: (id, { envelope: text, if_revision = null }, writer, scope = everyUnit) => pipe(draftOf(text), (draft) => commitWithRetry(storage, Effect.gen(function*() {
         const stored = yield* readStoredEnvelope(storage, id, scope)
         if (if_revision !== null && if_revision !== stored.version) return yield* new EnvelopeRevisionConflict({ revision: stored.version })
         const wanted = yield* draft
@@ -214,7 +214,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const json = input.envelope ?? (yield* candidateOf(stored, "enforced")).json
         return yield* examiner.ask("lint", { json, surroundings: yield* surroundingsOf(stored), history: yield* historyOf(stored), acknowledged: input.acknowledge_partial ?? [] })
       }),
-      publish: (id, input, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
+      publish: (id, input, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
         const mode = input.mode ?? "enforced"
         // Read first: whoever changes what is in force from here on makes the commit conflict.
         const epoch = yield* nextEpoch(storage)
@@ -238,7 +238,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         yield* storage.commit(change)
         return versionOut(envelope, published)
       })),
-      withdraw: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
+      withdraw: (id, { reason = null }, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
         const epoch = yield* nextEpoch(storage)
         const stored = yield* readStoredEnvelope(storage, id, scope)
         const { change, envelope } = yield* Effect.fromResult(planWithdraw(stored, reason, writer, epoch, yield* loweredBy(stored, writer)))

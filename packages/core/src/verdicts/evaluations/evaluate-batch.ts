@@ -42,7 +42,7 @@ export interface Evaluating {
   readonly steps: EvaluationStepsApi
   readonly evidence: Pick<TierEvidenceApi, "attestedDrill">
   /** Whether the keeper is this batch's alone. */
-  readonly isInLine: boolean
+  readonly holdsLock: boolean
 }
 
 /** Everything that was read for one request. */
@@ -63,8 +63,8 @@ export const evaluateBatch = (with_: Evaluating, requests: ReadonlyArray<Request
 
 const attempt = (with_: Evaluating, requests: ReadonlyArray<Request>, left: number): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> =>
   Effect.catchTag(once(with_, requests), "StorageConflict", (conflict: StorageConflict) => {
-    if (with_.isInLine) with_.keeper.doubt(conflict)
-    with_.inForce.doubt()
+    if (with_.holdsLock) with_.keeper.invalidate(conflict)
+    with_.inForce.invalidate()
     return left > 1
       ? attempt(with_, requests, left - 1)
       : Effect.fail(new StorageUnavailable({ reason: `what these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no", contended: true }))
@@ -78,7 +78,7 @@ const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyAr
   const all = yield* prepareAll(with_, fresh, asOf, answers)
   const reach = Math.max(0, ...all.flatMap(({ inForce }) => [longestWindowOf(inForce.live), inForce.shadow === null ? 0 : longestWindowOf(inForce.shadow)]))
   const isAlone = all.some(({ inForce }) => isMetered(inForce))
-  if (isAlone && !with_.isInLine) return requests.map(() => ({ kind: "line" }))
+  if (isAlone && !with_.holdsLock) return requests.map(() => ({ kind: "line" }))
   if (isAlone) yield* keeper.catchUp(asOf, reach)
   const keys = keysOf(keeper, all, asOf)
   // A window whose document was read only now may have been added to before: what the book lacks is folded, what comes after conflicts.

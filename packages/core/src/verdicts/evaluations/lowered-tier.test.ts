@@ -62,8 +62,8 @@ describe("an active agent that loses a condition of its tier", () => {
     assert.deepInclude(yield* agents.get(agentId), { effective_tier: "L2" })
     yield* envelopes.withdraw(envelopeId, {}, ann)
     assert.deepInclude(yield* agents.get(agentId), { status: "active", autonomy_tier: "L2", effective_tier: "L1" })
-    const told = { agent_id: agentId, autonomy_tier: "L2", effective_tier: "L1", missing: "published_envelope", writer: ann.id, resource: `/api/v1/agents/${agentId}` }
-    assert.deepStrictEqual<unknown>(yield* events, [told])
+    const reported = { agent_id: agentId, autonomy_tier: "L2", effective_tier: "L1", missing: "published_envelope", writer: ann.id, resource: `/api/v1/agents/${agentId}` }
+    assert.deepStrictEqual<unknown>(yield* events, [reported])
     const last = (yield* storage.outbox.events({ limit: 1_000 })).at(-1)!
     assert.strictEqual(last.type, "agent.tier_lowered")
     assert.strictEqual((yield* storage.record((yield* storage.head)!.seq))!.kind, "envelope.withdrawn")

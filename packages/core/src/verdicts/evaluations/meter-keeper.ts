@@ -98,7 +98,7 @@ export const meterKeeper = (storage: StorageApi, carried: FoldCarried) => {
     window: (window: string, windowMs: number, atMs: number) => book.state(window, windowMs, atMs),
     latestMs: (window: string): number => book.latestMs(window),
     /** Forgets what a conflict proved wrong. */
-    doubt: ({ conflicts }: StorageConflict): void => {
+    invalidate: ({ conflicts }: StorageConflict): void => {
       for (const conflict of conflicts) {
         if (conflict._tag === "Unique" && conflict.collection === METERS) known.delete(conflict.value)
         if (conflict._tag !== "Version" || conflict.collection !== METERS) continue

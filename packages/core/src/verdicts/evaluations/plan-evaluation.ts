@@ -7,7 +7,7 @@ import { adviceOf, type Binding, effectiveTier, EVALUATION_SCOPE, inactiveRuleOf
 import type { InForce } from "../envelopes/in-force.ts"
 import { type Action, decide, type KillState } from "@flyball/envelope"
 import type { Decision, WindowState } from "@flyball/envelope"
-import { present } from "../../foundation/omit-nullish.ts"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
 import type { AsOf, JsonObject, PartDraft, RecordDraft } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
@@ -59,7 +59,7 @@ export interface EvaluationPlan {
 /** The digest of what was asked: the same again gets the first answer, other content under the same reference is refused. */
 export const askedDigest = (crypto: Crypto, input: AskedInput, signalsPart: Uint8Array): string => {
   const { action, action_digest, agent_id, approval_id, client_ref, run_id } = input
-  return contentDigest(crypto, JSON.stringify(present({ action, action_digest, agent_id, approval_id, client_ref, run_id })), [{ name: "signals", bytes: signalsPart }])
+  return contentDigest(crypto, JSON.stringify(omitNullish({ action, action_digest, agent_id, approval_id, client_ref, run_id })), [{ name: "signals", bytes: signalsPart }])
 }
 
 /**
@@ -82,7 +82,7 @@ export const planEvaluation = (asked: Asked, standing: Standing, windows: Window
   const { decision, recorded: live } = side(inForce.live, false)
   const shadow = inForce.shadow === null ? null : side(inForce.shadow, true).recorded
   const latches = latchesOf([inForce.live, ...(inForce.shadow === null ? [] : [inForce.shadow])], action, situation.server)
-  const body = present({
+  const body = omitNullish({
     ...sideBody(live),
     action_digest: input.action_digest?.slice("sha256:".length),
     agent_id: agent.id,

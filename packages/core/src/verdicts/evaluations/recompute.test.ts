@@ -120,11 +120,11 @@ describe("evaluating again", () => {
       const first = all.findIndex(({ kind }) => kind === "evaluation.made")
       return all.flatMap((record, at) => again.take(at === first ? { ...record, body: { ...record.body, ...change } } : record) ?? [])[0]!
     }
-    const told = /^The record was made by rules 3, and this version knows rules up to 2\. /
+    const reported = /^The record was made by rules 3, and this version knows rules up to 2\. /
     for (const change of [{ rules: 3 }, { rules: 3, of_tomorrow: "x" }, { rules: 3, outcome: "allow" }]) {
       const { reason, verdict } = newer(change)
       assert.strictEqual(verdict, "withheld")
-      assert.match(reason!, told)
+      assert.match(reason!, reported)
     }
     assert.strictEqual(newer({ rules: 2, of_tomorrow: "x" }).verdict, "trace_mismatch")
     assert.strictEqual(newer({ rules: 0 }).verdict, "trace_mismatch")

@@ -9,7 +9,7 @@ import { recordHash } from "../../foundation/record-hash.ts"
 import { contentDigest } from "../content/content-digest.ts"
 import { Chain } from "../../chain/chain.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { inForceReader } from "../envelopes/in-force.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
@@ -53,10 +53,10 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
     const steps = yield* EvaluationSteps
     const { originTag } = yield* Chain
     const inForce = inForceReader(storage)
-    const evaluating = { storage, inForce, keeper: meterKeeper(storage, foldCarried(storage, crypto, yield* RetiredStores)), steps, evidence: yield* TierEvidence, isInLine: false }
+    const evaluating = { storage, inForce, keeper: meterKeeper(storage, foldCarried(storage, crypto, yield* RetiredStores)), steps, evidence: yield* TierEvidence, holdsLock: false }
     /** Agents whose last evaluation had to wait in line: the next one need not find that out by reading everything. */
     const metered = new Set<string>()
-    const queued = (yield* evaluationQueue)({ ...evaluating, isInLine: true })
+    const queued = (yield* evaluationQueue)({ ...evaluating, holdsLock: true })
 
     /** The layers that a record names, as they were. */
     const bindingOf = Effect.fnUntraced(function*({ body }: EvaluationRecord): Effect.fn.Return<Binding | null, ReadFault> {
@@ -98,13 +98,13 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         // Only what meters or latches make depend on what was evaluated before waits in line. The line answers others as well: an old guess costs a wait and nothing else.
         const [alone] = metered.has(agentId) ? [] : yield* evaluateBatch(evaluating, [request])
         if (alone !== undefined && alone.kind !== "line") return yield* answer(alone)
-        const inLine = yield* queued(request)
-        if (inLine.kind === "made" && !isMetered(inLine.inForce)) metered.delete(agentId)
+        const withDocumentLock = yield* queued(request)
+        if (withDocumentLock.kind === "made" && !isMetered(withDocumentLock.inForce)) metered.delete(agentId)
         else if (alone !== undefined) {
           if (metered.size >= MAX_METERED) metered.clear()
           metered.add(agentId)
         }
-        return yield* answer(inLine)
+        return yield* answer(withDocumentLock)
       }),
       get: Effect.fnUntraced(function*(id, scope = everyUnit) {
         return yield* shown((yield* inScope(id, scope)).record)
@@ -116,7 +116,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         const run = hasLatches(ready) && typeof runId === "string" ? yield* readRun(storage, agent.id, runId) : null
         return explainEvaluation(record, ready, agent, run === null ? new Set() : yield* setBefore(storage, run, record.seq))
       }),
-      void: (id, { reason = null }, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
+      void: (id, { reason = null }, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
         if (!mayGiveBack(writer.id)) return yield* new InvalidInput({ detail: [detailItem(["writer"], "value_error", "An ingest key voids nothing: an agent that could would spend without end", writer.id)] })
         const { agent, record } = yield* inScope(id, scope)
         const reservations = reservationsOf(record.body)

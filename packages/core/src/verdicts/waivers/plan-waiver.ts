@@ -23,7 +23,7 @@ export interface WaiverPlan {
 /** Decides what asking for a waiver would change. Nothing is excepted by it yet. `agentId`: whose envelope it is, for the index. */
 export const planRequest = (id: string, asked: Pick<WaiverDocument, "envelopeId" | "expiresAtMs" | "reason" | "ruleId" | "unless" | "version">, agentId: string | null, writer: Writer): WaiverPlan => {
   const waiver: WaiverDocument = { ...asked, requestedBy: writer.id, grantedBy: null, status: "requested" }
-  return { waiver, change: { puts: [put(id, 0, waiver)], records: [{ kind: "waiver.requested", agentId, body: { ...told(id, waiver), writer: writer.id }, parts: [part(waiver)] }] } }
+  return { waiver, change: { puts: [put(id, 0, waiver)], records: [{ kind: "waiver.requested", agentId, body: { ...reported(id, waiver), writer: writer.id }, parts: [part(waiver)] }] } }
 }
 
 /**
@@ -42,7 +42,7 @@ export const planGrant = ({ body, id, version }: StoredWaiver, live: number | nu
   const waiver: WaiverDocument = { ...body, grantedBy: writer.id, status: "granted" }
   return Result.succeed({
     waiver,
-    change: { puts: [put(id, version, waiver), epoch], records: [{ kind: "waiver.granted", agentId, body: { ...told(id, waiver), requested_by: body.requestedBy, writer: writer.id }, parts: [part(waiver)] }] }
+    change: { puts: [put(id, version, waiver), epoch], records: [{ kind: "waiver.granted", agentId, body: { ...reported(id, waiver), requested_by: body.requestedBy, writer: writer.id }, parts: [part(waiver)] }] }
   })
 }
 
@@ -52,7 +52,7 @@ export const statusOf = ({ expiresAtMs, status }: WaiverDocument, nowMs: number)
 const put = (id: string, expectedVersion: number, waiver: WaiverDocument): DocumentPut =>
   ({ collection: WAIVERS, id, expectedVersion, body: waiver as unknown as JsonObject, keys: { envelope_id: waiver.envelopeId } })
 
-const told = (id: string, { envelopeId, expiresAtMs, ruleId, version }: WaiverDocument): JsonObject =>
+const reported = (id: string, { envelopeId, expiresAtMs, ruleId, version }: WaiverDocument): JsonObject =>
   ({ envelope_id: envelopeId, expires_at: formatInstant(expiresAtMs), rule_id: ruleId, version, waiver_id: id })
 
 const part = ({ reason, unless }: WaiverDocument): PartDraft => ({ name: "waiver", bytes: canonicalBytes({ reason, unless }) })

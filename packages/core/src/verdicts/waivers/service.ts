@@ -4,7 +4,7 @@ import {
 } from "@flyball/contract"
 import { parseInstant } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
-import { commitPlanned } from "../../storage/commit-with-retry.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { bind, type Layer as BoundLayer, type WaiverDocument, WAIVERS } from "@flyball/rules"
 import { inForceReader } from "../envelopes/in-force.ts"
 import { readWaiver, type Waiver } from "@flyball/envelope"
@@ -52,7 +52,7 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
     })
 
     return Waivers.of({
-      request: (envelopeId, input, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
+      request: (envelopeId, input, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
         const { body } = yield* readStoredEnvelope(storage, envelopeId, scope)
         const layer = body.live === null || body.withdrawn ? null : yield* inForce.layer(envelopeId, body.live, [])
         if (layer === null || layer.envelope === null) return yield* new EnvelopeNotInForce()
@@ -69,7 +69,7 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
         yield* storage.commit(planned.change)
         return waiverOut(id, planned.waiver, ms)
       })),
-      grant: (envelopeId, waiverId, writer, scope = everyUnit) => commitPlanned(storage, Effect.gen(function*() {
+      grant: (envelopeId, waiverId, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
         const epoch = yield* nextEpoch(storage)
         const { body } = yield* readStoredEnvelope(storage, envelopeId, scope)
         const document = isId("waiver", waiverId) ? yield* storage.get(WAIVERS, waiverId) : null

@@ -30,14 +30,14 @@ export const checkNeighbours = (inspection: Inspection): void => {
   if (borders.length === 0) return
   const first = model.boxes.length
   const placed = variantOf(model, (box) => box, borders.map(({ place }) => place))
-  const told = new Set<string>()
+  const reported = new Set<string>()
   borders.forEach(({ axis, kind, rules: [one, other], value }, index) => {
     const key = `${kind} ${one} ${other} ${axis} ${value}`
-    if (told.has(key)) return
+    if (reported.has(key)) return
     const within = bitsOf(placed.grid.words, [first + index])
     const example = kind === "shared" ? find("W204", [one, other], { within }, placed) : findGap(inspection, placed, within, [one, other])
     if (example === null) return
-    told.add(key)
+    reported.add(key)
     const name = model.compiled.axes[axis]!.name
     say("W204", [one, other], kind === "gap"
       ? `${idOf(one)} and ${idOf(other)} leave out exactly ${name} = ${value} between them. If one of them should hold there, use lte or gte.`

@@ -19,18 +19,18 @@ const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection
     notChecked.push({ code: "E108", rules: [], reason: envelope === undefined ? "The obligations of the rules were not given." : "Who can review was not given." })
     return
   }
-  const isTold = (role: string): boolean => reviewers.among === undefined || reviewers.among.has(role)
+  const isReported = (role: string): boolean => reviewers.among === undefined || reviewers.among.has(role)
   for (const { id, obligations } of envelope.rules) {
     const rule = model.compiled.rules.findIndex((one) => one.id === id && one.layer === own)
     for (const obligation of obligations) {
       if (obligation.type !== "reviewers" || rule === -1) continue
       const { approvals, role } = obligation
       const problem = approvals < 1 ? `asks for ${approvals} approvals, which is no review`
-        : reviewers.grantable !== "any" && isTold(role) && !reviewers.grantable.has(role) ? `asks for reviewers with the role ${role}, which no mapping rule can grant`
+        : reviewers.grantable !== "any" && isReported(role) && !reviewers.grantable.has(role) ? `asks for reviewers with the role ${role}, which no mapping rule can grant`
         : reviewers.ownerOnly !== "not_built" && reviewers.ownerOnly.has(role) ? `asks for reviewers with the role ${role}, which only the agent's owner has`
         : null
       if (problem !== null) say("E108", [rule], `The rule ${id} ${problem}. Nobody could ever approve; name another role or grant it to somebody.`, { example: held(rule) })
-      else if (!isTold(role) || reviewers.ownerOnly === "not_built") {
+      else if (!isReported(role) || reviewers.ownerOnly === "not_built") {
         notChecked.push({ code: "E108", rules: [id], reason: `Whether anybody but the agent's owner could review as ${role} cannot be known: the review module is not built yet.` })
       }
     }

@@ -25,8 +25,8 @@ export const checkTier = (inspection: Inspection): void => {
   if (steps.length < 2) return
   // Numbers of boxes are those of the model: only their ranges on the tier are gone.
   const flat = variantOf(model, (box) => box.filter((range) => range.axis !== axis), [])
-  const told = new Set<string>()
-  for (let upper = 1; upper < steps.length; upper++) checkStep(inspection, flat, axis, steps[upper - 1]!, steps[upper]!, told)
+  const reported = new Set<string>()
+  for (let upper = 1; upper < steps.length; upper++) checkStep(inspection, flat, axis, steps[upper - 1]!, steps[upper]!, reported)
 }
 
 interface Step {

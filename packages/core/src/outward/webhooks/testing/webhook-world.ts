@@ -11,7 +11,7 @@ import { layerOf } from "../../../storage/choice.ts"
 import { memoryStorage } from "../../../storage/memory/memory.ts"
 import { Storage, type StorageApi } from "../../../storage/port.ts"
 import { governorWorld } from "../../../testing/governor-world.ts"
-import { OutboxBell, ringingStorage } from "../outbox-listener.ts"
+import { OutboxListener, notifyingStorage } from "../outbox-listener.ts"
 import { type Attempted, type Mail, Mailer, MailFailed, type OutgoingRequest, SecretBox, SecretUnreadable, WebhookSender } from "../ports.ts"
 import { Webhooks } from "../service.ts"
 import { literalWebhookSettings, WebhookSettings, type WebhookSettingsApi } from "../settings.ts"
@@ -72,7 +72,7 @@ export const outsideLayer = (there: Outside): Layer.Layer<WebhookSender | Mailer
   )
 
 /** What {@link webhookWorld} offers. */
-export type WebhookWorld = Webhooks | Replay | Chain | OutboxBell | Storage | WebhookSender | Mailer | SecretBox
+export type WebhookWorld = Webhooks | Replay | Chain | OutboxListener | Storage | WebhookSender | Mailer | SecretBox
 
 /**
  * Webhooks over a new store, without the rest of a governor: nothing else wakes as time passes, so days pass in no time. Nothing is sent yet: add `deliveryEngine`.
@@ -80,8 +80,8 @@ export type WebhookWorld = Webhooks | Replay | Chain | OutboxBell | Storage | We
  */
 export const webhookWorld = (there: Outside, settings: Partial<WebhookSettingsApi> = {}, wrap = (storage: StorageApi): StorageApi => storage): Layer.Layer<WebhookWorld, unknown> =>
   Layer.mergeAll(Webhooks.layer, Replay.layer).pipe(
-    Layer.provideMerge(ringingStorage),
-    Layer.provideMerge(OutboxBell.layer),
+    Layer.provideMerge(notifyingStorage),
+    Layer.provideMerge(OutboxListener.layer),
     Layer.provideMerge(Chain.layer({ origin: "flyball.example/test" })),
     Layer.provide(keysLayerOf(ephemeralKeys())),
     Layer.provideMerge(Layer.effect(Storage, Effect.map(Storage, wrap)).pipe(Layer.provide(layerOf(memoryStorage())))),
