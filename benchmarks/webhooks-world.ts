@@ -1,5 +1,5 @@
 /** A governor with webhooks in this process, as a host has it, and receivers in another. */
-import { deliveryEngine, EvidenceCrypto, governorLayer, keysLayerOf, layerOf, OutboxBell, Storage, type StorageChoice, systemHost, Webhooks } from "@flyball/core"
+import { deliveryEngine, EvidenceCrypto, governorLayer, keysLayerOf, layerOf, OutboxListener, Storage, type StorageChoice, systemHost, Webhooks } from "@flyball/core"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { dataFolder, logMailer, memorySecretBox, webhookSender } from "@flyball/node"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -24,7 +24,7 @@ export const openWorld = async (storage: StorageChoice, keysDir: string, receive
   }
   return {
     // As a service of the governor does: the commit, and then the bell that wakes the engine.
-    happened: () => runtime.runPromise(Storage.use((store) => store.commit({ events: [{ type: "agent.registered", data: {} }] })).pipe(Effect.andThen(OutboxBell.use((bell) => Effect.sync(() => bell.ring("deliveries")))))),
+    happened: () => runtime.runPromise(Storage.use((store) => store.commit({ events: [{ type: "agent.registered", data: {} }] })).pipe(Effect.andThen(OutboxListener.use((bell) => Effect.sync(() => bell.ring("deliveries")))))),
     /** Starts the engine, with the hashes that a data folder brings; the answer stops it. */
     send: async () => {
       const engine = ManagedRuntime.make(deliveryEngine({ drainMs: 6_000 }).pipe(Layer.provide(Layer.succeed(EvidenceCrypto, nodeCrypto)), Layer.provide(Layer.succeedContext(context))))

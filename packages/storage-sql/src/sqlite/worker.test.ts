@@ -28,6 +28,6 @@ describe("the storage worker", () => {
     visit(new URL("./worker.ts", import.meta.url))
     assert.deepEqual([...foreign], [])
     assert.isAtLeast(seen.size, 10)
-    assert.isAtMost(seen.size, 120)
+    assert.isAtMost(seen.size, 140)
   })
 })
