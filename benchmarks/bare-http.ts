@@ -1,13 +1,18 @@
 /**
- * The limit of answering over HTTP, as a process of its own: bare `node:http` that answers an agent or a head from memory, and for a POST parses the JSON and
- * makes the inserts that an agent takes, one transaction for what is waiting. No validation, no hash, no tree: rows of the same sizes, in the store's own tables and indexes.
+ * The limit of answering over HTTP, as a process of its own: bare `node:http` that answers an agent or a head from
+ * memory, and for a POST parses the JSON and
+ * makes the inserts that an agent takes, one transaction for what is waiting. No validation, no hash, no tree: rows of
+ * the same sizes, in the store's own tables and indexes.
  */
 import { createServer, type ServerResponse } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import { migrations } from "../packages/storage-sql/src/sqlite/migrations.ts"
 
 const db = new DatabaseSync(process.argv[2]!)
-db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY")
+db.exec(
+  "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = " +
+    "-65536; PRAGMA temp_store = MEMORY"
+)
 for (const { sql } of migrations) db.exec(sql)
 /** Numbers of words do not change what a row takes; that of the kind is one of those that are indexed. */
 const WORD = 17
@@ -26,11 +31,39 @@ const tileBytes = new Uint8Array(TILE * 32)
 const frame = "x".repeat(360)
 
 const agent = {
-  id: "agt_00000000000000000000000000", tenant_id: "default", name: "bench", description: null, owner_name: null, owner_email: null, org_unit: "bench", autonomy_tier: "L0", blast_radius: {}, status: "draft",
-  recert_due_at: null, decommissioned_at: null, created_at: "2026-11-21T00:00:00.000Z", identity_verified: false, identity_source: null, identity_ref: null, version: 1, purpose: null, agent_version: null,
-  framework: null, model_ids: [], risk_class: "unclassified", labels: {}, suspended_reason: null, orphaned_since: "2026-11-21T00:00:00.000Z"
+  id: "agt_00000000000000000000000000",
+  tenant_id: "default",
+  name: "bench",
+  description: null,
+  owner_name: null,
+  owner_email: null,
+  org_unit: "bench",
+  autonomy_tier: "L0",
+  blast_radius: {},
+  status: "draft",
+  recert_due_at: null,
+  decommissioned_at: null,
+  created_at: "2026-11-21T00:00:00.000Z",
+  identity_verified: false,
+  identity_source: null,
+  identity_ref: null,
+  version: 1,
+  purpose: null,
+  agent_version: null,
+  framework: null,
+  model_ids: [],
+  risk_class: "unclassified",
+  labels: {},
+  suspended_reason: null,
+  orphaned_since: "2026-11-21T00:00:00.000Z"
 }
-const head = { seq: 1, record_hash: `sha256:${"0".repeat(64)}`, tree_size: 2, root_hash: `sha256:${"0".repeat(64)}`, checkpoint: null }
+const head = {
+  seq: 1,
+  record_hash: `sha256:${"0".repeat(64)}`,
+  tree_size: 2,
+  root_hash: `sha256:${"0".repeat(64)}`,
+  checkpoint: null
+}
 
 const server = createServer((request, response) => {
   const answer = (status: number, value: unknown): void => {
@@ -65,12 +98,25 @@ const flush = (): void => {
     document.run(seq, id, text)
     key.run(1, input.name, seq, 1)
     key.run(2, "bench", seq, 0)
-    event.run(seq, `evt_${digits}`, at, seq, hash, `{"agent_id":"${id}","autonomy_tier":"L0","risk_class":"unclassified","writer":"key_00000000000000000000000000","resource":"/api/v1/agents/${id}"}`)
+    event.run(
+      seq,
+      `evt_${digits}`,
+      at,
+      seq,
+      hash,
+      `{"agent_id":"${id}","autonomy_tier":"L0","risk_class":"unclassified","writer":"key_00000000000000000000000000","resource":"/api/v1/agents/${id}"}`
+    )
     if (seq % TILE === TILE - 1) tile.run(Math.floor(seq / TILE), tileBytes)
     return Buffer.from(text)
   })
   db.exec("COMMIT")
-  batch.forEach(({ response }, index) => response.writeHead(201, { "content-type": "application/json", "content-length": answers[index]!.length }).end(answers[index]))
+  batch.forEach(({ response }, index) =>
+    response
+      .writeHead(201, { "content-type": "application/json", "content-length": answers[index]!.length })
+      .end(answers[index])
+  )
 }
-server.listen(0, "127.0.0.1", () => console.log(`ready at http://127.0.0.1:${(server.address() as { port: number }).port}`))
+server.listen(0, "127.0.0.1", () =>
+  console.log(`ready at http://127.0.0.1:${(server.address() as { port: number }).port}`)
+)
 process.once("SIGTERM", () => process.exit(0))

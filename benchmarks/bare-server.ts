@@ -1,6 +1,8 @@
 /**
- * The limit of witnessing over HTTP, as a process of its own: bare `node:http` that parses the JSON and makes the same raw inserts,
- * one transaction for what is waiting. No validation, no canonical form, no hash, no tree; the rows have the sizes of the real ones.
+ * The limit of witnessing over HTTP, as a process of its own: bare `node:http` that parses the JSON and makes the same
+ * raw inserts,
+ * one transaction for what is waiting. No validation, no canonical form, no hash, no tree; the rows have the sizes of
+ * the real ones.
  */
 import { createServer, type ServerResponse } from "node:http"
 import { DatabaseSync } from "node:sqlite"
@@ -34,18 +36,28 @@ const flush = (): void => {
   const batch = waiting
   waiting = []
   db.exec("BEGIN IMMEDIATE")
-  const answers = batch.map(({ decisions }) => decisions.map((decision) => {
-    const { args, result, ...members } = decision
-    record.run(seq, Date.now(), hash, Buffer.from(JSON.stringify(members) + frame))
-    if (args !== undefined) part.run(seq * 32, 1, hash, Buffer.from(JSON.stringify(args)))
-    if (result !== undefined) part.run(seq * 32 + 1, 2, hash, Buffer.from(JSON.stringify(result)))
-    once.run(decision.client_ref, seq, hash)
-    if (seq % 256 === 255) tile.run(seq >> 8, tileBytes)
-    return { client_ref: decision.client_ref, decision_id: "dec_00000000000000000000000000", seq: seq++, record_hash: "sha256:0000000000000000000000000000000000000000000000000000000000000000", duplicate: false }
-  }))
+  const answers = batch.map(({ decisions }) =>
+    decisions.map((decision) => {
+      const { args, result, ...members } = decision
+      record.run(seq, Date.now(), hash, Buffer.from(JSON.stringify(members) + frame))
+      if (args !== undefined) part.run(seq * 32, 1, hash, Buffer.from(JSON.stringify(args)))
+      if (result !== undefined) part.run(seq * 32 + 1, 2, hash, Buffer.from(JSON.stringify(result)))
+      once.run(decision.client_ref, seq, hash)
+      if (seq % 256 === 255) tile.run(seq >> 8, tileBytes)
+      return {
+        client_ref: decision.client_ref,
+        decision_id: "dec_00000000000000000000000000",
+        seq: seq++,
+        record_hash: "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+        duplicate: false
+      }
+    })
+  )
   db.exec("COMMIT")
   batch.forEach(({ response }, index) => {
-    const body = Buffer.from(JSON.stringify({ receipts: answers[index], head: { seq: seq - 1, record_hash: "sha256:" } }))
+    const body = Buffer.from(
+      JSON.stringify({ receipts: answers[index], head: { seq: seq - 1, record_hash: "sha256:" } })
+    )
     response.writeHead(201, { "content-type": "application/json", "content-length": body.length }).end(body)
   })
 }
@@ -54,9 +66,13 @@ const server = createServer((request, response) => {
   const chunks: Array<Buffer> = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
   request.on("end", () => {
-    const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Decision & { readonly decisions?: ReadonlyArray<Decision> }
+    const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Decision & {
+      readonly decisions?: ReadonlyArray<Decision>
+    }
     if (waiting.push({ decisions: body.decisions ?? [body], response }) === 1) setImmediate(flush)
   })
 })
-server.listen(0, "127.0.0.1", () => console.log(`ready at http://127.0.0.1:${(server.address() as { port: number }).port}`))
+server.listen(0, "127.0.0.1", () =>
+  console.log(`ready at http://127.0.0.1:${(server.address() as { port: number }).port}`)
+)
 process.once("SIGTERM", () => process.exit(0))

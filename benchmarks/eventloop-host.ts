@@ -1,7 +1,9 @@
 /**
- * The host of the benchmark `eventloop`, as a process of its own: `node benchmarks/eventloop-host.ts FILE DIR RATE worker|host`.
+ * The host of the benchmark `eventloop`, as a process of its own: `node benchmarks/eventloop-host.ts FILE DIR RATE
+ * worker|host`.
  *
- * It embeds a governor on a SQLite file, is idle and then captures at a fixed rate, in turn, and prints one line of JSON. With `host` the same storage
+ * It embeds a governor on a SQLite file, is idle and then captures at a fixed rate, in turn, and prints one line of
+ * JSON. With `host` the same storage
  * code runs on this thread instead of a worker's: what the worker is for.
  */
 import { EventEmitter } from "node:events"
@@ -36,7 +38,10 @@ export interface Delays {
   readonly monitorP99Ms: number
   /** By a timer of 1 ms; a stop counts for every tick that should have been in it. */
   readonly probeP99Ms: number
-  /** Processor time that this thread used between two ticks of that timer, counted the same way: what the delay would be with a processor to itself. */
+  /**
+   * Processor time that this thread used between two ticks of that timer, counted the same way: what the delay would be
+   * with a processor to itself.
+   */
   readonly ownP99Ms: number
   readonly ownMaxMs: number
   readonly maxMs: number
@@ -67,13 +72,18 @@ const RealWorker = workerThreads.Worker
 /** Starts what the storage asks for with the slow worker in its place. */
 class SlowWorker extends RealWorker {
   constructor(script: string, options: WorkerOptions) {
-    super(script, { ...options, workerData: { ...options.workerData, url: slowUrl, realUrl: options.workerData.url, waits, waitMs: WAIT_MS } })
+    super(script, {
+      ...options,
+      workerData: { ...options.workerData, url: slowUrl, realUrl: options.workerData.url, waits, waitMs: WAIT_MS }
+    })
   }
 }
 
 /** A worker that is none: the same code in a module of its own on this thread. */
 class NoWorker extends EventEmitter {
-  readonly #port = Object.assign(new EventEmitter(), { postMessage: (reply: unknown) => void setImmediate(() => this.emit("message", reply)) })
+  readonly #port = Object.assign(new EventEmitter(), {
+    postMessage: (reply: unknown) => void setImmediate(() => this.emit("message", reply))
+  })
   static #made = 0
   static #last: Promise<unknown> = Promise.resolve()
   readonly #ready: Promise<unknown>
@@ -82,7 +92,10 @@ class NoWorker extends EventEmitter {
     super()
     // One after another: each module takes the port that is there when it is loaded.
     this.#ready = NoWorker.#last = NoWorker.#last.then(async () => {
-      Object.assign(workerThreads, { parentPort: this.#port, workerData: { realUrl: `${workerData.url}?${NoWorker.#made}`, waits, waitMs: WAIT_MS } })
+      Object.assign(workerThreads, {
+        parentPort: this.#port,
+        workerData: { realUrl: `${workerData.url}?${NoWorker.#made}`, waits, waitMs: WAIT_MS }
+      })
       syncBuiltinESMExports()
       await import(`${slowUrl}?${NoWorker.#made++}`)
     })
@@ -99,7 +112,7 @@ class NoWorker extends EventEmitter {
 }
 
 /** The copier keeps its thread: the writer waits for it, which no thread can do for itself. */
-const WorkerOnHost = function(script: string, options: WorkerOptions): object {
+const WorkerOnHost = function (script: string, options: WorkerOptions): object {
   return options.name === "flyball-storage-copier" ? new RealWorker(script, options) : new NoWorker(script, options)
 }
 
@@ -109,7 +122,10 @@ const { openGovernor } = await import("@flyball/core")
 const { dataFolder } = await import("@flyball/node")
 const { sqliteStorage } = await import("@flyball/storage-sql")
 
-/** Processor time of this thread so far. Asking for the process's first brings the thread's up to date: else it is what it was when the thread was last put off, up to 4 ms ago. */
+/**
+ * Processor time of this thread so far. Asking for the process's first brings the thread's up to date: else it is what
+ * it was when the thread was last put off, up to 4 ms ago.
+ */
 const usedMs = (): number => {
   process.cpuUsage()
   const { system, user } = process.threadCpuUsage()
@@ -121,12 +137,21 @@ new PerformanceObserver((list) => void collections.push(...list.getEntries())).o
 
 /** The longest, and how long the collector had each. */
 const longestOf = (turns: Probed["turns"]): ReadonlyArray<Turn> =>
-  turns.toSorted((a, b) => b.ownMs - a.ownMs).slice(0, LONGEST).map(({ fromMs, ownMs, toMs }) => ({
-    ownMs, collectorMs: collections.filter(({ startTime }) => startTime >= fromMs && startTime < toMs).reduce((sum, { duration }) => sum + duration, 0)
-  }))
+  turns
+    .toSorted((a, b) => b.ownMs - a.ownMs)
+    .slice(0, LONGEST)
+    .map(({ fromMs, ownMs, toMs }) => ({
+      ownMs,
+      collectorMs: collections
+        .filter(({ startTime }) => startTime >= fromMs && startTime < toMs)
+        .reduce((sum, { duration }) => sum + duration, 0)
+    }))
 
 /** Measures the delay of the event loop while `body` runs. */
-const delaysDuring = async (body: () => Promise<unknown>, { lateMs, ownMs, turns }: Probed): Promise<{ readonly monitorMs: number; readonly maxMs: number }> => {
+const delaysDuring = async (
+  body: () => Promise<unknown>,
+  { lateMs, ownMs, turns }: Probed
+): Promise<{ readonly monitorMs: number; readonly maxMs: number }> => {
   const monitor = monitorEventLoopDelay({ resolution: 1 })
   let dueAt = performance.now() + 1
   let used = usedMs()
@@ -151,22 +176,26 @@ const delaysDuring = async (body: () => Promise<unknown>, { lateMs, ownMs, turns
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-const governor = await openGovernor({ storage: sqliteStorage({ file }), keys: dataFolder({ dir, origin: "flyball.example/bench" }) })
+const governor = await openGovernor({
+  storage: sqliteStorage({ file }),
+  keys: dataFolder({ dir, origin: "flyball.example/bench" })
+})
 const { agent } = await governor.agents.register({ name: "bench", org_unit: "bench" })
 let made = 0
 const acks: Array<number> = []
 
 /** Offers decisions by the clock, whatever became of those before: a host that is stopped does not stop its agents. */
 const capture = async (ms: number): Promise<void> => {
-  // Made as they are offered, and their promises not kept: all of them at once, before or after, would be a turn of this benchmark's own.
-  const count = RATE * ms / 1_000
+  // Made as they are offered, and their promises not kept: all of them at once, before or after, would be a turn of
+  // this benchmark's own.
+  const count = (RATE * ms) / 1_000
   const startedAt = performance.now()
   let sent = 0
   let answered = 0
   await new Promise<void>((resolve, reject) => {
     const bursts = setInterval(() => {
       const now = performance.now()
-      const due = Math.min(count, Math.floor((now - startedAt) * RATE / 1_000))
+      const due = Math.min(count, Math.floor(((now - startedAt) * RATE) / 1_000))
       for (; sent < due; sent++) {
         governor.witness(agent.id, [decisionAt(made++)]).then(() => {
           acks.push(performance.now() - now)
@@ -201,7 +230,12 @@ const delaysOf = (rounds: typeof idle, { lateMs, ownMs }: Probed): Delays => ({
   maxMs: Math.max(...rounds.map(({ maxMs }) => maxMs))
 })
 const report: HostReport = {
-  waits: Atomics.load(waits, 0), acknowledged: acks.length, idle: delaysOf(idle, idleProbe), busy: delaysOf(busy, busyProbe), ackP50Ms: quantile(acks, 0.5), ackP99Ms: quantile(acks, 0.99),
+  waits: Atomics.load(waits, 0),
+  acknowledged: acks.length,
+  idle: delaysOf(idle, idleProbe),
+  busy: delaysOf(busy, busyProbe),
+  ackP50Ms: quantile(acks, 0.5),
+  ackP99Ms: quantile(acks, 0.99),
   longest: longestOf(busyProbe.turns)
 }
 console.log(JSON.stringify(report))

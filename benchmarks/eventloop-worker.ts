@@ -1,4 +1,7 @@
-/** The real storage worker, with a wait of 10 ms that blocks its thread inside every commit, where SQLite syncs. For the benchmark `eventloop` only. */
+/**
+ * The real storage worker, with a wait of 10 ms that blocks its thread inside every commit, where SQLite syncs. For the
+ * benchmark `eventloop` only.
+ */
 import { DatabaseSync } from "node:sqlite"
 import { workerData } from "node:worker_threads"
 
@@ -19,7 +22,7 @@ const block = (): void => {
 }
 
 const prepare = DatabaseSync.prototype.prepare
-DatabaseSync.prototype.prepare = function(this: DatabaseSync, sql, ...rest) {
+DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql, ...rest) {
   const statement = prepare.call(this, sql, ...rest)
   if (sql.trim().toUpperCase() !== "COMMIT") return statement
   const run = statement.run.bind(statement)
@@ -30,7 +33,7 @@ DatabaseSync.prototype.prepare = function(this: DatabaseSync, sql, ...rest) {
   return statement
 }
 const exec = DatabaseSync.prototype.exec
-DatabaseSync.prototype.exec = function(this: DatabaseSync, sql) {
+DatabaseSync.prototype.exec = function (this: DatabaseSync, sql) {
   if (sql.trim().toUpperCase() === "COMMIT") block()
   return exec.call(this, sql)
 }

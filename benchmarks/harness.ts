@@ -47,7 +47,11 @@ export interface Compared {
 
 /** Runs limit and subject in turn, see {@link alternateTimes}; each call is timed whole. */
 export const alternate = (rounds: number, limit: () => unknown, subject: () => unknown): Promise<Compared> =>
-  alternateTimes(rounds, () => timed(limit), () => timed(subject))
+  alternateTimes(
+    rounds,
+    () => timed(limit),
+    () => timed(subject)
+  )
 
 /** A round: limit and subject right after one another. */
 export interface RoundTimes {
@@ -55,23 +59,37 @@ export interface RoundTimes {
   readonly subjectMs: number
 }
 
-/** Runs limit and subject in turn, one warm-up pair first, and answers {@link compared}. Each call answers its own milliseconds. */
-export const alternateTimes = async (rounds: number, limit: () => Promise<number>, subject: () => Promise<number>): Promise<Compared> =>
-  compared(await pairTimes(rounds, limit, subject))
+/**
+ * Runs limit and subject in turn, one warm-up pair first, and answers {@link compared}. Each call answers its own
+ * milliseconds.
+ */
+export const alternateTimes = async (
+  rounds: number,
+  limit: () => Promise<number>,
+  subject: () => Promise<number>
+): Promise<Compared> => compared(await pairTimes(rounds, limit, subject))
 
 /** The pairs of {@link alternateTimes}, for those who gather them over several processes. */
-export const pairTimes = async (rounds: number, limit: () => Promise<number>, subject: () => Promise<number>): Promise<ReadonlyArray<RoundTimes>> => {
+export const pairTimes = async (
+  rounds: number,
+  limit: () => Promise<number>,
+  subject: () => Promise<number>
+): Promise<ReadonlyArray<RoundTimes>> => {
   const pairs: Array<RoundTimes> = []
   for (let round = -1; round < rounds; round++) {
     const limitFirst = round % 2 === 0
     const first = await (limitFirst ? limit : subject)()
     const second = await (limitFirst ? subject : limit)()
-    if (round >= 0) pairs.push(limitFirst ? { limitMs: first, subjectMs: second } : { limitMs: second, subjectMs: first })
+    if (round >= 0)
+      pairs.push(limitFirst ? { limitMs: first, subjectMs: second } : { limitMs: second, subjectMs: first })
   }
   return pairs
 }
 
-/** Both medians, and the median of the pairwise ratios limit/subject (1 = as fast as the limit). Pairs, because the machine's speed drifts. */
+/**
+ * Both medians, and the median of the pairwise ratios limit/subject (1 = as fast as the limit). Pairs, because the
+ * machine's speed drifts.
+ */
 export const compared = (pairs: ReadonlyArray<RoundTimes>): Compared => ({
   limitMs: median(pairs.map(({ limitMs }) => limitMs)),
   subjectMs: median(pairs.map(({ subjectMs }) => subjectMs)),

@@ -2,7 +2,8 @@
 import { enableCompileCache } from "node:module"
 import type { Benchmark, Line } from "./harness.ts"
 
-// As `flyball` and `flyball-verify` do. Without it each thread of a round strips types and compiles anew, which nobody's installed program does.
+// As `flyball` and `flyball-verify` do. Without it each thread of a round strips types and compiles anew, which
+// nobody's installed program does.
 enableCompileCache()
 
 const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark: Benchmark }> } = {

@@ -4,7 +4,10 @@ import { readdirSync, readFileSync } from "node:fs"
 /** Unit: microseconds so far, of one process; 0 where it is gone or cannot be seen. */
 export const processUs = (pid: number): number => {
   try {
-    return readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]) / 1_000, 0)
+    return readdirSync(`/proc/${pid}/task`).reduce(
+      (sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]) / 1_000,
+      0
+    )
   } catch {
     return 0
   }
@@ -15,7 +18,7 @@ export const processUs = (pid: number): number => {
  *
  * - Unit: microseconds. What those used that ended meanwhile is lost.
  */
-export const countStarted = (name: string): () => number => {
+export const countStarted = (name: string): (() => number) => {
   const before = startedUs(name)
   return () => [...startedUs(name)].reduce((sum, [pid, us]) => sum + us - (before.get(pid) ?? 0), 0)
 }
@@ -29,7 +32,8 @@ const startedUs = (name: string): ReadonlyMap<number, number> => {
     parents.set(pid, status.parent)
     if (status.name === name) named.push(pid)
   }
-  const isOurs = (pid: number | undefined): boolean => pid !== undefined && pid > 1 && (pid === process.pid || isOurs(parents.get(pid)))
+  const isOurs = (pid: number | undefined): boolean =>
+    pid !== undefined && pid > 1 && (pid === process.pid || isOurs(parents.get(pid)))
   return new Map(named.filter(isOurs).map((pid) => [pid, processUs(pid)]))
 }
 

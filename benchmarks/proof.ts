@@ -1,4 +1,7 @@
-/** One inclusion proof from a chain of a million records: time to make, time to check, size of a pack of one record. Design section 6. */
+/**
+ * One inclusion proof from a chain of a million records: time to make, time to check, size of a pack of one record.
+ * Design section 6.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -30,17 +33,22 @@ export const benchmark: Benchmark = {
   run: async (say) => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
     try {
-      await using governor = await openGovernor({ storage: sqliteStorage({ file: join(folder, "proof.db") }), keys: dataFolder({ dir: join(folder, "keys"), origin: "flyball.example/bench" }) })
+      await using governor = await openGovernor({
+        storage: sqliteStorage({ file: join(folder, "proof.db") }),
+        keys: dataFolder({ dir: join(folder, "keys"), origin: "flyball.example/bench" })
+      })
       const { agent } = await governor.agents.register({ name: "bench", org_unit: "bench" })
       say(`filling a chain of ${RECORDS} records …`)
       let next = 0
-      await Promise.all(Array.from({ length: CALLERS }, async () => {
-        while (next < RECORDS) {
-          const from = next
-          next += BATCH
-          await governor.witness(agent.id, decisionsFrom(from, BATCH))
-        }
-      }))
+      await Promise.all(
+        Array.from({ length: CALLERS }, async () => {
+          while (next < RECORDS) {
+            const from = next
+            next += BATCH
+            await governor.witness(agent.id, decisionsFrom(from, BATCH))
+          }
+        })
+      )
       await governor.checkpointNow()
       const made: Array<number> = []
       const used: Array<number> = []
@@ -51,19 +59,41 @@ export const benchmark: Benchmark = {
         const seq = seed % RECORDS
         let proof = await governor.chain.proof(seq)
         const before = usedMs()
-        made.push(await timed(async () => {
-          proof = await governor.chain.proof(seq)
-        }))
+        made.push(
+          await timed(async () => {
+            proof = await governor.chain.proof(seq)
+          })
+        )
         used.push(usedMs() - before)
-        const claim = { seq, size: proof.tree_size, leaf: bytesOf(proof.record_hash), proof: proof.proof.map(bytesOf), root: bytesOf(proof.root_hash) }
-        checked.push(await timed(() => {
-          if (!verifyInclusion(nodeCrypto, claim)) throw new Error(`the proof of record ${seq} does not hold`)
-        }))
+        const claim = {
+          seq,
+          size: proof.tree_size,
+          leaf: bytesOf(proof.record_hash),
+          proof: proof.proof.map(bytesOf),
+          root: bytesOf(proof.root_hash)
+        }
+        checked.push(
+          await timed(() => {
+            if (!verifyInclusion(nodeCrypto, claim)) throw new Error(`the proof of record ${seq} does not hold`)
+          })
+        )
       }
       // What waiting for a processor and for the disk adds is the machine's: these two figures are the program's.
       say(`processor time of a proof: median ${figure(median(used))} ms, p99 ${figure(quantile(used, 0.99))} ms`)
-      const pack = Buffer.concat(await Array.fromAsync(governor.exportPack({ kind: "sparse", from: RECORDS >> 1, to: RECORDS >> 1, disclose: "none" })))
-      const line = (name: string, value: number, unit: string, goal: string, met: boolean) => ({ name, value: figure(value), unit, limit: null, ratio: null, goal, met })
+      const pack = Buffer.concat(
+        await Array.fromAsync(
+          governor.exportPack({ kind: "sparse", from: RECORDS >> 1, to: RECORDS >> 1, disclose: "none" })
+        )
+      )
+      const line = (name: string, value: number, unit: string, goal: string, met: boolean) => ({
+        name,
+        value: figure(value),
+        unit,
+        limit: null,
+        ratio: null,
+        goal,
+        met
+      })
       return [
         line("proof.make.median", median(made), "ms", "< 5 ms", median(made) < 5),
         line("proof.make.p99", quantile(made, 0.99), "ms", "< 5 ms", quantile(made, 0.99) < 5),

@@ -32,7 +32,7 @@ let releaseFolder: string | undefined
  * - Fails: throws when the build fails.
  */
 export const release = (name: "flyball" | "flyball-verify"): string =>
-  join(releaseFolder ??= makeRelease(), "apps", name === "flyball" ? "server" : "verify", "bin", name)
+  join((releaseFolder ??= makeRelease()), "apps", name === "flyball" ? "server" : "verify", "bin", name)
 
 const makeRelease = (): string => {
   const built = spawnSync(process.execPath, [file("../scripts/build/main.ts")], { encoding: "utf8" })
@@ -50,7 +50,11 @@ const makeRelease = (): string => {
 }
 
 /** Starts a program that prints its address when it is ready. */
-export const start = async (command: string, args: ReadonlyArray<string>, environment: { readonly [name: string]: string }): Promise<Running> => {
+export const start = async (
+  command: string,
+  args: ReadonlyArray<string>,
+  environment: { readonly [name: string]: string }
+): Promise<Running> => {
   const child = spawn(command, args, { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
   const closed = new Promise((resolve) => child.once("close", resolve))
   const port = await new Promise<number>((resolve, reject) => {
@@ -65,14 +69,27 @@ export const start = async (command: string, args: ReadonlyArray<string>, enviro
 
 /** `flyball serve` on a new SQLite file, with an administrator's token, an ingest key and an agent. */
 export const startFlyball = async (folder: string) => {
-  const environment = { FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_LOG_LEVEL: "silent" }
+  const environment = {
+    FLYBALL_DATA_DIR: folder,
+    FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`,
+    FLYBALL_PORT: "0",
+    FLYBALL_DRAIN_MS: "0",
+    FLYBALL_LOG_LEVEL: "silent"
+  }
   const server = await start(release("flyball"), ["serve"], environment)
   const call = async (path: string, token: string, body: unknown): Promise<any> => {
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: JSON.stringify(body) })
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
     return response.json()
   }
   const token = await new Promise<string>((resolve) => {
-    const child = spawn(release("flyball"), ["token", "--role", "admin"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+    const child = spawn(release("flyball"), ["token", "--role", "admin"], {
+      env: { ...process.env, ...environment },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
     child.stdout.once("data", (chunk) => resolve(String(chunk).trim()))
   })
   const { key } = await call("/api/v1/admin/ingest-keys", token, { name: "bench", org_unit: "bench" })
@@ -104,18 +121,31 @@ export interface Request {
   readonly body: Uint8Array | null
 }
 
-const send = (agent: Agent, port: number, headers: { readonly [name: string]: string }, { body, method, path }: Request): Promise<void> =>
+const send = (
+  agent: Agent,
+  port: number,
+  headers: { readonly [name: string]: string },
+  { body, method, path }: Request
+): Promise<void> =>
   new Promise((resolve, reject) => {
     const content = body === null ? {} : { "content-type": "application/json", "content-length": body.length }
-    const sent = request({ agent, host: "127.0.0.1", port, path, method, headers: { ...headers, ...content } }, (response) => {
-      response.resume()
-      response.once("end", () => response.statusCode! < 300 ? resolve() : reject(new Error(`${path} answered ${response.statusCode}`)))
-    })
+    const sent = request(
+      { agent, host: "127.0.0.1", port, path, method, headers: { ...headers, ...content } },
+      (response) => {
+        response.resume()
+        response.once("end", () =>
+          response.statusCode! < 300 ? resolve() : reject(new Error(`${path} answered ${response.statusCode}`))
+        )
+      }
+    )
     sent.once("error", reject)
     sent.end(body ?? undefined)
   })
 
-/** {@link CONNECTIONS} connections to one server. They stay open from one load to the next: when all clients leave at once, what a server has compiled for them is thrown away, and compiled anew. */
+/**
+ * {@link CONNECTIONS} connections to one server. They stay open from one load to the next: when all clients leave at
+ * once, what a server has compiled for them is thrown away, and compiled anew.
+ */
 export class Connections {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   readonly #port: number
@@ -129,9 +159,11 @@ export class Connections {
   /** Sends all of them, one a connection at a time. */
   async load(requests: ReadonlyArray<Request>): Promise<void> {
     let next = 0
-    await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
-      while (next < requests.length) await send(this.#agent, this.#port, this.#headers, requests[next++]!)
-    }))
+    await Promise.all(
+      Array.from({ length: CONNECTIONS }, async () => {
+        while (next < requests.length) await send(this.#agent, this.#port, this.#headers, requests[next++]!)
+      })
+    )
   }
 
   close(): void {
@@ -139,5 +171,8 @@ export class Connections {
   }
 }
 
-/** Processor time that all threads of a process have used, those that ended left out; servers' threads stay. Unit: milliseconds. */
+/**
+ * Processor time that all threads of a process have used, those that ended left out; servers' threads stay. Unit:
+ * milliseconds.
+ */
 export const processorMs = (pid: number): number => processUs(pid) / 1_000

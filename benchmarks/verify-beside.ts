@@ -1,4 +1,7 @@
-/** The limit of `verify` on both cores at once: what two threads of this machine can hash, where nothing else is done. Most virtual cores are halves of one. */
+/**
+ * The limit of `verify` on both cores at once: what two threads of this machine can hash, where nothing else is done.
+ * Most virtual cores are halves of one.
+ */
 import { hash } from "node:crypto"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
 import { timed } from "./harness.ts"
@@ -10,10 +13,14 @@ const hashAll = (lengths: Uint32Array): void => {
   for (let count = 1; count < lengths.length; count++) hash("sha256", bytes.subarray(0, 65), "binary")
 }
 
-/** How much more two threads at once hash than one, in the same time: 2 where they are in nobody's way. The best of some rounds. */
+/**
+ * How much more two threads at once hash than one, in the same time: 2 where they are in nobody's way. The best of some
+ * rounds.
+ */
 export const bothCores = async (lengths: Uint32Array, rounds: number): Promise<number> => {
   const thread = new Worker(new URL(import.meta.url), { workerData: lengths })
-  const answer = (): Promise<void> => new Promise((resolve, reject) => thread.once("message", resolve).once("error", reject))
+  const answer = (): Promise<void> =>
+    new Promise((resolve, reject) => thread.once("message", resolve).once("error", reject))
   const beside = (): Promise<void> => {
     thread.postMessage(null, [])
     return answer()
@@ -27,7 +34,7 @@ export const bothCores = async (lengths: Uint32Array, rounds: number): Promise<n
       hashAll(lengths)
       await theirs
     })
-    best = Math.max(best, 2 * aloneMs / bothMs)
+    best = Math.max(best, (2 * aloneMs) / bothMs)
   }
   await thread.terminate()
   return best

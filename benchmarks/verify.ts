@@ -1,4 +1,7 @@
-/** Checking a full pack, every record: form, hash, link, root, on one core and on two, against the same SHA-256 calls by OpenSSL on one core and nothing else. Design section 6. */
+/**
+ * Checking a full pack, every record: form, hash, link, root, on one core and on two, against the same SHA-256 calls by
+ * OpenSSL on one core and nothing else. Design section 6.
+ */
 import { hash } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
@@ -12,12 +15,18 @@ import { decisionsFrom } from "./decisions.ts"
 import { alternate, type Benchmark, figure, type Line } from "./harness.ts"
 import { bothCores } from "./verify-beside.ts"
 
-/** Starting a thread and warming it up takes some 0.3 s of processor time, whatever the pack: in one of 200,000 records that is a third of the check. */
+/**
+ * Starting a thread and warming it up takes some 0.3 s of processor time, whatever the pack: in one of 200,000 records
+ * that is a third of the check.
+ */
 const RECORDS = 600_000
 const BATCH = 1_000
 const ROUNDS = 5
 
-/** Leaves as they are hashed: 0x00, then the record. They lie in the pack's own bytes, where the zero takes the place of the space behind R. */
+/**
+ * Leaves as they are hashed: 0x00, then the record. They lie in the pack's own bytes, where the zero takes the place of
+ * the space behind R.
+ */
 const leavesIn = (pack: Uint8Array): ReadonlyArray<Uint8Array> => {
   const leaves: Array<Uint8Array> = []
   const tag = "R".charCodeAt(0)
@@ -32,9 +41,15 @@ const leavesIn = (pack: Uint8Array): ReadonlyArray<Uint8Array> => {
   return leaves
 }
 
-/** Makes the pack; answers the key of its log. On its own, so that the governor and all that its storage keeps is gone when the measuring begins. */
+/**
+ * Makes the pack; answers the key of its log. On its own, so that the governor and all that its storage keeps is gone
+ * when the measuring begins.
+ */
 const makePack = async (file: string, keys: string): Promise<string> => {
-  await using governor = await openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir: keys, origin: "flyball.example/bench" }) })
+  await using governor = await openGovernor({
+    storage: memoryStorage(),
+    keys: dataFolder({ dir: keys, origin: "flyball.example/bench" })
+  })
   const { agent } = await governor.agents.register({ name: "bench", org_unit: "bench" })
   for (let from = 0; from < RECORDS; from += BATCH) await governor.witness(agent.id, decisionsFrom(from, BATCH))
   await writeFile(file, governor.exportPack({ kind: "full", disclose: "none" }))
@@ -44,7 +59,9 @@ const makePack = async (file: string, keys: string): Promise<string> => {
 /** See the file's first line. */
 export const benchmark: Benchmark = {
   name: "verify",
-  about: `a full pack of ${RECORDS} records, no part disclosed, one core and two, against the ${2 * RECORDS - 1} SHA-256 calls alone`,
+  about:
+    `a full pack of ${RECORDS} records, no part disclosed, one core and two, against the ` +
+    `${2 * RECORDS - 1} SHA-256 calls alone`,
   run: async (say) => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
     try {
@@ -54,21 +71,43 @@ export const benchmark: Benchmark = {
       const pack = readFileSync(file)
       const leaves = leavesIn(new Uint8Array(pack.buffer, pack.byteOffset, pack.length))
       const node = new Uint8Array(65).fill(1)
-      // "binary" is the cheapest form of a digest in Node: with "buffer" the limit would be half as fast, and our ratio twice as good.
+      // "binary" is the cheapest form of a digest in Node: with "buffer" the limit would be half as fast, and our ratio
+      // twice as good.
       const limit = (): void => {
         for (const leaf of leaves) hash("sha256", leaf, "binary")
         for (let count = 1; count < leaves.length; count++) hash("sha256", node, "binary")
       }
       const lines: Array<Line> = []
-      for (const [cores, threads, goal] of [["one_core", 1, 0.5], ["two_cores", 2, 0.9]] as const) {
+      for (const [cores, threads, goal] of [
+        ["one_core", 1, 0.5],
+        ["two_cores", 2, 0.9]
+      ] as const) {
         const { limitMs, ratio, subjectMs } = await alternate(ROUNDS, limit, async () => {
           const report = await verifyPackFile(file, { vkeys: [vkey], threads })
           if (report.exit !== 0) throw new Error(`the pack does not verify: exit ${report.exit}`)
         })
-        lines.push({ name: `verify.full.${cores}`, value: figure(leaves.length / subjectMs * 1_000), unit: "records/s", limit: figure(leaves.length / limitMs * 1_000), ratio: figure(ratio), goal: `ratio >= ${goal}`, met: ratio >= goal })
+        lines.push({
+          name: `verify.full.${cores}`,
+          value: figure((leaves.length / subjectMs) * 1_000),
+          unit: "records/s",
+          limit: figure((leaves.length / limitMs) * 1_000),
+          ratio: figure(ratio),
+          goal: `ratio >= ${goal}`,
+          met: ratio >= goal
+        })
       }
-      say(`the limit on both cores at once is ${figure(await bothCores(Uint32Array.from(leaves, (leaf) => leaf.length), 3))} times the limit on one`)
-      say(`${figure(pack.length / 1e6)} MB; the digest of the whole file is part of the check, and not of the limit; the threads are started anew in each round`)
+      say(
+        `the limit on both cores at once is ${figure(
+          await bothCores(
+            Uint32Array.from(leaves, (leaf) => leaf.length),
+            3
+          )
+        )} times the limit on one`
+      )
+      say(
+        `${figure(pack.length / 1e6)} MB; the digest of the whole file is part of the check, and not of the ` +
+          "limit; the threads are started anew in each round"
+      )
       return lines
     } finally {
       rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,6 @@
 /**
- * Receivers of webhooks, in a process of their own, each on a port of its own as real ones are hosts of their own. The last one is a hole: it never answers. Prints where it tells: `GET /` answers the
+ * Receivers of webhooks, in a process of their own, each on a port of its own as real ones are hosts of their own. The
+ * last one is a hole: it never answers. Prints where it tells: `GET /` answers the
  * receivers' ports and what came since it was asked before.
  *
  * They read no more of HTTP than they need: real receivers run elsewhere, and here they share the sender's cores.
@@ -32,7 +33,10 @@ const takes = (socket: Socket): void => {
   })
 }
 
-const ports = await Promise.all([...Array.from({ length: COUNT }, () => listen(takes)), listen((socket) => void socket.resume())])
+const ports = await Promise.all([
+  ...Array.from({ length: COUNT }, () => listen(takes)),
+  listen((socket) => void socket.resume())
+])
 const teller = createTeller({ keepAliveTimeout: 60_000 }, (_, response) => {
   response.end(JSON.stringify({ ports, delaysMs }))
   delaysMs = []

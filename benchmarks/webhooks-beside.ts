@@ -6,19 +6,33 @@ import { figure, type Line, median, quantile } from "./harness.ts"
 import type { Running } from "./server-process.ts"
 import { openWorld, report, WEBHOOKS } from "./webhooks-world.ts"
 
-/** Events of a round, each owed to all webhooks: 400 deliveries a second, far from all that it can do, so that delays are no queue's. */
+/**
+ * Events of a round, each owed to all webhooks: 400 deliveries a second, far from all that it can do, so that delays
+ * are no queue's.
+ */
 const PACED = { events: 8, everyMs: 250, pairs: 21 }
-/** Pairs by rank, from below and from above, between which the true median lies nineteen times of twenty: the binomial distribution of 21. */
+/**
+ * Pairs by rank, from below and from above, between which the true median lies nineteen times of twenty: the binomial
+ * distribution of 21.
+ */
 const CERTAIN_RANK = 6
 
 /**
  * The 99th percentile of the delays from commit to arrival.
  *
- * Two governors stay, one with a hole among its webhooks, and take turns at being told of events; the other's engine idles meanwhile. So what the hole costs while nothing happens, its time limits and
+ * Two governors stay, one with a hole among its webhooks, and take turns at being told of events; the other's engine
+ * idles meanwhile. So what the hole costs while nothing happens, its time limits and
  * retries, is in both, and so is what else the machine does: what differs is whether events are owed to it too.
  */
 export const besideAHole = async (folder: string, receivers: Running, say: (text: string) => void): Promise<Line> => {
-  const opened = [false, true].map((hole) => openWorld(sqliteStorage({ file: join(folder, `beside-${hole}.db`) }), join(folder, `beside-${hole}-keys`), receivers, hole))
+  const opened = [false, true].map((hole) =>
+    openWorld(
+      sqliteStorage({ file: join(folder, `beside-${hole}.db`) }),
+      join(folder, `beside-${hole}-keys`),
+      receivers,
+      hole
+    )
+  )
   const [well, hole] = [await opened[0]!, await opened[1]!]
   const stops = [await well.send(), await hole.send()]
   const p99 = async (world: typeof well): Promise<number> => {
@@ -48,9 +62,18 @@ export const besideAHole = async (folder: string, receivers: Running, say: (text
   }
   const ratios = pairs.map((pair) => pair.hole / pair.well).sort((a, b) => a - b)
   const [low, high] = [figure(ratios[CERTAIN_RANK - 1]!), figure(ratios.at(-CERTAIN_RANK)!)]
-  say(`webhooks.beside_a_hole: ratios of ${pairs.length} pairs, median between ${low} and ${high} (95 %); all: ${ratios.map(figure).join(" ")}`)
+  say(
+    `webhooks.beside_a_hole: ratios of ${pairs.length} pairs, median between ${low} and ${high} (95 %); all: ` +
+      `${ratios.map(figure).join(" ")}`
+  )
   const ratio = figure(median(ratios))
   return {
-    name: "webhooks.beside_a_hole", value: figure(median(pairs.map((pair) => pair.hole))), unit: "ms (p99)", limit: figure(median(pairs.map((pair) => pair.well))), ratio, goal: "ratio < 1.2", met: ratio < 1.2
+    name: "webhooks.beside_a_hole",
+    value: figure(median(pairs.map((pair) => pair.hole))),
+    unit: "ms (p99)",
+    limit: figure(median(pairs.map((pair) => pair.well))),
+    ratio,
+    goal: "ratio < 1.2",
+    met: ratio < 1.2
   }
 }

@@ -1,5 +1,16 @@
 /** A governor with webhooks in this process, as a host has it, and receivers in another. */
-import { deliveryEngine, EvidenceCrypto, governorLayer, keysLayerOf, layerOf, OutboxListener, Storage, type StorageChoice, systemHost, Webhooks } from "@flyball/core"
+import {
+  deliveryEngine,
+  EvidenceCrypto,
+  governorLayer,
+  keysLayerOf,
+  layerOf,
+  OutboxListener,
+  Storage,
+  type StorageChoice,
+  systemHost,
+  Webhooks
+} from "@flyball/core"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { dataFolder, logMailer, memorySecretBox, webhookSender } from "@flyball/node"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -11,7 +22,9 @@ export const WEBHOOKS = 100
 /** Sender and store in this process, with so many webhooks of which the first may lead into a hole. */
 export const openWorld = async (storage: StorageChoice, keysDir: string, receivers: Running, hole: boolean) => {
   const base = governorLayer({ origin: "flyball.example/bench" }).pipe(
-    Layer.provideMerge(Layer.mergeAll(webhookSender({ egressAllow: ["127.0.0.1"], allowHttp: true }), memorySecretBox, logMailer)),
+    Layer.provideMerge(
+      Layer.mergeAll(webhookSender({ egressAllow: ["127.0.0.1"], allowHttp: true }), memorySecretBox, logMailer)
+    ),
     Layer.provideMerge(layerOf(storage)),
     Layer.provide(keysLayerOf(dataFolder({ dir: keysDir, origin: "flyball.example/bench" })))
   )
@@ -20,14 +33,26 @@ export const openWorld = async (storage: StorageChoice, keysDir: string, receive
   const { ports } = await report(receivers)
   for (let index = 0; index < WEBHOOKS; index++) {
     const url = `http://127.0.0.1:${hole && index === 0 ? ports.at(-1)! : ports[index]!}/`
-    await runtime.runPromise(Webhooks.use((webhooks) => webhooks.create({ url, events: ["agent.registered"] }, systemHost)))
+    await runtime.runPromise(
+      Webhooks.use((webhooks) => webhooks.create({ url, events: ["agent.registered"] }, systemHost))
+    )
   }
   return {
     // As a service of the governor does: the commit, and then the bell that wakes the engine.
-    happened: () => runtime.runPromise(Storage.use((store) => store.commit({ events: [{ type: "agent.registered", data: {} }] })).pipe(Effect.andThen(OutboxListener.use((bell) => Effect.sync(() => bell.ring("deliveries")))))),
+    happened: () =>
+      runtime.runPromise(
+        Storage.use((store) => store.commit({ events: [{ type: "agent.registered", data: {} }] })).pipe(
+          Effect.andThen(OutboxListener.use((bell) => Effect.sync(() => bell.ring("deliveries"))))
+        )
+      ),
     /** Starts the engine, with the hashes that a data folder brings; the answer stops it. */
     send: async () => {
-      const engine = ManagedRuntime.make(deliveryEngine({ drainMs: 6_000 }).pipe(Layer.provide(Layer.succeed(EvidenceCrypto, nodeCrypto)), Layer.provide(Layer.succeedContext(context))))
+      const engine = ManagedRuntime.make(
+        deliveryEngine({ drainMs: 6_000 }).pipe(
+          Layer.provide(Layer.succeed(EvidenceCrypto, nodeCrypto)),
+          Layer.provide(Layer.succeedContext(context))
+        )
+      )
       await engine.context()
       return () => engine.dispose()
     },
@@ -35,6 +60,14 @@ export const openWorld = async (storage: StorageChoice, keysDir: string, receive
   }
 }
 
-/** Where the receivers are, the hole the last of them, and how late each delivery came since the last report. Unit: milliseconds. */
-export const report = async (receivers: Running): Promise<{ readonly ports: ReadonlyArray<number>; readonly delaysMs: ReadonlyArray<number> }> =>
-  (await (await fetch(`http://127.0.0.1:${receivers.port}/`)).json()) as { readonly ports: ReadonlyArray<number>; readonly delaysMs: ReadonlyArray<number> }
+/**
+ * Where the receivers are, the hole the last of them, and how late each delivery came since the last report. Unit:
+ * milliseconds.
+ */
+export const report = async (
+  receivers: Running
+): Promise<{ readonly ports: ReadonlyArray<number>; readonly delaysMs: ReadonlyArray<number> }> =>
+  (await (await fetch(`http://127.0.0.1:${receivers.port}/`)).json()) as {
+    readonly ports: ReadonlyArray<number>
+    readonly delaysMs: ReadonlyArray<number>
+  }

@@ -1,4 +1,7 @@
-/** Webhooks: deliveries a second to receivers in another process, on SQLite and Postgres; and what one receiver that never answers costs 99 others. Spec: document 2 section 6. */
+/**
+ * Webhooks: deliveries a second to receivers in another process, on SQLite and Postgres; and what one receiver that
+ * never answers costs 99 others. Spec: document 2 section 6.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -31,7 +34,13 @@ interface Spent {
 }
 
 const measured = async (receivers: Running, body: () => Promise<void>): Promise<Spent> => {
-  const before = { all: process.cpuUsage(), thread: process.threadCpuUsage(), postgres: countStarted("postgres"), receivers: processUs(receivers.pid), at: performance.now() }
+  const before = {
+    all: process.cpuUsage(),
+    thread: process.threadCpuUsage(),
+    postgres: countStarted("postgres"),
+    receivers: processUs(receivers.pid),
+    at: performance.now()
+  }
   await body()
   const ms = performance.now() - before.at
   const all = process.cpuUsage(before.all)
@@ -39,16 +48,30 @@ const measured = async (receivers: Running, body: () => Promise<void>): Promise<
   const threadUs = thread.user + thread.system
   const each = (us: number): number => figure(us / DELIVERIES)
   return {
-    perSecond: figure(DELIVERIES / ms * 1_000), thread: each(threadUs), otherThreads: each(all.user + all.system - threadUs),
-    postgres: each(before.postgres()), receivers: each(processUs(receivers.pid) - before.receivers)
+    perSecond: figure((DELIVERIES / ms) * 1_000),
+    thread: each(threadUs),
+    otherThreads: each(all.user + all.system - threadUs),
+    postgres: each(before.postgres()),
+    receivers: each(processUs(receivers.pid) - before.receivers)
   }
 }
 
 const reported = ({ otherThreads, perSecond, postgres, receivers, thread }: Spent): string =>
-  `${perSecond} deliveries/s; processor time for each: ${thread} us in the host's thread, ${otherThreads} in its other threads, ${postgres} in Postgres, ${receivers} in the receivers`
+  `${perSecond} deliveries/s; processor time for each: ${thread} us in the host's thread, ${otherThreads} in ` +
+  `its other threads, ${postgres} in Postgres, ${receivers} in the receivers`
 
-/** Deliveries a second from the engine's start until the last is settled, in turn with the same POSTs by `node:http` alone. */
-const throughput = async (name: string, storage: StorageChoice, keysDir: string, receivers: Running, goal: number, say: (text: string) => void): Promise<Line> => {
+/**
+ * Deliveries a second from the engine's start until the last is settled, in turn with the same POSTs by `node:http`
+ * alone.
+ */
+const throughput = async (
+  name: string,
+  storage: StorageChoice,
+  keysDir: string,
+  receivers: Running,
+  goal: number,
+  say: (text: string) => void
+): Promise<Line> => {
   const rates: Array<{ readonly limit: number; readonly value: number }> = []
   const world = await openWorld(storage, keysDir, receivers, false)
   const ports = (await report(receivers)).ports.slice(0, WEBHOOKS)
@@ -73,13 +96,23 @@ const throughput = async (name: string, storage: StorageChoice, keysDir: string,
   }
   const value = figure(median(rates.map((rate) => rate.value)))
   const limit = figure(median(rates.map((rate) => rate.limit)))
-  return { name, value, unit: "deliveries/s", limit, ratio: figure(median(rates.map((rate) => rate.value / rate.limit))), goal: `>= ${goal}`, met: value >= goal }
+  return {
+    name,
+    value,
+    unit: "deliveries/s",
+    limit,
+    ratio: figure(median(rates.map((rate) => rate.value / rate.limit))),
+    goal: `>= ${goal}`,
+    met: value >= goal
+  }
 }
 
 /** See the file's first line. */
 export const benchmark: Benchmark = {
   name: "webhooks",
-  about: `${EVENTS} events to ${WEBHOOKS} webhooks a round, receivers in another process; and one of ${WEBHOOKS} receivers that never answers`,
+  about:
+    `${EVENTS} events to ${WEBHOOKS} webhooks a round, receivers in another process; and one of ` +
+    `${WEBHOOKS} receivers that never answers`,
   run: async (say) => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-bench-"))
     const receivers = await start(process.execPath, [file("./webhook-receivers.ts"), String(WEBHOOKS)], {})
@@ -87,8 +120,22 @@ export const benchmark: Benchmark = {
     try {
       const database = await freshDatabase(postgres.url)
       return [
-        await throughput("webhooks.sqlite", sqliteStorage({ file: join(folder, "throughput.db") }), join(folder, "sqlite-keys"), receivers, 2_000, say),
-        await throughput("webhooks.postgres", postgresStorage({ url: database.url }), join(folder, "postgres-keys"), receivers, 5_000, say),
+        await throughput(
+          "webhooks.sqlite",
+          sqliteStorage({ file: join(folder, "throughput.db") }),
+          join(folder, "sqlite-keys"),
+          receivers,
+          2_000,
+          say
+        ),
+        await throughput(
+          "webhooks.postgres",
+          postgresStorage({ url: database.url }),
+          join(folder, "postgres-keys"),
+          receivers,
+          5_000,
+          say
+        ),
         await besideAHole(folder, receivers, say)
       ]
     } finally {

@@ -1,4 +1,7 @@
-/** Tells `npm test` which files' processes were ended by a signal, and how many errors there were beside: vitest counts both as errors of the run. */
+/**
+ * Tells `npm test` which files' processes were ended by a signal, and how many errors there were beside: vitest counts
+ * both as errors of the run.
+ */
 import { writeFileSync } from "node:fs"
 import type { Reporter } from "vitest/node"
 import { diedOf } from "./test-report.ts"

@@ -12,16 +12,26 @@ const page = readFileSync(new URL("../docs/roles.md", import.meta.url), "utf8")
 const fileOf = (path: string): string => fileURLToPath(new URL(`../docs/${path}`, import.meta.url))
 
 describe("docs/roles.md", () => {
-  it("has the contract's table; node scripts/docs-roles.ts brings it up to date", () => assert.strictEqual(withRoles(page), page))
+  it("has the contract's table; node scripts/docs-roles.ts brings it up to date", () =>
+    assert.strictEqual(withRoles(page), page))
 
   it("says of each role that it allows what the weaker ones allow, as every row does", () => {
-    const rows = rolesTable().split("\n").filter((line) => / `[A-Z]+ \//.test(line))
+    const rows = rolesTable()
+      .split("\n")
+      .filter((line) => / `[A-Z]+ \//.test(line))
     assert.isAbove(rows.length, 50)
     const strength = ["-", "`*`", "yes"]
     for (const row of rows) {
-      const cells = row.split(" | ").slice(3).map((cell) => strength.indexOf(cell.replace(/ \|$/, "")))
+      const cells = row
+        .split(" | ")
+        .slice(3)
+        .map((cell) => strength.indexOf(cell.replace(/ \|$/, "")))
       assert.lengthOf(cells, 5)
-      assert.deepStrictEqual(cells, cells.toSorted((a, b) => a - b), row)
+      assert.deepStrictEqual(
+        cells,
+        cells.toSorted((a, b) => a - b),
+        row
+      )
     }
   })
 
@@ -33,15 +43,28 @@ describe("docs/roles.md", () => {
 })
 
 /** A mapping file with what the page says of it: its text, and rows of claims and grants. */
-const mappings = [...page.matchAll(/^\[(mappings\/[^\]]+)\]\(\1\)[^]*?```json\n([^]*?)```\n\n\| claims of a person \| grants \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)].map(([, path, text, rows]) => ({
-  path: path!, text: text!, people: rows!.trim().split("\n").map((row) => row.slice(2, -2).split(" | "))
+const mappings = [
+  ...page.matchAll(
+    /^\[(mappings\/[^\]]+)\]\(\1\)[^]*?```json\n([^]*?)```\n\n\| claims of a person \| grants \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm
+  )
+].map(([, path, text, rows]) => ({
+  path: path!,
+  text: text!,
+  people: rows!
+    .trim()
+    .split("\n")
+    .map((row) => row.slice(2, -2).split(" | "))
 }))
 
 /** `groups: a, b` as claims. */
 const claimsOf = (text: string): Claims => {
   const [claim, values] = text.split(": ")
   const held = values!.split(", ")
-  return { roles: claim === "roles" ? held : [], groups: claim === "groups" ? held : [], userIds: claim === "user_ids" ? held : [] }
+  return {
+    roles: claim === "roles" ? held : [],
+    groups: claim === "groups" ? held : [],
+    userIds: claim === "user_ids" ? held : []
+  }
 }
 
 describe("the mapping files", () => {
@@ -54,7 +77,10 @@ describe("the mapping files", () => {
 
   it("are three, each on the page", () => {
     assert.lengthOf(mappings, 3)
-    assert.deepStrictEqual(mappings.map(({ path }) => path).sort(), globSync("mappings/*.json", { cwd: fileOf("") }).sort())
+    assert.deepStrictEqual(
+      mappings.map(({ path }) => path).sort(),
+      globSync("mappings/*.json", { cwd: fileOf("") }).sort()
+    )
   })
 
   it.each(mappings)("$path is on the page as it is, and flyball mapping set takes it", async ({ path, text }) => {
@@ -66,12 +92,26 @@ describe("the mapping files", () => {
     assert.deepStrictEqual(shown, JSON.parse(text))
   })
 
-  it.each(mappings)("$path gives people what the page says, and each of its rules matches somebody", ({ people, text }) => {
-    const input = Result.getOrThrow(decode(MappingIn)(JSON.parse(text), "body"))
-    const rules = input.rules.map(({ id, match, org_unit, role }) => ({ id: id!, ...match, role, orgUnit: org_unit }))
-    const given = people.map(([claims]) => grantsOf({ rules, trustCanonical: input.trust_canonical }, claimsOf(claims!)).map(({ orgUnit, role }) => `${role} in ${orgUnit}`).join(", ") || "none")
-    assert.deepStrictEqual(given, people.map(([, grants]) => grants))
-    const unmatched = rules.filter((rule) => !people.some(([claims]) => grantsOf({ rules: [rule], trustCanonical: false }, claimsOf(claims!)).length > 0))
-    assert.deepStrictEqual(unmatched, [])
-  })
+  it.each(mappings)(
+    "$path gives people what the page says, and each of its rules matches somebody",
+    ({ people, text }) => {
+      const input = Result.getOrThrow(decode(MappingIn)(JSON.parse(text), "body"))
+      const rules = input.rules.map(({ id, match, org_unit, role }) => ({ id: id!, ...match, role, orgUnit: org_unit }))
+      const given = people.map(
+        ([claims]) =>
+          grantsOf({ rules, trustCanonical: input.trust_canonical }, claimsOf(claims!))
+            .map(({ orgUnit, role }) => `${role} in ${orgUnit}`)
+            .join(", ") || "none"
+      )
+      assert.deepStrictEqual(
+        given,
+        people.map(([, grants]) => grants)
+      )
+      const unmatched = rules.filter(
+        (rule) =>
+          !people.some(([claims]) => grantsOf({ rules: [rule], trustCanonical: false }, claimsOf(claims!)).length > 0)
+      )
+      assert.deepStrictEqual(unmatched, [])
+    }
+  )
 })

@@ -10,8 +10,16 @@ const roles = strongestFirst.toReversed()
 
 /** Groups of endpoints, and their headings. A group without one fails the test of the page. */
 const headings: { readonly [group: string]: string } = {
-  system: "The service", agents: "Agents", models: "Models", decisions: "Decisions", bound: "Envelopes and evaluations", chain: "The chain", evidence: "Evidence packs",
-  ingest_keys: "Ingest keys", access_mapping: "The access mapping", webhooks: "Webhooks"
+  system: "The service",
+  agents: "Agents",
+  models: "Models",
+  decisions: "Decisions",
+  bound: "Envelopes and evaluations",
+  chain: "The chain",
+  evidence: "Evidence packs",
+  ingest_keys: "Ingest keys",
+  access_mapping: "The access mapping",
+  webhooks: "Webhooks"
 }
 
 const groupOf = ({ id }: AnyEndpoint): string => id.slice(0, id.indexOf("."))
@@ -24,14 +32,26 @@ const cellOf = ({ access }: AnyEndpoint, role: (typeof roles)[number]): string =
 
 const rowOf = (endpoint: AnyEndpoint): string => {
   const { access, method, path, summary } = endpoint
-  return `| ${[summary.replace(/\.$/, ""), `\`${method} ${path}\``, access.ingestKey ? "yes" : "-", ...roles.map((role) => cellOf(endpoint, role))].join(" | ")} |`
+  return (
+    "| " +
+    `${[summary.replace(/\.$/, ""), `\`${method} ${path}\``, access.ingestKey ? "yes" : "-", ...roles.map((role) => cellOf(endpoint, role))].join(" | ")} ` +
+    "" +
+    "" +
+    "|"
+  )
 }
 
 const sectionOf = (group: string): string => {
   const heading = headings[group]
   if (heading === undefined) throw new Error(`The group ${group} has no heading in scripts/roles-table.ts`)
   const rows = endpoints.filter((endpoint) => groupOf(endpoint) === group && !endpoint.access.anonymous).map(rowOf)
-  return [`### ${heading}`, "", `| act | call | ingest key | ${roles.join(" | ")} |`, "|---|---|---|---|---|---|---|---|", ...rows].join("\n")
+  return [
+    `### ${heading}`,
+    "",
+    `| act | call | ingest key | ${roles.join(" | ")} |`,
+    "|---|---|---|---|---|---|---|---|",
+    ...rows
+  ].join("\n")
 }
 
 /** All tables, group by group in the order of the contract. */

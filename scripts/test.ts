@@ -1,7 +1,9 @@
 /**
- * `npm test`: starts Postgres once (or uses `FLYBALL_TEST_PG_URL`), runs vitest with whatever arguments follow, stops Postgres.
+ * `npm test`: starts Postgres once (or uses `FLYBALL_TEST_PG_URL`), runs vitest with whatever arguments follow, stops
+ * Postgres.
  *
- * Where a signal ends the process of a test file, that file runs again, three times at most, and this says so: V8 of Node 24 has ended some in which threads start and end (vitest.config.ts says why).
+ * Where a signal ends the process of a test file, that file runs again, three times at most, and this says so: V8 of
+ * Node 24 has ended some in which threads start and end (vitest.config.ts says why).
  * A test that failed has failed, whatever it does when its file runs again.
  *
  * The last line is always `N passed, N failed`; the exit status is 0 when nothing failed.
@@ -35,11 +37,23 @@ const runVitest = async (args: ReadonlyArray<string>, databaseUrl: string, folde
   const outputFile = join(folder, "report.json")
   const diedFile = join(folder, "died.json")
   await Promise.all([outputFile, diedFile].map((file) => rm(file, { force: true })))
-  const child = spawn(process.execPath, [vitest, "run", ...args, "--reporter=default", "--reporter=json", "--reporter=./scripts/died-reporter.ts", `--outputFile.json=${outputFile}`], {
-    cwd: root,
-    stdio: "inherit",
-    env: { ...process.env, FLYBALL_TEST_PG_URL: databaseUrl, FLYBALL_TEST_DIED_FILE: diedFile }
-  })
+  const child = spawn(
+    process.execPath,
+    [
+      vitest,
+      "run",
+      ...args,
+      "--reporter=default",
+      "--reporter=json",
+      "--reporter=./scripts/died-reporter.ts",
+      `--outputFile.json=${outputFile}`
+    ],
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, FLYBALL_TEST_PG_URL: databaseUrl, FLYBALL_TEST_DIED_FILE: diedFile }
+    }
+  )
   const forward = (signal: NodeJS.Signals): void => {
     child.kill(signal)
   }
@@ -49,15 +63,30 @@ const runVitest = async (args: ReadonlyArray<string>, databaseUrl: string, folde
     child.once("close", (code) => resolve(code ?? 1))
   })
   process.off("SIGINT", forward).off("SIGTERM", forward)
-  const read = <A>(file: string): Promise<A | null> => readFile(file, "utf8").then((text) => JSON.parse(text) as A, () => null)
-  return { status, report: await read<VitestReport>(outputFile), died: await read<Died>(diedFile) ?? { files: [], others: 0 } }
+  const read = <A>(file: string): Promise<A | null> =>
+    readFile(file, "utf8").then(
+      (text) => JSON.parse(text) as A,
+      () => null
+    )
+  return {
+    status,
+    report: await read<VitestReport>(outputFile),
+    died: (await read<Died>(diedFile)) ?? { files: [], others: 0 }
+  }
 }
 
 /** Runs vitest, and again those files whose process a signal ended. */
-const runAll = async (args: ReadonlyArray<string>, databaseUrl: string, folder: string): Promise<Pick<Run, "report" | "status">> => {
+const runAll = async (
+  args: ReadonlyArray<string>,
+  databaseUrl: string,
+  folder: string
+): Promise<Pick<Run, "report" | "status">> => {
   let { died, report, status } = await runVitest(args, databaseUrl, folder)
   for (let again = 0; died.files.length > 0 && report !== null && again < MOST_AGAIN; again++) {
-    console.log(`A signal ended the process of ${died.files.length} test file${died.files.length === 1 ? "" : "s"}: ${died.files.join(", ")}. Once more:`)
+    console.log(
+      `A signal ended the process of ${died.files.length} test file${died.files.length === 1 ? "" : "s"}: ` +
+        `${died.files.join(", ")}. Once more:`
+    )
     const rest = settledOf(report, died.files)
     const others = died.others
     const next = await runVitest(died.files, databaseUrl, folder)
@@ -85,10 +114,13 @@ const main = async (): Promise<number> => {
   }
 }
 
-main().then((status) => {
-  process.exitCode = status
-}, (error: unknown) => {
-  console.error(error instanceof Error ? error.message : error)
-  console.log("0 passed, 1 failed")
-  process.exitCode = 1
-})
+main().then(
+  (status) => {
+    process.exitCode = status
+  },
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : error)
+    console.log("0 passed, 1 failed")
+    process.exitCode = 1
+  }
+)

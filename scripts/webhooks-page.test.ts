@@ -1,4 +1,7 @@
-/** The page for receivers of webhooks: its table is the catalogue, and its code believes what this server sends and nothing else. */
+/**
+ * The page for receivers of webhooks: its table is the catalogue, and its code believes what this server sends and
+ * nothing else.
+ */
 import { readFileSync } from "node:fs"
 import { eventTypes, webhookEvents } from "@flyball/contract"
 import { portableCrypto, utf8 } from "@flyball/evidence"
@@ -11,7 +14,12 @@ const page = readFileSync(new URL("../docs/webhooks.md", import.meta.url), "utf8
 const table = [
   "| type | when | `data` |",
   "|---|---|---|",
-  ...eventTypes.map((type) => `| \`${type}\` | ${webhookEvents[type].about} | ${Object.keys(webhookEvents[type].data.fields).map((name) => `\`${name}\``).join(", ")} |`)
+  ...eventTypes.map(
+    (type) =>
+      `| \`${type}\` | ${webhookEvents[type].about} | ${Object.keys(webhookEvents[type].data.fields)
+        .map((name) => `\`${name}\``)
+        .join(", ")} |`
+  )
 ].join("\n")
 
 describe("docs/webhooks.md", () => {
@@ -20,16 +28,26 @@ describe("docs/webhooks.md", () => {
   })
 
   it("shows an envelope whose types and members there are", () => {
-    const shown = JSON.parse(/```json\n([^]*?)```/.exec(page)![1]!) as { readonly type: keyof typeof webhookEvents; readonly data: object }
+    const shown = JSON.parse(/```json\n([^]*?)```/.exec(page)![1]!) as {
+      readonly type: keyof typeof webhookEvents
+      readonly data: object
+    }
     assert.deepStrictEqual(Object.keys(shown.data), Object.keys(webhookEvents[shown.type].data.fields))
-    for (const [, asked] of page.matchAll(/"events": (\[[^\]]*\])/g)) assert.includeMembers([...eventTypes], JSON.parse(asked!) as Array<never>)
+    for (const [, asked] of page.matchAll(/"events": (\[[^\]]*\])/g))
+      assert.includeMembers([...eventTypes], JSON.parse(asked!) as Array<never>)
   })
 })
 
 type Check = (secret: string, headers: { readonly [name: string]: string }, body: Uint8Array, nowMs?: number) => boolean
 const codeOf = async (name: string): Promise<Check> => {
-  const [, code] = [...page.matchAll(/```js\n([^]*?)```/g)].map((match) => [name, match[1]!] as const).find(([, text]) => text.includes(`export const ${name} `))!
-  return ((await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(code)}`)) as { readonly [name: string]: Check })[name]!
+  const [, code] = [...page.matchAll(/```js\n([^]*?)```/g)]
+    .map((match) => [name, match[1]!] as const)
+    .find(([, text]) => text.includes(`export const ${name} `))!
+  return (
+    (await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(code)}`)) as {
+      readonly [name: string]: Check
+    }
+  )[name]!
 }
 
 const { sha256 } = portableCrypto
@@ -37,9 +55,16 @@ const secret = secretText(new Uint8Array(32).fill(7))
 const newer = secretText(new Uint8Array(32).fill(8))
 const atMs = Date.UTC(2026, 10, 21, 3)
 const body = utf8(readFileSync(new URL("../fixtures/webhooks/agent.suspended.json", import.meta.url), "utf8"))
-const changed = Uint8Array.from(body, (byte, at) => at === 40 ? byte ^ 1 : byte)
+const changed = Uint8Array.from(body, (byte, at) => (at === 40 ? byte ^ 1 : byte))
 const headersOf = (old: string | null = null) => {
-  const signed = signatureHeaders({ current: secretKeys(old === null ? secret : newer, sha256)!, old: old === null ? null : { keys: secretKeys(old, sha256)!, untilMs: atMs + 1 } }, { id: "evt_1", atMs, body }, sha256)
+  const signed = signatureHeaders(
+    {
+      current: secretKeys(old === null ? secret : newer, sha256)!,
+      old: old === null ? null : { keys: secretKeys(old, sha256)!, untilMs: atMs + 1 }
+    },
+    { id: "evt_1", atMs, body },
+    sha256
+  )
   return Object.fromEntries(Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
@@ -56,7 +81,8 @@ describe("the page's code", () => {
       isGenuine(secret, { ...headersOf(), "webhook-id": "evt_2" }, body, atMs),
       isGenuine(secret, { ...headersOf(), "webhook-timestamp": "soon" }, body, atMs),
       isGenuine(secret, {}, body, atMs)
-    ]) assert.isFalse(wrong)
+    ])
+      assert.isFalse(wrong)
   })
 
   it("believes the older header with the text of the secret as its key", async () => {

@@ -6,7 +6,10 @@ import { installed } from "./installed.ts"
 interface Cel {
   readonly celEnv: () => object
   readonly parse: (text: string) => object
-  readonly plan: (env: object, expression: object) => (bindings: { readonly signals: ReadonlyMap<string, unknown> }) => { readonly get: (name: string) => unknown }
+  readonly plan: (
+    env: object,
+    expression: object
+  ) => (bindings: { readonly signals: ReadonlyMap<string, unknown> }) => { readonly get: (name: string) => unknown }
 }
 
 /** See the file's first line. */
@@ -20,7 +23,11 @@ export const engine: Engine = {
     const run = plan(celEnv(), parse(exported.text))
     return (signals) => {
       // A number of JavaScript would be a double of CEL.
-      const given = { signals: new Map(Object.entries(signals).map(([name, value]) => [name, typeof value === "number" ? BigInt(value) : value])) }
+      const given = {
+        signals: new Map(
+          Object.entries(signals).map(([name, value]) => [name, typeof value === "number" ? BigInt(value) : value])
+        )
+      }
       return (): Answer => {
         const result = run(given)
         if (result instanceof Error) throw result

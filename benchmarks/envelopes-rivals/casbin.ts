@@ -32,7 +32,13 @@ export const engine: Engine = {
     const { newEnforcer, newModelFromString } = await installed<Casbin>("casbin")
     const rules = inWinningOrder(combination)
     const enforcer = await newEnforcer(newModelFromString(model))
-    await enforcer.addPolicies(rules.map((rule, place) => [rule.boxes.map((box) => `(${box.map(expressionOf).join(" && ")})`).join(" || "), String(place), "allow"]))
+    await enforcer.addPolicies(
+      rules.map((rule, place) => [
+        rule.boxes.map((box) => `(${box.map(expressionOf).join(" && ")})`).join(" || "),
+        String(place),
+        "allow"
+      ])
+    )
     return (signals) => (): Answer => {
       const [held, row] = enforcer.enforceExSync(signals)
       return held ? rules[Number(row[1])]!.answer : silence(combination)
@@ -42,6 +48,10 @@ export const engine: Engine = {
 
 const expressionOf = (condition: Condition): string => {
   const value = `r.x.${condition.name}`
-  if ("values" in condition) return `(${condition.values.map((one) => `${value} == ${typeof one === "string" ? `'${one}'` : one}`).join(" || ")})`
-  return [...(condition.from === null ? [] : [`${value} >= ${condition.from}`]), ...(condition.to === null ? [] : [`${value} <= ${condition.to}`])].join(" && ")
+  if ("values" in condition)
+    return `(${condition.values.map((one) => `${value} == ${typeof one === "string" ? `'${one}'` : one}`).join(" || ")})`
+  return [
+    ...(condition.from === null ? [] : [`${value} >= ${condition.from}`]),
+    ...(condition.to === null ? [] : [`${value} <= ${condition.to}`])
+  ].join(" && ")
 }

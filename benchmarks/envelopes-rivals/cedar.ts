@@ -6,7 +6,10 @@ import { severity, silence } from "./wins.ts"
 
 interface CedarAnswer {
   readonly type: string
-  readonly response?: { readonly decision: string; readonly diagnostics: { readonly reason: ReadonlyArray<string>; readonly errors: ReadonlyArray<object> } }
+  readonly response?: {
+    readonly decision: string
+    readonly diagnostics: { readonly reason: ReadonlyArray<string>; readonly errors: ReadonlyArray<object> }
+  }
 }
 
 interface Cedar {
@@ -30,13 +33,27 @@ export const engine: Engine = {
     if (parsed.type !== "success") throw new Error(`Cedar does not take the export: ${JSON.stringify(parsed)}`)
     const { rules } = combination.compiled
     return (context) => (): Answer => {
-      const { response } = statefulIsAuthorized({ principal: one("Agent"), action: one("Action"), resource: one("Tool"), context, preparsedPolicySetId: set, entities: [] })
-      if (response === undefined || response.diagnostics.errors.length > 0) throw new Error(`Cedar does not answer: ${JSON.stringify(response)}`)
+      const { response } = statefulIsAuthorized({
+        principal: one("Agent"),
+        action: one("Action"),
+        resource: one("Tool"),
+        context,
+        preparsedPolicySetId: set,
+        entities: []
+      })
+      if (response === undefined || response.diagnostics.errors.length > 0)
+        throw new Error(`Cedar does not answer: ${JSON.stringify(response)}`)
       // Policies of a text are named by their places.
       const places = response.diagnostics.reason.map((id) => Number(id.slice("policy".length))).sort((a, b) => a - b)
-      const best = places.map((place): Answer => ({ outcome: rules[place]!.outcome, rule: rules[place]!.id })).reduce((worst: Answer | null, found) => (worst === null || severity(found) > severity(worst) ? found : worst), null)
+      const best = places
+        .map((place): Answer => ({ outcome: rules[place]!.outcome, rule: rules[place]!.id }))
+        .reduce(
+          (worst: Answer | null, found) => (worst === null || severity(found) > severity(worst) ? found : worst),
+          null
+        )
       const answer = best ?? silence(combination)
-      if ((response.decision === "allow") !== severity(answer) < 2) throw new Error(`Cedar says ${response.decision}, its reasons say ${answer.outcome}.`)
+      if ((response.decision === "allow") !== severity(answer) < 2)
+        throw new Error(`Cedar says ${response.decision}, its reasons say ${answer.outcome}.`)
       return answer
     }
   }

@@ -1,4 +1,7 @@
-/** The other engines over the same rules. They are installed apart (`npm ci` in this folder), so each is looked for when it is asked for. */
+/**
+ * The other engines over the same rules. They are installed apart (`npm ci` in this folder), so each is looked for when
+ * it is asked for.
+ */
 import { existsSync } from "node:fs"
 import type { Combination } from "../../packages/envelope/src/compile/compile.ts"
 import { engine as bufbuildCel } from "./bufbuild-cel.ts"
@@ -19,7 +22,10 @@ export interface Answer {
   readonly rule: string
 }
 
-/** Rules made ready in an engine. Brings signals into its form, which is not timed; what it answers then asks, as often as it is called. */
+/**
+ * Rules made ready in an engine. Brings signals into its form, which is not timed; what it answers then asks, as often
+ * as it is called.
+ */
 export type Loaded = (signals: Signals) => () => Answer | Promise<Answer>
 
 /** An engine: what it does for an answer, and how rules get into it. */
@@ -36,4 +42,6 @@ export const engines: ReadonlyArray<Engine> = [marcbachmannCel, jsonLogic, bufbu
 export const areInstalled = (): boolean => existsSync(new URL("node_modules/.package-lock.json", import.meta.url))
 
 /** What to do if they are not. */
-export const howToInstall = "the other engines are not installed; npm ci in benchmarks/envelopes-rivals does that, and then they are compared in the same run"
+export const howToInstall =
+  "the other engines are not installed; npm ci in benchmarks/envelopes-rivals does that, and then they are " +
+  "compared in the same run"

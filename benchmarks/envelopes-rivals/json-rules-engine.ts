@@ -4,7 +4,9 @@ import { installed } from "./installed.ts"
 import { type Condition, inWinningOrder, silence } from "./wins.ts"
 
 interface RulesEngine {
-  readonly run: (facts: Signals) => Promise<{ readonly events: ReadonlyArray<{ readonly params: { readonly place: number } }> }>
+  readonly run: (
+    facts: Signals
+  ) => Promise<{ readonly events: ReadonlyArray<{ readonly params: { readonly place: number } }> }>
 }
 
 interface JsonRulesEngine {
@@ -18,7 +20,12 @@ export const engine: Engine = {
   load: async (combination) => {
     const { Engine: Made } = await installed<JsonRulesEngine>("json-rules-engine")
     const rules = inWinningOrder(combination)
-    const made = new Made(rules.map((rule, place) => ({ conditions: { any: rule.boxes.map((box) => ({ all: box.flatMap(conditionsOf) })) }, event: { type: "held", params: { place } } })))
+    const made = new Made(
+      rules.map((rule, place) => ({
+        conditions: { any: rule.boxes.map((box) => ({ all: box.flatMap(conditionsOf) })) },
+        event: { type: "held", params: { place } }
+      }))
+    )
     return (signals) => async (): Promise<Answer> => {
       const { events } = await made.run(signals)
       const first = events.reduce((least, { params }) => Math.min(least, params.place), rules.length)
@@ -29,7 +36,12 @@ export const engine: Engine = {
 
 const conditionsOf = (condition: Condition): ReadonlyArray<object> => {
   const fact = condition.name
-  if ("values" in condition) return [condition.values.length === 1 ? { fact, operator: "equal", value: condition.values[0] } : { fact, operator: "in", value: condition.values }]
+  if ("values" in condition)
+    return [
+      condition.values.length === 1
+        ? { fact, operator: "equal", value: condition.values[0] }
+        : { fact, operator: "in", value: condition.values }
+    ]
   return [
     ...(condition.from === null ? [] : [{ fact, operator: "greaterThanInclusive", value: condition.from }]),
     ...(condition.to === null ? [] : [{ fact, operator: "lessThanInclusive", value: condition.to }])

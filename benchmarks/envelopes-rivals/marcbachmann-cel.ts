@@ -19,7 +19,11 @@ export const engine: Engine = {
     const { parse } = await installed<CelJs>("@marcbachmann/cel-js")
     const run = parse(exported.text)
     return (signals) => {
-      const given = { signals: Object.fromEntries(Object.entries(signals).map(([name, value]) => [name, typeof value === "number" ? BigInt(value) : value])) }
+      const given = {
+        signals: Object.fromEntries(
+          Object.entries(signals).map(([name, value]) => [name, typeof value === "number" ? BigInt(value) : value])
+        )
+      }
       return () => run(given)
     }
   }

@@ -1,6 +1,8 @@
 /**
- * A long chain of evaluations, as a service would have recorded it: agents and envelopes through the library's own door, what comes after planned by the same
- * pure plan and kept in the same book of windows, without a store, which would take as many minutes as this takes seconds.
+ * A long chain of evaluations, as a service would have recorded it: agents and envelopes through the library's own
+ * door, what comes after planned by the same
+ * pure plan and kept in the same book of windows, without a store, which would take as many minutes as this takes
+ * seconds.
  */
 import type { EvaluationIn } from "@flyball/contract"
 import { Agents, Checkpointer, Envelopes, ephemeralKeys, governorLayer, keysLayerOf, Packs } from "@flyball/core"
@@ -41,19 +43,42 @@ const ann = { id: `usr_${"0".repeat(25)}1` }
 const ben = { id: `usr_${"0".repeat(25)}2` }
 const host = { id: `key_${"0".repeat(25)}3` }
 
-/** The twenty rules, with a cap on what an agent spends in an hour, a count of what a run does in ten minutes, and a latch. */
+/**
+ * The twenty rules, with a cap on what an agent spends in an hour, a count of what a run does in ten minutes, and a
+ * latch.
+ */
 const envelope = {
   ...envelopeJson,
   signals: { ...envelopeJson.signals, seen_taint: { type: "bool", source: "latch", set_by: "tainted" } },
   meters: {
-    spent: { op: "sum", of: "amount", where: { tool: ["refund", "wire_transfer"] }, window_ms: HOUR_MS, key: ["agent_id"] },
+    spent: {
+      op: "sum",
+      of: "amount",
+      where: { tool: ["refund", "wire_transfer"] },
+      window_ms: HOUR_MS,
+      key: ["agent_id"]
+    },
     acts: { op: "count", window_ms: HOUR_MS / 6, key: ["run_id"] }
   },
   rules: [
     ...envelopeJson.rules,
-    { id: "cap", outcome: "deny", when: [{ signal: "tool", in: ["refund", "wire_transfer"] }, { meter: "spent", after_gt: 2_000_000 }] },
+    {
+      id: "cap",
+      outcome: "deny",
+      when: [
+        { signal: "tool", in: ["refund", "wire_transfer"] },
+        { meter: "spent", after_gt: 2_000_000 }
+      ]
+    },
     { id: "busy", outcome: "require_review", when: [{ meter: "acts", after_gt: 500 }] },
-    { id: "taint", outcome: "require_review", when: [{ signal: "seen_taint", is: true }, { signal: "tool", eq: "refund" }] }
+    {
+      id: "taint",
+      outcome: "require_review",
+      when: [
+        { signal: "seen_taint", is: true },
+        { signal: "tool", eq: "refund" }
+      ]
+    }
   ]
 }
 
@@ -73,12 +98,17 @@ export interface Begun {
 
 /** Registers the agents, each at L2 under an envelope of its own. */
 export const begin = (count: number): Promise<Begun> => {
-  const inside = Effect.gen(function*() {
+  const inside = Effect.gen(function* () {
     const agents = yield* Agents
     const envelopes = yield* Envelopes
     const made: Array<{ readonly id: string; readonly envelopeId: string }> = []
     for (let n = 0; n < count; n++) {
-      const { agent: { id } } = yield* agents.register({ name: `agent ${n}`, org_unit: "fin", owner_name: "Ada", owner_email: "ada@example.org" }, ann)
+      const {
+        agent: { id }
+      } = yield* agents.register(
+        { name: `agent ${n}`, org_unit: "fin", owner_name: "Ada", owner_email: "ada@example.org" },
+        ann
+      )
       const { id: envelopeId } = yield* envelopes.create({ name: `of ${n}`, agent_id: id, envelope }, ann)
       yield* envelopes.publish(envelopeId, {}, ben)
       yield* agents.update(id, { autonomy_tier: "L2" }, ann)
@@ -87,22 +117,44 @@ export const begin = (count: number): Promise<Begun> => {
     }
     yield* Checkpointer.use(({ now }) => now)
     const chunks = yield* Packs.use((packs) => packs.export({ kind: "full", disclose: "all" }))
-    const pack = openPack(yield* Effect.promise(async () => concatBytes(...await Array.fromAsync(chunks, (chunk) => Uint8Array.from(chunk)))))
+    const pack = openPack(
+      yield* Effect.promise(async () =>
+        concatBytes(...(await Array.fromAsync(chunks, (chunk) => Uint8Array.from(chunk))))
+      )
+    )
     const parsed = readEnvelope(envelope).envelope!
-    const digests = new Map(pack.records.flatMap(({ body, kind }) => (kind === "envelope.published" ? [[String(body["envelope_id"]), String(body["digest"])]] : [])))
+    const digests = new Map(
+      pack.records.flatMap(({ body, kind }) =>
+        kind === "envelope.published" ? [[String(body["envelope_id"]), String(body["digest"])]] : []
+      )
+    )
     const storage = yield* Storage
     return {
       pack,
-      agents: yield* Effect.forEach(made, ({ envelopeId, id }) => Effect.map(storage.get(AGENTS, id), (document) =>
-        ({ stored: storedAgent(document!), layer: { envelopeId, version: 1, digest: digests.get(envelopeId)!, envelope: parsed, waivers: [] } })))
+      agents: yield* Effect.forEach(made, ({ envelopeId, id }) =>
+        Effect.map(storage.get(AGENTS, id), (document) => ({
+          stored: storedAgent(document!),
+          layer: { envelopeId, version: 1, digest: digests.get(envelopeId)!, envelope: parsed, waivers: [] }
+        }))
+      )
     }
   })
-  const governor = governorLayer({ origin: "flyball.example/replay" }).pipe(Layer.provideMerge(layerOf(memoryStorage())), Layer.provide(keysLayerOf(ephemeralKeys())), Layer.provide(seededEntropy("keys")))
-  return Effect.andThen(TestClock.setTime(BEGIN_MS), Effect.provide(inside, governor)).pipe(Effect.provide([TestClock.layer(), seededEntropy("ids")]), Effect.runPromise)
+  const governor = governorLayer({ origin: "flyball.example/replay" }).pipe(
+    Layer.provideMerge(layerOf(memoryStorage())),
+    Layer.provide(keysLayerOf(ephemeralKeys())),
+    Layer.provide(seededEntropy("keys"))
+  )
+  return Effect.andThen(TestClock.setTime(BEGIN_MS), Effect.provide(inside, governor)).pipe(
+    Effect.provide([TestClock.layer(), seededEntropy("ids")]),
+    Effect.runPromise
+  )
 }
 
 /** The records that come after. The same shape gives the same records. */
-export function* evaluationsAfter({ agents, pack }: Begun, { evaluations, stepMs }: ChainShape): Generator<PlannedRecord> {
+export function* evaluationsAfter(
+  { agents, pack }: Begun,
+  { evaluations, stepMs }: ChainShape
+): Generator<PlannedRecord> {
   const inputs = inputsFrom(20_261_122, 4_096)
   const originTag = nodeCrypto.sha256(new TextEncoder().encode(pack.origin)).slice(0, 4)
   const bindings = agents.map(({ layer }) => bind([layer]))
@@ -133,8 +185,20 @@ export function* evaluationsAfter({ agents, pack }: Begun, { evaluations, stepMs
     const input: EvaluationIn = { agent_id: agent.id, client_ref: `c-${place}`, run_id: runId, signals: caller }
     const asked = makeAsked(nodeCrypto, originTag, input, host)
     if (asked._tag === "Failure") throw asked.failure
-    const plan = planEvaluation(asked.success, { agent, asOf: { ms: atMs, seq: seq - 1 }, inForce: { live: bindings[who]!, shadow: null, expects: [] }, kill: "none", approved: false, hasDrill: false, latches: latched.get(runId) ?? none }, windows)
-    if (plan.latches.length > 0) latched.set(runId, new Set([...latched.get(runId) ?? none, ...plan.latches]))
+    const plan = planEvaluation(
+      asked.success,
+      {
+        agent,
+        asOf: { ms: atMs, seq: seq - 1 },
+        inForce: { live: bindings[who]!, shadow: null, expects: [] },
+        kill: "none",
+        approved: false,
+        hasDrill: false,
+        latches: latched.get(runId) ?? none
+      },
+      windows
+    )
+    if (plan.latches.length > 0) latched.set(runId, new Set([...(latched.get(runId) ?? none), ...plan.latches]))
     const evaluationSeq = seq
     yield sealed(atMs, plan.record.kind, plan.record.body as JsonObject, plan.record.parts)
     if (place % SWEEP_EVERY === 0) book.forget(atMs - HOUR_MS)
@@ -143,10 +207,35 @@ export function* evaluationsAfter({ agents, pack }: Begun, { evaluations, stepMs
     const id = asked.success.evaluationId
     if (adding % SETTLED === 0) {
       const decisionSeq = seq
-      yield sealed(atMs, "decision.witnessed", { action: caller.tool, agent_id: agent.id, agent_status: "active", client_ref: `d-${place}`, evaluation_id: id, kind: "tool_call", run_id: runId, status: "intended", writer: host.id })
-      const actual = plan.reservations.map(({ amount, meter }) => ({ amount: meter === "spent" ? Math.floor(amount / 2) : amount, meter })).sort((a, b) => (a.meter < b.meter ? -1 : 1))
-      yield sealed(atMs, "decision.settled", { actual, agent_id: agent.id, decision_seq: decisionSeq, evaluation_seq: evaluationSeq, status: "ok", writer: ann.id })
-    } else if (adding % VOIDED === 1) yield sealed(atMs, "meter.voided", { agent_id: agent.id, evaluation_id: id, evaluation_seq: evaluationSeq, writer: ann.id })
+      yield sealed(atMs, "decision.witnessed", {
+        action: caller.tool,
+        agent_id: agent.id,
+        agent_status: "active",
+        client_ref: `d-${place}`,
+        evaluation_id: id,
+        kind: "tool_call",
+        run_id: runId,
+        status: "intended",
+        writer: host.id
+      })
+      const actual = plan.reservations
+        .map(({ amount, meter }) => ({ amount: meter === "spent" ? Math.floor(amount / 2) : amount, meter }))
+        .sort((a, b) => (a.meter < b.meter ? -1 : 1))
+      yield sealed(atMs, "decision.settled", {
+        actual,
+        agent_id: agent.id,
+        decision_seq: decisionSeq,
+        evaluation_seq: evaluationSeq,
+        status: "ok",
+        writer: ann.id
+      })
+    } else if (adding % VOIDED === 1)
+      yield sealed(atMs, "meter.voided", {
+        agent_id: agent.id,
+        evaluation_id: id,
+        evaluation_seq: evaluationSeq,
+        writer: ann.id
+      })
   }
 }
 

@@ -1,8 +1,23 @@
-/** Seals records into a full pack on disk, everything disclosed. Memory holds the hash of each record, and nothing else that grows. */
+/**
+ * Seals records into a full pack on disk, everything disclosed. Memory holds the hash of each record, and nothing else
+ * that grows.
+ */
 import { randomBytes } from "node:crypto"
 import { createReadStream, createWriteStream, rmSync, type WriteStream } from "node:fs"
 import { once } from "node:events"
-import { concatBytes, encodeRecord, formatCheckpoint, formatNote, LineReader, NO_RECORD, noteSigner, type PackHeader, packLines, rootOfHashes, toHex } from "@flyball/evidence"
+import {
+  concatBytes,
+  encodeRecord,
+  formatCheckpoint,
+  formatNote,
+  LineReader,
+  NO_RECORD,
+  noteSigner,
+  type PackHeader,
+  packLines,
+  rootOfHashes,
+  toHex
+} from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import type { PlannedRecord } from "./chain.ts"
 
@@ -12,10 +27,18 @@ export interface SaltedRecord extends Omit<PlannedRecord, "parts"> {
 }
 
 /** A salt for each part that has none. */
-export const salted = (record: PlannedRecord): SaltedRecord => ({ ...record, parts: record.parts.map((part) => ({ ...part, salt: randomBytes(32) })) })
+export const salted = (record: PlannedRecord): SaltedRecord => ({
+  ...record,
+  parts: record.parts.map((part) => ({ ...part, salt: randomBytes(32) }))
+})
 
 /** Writes the pack; answers the key that signed it, and how many records there are. */
-export const writePack = async (file: string, origin: string, header: PackHeader, records: Iterable<SaltedRecord>): Promise<{ readonly vkey: string; readonly records: number }> => {
+export const writePack = async (
+  file: string,
+  origin: string,
+  header: PackHeader,
+  records: Iterable<SaltedRecord>
+): Promise<{ readonly vkey: string; readonly records: number }> => {
   const crypto = nodeCrypto
   const seed = new Uint8Array(32).fill(7)
   const signer = noteSigner(crypto, { name: origin, seed })
@@ -23,17 +46,31 @@ export const writePack = async (file: string, origin: string, header: PackHeader
   const hashes: Array<Uint8Array> = []
   for (const { at, body, kind, parts } of records) {
     const seq = hashes.length
-    const bytes = encodeRecord({ at, kind, body, seq, prev: seq === 0 ? NO_RECORD : toHex(hashes[seq - 1]!), parts: parts.map(({ bytes: part, name, salt }) => ({ name, c: toHex(crypto.commitment(salt, name, part)) })) })
+    const bytes = encodeRecord({
+      at,
+      kind,
+      body,
+      seq,
+      prev: seq === 0 ? NO_RECORD : toHex(hashes[seq - 1]!),
+      parts: parts.map(({ bytes: part, name, salt }) => ({ name, c: toHex(crypto.commitment(salt, name, part)) }))
+    })
     // Hashes may share a buffer that is used again.
     hashes.push(crypto.leafHash(bytes).slice())
     await aside.records.add(bytes)
-    for (const part of parts) await aside.parts.add(new TextEncoder().encode(`${seq} ${part.name} ${toHex(part.salt)} ${Buffer.from(part.bytes).toString("base64")}`))
+    for (const part of parts)
+      await aside.parts.add(
+        new TextEncoder().encode(
+          `${seq} ${part.name} ${toHex(part.salt)} ${Buffer.from(part.bytes).toString("base64")}`
+        )
+      )
   }
   const size = hashes.length
   const text = formatCheckpoint({ origin, size, root: rootOfHashes(crypto, hashes) })
   const lines = packLines(crypto, origin)
   const out = new Growing(file, null)
-  await out.add(lines.open({ ...header, from: 0, to: size - 1, tree_size: size }, formatNote(text, [signer.line(text)])))
+  await out.add(
+    lines.open({ ...header, from: 0, to: size - 1, tree_size: size }, formatNote(text, [signer.line(text)]))
+  )
   for await (const line of aside.records.lines()) await out.add(lines.record(line))
   await out.add(lines.range(0, size - 1, [], []))
   for await (const line of aside.parts.lines()) {

@@ -1,8 +1,10 @@
 /**
  * What a record costs in the largest store, beside a store of a million in the same minutes.
  *
- * A run to ten million takes half an hour, and a machine that others share is a third quicker or slower from one minute to the next: what one stage costs
- * beside another tells as much of that as of the sizes. So each command runs on both stores in turn, and middle ones are compared.
+ * A run to ten million takes half an hour, and a machine that others share is a third quicker or slower from one minute
+ * to the next: what one stage costs
+ * beside another tells as much of that as of the sizes. So each command runs on both stores in turn, and middle ones
+ * are compared.
  */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -22,7 +24,10 @@ const compared = ["import", "export", "verify"] as const
 /** Processor time a record in the largest store, in terms of what it takes in the reference, by command. */
 export type Growth = { readonly [command in (typeof compared)[number]]: number }
 
-/** Compares the store of a place, which has `size` decisions, with a new one. Its own is larger by two imports afterwards. */
+/**
+ * Compares the store of a place, which has `size` decisions, with a new one. Its own is larger by two imports
+ * afterwards.
+ */
 export const growthBeside = async (place: Place, size: number): Promise<Growth> => {
   const folder = join(place.folder, "reference")
   rmSync(folder, { recursive: true, force: true })
@@ -40,14 +45,20 @@ export const growthBeside = async (place: Place, size: number): Promise<Growth> 
     store.note("export", store.records, await store.commands.exportTo(store.pack))
   }
   for (let round = 0; round < VERIFICATIONS; round++) {
-    for (const store of round % 2 === 0 ? [reference, large] : [large, reference]) store.note("verify", store.records, await store.commands.verify(store.pack))
+    for (const store of round % 2 === 0 ? [reference, large] : [large, reference])
+      store.note("verify", store.records, await store.commands.verify(store.pack))
   }
   for (const { pack } of [large, reference]) rmSync(pack)
   rmSync(folder, { recursive: true })
-  return Object.fromEntries(compared.map((command) => [command, median(large.costs[command]) / median(reference.costs[command])])) as unknown as Growth
+  return Object.fromEntries(
+    compared.map((command) => [command, median(large.costs[command]) / median(reference.costs[command])])
+  ) as unknown as Growth
 }
 
-/** Imports decisions that are new. Those of a run that was stopped here are there already, cost next to nothing, and do not count. */
+/**
+ * Imports decisions that are new. Those of a run that was stopped here are there already, cost next to nothing, and do
+ * not count.
+ */
 const addTo = async (store: Compared): Promise<void> => {
   for (;;) {
     const taken = await store.commands.importLines(store.records, ADDED)
@@ -69,9 +80,12 @@ const storeAt = (place: Place, records: number): Compared => {
   const costs = { import: [], export: [], verify: [] } as Compared["costs"]
   const name = records.toLocaleString("en-GB")
   return {
-    commands: commandsOf(place), pack: join(place.folder, "beside.evp"), costs, records,
+    commands: commandsOf(place),
+    pack: join(place.folder, "beside.evp"),
+    costs,
+    records,
     note: (command, through, { cpuMs, peakRssMb }) => {
-      const cost = cpuMs / through * 1_000
+      const cost = (cpuMs / through) * 1_000
       costs[command].push(cost)
       place.say(`  ${command} at ${name}: ${cost.toFixed(1)} us of CPU a record, ${Math.round(peakRssMb)} MB`)
     }

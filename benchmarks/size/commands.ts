@@ -37,11 +37,31 @@ export const storeOf = ({ folder }: Place): string => join(folder, "flyball.db")
 export const commandsOf = (place: Place): Commands => {
   const { folder, ids, say, seed } = place
   const store = storeOf(place)
-  const environment = { ...process.env, FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${store}`, FLYBALL_ORIGIN: "flyball.example/size" }
-  const run = (name: string, command: string, args: ReadonlyArray<string>): Promise<Taken> => measured(name, command, args, environment, { say })
+  const environment = {
+    ...process.env,
+    FLYBALL_DATA_DIR: folder,
+    FLYBALL_DATABASE_URL: `sqlite:${store}`,
+    FLYBALL_ORIGIN: "flyball.example/size"
+  }
+  const run = (name: string, command: string, args: ReadonlyArray<string>): Promise<Taken> =>
+    measured(name, command, args, environment, { say })
   return {
     importLines: (first, count) => {
-      const lines = spawn(process.execPath, [file("./generate.ts"), "--first", String(first), "--lines", String(count), "--seed", String(seed), "--ids", ids], { stdio: ["ignore", "pipe", "inherit"] })
+      const lines = spawn(
+        process.execPath,
+        [
+          file("./generate.ts"),
+          "--first",
+          String(first),
+          "--lines",
+          String(count),
+          "--seed",
+          String(seed),
+          "--ids",
+          ids
+        ],
+        { stdio: ["ignore", "pipe", "inherit"] }
+      )
       const options = { input: lines.stdout, say, progress: () => `database ${megabytes(sizeOf(store))}` }
       return measured("import", bin("flyball"), ["import", "-"], environment, options).finally(() => lines.kill())
     },

@@ -1,4 +1,7 @@
-/** `node benchmarks/size/measure-traces.ts DIR > benchmarks/size/shape.json`: sizes, shares and counts of a folder of real traces; none of their text. */
+/**
+ * `node benchmarks/size/measure-traces.ts DIR > benchmarks/size/shape.json`: sizes, shares and counts of a folder of
+ * real traces; none of their text.
+ */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
@@ -13,10 +16,15 @@ if (directory === undefined) {
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(typeof value === "string" ? value : JSON.stringify(value))
-const share = (part: number, whole: number): number => whole === 0 ? 0 : Number((part / whole).toFixed(4))
+const share = (part: number, whole: number): number => (whole === 0 ? 0 : Number((part / whole).toFixed(4)))
 const quantiles = (values: ReadonlyArray<number>): Quantiles => {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted.length === 0 ? [] : Array.from({ length: QUANTILES }, (_, index) => sorted[Math.round(index / (QUANTILES - 1) * (sorted.length - 1))]!)
+  return sorted.length === 0
+    ? []
+    : Array.from(
+        { length: QUANTILES },
+        (_, index) => sorted[Math.round((index / (QUANTILES - 1)) * (sorted.length - 1))]!
+      )
 }
 const countOf = (lines: ReadonlyArray<TraceLine>, member: string): ReadonlyMap<unknown, number> => {
   const counts = new Map<unknown, number>()
@@ -46,14 +54,29 @@ const sourceShape = (source: string, lines: ReadonlyArray<TraceLine>, all: numbe
   taskIdBytes: quantiles(lines.map(({ task_id: taskId }) => bytesOf(taskId))),
   usageShare: share(lines.filter((line) => line["tokens_in"] !== undefined).length, lines.length),
   latencyShare: share(lines.filter((line) => line["latency_ms"] !== undefined).length, lines.length),
-  nonAsciiShare: share(lines.filter(({ args, labels, result }) => /[\u0080-\uffff]/.test(JSON.stringify([args, labels, result]))).length, lines.length),
-  kinds: [...countOf(lines, "kind").keys()].sort().map((kind) => kindShape(String(kind), lines.filter((line) => line["kind"] === kind), lines.length))
+  nonAsciiShare: share(
+    lines.filter(({ args, labels, result }) => /[\u0080-\uffff]/.test(JSON.stringify([args, labels, result]))).length,
+    lines.length
+  ),
+  kinds: [...countOf(lines, "kind").keys()].sort().map((kind) =>
+    kindShape(
+      String(kind),
+      lines.filter((line) => line["kind"] === kind),
+      lines.length
+    )
+  )
 })
 
-const files = readdirSync(directory).filter((name) => name.endsWith(".ndjson.gz")).sort()
+const files = readdirSync(directory)
+  .filter((name) => name.endsWith(".ndjson.gz"))
+  .sort()
 const read = files.map((name) => ({
   source: name.replace(".ndjson.gz", ""),
-  lines: gunzipSync(readFileSync(join(directory, name))).toString("utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as TraceLine)
+  lines: gunzipSync(readFileSync(join(directory, name)))
+    .toString("utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as TraceLine)
 }))
 const total = read.reduce((sum, { lines }) => sum + lines.length, 0)
 const shape: TraceShape = {
@@ -61,4 +84,8 @@ const shape: TraceShape = {
   runs: read.reduce((sum, { lines }) => sum + countOf(lines, "run_id").size, 0),
   sources: read.map(({ lines, source }) => sourceShape(source, lines, total))
 }
-console.log(JSON.stringify(shape, null, 1).replaceAll(/\n\s+(?=-?\d)/g, " ").replaceAll(/(?<=\d)\n\s+\]/g, " ]"))
+console.log(
+  JSON.stringify(shape, null, 1)
+    .replaceAll(/\n\s+(?=-?\d)/g, " ")
+    .replaceAll(/(?<=\d)\n\s+\]/g, " ]")
+)

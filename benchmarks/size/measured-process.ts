@@ -20,7 +20,10 @@ const TICKS_PER_SECOND = 100
 /** How often a command that is under way is told of. */
 const TELL_MS = 15_000
 
-/** Runs a command to its end, with a pipe from `input`. Fails with the end of its standard error when its status is not 0. */
+/**
+ * Runs a command to its end, with a pipe from `input`. Fails with the end of its standard error when its status is not
+ * 0.
+ */
 export const measured = async (
   name: string,
   command: string,
@@ -29,7 +32,10 @@ export const measured = async (
   options: { readonly input?: Readable; readonly say?: (text: string) => void; readonly progress?: () => string } = {}
 ): Promise<Taken> => {
   const startedAt = performance.now()
-  const child = spawn(command, args, { env: environment, stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"] })
+  const child = spawn(command, args, {
+    env: environment,
+    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
+  })
   // A command that ends early has said why; the broken pipe says nothing more.
   if (child.stdin !== null) options.input?.pipe(child.stdin.on("error", () => undefined))
   let out = ""
@@ -47,7 +53,10 @@ export const measured = async (
     }
     if (performance.now() - loggedAt < TELL_MS) return
     loggedAt = performance.now()
-    options.say?.(`  ${name}: ${Math.round((loggedAt - startedAt) / 1_000)} s, ${Math.round(cpuMs / 1_000)} s of CPU, ${Math.round(peakRssMb)} MB at most${options.progress === undefined ? "" : `, ${options.progress()}`}`)
+    options.say?.(
+      `  ${name}: ${Math.round((loggedAt - startedAt) / 1_000)} s, ${Math.round(cpuMs / 1_000)} s of CPU, ` +
+        `${Math.round(peakRssMb)} MB at most${options.progress === undefined ? "" : `, ${options.progress()}`}`
+    )
   }, LOOK_MS)
   const status = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject)
@@ -60,9 +69,15 @@ export const measured = async (
 const lookAt = (pid: number): { readonly peakRssMb: number; readonly cpuMs: number } | null => {
   try {
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))
-    // The name of the program stands in brackets and may hold anything; user and system time are the 14th and 15th field.
+    // The name of the program stands in brackets and may hold anything; user and system time are the 14th and 15th
+    // field.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")
-    return peak === null ? null : { peakRssMb: Number(peak[1]) / 1024, cpuMs: (Number(fields[11]) + Number(fields[12])) * 1_000 / TICKS_PER_SECOND }
+    return peak === null
+      ? null
+      : {
+          peakRssMb: Number(peak[1]) / 1024,
+          cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND
+        }
   } catch {
     // It ended between two looks.
     return null

@@ -1,4 +1,7 @@
-/** What real traces look like in numbers: made from a folder of traces by `measure-traces.ts`, kept in `shape.json`, and read by the generator. */
+/**
+ * What real traces look like in numbers: made from a folder of traces by `measure-traces.ts`, kept in `shape.json`, and
+ * read by the generator.
+ */
 import { readFileSync } from "node:fs"
 
 /** Sizes at 0, 5, 10 … 100 per cent of the lines, in bytes. Between them the generator goes straight. */
@@ -45,4 +48,5 @@ export interface TraceShape {
 export const QUANTILES = 21
 
 /** Reads the kept shape. */
-export const readShape = (): TraceShape => JSON.parse(readFileSync(new URL("./shape.json", import.meta.url), "utf8")) as TraceShape
+export const readShape = (): TraceShape =>
+  JSON.parse(readFileSync(new URL("./shape.json", import.meta.url), "utf8")) as TraceShape

@@ -21,7 +21,12 @@ export interface Stage {
   readonly databaseBytes: number
   readonly packBytes: number
   readonly zstBytes: number | null
-  readonly proof: { readonly makeMedianMs: number; readonly makeP99Ms: number; readonly checkMedianMs: number; readonly packBytes: number }
+  readonly proof: {
+    readonly makeMedianMs: number
+    readonly makeP99Ms: number
+    readonly checkMedianMs: number
+    readonly packBytes: number
+  }
 }
 
 /** What is left out of a stage. */
@@ -37,7 +42,11 @@ export const runStage = async (place: Place, from: number, size: number, without
   const steps: { [step: string]: Step } = {}
   const note = (name: string, records: number, { cpuMs, peakRssMb, wallMs }: Taken): void => {
     steps[name] = { records, wallMs, cpuMs, peakRssMb }
-    say(`  ${name}: ${(wallMs / 1_000).toFixed(1)} s, ${Math.round(records / wallMs * 1_000)} records/s, ${(wallMs / records * 1_000).toFixed(1)} us a record (${(cpuMs / records * 1_000).toFixed(1)} of CPU), ${Math.round(peakRssMb)} MB`)
+    say(
+      `  ${name}: ${(wallMs / 1_000).toFixed(1)} s, ${Math.round((records / wallMs) * 1_000)} records/s, ` +
+        `${((wallMs / records) * 1_000).toFixed(1)} us a record (${((cpuMs / records) * 1_000).toFixed(1)} of ` +
+        `CPU), ${Math.round(peakRssMb)} MB`
+    )
   }
   note("import", size - from, await commands.importLines(from, size - from))
   const databaseBytes = sizeOf(storeOf(place))
@@ -56,6 +65,9 @@ export const runStage = async (place: Place, from: number, size: number, without
   if (!without.check) note("check", size, await commands.check())
   const proofs = await commands.prove()
   const proof = JSON.parse(proofs.out) as Stage["proof"]
-  say(`  proof: made in ${proof.makeMedianMs} ms (p99 ${proof.makeP99Ms}), checked in ${proof.checkMedianMs} ms, a pack of one record has ${proof.packBytes} bytes; ${Math.round(proofs.peakRssMb)} MB`)
+  say(
+    `  proof: made in ${proof.makeMedianMs} ms (p99 ${proof.makeP99Ms}), checked in ${proof.checkMedianMs} ms, ` +
+      `a pack of one record has ${proof.packBytes} bytes; ${Math.round(proofs.peakRssMb)} MB`
+  )
   return { size, steps, databaseBytes, packBytes, zstBytes, proof }
 }

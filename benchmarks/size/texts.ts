@@ -16,14 +16,19 @@ export interface Texts {
 
 /** The texts of a seeded generator. */
 export const makeTexts = (random: Random): Texts => {
-  const words = readFileSync(new URL("../../fixtures/traces/starter.ndjson", import.meta.url), "utf8").trimEnd().split("\n").flatMap((line) => {
-    const { args, result } = JSON.parse(line) as { readonly args?: unknown; readonly result?: unknown }
-    return `${JSON.stringify(args)} ${typeof result === "string" ? result : JSON.stringify(result ?? "")}`.split(" ")
-  }).filter((word) => /^[\x21-\x7e]+$/.test(word))
+  const words = readFileSync(new URL("../../fixtures/traces/starter.ndjson", import.meta.url), "utf8")
+    .trimEnd()
+    .split("\n")
+    .flatMap((line) => {
+      const { args, result } = JSON.parse(line) as { readonly args?: unknown; readonly result?: unknown }
+      return `${JSON.stringify(args)} ${typeof result === "string" ? result : JSON.stringify(result ?? "")}`.split(" ")
+    })
+    .filter((word) => /^[\x21-\x7e]+$/.test(word))
   const poolOf = (each: number): string => {
     const pool: Array<string> = []
     for (let length = 0, count = 0; length < POOL; count++) {
-      const word = count % each === each - 1 ? foreign[below(random, foreign.length)]! : words[below(random, words.length)]!
+      const word =
+        count % each === each - 1 ? foreign[below(random, foreign.length)]! : words[below(random, words.length)]!
       pool.push(word)
       length += word.length + 1
     }

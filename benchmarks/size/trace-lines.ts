@@ -1,5 +1,6 @@
 /**
- * Trace lines without end, shaped like the real ones: runs of many agents at once, each with the sizes, kinds, parts and errors of its data set.
+ * Trace lines without end, shaped like the real ones: runs of many agents at once, each with the sizes, kinds, parts
+ * and errors of its data set.
  *
  * The same seed and first number give the same lines, whatever number of them is taken.
  */
@@ -27,17 +28,21 @@ interface Run {
   next: number
 }
 
-/** The lines from number `first` on, each with its line end. Ordered ids are above those of all lines before `first`. */
+/**
+ * The lines from number `first` on, each with its line end. Ordered ids are above those of all lines before `first`.
+ */
 export function* generateLines(seed: number, first: number, ids: Ids): Generator<string, never> {
   const random = randomOf(seed + first)
   const texts = makeTexts(random)
   const { sources } = readShape()
   // A source of long runs begins fewer of them.
-  const weights = sources.map(({ share, stepsPerRun }) => share / (stepsPerRun.reduce((sum, steps) => sum + steps, 0) / stepsPerRun.length))
+  const weights = sources.map(
+    ({ share, stepsPerRun }) => share / (stepsPerRun.reduce((sum, steps) => sum + steps, 0) / stepsPerRun.length)
+  )
   let runs = first
   const begin = (): Run => beginRun(random, texts, sources[weighted(random, weights)]!, runs++)
   const open = Array.from({ length: OPEN_RUNS }, begin)
-  for (let atMs = START_AT_MS + first * STEP_MS;; atMs += STEP_MS) {
+  for (let atMs = START_AT_MS + first * STEP_MS; ; atMs += STEP_MS) {
     const slot = below(random, OPEN_RUNS)
     const run = open[slot]!
     yield lineOf(random, texts, run, ids, atMs)
@@ -46,7 +51,8 @@ export function* generateLines(seed: number, first: number, ids: Ids): Generator
 }
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, "0")
-const randomHex = (random: Random, words: number): string => Array.from({ length: words }, () => hex(below(random, 4_294_967_296), 8)).join("")
+const randomHex = (random: Random, words: number): string =>
+  Array.from({ length: words }, () => hex(below(random, 4_294_967_296), 8)).join("")
 
 const beginRun = (random: Random, texts: Texts, source: SourceShape, number: number): Run => {
   const id = `${source.source}-${randomHex(random, 2)}`
@@ -60,7 +66,10 @@ const beginRun = (random: Random, texts: Texts, source: SourceShape, number: num
     number,
     steps: Math.max(1, sizeOf(random, source.stepsPerRun)),
     head: `"source":"${source.source}","run_id":"${id}","task_id":${JSON.stringify(task)},"agent":"${agent}","model":"model-${below(random, 12)}"`,
-    labels: labels < 20 ? "{}" : `{"task_reward":${below(random, 2)},"note":${JSON.stringify(texts.cut(random, labels - 27, true))}}`,
+    labels:
+      labels < 20
+        ? "{}"
+        : `{"task_reward":${below(random, 2)},"note":${JSON.stringify(texts.cut(random, labels - 27, true))}}`,
     next: 0
   }
 }
@@ -70,13 +79,19 @@ const lineOf = (random: Random, texts: Texts, run: Run, ids: Ids, atMs: number):
   const shape = source.kinds[weighted(random, run.kindShares)]!
   const ascii = random() >= source.nonAsciiShare
   const id = ids === "ordered" ? `${hex(run.number, 20)}${hex(run.next, 12)}` : randomHex(random, 4)
-  const usage = random() < source.usageShare ? `,"tokens_in":${below(random, 12_000)},"tokens_out":${below(random, 400)},"cost_usd":0.${sixDigits(random)}` : ""
+  const usage =
+    random() < source.usageShare
+      ? `,"tokens_in":${below(random, 12_000)},"tokens_out":${below(random, 400)},"cost_usd":0.${sixDigits(random)}`
+      : ""
   const latency = random() < source.latencyShare ? `,"latency_ms":${below(random, 9_000)}` : ""
-  const result = random() < shape.resultShare ? JSON.stringify(texts.cut(random, sizeOf(random, shape.resultBytes), ascii)) : "null"
+  const result =
+    random() < shape.resultShare ? JSON.stringify(texts.cut(random, sizeOf(random, shape.resultBytes), ascii)) : "null"
   const status = random() < shape.errorShare ? "error" : "ok"
-  const end = run.next === run.steps - 1 ? ",\"final\":true" : ""
-  return `{"v":1,"id":"${id}",${run.head},"step":${run.next},"ts":"${new Date(atMs).toISOString()}","ts_source":"source","kind":"${shape.kind}",${callOf(random, texts, shape, ascii)}` +
+  const end = run.next === run.steps - 1 ? ',"final":true' : ""
+  return (
+    `{"v":1,"id":"${id}",${run.head},"step":${run.next},"ts":"${new Date(atMs).toISOString()}","ts_source":"source","kind":"${shape.kind}",${callOf(random, texts, shape, ascii)}` +
     `,"result":${result},"status":"${status}"${usage}${latency}${end},"labels":${run.labels}}\n`
+  )
 }
 
 const sixDigits = (random: Random): string => String(below(random, 1_000_000)).padStart(6, "0")

@@ -1,4 +1,7 @@
-/** `npm run slow -- diskfull [--rounds N] [--seed S]`: every case of a full disk, N times (3 unless said), each filling up twice and once at once. */
+/**
+ * `npm run slow -- diskfull [--rounds N] [--seed S]`: every case of a full disk, N times (3 unless said), each filling
+ * up twice and once at once.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -21,7 +24,11 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
       try {
         const { book, complaints, refusals } = await run(folder, ROOMS, seed + round * fullDiskCases.length + index)
         if (complaints > MOST_COMPLAINTS * ROOMS.length) throw new Error(`the log complains ${complaints} times`)
-        console.log(`ok   ${name}: ${refusals} refusals (${book.refused.size} decisions for sure not there), ${complaints} complaints in the log, ${book.acknowledged} acknowledged acts; ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
+        console.log(
+          `ok   ${name}: ${refusals} refusals (${book.refused.size} decisions for sure not there), ` +
+            `${complaints} complaints in the log, ${book.acknowledged} acknowledged acts; ` +
+            `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`
+        )
       } catch (error) {
         failed += 1
         console.log(`FAIL ${name}, round ${round}: ${error instanceof Error ? error.message : String(error)}`)

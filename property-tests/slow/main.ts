@@ -1,5 +1,9 @@
-/** `npm run slow -- NAME …`: proofs that take too long for every run. Their last results are in benchmarks/RESULTS.md. */
-const proofs: { readonly [name: string]: () => Promise<{ readonly run: (args: ReadonlyArray<string>) => Promise<boolean> }> } = {
+/**
+ * `npm run slow -- NAME …`: proofs that take too long for every run. Their last results are in benchmarks/RESULTS.md.
+ */
+const proofs: {
+  readonly [name: string]: () => Promise<{ readonly run: (args: ReadonlyArray<string>) => Promise<boolean> }>
+} = {
   connections: () => import("./connections.ts"),
   differential: () => import("../../benchmarks/envelopes-rivals/differential.ts"),
   diskfull: () => import("./diskfull.ts"),

@@ -1,4 +1,7 @@
-/** `npm run slow -- servers [--kills N] [--seed S]`: three servers on one Postgres, N SIGKILLs (60 unless said), twelve callers; then the store is audited. */
+/**
+ * `npm run slow -- servers [--kills N] [--seed S]`: three servers on one Postgres, N SIGKILLs (60 unless said), twelve
+ * callers; then the store is audited.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,12 +25,26 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
     for (let index = 0; total.kills < kills; index++) {
       const { drop, url } = await freshDatabase(server.url)
       const now = Math.min(PER_STORE, kills - total.kills)
-      const came = await killedServers({ databaseUrl: url, dataDir: join(folder, String(index)), servers: 3, callers: 12, kills: now, seed: seed + index, tell: (line) => console.log(line) })
+      const came = await killedServers({
+        databaseUrl: url,
+        dataDir: join(folder, String(index)),
+        servers: 3,
+        callers: 12,
+        kills: now,
+        seed: seed + index,
+        tell: (line) => console.log(line)
+      })
       await drop()
       total.kills += now
-      for (const member of ["acknowledged", "records", "checkpoints", "again", "guardStates"] as const) total[member] += came[member]
+      for (const member of ["acknowledged", "records", "checkpoints", "again", "guardStates"] as const)
+        total[member] += came[member]
     }
-    console.log(`3 servers, ${total.kills} SIGKILLs: ${total.acknowledged} acknowledged acts, ${total.again} put again to another server, ${total.records} records, ${total.checkpoints} checkpoints, ${total.guardStates} states of the guard; none lost, none doubled, one root for one size, every chain and pack verifies; ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
+    console.log(
+      `3 servers, ${total.kills} SIGKILLs: ${total.acknowledged} acknowledged acts, ${total.again} put again ` +
+        `to another server, ${total.records} records, ${total.checkpoints} checkpoints, ${total.guardStates} ` +
+        "states of the guard; none lost, none doubled, one root for one size, every chain and pack verifies; " +
+        `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`
+    )
     return true
   } finally {
     await server.stop()

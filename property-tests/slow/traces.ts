@@ -1,5 +1,6 @@
 /**
- * `npm run slow -- traces DIR`: imports a folder of traces, exports, verifies, and compares decisions, runs, tool calls and errors
+ * `npm run slow -- traces DIR`: imports a folder of traces, exports, verifies, and compares decisions, runs, tool calls
+ * and errors
  * with counts taken from the files by other code (text search over the lines, no shared parser).
  */
 import { spawnSync } from "node:child_process"
@@ -28,7 +29,11 @@ const countFile = (path: string, counts: TraceCounts, runs: Set<string>): void =
     runs.add(/"run_id":"([^"]*)"/.exec(line)![1]!)
     if (/"kind":"([a-z_]*)"/.exec(line)![1] === "tool_call") counts.toolCalls++
     // status stands after args and result: the last occurrence before the usage or labels members is the line's own.
-    const statuses = [...line.matchAll(/,"status":"(ok|error|unknown)"(?=,"(?:tokens_in|tokens_out|cost_usd|latency_ms|parallel_of|final|labels)"|\})/g)]
+    const statuses = [
+      ...line.matchAll(
+        /,"status":"(ok|error|unknown)"(?=,"(?:tokens_in|tokens_out|cost_usd|latency_ms|parallel_of|final|labels)"|\})/g
+      )
+    ]
     if (statuses.at(-1)?.[1] === "error") counts.errors++
   }
 }
@@ -39,7 +44,10 @@ const countPack = (path: string): TraceCounts => {
   const runs = new Set<string>()
   for (const line of readFileSync(path, "utf8").split("\n")) {
     if (!line.startsWith("R ")) continue
-    const record = JSON.parse(line.slice(2)) as { readonly kind: string; readonly body: { readonly run_id: string; readonly kind: string; readonly status: string } }
+    const record = JSON.parse(line.slice(2)) as {
+      readonly kind: string
+      readonly body: { readonly run_id: string; readonly kind: string; readonly status: string }
+    }
     if (record.kind !== "decision.witnessed") continue
     counts.decisions++
     runs.add(record.body.run_id)
@@ -54,11 +62,20 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const command = (folder: string, file: string, ...args: ReadonlyArray<string>): string => {
   const startedAt = performance.now()
   const result = spawnSync(process.execPath, [join(root, file), ...args], {
-    encoding: "utf8", maxBuffer: 64 * 1024 * 1024,
-    env: { ...process.env, FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_ORIGIN: "flyball.example/traces" }
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+    env: {
+      ...process.env,
+      FLYBALL_DATA_DIR: folder,
+      FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`,
+      FLYBALL_ORIGIN: "flyball.example/traces"
+    }
   })
   if (result.status !== 0) throw new Error(`${args[0]} ended with ${result.status}: ${result.stderr.slice(-2_000)}`)
-  console.log(`${file.includes("verify") ? "flyball-verify" : `flyball ${args[0]}`}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
+  console.log(
+    `${file.includes("verify") ? "flyball-verify" : `flyball ${args[0]}`}: ` +
+      `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+  )
   return result.stdout
 }
 
@@ -68,7 +85,10 @@ export const run = async ([directory]: ReadonlyArray<string>): Promise<boolean> 
     console.error("slow traces: name the folder of traces, for example: npm run slow -- traces ./traces")
     return false
   }
-  const files = readdirSync(directory).filter((name) => name.endsWith(".ndjson.gz")).sort().map((name) => join(directory, name))
+  const files = readdirSync(directory)
+    .filter((name) => name.endsWith(".ndjson.gz"))
+    .sort()
+    .map((name) => join(directory, name))
   const expected: TraceCounts = { decisions: 0, runs: 0, toolCalls: 0, errors: 0 }
   const runs = new Set<string>()
   for (const file of files) countFile(file, expected, runs)
@@ -80,13 +100,23 @@ export const run = async ([directory]: ReadonlyArray<string>): Promise<boolean> 
     const pack = join(folder, "traces.evp")
     command(folder, "apps/server/src/main.ts", "export", "--kind", "full", "--disclose", "all", "--out", pack)
     const vkey = command(folder, "apps/server/src/main.ts", "vkey").trim()
-    const report = JSON.parse(command(folder, "apps/verify/src/main.ts", pack, "--vkey", vkey, "--json")) as { readonly verdicts: unknown; readonly counts: unknown }
+    const report = JSON.parse(command(folder, "apps/verify/src/main.ts", pack, "--vkey", vkey, "--json")) as {
+      readonly verdicts: unknown
+      readonly counts: unknown
+    }
     command(folder, "apps/server/src/main.ts", "check")
     const found = countPack(pack)
-    console.log(`${files.length} files; pack of ${(statSync(pack).size / 1e6).toFixed(1)} MB; verdicts ${JSON.stringify(report.verdicts)}; counts ${JSON.stringify(report.counts)}`)
+    console.log(
+      `${files.length} files; pack of ${(statSync(pack).size / 1e6).toFixed(1)} MB; verdicts ` +
+        `${JSON.stringify(report.verdicts)}; counts ${JSON.stringify(report.counts)}`
+    )
     console.log(`second import: ${again.trim().split("\n").at(-1)}`)
     const names = ["decisions", "runs", "toolCalls", "errors"] as const
-    for (const name of names) console.log(`${found[name] === expected[name] ? "ok  " : "FAIL"} ${name}: ${expected[name]} in the files, ${found[name]} in the pack`)
+    for (const name of names)
+      console.log(
+        `${found[name] === expected[name] ? "ok  " : "FAIL"} ${name}: ${expected[name]} in the files, ` +
+          `${found[name]} in the pack`
+      )
     return names.every((name) => found[name] === expected[name])
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,6 +1,16 @@
 /** The whole of it in a copy of this tree: a clone, the build, a release of what it made, and a build that fails. */
 import { spawn, spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { createInterface } from "node:readline"
@@ -15,15 +25,22 @@ beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "flyball-build-"))
   release = join(root, "release")
   const ours = (path: string): boolean => !["node_modules", "dist"].includes(basename(path))
-  for (const name of ["apps", "packages", "scripts", "fixtures/traces", "package.json", "LICENSE"]) cpSync(join(here, name), join(root, name), { recursive: true, filter: ours })
+  for (const name of ["apps", "packages", "scripts", "fixtures/traces", "package.json", "LICENSE"])
+    cpSync(join(here, name), join(root, name), { recursive: true, filter: ours })
   // Others' packages as they are; ours lead into the copy.
   mkdirSync(join(root, "node_modules", "@flyball"), { recursive: true })
-  for (const name of readdirSync(join(here, "node_modules"))) if (!["@flyball", ".cache"].includes(name)) symlinkSync(join(here, "node_modules", name), join(root, "node_modules", name))
-  for (const name of readdirSync(join(root, "packages"))) symlinkSync(join(root, "packages", name), join(root, "node_modules", "@flyball", name))
+  for (const name of readdirSync(join(here, "node_modules")))
+    if (!["@flyball", ".cache"].includes(name))
+      symlinkSync(join(here, "node_modules", name), join(root, "node_modules", name))
+  for (const name of readdirSync(join(root, "packages")))
+    symlinkSync(join(root, "packages", name), join(root, "node_modules", "@flyball", name))
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** Prints every file that Node loads, and how many functions were made from text: that is what the schemas are compiled to. */
+/**
+ * Prints every file that Node loads, and how many functions were made from text: that is what the schemas are compiled
+ * to.
+ */
 const listing = `data:text/javascript,${encodeURIComponent(`
 import { writeSync } from "node:fs"
 import { registerHooks } from "node:module"
@@ -32,20 +49,44 @@ let compiled = 0
 globalThis.Function = new Proxy(Function, { apply: (target, self, args) => { compiled++; return Reflect.apply(target, self, args) } })
 process.on("exit", () => writeSync(2, "COMPILED " + compiled + "\\n"))`)}`
 
-const environment = (data = "data") => ({ PATH: process.env["PATH"], FLYBALL_DATA_DIR: join(root, data), FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_LOG_LEVEL: "silent" })
-const launcher = (name: string, from = root): string => join(from, "apps", name === "flyball" ? "server" : "verify", "bin", name)
+const environment = (data = "data") => ({
+  PATH: process.env["PATH"],
+  FLYBALL_DATA_DIR: join(root, data),
+  FLYBALL_PORT: "0",
+  FLYBALL_DRAIN_MS: "0",
+  FLYBALL_LOG_LEVEL: "silent"
+})
+const launcher = (name: string, from = root): string =>
+  join(from, "apps", name === "flyball" ? "server" : "verify", "bin", name)
 const run = (name: "flyball" | "flyball-verify", ...args: ReadonlyArray<string>) => runFrom(root, name, ...args)
 const runFrom = (from: string, name: "flyball" | "flyball-verify", ...args: ReadonlyArray<string>) => {
-  const { status, stderr, stdout } = spawnSync(launcher(name, from), args, { cwd: root, encoding: "utf8", env: { ...environment(), NODE_OPTIONS: `--import=${listing}` } })
+  const { status, stderr, stdout } = spawnSync(launcher(name, from), args, {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...environment(), NODE_OPTIONS: `--import=${listing}` }
+  })
   const lines = stderr.split("\n").filter((line) => !line.startsWith("COMPILED "))
-  return { status, out: stdout, err: lines.filter((line) => !line.startsWith("LOADED ")).join("\n"), loaded: lines.filter((line) => line.startsWith("LOADED ")) }
+  return {
+    status,
+    out: stdout,
+    err: lines.filter((line) => !line.startsWith("LOADED ")).join("\n"),
+    loaded: lines.filter((line) => line.startsWith("LOADED "))
+  }
 }
-const build = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, args.length === 0 ? [join(root, "scripts/build/main.ts")] : args, { cwd: root, encoding: "utf8" })
+const build = (...args: ReadonlyArray<string>) =>
+  spawnSync(process.execPath, args.length === 0 ? [join(root, "scripts/build/main.ts")] : args, {
+    cwd: root,
+    encoding: "utf8"
+  })
 const fromSources = (loaded: ReadonlyArray<string>): boolean => loaded.some((line) => line.endsWith(".ts"))
 
 /** Starts a server, lets an agent record one decision, makes a backup beside it, and stops it. */
 const serveOnce = async (from: string, data: string) => {
-  const server = spawn(launcher("flyball", from), ["serve"], { cwd: root, env: { ...environment(data), NODE_OPTIONS: `--import=${listing}` }, stdio: ["ignore", "pipe", "pipe"] })
+  const server = spawn(launcher("flyball", from), ["serve"], {
+    cwd: root,
+    env: { ...environment(data), NODE_OPTIONS: `--import=${listing}` },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
   let err = ""
   server.stderr.setEncoding("utf8").on("data", (text: string) => (err += text))
   const ended = new Promise<number | null>((resolve) => server.once("close", resolve))
@@ -54,20 +95,41 @@ const serveOnce = async (from: string, data: string) => {
     ended.then((status) => reject(new Error(`the server ended with ${status}: ${err}`)), reject)
   })
   const call = async (key: string, path: string, body: unknown) => {
-    const answer = await fetch(`${url}/api/v1${path}`, { method: "POST", headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, body: JSON.stringify(body) })
-    return await answer.json() as { readonly key: string; readonly id: string }
+    const answer = await fetch(`${url}/api/v1${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+    return (await answer.json()) as { readonly key: string; readonly id: string }
   }
   const health = (await fetch(`${url}/healthz`)).status
-  const command = (...args: ReadonlyArray<string>) => spawnSync(launcher("flyball", from), args, { cwd: root, encoding: "utf8", env: environment(data) })
-  const { key } = await call(command("token", "--role", "admin").stdout.trim(), "/admin/ingest-keys", { name: "key", org_unit: "support" })
+  const command = (...args: ReadonlyArray<string>) =>
+    spawnSync(launcher("flyball", from), args, { cwd: root, encoding: "utf8", env: environment(data) })
+  const { key } = await call(command("token", "--role", "admin").stdout.trim(), "/admin/ingest-keys", {
+    name: "key",
+    org_unit: "support"
+  })
   const { id } = await call(key, "/agents", { name: "bot" })
-  await call(key, `/agents/${id}/decisions`, { client_ref: "run/1", action: "refund", status: "ok", args: { order: "W100" } })
+  await call(key, `/agents/${id}/decisions`, {
+    client_ref: "run/1",
+    action: "refund",
+    status: "ok",
+    args: { order: "W100" }
+  })
   await call(key, `/agents/${id}/decisions`, { action: "refund" })
-  const oddQuery = (await fetch(`${url}/api/v1/agents?name=%ff`, { headers: { authorization: `Bearer ${key}` } })).status
+  const oddQuery = (await fetch(`${url}/api/v1/agents?name=%ff`, { headers: { authorization: `Bearer ${key}` } }))
+    .status
   const backup = command("backup", "--out", join(root, `${data}-backup`))
   server.kill("SIGTERM")
   const status = await ended
-  return { health, oddQuery, backup: backup.status, status, sources: fromSources(err.split("\n")), compiled: Number(/COMPILED (\d+)/.exec(err)?.[1]) }
+  return {
+    health,
+    oddQuery,
+    backup: backup.status,
+    status,
+    sources: fromSources(err.split("\n")),
+    compiled: Number(/COMPILED (\d+)/.exec(err)?.[1])
+  }
 }
 
 describe("npm run build", () => {
@@ -91,19 +153,29 @@ describe("npm run build", () => {
       cpSync(dist, join(release, "apps", app, "dist"), { recursive: true })
       cpSync(join(root, "apps", app, "bin"), join(release, "apps", app, "bin"), { recursive: true })
       cpSync(join(root, "apps", app, "package.json"), join(release, "apps", app, "package.json"))
-      assert.deepEqual(readdirSync(join(root, "apps", app)).filter((name) => name.startsWith("dist-")), [])
+      assert.deepEqual(
+        readdirSync(join(root, "apps", app)).filter((name) => name.startsWith("dist-")),
+        []
+      )
     }
     mkdirSync(join(release, "node_modules/.bin"), { recursive: true })
     symlinkSync(process.execPath, join(release, "node_modules/.bin/node"))
     const licences = readFileSync(join(root, "apps/verify/dist/LICENSES.txt"), "utf8")
     assert.match(licences, /@noble\/hashes [\d.]+ \(MIT\)[^]*Permission is hereby granted/)
-    assert.deepEqual([...licences.matchAll(/^(\S+) [\d.]+ \(.*\)$/gm)].map(([, name]) => name), ["@noble/ed25519", "@noble/hashes"])
+    assert.deepEqual(
+      [...licences.matchAll(/^(\S+) [\d.]+ \(.*\)$/gm)].map(([, name]) => name),
+      ["@noble/ed25519", "@noble/hashes"]
+    )
   })
 
   it("joins the SMTP connection of nodemailer, which is loaded with the first letter", () => {
     const dist = join(root, "apps/server/dist")
     const [chunk] = readdirSync(dist).filter((name) => /^smtp-connection-[\w-]+\.js$/.test(name))
-    const loaded = build("--input-type=module", "--eval", `console.log(typeof (await import("${join(dist, chunk!)}")).default)`)
+    const loaded = build(
+      "--input-type=module",
+      "--eval",
+      `console.log(typeof (await import("${join(dist, chunk!)}")).default)`
+    )
     assert.deepEqual([loaded.stdout, loaded.status], ["function\n", 0])
     assert.match(readFileSync(join(dist, "LICENSES.txt"), "utf8"), /^nodemailer [\d.]+ \(MIT-0\)$/m)
   })
@@ -111,7 +183,7 @@ describe("npm run build", () => {
   it("changes nothing in a checkout: its sources run, and so does every edit of them", () => {
     const file = join(root, "apps/server/src/cli/help.ts")
     const text = readFileSync(file, "utf8")
-    writeFileSync(file, text.replace("\"0.1.0\"", "\"0.1.9\""))
+    writeFileSync(file, text.replace('"0.1.0"', '"0.1.9"'))
     const edited = run("flyball", "--version")
     assert.deepEqual([edited.out, fromSources(edited.loaded)], ["0.1.9\n", true])
     writeFileSync(file, text)
@@ -119,10 +191,27 @@ describe("npm run build", () => {
   })
 
   it("leaves a release what the sources are: it answers, its threads start, its schemas are compiled before they are used", async () => {
-    assert.deepEqual(await serveOnce(release, "data"), { health: 200, oddQuery: 422, backup: 0, status: 0, sources: false, compiled })
+    assert.deepEqual(await serveOnce(release, "data"), {
+      health: 200,
+      oddQuery: 422,
+      backup: 0,
+      status: 0,
+      sources: false,
+      compiled
+    })
     const config = runFrom(release, "flyball", "config")
     assert.deepEqual([config.status, config.err, fromSources(config.loaded)], [0, "", false])
-    const exported = runFrom(release, "flyball", "export", "--kind", "full", "--disclose", "all", "--out", join(root, "a.evp"))
+    const exported = runFrom(
+      release,
+      "flyball",
+      "export",
+      "--kind",
+      "full",
+      "--disclose",
+      "all",
+      "--out",
+      join(root, "a.evp")
+    )
     assert.deepEqual([exported.status, fromSources(exported.loaded)], [0, false], exported.err)
     const vkey = runFrom(release, "flyball", "vkey").out.trim()
     const verified = runFrom(release, "flyball-verify", join(root, "a.evp"), "--vkey", vkey, "--threads", "2")
@@ -135,7 +224,7 @@ describe("npm run build", () => {
 
   it("fails in one sentence, and leaves what was joined before", () => {
     const before = readdirSync(join(root, "apps/server"), { recursive: true }).sort()
-    writeFileSync(join(root, "packages/storage-sql/src/sqlite/worker.ts"), "import \"./not-there.ts\"\n")
+    writeFileSync(join(root, "packages/storage-sql/src/sqlite/worker.ts"), 'import "./not-there.ts"\n')
     const failed = build()
     assert.notStrictEqual(failed.status, 0)
     assert.match(failed.stderr, /^build: .+not-there.+\n$/)

@@ -8,10 +8,12 @@ import type { Program } from "./programs.ts"
 /**
  * Writes the joined program into a folder.
  *
- * Not minified, so that a stack trace names functions and the lines around say which source they are from. Maps lie beside it for `NODE_OPTIONS=--enable-source-maps`:
+ * Not minified, so that a stack trace names functions and the lines around say which source they are from. Maps lie
+ * beside it for `NODE_OPTIONS=--enable-source-maps`:
  * reading them would take as long as half a start.
  *
- * - Fails: rejects when a module is missing, when a file that is started or read by name would not be found, and when a package brings no licence.
+ * - Fails: rejects when a module is missing, when a file that is started or read by name would not be found, and when a
+ *   package brings no licence.
  */
 export const joinProgram = async ({ copies, entries }: Program, folder: string, root: string): Promise<void> => {
   const modules: Array<string> = []
@@ -25,7 +27,15 @@ export const joinProgram = async ({ copies, entries }: Program, folder: string, 
     }
   })
   try {
-    await bundle.write({ dir: folder, format: "esm", sourcemap: true, minify: false, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js", comments: { legal: true } })
+    await bundle.write({
+      dir: folder,
+      format: "esm",
+      sourcemap: true,
+      minify: false,
+      entryFileNames: "[name].js",
+      chunkFileNames: "[name]-[hash].js",
+      comments: { legal: true }
+    })
   } finally {
     await bundle.close()
   }
@@ -34,7 +44,7 @@ export const joinProgram = async ({ copies, entries }: Program, folder: string, 
     cpSync(join(root, path), join(folder, name))
   }
   // Node is to read the files as modules wherever the folder is.
-  writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }\n")
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n')
   writeFileSync(join(folder, "LICENSES.txt"), licencesOf(modules))
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"))
 }
@@ -48,16 +58,35 @@ const checked = (modules: Array<string>, beside: ReadonlySet<string>): Plugin =>
     const text = readFileSync(path, "utf8")
     modules.push(path)
     const lost = packageFolder(path) === null ? calledToThrow(text) : []
-    if (lost.length > 0) throw new Error(`${basename(path)} calls ${lost.join(", ")} and takes no value: the joined program would leave the call out, and not throw what it throws. Take the value`)
+    if (lost.length > 0)
+      throw new Error(
+        `${basename(path)} calls ${lost.join(", ")} and takes no value: the joined program would leave the ` +
+          "call out, and not throw what it throws. Take the value"
+      )
     const missing = packageFolder(path) === null ? namesBeside(text).filter((name) => !beside.has(name)) : []
-    if (missing.length > 0) throw new Error(`${basename(path)} looks for ${missing.join(", ")} beside itself, and nothing of that name is made. Add it to scripts/build/programs.ts`)
+    if (missing.length > 0)
+      throw new Error(
+        `${basename(path)} looks for ${missing.join(", ")} beside itself, and nothing of that name is made. ` +
+          "Add it to scripts/build/programs.ts"
+      )
     return text
   }
 })
 
-/** Statements that are called for nothing but what they may throw, of functions that the bundler holds to have no effect. */
-export const calledToThrow = (text: string): ReadonlyArray<string> => text.split("\n").flatMap((line) => /^\s*(?:void )?((?:en|de)codeURI(?:Component)?|String\.(?:fromCodePoint|raw))\(/.exec(line)?.[1] ?? [])
+/**
+ * Statements that are called for nothing but what they may throw, of functions that the bundler holds to have no
+ * effect.
+ */
+export const calledToThrow = (text: string): ReadonlyArray<string> =>
+  text
+    .split("\n")
+    .flatMap(
+      (line) => /^\s*(?:void )?((?:en|de)codeURI(?:Component)?|String\.(?:fromCodePoint|raw))\(/.exec(line)?.[1] ?? []
+    )
 
 /** The files that a module finds by its own address, as they are called once they are joined. */
 export const namesBeside = (text: string): ReadonlyArray<string> =>
-  text.split("\n").filter((line) => line.includes("import.meta.url")).flatMap((line) => [...line.matchAll(/"\.\/([\w./-]+)\.(ts|js)"/g)].map((match) => `${match[1]}.js`))
+  text
+    .split("\n")
+    .filter((line) => line.includes("import.meta.url"))
+    .flatMap((line) => [...line.matchAll(/"\.\/([\w./-]+)\.(ts|js)"/g)].map((match) => `${match[1]}.js`))

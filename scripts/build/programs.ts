@@ -1,10 +1,16 @@
-/** What `npm run build` joins: each app, the files that it starts or reads by name, and nothing else. Paths are from the root. */
+/**
+ * What `npm run build` joins: each app, the files that it starts or reads by name, and nothing else. Paths are from the
+ * root.
+ */
 
 /** A program and its threads. */
 export interface Program {
   /** The app's folder; what is made goes to `dist` in it. */
   readonly app: string
-  /** Files that are started by name, `main` among them. A thread keeps its name: whoever starts it looks for it beside itself. */
+  /**
+   * Files that are started by name, `main` among them. A thread keeps its name: whoever starts it looks for it beside
+   * itself.
+   */
   readonly entries: { readonly main: string; readonly [name: string]: string }
   /** Files that are read at run time, and where they are looked for beside the program. */
   readonly copies: { readonly [name: string]: string }
@@ -26,10 +32,15 @@ export const programs: ReadonlyArray<Program> = [
     copies: {
       "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql",
       "migrations/0002-outbox.sql": "packages/storage-sql/src/postgres/migrations/0002-outbox.sql",
-      "migrations/0003-deliveries-by-event.sql": "packages/storage-sql/src/postgres/migrations/0003-deliveries-by-event.sql",
+      "migrations/0003-deliveries-by-event.sql":
+        "packages/storage-sql/src/postgres/migrations/0003-deliveries-by-event.sql",
       "migrations/0004-in-flight.sql": "packages/storage-sql/src/postgres/migrations/0004-in-flight.sql",
       "demo/starter.ndjson": "fixtures/traces/starter.ndjson"
     }
   },
-  { app: "apps/verify", entries: { main: "apps/verify/src/main.ts", "check-worker": checkWorker }, copies: { "help.txt": "apps/verify/src/help.txt" } }
+  {
+    app: "apps/verify",
+    entries: { main: "apps/verify/src/main.ts", "check-worker": checkWorker },
+    copies: { "help.txt": "apps/verify/src/help.txt" }
+  }
 ]

@@ -1,29 +1,51 @@
 import { assert, describe, it } from "vitest"
 import { checkFloors, closureOf, folderCycles, importsOf } from "./floors.ts"
 
-const messagesOf = (path: string, text: string): ReadonlyArray<string> => checkFloors([{ path, text }]).map((violation) => `${violation.line}: ${violation.message}`)
+const messagesOf = (path: string, text: string): ReadonlyArray<string> =>
+  checkFloors([{ path, text }]).map((violation) => `${violation.line}: ${violation.message}`)
 
 describe("import floors", () => {
   it("lets imports go down", () => {
-    assert.deepEqual(messagesOf("packages/core/src/a.ts", `import { x } from "@flyball/evidence"\nimport type { Effect } from "effect"\nimport { y } from "./b.ts"\n`), [])
+    assert.deepEqual(
+      messagesOf(
+        "packages/core/src/a.ts",
+        `import { x } from "@flyball/evidence"\nimport type { Effect } from "effect"\nimport { y } from "./b.ts"\n`
+      ),
+      []
+    )
   })
   it("finds an import that goes up, and names its line", () => {
     assert.deepEqual(messagesOf("packages/evidence/src/a.ts", `\nimport {\n  Effect\n} from "effect"\n`).length, 1)
-    assert.match(messagesOf("packages/core/src/a.ts", `const a = 1\nimport { DatabaseSync } from "node:sqlite"\n`)[0]!, /^2: imports node:sqlite/)
-    assert.match(messagesOf("packages/core/src/a.ts", `const x = await import("@flyball/storage-sql")`)[0]!, /@flyball\/storage-sql/)
+    assert.match(
+      messagesOf("packages/core/src/a.ts", `const a = 1\nimport { DatabaseSync } from "node:sqlite"\n`)[0]!,
+      /^2: imports node:sqlite/
+    )
+    assert.match(
+      messagesOf("packages/core/src/a.ts", `const x = await import("@flyball/storage-sql")`)[0]!,
+      /@flyball\/storage-sql/
+    )
   })
   it("finds a relative import into another package", () => {
-    assert.match(messagesOf("packages/core/src/a.ts", `import { x } from "../../evidence/src/bytes.ts"`)[0]!, /by its name/)
+    assert.match(
+      messagesOf("packages/core/src/a.ts", `import { x } from "../../evidence/src/bytes.ts"`)[0]!,
+      /by its name/
+    )
   })
   it("keeps envelope and rules free of Effect and of core", () => {
-    assert.deepEqual(messagesOf("packages/rules/src/a.ts", `import { x } from "./b.ts"\nimport { y } from "@flyball/envelope"`), [])
+    assert.deepEqual(
+      messagesOf("packages/rules/src/a.ts", `import { x } from "./b.ts"\nimport { y } from "@flyball/envelope"`),
+      []
+    )
     assert.equal(messagesOf("packages/rules/src/a.ts", `import { x } from "@flyball/core"`).length, 1)
     assert.equal(messagesOf("packages/envelope/src/a.ts", `import { Effect } from "effect"`).length, 1)
     assert.equal(messagesOf("packages/envelope/src/a.ts", `import { x } from "@flyball/rules"`).length, 1)
   })
   it("keeps the folders of core in their order", () => {
     assert.deepEqual(messagesOf("packages/core/src/chain/a.ts", `import { x } from "../storage/b.ts"`), [])
-    assert.match(messagesOf("packages/core/src/chain/a.ts", `import { x } from "../registry/b.ts"`)[0]!, /registry is above chain/)
+    assert.match(
+      messagesOf("packages/core/src/chain/a.ts", `import { x } from "../registry/b.ts"`)[0]!,
+      /registry is above chain/
+    )
   })
   it("finds folders that import values from each other in a circle", () => {
     const files = [
@@ -32,12 +54,21 @@ describe("import floors", () => {
       { path: "packages/core/src/registry/models/d.ts", text: `import { c } from "../agents/c.ts"` }
     ]
     assert.deepEqual(folderCycles(files), [["registry/agents", "registry/identity"]])
-    const typed = { path: "packages/core/src/registry/identity/b.ts", text: `import type { C } from "../agents/c.ts"\nimport { type D } from "../agents/d.ts"` }
+    const typed = {
+      path: "packages/core/src/registry/identity/b.ts",
+      text: `import type { C } from "../agents/c.ts"\nimport { type D } from "../agents/d.ts"`
+    }
     assert.deepEqual(folderCycles([files[0]!, typed, files[2]!]), [])
   })
   it("keeps the browser entry of evidence away from its node entry", () => {
     assert.equal(messagesOf("packages/evidence/src/a.ts", `import { x } from "./node/crypto.ts"`).length, 1)
-    assert.deepEqual(messagesOf("packages/evidence/src/node/a.ts", `import { x } from "../bytes.ts"\nimport { hash } from "node:crypto"`), [])
+    assert.deepEqual(
+      messagesOf(
+        "packages/evidence/src/node/a.ts",
+        `import { x } from "../bytes.ts"\nimport { hash } from "node:crypto"`
+      ),
+      []
+    )
   })
   it("finds clocks, randomness and the environment below the apps, outside comments", () => {
     assert.equal(messagesOf("packages/core/src/a.ts", `const t = Date.now()\nconst r = Math.random()`).length, 2)
@@ -49,11 +80,24 @@ describe("import floors", () => {
     assert.equal(messagesOf("elsewhere/a.ts", ``).length, 1)
   })
   it("reads multi-line and bare imports, and re-exports", () => {
-    assert.deepEqual(importsOf(`import "a"\nimport {\n b\n} from "b"\nexport * from "c"\nexport const d = 1`).map((found) => found.name), ["a", "b", "c"])
+    assert.deepEqual(
+      importsOf(`import "a"\nimport {\n b\n} from "b"\nexport * from "c"\nexport const d = 1`).map(
+        (found) => found.name
+      ),
+      ["a", "b", "c"]
+    )
   })
   it("follows a closure through workspace packages", () => {
-    const files = new Map([["apps/verify/src/main.ts", `import { v } from "@flyball/evidence"`], ["packages/evidence/src/index.ts", `export * from "./a.ts"`], ["packages/evidence/src/a.ts", `import { Effect } from "effect"`]])
-    const closure = closureOf(files, "apps/verify/src/main.ts", new Map([["@flyball/evidence", "packages/evidence/src/index.ts"]]))
+    const files = new Map([
+      ["apps/verify/src/main.ts", `import { v } from "@flyball/evidence"`],
+      ["packages/evidence/src/index.ts", `export * from "./a.ts"`],
+      ["packages/evidence/src/a.ts", `import { Effect } from "effect"`]
+    ])
+    const closure = closureOf(
+      files,
+      "apps/verify/src/main.ts",
+      new Map([["@flyball/evidence", "packages/evidence/src/index.ts"]])
+    )
     assert.deepEqual(closure.modules, ["effect"])
     assert.equal(closure.paths.length, 3)
   })

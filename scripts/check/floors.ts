@@ -125,7 +125,9 @@ export const coreOrder: ReadonlyArray<string> = [
   "governor"
 ]
 
-/** Packages in which no folders may import values from each other in a circle. Entry files (`index.ts`) do not count. */
+/**
+ * Packages in which no folders may import values from each other in a circle. Entry files (`index.ts`) do not count.
+ */
 export const packagesWithoutCycles: ReadonlyArray<string> = ["packages/core/", "packages/envelope/", "packages/rules/"]
 
 /** A source file as the check reads it: its path from the root, with `/`, and its text. */
@@ -241,7 +243,9 @@ export const checkFloors = (files: ReadonlyArray<SourceFile>): ReadonlyArray<Vio
     return [...checkImports(file, floor), ...world, ...skipped]
   })
 
-/** The folder that counts for circles: up to two levels below `src`, the files of a folder and its sub-folders as one. */
+/**
+ * The folder that counts for circles: up to two levels below `src`, the files of a folder and its sub-folders as one.
+ */
 const roomOf = (path: string): string => {
   const inside = path.slice(packageOf(path).length).split("/").slice(1, -1)
   return inside.slice(0, path.startsWith("packages/core/") ? 2 : 1).join("/")
@@ -300,7 +304,10 @@ const components = (edges: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyAr
   return [...found.values()]
 }
 
-/** The files that `entry` reaches, and the outside modules they import. Workspace packages are followed through `entries`. */
+/**
+ * The files that `entry` reaches, and the outside modules they import. Workspace packages are followed through
+ * `entries`.
+ */
 export const closureOf = (
   files: ReadonlyMap<string, string>,
   entry: string,

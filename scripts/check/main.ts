@@ -1,4 +1,6 @@
-/** `npm run check`: types, lint, import floors, the verifier's closure, the lock file. Prints what is wrong and exits 1. */
+/**
+ * `npm run check`: types, lint, import floors, the verifier's closure, the lock file. Prints what is wrong and exits 1.
+ */
 import { spawnSync } from "node:child_process"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
@@ -10,9 +12,14 @@ const problems: Array<string> = []
 
 const run = (name: string, program: string, args: ReadonlyArray<string>): void => {
   const startedAt = performance.now()
-  const result = spawnSync(process.execPath, [join(root, "node_modules", program), ...args], { cwd: root, encoding: "utf8" })
+  const result = spawnSync(process.execPath, [join(root, "node_modules", program), ...args], {
+    cwd: root,
+    encoding: "utf8"
+  })
   if (result.status !== 0) problems.push(`${name}:\n${result.stdout}${result.stderr}`)
-  console.log(`${result.status === 0 ? "ok  " : "FAIL"} ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+  console.log(
+    `${result.status === 0 ? "ok  " : "FAIL"} ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`
+  )
 }
 
 const report = (name: string, found: ReadonlyArray<string>): void => {
@@ -20,17 +27,30 @@ const report = (name: string, found: ReadonlyArray<string>): void => {
   console.log(`${found.length === 0 ? "ok  " : "FAIL"} ${name}`)
 }
 
-const sources = globSync(["packages/**/*.ts", "apps/**/*.ts", "property-tests/**/*.ts", "benchmarks/**/*.ts", "scripts/**/*.ts"], {
-  cwd: root, exclude: ["**/node_modules/**", "**/dist/**"]
-}).map((path) => path.split("\\").join("/")).sort().map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
+const sources = globSync(
+  ["packages/**/*.ts", "apps/**/*.ts", "property-tests/**/*.ts", "benchmarks/**/*.ts", "scripts/**/*.ts"],
+  {
+    cwd: root,
+    exclude: ["**/node_modules/**", "**/dist/**"]
+  }
+)
+  .map((path) => path.split("\\").join("/"))
+  .sort()
+  .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
 
 /** Package names and subpaths of the workspace, to their source files. */
 const workspaceEntries = (): ReadonlyMap<string, string> => {
   const entries = new Map<string, string>()
   for (const manifestPath of globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: root })) {
-    const manifest = JSON.parse(readFileSync(join(root, manifestPath), "utf8")) as { name: string; exports: Record<string, string> }
+    const manifest = JSON.parse(readFileSync(join(root, manifestPath), "utf8")) as {
+      name: string
+      exports: Record<string, string>
+    }
     for (const [subpath, file] of Object.entries(manifest.exports)) {
-      entries.set(posix.join(manifest.name, subpath), posix.join(posix.dirname(manifestPath.split("\\").join("/")), file))
+      entries.set(
+        posix.join(manifest.name, subpath),
+        posix.join(posix.dirname(manifestPath.split("\\").join("/")), file)
+      )
     }
   }
   return entries
@@ -38,27 +58,62 @@ const workspaceEntries = (): ReadonlyMap<string, string> => {
 
 run("types", "typescript/bin/tsc", ["-p", "tsconfig.json"])
 run("lint", "oxlint/bin/oxlint", ["--deny-warnings", "packages", "apps", "property-tests", "scripts", "benchmarks"])
-report("import floors", checkFloors(sources).map((violation) => `${violation.path}:${violation.line} ${violation.message}`))
+run("format", "oxfmt/bin/oxfmt", [
+  "--check",
+  ...sources.map(({ path }) => path),
+  ...globSync(["apps/*/bin/*.cjs", "scripts/**/*.cjs"], { cwd: root })
+])
+report(
+  "import floors",
+  checkFloors(sources).map((violation) => `${violation.path}:${violation.line} ${violation.message}`)
+)
 
-report("no folders that import each other in a circle", packagesWithoutCycles.flatMap((folder) =>
-  folderCycles(sources.filter((file) => file.path.startsWith(folder))).map((cycle) => `${folder}src: ${cycle.join(", ")}`)))
+report(
+  "no folders that import each other in a circle",
+  packagesWithoutCycles.flatMap((folder) =>
+    folderCycles(sources.filter((file) => file.path.startsWith(folder))).map(
+      (cycle) => `${folder}src: ${cycle.join(", ")}`
+    )
+  )
+)
 
 const entry = "apps/verify/src/main.ts"
 const closure = closureOf(new Map(sources.map((file) => [file.path, file.text])), entry, workspaceEntries())
 report("the verifier's import closure", [
   ...(existsSync(join(root, entry)) ? [] : [`${entry} is missing`]),
-  ...closure.modules.filter((name) => !name.startsWith("node:") && !name.startsWith("@noble/")).map((name) => `${entry} reaches ${name}; only evidence, envelope, rules, @noble and node modules may be reached`)
+  ...closure.modules
+    .filter((name) => !name.startsWith("node:") && !name.startsWith("@noble/"))
+    .map((name) => `${entry} reaches ${name}; only evidence, envelope, rules, @noble and node modules may be reached`)
 ])
 
 const lock = readFileSync(join(root, "package-lock.json"), "utf8")
-report("lock file without download addresses", lock.split("\n").flatMap((line, index) => /"resolved": "(https?|git)/.test(line) ? [`package-lock.json:${index + 1} names a download address`] : []))
+report(
+  "lock file without download addresses",
+  lock
+    .split("\n")
+    .flatMap((line, index) =>
+      /"resolved": "(https?|git)/.test(line) ? [`package-lock.json:${index + 1} names a download address`] : []
+    )
+)
 
-const manifests = ["package.json", ...globSync(["packages/*/package.json", "apps/*/package.json", "property-tests/package.json"], { cwd: root })]
-report("exact versions", manifests.flatMap((path) => {
-  const manifest = JSON.parse(readFileSync(join(root, path), "utf8")) as Record<string, Record<string, string> | undefined>
-  return ["dependencies", "devDependencies", "optionalDependencies"].flatMap((group) =>
-    Object.entries(manifest[group] ?? {}).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)).map(([name, version]) => `${path}: ${name} is ${version}; pin one exact version`))
-}))
+const manifests = [
+  "package.json",
+  ...globSync(["packages/*/package.json", "apps/*/package.json", "property-tests/package.json"], { cwd: root })
+]
+report(
+  "exact versions",
+  manifests.flatMap((path) => {
+    const manifest = JSON.parse(readFileSync(join(root, path), "utf8")) as Record<
+      string,
+      Record<string, string> | undefined
+    >
+    return ["dependencies", "devDependencies", "optionalDependencies"].flatMap((group) =>
+      Object.entries(manifest[group] ?? {})
+        .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        .map(([name, version]) => `${path}: ${name} is ${version}; pin one exact version`)
+    )
+  })
+)
 
 if (problems.length > 0) {
   console.error(`\n${problems.join("\n\n")}`)

@@ -1,4 +1,7 @@
-/** The demo's chapter on bounds: an envelope for an agent, its real tool calls evaluated, and every verdict made again from a pack. */
+/**
+ * The demo's chapter on bounds: an envelope for an agent, its real tool calls evaluated, and every verdict made again
+ * from a pack.
+ */
 import { readFileSync, writeFileSync } from "node:fs"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { openPack, sealPack } from "@flyball/testkit"
@@ -14,7 +17,14 @@ export interface Bounded {
   readonly evaluations: number
   readonly outcomes: ReadonlyArray<readonly [outcome: string, count: number]>
   readonly replay: { readonly status: number; readonly statement: string }
-  readonly altered: { readonly status: number; readonly integrity: string; readonly authenticity: string; readonly verdict: string; readonly reason: string; readonly isTheOne: boolean }
+  readonly altered: {
+    readonly status: number
+    readonly integrity: string
+    readonly authenticity: string
+    readonly verdict: string
+    readonly reason: string
+    readonly isTheOne: boolean
+  }
 }
 
 /** One call that the agent made. */
@@ -24,12 +34,22 @@ export interface ToolCall {
   readonly ref: string
 }
 
-const looks = ["calculate", "find_user_id_by_email", "find_user_id_by_name_zip", "get_order_details", "get_product_details", "get_user_details"]
+const looks = [
+  "calculate",
+  "find_user_id_by_email",
+  "find_user_id_by_name_zip",
+  "get_order_details",
+  "get_product_details",
+  "get_user_details"
+]
 const changes = ["exchange_delivered_order_items", "modify_pending_order_items"]
 const returns = ["cancel_pending_order", "return_delivered_order_items"]
 const tools = [...looks, ...changes, ...returns, "modify_user_address"]
 
-/** What the agent may do alone. `largest` is where the review of large returns begins, and the mistake to plant: one too high leaves a gap. */
+/**
+ * What the agent may do alone. `largest` is where the review of large returns begins, and the mistake to plant: one too
+ * high leaves a gap.
+ */
 const envelopeOf = (largest: number) => ({
   semantics: "envelope/1",
   signals: {
@@ -41,9 +61,30 @@ const envelopeOf = (largest: number) => ({
   rules: [
     { id: "look", outcome: "allow", when: [{ signal: "tool", in: looks }] },
     { id: "change", outcome: "allow", when: [{ signal: "tool", in: changes }] },
-    { id: "money_back", outcome: "allow", when: [{ signal: "tool", in: returns }, { signal: "items", lte: 2 }] },
-    { id: "large", outcome: "require_review", when: [{ signal: "tool", in: returns }, { signal: "items", gte: largest }] },
-    { id: "often", outcome: "require_review", when: [{ signal: "tool", in: returns }, { meter: "money_back", after_gt: 1 }] },
+    {
+      id: "money_back",
+      outcome: "allow",
+      when: [
+        { signal: "tool", in: returns },
+        { signal: "items", lte: 2 }
+      ]
+    },
+    {
+      id: "large",
+      outcome: "require_review",
+      when: [
+        { signal: "tool", in: returns },
+        { signal: "items", gte: largest }
+      ]
+    },
+    {
+      id: "often",
+      outcome: "require_review",
+      when: [
+        { signal: "tool", in: returns },
+        { meter: "money_back", after_gt: 1 }
+      ]
+    },
     { id: "identity", outcome: "deny", when: [{ signal: "tool", in: ["modify_user_address"] }] }
   ],
   default: { outcome: "deny" },
@@ -51,26 +92,52 @@ const envelopeOf = (largest: number) => ({
 })
 
 const itemsOf = (args: unknown): number => {
-  const items = typeof args === "object" && args !== null ? (args as { readonly item_ids?: unknown }).item_ids : undefined
+  const items =
+    typeof args === "object" && args !== null ? (args as { readonly item_ids?: unknown }).item_ids : undefined
   return Array.isArray(items) ? items.length : 0
 }
 
 /** Bounds an agent and evaluates what it did. `exportPack` writes a pack into the folder and answers its file. */
 export const bound = async (
-  { agent, calls, folder, key, server, vkey }: { readonly agent: { readonly id: string; readonly name: string }; readonly calls: ReadonlyArray<ToolCall>; readonly folder: string; readonly key: string; readonly server: RunningServer; readonly vkey: string },
+  {
+    agent,
+    calls,
+    folder,
+    key,
+    server,
+    vkey
+  }: {
+    readonly agent: { readonly id: string; readonly name: string }
+    readonly calls: ReadonlyArray<ToolCall>
+    readonly folder: string
+    readonly key: string
+    readonly server: RunningServer
+    readonly vkey: string
+  },
   exportPack: (name: string, request: unknown) => Promise<string>
 ): Promise<Bounded> => {
   const ask = async (token: string, method: string, path: string, expected: number, body?: unknown) => {
     const { bytes, json, status } = await server.call(method, `/api/v1/${path}`, token, body)
-    if (status !== expected) throw new Error(`${method} ${path} answered ${status}, not ${expected}: ${new TextDecoder().decode(bytes).slice(0, 500)}`)
+    if (status !== expected)
+      throw new Error(
+        `${method} ${path} answered ${status}, not ${expected}: ${new TextDecoder().decode(bytes).slice(0, 500)}`
+      )
     return json
   }
-  const person = async (name: string): Promise<string> => (await server.flyball("token", "--role", "governor", "--sub", name)).stdout.trim()
+  const person = async (name: string): Promise<string> =>
+    (await server.flyball("token", "--role", "governor", "--sub", name)).stdout.trim()
   const [ann, ben] = [await person("ann"), await person("ben")]
 
-  await ask(ann, "POST", `agents/${agent.id}/transfer-ownership`, 200, { owner_name: "Ada Lovelace", owner_email: "ada@example.org" })
+  await ask(ann, "POST", `agents/${agent.id}/transfer-ownership`, 200, {
+    owner_name: "Ada Lovelace",
+    owner_email: "ada@example.org"
+  })
   await ask(ann, "POST", `agents/${agent.id}/activate`, 200)
-  const { id } = await ask(ann, "POST", "bound/envelopes", 201, { name: "Returns and cancellations", agent_id: agent.id, envelope: envelopeOf(4) })
+  const { id } = await ask(ann, "POST", "bound/envelopes", 201, {
+    name: "Returns and cancellations",
+    agent_id: agent.id,
+    envelope: envelopeOf(4)
+  })
   const lint = await ask(ann, "POST", `bound/envelopes/${id}/lint`, 200, {})
   const mistake = lint.findings.find((finding: { level: string }) => finding.level === "error")
   const refused = await server.call("POST", `/api/v1/bound/envelopes/${id}/publish`, ben, {})
@@ -83,18 +150,33 @@ export const bound = async (
   const counts = new Map<string, number>()
   let denied = -1
   for (const { action, args, ref } of calls) {
-    const made = await ask(key, "POST", "bound/evaluations", 201, { agent_id: agent.id, client_ref: ref, action, signals: { tool: action, items: itemsOf(args) } })
+    const made = await ask(key, "POST", "bound/evaluations", 201, {
+      agent_id: agent.id,
+      client_ref: ref,
+      action,
+      signals: { tool: action, items: itemsOf(args) }
+    })
     counts.set(made.outcome, (counts.get(made.outcome) ?? 0) + 1)
     if (made.outcome === "deny") denied = made.seq
   }
 
   const file = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
   const good = await verify(file, "--vkey", vkey, "--replay", "--json")
-  // The operator has the key. Nothing that is sealed with it can tell that it was sealed a second time, except what it says.
+  // The operator has the key. Nothing that is sealed with it can tell that it was sealed a second time, except what it
+  // says.
   const signing = parsePrivateKey(readFileSync(`${folder}/signing.key`, "utf8"))
   if (typeof signing === "string") throw new Error(signing)
   const opened = openPack(readFileSync(file))
-  const { pack } = await sealPack(nodeCrypto, { ...opened, records: opened.records.map((record, seq) => (seq === denied ? { ...record, body: { ...record.body, outcome: "allow" } } : record)) }, signing.seed)
+  const { pack } = await sealPack(
+    nodeCrypto,
+    {
+      ...opened,
+      records: opened.records.map((record, seq) =>
+        seq === denied ? { ...record, body: { ...record.body, outcome: "allow" } } : record
+      )
+    },
+    signing.seed
+  )
   writeFileSync(`${folder}/altered.evp`, pack)
   const bad = await verify(`${folder}/altered.evp`, "--vkey", vkey, "--replay", "--json")
   const report = JSON.parse(bad.stdout)
@@ -107,18 +189,40 @@ export const bound = async (
     evaluations: calls.length,
     outcomes: [...counts].sort(([a], [b]) => (a < b ? -1 : 1)),
     replay: { status: good.status, statement: JSON.parse(good.stdout).replay.statement },
-    altered: { status: bad.status, integrity: report.verdicts.integrity, authenticity: report.verdicts.authenticity, verdict: mismatch.verdict, reason: mismatch.reason, isTheOne: mismatch.seq === denied && report.replay.mismatches.length === 1 }
+    altered: {
+      status: bad.status,
+      integrity: report.verdicts.integrity,
+      authenticity: report.verdicts.authenticity,
+      verdict: mismatch.verdict,
+      reason: mismatch.reason,
+      isTheOne: mismatch.seq === denied && report.replay.mismatches.length === 1
+    }
   }
 }
 
 /** Its lines of the page. */
-export const boundLines = ({ agent, alone, altered, evaluations, mistake, newlyAllowed, outcomes, replay }: Bounded): ReadonlyArray<string> => [
-  `An envelope was written for ${agent}: it may look things up, change orders, and give money back for up to 2 items, once a day.`,
-  `Its first draft had a gap (${mistake.code}), so nobody could publish it (${mistake.refused}). An example: ${mistake.example}`,
-  `Corrected, it newly allows ${newlyAllowed} kinds of action, so its author alone could not publish it (${alone}); a second person did.`,
-  `The agent's ${evaluations} real tool calls were then evaluated: ${outcomes.map(([outcome, count]) => `${count} ${outcome}`).join(", ")}.`,
+export const boundLines = ({
+  agent,
+  alone,
+  altered,
+  evaluations,
+  mistake,
+  newlyAllowed,
+  outcomes,
+  replay
+}: Bounded): ReadonlyArray<string> => [
+  `An envelope was written for ${agent}: it may look things up, change orders, and give money back for up to 2 ` +
+    "items, once a day.",
+  `Its first draft had a gap (${mistake.code}), so nobody could publish it (${mistake.refused}). An example: ` +
+    `${mistake.example}`,
+  `Corrected, it newly allows ${newlyAllowed} kinds of action, so its author alone could not publish it ` +
+    `(${alone}); a second person did.`,
+  `The agent's ${evaluations} real tool calls were then evaluated: ` +
+    `${outcomes.map(([outcome, count]) => `${count} ${outcome}`).join(", ")}.`,
   `Every verdict was made again offline, from a pack (flyball-verify --replay, exit status ${replay.status}):`,
   ...replay.statement.split("; ").map((sentence, place, all) => `  ${sentence}${place < all.length - 1 ? ";" : ""}`),
-  `Then the operator changed one recorded deny to allow and sealed the whole chain anew with its own key. The verifier (exit status ${altered.status}) says:`,
-  `  integrity ${altered.integrity}, authenticity ${altered.authenticity}, and yet ${altered.isTheOne ? "of this one evaluation" : "of others too"}: ${altered.verdict}. ${altered.reason}`
+  "Then the operator changed one recorded deny to allow and sealed the whole chain anew with its own key. The " +
+    `verifier (exit status ${altered.status}) says:`,
+  `  integrity ${altered.integrity}, authenticity ${altered.authenticity}, and yet ` +
+    `${altered.isTheOne ? "of this one evaluation" : "of others too"}: ${altered.verdict}. ${altered.reason}`
 ]

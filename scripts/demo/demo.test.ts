@@ -12,7 +12,10 @@ describe("the demo", () => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-demo-test-"))
     try {
       const page = pageOf(await tellStory(folder, () => {}))
-      assert.equal(page, readFileSync(fileURLToPath(new URL("../../fixtures/reports/demo.txt", import.meta.url)), "utf8"))
+      assert.equal(
+        page,
+        readFileSync(fileURLToPath(new URL("../../fixtures/reports/demo.txt", import.meta.url)), "utf8")
+      )
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

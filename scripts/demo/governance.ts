@@ -8,7 +8,13 @@ import { type RunningServer, startServer } from "./server.ts"
 export interface Governed {
   readonly card: { readonly agent: string; readonly verdict: string; readonly forged: string }
   readonly transferred: { readonly agent: string; readonly owner: string }
-  readonly orphan: { readonly agent: string; readonly refused: string; readonly suspended: string; readonly reason: string; readonly by: string }
+  readonly orphan: {
+    readonly agent: string
+    readonly refused: string
+    readonly suspended: string
+    readonly reason: string
+    readonly by: string
+  }
 }
 
 /** Where the demo's server looks for keys that vouch for agents. */
@@ -18,8 +24,14 @@ export const trustFolderOf = (folder: string): string => `${folder}/trust`
 export const makeVoucher = (folder: string) => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519")
   mkdirSync(trustFolderOf(folder), { mode: 0o700 })
-  writeFileSync(`${trustFolderOf(folder)}/directory.pem`, publicKey.export({ type: "spki", format: "pem" }), { mode: 0o600 })
-  return (card: string) => ({ card: Buffer.from(card).toString("base64"), signature: sign(null, Buffer.from(card), privateKey).toString("base64"), key_id: "directory" })
+  writeFileSync(`${trustFolderOf(folder)}/directory.pem`, publicKey.export({ type: "spki", format: "pem" }), {
+    mode: 0o600
+  })
+  return (card: string) => ({
+    card: Buffer.from(card).toString("base64"),
+    signature: sign(null, Buffer.from(card), privateKey).toString("base64"),
+    key_id: "directory"
+  })
 }
 
 interface Agent {
@@ -28,16 +40,28 @@ interface Agent {
 }
 
 /** Governs two agents, lets a week pass for the second, and answers a server that goes on. */
-export const govern = async (folder: string, server: RunningServer, admin: string, voucher: ReturnType<typeof makeVoucher>, [owned, orphan]: readonly [Agent, Agent]) => {
+export const govern = async (
+  folder: string,
+  server: RunningServer,
+  admin: string,
+  voucher: ReturnType<typeof makeVoucher>,
+  [owned, orphan]: readonly [Agent, Agent]
+) => {
   const act = async (what: string, path: string, body?: unknown) => {
     const { bytes, json, status } = await server.call("POST", `/api/v1/agents/${path}`, admin, body)
-    if (status >= 300 && status !== 409) throw new Error(`${what} answered ${status}: ${new TextDecoder().decode(bytes).slice(0, 500)}`)
+    if (status >= 300 && status !== 409)
+      throw new Error(`${what} answered ${status}: ${new TextDecoder().decode(bytes).slice(0, 500)}`)
     return json
   }
   const card = voucher(JSON.stringify({ name: owned.name, version: "1.0" }))
   const verdict = await act("a signed card", `${owned.id}/identity`, { signed_card: card })
-  const forged = await act("a card with another signature", `${owned.id}/identity`, { signed_card: { ...card, signature: Buffer.alloc(64, 1).toString("base64") } })
-  const { owner_name } = await act("a transfer", `${owned.id}/transfer-ownership`, { owner_name: "Grace Hopper", owner_email: "grace@example.org" })
+  const forged = await act("a card with another signature", `${owned.id}/identity`, {
+    signed_card: { ...card, signature: Buffer.alloc(64, 1).toString("base64") }
+  })
+  const { owner_name } = await act("a transfer", `${owned.id}/transfer-ownership`, {
+    owner_name: "Grace Hopper",
+    owner_email: "grace@example.org"
+  })
   await act("an activation", `${owned.id}/activate`)
   const { code, missing } = await act("the activation of an agent without an owner", `${orphan.id}/activate`)
 
@@ -47,9 +71,19 @@ export const govern = async (folder: string, server: RunningServer, admin: strin
   const after = (await again.call("GET", `/api/v1/agents/${orphan.id}`, admin)).json
   const [record] = (await again.call("GET", "/api/v1/chain/records?kind=agent.suspended", admin)).json
   const governed: Governed = {
-    card: { agent: owned.name, verdict: `${verdict.verdict} (${verdict.reason_code})`, forged: `${forged.verdict} (${forged.reason_code})` },
+    card: {
+      agent: owned.name,
+      verdict: `${verdict.verdict} (${verdict.reason_code})`,
+      forged: `${forged.verdict} (${forged.reason_code})`
+    },
     transferred: { agent: owned.name, owner: owner_name },
-    orphan: { agent: orphan.name, refused: `${code}: ${missing.join(", ")}`, suspended: String(suspended), reason: `${after.status}, ${after.suspended_reason}`, by: record.body.writer }
+    orphan: {
+      agent: orphan.name,
+      refused: `${code}: ${missing.join(", ")}`,
+      suspended: String(suspended),
+      reason: `${after.status}, ${after.suspended_reason}`,
+      by: record.body.writer
+    }
   }
   return { governed, server: again }
 }

@@ -10,34 +10,49 @@ export const pageOf = (figures: Figures): string => {
     "What Flyball just did",
     "=====================",
     "",
-    `It registered ${figures.agents.length} agents and sealed all ${figures.decisions} of their real decisions into one chain:`,
+    `It registered ${figures.agents.length} agents and sealed all ${figures.decisions} of their real decisions ` +
+      "into one chain:",
     ...figures.agents.map((agent) => `  - ${agent.name}: ${agent.decisions} decisions`),
-    `The first agent's decisions were then sent a second time. All ${figures.again} were recognised, none was recorded twice.`,
+    `The first agent's decisions were then sent a second time. All ${figures.again} were recognised, none was ` +
+      "recorded twice.",
     "",
-    `A key was minted, and a webhook that had asked for ${told.event} was told. Its receiver answered ${told.answers.join(", ")}: it was away twice, and took the event at attempt ${told.answers.length},`,
-    `six simulated minutes later. ${told.believed} requests, ${told.ids} event id, and the npm library standardwebhooks makes the same signature for each; the delivery ${told.state}.`,
+    `A key was minted, and a webhook that had asked for ${told.event} was told. Its receiver answered ` +
+      `${told.answers.join(", ")}: it was away twice, and took the event at attempt ${told.answers.length},`,
+    `six simulated minutes later. ${told.believed} requests, ${told.ids} event id, and the npm library ` +
+      `standardwebhooks makes the same signature for each; the delivery ${told.state}.`,
     "",
-    `${governed.card.agent} showed a card signed by a key that the server trusts: ${governed.card.verdict}. The same card with another signature: ${governed.card.forged}.`,
-    `${governed.transferred.owner} answers for it now, and it was activated. ${governed.orphan.agent} has no owner, so it was not (${governed.orphan.refused}).`,
-    `A simulated week later ${governed.orphan.suspended} agents that nobody answers for were suspended; it is ${governed.orphan.reason}, by ${governed.orphan.by}.`,
+    `${governed.card.agent} showed a card signed by a key that the server trusts: ${governed.card.verdict}. ` +
+      `The same card with another signature: ${governed.card.forged}.`,
+    `${governed.transferred.owner} answers for it now, and it was activated. ${governed.orphan.agent} has no ` +
+      `owner, so it was not (${governed.orphan.refused}).`,
+    `A simulated week later ${governed.orphan.suspended} agents that nobody answers for were suspended; it is ` +
+      `${governed.orphan.reason}, by ${governed.orphan.by}.`,
     "",
-    `One customer asked to be forgotten, so the part "${erased.name}" of record ${erased.seq} was erased. The chain now has`,
+    `One customer asked to be forgotten, so the part "${erased.name}" of record ${erased.seq} was erased. The ` +
+      "chain now has",
     `${figures.records} records and still adds up; the erasure is a record itself.`,
     "",
     `A full evidence pack was exported and checked offline with the pinned key (exit status ${full.status}):`,
-    `  integrity ${full.verdicts.integrity}, authenticity ${full.verdicts.authenticity}, completeness ${full.verdicts.completeness}, anchoring ${full.verdicts.anchoring}`,
-    `  ${full.counts.records} records; parts: ${full.counts.parts_disclosed} disclosed and matching, ${full.counts.parts_withheld} withheld, ${full.counts.parts_erased} erased`,
+    `  integrity ${full.verdicts.integrity}, authenticity ${full.verdicts.authenticity}, completeness ` +
+      `${full.verdicts.completeness}, anchoring ${full.verdicts.anchoring}`,
+    `  ${full.counts.records} records; parts: ${full.counts.parts_disclosed} disclosed and matching, ` +
+      `${full.counts.parts_withheld} withheld, ${full.counts.parts_erased} erased`,
     "",
     `A sparse pack, the records about ${sparse.agent} only and no part disclosed (exit status ${sparse.status}):`,
-    `  integrity ${sparse.verdicts.integrity}, authenticity ${sparse.verdicts.authenticity}, completeness ${sparse.verdicts.completeness}, anchoring ${sparse.verdicts.anchoring}`,
-    `  ${sparse.counts.records} records, each with its own proof; ${sparse.counts.parts_withheld} parts withheld, ${sparse.counts.parts_erased} erased`,
+    `  integrity ${sparse.verdicts.integrity}, authenticity ${sparse.verdicts.authenticity}, completeness ` +
+      `${sparse.verdicts.completeness}, anchoring ${sparse.verdicts.anchoring}`,
+    `  ${sparse.counts.records} records, each with its own proof; ${sparse.counts.parts_withheld} parts ` +
+      `withheld, ${sparse.counts.parts_erased} erased`,
     "",
-    `Then one byte of record ${tampered.changedSeq} in the full pack was changed, "ok" to "Ok". The verifier (exit status ${tampered.status}) says:`,
+    `Then one byte of record ${tampered.changedSeq} in the full pack was changed, "ok" to "Ok". The verifier ` +
+      `(exit status ${tampered.status}) says:`,
     `  integrity ${tampered.verdicts.integrity}, authenticity ${tampered.verdicts.authenticity}`,
     broken === undefined || broken.seq === null
       ? "  but it did not name the record"
-      : `  record ${broken.seq} was sealed after another record ${broken.seq - 1} than the one in the pack: record ${broken.seq - 1} was changed`,
-    `  findings: ${tampered.findings.map((finding) => finding.seq === null ? finding.code : `${finding.code} at record ${finding.seq}`).join(", ")}`,
+      : `  record ${broken.seq} was sealed after another record ${broken.seq - 1} than the one in the pack: ` +
+        `record ${broken.seq - 1} was changed`,
+    "  findings: " +
+      `${tampered.findings.map((finding) => (finding.seq === null ? finding.code : `${finding.code} at record ${finding.seq}`)).join(", ")}`,
     "",
     ...boundLines(figures.bounded),
     "",

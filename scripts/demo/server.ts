@@ -14,9 +14,16 @@ export interface Finished {
   readonly stderr: string
 }
 
-const finish = (file: string, args: ReadonlyArray<string>, environment: { readonly [name: string]: string }): Promise<Finished> =>
+const finish = (
+  file: string,
+  args: ReadonlyArray<string>,
+  environment: { readonly [name: string]: string }
+): Promise<Finished> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [file, ...args], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(process.execPath, [file, ...args], {
+      env: { ...process.env, ...environment },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
     let stdout = ""
     let stderr = ""
     child.stdout.on("data", (chunk) => (stdout += String(chunk)))
@@ -32,17 +39,36 @@ export const verify = (...args: ReadonlyArray<string>): Promise<Finished> => fin
 export interface RunningServer {
   readonly address: string
   readonly flyball: (...args: ReadonlyArray<string>) => Promise<Finished>
-  readonly call: (method: string, path: string, token: string, body?: unknown) => Promise<{ readonly status: number; readonly bytes: Uint8Array; readonly json: any }>
+  readonly call: (
+    method: string,
+    path: string,
+    token: string,
+    body?: unknown
+  ) => Promise<{ readonly status: number; readonly bytes: Uint8Array; readonly json: any }>
   readonly stop: () => Promise<number>
 }
 
-/** Starts a server on a free port with its store and keys in `folder`, and waits for its ready line. It logs nothing: days pass between two starts, and then it would tell that the clock is behind. */
+/**
+ * Starts a server on a free port with its store and keys in `folder`, and waits for its ready line. It logs nothing:
+ * days pass between two starts, and then it would tell that the clock is behind.
+ */
 export const startServer = async (folder: string): Promise<RunningServer> => {
   const environment = {
-    FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", FLYBALL_HOST: "127.0.0.1", FLYBALL_DATA_DIR: folder, FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`, FLYBALL_ORIGIN: "flyball.example/demo", FLYBALL_LOG_LEVEL: "silent",
-    FLYBALL_TRUST_STORE: `${folder}/trust`, FLYBALL_EGRESS_ALLOW: "127.0.0.1", FLYBALL_EGRESS_HTTP: "1"
+    FLYBALL_PORT: "0",
+    FLYBALL_DRAIN_MS: "0",
+    FLYBALL_HOST: "127.0.0.1",
+    FLYBALL_DATA_DIR: folder,
+    FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`,
+    FLYBALL_ORIGIN: "flyball.example/demo",
+    FLYBALL_LOG_LEVEL: "silent",
+    FLYBALL_TRUST_STORE: `${folder}/trust`,
+    FLYBALL_EGRESS_ALLOW: "127.0.0.1",
+    FLYBALL_EGRESS_HTTP: "1"
   }
-  const child = spawn(process.execPath, [mainFile, "serve"], { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] })
+  const child = spawn(process.execPath, [mainFile, "serve"], {
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "inherit"]
+  })
   const exited = new Promise<number>((resolve) => child.on("close", (status) => resolve(status ?? -1)))
   const address = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
@@ -57,12 +83,22 @@ export const startServer = async (folder: string): Promise<RunningServer> => {
     call: async (method, path, token, body) => {
       const response = await fetch(`${address}${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" })
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) })
       })
       const bytes = new Uint8Array(await response.arrayBuffer())
       const isJson = response.headers.get("content-type")?.includes("json") === true
-      return { status: response.status, bytes, json: isJson && !response.headers.get("content-type")!.includes("ndjson") ? JSON.parse(new TextDecoder().decode(bytes)) : null }
+      return {
+        status: response.status,
+        bytes,
+        json:
+          isJson && !response.headers.get("content-type")!.includes("ndjson")
+            ? JSON.parse(new TextDecoder().decode(bytes))
+            : null
+      }
     },
     stop: () => {
       child.kill("SIGTERM")

@@ -19,18 +19,35 @@ export interface Figures {
   readonly erased: { readonly seq: number; readonly name: string }
   readonly full: Verified
   readonly sparse: Verified & { readonly agent: string }
-  readonly tampered: Verified & { readonly changedSeq: number; readonly findings: ReadonlyArray<{ readonly code: string; readonly seq: number | null }> }
+  readonly tampered: Verified & {
+    readonly changedSeq: number
+    readonly findings: ReadonlyArray<{ readonly code: string; readonly seq: number | null }>
+  }
   readonly check: string
 }
 
 interface Verified {
   readonly status: number
-  readonly verdicts: { readonly integrity: string; readonly authenticity: string; readonly completeness: string; readonly anchoring: string }
-  readonly counts: { readonly records: number; readonly parts_disclosed: number; readonly parts_withheld: number; readonly parts_erased: number }
+  readonly verdicts: {
+    readonly integrity: string
+    readonly authenticity: string
+    readonly completeness: string
+    readonly anchoring: string
+  }
+  readonly counts: {
+    readonly records: number
+    readonly parts_disclosed: number
+    readonly parts_withheld: number
+    readonly parts_erased: number
+  }
 }
 
 const expectStatus = (what: string, found: number, expected: number, bytes?: Uint8Array): void => {
-  if (found !== expected) throw new Error(`${what} answered ${found}, not ${expected}${bytes === undefined ? "" : `: ${new TextDecoder().decode(bytes).slice(0, 500)}`}`)
+  if (found !== expected)
+    throw new Error(
+      `${what} answered ${found}, not ` +
+        `${expected}${bytes === undefined ? "" : `: ${new TextDecoder().decode(bytes).slice(0, 500)}`}`
+    )
 }
 
 const verified = async (file: string, vkey: string): Promise<Verified & { readonly report: any }> => {
@@ -43,9 +60,13 @@ const verified = async (file: string, vkey: string): Promise<Verified & { readon
 export const changeOneByte = (pack: Uint8Array, seq: number): Uint8Array => {
   const changed = Uint8Array.from(pack)
   const text = new TextDecoder("latin1").decode(pack)
-  const lineAt = text.split("\n").reduce<{ at: number; found: number }>((state, line) => ({
-    at: state.at + line.length + 1, found: state.found < 0 && line.startsWith("R ") && line.includes(`,"seq":${seq},`) ? state.at : state.found
-  }), { at: 0, found: -1 }).found
+  const lineAt = text.split("\n").reduce<{ at: number; found: number }>(
+    (state, line) => ({
+      at: state.at + line.length + 1,
+      found: state.found < 0 && line.startsWith("R ") && line.includes(`,"seq":${seq},`) ? state.at : state.found
+    }),
+    { at: 0, found: -1 }
+  ).found
   const statusAt = text.indexOf(`"status":"ok"`, lineAt)
   changed[statusAt + `"status":"`.length] = "O".charCodeAt(0)
   return changed
@@ -58,12 +79,17 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
   let server = await startServer(folder)
   try {
     const admin = (await server.flyball("token", "--role", "admin", "--sub", "demo")).stdout.trim()
-    const minted = await server.call("POST", "/api/v1/admin/ingest-keys", admin, { name: "demo key", org_unit: "support" })
+    const minted = await server.call("POST", "/api/v1/admin/ingest-keys", admin, {
+      name: "demo key",
+      org_unit: "support"
+    })
     expectStatus("minting a key", minted.status, 201, minted.bytes)
     const key: string = minted.json.key
 
     say("Registering the agents and witnessing their decisions …")
-    const lines = readFileSync(fileURLToPath(new URL("../../fixtures/traces/starter.ndjson", import.meta.url)), "utf8").trimEnd().split("\n")
+    const lines = readFileSync(fileURLToPath(new URL("../../fixtures/traces/starter.ndjson", import.meta.url)), "utf8")
+      .trimEnd()
+      .split("\n")
     const byAgent = new Map<string, Array<unknown>>()
     for (const line of lines) {
       const read = readTraceLine(JSON.parse(line))
@@ -78,10 +104,16 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       expectStatus("registering an agent", registered.status, 201, registered.bytes)
       const witnessed = await server.call("POST", `/api/v1/agents/${registered.json.id}/decisions`, key, { decisions })
       expectStatus("witnessing", witnessed.status, 201, witnessed.bytes)
-      agents.push({ name, id: registered.json.id, decisions: witnessed.json.receipts.filter((receipt: { duplicate: boolean }) => !receipt.duplicate).length })
+      agents.push({
+        name,
+        id: registered.json.id,
+        decisions: witnessed.json.receipts.filter((receipt: { duplicate: boolean }) => !receipt.duplicate).length
+      })
     }
     const [firstAgent] = agents
-    const repeated = await server.call("POST", `/api/v1/agents/${firstAgent!.id}/decisions`, key, { decisions: byAgent.get(firstAgent!.name) })
+    const repeated = await server.call("POST", `/api/v1/agents/${firstAgent!.id}/decisions`, key, {
+      decisions: byAgent.get(firstAgent!.name)
+    })
     const again = repeated.json.receipts.filter((receipt: { duplicate: boolean }) => receipt.duplicate).length
 
     say("Telling a webhook whose receiver is away, while minutes pass …")
@@ -94,7 +126,9 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
 
     say("Erasing one part at its subject's request …")
     const records = await server.call("GET", `/api/v1/chain/records?kind=decision.witnessed&limit=1000`, admin)
-    const target = records.json.find((record: { parts: ReadonlyArray<{ name: string }> }) => record.parts.some((part) => part.name === "result"))
+    const target = records.json.find((record: { parts: ReadonlyArray<{ name: string }> }) =>
+      record.parts.some((part) => part.name === "result")
+    )
     const erased = { seq: target.seq as number, name: "result" }
     const erasure = await server.call("POST", "/api/v1/chain/erasures", admin, { ...erased, reason: "subject_request" })
     expectStatus("erasing", erasure.status, 201, erasure.bytes)
@@ -112,9 +146,14 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     const vkey = (await server.flyball("vkey")).stdout.trim()
     const fullFile = await exportPack("full.evp", { kind: "full", disclose: "all" })
     const full = await verified(fullFile, vkey)
-    const sparse = await verified(await exportPack("sparse.evp", { kind: "sparse", agent_id: firstAgent!.id, disclose: "none" }), vkey)
+    const sparse = await verified(
+      await exportPack("sparse.evp", { kind: "sparse", agent_id: firstAgent!.id, disclose: "none" }),
+      vkey
+    )
 
-    const changedSeq = Number(records.json.findLast((record: { body: { status: string } }) => record.body.status === "ok").seq)
+    const changedSeq = Number(
+      records.json.findLast((record: { body: { status: string } }) => record.body.status === "ok").seq
+    )
     const tamperedFile = `${folder}/tampered.evp`
     writeFileSync(tamperedFile, changeOneByte(readFileSync(fullFile), changedSeq))
     const tampered = await verified(tamperedFile, vkey)
@@ -122,8 +161,11 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
 
     say("Bounding an agent, evaluating its tool calls, and making every verdict again …")
     const retail = agents.find(({ name }) => name.includes("retail"))!
-    const calls = byAgent.get(retail.name)!.filter((decision) => (decision as { readonly kind: string }).kind === "tool_call")
-      .map((decision) => decision as { readonly action: string; readonly args: unknown; readonly client_ref: string }).map(({ action, args, client_ref }) => ({ action, args, ref: client_ref }))
+    const calls = byAgent
+      .get(retail.name)!
+      .filter((decision) => (decision as { readonly kind: string }).kind === "tool_call")
+      .map((decision) => decision as { readonly action: string; readonly args: unknown; readonly client_ref: string })
+      .map(({ action, args, client_ref }) => ({ action, args, ref: client_ref }))
     const bounded = await bound({ agent: retail, calls, folder, key, server, vkey }, exportPack)
     const check = await server.flyball("check")
     expectStatus("flyball check", check.status, 0)
@@ -138,7 +180,14 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       erased,
       full,
       sparse: { ...sparse, agent: firstAgent!.name },
-      tampered: { ...tampered, changedSeq, findings: tampered.report.findings.map((finding: { code: string; seq: number | null }) => ({ code: finding.code, seq: finding.seq })) },
+      tampered: {
+        ...tampered,
+        changedSeq,
+        findings: tampered.report.findings.map((finding: { code: string; seq: number | null }) => ({
+          code: finding.code,
+          seq: finding.seq
+        }))
+      },
       check: check.stdout.trim()
     }
   } finally {

@@ -1,4 +1,7 @@
-/** The demo's chapter on webhooks: a receiver that is away for two attempts, minutes that pass at once, and a library of somebody else that checks each signature. */
+/**
+ * The demo's chapter on webhooks: a receiver that is away for two attempts, minutes that pass at once, and a library of
+ * somebody else that checks each signature.
+ */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Webhook } from "standardwebhooks"
@@ -28,7 +31,11 @@ const MINUTE_MS = 60_000
 const LATER_MS = [MINUTE_MS, 6 * MINUTE_MS]
 
 /** Has a webhook told of a new key, and answers a server that goes on. */
-export const tell = async (folder: string, server: RunningServer, admin: string): Promise<{ readonly reported: Reported; readonly server: RunningServer }> => {
+export const tell = async (
+  folder: string,
+  server: RunningServer,
+  admin: string
+): Promise<{ readonly reported: Reported; readonly server: RunningServer }> => {
   const receiver = await startReceiver([503, 503, 204])
   try {
     const act = async (path: string, body: unknown) => {
@@ -50,7 +57,9 @@ export const tell = async (folder: string, server: RunningServer, admin: string)
     const reported: Reported = {
       event,
       answers: delivery.attempts.map((attempt: { readonly status_code: number }) => attempt.status_code),
-      believed: receiver.arrived.filter((one) => isBelieved(one, secret) && !isBelieved({ ...one, body: `${one.body} ` }, secret)).length,
+      believed: receiver.arrived.filter(
+        (one) => isBelieved(one, secret) && !isBelieved({ ...one, body: `${one.body} ` }, secret)
+      ).length,
       ids: new Set(receiver.arrived.map(({ headers }) => headers["webhook-id"])).size,
       state: delivery.state
     }
@@ -60,12 +69,18 @@ export const tell = async (folder: string, server: RunningServer, admin: string)
   }
 }
 
-/** What the library's `verify` says at the receiver's time. It asks the process's clock and refuses a time that is minutes away, so for this call the clock is the receiver's. */
+/**
+ * What the library's `verify` says at the receiver's time. It asks the process's clock and refuses a time that is
+ * minutes away, so for this call the clock is the receiver's.
+ */
 const isBelieved = ({ atMs, body, headers }: Arrived, secret: string): boolean => {
   const { now } = Date
   Date.now = () => atMs
   try {
-    new Webhook(secret).verify(body, Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])))
+    new Webhook(secret).verify(
+      body,
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+    )
     return true
   } catch {
     return false
@@ -81,11 +96,17 @@ const startReceiver = async (answers: ReadonlyArray<number>) => {
   const waiting: Array<{ readonly count: number; readonly resolve: () => void }> = []
   const server = createServer((request, response) => {
     const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
-      arrived.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), atMs: Date.now() + clock.laterMs })
-      response.writeHead(answers[arrived.length - 1] ?? 204).end()
-      for (const { count, resolve } of waiting) if (arrived.length >= count) resolve()
-    })
+    request
+      .on("data", (chunk: Buffer) => chunks.push(chunk))
+      .on("end", () => {
+        arrived.push({
+          headers: request.headers,
+          body: Buffer.concat(chunks).toString(),
+          atMs: Date.now() + clock.laterMs
+        })
+        response.writeHead(answers[arrived.length - 1] ?? 204).end()
+        for (const { count, resolve } of waiting) if (arrived.length >= count) resolve()
+      })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
@@ -93,13 +114,15 @@ const startReceiver = async (answers: ReadonlyArray<number>) => {
     arrived,
     clock,
     /** Resolves when so many have come. */
-    arrival: (count: number) => new Promise<void>((resolve) => {
-      if (arrived.length >= count) resolve()
-      else waiting.push({ count, resolve })
-    }),
-    close: () => new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+    arrival: (count: number) =>
+      new Promise<void>((resolve) => {
+        if (arrived.length >= count) resolve()
+        else waiting.push({ count, resolve })
+      }),
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
   }
 }

@@ -1,4 +1,6 @@
-/** Opens the demo's store as a process would that lives eight days later, and lets the clock of the registry look once. */
+/**
+ * Opens the demo's store as a process would that lives eight days later, and lets the clock of the registry look once.
+ */
 import { governorLayer, keysLayerOf, layerOf, suspendDue } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
@@ -9,6 +11,9 @@ const LATER_MS = 8 * 86_400_000
 
 /** How many agents were suspended. */
 export const openSuspended = (folder: string): Promise<number> => {
-  const layer = governorLayer().pipe(Layer.provideMerge(layerOf(sqliteStorage({ file: `${folder}/flyball.db` }))), Layer.provide(keysLayerOf(dataFolder({ dir: folder }))))
+  const layer = governorLayer().pipe(
+    Layer.provideMerge(layerOf(sqliteStorage({ file: `${folder}/flyball.db` }))),
+    Layer.provide(keysLayerOf(dataFolder({ dir: folder })))
+  )
   return Effect.runPromise(later(LATER_MS, suspendDue.pipe(Effect.provide(layer))))
 }

@@ -18,8 +18,22 @@ describe("tokens", () => {
   it("say who, as what, of which org unit, for whom and how long", async () => {
     const issuer = await devIssuer()
     const token = await issuer.sign({ role: "auditor", subject: "ann", orgUnit: "claims" }, NOW)
-    assert.deepInclude(decodeJwt<{ readonly roles: ReadonlyArray<string>; readonly org_unit: string }>(token), { iss: DEV_ISSUER, aud: DEV_AUDIENCE, sub: "ann", roles: ["auditor"], org_unit: "claims", exp: NOW / 1_000 + TOKEN_SECONDS })
-    assert.deepStrictEqual(await issuer.verify(token, NOW), { subject: "ann", name: null, roles: ["auditor"], groups: [], userIds: ["ann"], orgUnit: "claims" })
+    assert.deepInclude(decodeJwt<{ readonly roles: ReadonlyArray<string>; readonly org_unit: string }>(token), {
+      iss: DEV_ISSUER,
+      aud: DEV_AUDIENCE,
+      sub: "ann",
+      roles: ["auditor"],
+      org_unit: "claims",
+      exp: NOW / 1_000 + TOKEN_SECONDS
+    })
+    assert.deepStrictEqual(await issuer.verify(token, NOW), {
+      subject: "ann",
+      name: null,
+      roles: ["auditor"],
+      groups: [],
+      userIds: ["ann"],
+      orgUnit: "claims"
+    })
   })
 
   it("live a quarter of an hour", async () => {
@@ -33,13 +47,35 @@ describe("tokens", () => {
     const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
     const issuer = await devIssuer(await exportJWK(privateKey))
     const token = (changes: { readonly [claim: string]: unknown }, alg = "EdDSA") =>
-      new SignJWT({ iss: DEV_ISSUER, aud: DEV_AUDIENCE, sub: "ann", roles: ["admin"], org_unit: "*", exp: NOW / 1_000 + 60, ...changes })
-        .setProtectedHeader({ alg }).sign(privateKey)
+      new SignJWT({
+        iss: DEV_ISSUER,
+        aud: DEV_AUDIENCE,
+        sub: "ann",
+        roles: ["admin"],
+        org_unit: "*",
+        exp: NOW / 1_000 + 60,
+        ...changes
+      })
+        .setProtectedHeader({ alg })
+        .sign(privateKey)
     assert.isNotNull(await issuer.verify(await token({}), NOW))
     for (const changes of [
-      { iss: "https://elsewhere.example" }, { iss: undefined }, { aud: "another" }, { aud: undefined }, { exp: undefined }, { exp: NOW / 1_000 - 1 }, { nbf: NOW / 1_000 + 60 },
-      { sub: undefined }, { sub: "" }, { roles: undefined }, { roles: "admin" }, { org_unit: undefined }, { org_unit: "" }, { org_unit: 1 }
-    ]) assert.isNull(await issuer.verify(await token(changes), NOW), JSON.stringify(changes))
+      { iss: "https://elsewhere.example" },
+      { iss: undefined },
+      { aud: "another" },
+      { aud: undefined },
+      { exp: undefined },
+      { exp: NOW / 1_000 - 1 },
+      { nbf: NOW / 1_000 + 60 },
+      { sub: undefined },
+      { sub: "" },
+      { roles: undefined },
+      { roles: "admin" },
+      { org_unit: undefined },
+      { org_unit: "" },
+      { org_unit: 1 }
+    ])
+      assert.isNull(await issuer.verify(await token(changes), NOW), JSON.stringify(changes))
     assert.isNull(await (await devIssuer()).verify(await token({}), NOW))
     const other = await devIssuer()
     assert.isNull(await issuer.verify(await other.sign(request, NOW), NOW))
@@ -47,12 +83,20 @@ describe("tokens", () => {
 
   it("without a signature, by another algorithm or garbled open nothing", async () => {
     const issuer = await devIssuer()
-    const claims = { iss: DEV_ISSUER, aud: DEV_AUDIENCE, sub: "ann", roles: ["admin"], org_unit: "*", exp: NOW / 1_000 + 60 }
+    const claims = {
+      iss: DEV_ISSUER,
+      aud: DEV_AUDIENCE,
+      sub: "ann",
+      roles: ["admin"],
+      org_unit: "*",
+      exp: NOW / 1_000 + 60
+    }
     assert.isNull(await issuer.verify(new UnsecuredJWT(claims).encode(), NOW))
     const secret = new TextEncoder().encode("x".repeat(32))
     assert.isNull(await issuer.verify(await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(secret), NOW))
     const token = await issuer.sign(request, NOW)
-    for (const garbled of ["", ".", "a.b.c", `${token}.x`, token.slice(0, -4), token.replace(".", "..")]) assert.isNull(await issuer.verify(garbled, NOW))
+    for (const garbled of ["", ".", "a.b.c", `${token}.x`, token.slice(0, -4), token.replace(".", "..")])
+      assert.isNull(await issuer.verify(garbled, NOW))
   })
 })
 
@@ -70,7 +114,7 @@ describe("the key in the data folder", () => {
   })
 
   it("that is something else is named, never shown or replaced", async () => {
-    await writeFile(join(folder, "dev-issuer.jwk"), "{\"kty\":\"oct\",\"k\":\"hunter2\"}")
+    await writeFile(join(folder, "dev-issuer.jwk"), '{"kty":"oct","k":"hunter2"}')
     const error = await openDevIssuer(folder).catch((problem: Error) => problem)
     assert.match((error as Error).message, /dev-issuer\.jwk: an Ed25519 private key as JWK is expected/)
     assert.notInclude((error as Error).message, "hunter2")

@@ -1,7 +1,8 @@
 /**
  * The development issuer: vouches for people on a loopback address, where no organisation's issuer is configured.
  *
- * An Ed25519 key in the data folder signs tokens of 15 minutes, and checks them. It never leaves the host; whoever can read the file is admin.
+ * An Ed25519 key in the data folder signs tokens of 15 minutes, and checks them. It never leaves the host; whoever can
+ * read the file is admin.
  *
  * Spec: api.md, "Who may call".
  */
@@ -42,7 +43,10 @@ export interface DevIssuer extends TokenVerifier {
 const FILE = "dev-issuer.jwk"
 const decodeClaims = Schema.decodeUnknownResult(TokenClaims)
 
-/** Opens the development issuer of a data folder, and makes its key first when there is none. Several processes end with one key. */
+/**
+ * Opens the development issuer of a data folder, and makes its key first when there is none. Several processes end with
+ * one key.
+ */
 export const openDevIssuer = async (dir: string): Promise<DevIssuer> => {
   const file = join(dir, FILE)
   await mkdir(dir, { recursive: true, mode: 0o700 })
@@ -63,7 +67,11 @@ export const devIssuer = async (key?: JWK): Promise<DevIssuer> => {
       const now = Math.floor(nowMs / 1_000)
       return new SignJWT({ roles: [role], org_unit: orgUnit })
         .setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid })
-        .setIssuer(DEV_ISSUER).setAudience(DEV_AUDIENCE).setSubject(subject).setIssuedAt(now).setExpirationTime(now + seconds)
+        .setIssuer(DEV_ISSUER)
+        .setAudience(DEV_AUDIENCE)
+        .setSubject(subject)
+        .setIssuedAt(now)
+        .setExpirationTime(now + seconds)
         .sign(privateKey)
     },
     verify: async (token, nowMs) => {
@@ -87,7 +95,8 @@ export const devIssuer = async (key?: JWK): Promise<DevIssuer> => {
   }
 }
 
-const newKey = async (): Promise<JWK> => exportJWK((await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })).privateKey)
+const newKey = async (): Promise<JWK> =>
+  exportJWK((await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })).privateKey)
 
 const readKey = async (file: string): Promise<JWK | null> => {
   let text: string
@@ -98,20 +107,29 @@ const readKey = async (file: string): Promise<JWK | null> => {
     throw error
   }
   const key = parsed(text)
-  if (key === null) throw new Error(`${file}: an Ed25519 private key as JWK is expected, and something else is there. Delete the file to get a new key; tokens end anyway within ${TOKEN_SECONDS / 60} minutes.`)
+  if (key === null)
+    throw new Error(
+      `${file}: an Ed25519 private key as JWK is expected, and something else is there. Delete the file to get ` +
+        `a new key; tokens end anyway within ${TOKEN_SECONDS / 60} minutes.`
+    )
   return key
 }
 
 const parsed = (text: string): JWK | null => {
   try {
     const key = JSON.parse(text) as JWK
-    return key.kty === "OKP" && key.crv === "Ed25519" && typeof key.d === "string" && typeof key.x === "string" ? key : null
+    return key.kty === "OKP" && key.crv === "Ed25519" && typeof key.d === "string" && typeof key.x === "string"
+      ? key
+      : null
   } catch {
     return null
   }
 }
 
-/** The first of two processes wins, and nobody reads half of it. Written as everything in the data folder is: another process that opens it tidies half-made files away. */
+/**
+ * The first of two processes wins, and nobody reads half of it. Written as everything in the data folder is: another
+ * process that opens it tidies half-made files away.
+ */
 const makeKey = async (file: string): Promise<JWK> => {
   const key = await newKey()
   // Only here: `flyball token` with a key that is there loads none of it.

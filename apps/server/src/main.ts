@@ -8,7 +8,8 @@ import { nearest } from "./nearest.ts"
 
 /** Commands by name, each imported only when it is asked for. */
 const commands: { readonly [name: string]: () => Promise<{ readonly run: Command }> } = {
-  // The compiler must be there before the first schema is made, also where modules were joined and begin in another order.
+  // The compiler must be there before the first schema is made, also where modules were joined and begin in another
+  // order.
   serve: () => import("effect/schema/SchemaJITCompiler/enable").then(() => import("./cli/serve.ts")),
   token: () => import("./cli/token.ts"),
   vkey: () => import("./cli/vkey.ts"),
@@ -41,7 +42,11 @@ const main = async (name: string | undefined, args: ReadonlyArray<string>): Prom
   const wanted = help ? args[0] : name
   if (wanted !== undefined && !Object.hasOwn(commands, wanted)) {
     const meant = nearest(wanted, Object.keys(commands))
-    console.error(`flyball: there is no command ${JSON.stringify(wanted.slice(0, 40))}.${meant === null ? "" : ` Did you mean ${meant}?`} flyball --help lists them.`)
+    console.error(
+      "flyball: there is no command " +
+        `${JSON.stringify(wanted.slice(0, 40))}.${meant === null ? "" : ` Did you mean ${meant}?`} flyball ` +
+        "--help lists them."
+    )
     return 2
   }
   if (wanted === undefined || help || args.includes("--help") || args.includes("-h")) {
@@ -50,12 +55,17 @@ const main = async (name: string | undefined, args: ReadonlyArray<string>): Prom
   }
   if (wholeChain.has(wanted)) keepHeapSmall()
   // Beside the program, never in a shared temporary folder: what is loaded from there is run.
-  enableCompileCache(fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../../node_modules/.cache/flyball" : ".cache", import.meta.url)))
+  enableCompileCache(
+    fileURLToPath(
+      new URL(import.meta.url.endsWith(".ts") ? "../../../node_modules/.cache/flyball" : ".cache", import.meta.url)
+    )
+  )
   const { run } = await commands[wanted]!()
   return run(args)
 }
 
-// What is made here (store, keys, packs) holds what people said and what opens the chain: nobody else on the host is to read it.
+// What is made here (store, keys, packs) holds what people said and what opens the chain: nobody else on the host is to
+// read it.
 process.umask(0o077)
 // A reader that stopped reading (`| head`) does not change what was done, and a closed log must not stop the server.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined)

@@ -19,7 +19,9 @@ const args = process.argv.slice(2)
 process.exitCode = 4
 start().catch((cause) => {
   process.exitCode = 4
-  process.stderr.write(`flyball-verify: the verifier cannot be loaded, so nothing is said about the pack. ${cause.stack}\n`)
+  process.stderr.write(
+    `flyball-verify: the verifier cannot be loaded, so nothing is said about the pack. ${cause.stack}\n`
+  )
 })
 
 async function start() {

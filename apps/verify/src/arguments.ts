@@ -29,22 +29,54 @@ export class UsageError extends Error {
 /** Reads the arguments. Fails: throws `UsageError`. */
 export const readArguments = (args: ReadonlyArray<string>): Command => {
   const { positionals, tokens, values } = parse(args)
-  const named = tokens.flatMap((token) => (token.kind === "option" && token.name !== "vkey" && token.name !== "previous" ? [token.name] : []))
+  const named = tokens.flatMap((token) =>
+    token.kind === "option" && token.name !== "vkey" && token.name !== "previous" ? [token.name] : []
+  )
   const twice = named.find((name, i) => named.indexOf(name) !== i)
   // The last one would silently win, and the user believe that both were looked at.
-  if (twice !== undefined) throw new UsageError(`--${twice} is given twice; only --vkey and --previous may be given again.`)
+  if (twice !== undefined)
+    throw new UsageError(`--${twice} is given twice; only --vkey and --previous may be given again.`)
   const [pack, ...more] = positionals
   if (pack === undefined) throw new UsageError("Name the pack to verify: flyball-verify PACK --vkey V. See --help.")
-  if (more.length > 0) throw new UsageError("One pack is verified at a time; --compare PACK2 names a second one to compare it with.")
-  const { bodies = false, compare = null, json = false, policy = null, previous = [], quiet = false, replay = false, require = "any", vkey = [] } = values
-  if (require !== "full" && require !== "range" && require !== "any") throw new UsageError("--require takes full, range or any.")
-  if (previous.length > 0 && !replay) throw new UsageError("--previous is for --replay: it makes evaluations again from the records of the chain before.")
+  if (more.length > 0)
+    throw new UsageError("One pack is verified at a time; --compare PACK2 names a second one to compare it with.")
+  const {
+    bodies = false,
+    compare = null,
+    json = false,
+    policy = null,
+    previous = [],
+    quiet = false,
+    replay = false,
+    require = "any",
+    vkey = []
+  } = values
+  if (require !== "full" && require !== "range" && require !== "any")
+    throw new UsageError("--require takes full, range or any.")
+  if (previous.length > 0 && !replay)
+    throw new UsageError("--previous is for --replay: it makes evaluations again from the records of the chain before.")
   const maxAge = values["max-age"]
   const maxAgeMs = maxAge === undefined ? null : parseDuration(maxAge)
-  if (maxAge !== undefined && maxAgeMs === null) throw new UsageError("--max-age takes a number and a unit: 90s, 15m, 24h, 7d.")
+  if (maxAge !== undefined && maxAgeMs === null)
+    throw new UsageError("--max-age takes a number and a unit: 90s, 15m, 24h, 7d.")
   const threads = values.threads === undefined ? null : Number(values.threads)
-  if (threads !== null && !(/^[0-9]+$/.test(values.threads!) && threads >= 1 && threads <= MAX_THREADS)) throw new UsageError(`--threads takes a number from 1 to ${MAX_THREADS}.`)
-  return { pack, vkeys: vkey, policy, trustedCheckpoint: values["trusted-checkpoint"] ?? null, compare, require, maxAgeMs, threads, bodies, replay, previous, json, quiet }
+  if (threads !== null && !(/^[0-9]+$/.test(values.threads!) && threads >= 1 && threads <= MAX_THREADS))
+    throw new UsageError(`--threads takes a number from 1 to ${MAX_THREADS}.`)
+  return {
+    pack,
+    vkeys: vkey,
+    policy,
+    trustedCheckpoint: values["trusted-checkpoint"] ?? null,
+    compare,
+    require,
+    maxAgeMs,
+    threads,
+    bodies,
+    replay,
+    previous,
+    json,
+    quiet
+  }
 }
 
 /** Each thread takes some 25 MB. */
@@ -58,18 +90,18 @@ const parse = (args: ReadonlyArray<string>) => {
       strict: true,
       tokens: true,
       options: {
-        "bodies": { type: "boolean" },
-        "compare": { type: "string" },
-        "json": { type: "boolean" },
+        bodies: { type: "boolean" },
+        compare: { type: "string" },
+        json: { type: "boolean" },
         "max-age": { type: "string" },
-        "policy": { type: "string" },
-        "previous": { type: "string", multiple: true },
-        "quiet": { type: "boolean" },
-        "replay": { type: "boolean" },
-        "require": { type: "string" },
-        "threads": { type: "string" },
+        policy: { type: "string" },
+        previous: { type: "string", multiple: true },
+        quiet: { type: "boolean" },
+        replay: { type: "boolean" },
+        require: { type: "string" },
+        threads: { type: "string" },
         "trusted-checkpoint": { type: "string" },
-        "vkey": { type: "string", multiple: true }
+        vkey: { type: "string", multiple: true }
       }
     })
   } catch (cause) {

@@ -9,14 +9,18 @@ import { describe, expect, it } from "vitest"
 const main = fileURLToPath(new URL("../bin/start.cjs", import.meta.url))
 const sources = fileURLToPath(new URL("./main.ts", import.meta.url))
 const pack = fileURLToPath(new URL("../../../fixtures/vectors/flyball-format/valid-full-5.evp", import.meta.url))
-const call = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+const call = (...args: ReadonlyArray<string>) =>
+  spawnSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
 
 /** Prints every module that the program loads, then runs it. */
 const listing = `data:text/javascript,${encodeURIComponent(`
 import { registerHooks } from "node:module"
 registerHooks({ load: (url, context, next) => { process.stderr.write("LOADED " + url + "\\n"); return next(url, context) } })`)}`
 const loaded = (program: string, ...args: ReadonlyArray<string>): ReadonlyArray<string> =>
-  call("--import", listing, program, ...args).stderr.split("\n").filter((line) => line.startsWith("LOADED file:")).map((line) => line.slice(7))
+  call("--import", listing, program, ...args)
+    .stderr.split("\n")
+    .filter((line) => line.startsWith("LOADED file:"))
+    .map((line) => line.slice(7))
 
 describe("flyball-verify", () => {
   it("answers --version and --help without loading a module of ours", () => {
@@ -24,7 +28,8 @@ describe("flyball-verify", () => {
     const help = call(main, "--help").stdout
     expect(help).toMatch(/^flyball-verify checks an evidence pack offline/)
     expect(help).toContain("Exit status")
-    for (const flag of ["--version", "--help"]) expect(loaded(main, flag).filter((url) => url.endsWith(".ts"))).toEqual([])
+    for (const flag of ["--version", "--help"])
+      expect(loaded(main, flag).filter((url) => url.endsWith(".ts"))).toEqual([])
   })
 
   it("loads no Effect, and of our packages only evidence", () => {
@@ -47,8 +52,15 @@ describe("flyball-verify", () => {
       spawnSync("mkfifo", [pipe])
       for (const args of [[pipe], [pack, "--compare", pipe]]) {
         // A process that waits for a pipe cannot be stopped from within: only a bound from outside lets this fail.
-        const { status, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: "utf8", timeout: 20_000, killSignal: "SIGKILL" })
-        expect({ status, stderr }).toEqual({ status: 4, stderr: "flyball-verify: This is not a plain file. Save the pack to one: it may have to be read twice.\n" })
+        const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+          encoding: "utf8",
+          timeout: 20_000,
+          killSignal: "SIGKILL"
+        })
+        expect({ status, stderr }).toEqual({
+          status: 4,
+          stderr: "flyball-verify: This is not a plain file. Save the pack to one: it may have to be read twice.\n"
+        })
       }
     } finally {
       rmSync(folder, { recursive: true })
@@ -63,7 +75,11 @@ describe("flyball-verify", () => {
   })
 
   it("says 4 for what nobody catches, also after the report", () => {
-    for (const fault of ["Promise.reject(new Error('a fault\\u202e\\u009b of ours'))", "Promise.reject(null)", "setImmediate(() => { throw new Error('a fault of ours') })"]) {
+    for (const fault of [
+      "Promise.reject(new Error('a fault\\u202e\\u009b of ours'))",
+      "Promise.reject(null)",
+      "setImmediate(() => { throw new Error('a fault of ours') })"
+    ]) {
       const preload = `data:text/javascript,${encodeURIComponent(`const stringify = JSON.stringify
         JSON.stringify = (...args) => { ${fault}; return stringify(...args) }`)}`
       for (const program of [main, sources]) {

@@ -5,12 +5,16 @@ import type { Anchoring, Authenticity, Completeness, ExitStatus, FindingCode, In
 export const resultText: { readonly [status in ExitStatus]: string } = {
   0: "GOOD. Everything that was asked for holds.",
   1: "BAD. The pack was tampered with, or a signature is wrong. Do not rely on it.",
-  2: "INTACT, BUT NOT ENOUGH. What is here fits together, but some of the trust, completeness or outside confirmation that was asked for is missing.",
+  2:
+    "INTACT, BUT NOT ENOUGH. What is here fits together, but some of the trust, completeness or outside " +
+    "confirmation that was asked for is missing.",
   3: "NOT READABLE. This file, or something in it, cannot be read as this format asks. Do not rely on it."
 }
 
 /** The result where the pack is sound, and an evaluation in it is not. */
-export const unfaithfulText = "BAD. The pack is as its signer sealed it, but what was sealed breaks its own rules: a verdict, a version or a waiver is not what they say. Do not rely on it."
+export const unfaithfulText =
+  "BAD. The pack is as its signer sealed it, but what was sealed breaks its own rules: a verdict, a version or " +
+  "a waiver is not what they say. Do not rely on it."
 
 /** One sentence per verdict. */
 export const verdictText: {

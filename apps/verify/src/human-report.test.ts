@@ -24,10 +24,25 @@ describe("the human report", () => {
 })
 
 describe("a broken link", () => {
-  const finding = (seq: number, code: FindingCode = "E_PREV"): Finding => ({ code, line: seq + 4, seq, expected: "", found: "" })
+  const finding = (seq: number, code: FindingCode = "E_PREV"): Finding => ({
+    code,
+    line: seq + 4,
+    seq,
+    expected: "",
+    found: ""
+  })
   const sentence = async (seq: number, listed: ReadonlyArray<Finding>, header: object = {}): Promise<string | null> => {
     const report = await verifyPack(portableCrypto, [])
-    const known = { created: "", filter: {}, from: 0, generator: "", kind: "full", to: 9, tree_size: 10, ...header } as NonNullable<Report["header"]>
+    const known = {
+      created: "",
+      filter: {},
+      from: 0,
+      generator: "",
+      kind: "full",
+      to: 9,
+      tree_size: 10,
+      ...header
+    } as NonNullable<Report["header"]>
     return brokenLinkText(finding(seq), { ...report, header: known, findings: listed, findingCount: listed.length })
   }
   const sealed = "Record 5 was sealed after another record 4 than the one here"
@@ -39,15 +54,20 @@ describe("a broken link", () => {
   })
 
   it("names the record itself, when the next one does not fit it either", async () => {
-    expect(await sentence(5, [finding(5), finding(6)])).toBe(`${sealed}, and record 6 after another record 5: record 5 was changed, and record 4 may have been.`)
-    expect(await sentence(0, [finding(0)])).toBe("Record 0 names a record before it, and there is none: record 0 was changed.")
+    expect(await sentence(5, [finding(5), finding(6)])).toBe(
+      `${sealed}, and record 6 after another record 5: record 5 was changed, and record 4 may have been.`
+    )
+    expect(await sentence(0, [finding(0)])).toBe(
+      "Record 0 names a record before it, and there is none: record 0 was changed."
+    )
   })
 
   it("leaves it open where the pack does not show it", async () => {
     const open = `${sealed}: record 4 was changed, or record 5 was.`
     expect(await sentence(5, [finding(5)], { to: 5 })).toBe(open)
     expect(await sentence(5, [finding(5)], { kind: "sparse" })).toBe(open)
-    for (const code of ["E_NONCANONICAL", "E_SEQ", "E_LIMIT", "E_VERSION"] as const) expect(await sentence(5, [finding(5), finding(6, code)])).toBe(open)
+    for (const code of ["E_NONCANONICAL", "E_SEQ", "E_LIMIT", "E_VERSION"] as const)
+      expect(await sentence(5, [finding(5), finding(6, code)])).toBe(open)
     expect(await sentence(5, [finding(5), finding(9, "E_COUNT")])).toBe(open)
   })
 
@@ -60,7 +80,9 @@ describe("a broken link", () => {
 describe("a duration", () => {
   it("is a number and a unit", () => {
     expect(["90s", "15m", "24h", "7d", "0s"].map(parseDuration)).toEqual([90_000, 900_000, 86_400_000, 604_800_000, 0])
-    expect(["", "24", "h", "1.5h", "-1h", "24H", "1h30m", "01h", " 1h"].map(parseDuration)).toEqual(Array.from({ length: 9 }, () => null))
+    expect(["", "24", "h", "1.5h", "-1h", "24H", "1h30m", "01h", " 1h"].map(parseDuration)).toEqual(
+      Array.from({ length: 9 }, () => null)
+    )
   })
 })
 
@@ -68,7 +90,10 @@ describe("progress", () => {
   it("is written at most every fifth of a second, and wiped at the end", async () => {
     let now = 1000
     const written: Array<string> = []
-    const line = progressLine(async (text) => void written.push(text), () => now)
+    const line = progressLine(
+      async (text) => void written.push(text),
+      () => now
+    )
     for (; now < 2000; now += 50) line.report({ bytes: now * 1_000_000, records: now })
     await line.end()
     expect(written).toHaveLength(6)
@@ -78,7 +103,10 @@ describe("progress", () => {
 
   it("leaves no trace when it showed nothing", async () => {
     const written: Array<string> = []
-    await progressLine(async (text) => void written.push(text), () => 0).end()
+    await progressLine(
+      async (text) => void written.push(text),
+      () => 0
+    ).end()
     expect(written).toEqual([])
   })
 })

@@ -16,27 +16,71 @@ export interface SplitView {
 }
 
 /** The text of a report. */
-export const humanReport = (report: Report, splitView: SplitView | null = null, previous: ShownPrevious | null = null, replayed: Replayed | null = null, bodies: BodiesReport | null = null): string => {
+export const humanReport = (
+  report: Report,
+  splitView: SplitView | null = null,
+  previous: ShownPrevious | null = null,
+  replayed: Replayed | null = null,
+  bodies: BodiesReport | null = null
+): string => {
   const { counts, exit, verdicts } = report
   const sections = [
-    [...about(report), ...previous === null ? [] : entry("Follows", follows(previous))],
+    [...about(report), ...(previous === null ? [] : entry("Follows", follows(previous)))],
     entry("Result", exit === 1 && replayed !== null && replayed.packExit !== 1 ? unfaithfulText : resultText[exit]),
     (["integrity", "authenticity", "completeness", "anchoring"] as const).flatMap((name) =>
       verdict(name, verdicts[name], (verdictText[name] as { readonly [value: string]: string })[verdicts[name]]!)
     ),
-    report.checkpoint === null ? [] : entry("Contents", [
-      count(counts.records, "record"), `${count(counts.parts_disclosed, "part")} disclosed`, `${counts.parts_withheld} withheld`, `${counts.parts_erased} erased`
-    ].join(", ") + "."),
-    replayed === null || replayed.replay === null ? [] : [...entry("Evaluations", replayCounts(replayed.replay)), ...entry("Four eyes", actCounts(replayed.replay.four_eyes))],
+    report.checkpoint === null
+      ? []
+      : entry(
+          "Contents",
+          [
+            count(counts.records, "record"),
+            `${count(counts.parts_disclosed, "part")} disclosed`,
+            `${counts.parts_withheld} withheld`,
+            `${counts.parts_erased} erased`
+          ].join(", ") + "."
+        ),
+    replayed === null || replayed.replay === null
+      ? []
+      : [
+          ...entry("Evaluations", replayCounts(replayed.replay)),
+          ...entry("Four eyes", actCounts(replayed.replay.four_eyes))
+        ],
     bodies === null ? [] : entry("Bodies", bodyCounts(bodies)),
-    splitView === null ? [] : ["The two checkpoints that contradict each other:", ...splitView.notes.flatMap((note) => ["", ...note.trimEnd().split("\n").map((line) => `    ${printable(line)}`)])],
+    splitView === null
+      ? []
+      : [
+          "The two checkpoints that contradict each other:",
+          ...splitView.notes.flatMap((note) => [
+            "",
+            ...note
+              .trimEnd()
+              .split("\n")
+              .map((line) => `    ${printable(line)}`)
+          ])
+        ],
     findings(report),
-    ...[...bodies === null ? [] : bodyEntries(bodies), ...replayed === null || replayed.replay === null ? [] : [...replayEntries(replayed.replay), notReplayedEntry]]
-      .map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),
-    report.not_checked.length === 0 ? [] : ["Not checked, ignored or missing", ...report.not_checked.flatMap((sentence) => wrap(sentence, "  - ", "    "))],
-    ["What this says", ...wrap(report.statement, "  ", "  "), ...replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  ")]
+    ...[
+      ...(bodies === null ? [] : bodyEntries(bodies)),
+      ...(replayed === null || replayed.replay === null ? [] : [...replayEntries(replayed.replay), notReplayedEntry])
+    ].map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),
+    report.not_checked.length === 0
+      ? []
+      : [
+          "Not checked, ignored or missing",
+          ...report.not_checked.flatMap((sentence) => wrap(sentence, "  - ", "    "))
+        ],
+    [
+      "What this says",
+      ...wrap(report.statement, "  ", "  "),
+      ...(replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  "))
+    ]
   ]
-  return `${sections.filter((lines) => lines.length > 0).map((lines) => lines.join("\n")).join("\n\n")}\n\nExit status ${exit}\n`
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n\nExit status ${exit}\n`
 }
 
 const WIDTH = 100
@@ -44,20 +88,34 @@ const LABEL = 16
 
 const about = ({ checkpoint, file, header, origin }: Report): ReadonlyArray<string> => [
   ...entry("Evidence pack", file ?? "given in memory"),
-  ...origin === null ? [] : entry("Chain", origin),
-  ...header === null || checkpoint === null ? [] : entry("Covers", `${covers(header)}, in a chain of ${count(checkpoint.size, "record")}`),
-  ...header === null ? [] : entry("Made", `${header.created.slice(0, 10)} ${header.created.slice(11, 19)} UTC, as the pack says`)
+  ...(origin === null ? [] : entry("Chain", origin)),
+  ...(header === null || checkpoint === null
+    ? []
+    : entry("Covers", `${covers(header)}, in a chain of ${count(checkpoint.size, "record")}`)),
+  ...(header === null
+    ? []
+    : entry("Made", `${header.created.slice(0, 10)} ${header.created.slice(11, 19)} UTC, as the pack says`))
 ]
 
 const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
-  kind === "full" ? `all records, ${from} to ${to}` : kind === "range" ? `records ${from} to ${to}` : `a selection of the records ${from} to ${to}`
+  kind === "full"
+    ? `all records, ${from} to ${to}`
+    : kind === "range"
+      ? `records ${from} to ${to}`
+      : `a selection of the records ${from} to ${to}`
 
 /** What a chain says of the one it was begun after. */
 const follows = (previous: ShownPrevious): string => {
   if (typeof previous === "string") return "another chain, which this pack does not show as it has to; see below."
   const { origin, signedSize, storedSize } = previous
-  return `${origin}. This chain was begun after ${signedSize === null ? "the memory of what was signed for that one was lost" : `${count(signedSize, "record")} of that one were signed`}, ` +
-  `when its store held ${storedSize}. A pack and a checkpoint of that chain, from before, show what is missing.`
+  return (
+    `${origin}. This chain was begun after ` +
+    `${signedSize === null ? "the memory of what was signed for that one was lost" : `${count(signedSize, "record")} of that one were signed`}, ` +
+    "" +
+    "" +
+    "" +
+    `when its store held ${storedSize}. A pack and a checkpoint of that chain, from before, show what is missing.`
+  )
 }
 
 const findings = (report: Report): ReadonlyArray<string> => {
@@ -69,9 +127,13 @@ const findings = (report: Report): ReadonlyArray<string> => {
 
 const finding = (one: Finding, report: Report): ReadonlyArray<string> => {
   const { code, expected, found, line, seq } = one
-  const place = [...seq === null ? [] : [`record ${seq}`], ...line === null ? [] : [`line ${line}`]].join(", ")
+  const place = [...(seq === null ? [] : [`record ${seq}`]), ...(line === null ? [] : [`line ${line}`])].join(", ")
   return [
-    ...wrap(`${brokenLinkText(one, report) ?? findingText[code]} (${code}${place === "" ? "" : `, ${place}`})`, "  - ", "    "),
+    ...wrap(
+      `${brokenLinkText(one, report) ?? findingText[code]} (${code}${place === "" ? "" : `, ${place}`})`,
+      "  - ",
+      "    "
+    ),
     ...wrap(`Expected ${expected}; found ${found}.`, "    ", "    ")
   ]
 }

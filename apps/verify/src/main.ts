@@ -1,5 +1,6 @@
 /**
- * Entry of `flyball-verify`, behind `bin/start.cjs`, which answers `--version` and `--help`. `npm run build` joins it with everything it imports.
+ * Entry of `flyball-verify`, behind `bin/start.cjs`, which answers `--version` and `--help`. `npm run build` joins it
+ * with everything it imports.
  *
  * Whatever goes wrong in here is status 4: 1 must only ever mean tampering.
  */
@@ -11,7 +12,9 @@ import { printableLines } from "./printable.ts"
 
 const main = async (args: ReadonlyArray<string>): Promise<number> => {
   // Beside the program, never in a shared temporary folder: what is loaded from there is run.
-  const cache = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../../node_modules/.cache/flyball-verify" : ".cache", import.meta.url))
+  const cache = fileURLToPath(
+    new URL(import.meta.url.endsWith(".ts") ? "../../../node_modules/.cache/flyball-verify" : ".cache", import.meta.url)
+  )
   enableCompileCache(cache)
   // For the threads: without it each strips the types again, which takes 10 MB.
   process.env["NODE_COMPILE_CACHE"] = cache
@@ -28,7 +31,7 @@ const main = async (args: ReadonlyArray<string>): Promise<number> => {
 
 const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    stream.write(text, (cause) => cause === null || cause === undefined ? resolve() : reject(cause))
+    stream.write(text, (cause) => (cause === null || cause === undefined ? resolve() : reject(cause)))
   })
 
 /** Ends the process with status 4, at once: nothing that runs later may give another one. */
@@ -42,7 +45,7 @@ const fail = (cause: unknown): never => {
 }
 
 const faultText = (cause: unknown): string => {
-  const text = cause instanceof Error ? cause.stack ?? cause.message : String(cause)
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
   return `flyball-verify: the verifier itself failed, so nothing is said about the pack. ${printableLines(text)}\n`
 }
 

@@ -2,7 +2,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { concatBytes, encodeRecord, formatCheckpoint, formatNote, NO_RECORD, noteSigner, packLines, type Previous, previousBytes, rootOfHashes, toHex, utf8 } from "@flyball/evidence"
+import {
+  concatBytes,
+  encodeRecord,
+  formatCheckpoint,
+  formatNote,
+  NO_RECORD,
+  noteSigner,
+  packLines,
+  type Previous,
+  previousBytes,
+  rootOfHashes,
+  toHex,
+  utf8
+} from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { afterAll, describe, expect, it } from "vitest"
 import { followedChain } from "./previous-chain.ts"
@@ -19,7 +32,14 @@ const noteOf = (name: string): string => {
   const text = formatCheckpoint({ origin: name, size: 2, root: new Uint8Array(32) })
   return formatNote(text, [noteSigner(nodeCrypto, { name, seed }).line(text)])
 }
-const previous: Previous = { origin: before, checkpoint: noteOf(before), signedSize: 17, signedRootHex: "0a".repeat(32), storedSize: 14, storedRootHex: "0b".repeat(32) }
+const previous: Previous = {
+  origin: before,
+  checkpoint: noteOf(before),
+  signedSize: 17,
+  signedRootHex: "0a".repeat(32),
+  storedSize: 14,
+  storedRootHex: "0b".repeat(32)
+}
 const salt = new Uint8Array(32).fill(7)
 
 interface Plan {
@@ -31,16 +51,44 @@ interface Plan {
 
 /** A pack of two records; the second erases, where that is asked for. */
 const packed = async ({ beside, bytes = previousBytes(previous), show = "disclosed" }: Plan = {}): Promise<string> => {
-  const named = [...beside === undefined ? [] : [{ name: beside, bytes: utf8("\"x\"") }], { name: "previous", bytes }].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const named = [
+    ...(beside === undefined ? [] : [{ name: beside, bytes: utf8('"x"') }]),
+    { name: "previous", bytes }
+  ].sort((a, b) => (a.name < b.name ? -1 : 1))
   const at = "2026-11-21T00:00:00.000Z"
   const parts = named.map((part) => ({ c: toHex(nodeCrypto.commitment(salt, part.name, part.bytes)), name: part.name }))
-  const first = encodeRecord({ at, body: { hash: "sha256-rfc6962", origin, vkeys: [signer.vkey] }, kind: "chain.genesis", parts, prev: NO_RECORD, seq: 0 })
-  const [kind, body] = show === "erased" ? ["part.erased", { name: "previous", reason: "retention", seq: 0 }] as const : ["sample.made", {}] as const
+  const first = encodeRecord({
+    at,
+    body: { hash: "sha256-rfc6962", origin, vkeys: [signer.vkey] },
+    kind: "chain.genesis",
+    parts,
+    prev: NO_RECORD,
+    seq: 0
+  })
+  const [kind, body] =
+    show === "erased"
+      ? (["part.erased", { name: "previous", reason: "retention", seq: 0 }] as const)
+      : (["sample.made", {}] as const)
   const records = [first, encodeRecord({ at, body, kind, parts: [], prev: toHex(nodeCrypto.leafHash(first)), seq: 1 })]
-  const text = formatCheckpoint({ origin, size: 2, root: rootOfHashes(nodeCrypto, records.map((record) => nodeCrypto.leafHash(record))) })
+  const text = formatCheckpoint({
+    origin,
+    size: 2,
+    root: rootOfHashes(
+      nodeCrypto,
+      records.map((record) => nodeCrypto.leafHash(record))
+    )
+  })
   const lines = packLines(nodeCrypto, origin)
-  const out = [lines.open({ created: at, filter: {}, from: 0, generator: "test/1", kind: "full", to: 1, tree_size: 2 }, formatNote(text, [signer.line(text)])), ...records.map((record) => lines.record(record)), lines.range(0, 1, [], [])]
-  for (const part of named) if (part.name !== "previous" || show === "disclosed") out.push(lines.disclosed(0, part.name, salt, part.bytes))
+  const out = [
+    lines.open(
+      { created: at, filter: {}, from: 0, generator: "test/1", kind: "full", to: 1, tree_size: 2 },
+      formatNote(text, [signer.line(text)])
+    ),
+    ...records.map((record) => lines.record(record)),
+    lines.range(0, 1, [], [])
+  ]
+  for (const part of named)
+    if (part.name !== "previous" || show === "disclosed") out.push(lines.disclosed(0, part.name, salt, part.bytes))
   if (show === "erased") out.push(lines.erased(0, "previous", 1))
   out.push((await lines.close((message) => nodeCrypto.ed25519Sign(seed, message), origin, signer.keyId)).bytes)
   const path = join(scratch, "a.evp")
@@ -50,18 +98,31 @@ const packed = async ({ beside, bytes = previousBytes(previous), show = "disclos
 
 const verified = async (path: string, ...flags: ReadonlyArray<string>) => {
   let out = ""
-  const status = await run([path, "--vkey", signer.vkey, ...flags], { out: async (text) => void (out += text), err: async () => {}, nowMs: () => 0, isTerminal: false })
+  const status = await run([path, "--vkey", signer.vkey, ...flags], {
+    out: async (text) => void (out += text),
+    err: async () => {},
+    nowMs: () => 0,
+    isTerminal: false
+  })
   return { status, out }
 }
 
 describe("the chain before, in a pack of a recovered chain", () => {
   it("is told, with status 0", async () => {
-    for (const plan of [{}, { beside: "a_part" }, { beside: "reason" }, { bytes: previousBytes({ ...previous, checkpoint: null, signedSize: 3, storedSize: 9 }) }]) {
+    for (const plan of [
+      {},
+      { beside: "a_part" },
+      { beside: "reason" },
+      { bytes: previousBytes({ ...previous, checkpoint: null, signedSize: 3, storedSize: 9 }) }
+    ]) {
       const path = await packed(plan)
       const { out, status } = await verified(path)
       expect(status, out).toBe(0)
       expect(out).toContain(`Follows         ${before}.`)
-      expect(JSON.parse((await verified(path, "--json")).out)).toMatchObject({ not_checked: [], previous: { origin: before } })
+      expect(JSON.parse((await verified(path, "--json")).out)).toMatchObject({
+        not_checked: [],
+        previous: { origin: before }
+      })
       expect(await followedChain(path)).toMatchObject({ origin: before })
     }
   })
@@ -72,11 +133,23 @@ describe("the chain before, in a pack of a recovered chain", () => {
     ["withheld beside another part", { show: "withheld", beside: "reason" }, "does not show which"],
     ["withheld behind another part", { show: "withheld", beside: "a_part" }, "does not show which"],
     ["erased", { show: "erased" }, "does not show which"],
-    ["in another form", { bytes: utf8(text.replace(/\}$/, ",\"z\":1}")) }, "not in the form"],
-    ["in JSON that is not canonical", { bytes: utf8(text.replace(/\}$/, ",\"stored_size\":99}")) }, "not in the form"],
-    ["with a checkpoint that is none", { bytes: previousBytes({ ...previous, checkpoint: "nonsense" }) }, "not in the form"],
-    ["with a checkpoint of a third chain", { bytes: previousBytes({ ...previous, checkpoint: noteOf("flyball.example/other") }) }, "not in the form"],
-    ["longer than such a part can be", { bytes: previousBytes({ ...previous, checkpoint: "x".repeat(40_000) }) }, "not in the form"]
+    ["in another form", { bytes: utf8(text.replace(/\}$/, ',"z":1}')) }, "not in the form"],
+    ["in JSON that is not canonical", { bytes: utf8(text.replace(/\}$/, ',"stored_size":99}')) }, "not in the form"],
+    [
+      "with a checkpoint that is none",
+      { bytes: previousBytes({ ...previous, checkpoint: "nonsense" }) },
+      "not in the form"
+    ],
+    [
+      "with a checkpoint of a third chain",
+      { bytes: previousBytes({ ...previous, checkpoint: noteOf("flyball.example/other") }) },
+      "not in the form"
+    ],
+    [
+      "longer than such a part can be",
+      { bytes: previousBytes({ ...previous, checkpoint: "x".repeat(40_000) }) },
+      "not in the form"
+    ]
   ])("%s is said plainly, with status 2", async (_, plan, sentence) => {
     const path = await packed(plan)
     const { out, status } = await verified(path)
@@ -84,7 +157,11 @@ describe("the chain before, in a pack of a recovered chain", () => {
     expect(out).toContain("Follows         another chain")
     expect(out.replace(/\s+/g, " ")).toContain(sentence)
     const report = JSON.parse((await verified(path, "--json")).out) as { readonly not_checked: ReadonlyArray<string> }
-    expect(report).toMatchObject({ verdicts: { integrity: "ok", authenticity: "signed_by_pinned_key" }, findings: [], previous: null })
+    expect(report).toMatchObject({
+      verdicts: { integrity: "ok", authenticity: "signed_by_pinned_key" },
+      findings: [],
+      previous: null
+    })
     expect(report.not_checked[0]).toContain(sentence)
     expect((await verified(path, "--quiet")).status).toBe(2)
     expect(await followedChain(path)).toBe("hidden")

@@ -1,14 +1,34 @@
 /** Finds what a verified pack shows of the chain before its own: the part `previous` of record 0. */
-import { equalBytes, fromBase64, fromHex, fromUtf8, LineReader, MAX_LINE_BYTES, parseCheckpoint, parseNote, parsePrevious, type Previous, PREVIOUS, readRecord, type Report, utf8 } from "@flyball/evidence"
+import {
+  equalBytes,
+  fromBase64,
+  fromHex,
+  fromUtf8,
+  LineReader,
+  MAX_LINE_BYTES,
+  parseCheckpoint,
+  parseNote,
+  parsePrevious,
+  type Previous,
+  PREVIOUS,
+  readRecord,
+  type Report,
+  utf8
+} from "@flyball/evidence"
 import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
 
-/** What the pack shows of the chain before: which one; or that there is one, and either nothing of it (`hidden`) or nothing that can be read (`unreadable`). */
+/**
+ * What the pack shows of the chain before: which one; or that there is one, and either nothing of it (`hidden`) or
+ * nothing that can be read (`unreadable`).
+ */
 export type ShownPrevious = Previous | "hidden" | "unreadable"
 
 /**
- * The chain that the pack's chain follows; null when it follows none, or the pack does not hold record 0. `hidden`: it follows one, and the pack does not show which.
+ * The chain that the pack's chain follows; null when it follows none, or the pack does not hold record 0. `hidden`: it
+ * follows one, and the pack does not show which.
  *
- * To be asked of a pack whose integrity is `ok`. It reads to record 0, and only where that names such a part on to the disclosed parts.
+ * To be asked of a pack whose integrity is `ok`. It reads to record 0, and only where that names such a part on to the
+ * disclosed parts.
  */
 export const followedChain = async (path: string): Promise<Previous | "hidden" | null> => {
   const shown = await previousChain(path)
@@ -23,7 +43,8 @@ export const previousChain = async (path: string): Promise<ShownPrevious | null>
     if (commitment === null) {
       if (line[0] !== RECORD) continue
       const read = readRecord(line.slice(2))
-      const named = read.ok && read.record.seq === 0 ? read.record.parts.find(({ name }) => name === PREVIOUS) : undefined
+      const named =
+        read.ok && read.record.seq === 0 ? read.record.parts.find(({ name }) => name === PREVIOUS) : undefined
       if (named === undefined) return null
       commitment = fromHex(named.c)
     } else if (line[0] === DISCLOSED) {
@@ -37,7 +58,8 @@ export const previousChain = async (path: string): Promise<ShownPrevious | null>
 }
 
 /**
- * The report on a pack, with what it means that the chain before is not shown. That a chain follows another one, of which records may be missing,
+ * The report on a pack, with what it means that the chain before is not shown. That a chain follows another one, of
+ * which records may be missing,
  * is nothing that a pack may leave out: intact, and not enough. Spec: format 1 sections 6.1 and 8.
  */
 export const withPrevious = (report: Report, shown: ShownPrevious | null): Report =>
@@ -46,8 +68,13 @@ export const withPrevious = (report: Report, shown: ShownPrevious | null): Repor
     : report
 
 const SENTENCES = {
-  hidden: "Record 0 says that this chain follows another one, of which records may be missing, and the pack does not show which. That part (previous) is never erased, and every pack with record 0 has to show it: ask for another pack.",
-  unreadable: "Record 0 says that this chain follows another one, of which records may be missing, and what the pack shows of that one (the part previous) is not in the form that such a part has. Ask the chain's owner why."
+  hidden:
+    "Record 0 says that this chain follows another one, of which records may be missing, and the pack does not " +
+    "show which. That part (previous) is never erased, and every pack with record 0 has to show it: ask for " +
+    "another pack.",
+  unreadable:
+    "Record 0 says that this chain follows another one, of which records may be missing, and what the pack " +
+    "shows of that one (the part previous) is not in the form that such a part has. Ask the chain's owner why."
 } as const
 
 /** The part, where this is its line. */
@@ -55,12 +82,16 @@ const disclosed = (line: Uint8Array, commitment: Uint8Array): ShownPrevious => {
   const [, , , salt = "", part = ""] = (fromUtf8(line.subarray(0, MAX_PART_LINE)) ?? "").split(" ")
   const bytes = line.length > MAX_PART_LINE ? null : fromBase64(part)
   const key = fromBase64(salt)
-  if (bytes === null || key === null || !equalBytes(nodeCrypto.commitment(key, PREVIOUS, bytes), commitment)) return "unreadable"
+  if (bytes === null || key === null || !equalBytes(nodeCrypto.commitment(key, PREVIOUS, bytes), commitment))
+    return "unreadable"
   const previous = parsePrevious(bytes)
   return previous !== null && namesItsCheckpoint(previous) ? previous : "unreadable"
 }
 
-/** Its newest note, if it had one, is a checkpoint of that chain. Whose signatures it carries is not asked: record 0 is signed. */
+/**
+ * Its newest note, if it had one, is a checkpoint of that chain. Whose signatures it carries is not asked: record 0 is
+ * signed.
+ */
 const namesItsCheckpoint = ({ checkpoint, origin }: Previous): boolean => {
   if (checkpoint === null) return true
   const note = parseNote(utf8(checkpoint))

@@ -14,7 +14,10 @@ export const progressLine = (write: (text: string) => Promise<void>, nowMs: () =
       if (now - lastMs < EVERY_MS) return
       lastMs = now
       shown = true
-      void write(`\r\u001b[K${records.toLocaleString("en")} records, ${Math.floor(bytes / 1_000_000).toLocaleString("en")} MB read`)
+      void write(
+        `\r\u001b[K${records.toLocaleString("en")} records, ` +
+          `${Math.floor(bytes / 1_000_000).toLocaleString("en")} MB read`
+      )
     },
     end: async (): Promise<void> => {
       if (shown) await write("\r\u001b[K")

@@ -7,7 +7,8 @@ import { afterAll, describe, expect, it } from "vitest"
 import { run } from "./run.ts"
 
 const folder = fileURLToPath(new URL("../../../fixtures/vectors/flyball-format/", import.meta.url))
-const golden = (name: string): string => readFileSync(new URL(`../../../fixtures/reports/verify-${name}.txt`, import.meta.url), "utf8")
+const golden = (name: string): string =>
+  readFileSync(new URL(`../../../fixtures/reports/verify-${name}.txt`, import.meta.url), "utf8")
 const pack = (name: string): string => join(folder, name)
 const vkey = "flyball.example/acme/prod+512011be+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c"
 const scratch = mkdtempSync(join(tmpdir(), "flyball-verify-"))
@@ -29,7 +30,15 @@ describe("the human report", () => {
   const cases: ReadonlyArray<readonly [name: string, status: number, ...args: ReadonlyArray<string>]> = [
     ["good", 0, "valid-full-5.evp", "--vkey", vkey],
     ["tampered", 1, "invalid-record-changed.evp", "--vkey", vkey],
-    ["truncated", 2, "invalid-truncated.evp", "--vkey", vkey, "--trusted-checkpoint", pack("invalid-truncated.checkpoint")],
+    [
+      "truncated",
+      2,
+      "invalid-truncated.evp",
+      "--vkey",
+      vkey,
+      "--trusted-checkpoint",
+      pack("invalid-truncated.checkpoint")
+    ],
     ["unpinned", 2, "valid-full-5.evp"]
   ]
   for (const [name, status, file, ...args] of cases) {
@@ -47,11 +56,39 @@ describe("the JSON report", () => {
     const { out, status } = await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--json")
     expect(status).toBe(0)
     const report = JSON.parse(out) as Record<string, object>
-    expect(Object.keys(report)).toEqual(["file", "format", "origin", "tree_size", "verdicts", "findings", "counts", "keys", "not_checked", "statement", "previous", "replay", "bodies"])
+    expect(Object.keys(report)).toEqual([
+      "file",
+      "format",
+      "origin",
+      "tree_size",
+      "verdicts",
+      "findings",
+      "counts",
+      "keys",
+      "not_checked",
+      "statement",
+      "previous",
+      "replay",
+      "bodies"
+    ])
     expect(Object.keys(report["verdicts"]!)).toEqual(["integrity", "authenticity", "completeness", "anchoring"])
-    expect(report["counts"]).toEqual({ records: 3, parts_disclosed: 0, parts_withheld: 1, parts_erased: 1, ignored_signatures: 0 })
-    expect(report["keys"]).toEqual([{ key_id: "512011be", name: "flyball.example/acme/prod", role: "log", pinned: true }])
-    expect(report).toMatchObject({ format: "evidence-pack/v1", origin: "flyball.example/acme/prod", tree_size: 12, findings: [], previous: null })
+    expect(report["counts"]).toEqual({
+      records: 3,
+      parts_disclosed: 0,
+      parts_withheld: 1,
+      parts_erased: 1,
+      ignored_signatures: 0
+    })
+    expect(report["keys"]).toEqual([
+      { key_id: "512011be", name: "flyball.example/acme/prod", role: "log", pinned: true }
+    ])
+    expect(report).toMatchObject({
+      format: "evidence-pack/v1",
+      origin: "flyball.example/acme/prod",
+      tree_size: 12,
+      findings: [],
+      previous: null
+    })
   })
 
   it("lists findings with code, line, seq, expected and found", async () => {
@@ -70,10 +107,28 @@ describe("the exit status", () => {
     writeFileSync(join(scratch, "no-note"), "hello\n")
     const file = pack("valid-full-5.evp")
     for (const args of [
-      [], [file, file], [file, "--unknown"], [file, "--require", "most"], [file, "--max-age", "a day"], [file, "--threads", "0"], [file, "--threads", "two"], [file, "--threads", "1e9"], [file, "--vkey", "nonsense"], [file, "--vkey"], [file, "--json=yes"],
-      [file, "--vkey", vkey.replace("512011be", "512011bf")], [file, "--policy", join(scratch, "bad-policy")], [file, "--policy", join(scratch, "missing")],
-      [file, "--trusted-checkpoint", join(scratch, "no-note")], [pack("missing.evp")], [folder], [file, "--compare", pack("missing.evp")],
-      [file, "--require", "full", "--require", "any"], [file, "--trusted-checkpoint", file, "--trusted-checkpoint", file], [file, "--policy", "/dev/zero"], ["/dev/zero"]
+      [],
+      [file, file],
+      [file, "--unknown"],
+      [file, "--require", "most"],
+      [file, "--max-age", "a day"],
+      [file, "--threads", "0"],
+      [file, "--threads", "two"],
+      [file, "--threads", "1e9"],
+      [file, "--vkey", "nonsense"],
+      [file, "--vkey"],
+      [file, "--json=yes"],
+      [file, "--vkey", vkey.replace("512011be", "512011bf")],
+      [file, "--policy", join(scratch, "bad-policy")],
+      [file, "--policy", join(scratch, "missing")],
+      [file, "--trusted-checkpoint", join(scratch, "no-note")],
+      [pack("missing.evp")],
+      [folder],
+      [file, "--compare", pack("missing.evp")],
+      [file, "--require", "full", "--require", "any"],
+      [file, "--trusted-checkpoint", file, "--trusted-checkpoint", file],
+      [file, "--policy", "/dev/zero"],
+      ["/dev/zero"]
     ]) {
       const { err, out, status } = await call(...args)
       expect(status, args.join(" ")).toBe(4)
@@ -83,11 +138,20 @@ describe("the exit status", () => {
   })
 
   // A file that opens, and whose first byte cannot be read: what a failing disk looks like.
-  it.runIf(existsSync("/proc/self/mem"))("is 4 for a disk that fails while the file is read, with a sentence", async () => {
-    for (const args of [["/proc/self/mem"], [pack("valid-full-5.evp"), "--compare", "/proc/self/mem"]]) {
-      expect(await call(...args)).toEqual({ status: 4, out: "", err: "flyball-verify: A file could not be read to its end (EIO). Copy it to another disk, and verify the copy.\n" })
+  it.runIf(existsSync("/proc/self/mem"))(
+    "is 4 for a disk that fails while the file is read, with a sentence",
+    async () => {
+      for (const args of [["/proc/self/mem"], [pack("valid-full-5.evp"), "--compare", "/proc/self/mem"]]) {
+        expect(await call(...args)).toEqual({
+          status: 4,
+          out: "",
+          err:
+            "flyball-verify: A file could not be read to its end (EIO). Copy it to another disk, and verify " +
+            "the copy.\n"
+        })
+      }
     }
-  })
+  )
 
   it("is 3 for a file that is no pack, 2 where more was asked for than is there", async () => {
     expect((await call(pack("README.md"))).status).toBe(3)
@@ -101,7 +165,9 @@ describe("the exit status", () => {
 
   it("and the report do not depend on the threads", async () => {
     for (const file of ["valid-full-12.evp.gz", "invalid-record-changed.evp"]) {
-      expect(await call(pack(file), "--vkey", vkey, "--json", "--threads", "2")).toEqual(await call(pack(file), "--vkey", vkey, "--json", "--threads", "1"))
+      expect(await call(pack(file), "--vkey", vkey, "--json", "--threads", "2")).toEqual(
+        await call(pack(file), "--vkey", vkey, "--json", "--threads", "1")
+      )
     }
   })
 
@@ -114,30 +180,57 @@ describe("the exit status", () => {
 describe("a replay", () => {
   const replayed = async (file: string) => {
     const { out, status } = await call(pack(file), "--vkey", vkey, "--replay", "--json")
-    const { not_checked: [first], replay } = JSON.parse(out) as { readonly not_checked: ReadonlyArray<string>; readonly replay: object | null }
+    const {
+      not_checked: [first],
+      replay
+    } = JSON.parse(out) as { readonly not_checked: ReadonlyArray<string>; readonly replay: object | null }
     return { first, replay, status }
   }
 
   it("of a pack without evaluations says that there was none", async () => {
     const { replay, status } = await replayed("valid-full-5.evp")
     expect(status).toBe(0)
-    expect(replay).toMatchObject({ evaluations: 0, verdicts: {}, mismatches: [], withheld: [], statement: "This pack holds no evaluation, so there was none to make again." })
+    expect(replay).toMatchObject({
+      evaluations: 0,
+      verdicts: {},
+      mismatches: [],
+      withheld: [],
+      statement: "This pack holds no evaluation, so there was none to make again."
+    })
     const { out } = await call(pack("valid-full-12.evp.gz"), "--vkey", vkey, "--replay")
     expect(out).toContain("Evaluations     none.\n")
   })
 
   it("is not made of a selection, nor of a pack that is itself not in order", async () => {
-    expect(await replayed("valid-sparse-12-3.evp")).toMatchObject({ status: 2, replay: null, first: expect.stringContaining("needs a full or range pack") })
-    expect(await replayed("invalid-record-changed.evp")).toMatchObject({ status: 1, replay: null, first: expect.stringContaining("not what the pack claims") })
+    expect(await replayed("valid-sparse-12-3.evp")).toMatchObject({
+      status: 2,
+      replay: null,
+      first: expect.stringContaining("needs a full or range pack")
+    })
+    expect(await replayed("invalid-record-changed.evp")).toMatchObject({
+      status: 1,
+      replay: null,
+      first: expect.stringContaining("not what the pack claims")
+    })
     expect((await replayed("invalid-truncated.evp")).status).toBe(0)
   })
 })
 
 describe("two packs", () => {
   it("of one history compare well, and undecided is 2", async () => {
-    expect((await call(pack("valid-older-6-12.evp"), "--vkey", vkey, "--compare", pack("valid-trusted-10.evp"))).status).toBe(0)
-    expect((await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--compare", pack("valid-full-12.evp.gz"))).status).toBe(0)
-    const undecided = await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--compare", pack("valid-range-11-4-6.evp"))
+    expect(
+      (await call(pack("valid-older-6-12.evp"), "--vkey", vkey, "--compare", pack("valid-trusted-10.evp"))).status
+    ).toBe(0)
+    expect(
+      (await call(pack("valid-sparse-12-3.evp"), "--vkey", vkey, "--compare", pack("valid-full-12.evp.gz"))).status
+    ).toBe(0)
+    const undecided = await call(
+      pack("valid-sparse-12-3.evp"),
+      "--vkey",
+      vkey,
+      "--compare",
+      pack("valid-range-11-4-6.evp")
+    )
     expect(undecided.status).toBe(2)
     expect(undecided.out).toContain("could not be compared")
   })

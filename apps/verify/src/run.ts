@@ -59,14 +59,17 @@ interface ReadAgain extends Verified {
 
 /** Replay and the bodies take another reading of the file, after it was checked: it must be the same file then. */
 const verifyAndReadAgain = async (command: Command, world: World): Promise<ReadAgain> => {
-  if (!command.replay && !command.bodies) return { ...await verify(command, world), replayed: null, bodies: null }
+  if (!command.replay && !command.bodies) return { ...(await verify(command, world)), replayed: null, bodies: null }
   const files = [command.pack, ...command.previous]
   const before = await Promise.all(files.map(identityOf))
   const { report, splitView } = await verify(command, world)
   const { replay, why } = command.replay ? await replayed(command, report) : { replay: null, why: null }
   const bodies = command.bodies ? await bodiesOf(command.pack, report) : null
   const after = await Promise.all(files.map(identityOf))
-  if (after.some((identity, place) => identity !== before[place])) throw new PackFileUnusable("The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy.")
+  if (after.some((identity, place) => identity !== before[place]))
+    throw new PackFileUnusable(
+      "The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy."
+    )
   const compared = command.bodies ? withBodies(report, bodies) : report
   if (!command.replay) return { report: compared, splitView, replayed: null, bodies }
   return { report: withReplay(compared, replay, why), splitView, replayed: { replay, packExit: report.exit }, bodies }
@@ -77,18 +80,34 @@ const bodiesOf = async (pack: string, { verdicts }: Report): Promise<BodiesRepor
   verdicts.integrity === "ok" ? await (await import("./bodies/compare-bodies.ts")).compareBodies(pack) : null
 
 /** Loaded where it is asked for: nobody else waits for it. */
-const replayed = async ({ pack, previous, threads }: Command, report: Report): Promise<{ readonly replay: ReplayReport | null; readonly why: string | null }> => {
+const replayed = async (
+  { pack, previous, threads }: Command,
+  report: Report
+): Promise<{ readonly replay: ReplayReport | null; readonly why: string | null }> => {
   const why = whyNotReplayed(report, previous)
   if (why !== null) return { replay: null, why }
-  const [{ earlierPacks }, { replayPack }] = await Promise.all([import("./replay/earlier-packs.ts"), import("./replay/replay-pack.ts")])
+  const [{ earlierPacks }, { replayPack }] = await Promise.all([
+    import("./replay/earlier-packs.ts"),
+    import("./replay/replay-pack.ts")
+  ])
   const earlier = report.header!.from > 0 ? { packs: [], missing: null } : await earlierPacks(pack, previous, threads)
-  return typeof earlier === "string" ? { replay: null, why: earlier } : { replay: await replayPack(pack, report.origin!, report.header!.from, earlier), why: null }
+  return typeof earlier === "string"
+    ? { replay: null, why: earlier }
+    : { replay: await replayPack(pack, report.origin!, report.header!.from, earlier), why: null }
 }
 
 const whyNotReplayed = ({ header, verdicts }: Report, previous: ReadonlyArray<string>): string | null => {
-  if (header === null || verdicts.integrity !== "ok") return "Evaluations were not made again: the records are not what the pack claims."
-  if (header.kind === "sparse") return "Evaluations were not made again: that needs a full or range pack, since each depends on the records before it."
-  return previous.length > 0 && header.from > 0 ? "Evaluations were not made again: --previous joins a chain to one that begins at record 0, and this pack begins later." : null
+  if (header === null || verdicts.integrity !== "ok")
+    return "Evaluations were not made again: the records are not what the pack claims."
+  if (header.kind === "sparse")
+    return (
+      "Evaluations were not made again: that needs a full or range pack, since each depends on the " +
+      "records before it."
+    )
+  return previous.length > 0 && header.from > 0
+    ? "Evaluations were not made again: --previous joins a chain to one that begins at record 0, and this pack " +
+        "begins later."
+    : null
 }
 
 const identityOf = async (path: string): Promise<string> => {
@@ -97,22 +116,29 @@ const identityOf = async (path: string): Promise<string> => {
 }
 
 const verify = async (command: Command, world: World): Promise<Verified> => {
-  const [policy, trustedCheckpoint] = await Promise.all([readGiven(command.policy, "policy"), readGiven(command.trustedCheckpoint, "trusted checkpoint")])
+  const [policy, trustedCheckpoint] = await Promise.all([
+    readGiven(command.policy, "policy"),
+    readGiven(command.trustedCheckpoint, "trusted checkpoint")
+  ])
   const watched = world.isTerminal && !command.quiet && (await sizeOf(command.pack)) >= PROGRESS_FROM_BYTES
   const progress = watched ? progressLine(world.err, world.nowMs) : null
   const options: VerifyFileOptions = {
     vkeys: command.vkeys,
     requireCompleteness: command.require,
-    ...policy === null ? {} : { policy },
-    ...trustedCheckpoint === null ? {} : { trustedCheckpoint },
-    ...command.threads === null ? {} : { threads: command.threads },
-    ...command.maxAgeMs === null ? {} : { maxAgeMs: command.maxAgeMs, nowMs: world.nowMs() },
-    ...progress === null ? {} : { onProgress: progress.report }
+    ...(policy === null ? {} : { policy }),
+    ...(trustedCheckpoint === null ? {} : { trustedCheckpoint }),
+    ...(command.threads === null ? {} : { threads: command.threads }),
+    ...(command.maxAgeMs === null ? {} : { maxAgeMs: command.maxAgeMs, nowMs: world.nowMs() }),
+    ...(progress === null ? {} : { onProgress: progress.report })
   }
   try {
     if (command.compare === null) return { report: await verifyPackFile(command.pack, options), splitView: null }
     const { comparison, other, report } = await comparePackFiles(command.pack, command.compare, options)
-    return { report, splitView: comparison.outcome === "split view" ? { notes: [report.checkpoint!.note, other.checkpoint!.note] } : null }
+    return {
+      report,
+      splitView:
+        comparison.outcome === "split view" ? { notes: [report.checkpoint!.note, other.checkpoint!.note] } : null
+    }
   } finally {
     await progress?.end()
   }
@@ -135,11 +161,13 @@ const MAX_GIVEN_BYTES = 1024 * 1024
 
 /** A sentence for what is not our fault; null for what is. */
 const explain = (cause: unknown): string | null => {
-  if (cause instanceof UsageError || cause instanceof PackFileUnusable || cause instanceof CheckingThreadFailed) return cause.message
+  if (cause instanceof UsageError || cause instanceof PackFileUnusable || cause instanceof CheckingThreadFailed)
+    return cause.message
   if (cause instanceof UnusableTrust) return `${cause.message[0]!.toUpperCase()}${cause.message.slice(1)}`
   const { code, path, syscall } = cause as NodeJS.ErrnoException
   if (code === "EPIPE" || code === undefined) return null
   // A disk that fails in the middle of a file: the open file has no name any more.
-  if (path === undefined && syscall === "read") return `A file could not be read to its end (${code}). Copy it to another disk, and verify the copy.`
+  if (path === undefined && syscall === "read")
+    return `A file could not be read to its end (${code}). Copy it to another disk, and verify the copy.`
   return path === undefined ? null : `The file ${path} cannot be read (${code}). Check its name and your rights to it.`
 }

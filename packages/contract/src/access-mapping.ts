@@ -1,4 +1,7 @@
-/** The access mapping as it travels: which claims of a person's token grant which role where. Spec: document 1 section 2, "Access draft resolution"; api.md "Who may call". */
+/**
+ * The access mapping as it travels: which claims of a person's token grant which role where. Spec: document 1 section
+ * 2, "Access draft resolution"; api.md "Who may call".
+ */
 import { Schema } from "effect"
 import { defaulted, identifier, integer, leftOut, list, name, oneOf, optional, text } from "./fields.ts"
 import { roles } from "./session.ts"
@@ -25,7 +28,11 @@ export type MappingRule = typeof MappingRule.Type
 const rules = list(MappingRule, 0, MAX_MAPPING_RULES)
 
 /** Body of PUT /admin/entitlement-rules: the whole mapping. */
-export const MappingIn = Schema.Struct({ rules, trust_canonical: defaulted(Schema.Boolean, false), if_version: optional(integer(0)) })
+export const MappingIn = Schema.Struct({
+  rules,
+  trust_canonical: defaulted(Schema.Boolean, false),
+  if_version: optional(integer(0))
+})
 export type MappingIn = typeof MappingIn.Type
 
 /** The mapping in force. `version` 0: none was ever set. */

@@ -1,6 +1,20 @@
 /** Agents as they travel. Spec: document 1 sections 2 and 4; api.md "agents and registry". */
 import { Schema } from "effect"
-import { email, identifier, instant, integer, jsonObject, line, list, name, oneOf, optional, orgUnit, reason, text } from "./fields.ts"
+import {
+  email,
+  identifier,
+  instant,
+  integer,
+  jsonObject,
+  line,
+  list,
+  name,
+  oneOf,
+  optional,
+  orgUnit,
+  reason,
+  text
+} from "./fields.ts"
 import { pageOf } from "./page.ts"
 
 /** How much an agent may do by itself, least first. */
@@ -8,7 +22,13 @@ export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
 export type AutonomyTier = (typeof autonomyTiers)[number]
 
 /** What a tier can need. */
-export const tierConditions = ["owner", "recertification", "published_envelope", "verified_identity", "attested_drill"] as const
+export const tierConditions = [
+  "owner",
+  "recertification",
+  "published_envelope",
+  "verified_identity",
+  "attested_drill"
+] as const
 
 /** What a tier can need, in words. Refusals and traces use the names. */
 export const tierConditionWords: { readonly [condition: string]: string } = {
@@ -46,13 +66,24 @@ export const AgentCreate = Schema.Struct({
 })
 export type AgentCreate = typeof AgentCreate.Type
 
-/** {@link AgentCreate} from whoever has not one org unit, so that a missing one is listed beside whatever else is wrong. */
+/**
+ * {@link AgentCreate} from whoever has not one org unit, so that a missing one is listed beside whatever else is wrong.
+ */
 export const AgentCreateOfUnit = Schema.Struct({ ...AgentCreate.fields, org_unit: orgUnit })
 
 // What only registration or an act of its own may set; the rest is a description, which may be given anew.
-const { name: _name, owner_name: _ownerName, owner_email: _ownerEmail, org_unit: _orgUnit, ...description } = AgentCreate.fields
+const {
+  name: _name,
+  owner_name: _ownerName,
+  owner_email: _ownerEmail,
+  org_unit: _orgUnit,
+  ...description
+} = AgentCreate.fields
 
-/** Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit and owner have acts of their own, or none. */
+/**
+ * Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit and owner
+ * have acts of their own, or none.
+ */
 export const AgentUpdate = Schema.Struct({ ...description, if_version: optional(integer(1)) })
 export type AgentUpdate = typeof AgentUpdate.Type
 
@@ -72,7 +103,10 @@ export type DisownIn = typeof DisownIn.Type
 export const RecertifyIn = Schema.Struct({ recert_due_at: instant })
 export type RecertifyIn = typeof RecertifyIn.Type
 
-/** An agent: the specification's `AgentOut` and what this service adds. Texts are null once their part was erased. `effective_tier` is the tier at which an active agent acts: below `autonomy_tier` while it lacks a condition of that. */
+/**
+ * An agent: the specification's `AgentOut` and what this service adds. Texts are null once their part was erased.
+ * `effective_tier` is the tier at which an active agent acts: below `autonomy_tier` while it lacks a condition of that.
+ */
 export const Agent = Schema.Struct({
   id: Schema.String,
   tenant_id: Schema.String,

@@ -1,4 +1,7 @@
-/** The chain as it travels. Digests are `sha256:<hex>`. Spec: document 1 section 4, `/chain`; api.md "decisions, chain, evidence". */
+/**
+ * The chain as it travels. Digests are `sha256:<hex>`. Spec: document 1 section 4, `/chain`; api.md "decisions, chain,
+ * evidence".
+ */
 import { Schema } from "effect"
 import { id, integer, integerParam, leftOut, oneOf, patterned } from "./fields.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
@@ -14,7 +17,10 @@ export const HeadOut = Schema.Struct({
 export type HeadOut = typeof HeadOut.Type
 
 /** Query of GET /chain/verify: first and last seq, the whole chain by default. */
-export const VerifyQuery = Schema.Struct({ from: Schema.optionalKey(integerParam()), to: Schema.optionalKey(integerParam()) })
+export const VerifyQuery = Schema.Struct({
+  from: Schema.optionalKey(integerParam()),
+  to: Schema.optionalKey(integerParam())
+})
 export type VerifyQuery = typeof VerifyQuery.Type
 
 /** Answer of GET /chain/verify. */
@@ -25,7 +31,14 @@ export const VerifyOut = Schema.Struct({
   to: Schema.Int,
   head: HeadOut,
   first_bad_seq: Schema.NullOr(Schema.Int),
-  findings: Schema.Array(Schema.Struct({ code: Schema.String, seq: Schema.NullOr(Schema.Int), expected: Schema.String, found: Schema.String })),
+  findings: Schema.Array(
+    Schema.Struct({
+      code: Schema.String,
+      seq: Schema.NullOr(Schema.Int),
+      expected: Schema.String,
+      found: Schema.String
+    })
+  ),
   checkpoint: Schema.NullOr(Schema.Struct({ tree_size: Schema.Int, root_hash: Schema.String, ok: Schema.Boolean })),
   duration_ms: Schema.Int
 })
@@ -84,18 +97,26 @@ export type ConsistencyOut = typeof ConsistencyOut.Type
 /** Answer of GET /chain/keys: the keys that sign, or signed, for this chain. */
 export const KeysOut = Schema.Struct({
   origin: Schema.String,
-  keys: Schema.Array(Schema.Struct({
-    vkey: Schema.String,
-    key_id: Schema.String,
-    name: Schema.String,
-    since_seq: Schema.Int,
-    current: Schema.Boolean
-  }))
+  keys: Schema.Array(
+    Schema.Struct({
+      vkey: Schema.String,
+      key_id: Schema.String,
+      name: Schema.String,
+      since_seq: Schema.Int,
+      current: Schema.Boolean
+    })
+  )
 })
 export type KeysOut = typeof KeysOut.Type
 
 /** Why a part may be erased. */
-export const erasureReasons = ["subject_request", "legal_order", "retention", "captured_by_mistake", "security"] as const
+export const erasureReasons = [
+  "subject_request",
+  "legal_order",
+  "retention",
+  "captured_by_mistake",
+  "security"
+] as const
 export type ErasureReason = (typeof erasureReasons)[number]
 
 /** Names of parts. */

@@ -5,12 +5,43 @@ import { DecisionBatchIn, DecisionIn, decodeWitness, decodeWitnessInSlices } fro
 
 const minimal = { client_ref: "r", action: "pay" }
 const whole = {
-  client_ref: "r", action: "pay", kind: "tool_call", tool_server: "bank", run_id: "run-1", step: 3, observed_at: "2026-01-01T01:00:00+01:00", status: "ok", evaluation_id: "e", approval_id: "a",
-  model: "m/1", usage: { input_tokens: 1, output_tokens: null, cost_micro_usd: 2 }, latency_ms: 5, mode: "enforced", decided_by: "server", writer_seq: 9, args: { a: [1] }, result: null, labels: "x"
+  client_ref: "r",
+  action: "pay",
+  kind: "tool_call",
+  tool_server: "bank",
+  run_id: "run-1",
+  step: 3,
+  observed_at: "2026-01-01T01:00:00+01:00",
+  status: "ok",
+  evaluation_id: "e",
+  approval_id: "a",
+  model: "m/1",
+  usage: { input_tokens: 1, output_tokens: null, cost_micro_usd: 2 },
+  latency_ms: 5,
+  mode: "enforced",
+  decided_by: "server",
+  writer_seq: 9,
+  args: { a: [1] },
+  result: null,
+  labels: "x"
 }
 const cases: ReadonlyArray<unknown> = [
-  minimal, whole, {}, null, [], "x", { ...minimal, zzz: 1 }, { ...minimal, usage: { zzz: 1 } }, { ...minimal, observed_at: "soon" }, { ...minimal, observed_at: null },
-  { ...minimal, kind: "x" }, { ...minimal, kind: null }, { ...minimal, status: null }, { ...minimal, step: -1 }, { ...whole, client_ref: "" }, JSON.parse("{\"client_ref\":\"r\",\"action\":\"a\",\"__proto__\":1}")
+  minimal,
+  whole,
+  {},
+  null,
+  [],
+  "x",
+  { ...minimal, zzz: 1 },
+  { ...minimal, usage: { zzz: 1 } },
+  { ...minimal, observed_at: "soon" },
+  { ...minimal, observed_at: null },
+  { ...minimal, kind: "x" },
+  { ...minimal, kind: null },
+  { ...minimal, status: null },
+  { ...minimal, step: -1 },
+  { ...whole, client_ref: "" },
+  JSON.parse('{"client_ref":"r","action":"a","__proto__":1}')
 ]
 
 describe("decodeWitness", () => {
@@ -37,8 +68,20 @@ describe("decodeWitness", () => {
   })
 
   it("says of a batch what the shape says", () => {
-    for (const value of [{ decisions: cases }, { decisions: [minimal, whole] }, { decisions: [minimal, { ...minimal, zzz: 1 }] }, { decisions: [{ ...minimal, usage: { zzz: 1 } }] }, { decisions: [] }, { decisions: 1 }, { decisions: [minimal], zzz: 1 }]) {
-      assert.deepEqual(decodeWitness(value), Result.map(many(value, "body"), ({ decisions }) => decisions), JSON.stringify(value).slice(0, 100))
+    for (const value of [
+      { decisions: cases },
+      { decisions: [minimal, whole] },
+      { decisions: [minimal, { ...minimal, zzz: 1 }] },
+      { decisions: [{ ...minimal, usage: { zzz: 1 } }] },
+      { decisions: [] },
+      { decisions: 1 },
+      { decisions: [minimal], zzz: 1 }
+    ]) {
+      assert.deepEqual(
+        decodeWitness(value),
+        Result.map(many(value, "body"), ({ decisions }) => decisions),
+        JSON.stringify(value).slice(0, 100)
+      )
     }
   })
 

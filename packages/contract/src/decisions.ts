@@ -3,7 +3,19 @@ import { Result, Schema } from "effect"
 import { type Decoded, decode } from "./decode.ts"
 import type { DetailItem } from "./detail.ts"
 import { MAX_DETAILS } from "./details.ts"
-import { anyJson, defaulted, identifier, instant, instantText, integer, integerParam, leftOut, list, oneOf, optional } from "./fields.ts"
+import {
+  anyJson,
+  defaulted,
+  identifier,
+  instant,
+  instantText,
+  integer,
+  integerParam,
+  leftOut,
+  list,
+  oneOf,
+  optional
+} from "./fields.ts"
 import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
 import { quickDecision, quickDecisions } from "./quick-decision.ts"
 import { parseRfc3339 } from "./rfc3339.ts"
@@ -36,7 +48,11 @@ export const Usage = Schema.Struct({
 export type Usage = typeof Usage.Type
 
 /** The same in a response, whose members are always there. */
-export const UsageOut = Schema.Struct({ input_tokens: Schema.NullOr(Schema.Int), output_tokens: Schema.NullOr(Schema.Int), cost_micro_usd: Schema.NullOr(Schema.Int) })
+export const UsageOut = Schema.Struct({
+  input_tokens: Schema.NullOr(Schema.Int),
+  output_tokens: Schema.NullOr(Schema.Int),
+  cost_micro_usd: Schema.NullOr(Schema.Int)
+})
 export type UsageOut = typeof UsageOut.Type
 
 /** Members of a decision that come out as they went in. */
@@ -59,7 +75,10 @@ const plainMembers = {
   labels: Schema.optionalKey(anyJson)
 } as const
 
-/** One decision. `args`, `result` and `labels` are any JSON and become parts; absent and null are different there, and the same elsewhere. */
+/**
+ * One decision. `args`, `result` and `labels` are any JSON and become parts; absent and null are different there, and
+ * the same elsewhere.
+ */
 export const DecisionIn = Schema.Struct({
   ...plainMembers,
   kind: defaulted(oneOf(decisionKinds), "other"),
@@ -98,7 +117,8 @@ const completed = (decision: typeof checkDecision.Type): DecisionIn => {
 /**
  * Decodes the body of POST /agents/{agent_id}/decisions: one decision, or `{decisions: […]}`.
  *
- * Equal to decoding by the shapes above, also in what it says of bad input; tests say so. Ordinary input does not reach the shapes: they cost more than
+ * Equal to decoding by the shapes above, also in what it says of bad input; tests say so. Ordinary input does not reach
+ * the shapes: they cost more than
  * all else that a decision goes through before it is stored.
  */
 export const decodeWitness = (input: unknown): Decoded<ReadonlyArray<DecisionIn>> => {
@@ -113,7 +133,9 @@ export const decodeWitness = (input: unknown): Decoded<ReadonlyArray<DecisionIn>
 export function* decodeWitnessInSlices(input: unknown): Generator<void, Decoded<ReadonlyArray<DecisionIn>>, void> {
   if (typeof input !== "object" || input === null || !Object.hasOwn(input, "decisions")) {
     const one = quickDecision(input)
-    return one === null ? Result.map(decodeOne(input, "body"), (decision) => [completed(decision)]) : Result.succeed([one])
+    return one === null
+      ? Result.map(decodeOne(input, "body"), (decision) => [completed(decision)])
+      : Result.succeed([one])
   }
   const { decisions } = input as { readonly decisions: unknown }
   const hasList = Array.isArray(decisions) && decisions.length >= 1 && decisions.length <= MAX_BATCH
@@ -173,7 +195,12 @@ export const SettleIn = Schema.Struct({
 export type SettleIn = typeof SettleIn.Type
 
 /** Answer of a settlement. */
-export const SettleOut = Schema.Struct({ decision_id: Schema.String, seq: Schema.Int, record_hash: Schema.String, duplicate: Schema.Boolean })
+export const SettleOut = Schema.Struct({
+  decision_id: Schema.String,
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  duplicate: Schema.Boolean
+})
 export type SettleOut = typeof SettleOut.Type
 
 /** Body of POST /agents/{agent_id}/capture-gaps. `count` is how many decisions are known to be missing. */
@@ -193,7 +220,9 @@ export const DecisionListQuery = Schema.Struct({
 })
 export type DecisionListQuery = typeof DecisionListQuery.Type
 
-/** A decision in a list: what its record's body says, and its outcome where it was settled. Parts stay in the record. */
+/**
+ * A decision in a list: what its record's body says, and its outcome where it was settled. Parts stay in the record.
+ */
 export const DecisionOut = Schema.Struct({
   id: Schema.String,
   agent_id: Schema.String,
@@ -219,14 +248,16 @@ export const DecisionOut = Schema.Struct({
   writer: Schema.String,
   agent_status: Schema.String,
   parts: Schema.Array(Schema.String),
-  settled: Schema.NullOr(Schema.Struct({
-    seq: Schema.Int,
-    record_hash: Schema.String,
-    recorded_at: instant,
-    status: oneOf(settledStatuses),
-    usage: Schema.NullOr(UsageOut),
-    latency_ms: Schema.NullOr(Schema.Int),
-    writer: Schema.String
-  }))
+  settled: Schema.NullOr(
+    Schema.Struct({
+      seq: Schema.Int,
+      record_hash: Schema.String,
+      recorded_at: instant,
+      status: oneOf(settledStatuses),
+      usage: Schema.NullOr(UsageOut),
+      latency_ms: Schema.NullOr(Schema.Int),
+      writer: Schema.String
+    })
+  )
 })
 export type DecisionOut = typeof DecisionOut.Type

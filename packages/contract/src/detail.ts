@@ -1,14 +1,36 @@
-/** One problem of an input, as the specification's `HTTPValidationError` lists it. Spec: document 1 section 2, Validation error; api.md, Conventions. */
+/**
+ * One problem of an input, as the specification's `HTTPValidationError` lists it. Spec: document 1 section 2,
+ * Validation error; api.md, Conventions.
+ */
 
 /** The `type` names in use: pydantic's. `type` and `loc` are contract, `msg` texts are not. */
 export const detailTypes = [
-  "missing", "extra_forbidden", "json_invalid", "string_type", "string_too_short", "string_too_long", "string_pattern_mismatch",
-  "int_type", "int_parsing", "float_type", "bool_type", "greater_than_equal", "less_than_equal", "literal_error", "enum",
-  "list_type", "dict_type", "datetime_parsing", "value_error", "union_tag_invalid", "too_long", "too_short"
+  "missing",
+  "extra_forbidden",
+  "json_invalid",
+  "string_type",
+  "string_too_short",
+  "string_too_long",
+  "string_pattern_mismatch",
+  "int_type",
+  "int_parsing",
+  "float_type",
+  "bool_type",
+  "greater_than_equal",
+  "less_than_equal",
+  "literal_error",
+  "enum",
+  "list_type",
+  "dict_type",
+  "datetime_parsing",
+  "value_error",
+  "union_tag_invalid",
+  "too_long",
+  "too_short"
 ] as const
 
 /** One of pydantic's names for what is wrong. */
-export type DetailType = typeof detailTypes[number]
+export type DetailType = (typeof detailTypes)[number]
 
 /** Where an input came from: the first element of `loc`. */
 export type Slot = "body" | "query" | "path"
@@ -33,7 +55,16 @@ export interface DetailItem {
 export const INPUT_CUT = 256
 
 /** Members whose value no error repeats, wherever they stand. */
-const secretMembers: ReadonlySet<string> = new Set(["key", "secret", "token", "password", "authorization", "api_key", "client_secret", "private_key"])
+const secretMembers: ReadonlySet<string> = new Set([
+  "key",
+  "secret",
+  "token",
+  "password",
+  "authorization",
+  "api_key",
+  "client_secret",
+  "private_key"
+])
 
 /** Makes a detail item; cuts `input` and hides it under secret members. */
 export const detailItem = (
@@ -61,7 +92,12 @@ const shown = (loc: ReadonlyArray<string>, input: unknown): unknown => {
 }
 
 const shownObject = (input: object): unknown => {
-  if (!Array.isArray(input) && Object.getPrototypeOf(input) !== Object.prototype && Object.getPrototypeOf(input) !== null) return null
+  if (
+    !Array.isArray(input) &&
+    Object.getPrototypeOf(input) !== Object.prototype &&
+    Object.getPrototypeOf(input) !== null
+  )
+    return null
   // Each value takes a character at least: behind so many nothing is shown any more.
   let left = INPUT_CUT
   const text = JSON.stringify(beginning(input), (name, value: unknown) => {
@@ -77,7 +113,11 @@ const beginning = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.length > INPUT_CUT ? value.slice(0, INPUT_CUT) : value
   const names = Object.keys(value)
-  return names.length > INPUT_CUT ? Object.fromEntries(names.slice(0, INPUT_CUT).map((name) => [name, (value as { readonly [name: string]: unknown })[name]])) : value
+  return names.length > INPUT_CUT
+    ? Object.fromEntries(
+        names.slice(0, INPUT_CUT).map((name) => [name, (value as { readonly [name: string]: unknown })[name]])
+      )
+    : value
 }
 
 const cut = (text: string): string => {

@@ -1,4 +1,7 @@
-/** What callers are told, word for word where it is contract: `type`, `loc`, `input`, `ctx`. Spec: document 1 section 2, Validation error. */
+/**
+ * What callers are told, word for word where it is contract: `type`, `loc`, `input`, `ctx`. Spec: document 1 section 2,
+ * Validation error.
+ */
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { AgentCreate } from "./agents.ts"
@@ -7,35 +10,67 @@ import { type DetailItem, detailItem, detailTypes, INPUT_CUT } from "./detail.ts
 import { MAX_DETAILS } from "./details.ts"
 import { integer, list } from "./fields.ts"
 
-const problems = (schema: Schema.Top & { readonly DecodingServices: never }, value: unknown): ReadonlyArray<DetailItem> => {
+const problems = (
+  schema: Schema.Top & { readonly DecodingServices: never },
+  value: unknown
+): ReadonlyArray<DetailItem> => {
   const decoded = decode(schema)(value, "body")
   return Result.isFailure(decoded) ? decoded.failure : []
 }
-const reported = (items: ReadonlyArray<DetailItem>) => items.map(({ ctx, input, loc, type }) => ({ loc, type, input, ctx }))
+const reported = (items: ReadonlyArray<DetailItem>) =>
+  items.map(({ ctx, input, loc, type }) => ({ loc, type, input, ctx }))
 
 describe("a list of problems", () => {
   it("is complete, each place once, golden", () => {
-    assert.deepStrictEqual(reported(problems(AgentCreate, {
-      name: "", org_unit: 7, description: "\0", owner_email: "nobody", autonomy_tier: "L9", model_ids: ["a b", 3], labels: [], recert_due_at: "soon", extra: { a: 1 }, password: "hunter2"
-    })), [
-      { loc: ["body", "extra"], type: "extra_forbidden", input: { a: 1 }, ctx: {} },
-      { loc: ["body", "password"], type: "extra_forbidden", input: null, ctx: {} },
-      { loc: ["body", "name"], type: "string_too_short", input: "", ctx: { min_length: 1 } },
-      { loc: ["body", "description"], type: "value_error", input: "\0", ctx: {} },
-      { loc: ["body", "owner_email"], type: "value_error", input: "nobody", ctx: {} },
-      { loc: ["body", "org_unit"], type: "string_type", input: 7, ctx: {} },
-      { loc: ["body", "autonomy_tier"], type: "enum", input: "L9", ctx: { expected: "'L0', 'L1', 'L2', 'L3', 'L4'" } },
-      { loc: ["body", "recert_due_at"], type: "datetime_parsing", input: "soon", ctx: {} },
-      { loc: ["body", "model_ids", "0"], type: "string_pattern_mismatch", input: "a b", ctx: { pattern: "^[A-Za-z0-9._:/@+-]+$" } },
-      { loc: ["body", "model_ids", "1"], type: "string_type", input: 3, ctx: {} },
-      { loc: ["body", "labels"], type: "dict_type", input: [], ctx: {} }
-    ])
+    assert.deepStrictEqual(
+      reported(
+        problems(AgentCreate, {
+          name: "",
+          org_unit: 7,
+          description: "\0",
+          owner_email: "nobody",
+          autonomy_tier: "L9",
+          model_ids: ["a b", 3],
+          labels: [],
+          recert_due_at: "soon",
+          extra: { a: 1 },
+          password: "hunter2"
+        })
+      ),
+      [
+        { loc: ["body", "extra"], type: "extra_forbidden", input: { a: 1 }, ctx: {} },
+        { loc: ["body", "password"], type: "extra_forbidden", input: null, ctx: {} },
+        { loc: ["body", "name"], type: "string_too_short", input: "", ctx: { min_length: 1 } },
+        { loc: ["body", "description"], type: "value_error", input: "\0", ctx: {} },
+        { loc: ["body", "owner_email"], type: "value_error", input: "nobody", ctx: {} },
+        { loc: ["body", "org_unit"], type: "string_type", input: 7, ctx: {} },
+        {
+          loc: ["body", "autonomy_tier"],
+          type: "enum",
+          input: "L9",
+          ctx: { expected: "'L0', 'L1', 'L2', 'L3', 'L4'" }
+        },
+        { loc: ["body", "recert_due_at"], type: "datetime_parsing", input: "soon", ctx: {} },
+        {
+          loc: ["body", "model_ids", "0"],
+          type: "string_pattern_mismatch",
+          input: "a b",
+          ctx: { pattern: "^[A-Za-z0-9._:/@+-]+$" }
+        },
+        { loc: ["body", "model_ids", "1"], type: "string_type", input: 3, ctx: {} },
+        { loc: ["body", "labels"], type: "dict_type", input: [], ctx: {} }
+      ]
+    )
   })
 
   it("says what is missing, and what is no object at all", () => {
-    assert.deepStrictEqual(reported(problems(AgentCreate, {})), [{ loc: ["body", "name"], type: "missing", input: null, ctx: {} }])
+    assert.deepStrictEqual(reported(problems(AgentCreate, {})), [
+      { loc: ["body", "name"], type: "missing", input: null, ctx: {} }
+    ])
     for (const value of [null, [], "x", 1, true]) {
-      assert.deepStrictEqual(reported(problems(AgentCreate, value)), [{ loc: ["body"], type: "dict_type", input: value, ctx: {} }])
+      assert.deepStrictEqual(reported(problems(AgentCreate, value)), [
+        { loc: ["body"], type: "dict_type", input: value, ctx: {} }
+      ])
     }
   })
 
@@ -59,7 +94,8 @@ describe("a list of problems", () => {
 })
 
 describe("the input that an error repeats", () => {
-  const shown = (input: unknown, loc: ReadonlyArray<string> = ["body", "a"]) => detailItem(loc, "value_error", "", input).input
+  const shown = (input: unknown, loc: ReadonlyArray<string> = ["body", "a"]) =>
+    detailItem(loc, "value_error", "", input).input
 
   it("is cut at 256 characters, never inside a pair", () => {
     assert.strictEqual(shown("x".repeat(INPUT_CUT)), "x".repeat(INPUT_CUT))
@@ -77,7 +113,17 @@ describe("the input that an error repeats", () => {
   })
 
   it("is null for what JSON cannot say", () => {
-    for (const input of [undefined, Number.NaN, Number.POSITIVE_INFINITY, 1n, Symbol("x"), () => 1, new Uint8Array(3), new Map()]) assert.isNull(shown(input))
+    for (const input of [
+      undefined,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      1n,
+      Symbol("x"),
+      () => 1,
+      new Uint8Array(3),
+      new Map()
+    ])
+      assert.isNull(shown(input))
   })
 
   it("member names are cut too", () => {

@@ -1,4 +1,7 @@
-/** Walks what Effect Schema found and says it in pydantic's words. Spec: document 1 section 7; the words are in detail.ts. */
+/**
+ * Walks what Effect Schema found and says it in pydantic's words. Spec: document 1 section 7; the words are in
+ * detail.ts.
+ */
 import { SchemaAST, SchemaIssue } from "effect"
 import { type DetailItem, detailItem, type DetailType } from "./detail.ts"
 import type { CheckDetail } from "./fields.ts"
@@ -6,7 +9,8 @@ import type { CheckDetail } from "./fields.ts"
 /**
  * Problems listed for one input.
  *
- * - Unit: items. A full batch with ten bad members each fits; a body of nothing but wrong names is not answered by ten times its size.
+ * - Unit: items. A full batch with ten bad members each fits; a body of nothing but wrong names is not answered by ten
+ *   times its size.
  */
 export const MAX_DETAILS = 10_000
 
@@ -14,7 +18,13 @@ export const MAX_DETAILS = 10_000
 export const detailsOf = (issue: SchemaIssue.Issue, base: ReadonlyArray<string>): ReadonlyArray<DetailItem> => {
   const found: Array<DetailItem> = []
   const places = new Set<string>()
-  const add = (path: ReadonlyArray<string>, type: DetailType, msg: string, input: unknown, ctx: { readonly [name: string]: unknown } = {}): void => {
+  const add = (
+    path: ReadonlyArray<string>,
+    type: DetailType,
+    msg: string,
+    input: unknown,
+    ctx: { readonly [name: string]: unknown } = {}
+  ): void => {
     const place = JSON.stringify(path)
     if (places.has(place) || found.length >= MAX_DETAILS) return
     places.add(place)
@@ -38,7 +48,9 @@ export const detailsOf = (issue: SchemaIssue.Issue, base: ReadonlyArray<string>)
         return addType(one.ast, one, path)
       case "Filter": {
         const detail = one.filter.annotations?.["detail"] as CheckDetail | undefined
-        return detail === undefined ? walk(one.issue, path) : add(path, detail.type, detail.msg, inputOf(one), detail.ctx)
+        return detail === undefined
+          ? walk(one.issue, path)
+          : add(path, detail.type, detail.msg, inputOf(one), detail.ctx)
       }
       default:
         return add(path, "value_error", String(one), inputOf(one))
@@ -52,7 +64,7 @@ export const detailsOf = (issue: SchemaIssue.Issue, base: ReadonlyArray<string>)
   return found
 }
 
-const inputOf = (issue: SchemaIssue.Issue): unknown => SchemaIssue.hasInput(issue) ? issue.input : null
+const inputOf = (issue: SchemaIssue.Issue): unknown => (SchemaIssue.hasInput(issue) ? issue.input : null)
 
 type TypeProblem = readonly [DetailType, string, { readonly [name: string]: unknown }?]
 
@@ -86,4 +98,4 @@ const unionProblem = (types: ReadonlyArray<SchemaAST.AST>): TypeProblem => {
   return ["value_error", "Input has none of the forms that are possible here"]
 }
 
-const quoted = (ast: SchemaAST.AST): string => SchemaAST.isLiteral(ast) ? `'${String(ast.literal)}'` : "a value"
+const quoted = (ast: SchemaAST.AST): string => (SchemaAST.isLiteral(ast) ? `'${String(ast.literal)}'` : "a value")

@@ -1,6 +1,19 @@
 /** Autonomy envelopes as they travel. Spec: api.md "bounded autonomy"; the language itself is `envelope/1` in core. */
 import { Schema } from "effect"
-import { id, identifier, instant, integer, integerParam, jsonObjectUpTo, list, name, oneOf, optional, orgUnit, reason } from "./fields.ts"
+import {
+  id,
+  identifier,
+  instant,
+  integer,
+  integerParam,
+  jsonObjectUpTo,
+  list,
+  name,
+  oneOf,
+  optional,
+  orgUnit,
+  reason
+} from "./fields.ts"
 import { pageOf } from "./page.ts"
 
 /** Outcomes of an evaluation, least restrictive first. */
@@ -41,12 +54,20 @@ export const EnvelopeCreate = Schema.Struct({
 })
 export type EnvelopeCreate = typeof EnvelopeCreate.Type
 
-/** Body of PATCH /bound/envelopes/{envelope_id}: what the draft says from here on. Another `revision` there than `if_revision` is refused. */
+/**
+ * Body of PATCH /bound/envelopes/{envelope_id}: what the draft says from here on. Another `revision` there than
+ * `if_revision` is refused.
+ */
 export const EnvelopeUpdate = Schema.Struct({ envelope: envelopeJson, if_revision: optional(integer()) })
 export type EnvelopeUpdate = typeof EnvelopeUpdate.Type
 
 /** What would be published. `authors` wrote it; none of them can approve what it newly allows. */
-export const DraftOut = Schema.Struct({ version: Schema.Int, digest: Schema.String, authors: Schema.Array(Schema.String), envelope: free })
+export const DraftOut = Schema.Struct({
+  version: Schema.Int,
+  digest: Schema.String,
+  authors: Schema.Array(Schema.String),
+  envelope: free
+})
 export type DraftOut = typeof DraftOut.Type
 
 /** An envelope. `revision` counts its changes. Texts are null once their part was erased. */
@@ -68,7 +89,10 @@ export type EnvelopeOut = typeof EnvelopeOut.Type
 export const EnvelopeListQuery = Schema.Struct({ agent_id: Schema.optionalKey(id("agent")), ...pageOf("envelope") })
 export type EnvelopeListQuery = typeof EnvelopeListQuery.Type
 
-/** A version, which never changes; only its status does. Digests are `sha256:<hex>`. `envelope` is null once it was erased. */
+/**
+ * A version, which never changes; only its status does. Digests are `sha256:<hex>`. `envelope` is null once it was
+ * erased.
+ */
 export const EnvelopeVersionOut = Schema.Struct({
   envelope_id: Schema.String,
   version: Schema.Int,
@@ -102,7 +126,10 @@ export type EnvelopeFinding = typeof EnvelopeFinding.Type
 const openQuestion = Schema.Struct({ code: Schema.String, rules: Schema.Array(Schema.String), reason: Schema.String })
 
 /** Body of POST …/lint: another text in place of the draft, if there is one. */
-export const LintIn = Schema.Struct({ envelope: optional(envelopeJson), acknowledge_partial: optional(list(identifier(8), 0, 32)) })
+export const LintIn = Schema.Struct({
+  envelope: optional(envelopeJson),
+  acknowledge_partial: optional(list(identifier(8), 0, 32))
+})
 export type LintIn = typeof LintIn.Type
 
 /** Answer of POST …/lint. `proved`: codes that are certainly not there where no finding names them. */
@@ -133,7 +160,10 @@ export const TransitionOut = Schema.Struct({
 })
 
 /** Query of GET …/diff. `from` 0 is before the first version; `to` 0, or left out, is the draft. */
-export const DiffQuery = Schema.Struct({ from: Schema.optionalKey(integerParam()), to: Schema.optionalKey(integerParam()) })
+export const DiffQuery = Schema.Struct({
+  from: Schema.optionalKey(integerParam()),
+  to: Schema.optionalKey(integerParam())
+})
 export type DiffQuery = typeof DiffQuery.Type
 
 /** What one version changes against another. */
@@ -151,27 +181,52 @@ export const DiffOut = Schema.Struct({
 export type DiffOut = typeof DiffOut.Type
 
 /** Body of POST …/backtest. */
-export const BacktestIn = Schema.Struct({ from_seq: optional(integer()), to_seq: optional(integer()), meters: optional(oneOf(backtestMeters)) })
+export const BacktestIn = Schema.Struct({
+  from_seq: optional(integer()),
+  to_seq: optional(integer()),
+  meters: optional(oneOf(backtestMeters))
+})
 export type BacktestIn = typeof BacktestIn.Type
 
 const classes = ["unchanged", "newly_allowed", "newly_reviewed", "newly_denied", "newly_halted"] as const
 
-/** What recorded evaluations would have come to under a draft. It is read-only, and authorises nothing. `not_replayable` counts by reason. */
+/**
+ * What recorded evaluations would have come to under a draft. It is read-only, and authorises nothing. `not_replayable`
+ * counts by reason.
+ */
 export const BacktestOut = Schema.Struct({
   from_seq: Schema.Int,
   to_seq: Schema.Int,
   meters: oneOf(backtestMeters),
   total: Schema.Int,
-  classes: Schema.Struct(Object.fromEntries(classes.map((name) => [name, Schema.Int])) as { readonly [C in (typeof classes)[number]]: typeof Schema.Int }),
+  classes: Schema.Struct(
+    Object.fromEntries(classes.map((name) => [name, Schema.Int])) as {
+      readonly [C in (typeof classes)[number]]: typeof Schema.Int
+    }
+  ),
   not_replayable: Schema.Record(Schema.String, Schema.Int),
-  transitions: Schema.Array(Schema.Struct({ from: oneOf(evaluationOutcomes), to: oneOf(evaluationOutcomes), count: Schema.Int, evaluation_ids: Schema.Array(Schema.String) })),
+  transitions: Schema.Array(
+    Schema.Struct({
+      from: oneOf(evaluationOutcomes),
+      to: oneOf(evaluationOutcomes),
+      count: Schema.Int,
+      evaluation_ids: Schema.Array(Schema.String)
+    })
+  ),
   from_at: Schema.NullOr(instant),
   to_at: Schema.NullOr(instant)
 })
 export type BacktestOut = typeof BacktestOut.Type
 
-/** Body of POST …/publish: with `if_revision` only the text that was read there. `enforced` takes the draft, or the version on trial where there is no draft. */
-export const PublishIn = Schema.Struct({ mode: optional(oneOf(envelopeModes)), if_revision: optional(integer()), acknowledge_partial: optional(list(identifier(8), 0, 32)) })
+/**
+ * Body of POST …/publish: with `if_revision` only the text that was read there. `enforced` takes the draft, or the
+ * version on trial where there is no draft.
+ */
+export const PublishIn = Schema.Struct({
+  mode: optional(oneOf(envelopeModes)),
+  if_revision: optional(integer()),
+  acknowledge_partial: optional(list(identifier(8), 0, 32))
+})
 export type PublishIn = typeof PublishIn.Type
 
 /** Body of POST …/withdraw. */

@@ -17,7 +17,9 @@ export const SIGNALS_LIMIT_BYTES = 65_536
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Any JSON object. What is wrong with it is a verdict, not an error: unknown signals are denied, and on record. */
-const signals = Schema.Unknown.check(check<unknown>(isObject, { type: "dict_type", msg: "Input should be a valid dictionary" }))
+const signals = Schema.Unknown.check(
+  check<unknown>(isObject, { type: "dict_type", msg: "Input should be a valid dictionary" })
+)
 
 /** Body of POST /bound/evaluations. The same content under the same `client_ref` gets the first answer again. */
 export const EvaluationIn = Schema.Struct({
@@ -31,7 +33,10 @@ export const EvaluationIn = Schema.Struct({
 })
 export type EvaluationIn = typeof EvaluationIn.Type
 
-/** One step of a trace. `failed_on` is what a rule failed on; null where it holds nowhere, or where there is nothing to say. */
+/**
+ * One step of a trace. `failed_on` is what a rule failed on; null where it holds nowhere, or where there is nothing to
+ * say.
+ */
 export const TraceEntryOut = Schema.Struct({
   step: Schema.String,
   id: Schema.String,
@@ -41,17 +46,29 @@ export const TraceEntryOut = Schema.Struct({
 })
 
 /** A meter as an evaluation found it, and as it would be after the action. */
-export const MeterOut = Schema.Struct({ id: Schema.String, value: Schema.Int, after: Schema.Int, as_of_seq: Schema.Int, reserved: Schema.Boolean })
+export const MeterOut = Schema.Struct({
+  id: Schema.String,
+  value: Schema.Int,
+  after: Schema.Int,
+  as_of_seq: Schema.Int,
+  reserved: Schema.Boolean
+})
 
 /** An envelope that took part. */
 export const LayerOut = Schema.Struct({ envelope_id: Schema.String, version: Schema.Int, digest: Schema.String })
 
 /** What versions on trial would have said. Nobody is bound by it. */
-export const ShadowOut = Schema.Struct({ outcome: oneOf(evaluationOutcomes), matched_rule: Schema.String, layers: Schema.Array(LayerOut) })
+export const ShadowOut = Schema.Struct({
+  outcome: oneOf(evaluationOutcomes),
+  matched_rule: Schema.String,
+  layers: Schema.Array(LayerOut)
+})
 
 /**
- * An evaluation. `signals` is what was sent; null once it was erased, and where it has no exact JSON form. `envelope_*` is the innermost envelope in force, null where there was none.
- * `tier` is the agent's own, `effective_tier` the one whose floor counted: that of the highest tier whose conditions the agent still met.
+ * An evaluation. `signals` is what was sent; null once it was erased, and where it has no exact JSON form. `envelope_*`
+ * is the innermost envelope in force, null where there was none.
+ * `tier` is the agent's own, `effective_tier` the one whose floor counted: that of the highest tier whose conditions
+ * the agent still met.
  * `valid_ms`: how long from `created_at` an agent may act on it.
  */
 export const Evaluation = Schema.Struct({
@@ -92,9 +109,17 @@ export const Evaluation = Schema.Struct({
 export type Evaluation = typeof Evaluation.Type
 
 /** One thing that would have to be otherwise: a stretch of numbers, or a value; null: absent. */
-export const ChangeOut = Schema.Struct({ signal: Schema.String, source: Schema.String, from: Schema.Unknown, to: Schema.Unknown })
+export const ChangeOut = Schema.Struct({
+  signal: Schema.String,
+  source: Schema.String,
+  from: Schema.Unknown,
+  to: Schema.Unknown
+})
 
-/** Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why there is none. `tier_reason` says why the agent acted below its tier; null where it did not. */
+/**
+ * Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why
+ * there is none. `tier_reason` says why the agent acted below its tier; null where it did not.
+ */
 export const ExplanationOut = Schema.Struct({
   evaluation_id: Schema.String,
   outcome: oneOf(evaluationOutcomes),
@@ -102,7 +127,14 @@ export const ExplanationOut = Schema.Struct({
   rule_reason: Schema.NullOr(Schema.String),
   effective_tier: Schema.String,
   tier_reason: Schema.NullOr(Schema.String),
-  nearest: Schema.NullOr(Schema.Struct({ outcome: oneOf(evaluationOutcomes), changes: Schema.Array(ChangeOut), held: Schema.Array(Schema.String), sentence: Schema.String })),
+  nearest: Schema.NullOr(
+    Schema.Struct({
+      outcome: oneOf(evaluationOutcomes),
+      changes: Schema.Array(ChangeOut),
+      held: Schema.Array(Schema.String),
+      sentence: Schema.String
+    })
+  ),
   reason: Schema.NullOr(oneOf(["least_restrictive", "no_cell", "none", "partial", "withheld"]))
 })
 export type ExplanationOut = typeof ExplanationOut.Type
@@ -112,5 +144,10 @@ export const VoidIn = Schema.Struct({ reason: optional(reason(2_000)) })
 export type VoidIn = typeof VoidIn.Type
 
 /** Where the note of a voided evaluation landed. */
-export const VoidOut = Schema.Struct({ evaluation_id: Schema.String, seq: Schema.Int, record_hash: Schema.String, duplicate: Schema.Boolean })
+export const VoidOut = Schema.Struct({
+  evaluation_id: Schema.String,
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  duplicate: Schema.Boolean
+})
 export type VoidOut = typeof VoidOut.Type

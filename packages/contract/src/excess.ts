@@ -30,13 +30,15 @@ const ofStruct = (ast: SchemaAST.Objects): ExcessCheck => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return false
     for (const name in value) {
       const inner = members.get(name)
-      if (inner === undefined || (inner !== null && inner((value as { readonly [name: string]: unknown })[name]))) return true
+      if (inner === undefined || (inner !== null && inner((value as { readonly [name: string]: unknown })[name])))
+        return true
     }
     return false
   }
 }
 
-const ofItems = (item: ExcessCheck | null): ExcessCheck | null => item === null ? null : (value) => Array.isArray(value) && value.some(item)
+const ofItems = (item: ExcessCheck | null): ExcessCheck | null =>
+  item === null ? null : (value) => Array.isArray(value) && value.some(item)
 
 const ofMembers = (members: ReadonlyArray<ExcessCheck>): ExcessCheck | null =>
   members.length === 0 ? null : members.length === 1 ? members[0]! : (value) => members.every((member) => member(value))

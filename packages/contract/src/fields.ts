@@ -1,7 +1,8 @@
 /**
  * The bricks of every input shape: texts, identifiers, integers, times, free JSON.
  *
- * Each check carries pydantic's name of what it finds in its annotation `detail`, which `details.ts` reads. A value has one
+ * Each check carries pydantic's name of what it finds in its annotation `detail`, which `details.ts` reads. A value has
+ * one
  * problem at a time: checks abort. Spec: api.md, Conventions.
  */
 import { Effect, Schema, SchemaGetter } from "effect"
@@ -23,22 +24,34 @@ export interface CheckDetail {
  *
  * `keywords` is how JSON Schema says it, where `detail` does not tell: the interface description reads both.
  */
-export const check = <T>(holds: (value: T) => boolean, detail: CheckDetail, keywords: { readonly [keyword: string]: unknown } = {}) =>
-  Schema.makeFilter<T>((value) => holds(value), { detail, keywords, message: detail.msg }, true)
+export const check = <T>(
+  holds: (value: T) => boolean,
+  detail: CheckDetail,
+  keywords: { readonly [keyword: string]: unknown } = {}
+) => Schema.makeFilter<T>((value) => holds(value), { detail, keywords, message: detail.msg }, true)
 
-/** An optional member; null means the same as absent, but in the body of a PATCH, where it empties what may be empty. */
+/**
+ * An optional member; null means the same as absent, but in the body of a PATCH, where it empties what may be empty.
+ */
 export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /**
  * A word that may be left out, and then is `value`.
  *
- * Not for what has items or members: its form is then looked at before its checks, and what only those find would not be listed beside. {@link leftOut} is.
+ * Not for what has items or members: its form is then looked at before its checks, and what only those find would not
+ * be listed beside. {@link leftOut} is.
  */
-export const defaulted = <S extends Schema.Top & { readonly Encoded: string | boolean }>(schema: S, value: S["Encoded"]) =>
-  schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))).annotate({ leftOut: value })
+export const defaulted = <S extends Schema.Top & { readonly Encoded: string | boolean }>(
+  schema: S,
+  value: S["Encoded"]
+) => schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))).annotate({ leftOut: value })
 
-/** A member or a parameter that may be left out; whoever reads it then takes `value`, and the interface description says so. */
-export const leftOut = <S extends Schema.Top>(schema: S, value: S["Type"]) => Schema.optionalKey(schema.annotate({ leftOut: value }))
+/**
+ * A member or a parameter that may be left out; whoever reads it then takes `value`, and the interface description says
+ * so.
+ */
+export const leftOut = <S extends Schema.Top>(schema: S, value: S["Type"]) =>
+  Schema.optionalKey(schema.annotate({ leftOut: value }))
 
 const codePoints = (text: string): number => {
   let count = text.length
@@ -52,19 +65,27 @@ const codePoints = (text: string): number => {
 // A code point has one unit or two: only between the two need they be counted, and a text of megabytes is not.
 const atLeast = (length: number) =>
   check<string>((text) => text.length >= length && (text.length >= 2 * length || codePoints(text) >= length), {
-    type: "string_too_short", msg: `String should have at least ${length} character${length === 1 ? "" : "s"}`, ctx: { min_length: length }
+    type: "string_too_short",
+    msg: `String should have at least ${length} character${length === 1 ? "" : "s"}`,
+    ctx: { min_length: length }
   })
 const atMost = (length: number) =>
   check<string>((text) => text.length <= length || (text.length <= 2 * length && codePoints(text) <= length), {
-    type: "string_too_long", msg: `String should have at most ${length} characters`, ctx: { max_length: length }
+    type: "string_too_long",
+    msg: `String should have at most ${length} characters`,
+    ctx: { max_length: length }
   })
 const storable = check<string>((text) => text.isWellFormed() && !text.includes("\0"), {
-  type: "value_error", msg: "Text cannot hold U+0000 or half of a surrogate pair"
+  type: "value_error",
+  msg: "Text cannot hold U+0000 or half of a surrogate pair"
 })
-const nfcUpTo = (max: number) => Schema.String.pipe(Schema.decodeTo(Schema.String, {
-  decode: SchemaGetter.transform((text: string) => isSurelyOver(text, max) ? text : text.normalize("NFC")),
-  encode: SchemaGetter.transform((text: string) => text)
-}))
+const nfcUpTo = (max: number) =>
+  Schema.String.pipe(
+    Schema.decodeTo(Schema.String, {
+      decode: SchemaGetter.transform((text: string) => (isSurelyOver(text, max) ? text : text.normalize("NFC"))),
+      encode: SchemaGetter.transform((text: string) => text)
+    })
+  )
 
 /** Code points of the longest canonical decomposition: so many at most join into one. A test checks each code point. */
 const MOST_JOINED = 4
@@ -72,7 +93,8 @@ const MOST_JOINED = 4
 /**
  * Whether the NFC form of a text has more than `max` code points, as far as a linear look can say.
  *
- * The engine sorts combining marks by insertion: 200 KB of them take it half a minute. A text that is surely too long is
+ * The engine sorts combining marks by insertion: 200 KB of them take it half a minute. A text that is surely too long
+ * is
  * not normalised, and its length is refused as it stands. No text whose NFC form fits is among these.
  */
 const isSurelyOver = (text: string, max: number): boolean => {
@@ -105,7 +127,8 @@ const isCombining = (mark: string): boolean =>
 /**
  * What a person wrote: NFC, its length in code points.
  *
- * - Refuses: more than `max` code points in NFC. Text that cannot fit is refused without being normalised; decision 0036.
+ * - Refuses: more than `max` code points in NFC. Text that cannot fit is refused without being normalised; decision
+ *   0036.
  */
 export const text = (min: number, max: number) => {
   const nfc = nfcUpTo(max)
@@ -119,15 +142,37 @@ const nameRule = "This text needs a visible character, and holds no control char
 const reasonRule = "This text needs a visible character"
 const lineRule = "This text is one line, and holds no control characters"
 
-/** What somebody or something is called: 1 to `max` characters, one of them visible, and no control characters. Who only looks unnamed answers for nothing. */
+/**
+ * What somebody or something is called: 1 to `max` characters, one of them visible, and no control characters. Who only
+ * looks unnamed answers for nothing.
+ */
 export const name = (max: number) =>
-  text(1, max).check(check<string>((value) => isVisible(value) && oneLine.test(value), { type: "value_error", msg: nameRule }, { description: `${nameRule}.` }))
+  text(1, max).check(
+    check<string>(
+      (value) => isVisible(value) && oneLine.test(value),
+      { type: "value_error", msg: nameRule },
+      { description: `${nameRule}.` }
+    )
+  )
 
-/** Why somebody did something: 1 to `max` characters on any lines, one of them visible. Whoever asks for a reason is not answered by a blank. */
-export const reason = (max: number) => text(1, max).check(check<string>(isVisible, { type: "value_error", msg: reasonRule }, { description: `${reasonRule}.` }))
+/**
+ * Why somebody did something: 1 to `max` characters on any lines, one of them visible. Whoever asks for a reason is not
+ * answered by a blank.
+ */
+export const reason = (max: number) =>
+  text(1, max).check(
+    check<string>(isVisible, { type: "value_error", msg: reasonRule }, { description: `${reasonRule}.` })
+  )
 
 /** Up to `max` characters without control characters: a version, a make, an address. */
-export const line = (max: number) => text(0, max).check(check<string>((value) => oneLine.test(value), { type: "value_error", msg: lineRule }, { description: `${lineRule}.` }))
+export const line = (max: number) =>
+  text(0, max).check(
+    check<string>(
+      (value) => oneLine.test(value),
+      { type: "value_error", msg: lineRule },
+      { description: `${lineRule}.` }
+    )
+  )
 
 /** Text that matches a pattern and has 1 to `max` characters. */
 export const patterned = (pattern: RegExp, max: number) =>
@@ -135,7 +180,9 @@ export const patterned = (pattern: RegExp, max: number) =>
     atLeast(1),
     atMost(max),
     check<string>((value) => pattern.test(value), {
-      type: "string_pattern_mismatch", msg: `String should match pattern '${pattern.source}'`, ctx: { pattern: pattern.source }
+      type: "string_pattern_mismatch",
+      msg: `String should match pattern '${pattern.source}'`,
+      ctx: { pattern: pattern.source }
     })
   )
 
@@ -146,44 +193,79 @@ export const identifier = (max: number) => patterned(/^[A-Za-z0-9._:/@+-]+$/, ma
 export const id = (kind: IdKind) => patterned(idPattern(kind), 64)
 
 /** An org unit: a name, and not `*`, which means all of them. */
-export const orgUnit = name(100).check(check<string>((unit) => unit !== "*", { type: "value_error", msg: "An org unit cannot be called '*'" }, { not: { const: "*" } }))
+export const orgUnit = name(100).check(
+  check<string>(
+    (unit) => unit !== "*",
+    { type: "value_error", msg: "An org unit cannot be called '*'" },
+    { not: { const: "*" } }
+  )
+)
 
 // Without anything that cannot be seen: such an address would look like another's.
-const mailbox = /^[^\s@<>",;:\\()[\]\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+@[^\s@<>",;:\\()[\]\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+$/u
+const mailbox =
+  /^[^\s@<>",;:\\()[\]\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+@[^\s@<>",;:\\()[\]\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+$/u
 
 /** An e-mail address, roughly: what has an @ with something visible on both sides, and can be written to a header. */
 export const email = text(3, 254).check(
-  check<string>((address) => mailbox.test(address), { type: "value_error", msg: "value is not a valid email address" }, { format: "email" })
+  check<string>(
+    (address) => mailbox.test(address),
+    { type: "value_error", msg: "value is not a valid email address" },
+    { format: "email" }
+  )
 )
 
-const wholeNumber = check<number>((value) => Number.isInteger(value), { type: "int_type", msg: "Input should be a valid integer" })
-const between = (min: number, max: number) => [
-  check<number>((value) => value >= min, { type: "greater_than_equal", msg: `Input should be greater than or equal to ${min}`, ctx: { ge: min } }),
-  check<number>((value) => value <= max, { type: "less_than_equal", msg: `Input should be less than or equal to ${max}`, ctx: { le: max } })
-] as const
+const wholeNumber = check<number>((value) => Number.isInteger(value), {
+  type: "int_type",
+  msg: "Input should be a valid integer"
+})
+const between = (min: number, max: number) =>
+  [
+    check<number>((value) => value >= min, {
+      type: "greater_than_equal",
+      msg: `Input should be greater than or equal to ${min}`,
+      ctx: { ge: min }
+    }),
+    check<number>((value) => value <= max, {
+      type: "less_than_equal",
+      msg: `Input should be less than or equal to ${max}`,
+      ctx: { le: max }
+    })
+  ] as const
 
 /** An integer of a JSON body. */
 export const integer = (min = 0, max = MAX_INTEGER) => Schema.Number.check(wholeNumber, ...between(min, max))
 
 const integerText = Schema.String.check(
-  check<string>((value) => /^-?\d{1,400}$/.test(value), { type: "int_parsing", msg: "Input should be a valid integer, unable to parse string as an integer" })
+  check<string>((value) => /^-?\d{1,400}$/.test(value), {
+    type: "int_parsing",
+    msg: "Input should be a valid integer, unable to parse string as an integer"
+  })
 )
 /** An integer of a path or a query. */
 export const integerParam = (min = 0, max = MAX_INTEGER) =>
-  integerText.pipe(Schema.decodeTo(Schema.Number, {
-    decode: SchemaGetter.transform((value: string) => Number(value)),
-    encode: SchemaGetter.transform((value: number) => String(value))
-  })).check(...between(min, max))
+  integerText
+    .pipe(
+      Schema.decodeTo(Schema.Number, {
+        decode: SchemaGetter.transform((value: string) => Number(value)),
+        encode: SchemaGetter.transform((value: number) => String(value))
+      })
+    )
+    .check(...between(min, max))
 
 /** A time with any offset, checked and left as it was sent. */
 export const instantText = Schema.String.check(
-  check<string>((value) => parseRfc3339(value) !== null, { type: "datetime_parsing", msg: "Input should be a valid RFC 3339 time with an offset" })
+  check<string>((value) => parseRfc3339(value) !== null, {
+    type: "datetime_parsing",
+    msg: "Input should be a valid RFC 3339 time with an offset"
+  })
 )
 /** A time with any offset; it comes out as UTC with milliseconds, 24 characters. */
-export const instant = instantText.pipe(Schema.decodeTo(Schema.String, {
-  decode: SchemaGetter.transform((value: string) => parseRfc3339(value) ?? value),
-  encode: SchemaGetter.transform((value: string) => value)
-}))
+export const instant = instantText.pipe(
+  Schema.decodeTo(Schema.String, {
+    decode: SchemaGetter.transform((value: string) => parseRfc3339(value) ?? value),
+    encode: SchemaGetter.transform((value: string) => value)
+  })
+)
 
 /** One word of a closed list. */
 export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) => Schema.Literals(words)
@@ -194,8 +276,16 @@ export const anyJson = Schema.Unknown
 /** A list of `min` to `max` items. */
 export const list = <S extends Schema.Top>(item: S, min: number, max: number) =>
   Schema.Array(item).check(
-    check<ReadonlyArray<unknown>>((items) => items.length >= min, { type: "too_short", msg: `List should have at least ${min} items`, ctx: { min_length: min } }),
-    check<ReadonlyArray<unknown>>((items) => items.length <= max, { type: "too_long", msg: `List should have at most ${max} items`, ctx: { max_length: max } })
+    check<ReadonlyArray<unknown>>((items) => items.length >= min, {
+      type: "too_short",
+      msg: `List should have at least ${min} items`,
+      ctx: { min_length: min }
+    }),
+    check<ReadonlyArray<unknown>>((items) => items.length <= max, {
+      type: "too_long",
+      msg: `List should have at most ${max} items`,
+      ctx: { max_length: max }
+    })
   )
 
 /**
@@ -206,10 +296,20 @@ export const list = <S extends Schema.Top>(item: S, min: number, max: number) =>
 export const OBJECT_LIMIT = 65_536
 
 /** A free JSON object of at most so many characters: plain, and exactly what JSON can say. */
-export const jsonObjectUpTo = (limit: number) => Schema.Record(Schema.String, Schema.Unknown).check(
-  check<object>((value) => isExact(value, 32), { type: "value_error", msg: "The object holds something without an exact JSON form: a number out of range, half of a surrogate pair, or more than 32 levels" }),
-  check<object>((value) => JSON.stringify(value).length <= limit, { type: "too_long", msg: `The object's JSON text should have at most ${limit} characters`, ctx: { max_length: limit } })
-)
+export const jsonObjectUpTo = (limit: number) =>
+  Schema.Record(Schema.String, Schema.Unknown).check(
+    check<object>((value) => isExact(value, 32), {
+      type: "value_error",
+      msg:
+        "The object holds something without an exact JSON form: a number out of range, half of a surrogate " +
+        "pair, or more than 32 levels"
+    }),
+    check<object>((value) => JSON.stringify(value).length <= limit, {
+      type: "too_long",
+      msg: `The object's JSON text should have at most ${limit} characters`,
+      ctx: { max_length: limit }
+    })
+  )
 
 /** A free JSON object that a state document keeps. */
 export const jsonObject = jsonObjectUpTo(OBJECT_LIMIT)

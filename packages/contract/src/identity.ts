@@ -17,11 +17,24 @@ export const CARD_LIMIT = 524_288
 export const CARD_OBJECT_LIMIT = 393_216
 
 /** Base64 with padding, in its one form, of what `holds` says. */
-const base64 = (max: number, holds: string) => Schema.String.check(
-  check<string>((value) => value.length > 0, { type: "string_too_short", msg: "String should have at least 1 character", ctx: { min_length: 1 } }),
-  check<string>((value) => value.length <= max, { type: "string_too_long", msg: `String should have at most ${max} characters`, ctx: { max_length: max } }),
-  check<string>((value) => isBase64(value), { type: "value_error", msg: "The text is not base64 with padding (RFC 4648 section 4)" }, { contentEncoding: "base64", description: `${holds}, in base64 with padding.` })
-)
+const base64 = (max: number, holds: string) =>
+  Schema.String.check(
+    check<string>((value) => value.length > 0, {
+      type: "string_too_short",
+      msg: "String should have at least 1 character",
+      ctx: { min_length: 1 }
+    }),
+    check<string>((value) => value.length <= max, {
+      type: "string_too_long",
+      msg: `String should have at most ${max} characters`,
+      ctx: { max_length: max }
+    }),
+    check<string>(
+      (value) => isBase64(value),
+      { type: "value_error", msg: "The text is not base64 with padding (RFC 4648 section 4)" },
+      { contentEncoding: "base64", description: `${holds}, in base64 with padding.` }
+    )
+  )
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -33,13 +46,17 @@ const isBase64 = (value: string): boolean => {
 }
 
 /**
- * A signed agent card. With `signature` it is Ed25519 over the card's bytes, by the key that `key_id` or `public_key` names; without it the card is an A2A card
- * that carries its own `signatures`. A public key only selects the entry of the trust store that holds it. A card that is a JSON object stands for its RFC 8785 bytes.
+ * A signed agent card. With `signature` it is Ed25519 over the card's bytes, by the key that `key_id` or `public_key`
+ * names; without it the card is an A2A card
+ * that carries its own `signatures`. A public key only selects the entry of the trust store that holds it. A card that
+ * is a JSON object stands for its RFC 8785 bytes.
  */
 export const SignedCard = Schema.Struct({
   card: Schema.Union([base64(CARD_LIMIT, "The bytes of the card"), jsonObjectUpTo(CARD_OBJECT_LIMIT)]),
   signature: optional(base64(1_024, "The 64 bytes of an Ed25519 signature over the card's bytes")),
-  public_key: optional(base64(1_024, "The 32 bytes of an Ed25519 key as its JWK has them, without the wrapping of a PEM file")),
+  public_key: optional(
+    base64(1_024, "The 32 bytes of an Ed25519 key as its JWK has them, without the wrapping of a PEM file")
+  ),
   key_id: optional(identifier(200))
 })
 export type SignedCard = typeof SignedCard.Type
@@ -58,7 +75,16 @@ export type IdentityIn = typeof IdentityIn.Type
 export const identityVerdicts = ["verified", "declared", "rejected"] as const
 
 /** Why a verdict is what it is. */
-export const identityReasons = ["ok", "signature_invalid", "key_unknown", "key_revoked", "key_expired", "alg_not_allowed", "card_malformed", "name_mismatch"] as const
+export const identityReasons = [
+  "ok",
+  "signature_invalid",
+  "key_unknown",
+  "key_revoked",
+  "key_expired",
+  "alg_not_allowed",
+  "card_malformed",
+  "name_mismatch"
+] as const
 
 /** The agent's identity after an attempt. A rejected card leaves it as it was. */
 export const IdentityStanding = Schema.Struct({
@@ -68,7 +94,10 @@ export const IdentityStanding = Schema.Struct({
 })
 export type IdentityStanding = typeof IdentityStanding.Type
 
-/** The verdict. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the agent's identity after it. */
+/**
+ * The verdict. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the
+ * agent's identity after it.
+ */
 export const IdentityVerdict = Schema.Struct({
   agent_id: Schema.String,
   identity_verified: Schema.Boolean,

@@ -3,7 +3,8 @@
 /**
  * Bytes of `args`, `result` or `labels` of one decision.
  *
- * - Unit: bytes, 1 MiB. Far above what a model is given at once; larger content belongs in a store of its own, with its digest here.
+ * - Unit: bytes, 1 MiB. Far above what a model is given at once; larger content belongs in a store of its own, with its
+ *   digest here.
  */
 export const PART_LIMIT_BYTES = 1_048_576
 
@@ -13,7 +14,10 @@ export const MAX_BATCH = 1_000
 /** Items that one page of a list can hold. */
 export const MAX_PAGE = 1_000
 
-/** Items of a page where no limit is asked for, in the lists that are not complete without one: they grow with every act. */
+/**
+ * Items of a page where no limit is asked for, in the lists that are not complete without one: they grow with every
+ * act.
+ */
 export const DEFAULT_PAGE = 100
 
 /** Bytes of a request body. Enough for every shape but a batch. */
@@ -28,7 +32,8 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
 /**
  * Values in a request body.
  *
- * - Unit: commas and opening brackets outside strings, about one for each value. A full batch of the shortest members has fewer.
+ * - Unit: commas and opening brackets outside strings, about one for each value. A full batch of the shortest members
+ *   has fewer.
  *   It bounds the memory of one request. A body with more is `json_invalid`: decision 0036.
  */
 export const MAX_BODY_VALUES = 3_000_000

@@ -1,4 +1,7 @@
-/** Addresses that letters can be sent to. One rule for what is taken in, for the settings and for the mailer: what one of them takes, no other refuses. */
+/**
+ * Addresses that letters can be sent to. One rule for what is taken in, for the settings and for the mailer: what one
+ * of them takes, no other refuses.
+ */
 import { check, text } from "./fields.ts"
 
 /** Unit: characters. RFC 5321 section 4.5.3.1.1, and 4.5.3.1.3 without the two angle brackets. */
@@ -12,11 +15,17 @@ const ADDRESS = new RegExp(`^(${ATOM}(?:\\.${ATOM})*)@${LABEL}(?:\\.${LABEL})*$`
 /**
  * Whether a letter can be sent to this address.
  *
- * - Shape: the dotted form of RFC 5321 in ASCII. Quoted names, comments, address literals and addresses in other alphabets are none.
+ * - Shape: the dotted form of RFC 5321 in ASCII. Quoted names, comments, address literals and addresses in other
+ *   alphabets are none.
  */
-export const isMailAddress = (address: string): boolean => address.length <= MAX_CHARACTERS && (ADDRESS.exec(address)?.[1]?.length ?? Infinity) <= MAX_LOCAL_CHARACTERS
+export const isMailAddress = (address: string): boolean =>
+  address.length <= MAX_CHARACTERS && (ADDRESS.exec(address)?.[1]?.length ?? Infinity) <= MAX_LOCAL_CHARACTERS
 
 /** An address that is written to. */
 export const mailAddress = text(3, MAX_CHARACTERS).check(
-  check<string>(isMailAddress, { type: "value_error", msg: "value is not an email address in ASCII that letters can be sent to" }, { format: "email" })
+  check<string>(
+    isMailAddress,
+    { type: "value_error", msg: "value is not an email address in ASCII that letters can be sent to" },
+    { format: "email" }
+  )
 )

@@ -1,4 +1,7 @@
-/** What a console or an SDK needs to know of this service. Spec: document 1 section 4, GET /register/_meta; api.md "agents and registry". */
+/**
+ * What a console or an SDK needs to know of this service. Spec: document 1 section 4, GET /register/_meta; api.md
+ * "agents and registry".
+ */
 import { Schema } from "effect"
 
 const words = Schema.Array(Schema.String)

@@ -9,7 +9,10 @@ export type PackKind = (typeof packKinds)[number]
 
 const partNames = list(partName, 0, 32)
 
-/** Body of POST /evidence/packs. What contradicts the kind is refused when the pack is planned, against the tree it is asked of. */
+/**
+ * Body of POST /evidence/packs. What contradicts the kind is refused when the pack is planned, against the tree it is
+ * asked of.
+ */
 export const PackRequest = Schema.Struct({
   kind: oneOf(packKinds),
   from: optional(integer()),

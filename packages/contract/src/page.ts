@@ -7,7 +7,10 @@ import { MAX_PAGE } from "./limits.ts"
 /** At most so many items of a list; without it, all of them. */
 const limit = Schema.optionalKey(integerParam(1, MAX_PAGE))
 
-/** Members of the query of a list whose items have ids of this kind. `after` is the id of the last item seen; the next item is the first of the page. */
+/**
+ * Members of the query of a list whose items have ids of this kind. `after` is the id of the last item seen; the next
+ * item is the first of the page.
+ */
 export const pageOf = (kind: IdKind) => ({ limit, after: Schema.optionalKey(id(kind)) }) as const
 
 /** Query of a list that is cut by its items' ids and nothing else. */

@@ -1,9 +1,22 @@
-/** What an agent is made of, as it travels. Spec: document 1 section 4, `/agents/{agent_id}/provenance`; api.md "agents and registry". */
+/**
+ * What an agent is made of, as it travels. Spec: document 1 section 4, `/agents/{agent_id}/provenance`; api.md "agents
+ * and registry".
+ */
 import { Schema } from "effect"
 import { identifier, instant, integer, line, name, oneOf, optional } from "./fields.ts"
 
 /** What a piece of an agent is. */
-export const provenanceKinds = ["model", "prompt", "tool_server", "dataset", "code", "container", "config", "policy", "skill"] as const
+export const provenanceKinds = [
+  "model",
+  "prompt",
+  "tool_server",
+  "dataset",
+  "code",
+  "container",
+  "config",
+  "policy",
+  "skill"
+] as const
 
 /** Body of POST /agents/{agent_id}/provenance. */
 export const ProvenanceCreate = Schema.Struct({

@@ -1,4 +1,7 @@
-/** Takes ordinary decisions without asking the shape: one pass over their own members. What is unusual or wrong is left to the shape, which has the words for it. */
+/**
+ * Takes ordinary decisions without asking the shape: one pass over their own members. What is unusual or wrong is left
+ * to the shape, which has the words for it.
+ */
 import type { DecisionIn, Usage } from "./decisions.ts"
 import { deciders, decisionKinds, decisionModes, decisionStatuses } from "./decisions.ts"
 import { MAX_BATCH } from "./limits.ts"
@@ -16,10 +19,18 @@ export const quickDecisions = (input: unknown): ReadonlyArray<DecisionIn> | null
   return decisions
 }
 
-/** What the shape would make of one decision; null where it must be asked. A property test holds the two against each other. */
+/**
+ * What the shape would make of one decision; null where it must be asked. A property test holds the two against each
+ * other.
+ */
 export const quickDecision = (input: unknown): DecisionIn | null => {
   if (!isPlain(input)) return null
-  const decision: { -readonly [Member in keyof DecisionIn]: DecisionIn[Member] } = { client_ref: "", action: "", kind: "other", status: "unknown" }
+  const decision: { -readonly [Member in keyof DecisionIn]: DecisionIn[Member] } = {
+    client_ref: "",
+    action: "",
+    kind: "other",
+    status: "unknown"
+  }
   // Own names, hidden ones too: the shape sees them, so this must.
   for (const name of Object.getOwnPropertyNames(input)) {
     // Read once: what is checked is what is kept.
@@ -107,12 +118,14 @@ const isPlain = (value: unknown): value is { readonly [name: string]: unknown } 
 
 /** All ASCII, so that units and characters are the same. */
 const identifierForm = /^[A-Za-z0-9._:/@+-]+$/
-const isIdentifier = (value: unknown, max: number): value is string => typeof value === "string" && value.length <= max && identifierForm.test(value)
+const isIdentifier = (value: unknown, max: number): value is string =>
+  typeof value === "string" && value.length <= max && identifierForm.test(value)
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-const isWord = <Word extends string>(value: unknown, words: ReadonlyArray<Word>): value is Word => words.includes(value as Word)
+const isWord = <Word extends string>(value: unknown, words: ReadonlyArray<Word>): value is Word =>
+  words.includes(value as Word)
 
 /** Already UTC with milliseconds; days past the 28th are for the calendar. */
 const utcForm = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
-const utcOf = (text: string): string | undefined => utcForm.test(text) ? text : parseRfc3339(text) ?? undefined
+const utcOf = (text: string): string | undefined => (utcForm.test(text) ? text : (parseRfc3339(text) ?? undefined))

@@ -3,7 +3,16 @@ import { Result } from "effect"
 import { assert, describe, it } from "vitest"
 import { endpoints, internalError, type Param, problemOf, problems, refusalsOf } from "./http/index.ts"
 import * as contract from "./index.ts"
-import { AgentNameTaken, AgentNotFound, ClientRefReused, codeOf, InvalidInput, KeyNotAllowed, MethodNotAllowed, Unauthorized } from "./refusals.ts"
+import {
+  AgentNameTaken,
+  AgentNotFound,
+  ClientRefReused,
+  codeOf,
+  InvalidInput,
+  KeyNotAllowed,
+  MethodNotAllowed,
+  Unauthorized
+} from "./refusals.ts"
 
 describe("refusals", () => {
   it("have a status each, and a code that is their name", () => {
@@ -16,10 +25,17 @@ describe("refusals", () => {
   })
 
   it("go out as sentence and code, with what the caller needs to act", () => {
-    assert.deepStrictEqual(problemOf(new KeyNotAllowed()), { status: 403, body: { detail: "This action needs an OIDC session.", code: "key_not_allowed" }, headers: {} })
+    assert.deepStrictEqual(problemOf(new KeyNotAllowed()), {
+      status: 403,
+      body: { detail: "This action needs an OIDC session.", code: "key_not_allowed" },
+      headers: {}
+    })
     assert.deepStrictEqual(problemOf(new Unauthorized())!.headers, { "www-authenticate": "Bearer" })
     assert.deepStrictEqual(problemOf(new MethodNotAllowed({ allow: ["GET", "HEAD"] }))!.headers, { allow: "GET, HEAD" })
-    assert.deepInclude(problemOf(new AgentNameTaken({ agentId: "agt_x" }))!.body, { code: "agent_name_taken", agent_id: "agt_x" })
+    assert.deepInclude(problemOf(new AgentNameTaken({ agentId: "agt_x" }))!.body, {
+      code: "agent_name_taken",
+      agent_id: "agt_x"
+    })
     assert.deepInclude(problemOf(new AgentNameTaken({}))!.body, { agent_id: null })
     assert.deepInclude(problemOf(new ClientRefReused({ indexes: [1, 3] }))!.body, { indexes: [1, 3] })
     assert.strictEqual(problemOf(new AgentNotFound({ agentId: "agt_x" }))!.status, 404)
@@ -27,9 +43,16 @@ describe("refusals", () => {
 
   it("a validation error is the specification's body", () => {
     const item = { loc: ["body", "a"], msg: "Field required", type: "missing", input: null, ctx: {} }
-    assert.deepStrictEqual(problemOf(new InvalidInput({ detail: [item] })), { status: 422, body: { detail: [item] }, headers: {} })
+    assert.deepStrictEqual(problemOf(new InvalidInput({ detail: [item] })), {
+      status: 422,
+      body: { detail: [item] },
+      headers: {}
+    })
     assert.strictEqual(new InvalidInput({ detail: [item] }).message, "The input is not valid: body.a: Field required.")
-    assert.strictEqual(new InvalidInput({ detail: [{ ...item, msg: "Leave it out." }] }).message, "The input is not valid: body.a: Leave it out.")
+    assert.strictEqual(
+      new InvalidInput({ detail: [{ ...item, msg: "Leave it out." }] }).message,
+      "The input is not valid: body.a: Leave it out."
+    )
   })
 
   it("faults of the store are 503 and say nothing of the reason", () => {
@@ -41,12 +64,29 @@ describe("refusals", () => {
   })
 
   it("a store that is well is not blamed for what others kept changing", () => {
-    assert.deepInclude(problemOf({ _tag: "StorageUnavailable", contended: true })!, { status: 503, headers: { "retry-after": "1" } })
-    assert.deepInclude(problemOf({ _tag: "StorageUnavailable", contended: true })!.body, { code: "storage_conflict", detail: problemOf({ _tag: "StorageConflict" })!.body["detail"] })
+    assert.deepInclude(problemOf({ _tag: "StorageUnavailable", contended: true })!, {
+      status: 503,
+      headers: { "retry-after": "1" }
+    })
+    assert.deepInclude(problemOf({ _tag: "StorageUnavailable", contended: true })!.body, {
+      code: "storage_conflict",
+      detail: problemOf({ _tag: "StorageConflict" })!.body["detail"]
+    })
   })
 
   it("anything else is a defect", () => {
-    for (const error of [null, undefined, "x", new Error("x"), {}, { _tag: 1 }, { _tag: "Surprise" }, { _tag: "constructor" }, { _tag: "__proto__" }]) assert.isNull(problemOf(error))
+    for (const error of [
+      null,
+      undefined,
+      "x",
+      new Error("x"),
+      {},
+      { _tag: 1 },
+      { _tag: "Surprise" },
+      { _tag: "constructor" },
+      { _tag: "__proto__" }
+    ])
+      assert.isNull(problemOf(error))
     assert.deepStrictEqual(Object.keys(internalError("id").body), ["detail", "code"])
   })
 })
@@ -61,7 +101,11 @@ describe("the endpoint table", () => {
 
   it("describes the parameters of its paths", () => {
     for (const { params, path } of endpoints) {
-      assert.deepStrictEqual([...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name), Object.keys(params), path)
+      assert.deepStrictEqual(
+        [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name),
+        Object.keys(params),
+        path
+      )
     }
   })
 
@@ -69,7 +113,9 @@ describe("the endpoint table", () => {
     for (const { params } of endpoints) {
       for (const [name, param] of Object.entries(params as { readonly [name: string]: Param<unknown> })) {
         assert.isTrue(Result.isSuccess(param.decode(param.example, name)))
-        if (name !== "seq" && name !== "version") for (const text of ["", "x", "\0", `${param.example}0`, param.example.toUpperCase()]) assert.isTrue(Result.isFailure(param.decode(text, name)), text)
+        if (name !== "seq" && name !== "version")
+          for (const text of ["", "x", "\0", `${param.example}0`, param.example.toUpperCase()])
+            assert.isTrue(Result.isFailure(param.decode(text, name)), text)
       }
     }
   })
@@ -77,7 +123,8 @@ describe("the endpoint table", () => {
   it("says what it refuses: its own and what any such endpoint does", () => {
     for (const endpoint of endpoints) {
       const tags = refusalsOf(endpoint)
-      for (const tag of ["InvalidInput", "BodyTooLarge", "UnsupportedMediaType", ...endpoint.refusals]) assert.include(tags, tag)
+      for (const tag of ["InvalidInput", "BodyTooLarge", "UnsupportedMediaType", ...endpoint.refusals])
+        assert.include(tags, tag)
       assert.strictEqual(tags.includes("Unauthorized"), !endpoint.access.anonymous, endpoint.id)
       const isKeyRefused = !endpoint.access.ingestKey || endpoint.id === "agents.attach_identity"
       assert.strictEqual(tags.includes("KeyNotAllowed"), isKeyRefused, endpoint.id)
@@ -87,32 +134,110 @@ describe("the endpoint table", () => {
   it("stands in the README, row by row", () => {
     const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
     const rows = readme.split("\n").filter((line) => /^\| (GET|POST|PATCH|PUT|DELETE) /.test(line))
-    assert.deepStrictEqual(rows, endpoints.map(({ access, method, path, refusals, success }) =>
-      `| ${method} \`${path}\` | ${access.name} | ${success.status} | ${refusals.map(codeOf).join(", ")} |`))
+    assert.deepStrictEqual(
+      rows,
+      endpoints.map(
+        ({ access, method, path, refusals, success }) =>
+          `| ${method} \`${path}\` | ${access.name} | ${success.status} | ${refusals.map(codeOf).join(", ")} |`
+      )
+    )
   })
 
   it("creates with 201 and reads with 200", () => {
-    const changes = new Set(["bound.lint", "bound.publish", "bound.withdraw", "bound.backtest", "bound.grant_waiver", "bound.explain", "ingest_keys.revoke", "access_mapping.resolve_draft", ...["test", "revoke", "rotate_secret", "complete_rotation", "disable", "enable", "redeliver", "recover"].map((act) => `webhooks.${act}`), ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)])
-    for (const { id, method, success } of endpoints) assert.strictEqual(success.status, method === "GET" || method === "PATCH" || method === "PUT" || changes.has(id) ? 200 : 201, id)
+    const changes = new Set([
+      "bound.lint",
+      "bound.publish",
+      "bound.withdraw",
+      "bound.backtest",
+      "bound.grant_waiver",
+      "bound.explain",
+      "ingest_keys.revoke",
+      "access_mapping.resolve_draft",
+      ...["test", "revoke", "rotate_secret", "complete_rotation", "disable", "enable", "redeliver", "recover"].map(
+        (act) => `webhooks.${act}`
+      ),
+      ...["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map(
+        (act) => `agents.${act}`
+      )
+    ])
+    for (const { id, method, success } of endpoints)
+      assert.strictEqual(
+        success.status,
+        method === "GET" || method === "PATCH" || method === "PUT" || changes.has(id) ? 200 : 201,
+        id
+      )
   })
 
   it("has every route of the specification's first part", () => {
-    assert.deepStrictEqual(endpoints.map(({ method, path }) => `${method} ${path}`).sort(), [
-      "POST /api/v1/bound/envelopes", "GET /api/v1/bound/envelopes", "GET /api/v1/bound/envelopes/{envelope_id}", "PATCH /api/v1/bound/envelopes/{envelope_id}",
-      ...["lint", "publish", "withdraw", "backtest", "waivers", "waivers/{waiver_id}/grant"].map((act) => `POST /api/v1/bound/envelopes/{envelope_id}/${act}`),
-      ...["versions", "versions/{version}", "diff", "waivers"].map((what) => `GET /api/v1/bound/envelopes/{envelope_id}/${what}`),
-      "POST /api/v1/bound/evaluations", "GET /api/v1/bound/evaluations/{evaluation_id}", "POST /api/v1/bound/evaluations/{evaluation_id}/explain", "POST /api/v1/bound/evaluations/{evaluation_id}/void",
-      "GET /api/v1/models", "POST /api/v1/models", "PATCH /api/v1/models/{model_id}", "GET /api/v1/agents/{agent_id}/provenance", "POST /api/v1/agents/{agent_id}/provenance", "GET /api/v1/register/_meta",
-      "GET /api/v1/admin/entitlement-rules", "PUT /api/v1/admin/entitlement-rules", "POST /api/v1/admin/entitlement-rules/resolve-draft", "GET /api/v1/admin/ingest-keys", "GET /api/v1/agents", "GET /api/v1/agents/{agent_id}", "GET /api/v1/agents/{agent_id}/decisions",
-      "GET /api/v1/agents/orphans", "PATCH /api/v1/agents/{agent_id}", "POST /api/v1/agents/{agent_id}/activate", "POST /api/v1/agents/{agent_id}/decommission",
-      "POST /api/v1/agents/{agent_id}/disown", "POST /api/v1/agents/{agent_id}/identity", "POST /api/v1/agents/{agent_id}/recertify", "POST /api/v1/agents/{agent_id}/suspend",
-      "POST /api/v1/agents/{agent_id}/transfer-ownership", "GET /api/v1/chain/checkpoint",
-      "GET /api/v1/chain/consistency", "GET /api/v1/chain/head", "GET /api/v1/chain/keys", "GET /api/v1/chain/records", "GET /api/v1/chain/records/{seq}",
-      "GET /api/v1/chain/records/{seq}/proof", "GET /api/v1/chain/verify", "GET /api/v1/evidence/packs", "GET /api/v1/evidence/packs/{pack_id}", "GET /api/v1/me", "GET /healthz",
-      "GET /status", "POST /api/v1/admin/ingest-keys", "POST /api/v1/admin/ingest-keys/{key_id}/revoke", "POST /api/v1/agents", "POST /api/v1/agents/{agent_id}/capture-gaps",
-      "POST /api/v1/agents/{agent_id}/decisions", "POST /api/v1/chain/erasures", "POST /api/v1/decisions/{decision_id}/settle", "POST /api/v1/evidence/packs", "POST /api/v1/webhooks", "GET /api/v1/webhooks",
-      "GET /api/v1/webhooks/{webhook_id}", "GET /api/v1/webhooks/{webhook_id}/deliveries", "POST /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
-      ...["test", "revoke", "rotate-secret", "rotate-secret/complete", "disable", "enable", "recover"].map((act) => `POST /api/v1/webhooks/{webhook_id}/${act}`)
-    ].sort())
+    assert.deepStrictEqual(
+      endpoints.map(({ method, path }) => `${method} ${path}`).sort(),
+      [
+        "POST /api/v1/bound/envelopes",
+        "GET /api/v1/bound/envelopes",
+        "GET /api/v1/bound/envelopes/{envelope_id}",
+        "PATCH /api/v1/bound/envelopes/{envelope_id}",
+        ...["lint", "publish", "withdraw", "backtest", "waivers", "waivers/{waiver_id}/grant"].map(
+          (act) => `POST /api/v1/bound/envelopes/{envelope_id}/${act}`
+        ),
+        ...["versions", "versions/{version}", "diff", "waivers"].map(
+          (what) => `GET /api/v1/bound/envelopes/{envelope_id}/${what}`
+        ),
+        "POST /api/v1/bound/evaluations",
+        "GET /api/v1/bound/evaluations/{evaluation_id}",
+        "POST /api/v1/bound/evaluations/{evaluation_id}/explain",
+        "POST /api/v1/bound/evaluations/{evaluation_id}/void",
+        "GET /api/v1/models",
+        "POST /api/v1/models",
+        "PATCH /api/v1/models/{model_id}",
+        "GET /api/v1/agents/{agent_id}/provenance",
+        "POST /api/v1/agents/{agent_id}/provenance",
+        "GET /api/v1/register/_meta",
+        "GET /api/v1/admin/entitlement-rules",
+        "PUT /api/v1/admin/entitlement-rules",
+        "POST /api/v1/admin/entitlement-rules/resolve-draft",
+        "GET /api/v1/admin/ingest-keys",
+        "GET /api/v1/agents",
+        "GET /api/v1/agents/{agent_id}",
+        "GET /api/v1/agents/{agent_id}/decisions",
+        "GET /api/v1/agents/orphans",
+        "PATCH /api/v1/agents/{agent_id}",
+        "POST /api/v1/agents/{agent_id}/activate",
+        "POST /api/v1/agents/{agent_id}/decommission",
+        "POST /api/v1/agents/{agent_id}/disown",
+        "POST /api/v1/agents/{agent_id}/identity",
+        "POST /api/v1/agents/{agent_id}/recertify",
+        "POST /api/v1/agents/{agent_id}/suspend",
+        "POST /api/v1/agents/{agent_id}/transfer-ownership",
+        "GET /api/v1/chain/checkpoint",
+        "GET /api/v1/chain/consistency",
+        "GET /api/v1/chain/head",
+        "GET /api/v1/chain/keys",
+        "GET /api/v1/chain/records",
+        "GET /api/v1/chain/records/{seq}",
+        "GET /api/v1/chain/records/{seq}/proof",
+        "GET /api/v1/chain/verify",
+        "GET /api/v1/evidence/packs",
+        "GET /api/v1/evidence/packs/{pack_id}",
+        "GET /api/v1/me",
+        "GET /healthz",
+        "GET /status",
+        "POST /api/v1/admin/ingest-keys",
+        "POST /api/v1/admin/ingest-keys/{key_id}/revoke",
+        "POST /api/v1/agents",
+        "POST /api/v1/agents/{agent_id}/capture-gaps",
+        "POST /api/v1/agents/{agent_id}/decisions",
+        "POST /api/v1/chain/erasures",
+        "POST /api/v1/decisions/{decision_id}/settle",
+        "POST /api/v1/evidence/packs",
+        "POST /api/v1/webhooks",
+        "GET /api/v1/webhooks",
+        "GET /api/v1/webhooks/{webhook_id}",
+        "GET /api/v1/webhooks/{webhook_id}/deliveries",
+        "POST /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
+        ...["test", "revoke", "rotate-secret", "rotate-secret/complete", "disable", "enable", "recover"].map(
+          (act) => `POST /api/v1/webhooks/{webhook_id}/${act}`
+        )
+      ].sort()
+    )
   })
 })

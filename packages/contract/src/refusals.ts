@@ -1,28 +1,36 @@
 /**
  * Refusals: every expected no of the service, as values.
  *
- * The wire code of a refusal is its tag in snake_case; its HTTP status stands in `http/problems.ts`. Spec: style section 5.
+ * The wire code of a refusal is its tag in snake_case; its HTTP status stands in `http/problems.ts`. Spec: style
+ * section 5.
  */
 import { Schema } from "effect"
 import { tierConditionWords } from "./agents.ts"
 import { PART_LIMIT_BYTES } from "./limits.ts"
 
-/** Fields that help the caller to act are optional: whoever fails says what it knows, and what it says goes out beside `detail` and `code`. */
+/**
+ * Fields that help the caller to act are optional: whoever fails says what it knows, and what it says goes out beside
+ * `detail` and `code`.
+ */
 const reported = Schema.optionalKey
 
 /** The input is not what the contract describes. Every problem is listed. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
-  detail: Schema.Array(Schema.Struct({
-    loc: Schema.Array(Schema.String),
-    msg: Schema.String,
-    type: Schema.String,
-    input: Schema.Unknown,
-    ctx: Schema.Record(Schema.String, Schema.Unknown)
-  }))
+  detail: Schema.Array(
+    Schema.Struct({
+      loc: Schema.Array(Schema.String),
+      msg: Schema.String,
+      type: Schema.String,
+      input: Schema.Unknown,
+      ctx: Schema.Record(Schema.String, Schema.Unknown)
+    })
+  )
 }) {
   override get message(): string {
     const first = this.detail[0]
-    return first === undefined ? "The input is not valid." : `The input is not valid: ${first.loc.join(".")}: ${first.msg.replace(/\.$/, "")}.`
+    return first === undefined
+      ? "The input is not valid."
+      : `The input is not valid: ${first.loc.join(".")}: ${first.msg.replace(/\.$/, "")}.`
   }
 }
 
@@ -33,8 +41,14 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   }
 }
 
-/** The caller's roles, or their org units, do not include this action. `need`: what it takes. `have`: what the caller has instead. */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { need: reported(Schema.String), have: reported(Schema.String) }) {
+/**
+ * The caller's roles, or their org units, do not include this action. `need`: what it takes. `have`: what the caller
+ * has instead.
+ */
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
+  need: reported(Schema.String),
+  have: reported(Schema.String)
+}) {
   override get message(): string {
     if (this.need === undefined) return "The caller's role does not include this action."
     return `This action needs ${this.need}${this.have === undefined ? "" : `; you have ${this.have}`}.`
@@ -56,65 +70,98 @@ export class OrgUnitNotAllowed extends Schema.TaggedError<OrgUnitNotAllowed>()("
 }
 
 /** The autonomy tier is above what the ingest key may register. */
-export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap", { tier: reported(Schema.String), cap: reported(Schema.String) }) {
+export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap", {
+  tier: reported(Schema.String),
+  cap: reported(Schema.String)
+}) {
   override get message(): string {
-    return "The autonomy tier is above what this ingest key may register. Register with a lower tier; a person can raise it later."
+    return (
+      "The autonomy tier is above what this ingest key may register. Register with a lower tier; a person " +
+      "can raise it later."
+    )
   }
 }
 
 /** There is no such agent, or the caller may not see it. */
-export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", { agentId: reported(Schema.NullOr(Schema.String)) }) {
+export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
+  agentId: reported(Schema.NullOr(Schema.String))
+}) {
   override get message(): string {
     return "There is no such agent among those that the caller may see."
   }
 }
 
 /** An agent has this name already. `agentId` is there when the caller may read that agent. */
-export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentNameTaken", { agentId: reported(Schema.NullOr(Schema.String)) }) {
+export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentNameTaken", {
+  agentId: reported(Schema.NullOr(Schema.String))
+}) {
   override get message(): string {
     return "An agent with this name exists. Look it up by its exact name, or choose another name."
   }
 }
 
 /** The act is not taken in the status that the agent has; `why` says it where the status alone does not. */
-export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", { status: reported(Schema.String), act: reported(Schema.String), why: reported(Schema.String) }) {
+export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", {
+  status: reported(Schema.String),
+  act: reported(Schema.String),
+  why: reported(Schema.String)
+}) {
   override get message(): string {
     if (this.why !== undefined) return this.why
-    return this.status === undefined || this.act === undefined ? "The agent's status does not allow this." : `An agent that is ${this.status} does not take ${this.act}.`
+    return this.status === undefined || this.act === undefined
+      ? "The agent's status does not allow this."
+      : `An agent that is ${this.status} does not take ${this.act}.`
   }
 }
 
 /** The agent's identity is verified, and a declared identity does not replace it. */
-export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyVerified>()("IdentityAlreadyVerified", {}) {
+export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyVerified>()(
+  "IdentityAlreadyVerified",
+  {}
+) {
   override get message(): string {
-    return "The agent's identity is verified, and a declared identity does not replace it. " +
+    return (
+      "The agent's identity is verified, and a declared identity does not replace it. " +
       "Send a signed card, or let a governor withdraw it: send the declaration with withdraw_verified."
+    )
   }
 }
 
 /** The agent's tier needs what it does not have. `missing` names it. */
-export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGateUnmet", { tier: reported(Schema.String), missing: reported(Schema.Array(Schema.String)) }) {
+export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGateUnmet", {
+  tier: reported(Schema.String),
+  missing: reported(Schema.Array(Schema.String))
+}) {
   override get message(): string {
-    return `Tier ${this.tier ?? "of this agent"} needs what the agent does not have: ${(this.missing ?? []).map((condition) => tierConditionWords[condition] ?? condition).join(", ")}.`
+    return (
+      `Tier ${this.tier ?? "of this agent"} needs what the agent does not have: ` +
+      `${(this.missing ?? []).map((condition) => tierConditionWords[condition] ?? condition).join(", ")}.`
+    )
   }
 }
 
 /** The agent was changed since it was read. `version` is the one that is there. */
-export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflict>()("AgentVersionConflict", { version: reported(Schema.Int) }) {
+export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflict>()("AgentVersionConflict", {
+  version: reported(Schema.Int)
+}) {
   override get message(): string {
     return "The agent was changed since it was read. Read it again and send the change with its version."
   }
 }
 
 /** The access mapping was changed since it was read. `version` is the one that is there. */
-export class MappingVersionConflict extends Schema.TaggedError<MappingVersionConflict>()("MappingVersionConflict", { version: reported(Schema.Int) }) {
+export class MappingVersionConflict extends Schema.TaggedError<MappingVersionConflict>()("MappingVersionConflict", {
+  version: reported(Schema.Int)
+}) {
   override get message(): string {
     return "The access mapping was changed since it was read. Read it again and send the change with its version."
   }
 }
 
 /** There is no such model. */
-export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", { modelId: reported(Schema.String) }) {
+export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", {
+  modelId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such model."
   }
@@ -128,147 +175,215 @@ export class ModelTaken extends Schema.TaggedError<ModelTaken>()("ModelTaken", {
 }
 
 /** There is no such decision, or the caller may not see it. */
-export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", { decisionId: reported(Schema.String) }) {
+export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", {
+  decisionId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such decision among those that the caller may see."
   }
 }
 
 /** These decisions repeat a `client_ref` with other content. `indexes` are positions in the batch. */
-export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("ClientRefReused", { indexes: reported(Schema.Array(Schema.Int)) }) {
+export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("ClientRefReused", {
+  indexes: reported(Schema.Array(Schema.Int))
+}) {
   override get message(): string {
-    return "A client_ref was used before with other content. Nothing of this request was recorded; use a new client_ref for a new decision."
+    return (
+      "A client_ref was used before with other content. Nothing of this request was recorded; use a new " +
+      "client_ref for a new decision."
+    )
   }
 }
 
 /** The decision was settled before with another outcome. */
-export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySettled>()("DecisionAlreadySettled", { decisionId: reported(Schema.String) }) {
+export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySettled>()("DecisionAlreadySettled", {
+  decisionId: reported(Schema.String)
+}) {
   override get message(): string {
     return "The decision is settled already, with another outcome. An outcome is recorded once."
   }
 }
 
 /** An ingest key said less of a meter than its evaluation reserved. `reserved` is what it may say at least. */
-export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>()("SettleBelowReserved", { meter: reported(Schema.String), reserved: reported(Schema.Int) }) {
+export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>()("SettleBelowReserved", {
+  meter: reported(Schema.String),
+  reserved: reported(Schema.Int)
+}) {
   override get message(): string {
-    return "An ingest key may settle a meter at what its evaluation reserved, or above. What was reserved too much is given back by a person: settle it in a session, or void the evaluation."
+    return (
+      "An ingest key may settle a meter at what its evaluation reserved, or above. What was reserved too " +
+      "much is given back by a person: settle it in a session, or void the evaluation."
+    )
   }
 }
 
 /** `args`, `result` or `labels` of these decisions are over their limit. */
-export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("DecisionTooLarge", { indexes: reported(Schema.Array(Schema.Int)), limitBytes: reported(Schema.Int) }) {
+export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("DecisionTooLarge", {
+  indexes: reported(Schema.Array(Schema.Int)),
+  limitBytes: reported(Schema.Int)
+}) {
   override get message(): string {
-    return `args, result and labels may have ${PART_LIMIT_BYTES} bytes each. Nothing of this request was recorded; shorten them, or record a digest.`
+    return (
+      `args, result and labels may have ${PART_LIMIT_BYTES} bytes each. Nothing of this request was ` +
+      "recorded; shorten them, or record a digest."
+    )
   }
 }
 
 /** There is no record with this seq. */
-export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", { seq: reported(Schema.Int) }) {
+export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", {
+  seq: reported(Schema.Int)
+}) {
   override get message(): string {
     return "There is no record with this seq."
   }
 }
 
 /** The record has no part of this name. */
-export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFound", { seq: reported(Schema.Int), name: reported(Schema.String) }) {
+export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFound", {
+  seq: reported(Schema.Int),
+  name: reported(Schema.String)
+}) {
   override get message(): string {
     return "The record has no part of this name that could be erased."
   }
 }
 
 /** The part was erased before. `erasedBy` is the record that says so. */
-export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", { seq: reported(Schema.Int), name: reported(Schema.String), erasedBy: reported(Schema.Int) }) {
+export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", {
+  seq: reported(Schema.Int),
+  name: reported(Schema.String),
+  erasedBy: reported(Schema.Int)
+}) {
   override get message(): string {
     return "This part was erased before; erased_by is the record that says so."
   }
 }
 
 /** There is no such evidence pack, or the caller may not see it. */
-export class PackNotFound extends Schema.TaggedError<PackNotFound>()("PackNotFound", { packId: reported(Schema.String) }) {
+export class PackNotFound extends Schema.TaggedError<PackNotFound>()("PackNotFound", {
+  packId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such evidence pack among those that the caller may see."
   }
 }
 
 /** There is no such ingest key, or the caller may not see it. */
-export class IngestKeyNotFound extends Schema.TaggedError<IngestKeyNotFound>()("IngestKeyNotFound", { keyId: reported(Schema.String) }) {
+export class IngestKeyNotFound extends Schema.TaggedError<IngestKeyNotFound>()("IngestKeyNotFound", {
+  keyId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such ingest key among those that the caller may see."
   }
 }
 
 /** There is no such webhook, or the caller may not see it. */
-export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", { webhookId: reported(Schema.String) }) {
+export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {
+  webhookId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such webhook among those that the caller may see."
   }
 }
 
 /** The webhook is at its end. */
-export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("WebhookRevoked", { webhookId: reported(Schema.String) }) {
+export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("WebhookRevoked", {
+  webhookId: reported(Schema.String)
+}) {
   override get message(): string {
     return "The webhook is revoked, and stays so. Create another one."
   }
 }
 
 /** Nothing is sent to this webhook. `status` says how it stands. */
-export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("WebhookNotActive", { status: reported(Schema.String) }) {
+export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("WebhookNotActive", {
+  status: reported(Schema.String)
+}) {
   override get message(): string {
-    return `Nothing is sent to a webhook that is ${this.status ?? "not active"}. Enable it first; a revoked one stays revoked.`
+    return (
+      `Nothing is sent to a webhook that is ${this.status ?? "not active"}. Enable it first; a revoked ` +
+      "one stays revoked."
+    )
   }
 }
 
 /** A webhook has at most two secrets that sign, and this one has two. */
-export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("RotationUnderWay", { overlapUntil: reported(Schema.String) }) {
+export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("RotationUnderWay", {
+  overlapUntil: reported(Schema.String)
+}) {
   override get message(): string {
-    return `The last rotation is under way${this.overlapUntil === undefined ? "" : ` until ${this.overlapUntil}`}. Complete it first, or wait for its end.`
+    return (
+      "The last rotation is under " +
+      `way${this.overlapUntil === undefined ? "" : ` until ${this.overlapUntil}`}. Complete it first, or ` +
+      "wait for its end."
+    )
   }
 }
 
 /** There is no such delivery of this webhook. */
-export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("DeliveryNotFound", { deliveryId: reported(Schema.String) }) {
+export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("DeliveryNotFound", {
+  deliveryId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such delivery of this webhook."
   }
 }
 
 /** An attempt at the delivery is under way. `state` says how it stands. */
-export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()("DeliveryUnfinished", { state: reported(Schema.String) }) {
+export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()("DeliveryUnfinished", {
+  state: reported(Schema.String)
+}) {
   override get message(): string {
-    return `The delivery is ${this.state ?? "unfinished"}: an attempt is under way. Look how it went in a few seconds, and deliver it again then.`
+    return (
+      `The delivery is ${this.state ?? "unfinished"}: an attempt is under way. Look how it went in a few ` +
+      "seconds, and deliver it again then."
+    )
   }
 }
 
 /** This host cannot send, or cannot keep a secret. */
 export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>()("WebhooksUnavailable", {}) {
   override get message(): string {
-    return "This host sends no webhooks: it was started without a sender or without a key to keep their secrets with, or its key is another one."
+    return (
+      "This host sends no webhooks: it was started without a sender or without a key to keep their " +
+      "secrets with, or its key is another one."
+    )
   }
 }
 
 /** There is no such envelope, or the caller may not see it. */
-export class EnvelopeNotFound extends Schema.TaggedError<EnvelopeNotFound>()("EnvelopeNotFound", { envelopeId: reported(Schema.String) }) {
+export class EnvelopeNotFound extends Schema.TaggedError<EnvelopeNotFound>()("EnvelopeNotFound", {
+  envelopeId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such envelope among those that the caller may see."
   }
 }
 
 /** The envelope has no such version. */
-export class EnvelopeVersionNotFound extends Schema.TaggedError<EnvelopeVersionNotFound>()("EnvelopeVersionNotFound", { version: reported(Schema.Int) }) {
+export class EnvelopeVersionNotFound extends Schema.TaggedError<EnvelopeVersionNotFound>()("EnvelopeVersionNotFound", {
+  version: reported(Schema.Int)
+}) {
   override get message(): string {
     return "The envelope has no such version. List its versions; a draft is none until it is published."
   }
 }
 
 /** There is an envelope for this agent or org unit. `envelopeId` is that one. */
-export class EnvelopeExists extends Schema.TaggedError<EnvelopeExists>()("EnvelopeExists", { envelopeId: reported(Schema.NullOr(Schema.String)) }) {
+export class EnvelopeExists extends Schema.TaggedError<EnvelopeExists>()("EnvelopeExists", {
+  envelopeId: reported(Schema.NullOr(Schema.String))
+}) {
   override get message(): string {
     return "There is an envelope for this agent or org unit. Change its draft; each has one envelope, with versions."
   }
 }
 
 /** The envelope was changed since it was read. `revision` is the one that is there. */
-export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisionConflict>()("EnvelopeRevisionConflict", { revision: reported(Schema.Int) }) {
+export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisionConflict>()(
+  "EnvelopeRevisionConflict",
+  { revision: reported(Schema.Int) }
+) {
   override get message(): string {
     return "The envelope was changed since it was read. Read it again and send the change with its revision."
   }
@@ -282,14 +397,22 @@ export class NothingToPublish extends Schema.TaggedError<NothingToPublish>()("No
 }
 
 /** Errors were found about the draft. `findings` are all that was found. */
-export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublishable>()("EnvelopeNotPublishable", { findings: reported(Schema.Array(Schema.Unknown)) }) {
+export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublishable>()("EnvelopeNotPublishable", {
+  findings: reported(Schema.Array(Schema.Unknown))
+}) {
   override get message(): string {
     return "The draft has errors, so it cannot be published. Correct what the findings of level error say."
   }
 }
 
-/** The draft newly allows something, and whoever publishes it wrote it. `change` is what was proved, `sentence` says what is new. */
-export class SecondApproverRequired extends Schema.TaggedError<SecondApproverRequired>()("SecondApproverRequired", { change: reported(Schema.String), sentence: reported(Schema.String) }) {
+/**
+ * The draft newly allows something, and whoever publishes it wrote it. `change` is what was proved, `sentence` says
+ * what is new.
+ */
+export class SecondApproverRequired extends Schema.TaggedError<SecondApproverRequired>()("SecondApproverRequired", {
+  change: reported(Schema.String),
+  sentence: reported(Schema.String)
+}) {
   override get message(): string {
     return "This loosens what agents may do, so somebody who did not write it must do it. Ask another governor."
   }
@@ -303,21 +426,27 @@ export class EnvelopeNotInForce extends Schema.TaggedError<EnvelopeNotInForce>()
 }
 
 /** There is no such waiver of this envelope. */
-export class WaiverNotFound extends Schema.TaggedError<WaiverNotFound>()("WaiverNotFound", { waiverId: reported(Schema.String) }) {
+export class WaiverNotFound extends Schema.TaggedError<WaiverNotFound>()("WaiverNotFound", {
+  waiverId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such waiver of this envelope."
   }
 }
 
 /** The waiver cannot be granted any more. `status` says why. */
-export class WaiverNotOpen extends Schema.TaggedError<WaiverNotOpen>()("WaiverNotOpen", { status: reported(Schema.String) }) {
+export class WaiverNotOpen extends Schema.TaggedError<WaiverNotOpen>()("WaiverNotOpen", {
+  status: reported(Schema.String)
+}) {
   override get message(): string {
     return `The waiver is ${this.status ?? "not open"}, or its version is not in force any more. Ask for a new one.`
   }
 }
 
 /** There is no such evaluation, or the caller may not see it. */
-export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()("EvaluationNotFound", { evaluationId: reported(Schema.String) }) {
+export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()("EvaluationNotFound", {
+  evaluationId: reported(Schema.String)
+}) {
   override get message(): string {
     return "There is no such evaluation among those that the caller may see."
   }
@@ -331,9 +460,13 @@ export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingT
 }
 
 /** The evaluation ended for its meters before: a decision said what it came to, or it was voided. It ends once. */
-export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("EvaluationEnded", { how: reported(Schema.Literals(["settled", "void"])) }) {
+export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("EvaluationEnded", {
+  how: reported(Schema.Literals(["settled", "void"]))
+}) {
   override get message(): string {
-    return this.how === "void" ? "The evaluation is void, and its meters are free of it." : "A decision has settled this evaluation already: what it came to stays counted."
+    return this.how === "void"
+      ? "The evaluation is void, and its meters are free of it."
+      : "A decision has settled this evaluation already: what it came to stays counted."
   }
 }
 
@@ -345,7 +478,9 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
 }
 
 /** The path exists, with other methods. */
-export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", { allow: Schema.Array(Schema.String) }) {
+export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", {
+  allow: Schema.Array(Schema.String)
+}) {
   override get message(): string {
     return `This path takes ${this.allow.join(", ")}.`
   }
@@ -359,9 +494,14 @@ export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaTyp
 }
 
 /** The body has more bytes than this route takes. */
-export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { limitBytes: reported(Schema.Int) }) {
+export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {
+  limitBytes: reported(Schema.Int)
+}) {
   override get message(): string {
-    return `The body is over ${this.limitBytes === undefined ? "its limit" : `${this.limitBytes} bytes`}. Send less at once.`
+    return (
+      `The body is over ${this.limitBytes === undefined ? "its limit" : `${this.limitBytes} bytes`}. Send ` +
+      "less at once."
+    )
   }
 }
 
@@ -381,16 +521,61 @@ export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {
 
 /** Every refusal. */
 export type Refusal =
-  | InvalidInput | Unauthorized | Forbidden | KeyNotAllowed | OrgUnitNotAllowed | TierOverCap | AgentNotFound | AgentNameTaken
-  | InvalidTransition | IdentityAlreadyVerified | TierGateUnmet | AgentVersionConflict | MappingVersionConflict | ModelNotFound | ModelTaken
-  | DecisionNotFound | ClientRefReused | DecisionAlreadySettled | SettleBelowReserved | DecisionTooLarge | RecordNotFound | PartNotFound | PartErased
-  | PackNotFound | IngestKeyNotFound | WebhookNotFound | WebhookRevoked | WebhookNotActive | RotationUnderWay | DeliveryNotFound | DeliveryUnfinished
-  | EnvelopeNotFound | EnvelopeVersionNotFound | EnvelopeExists | EnvelopeRevisionConflict | NothingToPublish | EnvelopeNotPublishable | SecondApproverRequired
-  | EnvelopeNotInForce | WaiverNotFound | WaiverNotOpen | EvaluationNotFound | NothingToVoid | EvaluationEnded
-  | WebhooksUnavailable | NotFound | MethodNotAllowed | UnsupportedMediaType | BodyTooLarge | Draining | NotWriting
+  | InvalidInput
+  | Unauthorized
+  | Forbidden
+  | KeyNotAllowed
+  | OrgUnitNotAllowed
+  | TierOverCap
+  | AgentNotFound
+  | AgentNameTaken
+  | InvalidTransition
+  | IdentityAlreadyVerified
+  | TierGateUnmet
+  | AgentVersionConflict
+  | MappingVersionConflict
+  | ModelNotFound
+  | ModelTaken
+  | DecisionNotFound
+  | ClientRefReused
+  | DecisionAlreadySettled
+  | SettleBelowReserved
+  | DecisionTooLarge
+  | RecordNotFound
+  | PartNotFound
+  | PartErased
+  | PackNotFound
+  | IngestKeyNotFound
+  | WebhookNotFound
+  | WebhookRevoked
+  | WebhookNotActive
+  | RotationUnderWay
+  | DeliveryNotFound
+  | DeliveryUnfinished
+  | EnvelopeNotFound
+  | EnvelopeVersionNotFound
+  | EnvelopeExists
+  | EnvelopeRevisionConflict
+  | NothingToPublish
+  | EnvelopeNotPublishable
+  | SecondApproverRequired
+  | EnvelopeNotInForce
+  | WaiverNotFound
+  | WaiverNotOpen
+  | EvaluationNotFound
+  | NothingToVoid
+  | EvaluationEnded
+  | WebhooksUnavailable
+  | NotFound
+  | MethodNotAllowed
+  | UnsupportedMediaType
+  | BodyTooLarge
+  | Draining
+  | NotWriting
 
 /** The tag of a refusal. */
 export type RefusalTag = Refusal["_tag"]
 
 /** The wire code of a tag: the same words in snake_case. */
-export const codeOf = (tag: string): string => tag.replace(/[A-Z]/g, (letter, at: number) => (at === 0 ? "" : "_") + letter.toLowerCase())
+export const codeOf = (tag: string): string =>
+  tag.replace(/[A-Z]/g, (letter, at: number) => (at === 0 ? "" : "_") + letter.toLowerCase())

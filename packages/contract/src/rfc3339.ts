@@ -2,13 +2,24 @@
 
 const FORM = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
-/** The time as `YYYY-MM-DDTHH:MM:SS.mmmZ`; null when the text is no real instant of the years 0000 to 9999. What is finer than a millisecond is cut off. */
+/**
+ * The time as `YYYY-MM-DDTHH:MM:SS.mmmZ`; null when the text is no real instant of the years 0000 to 9999. What is
+ * finer than a millisecond is cut off.
+ */
 export const parseRfc3339 = (text: string): string | null => {
   const match = FORM.exec(text)
   if (match === null) return null
   const shift = match[8]
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [number, number, number, number, number, number]
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59) return null
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number
+  ]
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59)
+    return null
   const ms = (match[7] ?? "").padEnd(3, "0").slice(0, 3)
   // Most times come in UTC: no calendar arithmetic then.
   if (shift === undefined) return `${text.slice(0, 10)}T${text.slice(11, 19)}.${ms}Z`
@@ -23,4 +34,10 @@ export const parseRfc3339 = (text: string): string | null => {
 }
 
 const daysIn = (year: number, month: number): number =>
-  month === 2 ? (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
+  month === 2
+    ? year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+      ? 29
+      : 28
+    : [4, 6, 9, 11].includes(month)
+      ? 30
+      : 31

@@ -1,4 +1,6 @@
-/** Who is calling: roles, and what the service says about the caller. Spec: document 1 section 5; api.md "Who may call". */
+/**
+ * Who is calling: roles, and what the service says about the caller. Spec: document 1 section 5; api.md "Who may call".
+ */
 import { Schema } from "effect"
 import { oneOf } from "./fields.ts"
 
@@ -9,7 +11,8 @@ export type Role = (typeof roles)[number]
 /**
  * Answer of GET /me. An ingest key has no role and no grants. `org_units` holds `*` where every unit is meant.
  *
- * `role` is the strongest of the person's roles, `org_units` are the units of that role. `grants` holds all: each is judged by itself.
+ * `role` is the strongest of the person's roles, `org_units` are the units of that role. `grants` holds all: each is
+ * judged by itself.
  */
 export const MeOut = Schema.Struct({
   subject: Schema.String,

@@ -1,9 +1,22 @@
-/** Every member of every input shape at its bounds: what is taken. What is refused is walked over HTTP, in apps/server. */
+/**
+ * Every member of every input shape at its bounds: what is taken. What is refused is walked over HTTP, in apps/server.
+ */
 import { Result, type Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { AgentCreate, AgentListQuery, agentStatuses, autonomyTiers, riskClasses } from "./agents.ts"
 import { ConsistencyQuery, ErasureIn, erasureReasons, ProofQuery, RecordsQuery, VerifyQuery } from "./chain.ts"
-import { CaptureGapIn, DecisionIn, DecisionListQuery, deciders, decisionKinds, decisionModes, decisionStatuses, gapReasons, SettleIn, settledStatuses } from "./decisions.ts"
+import {
+  CaptureGapIn,
+  DecisionIn,
+  DecisionListQuery,
+  deciders,
+  decisionKinds,
+  decisionModes,
+  decisionStatuses,
+  gapReasons,
+  SettleIn,
+  settledStatuses
+} from "./decisions.ts"
 import { decode } from "./decode.ts"
 import { IngestKeyCreate } from "./ingest-keys.ts"
 import { PackRequest, packKinds } from "./packs.ts"
@@ -20,43 +33,151 @@ const any = [null, 0, 1.5, "", "x", [], {}, true]
 
 /** The least good value of a shape, and the good values of each of its members. */
 const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]: unknown }, Members]> = [
-  ["AgentCreate", AgentCreate, { name: "n" }, {
-    name: texts(200), description: [...texts(4_000, 0), null], owner_name: [...texts(200), null], owner_email: ["a@b", null], org_unit: texts(100), autonomy_tier: [...autonomyTiers, null],
-    blast_radius: [{}, { a: 1 }, null], recert_due_at: [...time, null], purpose: [...texts(4_000, 0), null], agent_version: [...texts(200, 0), null], framework: [...texts(200, 0), null],
-    model_ids: [[], Array(64).fill("a".repeat(200)), null], risk_class: [...riskClasses, null], labels: [{}, { a: [null] }, null]
-  }],
-  ["AgentListQuery", AgentListQuery, {}, { status: agentStatuses, autonomy_tier: autonomyTiers, name: texts(200, 0), q: texts(200, 0), limit: ["1", "1000"], after: [`agt_${"0".repeat(26)}`] }],
-  ["DecisionIn", DecisionIn, { client_ref: "r", action: "a" }, {
-    client_ref: words(128), action: words(200), kind: decisionKinds, tool_server: [...words(200), null], run_id: [...words(200), null], step: counts, observed_at: [...time, null], status: decisionStatuses,
-    evaluation_id: [...words(200), null], approval_id: [...words(200), null], model: [...words(200), null],
-    usage: [null, {}, { input_tokens: 0, output_tokens: MAX, cost_micro_usd: null }], latency_ms: counts, mode: [...decisionModes, null], decided_by: [...deciders, null], writer_seq: counts,
-    args: any, result: any, labels: any
-  }],
-  ["SettleIn", SettleIn, { status: "ok" }, { status: settledStatuses, actual: [[{ meter: "m", amount: 0 }], Array.from({ length: 16 }, () => ({ meter: "m".repeat(64), amount: MAX }))], result: any, usage: [null, {}], latency_ms: counts }],
-  ["CaptureGapIn", CaptureGapIn, { from: time[0], to: time[0], count: 1, reason: "crash" }, { from: time, to: time, count: [0, MAX], reason: gapReasons }],
-  ["DecisionListQuery", DecisionListQuery, {}, { limit: ["1", "1000"], before: ["0", String(MAX)], run_id: words(200), action: words(200) }],
+  [
+    "AgentCreate",
+    AgentCreate,
+    { name: "n" },
+    {
+      name: texts(200),
+      description: [...texts(4_000, 0), null],
+      owner_name: [...texts(200), null],
+      owner_email: ["a@b", null],
+      org_unit: texts(100),
+      autonomy_tier: [...autonomyTiers, null],
+      blast_radius: [{}, { a: 1 }, null],
+      recert_due_at: [...time, null],
+      purpose: [...texts(4_000, 0), null],
+      agent_version: [...texts(200, 0), null],
+      framework: [...texts(200, 0), null],
+      model_ids: [[], Array(64).fill("a".repeat(200)), null],
+      risk_class: [...riskClasses, null],
+      labels: [{}, { a: [null] }, null]
+    }
+  ],
+  [
+    "AgentListQuery",
+    AgentListQuery,
+    {},
+    {
+      status: agentStatuses,
+      autonomy_tier: autonomyTiers,
+      name: texts(200, 0),
+      q: texts(200, 0),
+      limit: ["1", "1000"],
+      after: [`agt_${"0".repeat(26)}`]
+    }
+  ],
+  [
+    "DecisionIn",
+    DecisionIn,
+    { client_ref: "r", action: "a" },
+    {
+      client_ref: words(128),
+      action: words(200),
+      kind: decisionKinds,
+      tool_server: [...words(200), null],
+      run_id: [...words(200), null],
+      step: counts,
+      observed_at: [...time, null],
+      status: decisionStatuses,
+      evaluation_id: [...words(200), null],
+      approval_id: [...words(200), null],
+      model: [...words(200), null],
+      usage: [null, {}, { input_tokens: 0, output_tokens: MAX, cost_micro_usd: null }],
+      latency_ms: counts,
+      mode: [...decisionModes, null],
+      decided_by: [...deciders, null],
+      writer_seq: counts,
+      args: any,
+      result: any,
+      labels: any
+    }
+  ],
+  [
+    "SettleIn",
+    SettleIn,
+    { status: "ok" },
+    {
+      status: settledStatuses,
+      actual: [[{ meter: "m", amount: 0 }], Array.from({ length: 16 }, () => ({ meter: "m".repeat(64), amount: MAX }))],
+      result: any,
+      usage: [null, {}],
+      latency_ms: counts
+    }
+  ],
+  [
+    "CaptureGapIn",
+    CaptureGapIn,
+    { from: time[0], to: time[0], count: 1, reason: "crash" },
+    { from: time, to: time, count: [0, MAX], reason: gapReasons }
+  ],
+  [
+    "DecisionListQuery",
+    DecisionListQuery,
+    {},
+    { limit: ["1", "1000"], before: ["0", String(MAX)], run_id: words(200), action: words(200) }
+  ],
   ["VerifyQuery", VerifyQuery, {}, { from: ["0", String(MAX)], to: ["0", String(MAX)] }],
-  ["RecordsQuery", RecordsQuery, {}, { from: ["0", String(MAX)], limit: ["1", "1000"], kind: ["abc", `a${"_".repeat(63)}`], agent_id: [`agt_${"0".repeat(26)}`] }],
+  [
+    "RecordsQuery",
+    RecordsQuery,
+    {},
+    {
+      from: ["0", String(MAX)],
+      limit: ["1", "1000"],
+      kind: ["abc", `a${"_".repeat(63)}`],
+      agent_id: [`agt_${"0".repeat(26)}`]
+    }
+  ],
   ["ProofQuery", ProofQuery, {}, { tree_size: ["1", String(MAX)] }],
   ["ConsistencyQuery", ConsistencyQuery, { from: "0" }, { from: ["0", String(MAX)], to: ["0", String(MAX)] }],
-  ["ErasureIn", ErasureIn, { seq: 0, name: "a", reason: "security" }, { seq: [0, MAX], name: ["a", `a${"_".repeat(31)}`], reason: erasureReasons }],
-  ["PackRequest", PackRequest, { kind: "full" }, {
-    kind: packKinds, from: counts, to: counts, agent_id: [`agt_${"z".repeat(26)}`, null], run_id: [...words(200), null], kinds: [["abc"], Array(64).fill("a.b"), null], since: [...time, null], until: [...time, null],
-    disclose: ["none", "all", [], Array(32).fill("args"), null]
-  }],
-  ["IngestKeyCreate", IngestKeyCreate, { name: "n", org_unit: "u" }, { name: texts(200), org_unit: texts(100), max_autonomy_tier: [...autonomyTiers, null], expires_at: [...time, null] }]
+  [
+    "ErasureIn",
+    ErasureIn,
+    { seq: 0, name: "a", reason: "security" },
+    { seq: [0, MAX], name: ["a", `a${"_".repeat(31)}`], reason: erasureReasons }
+  ],
+  [
+    "PackRequest",
+    PackRequest,
+    { kind: "full" },
+    {
+      kind: packKinds,
+      from: counts,
+      to: counts,
+      agent_id: [`agt_${"z".repeat(26)}`, null],
+      run_id: [...words(200), null],
+      kinds: [["abc"], Array(64).fill("a.b"), null],
+      since: [...time, null],
+      until: [...time, null],
+      disclose: ["none", "all", [], Array(32).fill("args"), null]
+    }
+  ],
+  [
+    "IngestKeyCreate",
+    IngestKeyCreate,
+    { name: "n", org_unit: "u" },
+    { name: texts(200), org_unit: texts(100), max_autonomy_tier: [...autonomyTiers, null], expires_at: [...time, null] }
+  ]
 ]
 
 describe("input shapes", () => {
   for (const [name, shape, least, members] of table) {
     const decoder = decode(shape)
     it(`${name} takes every member at its bounds`, () => {
-      assert.deepStrictEqual(Object.keys(members).sort(), Object.keys(shape.fields).sort(), "the table names every member")
+      assert.deepStrictEqual(
+        Object.keys(members).sort(),
+        Object.keys(shape.fields).sort(),
+        "the table names every member"
+      )
       assert.isTrue(Result.isSuccess(decoder(least, "body")))
       for (const [member, values] of Object.entries(members)) {
         for (const value of values) {
           const decoded = decoder({ ...least, [member]: value }, "body")
-          assert.isTrue(Result.isSuccess(decoded), `${member}: ${JSON.stringify(Result.isFailure(decoded) ? decoded.failure : null).slice(0, 300)}`)
+          assert.isTrue(
+            Result.isSuccess(decoded),
+            `${member}: ${JSON.stringify(Result.isFailure(decoded) ? decoded.failure : null).slice(0, 300)}`
+          )
         }
       }
     })
@@ -65,10 +186,14 @@ describe("input shapes", () => {
       for (const member of Object.keys(least)) {
         const { [member]: _, ...rest } = least
         const decoded = decoder(rest, "body")
-        assert.deepStrictEqual(Result.isFailure(decoded) && decoded.failure.map(({ loc, type }) => [type, ...loc]), [["missing", "body", member]])
+        assert.deepStrictEqual(Result.isFailure(decoded) && decoded.failure.map(({ loc, type }) => [type, ...loc]), [
+          ["missing", "body", member]
+        ])
       }
       const decoded = decoder({ ...least, zzz: 1 }, "body")
-      assert.deepStrictEqual(Result.isFailure(decoded) && decoded.failure.map(({ loc, type }) => [type, ...loc]), [["extra_forbidden", "body", "zzz"]])
+      assert.deepStrictEqual(Result.isFailure(decoded) && decoded.failure.map(({ loc, type }) => [type, ...loc]), [
+        ["extra_forbidden", "body", "zzz"]
+      ])
     })
   }
 })

@@ -15,22 +15,41 @@ const reported = (decoded: ReturnType<typeof decodeWitness> | ReturnType<ReturnT
 describe("a list that is too long", () => {
   it("has that one problem, whatever is in it", () => {
     for (const item of [1, {}, { client_ref: "r", action: "a" }]) {
-      assert.deepStrictEqual(reported(decodeWitness({ decisions: Array.from({ length: 1_001 }, () => item) })), ["body.decisions: too_long"])
+      assert.deepStrictEqual(reported(decodeWitness({ decisions: Array.from({ length: 1_001 }, () => item) })), [
+        "body.decisions: too_long"
+      ])
     }
-    assert.deepStrictEqual(reported(decodeWitness({ decisions: Array.from({ length: 1_000 }, (_, index) => ({ client_ref: `r${index}`, action: "a" })) })), [])
+    assert.deepStrictEqual(
+      reported(
+        decodeWitness({
+          decisions: Array.from({ length: 1_000 }, (_, index) => ({ client_ref: `r${index}`, action: "a" }))
+        })
+      ),
+      []
+    )
   })
 
   it("stands beside the other problems of its input", () => {
     const long = Array.from({ length: 65 }, () => 7)
-    assert.deepStrictEqual(reported(decode(AgentCreate)({ name: "", model_ids: long }, "body")), ["body.model_ids: too_long", "body.name: string_too_short"])
-    assert.deepStrictEqual(reported(decode(PackRequest)({ kind: "odd", kinds: long, disclose: long }, "body")), ["body.kinds: too_long", "body.disclose: too_long", "body.kind: enum"])
+    assert.deepStrictEqual(reported(decode(AgentCreate)({ name: "", model_ids: long }, "body")), [
+      "body.model_ids: too_long",
+      "body.name: string_too_short"
+    ])
+    assert.deepStrictEqual(reported(decode(PackRequest)({ kind: "odd", kinds: long, disclose: long }, "body")), [
+      "body.kinds: too_long",
+      "body.disclose: too_long",
+      "body.kind: enum"
+    ])
   })
 
   it("is found below lists and options, and shown by its beginning", () => {
     const shape = Schema.Struct({ rows: list(Schema.Struct({ cells: optional(list(integer(), 1, 2)) }), 0, 9) })
     const decoded = decode(shape)({ rows: [{ cells: [1] }, { cells: [1, 2, 3] }, { cells: [] }] }, "body")
     assert.deepStrictEqual(reported(decoded), ["body.rows.1.cells: too_long", "body.rows.2.cells: too_short"])
-    assert.deepInclude(Result.isFailure(decoded) ? decoded.failure[0]! : {}, { input: [1, 2, 3], ctx: { max_length: 2 } })
+    assert.deepInclude(Result.isFailure(decoded) ? decoded.failure[0]! : {}, {
+      input: [1, 2, 3],
+      ctx: { max_length: 2 }
+    })
   })
 })
 
@@ -45,8 +64,13 @@ describe("members that a shape does not have", () => {
   it("are told of a hundred times an object", () => {
     const extra = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`z${index}`, 1]))
     assert.strictEqual(reported(decode(AgentCreate)({ name: "n", ...extra }, "body")).length, 100)
-    const refs = reported(decodeWitness({ decisions: ["a", "b"].map((client_ref) => ({ client_ref, action: "a", ...extra })) }))
-    assert.deepStrictEqual([refs.length, refs[99], refs[100]], [200, "body.decisions.0.z99: extra_forbidden", "body.decisions.1.z0: extra_forbidden"])
+    const refs = reported(
+      decodeWitness({ decisions: ["a", "b"].map((client_ref) => ({ client_ref, action: "a", ...extra })) })
+    )
+    assert.deepStrictEqual(
+      [refs.length, refs[99], refs[100]],
+      [200, "body.decisions.0.z99: extra_forbidden", "body.decisions.1.z0: extra_forbidden"]
+    )
   })
 })
 
@@ -56,7 +80,10 @@ describe("the shown input", () => {
     const words = Array.from({ length: 100_000 }, (_, index) => `w${index}`)
     assert.strictEqual(shown(words), JSON.stringify(words).slice(0, INPUT_CUT))
     assert.strictEqual(shown({ a: "x".repeat(1_000_000), key: "s" }), `{"a":"${"x".repeat(INPUT_CUT - 6)}`)
-    assert.strictEqual(shown(Object.fromEntries(words.map((word) => [word, 1]))), JSON.stringify(Object.fromEntries(words.map((word) => [word, 1]))).slice(0, INPUT_CUT))
+    assert.strictEqual(
+      shown(Object.fromEntries(words.map((word) => [word, 1]))),
+      JSON.stringify(Object.fromEntries(words.map((word) => [word, 1]))).slice(0, INPUT_CUT)
+    )
     assert.deepStrictEqual(shown([1, { b: "c" }]), [1, { b: "c" }])
   })
 

@@ -1,7 +1,9 @@
 /**
- * Bounds what a bad input costs: without this, finding every problem of a list of millions holds the thread for a minute.
+ * Bounds what a bad input costs: without this, finding every problem of a list of millions holds the thread for a
+ * minute.
  *
- * A list that is longer than its shape allows has that one problem and is not looked into; of members that a shape does not have only so many are told.
+ * A list that is longer than its shape allows has that one problem and is not looked into; of members that a shape does
+ * not have only so many are told.
  */
 import type { Schema, SchemaAST } from "effect"
 import type { CheckDetail } from "./fields.ts"
@@ -15,7 +17,10 @@ export interface LongList {
 
 /** An input cut down to what is worth telling of. */
 export interface Trimmed {
-  /** With empty lists where they were too long, and without members that the shape does not have beyond the first so many. */
+  /**
+   * With empty lists where they were too long, and without members that the shape does not have beyond the first so
+   * many.
+   */
   readonly value: unknown
   readonly long: ReadonlyArray<LongList>
 }
@@ -43,7 +48,11 @@ export const sizesOf = (schema: Schema.Top): Sizes => {
 type Shape =
   | { readonly kind: "list"; readonly most: CheckDetail | null; readonly item: Shape | null }
   /** `lists` are those of the members that hold a list. */
-  | { readonly kind: "struct"; readonly members: ReadonlyMap<string, Shape | null>; readonly lists: ReadonlyArray<readonly [name: string, shape: Shape]> }
+  | {
+      readonly kind: "struct"
+      readonly members: ReadonlyMap<string, Shape | null>
+      readonly lists: ReadonlyArray<readonly [name: string, shape: Shape]>
+    }
   | { readonly kind: "union"; readonly of: ReadonlyArray<Shape> }
 
 interface State {
@@ -56,7 +65,9 @@ const shapeOf = (ast: SchemaAST.AST): Shape | null => {
     case "Arrays":
       return { kind: "list", most: mostOf(ast), item: ast.rest[0] === undefined ? null : shapeOf(ast.rest[0]) }
     case "Objects":
-      return ast.indexSignatures.length > 0 ? null : structOf(ast.propertySignatures.map(({ name, type }) => [String(name), shapeOf(type)]))
+      return ast.indexSignatures.length > 0
+        ? null
+        : structOf(ast.propertySignatures.map(({ name, type }) => [String(name), shapeOf(type)]))
     case "Union": {
       const of = ast.types.map(shapeOf).filter((one) => one !== null)
       return of.length === 0 ? null : of.length === 1 ? of[0]! : { kind: "union", of }
@@ -69,7 +80,7 @@ const shapeOf = (ast: SchemaAST.AST): Shape | null => {
 const structOf = (members: ReadonlyArray<readonly [name: string, shape: Shape | null]>): Shape => ({
   kind: "struct",
   members: new Map(members),
-  lists: members.flatMap(([name, shape]) => shape !== null && holdsList(shape) ? [[name, shape] as const] : [])
+  lists: members.flatMap(([name, shape]) => (shape !== null && holdsList(shape) ? [[name, shape] as const] : []))
 })
 
 const mostOf = (ast: SchemaAST.Arrays): CheckDetail | null => {
@@ -85,7 +96,8 @@ const holdsList = (shape: Shape): boolean => {
   return shape.kind === "union" ? shape.of.some(holdsList) : shape.lists.length > 0
 }
 
-const isOver = (most: CheckDetail | null, value: ReadonlyArray<unknown>): most is CheckDetail => most !== null && value.length > Number(most.ctx?.["max_length"])
+const isOver = (most: CheckDetail | null, value: ReadonlyArray<unknown>): most is CheckDetail =>
+  most !== null && value.length > Number(most.ctx?.["max_length"])
 
 const isLong = (shape: Shape, value: unknown): boolean => {
   switch (shape.kind) {
@@ -117,13 +129,19 @@ const trimmed = (shape: Shape, value: unknown, path: ReadonlyArray<string>, stat
 /** Members that a shape does not have, listed of one object. The next ones add nothing. */
 const MAX_EXTRA = 100
 
-const trimmedObject = (members: ReadonlyMap<string, Shape | null>, value: { readonly [name: string]: unknown }, path: ReadonlyArray<string>, state: State): unknown => {
+const trimmedObject = (
+  members: ReadonlyMap<string, Shape | null>,
+  value: { readonly [name: string]: unknown },
+  path: ReadonlyArray<string>,
+  state: State
+): unknown => {
   const cut = {}
   let extraHere = MAX_EXTRA
   for (const name of Object.keys(value)) {
     const shape = members.get(name)
     if (shape === undefined && (--extraHere < 0 || --state.extraLeft < 0)) continue
-    const member = shape === undefined || shape === null ? value[name] : trimmed(shape, value[name], [...path, name], state)
+    const member =
+      shape === undefined || shape === null ? value[name] : trimmed(shape, value[name], [...path, name], state)
     // `__proto__` is a name like any other here.
     Object.defineProperty(cut, name, { value: member, enumerable: true, configurable: true, writable: true })
   }

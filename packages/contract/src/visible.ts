@@ -1,6 +1,8 @@
 /** Whether a text says anything to whoever reads it. */
 
-/** A letter, digit, sign or symbol that leaves a mark: Unicode has letters (U+3164) and symbols (U+2800) that are blank. */
+/**
+ * A letter, digit, sign or symbol that leaves a mark: Unicode has letters (U+3164) and symbols (U+2800) that are blank.
+ */
 const mark = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
 /** Whether one character at least can be seen. */

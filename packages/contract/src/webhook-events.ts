@@ -1,8 +1,10 @@
 /**
  * The catalogue of events that webhooks are told of: for each a sentence, and the shape of its `data`.
  *
- * It holds only what something emits. To add one: its entry here, and `event(…)` returned by the plan that causes it. `data` holds ids, words of closed
- * lists, numbers, times and digests, never what a person or a caller wrote: an event cannot be erased from. Where the text is, `resource` says.
+ * It holds only what something emits. To add one: its entry here, and `event(…)` returned by the plan that causes it.
+ * `data` holds ids, words of closed
+ * lists, numbers, times and digests, never what a person or a caller wrote: an event cannot be erased from. Where the
+ * text is, `resource` says.
  *
  * Spec: document 1 section 6; api.md "Events to webhooks". The envelope is document 2's, section 2.
  */
@@ -18,12 +20,40 @@ import { packKinds } from "./packs.ts"
 export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "breaker", "kill"] as const
 
 /** Where an identity comes from; `other` is a text of the caller's own. */
-export const identitySources = ["signed_card", "a2a_signed_card", "spiffe", "entra_agent_id", "okta_agent", "oidc_workload", "aws_agent_registry", "did", "other"] as const
+export const identitySources = [
+  "signed_card",
+  "a2a_signed_card",
+  "spiffe",
+  "entra_agent_id",
+  "okta_agent",
+  "oidc_workload",
+  "aws_agent_registry",
+  "did",
+  "other"
+] as const
 
-/** What is not in order in a chain: what a check can find in a record or in the whole, a guard outside the store that says otherwise, a store that is not as it is written. */
+/**
+ * What is not in order in a chain: what a check can find in a record or in the whole, a guard outside the store that
+ * says otherwise, a store that is not as it is written.
+ */
 export const chainProblems = [
-  "E_NONCANONICAL", "E_LIMIT", "E_VERSION", "E_SEQ", "E_PREV", "E_TIME", "E_ORIGIN", "E_ROOT", "E_CHECKPOINT_SIG", "E_COUNT", "E_PART_MISMATCH", "E_PART_UNEXPLAINED", "E_HASH", "E_COLUMN", "E_TILE",
-  "E_GUARD", "E_STORE"
+  "E_NONCANONICAL",
+  "E_LIMIT",
+  "E_VERSION",
+  "E_SEQ",
+  "E_PREV",
+  "E_TIME",
+  "E_ORIGIN",
+  "E_ROOT",
+  "E_CHECKPOINT_SIG",
+  "E_COUNT",
+  "E_PART_MISMATCH",
+  "E_PART_UNEXPLAINED",
+  "E_HASH",
+  "E_COLUMN",
+  "E_TILE",
+  "E_GUARD",
+  "E_STORE"
 ] as const
 /** One of {@link chainProblems}. */
 export type ChainProblem = (typeof chainProblems)[number]
@@ -42,8 +72,12 @@ const keyKind = oneOf(["ingest"])
 const ruleName = patterned(/^(@[a-z_]+(:[a-z0-9_]+)?|[a-z][a-z0-9_]{0,63})$/, 128)
 
 /** An entry. `resource` is a path in which the facts stand for the names in braces. */
-const entry = <const F extends Schema.Struct.Fields>(about: string, resource: string, facts: F) =>
-  ({ about, resource, facts: Schema.Struct(facts), data: Schema.Struct({ ...facts, resource: path }) })
+const entry = <const F extends Schema.Struct.Fields>(about: string, resource: string, facts: F) => ({
+  about,
+  resource,
+  facts: Schema.Struct(facts),
+  data: Schema.Struct({ ...facts, resource: path })
+})
 
 const AGENT = "/api/v1/agents/{agent_id}"
 const INGEST_KEYS = "/api/v1/admin/ingest-keys"
@@ -52,29 +86,61 @@ const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 /** The events, by type. Members are always present; what is absent is null. */
 export const webhookEvents = {
   "agent.registered": entry("An agent was registered, as a draft.", AGENT, {
-    agent_id: agentId, autonomy_tier: oneOf(autonomyTiers), risk_class: oneOf(riskClasses), writer
+    agent_id: agentId,
+    autonomy_tier: oneOf(autonomyTiers),
+    risk_class: oneOf(riskClasses),
+    writer
   }),
   "agent.activated": entry("An agent may act by itself, as far as its tier and envelope go.", AGENT, {
-    agent_id: agentId, autonomy_tier: oneOf(autonomyTiers), writer
+    agent_id: agentId,
+    autonomy_tier: oneOf(autonomyTiers),
+    writer
   }),
-  "agent.tier_lowered": entry("An active agent lost a condition of its tier: it stays active, and evaluations take the floor of `effective_tier`.", AGENT, {
-    agent_id: agentId, autonomy_tier: oneOf(autonomyTiers), effective_tier: oneOf(autonomyTiers), missing: oneOf(tierConditions), writer
-  }),
+  "agent.tier_lowered": entry(
+    "An active agent lost a condition of its tier: it stays active, and evaluations take the floor of " +
+      "`effective_tier`.",
+    AGENT,
+    {
+      agent_id: agentId,
+      autonomy_tier: oneOf(autonomyTiers),
+      effective_tier: oneOf(autonomyTiers),
+      missing: oneOf(tierConditions),
+      writer
+    }
+  ),
   "agent.suspended": entry("An agent may not act until it is activated again.", AGENT, {
-    agent_id: agentId, reason: oneOf(suspensionCauses), writer
+    agent_id: agentId,
+    reason: oneOf(suspensionCauses),
+    writer
   }),
-  "agent.recert_overdue": entry("The date by which somebody had to look at an agent again is past. It comes with `agent.suspended`.", AGENT, {
-    agent_id: agentId, recert_due_at: instant, writer
-  }),
+  "agent.recert_overdue": entry(
+    "The date by which somebody had to look at an agent again is past. It comes with `agent.suspended`.",
+    AGENT,
+    {
+      agent_id: agentId,
+      recert_due_at: instant,
+      writer
+    }
+  ),
   "agent.decommissioned": entry("An agent is at its end.", AGENT, {
-    agent_id: agentId, decommissioned_at: instant, writer
+    agent_id: agentId,
+    decommissioned_at: instant,
+    writer
   }),
   "agent.owner_transferred": entry("Another person answers for an agent.", AGENT, {
-    agent_id: agentId, writer
+    agent_id: agentId,
+    writer
   }),
-  "agent.orphaned": entry("Nobody answers for an agent any more: it is suspended at `suspend_at` unless somebody does until then.", AGENT, {
-    agent_id: agentId, orphaned_since: instant, suspend_at: instant, writer
-  }),
+  "agent.orphaned": entry(
+    "Nobody answers for an agent any more: it is suspended at `suspend_at` unless somebody does until then.",
+    AGENT,
+    {
+      agent_id: agentId,
+      orphaned_since: instant,
+      suspend_at: instant,
+      writer
+    }
+  ),
   "agent.identity_attested": entry("An agent's signed card was looked at, or an identity was declared for it.", AGENT, {
     agent_id: agentId,
     verdict: oneOf(identityVerdicts),
@@ -87,36 +153,97 @@ export const webhookEvents = {
     writer
   }),
   "key.minted": entry("A key was made.", INGEST_KEYS, {
-    key_id: id("ingestKey"), kind: keyKind, max_autonomy_tier: oneOf(autonomyTiers), expires_at: Schema.NullOr(instant), writer
+    key_id: id("ingestKey"),
+    kind: keyKind,
+    max_autonomy_tier: oneOf(autonomyTiers),
+    expires_at: Schema.NullOr(instant),
+    writer
   }),
   "key.revoked": entry("A key counts no more.", INGEST_KEYS, {
-    key_id: id("ingestKey"), kind: keyKind, writer
+    key_id: id("ingestKey"),
+    kind: keyKind,
+    writer
   }),
-  "chain.checkpoint": entry("The head of the chain was signed. `note` is the checkpoint, which the chain's public key verifies.", "/api/v1/chain/checkpoint", {
-    tree_size: integer(1), root_hash: digest, signed_at: instant, note
-  }),
-  "chain.verify_failed": entry("The chain is not in order: somebody's check found it, or the look before a signature, which is not made then. Told once for each finding.", "/api/v1/chain/verify", {
-    code: oneOf(chainProblems), first_bad_seq: Schema.NullOr(integer()), found_by: oneOf(["signing", "check"])
-  }),
+  "chain.checkpoint": entry(
+    "The head of the chain was signed. `note` is the checkpoint, which the chain's public key verifies.",
+    "/api/v1/chain/checkpoint",
+    {
+      tree_size: integer(1),
+      root_hash: digest,
+      signed_at: instant,
+      note
+    }
+  ),
+  "chain.verify_failed": entry(
+    "The chain is not in order: somebody's check found it, or the look before a signature, which is not made " +
+      "then. Told once for each finding.",
+    "/api/v1/chain/verify",
+    {
+      code: oneOf(chainProblems),
+      first_bad_seq: Schema.NullOr(integer()),
+      found_by: oneOf(["signing", "check"])
+    }
+  ),
   "capture.gap": entry("Decisions of an agent are missing from the chain, and whoever captures them says so.", AGENT, {
-    agent_id: agentId, count: integer(), from: instant, to: instant, reason: oneOf(gapReasons), writer
+    agent_id: agentId,
+    count: integer(),
+    from: instant,
+    to: instant,
+    reason: oneOf(gapReasons),
+    writer
   }),
-  "envelope.published": entry("A version of an envelope is in force, or on trial where `mode` is `shadow`. `change` says whether it only tightens.", "/api/v1/bound/envelopes/{envelope_id}", {
-    envelope_id: id("envelope"), version: integer(1), digest, agent_id: Schema.NullOr(agentId), mode: oneOf(envelopeModes), change: oneOf(envelopeChanges), writer
-  }),
-  "evaluation.denied": entry("An agent asked for leave and did not get it: the outcome is `deny` or `halt`.", "/api/v1/bound/evaluations/{evaluation_id}", {
-    evaluation_id: id("evaluation"), agent_id: agentId, outcome: oneOf(["deny", "halt"]), matched_rule: ruleName,
-    envelope_id: Schema.NullOr(id("envelope")), envelope_version: Schema.NullOr(integer(1)), writer
-  }),
-  "evidence.exported": entry("An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.", "/api/v1/evidence/packs/{pack_id}", {
-    pack_id: id("pack"), kind: oneOf(packKinds), tree_size: integer(1), digest, writer
-  }),
+  "envelope.published": entry(
+    "A version of an envelope is in force, or on trial where `mode` is `shadow`. `change` says whether it only " +
+      "tightens.",
+    "/api/v1/bound/envelopes/{envelope_id}",
+    {
+      envelope_id: id("envelope"),
+      version: integer(1),
+      digest,
+      agent_id: Schema.NullOr(agentId),
+      mode: oneOf(envelopeModes),
+      change: oneOf(envelopeChanges),
+      writer
+    }
+  ),
+  "evaluation.denied": entry(
+    "An agent asked for leave and did not get it: the outcome is `deny` or `halt`.",
+    "/api/v1/bound/evaluations/{evaluation_id}",
+    {
+      evaluation_id: id("evaluation"),
+      agent_id: agentId,
+      outcome: oneOf(["deny", "halt"]),
+      matched_rule: ruleName,
+      envelope_id: Schema.NullOr(id("envelope")),
+      envelope_version: Schema.NullOr(integer(1)),
+      writer
+    }
+  ),
+  "evidence.exported": entry(
+    "An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.",
+    "/api/v1/evidence/packs/{pack_id}",
+    {
+      pack_id: id("pack"),
+      kind: oneOf(packKinds),
+      tree_size: integer(1),
+      digest,
+      writer
+    }
+  ),
   "webhook.test": entry("Somebody tries out a webhook. Nothing happened.", DELIVERIES, {
     webhook_id: id("webhook")
   }),
-  "webhook.failed": entry("Another webhook was given up after seven attempts at one delivery: nothing is sent to it until it is enabled.", DELIVERIES, {
-    webhook_id: id("webhook"), delivery_id: id("delivery"), event_id: id("event"), event_type: identifier(64), failed_at: instant
-  })
+  "webhook.failed": entry(
+    "Another webhook was given up after seven attempts at one delivery: nothing is sent to it until it is enabled.",
+    DELIVERIES,
+    {
+      webhook_id: id("webhook"),
+      delivery_id: id("delivery"),
+      event_id: id("event"),
+      event_type: identifier(64),
+      failed_at: instant
+    }
+  )
 }
 
 /** A type of event. */
@@ -131,7 +258,10 @@ export type EventData<T extends EventType> = (typeof webhookEvents)[T]["data"]["
 /** The types, in the order of the catalogue. */
 export const eventTypes: ReadonlyArray<EventType> = Object.keys(webhookEvents) as ReadonlyArray<EventType>
 
-/** The types that a webhook can ask for. A test goes to the webhook that is tested, whatever it asked for, and to no other. */
+/**
+ * The types that a webhook can ask for. A test goes to the webhook that is tested, whatever it asked for, and to no
+ * other.
+ */
 export const subscribableTypes: ReadonlyArray<EventType> = eventTypes.filter((type) => type !== "webhook.test")
 
 /** Whether a text is the type of an event in the catalogue. */
@@ -141,7 +271,7 @@ export const isEventType = (text: string): text is EventType => Object.hasOwn(we
 export const eventResource = (type: EventType, facts: { readonly [name: string]: unknown }): string => {
   let pieces = resourcePieces.get(type)
   // With a group in it, split leaves the names between the texts: every second piece is one.
-  if (pieces === undefined) resourcePieces.set(type, pieces = webhookEvents[type].resource.split(/\{(\w+)\}/))
+  if (pieces === undefined) resourcePieces.set(type, (pieces = webhookEvents[type].resource.split(/\{(\w+)\}/)))
   let path = pieces[0]!
   for (let index = 1; index < pieces.length; index += 2) path += String(facts[pieces[index]!]) + pieces[index + 1]!
   return path
@@ -150,11 +280,22 @@ export const eventResource = (type: EventType, facts: { readonly [name: string]:
 /** By type: every act emits an event. */
 const resourcePieces = new Map<EventType, ReadonlyArray<string>>()
 
-/** The head of the chain after the commit that the event comes from: an anchor for whoever keeps it. `checkpoint` is null but in events of `chain.checkpoint`. */
+/**
+ * The head of the chain after the commit that the event comes from: an anchor for whoever keeps it. `checkpoint` is
+ * null but in events of `chain.checkpoint`.
+ */
 export const EventChain = Schema.Struct({
-  seq: integer(), record_hash: digest, checkpoint: Schema.NullOr(Schema.Struct({ tree_size: integer(1), root_hash: digest }))
+  seq: integer(),
+  record_hash: digest,
+  checkpoint: Schema.NullOr(Schema.Struct({ tree_size: integer(1), root_hash: digest }))
 })
 
 /** What is sent: the envelope, with the data of this type. */
 export const eventEnvelope = <T extends EventType>(type: T) =>
-  Schema.Struct({ id: id("event"), type: Schema.Literal(type), created_at: instant, data: webhookEvents[type].data, chain: EventChain })
+  Schema.Struct({
+    id: id("event"),
+    type: Schema.Literal(type),
+    created_at: instant,
+    data: webhookEvents[type].data,
+    chain: EventChain
+  })

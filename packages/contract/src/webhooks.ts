@@ -1,4 +1,7 @@
-/** Webhooks and their deliveries as they travel. Spec: document 1 section 6, document 2 sections 2 and 6; api.md "agents and registry", `/webhooks`. */
+/**
+ * Webhooks and their deliveries as they travel. Spec: document 1 section 6, document 2 sections 2 and 6; api.md "agents
+ * and registry", `/webhooks`.
+ */
 import { Schema } from "effect"
 import { instant, integer, integerParam, leftOut, list, oneOf, optional, text } from "./fields.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
@@ -12,7 +15,17 @@ export const webhookCauses = ["owner", "seventh_failure", "secret_rotated", "ena
 /** Where a delivery stands. */
 export const deliveryStates = ["pending", "in_flight", "succeeded", "failed", "cancelled"] as const
 /** What went wrong with an attempt. */
-export const attemptErrors = ["timeout", "connect", "dns", "tls", "ssrf_blocked", "redirect", "http_status", "body_too_large", "crashed"] as const
+export const attemptErrors = [
+  "timeout",
+  "connect",
+  "dns",
+  "tls",
+  "ssrf_blocked",
+  "redirect",
+  "http_status",
+  "body_too_large",
+  "crashed"
+] as const
 
 /**
  * How long an old secret may go on signing beside the new one.
@@ -21,7 +34,10 @@ export const attemptErrors = ["timeout", "connect", "dns", "tls", "ssrf_blocked"
  */
 export const MAX_OVERLAP_HOURS = 72
 
-/** Body of POST /webhooks. Whoever fails is written to at `notify_email`; left out, at the creator's own address, or the host's where the creator's is none that letters can be sent to. */
+/**
+ * Body of POST /webhooks. Whoever fails is written to at `notify_email`; left out, at the creator's own address, or the
+ * host's where the creator's is none that letters can be sent to.
+ */
 export const WebhookCreate = Schema.Struct({
   url: text(1, 2048),
   events: list(oneOf(subscribableTypes), 1, 100),
@@ -30,7 +46,10 @@ export const WebhookCreate = Schema.Struct({
 })
 export type WebhookCreate = typeof WebhookCreate.Type
 
-/** A webhook without its secret. `secret_overlap_until` is when a rotated secret stops signing; null when there is only one. */
+/**
+ * A webhook without its secret. `secret_overlap_until` is when a rotated secret stops signing; null when there is only
+ * one.
+ */
 export const WebhookOut = Schema.Struct({
   id: Schema.String,
   url: Schema.NullOr(Schema.String),
@@ -92,13 +111,19 @@ export const DeliveryOut = Schema.Struct({
 export type DeliveryOut = typeof DeliveryOut.Type
 
 /** Query of GET /webhooks/{webhook_id}/deliveries: newest first, `before` a sequence. */
-export const DeliveriesQuery = Schema.Struct({ before: Schema.optionalKey(integerParam(1)), limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE) })
+export const DeliveriesQuery = Schema.Struct({
+  before: Schema.optionalKey(integerParam(1)),
+  limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE)
+})
 export type DeliveriesQuery = typeof DeliveriesQuery.Type
 
 /** Body of POST /webhooks/{webhook_id}/recover. With `dry_run` it only counts. */
 export const RecoverIn = Schema.Struct({ since: instant, dry_run: optional(Schema.Boolean) })
 export type RecoverIn = typeof RecoverIn.Type
 
-/** How many events are, or with `dry_run` would be, owed once more. `has_more`: as many as one call takes; call again for the rest. */
+/**
+ * How many events are, or with `dry_run` would be, owed once more. `has_more`: as many as one call takes; call again
+ * for the rest.
+ */
 export const RecoverOut = Schema.Struct({ count: Schema.Int, dry_run: Schema.Boolean, has_more: Schema.Boolean })
 export type RecoverOut = typeof RecoverOut.Type

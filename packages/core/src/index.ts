@@ -2,24 +2,113 @@
 
 // The door for hosts without Effect
 export { type Governor, type GovernorOptions, openGovernor } from "./governor/governor.ts"
-export type { AgentChange, AgentFilter, AgentInfo, AgentInput, AgentsClient, IdentityInfo, IdentityInput, OrphanInfo, OwnerInput, Tier } from "./governor/clients/agents-client-types.ts"
-export type { AttemptErrorInfo, DeliveryInfo, WebhookInfo, WebhookInput, WebhooksClient, WebhookSecretInfo, WebhookTestInfo } from "./governor/clients/webhooks-client-types.ts"
-export type { BacktestInfo, DiffInfo, EnvelopeInfo, EnvelopesClient, EnvelopeVersionInfo, EvaluationInfo, EvaluationInput, ExplanationInfo, LintInfo, VoidInfo, WaiverInfo, WaiversClient } from "./governor/clients/bound-client-types.ts"
-export type { ModelChange, ModelHosting, ModelInfo, ModelInput, ModelPriceInput, ModelsClient, ModelStatus } from "./governor/clients/models-client-types.ts"
-export type { ProvenanceClient, ProvenanceInfo, ProvenanceInput, ProvenanceKind } from "./governor/clients/provenance-client-types.ts"
-export type { AccessMappingClient, ClaimsInput, MappingInfo, MappingInput, MappingRuleInput, ResolvedInfo, RoleName } from "./governor/clients/access-mapping-client-types.ts"
+export type {
+  AgentChange,
+  AgentFilter,
+  AgentInfo,
+  AgentInput,
+  AgentsClient,
+  IdentityInfo,
+  IdentityInput,
+  OrphanInfo,
+  OwnerInput,
+  Tier
+} from "./governor/clients/agents-client-types.ts"
+export type {
+  AttemptErrorInfo,
+  DeliveryInfo,
+  WebhookInfo,
+  WebhookInput,
+  WebhooksClient,
+  WebhookSecretInfo,
+  WebhookTestInfo
+} from "./governor/clients/webhooks-client-types.ts"
+export type {
+  BacktestInfo,
+  DiffInfo,
+  EnvelopeInfo,
+  EnvelopesClient,
+  EnvelopeVersionInfo,
+  EvaluationInfo,
+  EvaluationInput,
+  ExplanationInfo,
+  LintInfo,
+  VoidInfo,
+  WaiverInfo,
+  WaiversClient
+} from "./governor/clients/bound-client-types.ts"
+export type {
+  ModelChange,
+  ModelHosting,
+  ModelInfo,
+  ModelInput,
+  ModelPriceInput,
+  ModelsClient,
+  ModelStatus
+} from "./governor/clients/models-client-types.ts"
+export type {
+  ProvenanceClient,
+  ProvenanceInfo,
+  ProvenanceInput,
+  ProvenanceKind
+} from "./governor/clients/provenance-client-types.ts"
+export type {
+  AccessMappingClient,
+  ClaimsInput,
+  MappingInfo,
+  MappingInput,
+  MappingRuleInput,
+  ResolvedInfo,
+  RoleName
+} from "./governor/clients/access-mapping-client-types.ts"
 export { GovernorError } from "./foundation/governor-error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/clients/call-options.ts"
-export type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./governor/clients/chain-types.ts"
-export type { DecisionFilter, DecisionInfo, DecisionInput, DecisionReceipt, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt, UsageInfo, UsageInput } from "./governor/clients/decision-types.ts"
+export type {
+  CheckInfo,
+  CheckpointInfo,
+  ConsistencyInfo,
+  ErasureInfo,
+  ErasureInput,
+  HeadInfo,
+  KeyInfo,
+  PackInput,
+  ProofInfo,
+  RecordFilter,
+  RecordInfo,
+  RotationInfo,
+  VerifyInfo
+} from "./governor/clients/chain-types.ts"
+export type {
+  DecisionFilter,
+  DecisionInfo,
+  DecisionInput,
+  DecisionReceipt,
+  GapInput,
+  GapReceipt,
+  Receipts,
+  SettleInput,
+  SettleReceipt,
+  UsageInfo,
+  UsageInput
+} from "./governor/clients/decision-types.ts"
 
-export { recoverGovernor, type RecoveredInfo, recoveryNeeded, type RecoveryOptions } from "./outward/recovery/recover-governor.ts"
+export {
+  recoverGovernor,
+  type RecoveredInfo,
+  recoveryNeeded,
+  type RecoveryOptions
+} from "./outward/recovery/recover-governor.ts"
 export { isRecoveryReason, MAX_REASON } from "./outward/recovery/reason.ts"
 export { renameKey, type RenamedKey } from "./outward/recovery/rename-key.ts"
 
 // Everything as Effect services
-export { governorLayer, type GovernorLayerOptions, type GovernorServices, type StartError } from "./governor/governor-layer.ts"
+export {
+  governorLayer,
+  type GovernorLayerOptions,
+  type GovernorServices,
+  type StartError
+} from "./governor/governor-layer.ts"
 export { governorJobs } from "./governor/governor-jobs.ts"
 export { inSlices } from "./in-slices.ts"
 export { covers, everyUnit, type Scope, unitScope } from "./foundation/scope.ts"
@@ -54,7 +143,12 @@ export { connectionHeaders } from "@flyball/rules"
 export { mailJob, sendDueMails } from "./outward/webhooks/mail-job.ts"
 export { OutboxListener, type OutboxListenerApi } from "./outward/webhooks/outbox-listener.ts"
 export { Webhooks, type WebhooksApi } from "./outward/webhooks/service.ts"
-export { claimSecretsKey, needsSecretsKey, type SecretsKeyTakeover, type WrongSecretsKey } from "./outward/webhooks/secrets-key.ts"
+export {
+  claimSecretsKey,
+  needsSecretsKey,
+  type SecretsKeyTakeover,
+  type WrongSecretsKey
+} from "./outward/webhooks/secrets-key.ts"
 export { literalWebhookSettings, WebhookSettings, type WebhookSettingsApi } from "./outward/webhooks/settings.ts"
 export { WebhookSettingsInvalid } from "./outward/webhooks/settings-problem.ts"
 export { Replay, type ReplayReport } from "./outward/replay/service.ts"
@@ -66,10 +160,23 @@ export { KeyRotation, type KeyRotationApi, type Rotated } from "./chain/rotate-k
 export { RotationRefused } from "./chain/keys/rotation-refusals.ts"
 export { Erasure, type ErasureApi } from "./outward/erasure/service.ts"
 export { Packs, type PacksApi } from "./outward/packs/service.ts"
-export { recover, type Recovered, type RecoveryError, type RecoveryNeed, recoveryNeed, type RecoverySite } from "./outward/recovery/recover.ts"
+export {
+  recover,
+  type Recovered,
+  type RecoveryError,
+  type RecoveryNeed,
+  recoveryNeed,
+  type RecoverySite
+} from "./outward/recovery/recover.ts"
 export type { RecoveryCommand } from "./outward/recovery/plan.ts"
 export { type StoredChain, storedChain } from "./outward/recovery/stored-chain.ts"
-export { checkRetired, type RetiredChain, retiredChains, retiredChainsBeside, type RetiredCheck } from "./chain/retired-chains.ts"
+export {
+  checkRetired,
+  type RetiredChain,
+  retiredChains,
+  retiredChainsBeside,
+  type RetiredCheck
+} from "./chain/retired-chains.ts"
 export type { Previous } from "@flyball/evidence"
 
 // Ports and what stands behind them
@@ -81,14 +188,46 @@ export { isOrigin, localOrigin } from "./chain/keys/origin.ts"
 export { type HeldKeys, Signer, type SignerApi, type SignerRotation, type SigningKey } from "./chain/keys/signer.ts"
 export { KeysUnreadable, OriginInvalid, OriginRefused } from "./chain/keys/start-errors.ts"
 export { Identities, type IdentitiesApi } from "./registry/identity/service.ts"
-export { TrustStore, type TrustStoreApi, type TrustStoreChoice, trustLayerOf, trustStoreChoice, type TrustStoreLayer, TrustStoreUnavailable, TrustStoreUnreadable } from "./registry/identity/trust-store.ts"
+export {
+  TrustStore,
+  type TrustStoreApi,
+  type TrustStoreChoice,
+  trustLayerOf,
+  trustStoreChoice,
+  type TrustStoreLayer,
+  TrustStoreUnavailable,
+  TrustStoreUnreadable
+} from "./registry/identity/trust-store.ts"
 export type { TrustedKey } from "@flyball/rules"
-export { type WebhooksChoice, webhooksChoice, type WebhooksLayer, webhooksLayerOf } from "./outward/webhooks/webhooks-choice.ts"
+export {
+  type WebhooksChoice,
+  webhooksChoice,
+  type WebhooksLayer,
+  webhooksLayerOf
+} from "./outward/webhooks/webhooks-choice.ts"
 export { Entropy, type EntropySource } from "./foundation/entropy.ts"
 export { newId } from "./foundation/ids.ts"
 export {
-  type Attempted, type Mail, Mailer, type MailerApi, MailFailed, type OutgoingRequest, SecretBox, type SecretBoxApi, SecretUnreadable, WebhookSender, type WebhookSenderApi
+  type Attempted,
+  type Mail,
+  Mailer,
+  type MailerApi,
+  MailFailed,
+  type OutgoingRequest,
+  SecretBox,
+  type SecretBoxApi,
+  SecretUnreadable,
+  WebhookSender,
+  type WebhookSenderApi
 } from "./outward/webhooks/ports.ts"
 export {
-  layerOf, memoryStorage, Storage, type StorageApi, type StorageChoice, StorageConflict, StorageCorrupt, StorageUnavailable, storageChoice
+  layerOf,
+  memoryStorage,
+  Storage,
+  type StorageApi,
+  type StorageChoice,
+  StorageConflict,
+  StorageCorrupt,
+  StorageUnavailable,
+  storageChoice
 } from "./storage/index.ts"

@@ -8,20 +8,32 @@ const here = import.meta.dirname
 /** Each example and what it says that it prints. */
 const examples = async (): Promise<ReadonlyArray<readonly [code: string, prints: string]>> => {
   const readme = await readFile(join(here, "../README.md"), "utf8")
-  return [...readme.matchAll(/```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/g)].map(([, code, prints]) => [code!, prints!])
+  return [...readme.matchAll(/```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/g)].map(
+    ([, code, prints]) => [code!, prints!]
+  )
 }
 
 it("the glossary says each word once", async () => {
-  const words = [...(await readFile(join(here, "../GLOSSARY.md"), "utf8")).matchAll(/^\| (\*\*.+?) \|/gm)].map(([, word]) => word!)
+  const words = [...(await readFile(join(here, "../GLOSSARY.md"), "utf8")).matchAll(/^\| (\*\*.+?) \|/gm)].map(
+    ([, word]) => word!
+  )
   assert.isAbove(words.length, 50)
   assert.deepStrictEqual(words, [...new Set(words)])
 })
 
 describe("the README", () => {
   it("names every service of the layer, but those that the others need", async () => {
-    const [, union] = /^export type GovernorServices = (.+)$/m.exec(await readFile(join(here, "governor/governor-layer.ts"), "utf8"))!
+    const [, union] = /^export type GovernorServices = (.+)$/m.exec(
+      await readFile(join(here, "governor/governor-layer.ts"), "utf8")
+    )!
     const [, list] = /gives all services \(([^)]+)\)/.exec(await readFile(join(here, "../README.md"), "utf8"))!
-    assert.deepStrictEqual([...list!.matchAll(/`(\w+)`/g)].map(([, name]) => name), union!.split(" | ").filter((name) => !["OutboxListener", "Tenant"].includes(name)).sort())
+    assert.deepStrictEqual(
+      [...list!.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+      union!
+        .split(" | ")
+        .filter((name) => !["OutboxListener", "Tenant"].includes(name))
+        .sort()
+    )
   })
 
   it("has an example of capture, and one of envelopes", async () => assert.lengthOf(await examples(), 2))

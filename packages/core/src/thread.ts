@@ -1,6 +1,19 @@
 /** What a storage may run in a worker thread: pure, without Effect. */
 export { Rehasher } from "./chain/check/rehash-run.ts"
 export {
-  type Debts, eventEntropyBytes, firstDeliveryId, firstEventId, type Lane, type NewDelivery, type NewEvent, type OutboxDraft, type OutboxView,
-  outboxConflicts, owe, takeTurns, type Turns, wanted, wantedKey
+  type Debts,
+  eventEntropyBytes,
+  firstDeliveryId,
+  firstEventId,
+  type Lane,
+  type NewDelivery,
+  type NewEvent,
+  type OutboxDraft,
+  type OutboxView,
+  outboxConflicts,
+  owe,
+  takeTurns,
+  type Turns,
+  wanted,
+  wantedKey
 } from "./storage/outbox/rules.ts"

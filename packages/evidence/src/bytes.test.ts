@@ -24,12 +24,25 @@ describe("base64", () => {
     }
   })
 
-  it.each(["A", "AA", "AAA", "A===", "AA=A", "=AAA", "AAAA=", "AA==AA==", "AB==", "AAB=", "A A=", "AAA\n", "AA-_", "AA=", "AĀ=="])(
-    "refuses %j, which is not the one form of anything",
-    (text) => {
-      expect(fromBase64(text)).toBeNull()
-    }
-  )
+  it.each([
+    "A",
+    "AA",
+    "AAA",
+    "A===",
+    "AA=A",
+    "=AAA",
+    "AAAA=",
+    "AA==AA==",
+    "AB==",
+    "AAB=",
+    "A A=",
+    "AAA\n",
+    "AA-_",
+    "AA=",
+    "AĀ=="
+  ])("refuses %j, which is not the one form of anything", (text) => {
+    expect(fromBase64(text)).toBeNull()
+  })
 
   it("takes exactly what encodes back to itself", () => {
     const letters = "AB+/9=_ "
@@ -59,6 +72,7 @@ describe("bytes", () => {
 describe("UTF-8", () => {
   it("keeps a byte-order mark, and refuses what is not well-formed", () => {
     expect(fromUtf8(utf8("\ufeffé€😂"))).toBe("\ufeffé€😂")
-    for (const bytes of [[0x80], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) expect(fromUtf8(Uint8Array.from(bytes))).toBeNull()
+    for (const bytes of [[0x80], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]])
+      expect(fromUtf8(Uint8Array.from(bytes))).toBeNull()
   })
 })

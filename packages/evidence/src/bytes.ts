@@ -23,7 +23,10 @@ const highDigit = Uint8Array.from(digits, ([high]) => high)
 const lowDigit = Uint8Array.from(digits, ([, low]) => low)
 const hashDigits = new Array<number>(2 * HASH_BYTES).fill(0)
 
-/** Hashes are most of what is written in hex: as one text they take a third of the time of one that grows, and leave less behind. */
+/**
+ * Hashes are most of what is written in hex: as one text they take a third of the time of one that grows, and leave
+ * less behind.
+ */
 const hashHex = (hash: Uint8Array): string => {
   for (let i = 0; i < HASH_BYTES; i++) {
     hashDigits[2 * i] = highDigit[hash[i]!]!
@@ -45,7 +48,7 @@ export const fromHex = (text: string): Uint8Array | null => {
   return bytes
 }
 
-const nibble = (code: number): number => code < 256 ? hexValue[code]! : 255
+const nibble = (code: number): number => (code < 256 ? hexValue[code]! : 255)
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 const sextetCode = /* @__PURE__ */ Uint8Array.from(alphabet, (letter) => letter.charCodeAt(0))
@@ -68,7 +71,7 @@ export const base64Digits = (length: number): number => Math.ceil(length / 3) * 
 
 /** Writes the base64 of `bytes` to `out` from index `at` on, and answers the index behind it. */
 export const base64Into = (bytes: Uint8Array, out: Uint8Array, at: number): number => {
-  const whole = bytes.length - bytes.length % 3
+  const whole = bytes.length - (bytes.length % 3)
   let to = at
   for (let i = 0; i < whole; i += 3) {
     const word = (bytes[i]! << 16) | (bytes[i + 1]! << 8) | bytes[i + 2]!
@@ -144,7 +147,10 @@ export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => {
   return true
 }
 
-/** Gives the memory of bytes back at once, when they are all of their buffer and nobody wants them any more. The collector sees only how little an array is, and lets megabytes wait. */
+/**
+ * Gives the memory of bytes back at once, when they are all of their buffer and nobody wants them any more. The
+ * collector sees only how little an array is, and lets megabytes wait.
+ */
 export const releaseBytes = ({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void => {
   if (byteLength === buffer.byteLength) buffer.transfer(0)
 }

@@ -11,9 +11,11 @@ const scratch = new Uint8Array(16 * 1024)
 const outer = new Uint8Array(BLOCK + 32)
 
 /**
- * Commitment to a part: HMAC-SHA-256 with the salt as key, over a prefix, the length of the name, the name and the bytes.
+ * Commitment to a part: HMAC-SHA-256 with the salt as key, over a prefix, the length of the name, the name and the
+ * bytes.
  *
- * HMAC is written out as two one-shot hashes over a scratch buffer: that is several times faster than any streaming HMAC.
+ * HMAC is written out as two one-shot hashes over a scratch buffer: that is several times faster than any streaming
+ * HMAC.
  *
  * - Fails: `RangeError` when the salt is not 32 bytes; that is a bug of the caller.
  * - Spec: format 1 section 3.

@@ -9,13 +9,18 @@ const some = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) 
 
 /** `Len` in bits, `Msg`, `MD` of a NIST response file. */
 const nistCases = (file: string): ReadonlyArray<{ readonly message: Uint8Array; readonly digest: string }> =>
-  [...vectorText(`sha256-nist/${file}`).matchAll(/Len = (\d+)\r?\nMsg = ([0-9a-f]+)\r?\nMD = ([0-9a-f]{64})/g)].map(([, bits, message, digest]) => ({
-    message: fromHex(message!)!.subarray(0, Number(bits) / 8),
-    digest: digest!
-  }))
+  [...vectorText(`sha256-nist/${file}`).matchAll(/Len = (\d+)\r?\nMsg = ([0-9a-f]+)\r?\nMD = ([0-9a-f]{64})/g)].map(
+    ([, bits, message, digest]) => ({
+      message: fromHex(message!)!.subarray(0, Number(bits) / 8),
+      digest: digest!
+    })
+  )
 
 describe.each(both)("$name", (crypto) => {
-  it.each([["SHA256ShortMsg.rsp", 33], ["SHA256LongMsg.rsp", 32]] as const)("makes the digests of %s", (file, count) => {
+  it.each([
+    ["SHA256ShortMsg.rsp", 33],
+    ["SHA256LongMsg.rsp", 32]
+  ] as const)("makes the digests of %s", (file, count) => {
     const cases = nistCases(file)
     expect(cases).toHaveLength(count)
     for (const { digest, message } of cases) {
@@ -39,7 +44,12 @@ describe.each(both)("$name", (crypto) => {
   })
 
   it("never writes again to what it gave out", () => {
-    const [leaf, node, sum, commitment] = [crypto.leafHash(some(9)), crypto.nodeHash(some(32), some(32)), crypto.sha256(some(9)), crypto.commitment(some(32), "a", some(9))]
+    const [leaf, node, sum, commitment] = [
+      crypto.leafHash(some(9)),
+      crypto.nodeHash(some(32), some(32)),
+      crypto.sha256(some(9)),
+      crypto.commitment(some(32), "a", some(9))
+    ]
     const before = [leaf, node, sum, commitment].map(toHex)
     crypto.leafHash(some(10))
     crypto.nodeHash(some(32), new Uint8Array(32))
@@ -87,14 +97,20 @@ describe.each(both)("$name", (crypto) => {
 
 describe("portable and OpenSSL", () => {
   it("give equal bytes at every length around a block and a buffer", () => {
-    for (const length of [0, 1, 54, 55, 56, 63, 64, 65, 119, 120, 500, 4094, 4095, 4096, 4097, 16_200, 65_535, 65_536, 65_537, 100_000]) {
+    for (const length of [
+      0, 1, 54, 55, 56, 63, 64, 65, 119, 120, 500, 4094, 4095, 4096, 4097, 16_200, 65_535, 65_536, 65_537, 100_000
+    ]) {
       const bytes = some(length)
       expect(nodeCrypto.sha256(bytes)).toEqual(portableCrypto.sha256(bytes))
       expect(nodeCrypto.leafHash(bytes)).toEqual(portableCrypto.leafHash(bytes))
       expect(nodeCrypto.leafHash(bytes)).toEqual(portableCrypto.sha256(concatBytes(Uint8Array.of(0), bytes)))
-      expect(nodeCrypto.commitment(some(32), "part_name", bytes)).toEqual(portableCrypto.commitment(some(32), "part_name", bytes))
+      expect(nodeCrypto.commitment(some(32), "part_name", bytes)).toEqual(
+        portableCrypto.commitment(some(32), "part_name", bytes)
+      )
     }
-    expect(nodeCrypto.nodeHash(some(32), some(32))).toEqual(portableCrypto.sha256(concatBytes(Uint8Array.of(1), some(32), some(32))))
+    expect(nodeCrypto.nodeHash(some(32), some(32))).toEqual(
+      portableCrypto.sha256(concatBytes(Uint8Array.of(1), some(32), some(32)))
+    )
     expect(nodeCrypto.nodeHash(some(32), some(32))).toEqual(portableCrypto.nodeHash(some(32), some(32)))
   })
 

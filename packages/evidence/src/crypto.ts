@@ -16,13 +16,20 @@ export interface Crypto {
   /** Like `sha256`, written to `out` from index `at` on: nothing is allocated. */
   readonly sha256Into: (bytes: Uint8Array, out: Uint8Array, at: number) => void
   /**
-   * Like `leafHash` of bytes [start, end), written to `out`. The byte before `start` is overwritten for as long as the call lasts,
+   * Like `leafHash` of bytes [start, end), written to `out`. The byte before `start` is overwritten for as long as the
+   * call lasts,
    * so that the record need not be copied: nobody else may be reading there.
    */
   readonly leafHashInto: (bytes: Uint8Array, start: number, end: number, out: Uint8Array, at: number) => void
-  /** `leafHash` of many records of `bytes`: number i lies at [bounds[2i], bounds[2i + 1]), and its hash goes to out[32i]. */
+  /**
+   * `leafHash` of many records of `bytes`: number i lies at [bounds[2i], bounds[2i + 1]), and its hash goes to
+   * out[32i].
+   */
   readonly leafHashes: (bytes: Uint8Array, bounds: Int32Array, count: number, out: Uint8Array) => void
-  /** `nodeHash` of many pairs: number i stands as 64 bytes at pairs[64i], and its hash goes to out[32i]. `out` may be `pairs`. */
+  /**
+   * `nodeHash` of many pairs: number i stands as 64 bytes at pairs[64i], and its hash goes to out[32i]. `out` may be
+   * `pairs`.
+   */
   readonly nodeHashes: (pairs: Uint8Array, count: number, out: Uint8Array) => void
   /** SHA-256(0x01 || left || right). `RangeError` unless both are 32 bytes. */
   readonly nodeHash: (left: Uint8Array, right: Uint8Array) => Uint8Array
@@ -30,7 +37,10 @@ export interface Crypto {
   readonly commitment: (salt: Uint8Array, name: string, part: Uint8Array) => Uint8Array
   /** A running SHA-256. `digest` ends it. */
   readonly hasher: () => Hasher
-  /** The library's own cofactorless check; the strict checks of format 1 section 4 stand in front of it. False on any malformed input. */
+  /**
+   * The library's own cofactorless check; the strict checks of format 1 section 4 stand in front of it. False on any
+   * malformed input.
+   */
   readonly ed25519Verify: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
   readonly ed25519Sign: (seed: Uint8Array, message: Uint8Array) => Uint8Array
   readonly ed25519PublicKey: (seed: Uint8Array) => Uint8Array
@@ -44,7 +54,8 @@ export interface Hasher {
 
 /** Dies unless both are hashes: a node over anything else would have two readings. */
 export const checkChildren = (left: Uint8Array, right: Uint8Array): void => {
-  if (left.length !== 32 || right.length !== 32) throw new RangeError(`A node joins two hashes of 32 bytes; these have ${left.length} and ${right.length}.`)
+  if (left.length !== 32 || right.length !== 32)
+    throw new RangeError(`A node joins two hashes of 32 bytes; these have ${left.length} and ${right.length}.`)
 }
 
 const LEAF = Uint8Array.of(0)
@@ -57,12 +68,17 @@ export const portableCrypto: Crypto = {
   sha256Hex: (bytes) => toHex(sha256(bytes)),
   sha256Into: (bytes, out, at) => out.set(sha256(bytes), at),
   leafHash: (record) => sha256.create().update(LEAF).update(record).digest(),
-  leafHashInto: (bytes, start, end, out, at) => out.set(sha256.create().update(LEAF).update(bytes.subarray(start, end)).digest(), at),
+  leafHashInto: (bytes, start, end, out, at) =>
+    out.set(sha256.create().update(LEAF).update(bytes.subarray(start, end)).digest(), at),
   leafHashes: (bytes, bounds, count, out) => {
     for (let i = 0; i < count; i++) portableCrypto.leafHashInto(bytes, bounds[2 * i]!, bounds[2 * i + 1]!, out, 32 * i)
   },
   nodeHashes: (pairs, count, out) => {
-    for (let i = 0; i < count; i++) out.set(portableCrypto.nodeHash(pairs.subarray(64 * i, 64 * i + 32), pairs.subarray(64 * i + 32, 64 * i + 64)), 32 * i)
+    for (let i = 0; i < count; i++)
+      out.set(
+        portableCrypto.nodeHash(pairs.subarray(64 * i, 64 * i + 32), pairs.subarray(64 * i + 32, 64 * i + 64)),
+        32 * i
+      )
   },
   nodeHash: (left, right) => {
     checkChildren(left, right)

@@ -6,7 +6,8 @@ import { equalBytes } from "./bytes.ts"
 /**
  * Whether a signature satisfies `S·B = R + k·A`, compared as encoded bytes.
  *
- * noble's own `verify` multiplies by the cofactor, so it accepts signatures that OpenSSL refuses; format 1 is cofactorless.
+ * noble's own `verify` multiplies by the cofactor, so it accepts signatures that OpenSSL refuses; format 1 is
+ * cofactorless.
  *
  * - Fails: never; malformed input reads false.
  * - Spec: RFC 8032 section 5.1.7, format 1 section 6.
@@ -40,7 +41,10 @@ const littleEndian = (bytes: Uint8Array): bigint => {
   return value
 }
 
-/** noble's synchronous calls take SHA-512 from a module-wide slot: filled on use, so that importing us has no side effect. */
+/**
+ * noble's synchronous calls take SHA-512 from a module-wide slot: filled on use, so that importing us has no side
+ * effect.
+ */
 const withSha512 = <A>(run: () => A): A => {
   hashes.sha512 ??= sha512
   return run()

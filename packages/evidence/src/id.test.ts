@@ -20,12 +20,17 @@ describe("identifiers", () => {
     expect(encodeId("x_", new Uint8Array(16).fill(255))).toBe(`x_7${"z".repeat(25)}`)
   })
 
-  it.each(["agt_", `agt_8${"0".repeat(25)}`, `agt_${"0".repeat(25)}`, `agt_${"0".repeat(27)}`, `agt_0${"i".repeat(25)}`, `agt_0${"A".repeat(25)}`, `usr_${"0".repeat(26)}`])(
-    "of another form read as none: %s",
-    (text) => {
-      expect(decodeId("agt_", text)).toBeNull()
-    }
-  )
+  it.each([
+    "agt_",
+    `agt_8${"0".repeat(25)}`,
+    `agt_${"0".repeat(25)}`,
+    `agt_${"0".repeat(27)}`,
+    `agt_0${"i".repeat(25)}`,
+    `agt_0${"A".repeat(25)}`,
+    `usr_${"0".repeat(26)}`
+  ])("of another form read as none: %s", (text) => {
+    expect(decodeId("agt_", text)).toBeNull()
+  })
 
   it("refuse another number of bytes", () => {
     expect(() => encodeId("x_", new Uint8Array(15))).toThrow(RangeError)
@@ -35,17 +40,33 @@ describe("identifiers", () => {
 describe("a decision's identifier", () => {
   const tag = Uint8Array.of(1, 2, 3, 255)
 
-  it.each([[0, 0], [1_795_219_200_123, 7], [2 ** 48 - 1, 2 ** 48 - 1], [2 ** 32, 2 ** 33 + 1]])("says time %d and seq %d", (atMs, seq) => {
+  it.each([
+    [0, 0],
+    [1_795_219_200_123, 7],
+    [2 ** 48 - 1, 2 ** 48 - 1],
+    [2 ** 32, 2 ** 33 + 1]
+  ])("says time %d and seq %d", (atMs, seq) => {
     expect(parseDecisionId(decisionId(atMs, seq, tag))).toEqual({ atMs, seq, originTag: tag })
   })
 
   it("sorts by time, then by seq", () => {
-    const ids = [decisionId(5, 9, tag), decisionId(6, 0, tag), decisionId(6, 1, tag), decisionId(1_795_219_200_000, 0, tag)]
+    const ids = [
+      decisionId(5, 9, tag),
+      decisionId(6, 0, tag),
+      decisionId(6, 1, tag),
+      decisionId(1_795_219_200_000, 0, tag)
+    ]
     expect(ids.toSorted()).toEqual(ids)
   })
 
   it("holds 48 bits of each", () => {
-    for (const [atMs, seq, originTag] of [[-1, 0, tag], [2 ** 48, 0, tag], [0, 2 ** 48, tag], [0.5, 0, tag], [0, 0, tag.subarray(1)]] as const) {
+    for (const [atMs, seq, originTag] of [
+      [-1, 0, tag],
+      [2 ** 48, 0, tag],
+      [0, 2 ** 48, tag],
+      [0.5, 0, tag],
+      [0, 0, tag.subarray(1)]
+    ] as const) {
       expect(() => decisionId(atMs, seq, originTag)).toThrow(RangeError)
     }
     expect(parseDecisionId(`agt_${"0".repeat(26)}`)).toBeNull()

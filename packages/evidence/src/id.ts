@@ -17,11 +17,38 @@ const unit = (bits: number): number => units[bits & 31]!
 export const encodeId = (prefix: string, bytes: Uint8Array): string => {
   if (bytes.length !== 16) throw new RangeError(`An identifier has 16 bytes; these are ${bytes.length}.`)
   const b = bytes as Uint8Array & FixedBytes
-  // 128 bits are 26 groups of five, with two zero bits in front: six bytes, and then twice five, end where a group does.
-  return prefix + String.fromCharCode(
-    unit(b[0] >> 5), unit(b[0]), unit(b[1] >> 3), unit(b[1] << 2 | b[2] >> 6), unit(b[2] >> 1), unit(b[2] << 4 | b[3] >> 4), unit(b[3] << 1 | b[4] >> 7), unit(b[4] >> 2), unit(b[4] << 3 | b[5] >> 5), unit(b[5]),
-    unit(b[6] >> 3), unit(b[6] << 2 | b[7] >> 6), unit(b[7] >> 1), unit(b[7] << 4 | b[8] >> 4), unit(b[8] << 1 | b[9] >> 7), unit(b[9] >> 2), unit(b[9] << 3 | b[10] >> 5), unit(b[10]),
-    unit(b[11] >> 3), unit(b[11] << 2 | b[12] >> 6), unit(b[12] >> 1), unit(b[12] << 4 | b[13] >> 4), unit(b[13] << 1 | b[14] >> 7), unit(b[14] >> 2), unit(b[14] << 3 | b[15] >> 5), unit(b[15])
+  // 128 bits are 26 groups of five, with two zero bits in front: six bytes, and then twice five, end where a group
+  // does.
+  return (
+    prefix +
+    String.fromCharCode(
+      unit(b[0] >> 5),
+      unit(b[0]),
+      unit(b[1] >> 3),
+      unit((b[1] << 2) | (b[2] >> 6)),
+      unit(b[2] >> 1),
+      unit((b[2] << 4) | (b[3] >> 4)),
+      unit((b[3] << 1) | (b[4] >> 7)),
+      unit(b[4] >> 2),
+      unit((b[4] << 3) | (b[5] >> 5)),
+      unit(b[5]),
+      unit(b[6] >> 3),
+      unit((b[6] << 2) | (b[7] >> 6)),
+      unit(b[7] >> 1),
+      unit((b[7] << 4) | (b[8] >> 4)),
+      unit((b[8] << 1) | (b[9] >> 7)),
+      unit(b[9] >> 2),
+      unit((b[9] << 3) | (b[10] >> 5)),
+      unit(b[10]),
+      unit(b[11] >> 3),
+      unit((b[11] << 2) | (b[12] >> 6)),
+      unit(b[12] >> 1),
+      unit((b[12] << 4) | (b[13] >> 4)),
+      unit((b[13] << 1) | (b[14] >> 7)),
+      unit(b[14] >> 2),
+      unit((b[14] << 3) | (b[15] >> 5)),
+      unit(b[15])
+    )
   )
 }
 
@@ -62,7 +89,10 @@ const LIMIT = 2 ** 48
  */
 export const decisionId = (atMs: number, seq: number, originTag: Uint8Array): string => {
   if (!fits(atMs) || !fits(seq) || originTag.length !== 4) {
-    throw new RangeError(`A decision's identifier holds a time and a seq of 48 bits and a tag of 4 bytes; these are ${atMs}, ${seq} and ${originTag.length} bytes.`)
+    throw new RangeError(
+      `A decision's identifier holds a time and a seq of 48 bits and a tag of 4 bytes; these are ${atMs}, ` +
+        `${seq} and ${originTag.length} bytes.`
+    )
   }
   const bytes = new Uint8Array(16)
   put48(bytes, 0, atMs)

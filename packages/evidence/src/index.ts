@@ -7,7 +7,13 @@ export type { Crypto, Hasher } from "./crypto.ts"
 export { portableCrypto } from "./crypto.ts"
 
 // JSON
-export { canonicalBytes, canonicalize, canonicalizeInSlices, MAX_CANONICAL_DEPTH, NotCanonical } from "./json/canonical.ts"
+export {
+  canonicalBytes,
+  canonicalize,
+  canonicalizeInSlices,
+  MAX_CANONICAL_DEPTH,
+  NotCanonical
+} from "./json/canonical.ts"
 export type { FormProblem, FormReason } from "./json/form.ts"
 export { checkForm, MAX_RECORD_DEPTH } from "./json/form.ts"
 export type { BoundedReason, JsonPath, ReadBounds, ReadOptions, ReadReason, ReadResult } from "./json/read.ts"
@@ -57,7 +63,12 @@ export { rootAt, rootOfHashes } from "./merkle/root.ts"
 export type { ReadHashes } from "./merkle/tiles.ts"
 export { MissingNodes, TILE_WIDTH, tileReader, tileRoot } from "./merkle/tiles.ts"
 export type { Count } from "./merkle/verify.ts"
-export { verifyConsistency, verifyInclusion, verifySubtreeConsistency, verifySubtreeInclusion } from "./merkle/verify.ts"
+export {
+  verifyConsistency,
+  verifyInclusion,
+  verifySubtreeConsistency,
+  verifySubtreeInclusion
+} from "./merkle/verify.ts"
 
 // Notes, checkpoints, packs, verifier
 
@@ -90,7 +101,19 @@ export type { CommonSigner, Comparison } from "./verify/compare.ts"
 export { compareHistories, withComparison } from "./verify/compare.ts"
 export { peekTreeSizes } from "./verify/peek.ts"
 export type {
-  Anchoring, Authenticity, CheckpointSigner, Completeness, Counts, ExitStatus, Finding, FindingCode, Integrity, Report, ReportedCosignature, ReportedKey, Verdicts
+  Anchoring,
+  Authenticity,
+  CheckpointSigner,
+  Completeness,
+  Counts,
+  ExitStatus,
+  Finding,
+  FindingCode,
+  Integrity,
+  Report,
+  ReportedCosignature,
+  ReportedKey,
+  Verdicts
 } from "./verify/report.ts"
 export { findingCodes, MAX_LISTED_FINDINGS } from "./verify/report.ts"
 export { UnusableTrust } from "./verify/trust.ts"

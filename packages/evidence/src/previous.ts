@@ -1,4 +1,7 @@
-/** What record 0 of a recovered chain says of the chain before it: the part `previous`. Spec: the catalogue's row of `chain.genesis`. */
+/**
+ * What record 0 of a recovered chain says of the chain before it: the part `previous`. Spec: the catalogue's row of
+ * `chain.genesis`.
+ */
 import { fromUtf8 } from "./bytes.ts"
 import { isOrigin } from "./checkpoint/checkpoint.ts"
 import { canonicalBytes } from "./json/canonical.ts"
@@ -26,7 +29,14 @@ export const PREVIOUS = "previous"
 export const REASON = "reason"
 
 /** The bytes of the part. */
-export const previousBytes = ({ checkpoint, origin, signedRootHex, signedSize, storedRootHex, storedSize }: Previous): Uint8Array =>
+export const previousBytes = ({
+  checkpoint,
+  origin,
+  signedRootHex,
+  signedSize,
+  storedRootHex,
+  storedSize
+}: Previous): Uint8Array =>
   canonicalBytes({
     checkpoint,
     origin,
@@ -45,15 +55,19 @@ export const parsePrevious = (bytes: Uint8Array): Previous | null => {
   const signedRootHex = hexOf(signed_root)
   if (typeof origin !== "string" || !isOrigin(origin) || storedRootHex === null || !isSize(stored_size)) return null
   if (checkpoint !== null && typeof checkpoint !== "string") return null
-  if (signed_size === null && signed_root === null) return { origin, checkpoint, signedSize: null, signedRootHex: null, storedSize: stored_size, storedRootHex }
-  return isSize(signed_size) && signedRootHex !== null ? { origin, checkpoint, signedSize: signed_size, signedRootHex, storedSize: stored_size, storedRootHex } : null
+  if (signed_size === null && signed_root === null)
+    return { origin, checkpoint, signedSize: null, signedRootHex: null, storedSize: stored_size, storedRootHex }
+  return isSize(signed_size) && signedRootHex !== null
+    ? { origin, checkpoint, signedSize: signed_size, signedRootHex, storedSize: stored_size, storedRootHex }
+    : null
 }
 
 const MEMBERS = "checkpoint,origin,signed_root,signed_size,stored_root,stored_size"
 
 const digest = (hex: string): string => `sha256:${hex}`
 
-const hexOf = (value: unknown): string | null => typeof value === "string" ? /^sha256:([0-9a-f]{64})$/.exec(value)?.[1] ?? null : null
+const hexOf = (value: unknown): string | null =>
+  typeof value === "string" ? (/^sha256:([0-9a-f]{64})$/.exec(value)?.[1] ?? null) : null
 
 const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
@@ -62,7 +76,9 @@ const parsed = (bytes: Uint8Array): { readonly [name: string]: unknown } | null 
   if (checkForm(bytes) !== null) return null
   try {
     const value: unknown = JSON.parse(fromUtf8(bytes) ?? "")
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value as { readonly [name: string]: unknown } : null
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as { readonly [name: string]: unknown })
+      : null
   } catch {
     return null
   }

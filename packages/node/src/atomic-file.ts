@@ -1,8 +1,10 @@
 /**
  * Files that appear whole or not at all, and of which only one can win.
  *
- * The bytes go to a temporary name, are made durable, and get their real name by `link()`, which fails when the name is taken: a
- * compare-and-swap of "not there" to "there" that needs no lock and leaves nothing half written when the process is killed.
+ * The bytes go to a temporary name, are made durable, and get their real name by `link()`, which fails when the name is
+ * taken: a
+ * compare-and-swap of "not there" to "there" that needs no lock and leaves nothing half written when the process is
+ * killed.
  */
 import { randomBytes } from "node:crypto"
 import { type FileHandle, link, open, rename, rm } from "node:fs/promises"
@@ -17,7 +19,8 @@ const writing = new Set<string>()
 /**
  * Whether nobody writes this temporary file any more, as far as can be told.
  *
- * The name says which process made it. In another container that tells nothing: a live one whose file is deleted writes it again, and a dead one whose number
+ * The name says which process made it. In another container that tells nothing: a live one whose file is deleted writes
+ * it again, and a dead one whose number
  * came back leaves a file until a later start.
  */
 export const isAbandoned = (name: string): boolean => {
@@ -46,7 +49,8 @@ const ATTEMPTS = 4
  */
 export const createFile = async (file: string, bytes: Uint8Array, mode: number): Promise<boolean> => {
   try {
-    // A crash behind the link leaves the name without a durable folder entry: after a power cut it may be gone, and nothing was promised yet.
+    // A crash behind the link leaves the name without a durable folder entry: after a power cut it may be gone, and
+    // nothing was promised yet.
     await named(file, bytes, mode, link)
     return true
   } catch (error) {
@@ -57,13 +61,25 @@ export const createFile = async (file: string, bytes: Uint8Array, mode: number):
   }
 }
 
-/** Puts these bytes in the place of `file`, whatever it held: a reader sees the old content or the new, whole. Durable when the promise resolves. */
-export const replaceFile = (file: string, bytes: Uint8Array, mode: number): Promise<void> => named(file, bytes, mode, rename)
+/**
+ * Puts these bytes in the place of `file`, whatever it held: a reader sees the old content or the new, whole. Durable
+ * when the promise resolves.
+ */
+export const replaceFile = (file: string, bytes: Uint8Array, mode: number): Promise<void> =>
+  named(file, bytes, mode, rename)
 
-/** Writes a temporary file, durably, and has `give` give it its name. Again where another process tidied it away in between. */
-const named = async (file: string, bytes: Uint8Array, mode: number, give: (from: string, to: string) => Promise<void>): Promise<void> => {
+/**
+ * Writes a temporary file, durably, and has `give` give it its name. Again where another process tidied it away in
+ * between.
+ */
+const named = async (
+  file: string,
+  bytes: Uint8Array,
+  mode: number,
+  give: (from: string, to: string) => Promise<void>
+): Promise<void> => {
   const folder = dirname(file)
-  for (let attempt = 1;; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     const name = `${TEMPORARY_PREFIX}${process.pid}-${randomBytes(12).toString("hex")}`
     const temporary = join(folder, name)
     writing.add(name)
@@ -105,4 +121,6 @@ export const syncFolder = async (folder: string): Promise<void> => {
 
 /** The system's code of a failed file operation, such as `ENOENT`. */
 export const codeOf = (error: unknown): string | undefined =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : undefined
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : undefined

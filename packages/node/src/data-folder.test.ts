@@ -14,7 +14,9 @@ import { openFolder } from "./open-folder.ts"
 import { parsePrivateKey } from "./private-key.ts"
 
 let dir: string
-beforeEach(async () => { dir = join(await mkdtemp(join(tmpdir(), "flyball-")), "data") })
+beforeEach(async () => {
+  dir = join(await mkdtemp(join(tmpdir(), "flyball-")), "data")
+})
 afterEach(() => rm(join(dir, ".."), { recursive: true, force: true }))
 
 const text = (name: string): Promise<string> => readFile(join(dir, name), "utf8")
@@ -22,14 +24,31 @@ const mode = async (name: string): Promise<string> => ((await stat(join(dir, nam
 
 /** Builds the layer and answers the services. */
 const services = (options: Parameters<typeof dataFolder>[0]) =>
-  Effect.runPromise(Effect.scoped(Effect.map(Layer.build(keysLayerOf(dataFolder(options))), (context) => ({ guard: Context.get(context, Guard), signer: Context.get(context, Signer) }))))
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.map(Layer.build(keysLayerOf(dataFolder(options))), (context) => ({
+        guard: Context.get(context, Guard),
+        signer: Context.get(context, Signer)
+      }))
+    )
+  )
 
-const refusal = (options: Parameters<typeof dataFolder>[0]): Promise<string> => services(options).then(() => "opened", (error: Error & { _tag: string }) => `${error._tag}: ${error.message}`)
+const refusal = (options: Parameters<typeof dataFolder>[0]): Promise<string> =>
+  services(options).then(
+    () => "opened",
+    (error: Error & { _tag: string }) => `${error._tag}: ${error.message}`
+  )
 
 describe("a new data folder", () => {
   test("holds a key that only its owner reads, and what is public of it", async () => {
     const vkey = await dataFolderVkey({ dir, origin: "flyball.example/acme" })
-    expect((await readdir(dir)).sort()).toEqual(["guard", "origin", "signing.key", expect.stringMatching(/^unused-[0-9a-f]{16}$/), "vkey"])
+    expect((await readdir(dir)).sort()).toEqual([
+      "guard",
+      "origin",
+      "signing.key",
+      expect.stringMatching(/^unused-[0-9a-f]{16}$/),
+      "vkey"
+    ])
     expect([await mode("."), await mode("guard"), await mode("signing.key")]).toEqual(["700", "700", "600"])
     expect([await text("origin"), await text("vkey")]).toEqual(["flyball.example/acme\n", `${vkey}\n`])
     const key = parsePrivateKey(await text("signing.key"))
@@ -38,7 +57,9 @@ describe("a new data folder", () => {
 
   test("signs what its vkey verifies, again after it was closed", async () => {
     const message = new TextEncoder().encode("flyball.example/acme\n1\n")
-    const signature = await Effect.runPromise((await services({ dir, origin: "flyball.example/acme" })).signer.sign(message))
+    const signature = await Effect.runPromise(
+      (await services({ dir, origin: "flyball.example/acme" })).signer.sign(message)
+    )
     const again = await services({ dir })
     const vkey = parseVkey(await dataFolderVkey({ dir }))
     expect(vkey.ok && verifyEd25519(nodeCrypto, vkey.vkey.publicKey, message, signature)).toBe(true)
@@ -57,9 +78,13 @@ describe("a new data folder", () => {
   })
 
   test("made by many at once under different names ends with one, and refuses the others", async () => {
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => refusal({ dir, origin: `flyball.example/${index % 3}` })))
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => refusal({ dir, origin: `flyball.example/${index % 3}` }))
+    )
     const origin = (await text("origin")).trim()
-    answers.forEach((answer, index) => expect(answer).toMatch(origin === `flyball.example/${index % 3}` ? /^opened$/ : /^OriginRefused/))
+    answers.forEach((answer, index) =>
+      expect(answer).toMatch(origin === `flyball.example/${index % 3}` ? /^opened$/ : /^OriginRefused/)
+    )
   })
 
   test("brings OpenSSL's hashes to all that is built on it", async () => {
@@ -72,7 +97,9 @@ describe("a new data folder", () => {
     await (await openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir, origin }) })).close()
     expect((await readdir(join(dir, "guard"))).length).toBe(1)
     // The store is empty again, and the guard knows better.
-    await expect(openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir }) })).rejects.toThrow(/A checkpoint of \d+ records was signed/)
+    await expect(openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir }) })).rejects.toThrow(
+      /A checkpoint of \d+ records was signed/
+    )
   })
 })
 
@@ -83,7 +110,11 @@ describe("a data folder is refused", () => {
     [undefined, "keys_unreadable", /dataFolder: it takes an object such as .*, not undefined/],
     [{}, "keys_unreadable", /dataFolder: dir is a path, a string that is not empty, not undefined/],
     [{ dir: "" }, "keys_unreadable", /dir is a path, .* not ""; write \. for the folder/],
-    [{ dir: new URL("file:///srv/flyball") }, "keys_unreadable", /dir is a path, .* not an object \(URL\); write fileURLToPath\(url\)/],
+    [
+      { dir: new URL("file:///srv/flyball") },
+      "keys_unreadable",
+      /dir is a path, .* not an object \(URL\); write fileURLToPath\(url\)/
+    ],
     [{ dir: "a\0b" }, "keys_unreadable", /dir is a path/],
     [{ origin: 1 }, "origin_invalid", /The origin "<1, which is no string>" cannot be used: 1 to 255 printable ASCII/],
     [{ origin: null }, "origin_invalid", /<null, which is no string>/],
@@ -91,8 +122,14 @@ describe("a data folder is refused", () => {
     [{ origin: "" }, "origin_invalid", /The origin "" cannot be used/]
   ])("for options that cannot be meant: %j, and nothing is made", async (given, code, why) => {
     // With a folder where it is the origin that is looked at.
-    const options = (given !== undefined && "origin" in given ? { dir, ...given } : given) as unknown as Parameters<typeof dataFolder>[0]
-    await expect(openGovernor({ storage: memoryStorage(), keys: dataFolder(options) })).rejects.toMatchObject({ name: "GovernorError", code, message: expect.stringMatching(why) as string })
+    const options = (given !== undefined && "origin" in given ? { dir, ...given } : given) as unknown as Parameters<
+      typeof dataFolder
+    >[0]
+    await expect(openGovernor({ storage: memoryStorage(), keys: dataFolder(options) })).rejects.toMatchObject({
+      name: "GovernorError",
+      code,
+      message: expect.stringMatching(why) as string
+    })
     await expect(dataFolderVkey(options)).rejects.toThrow(why)
     await expect(readdir(dir)).rejects.toThrow(/ENOENT/)
     expect((await readdir(".")).filter((name) => ["signing.key", "guard", "origin", "vkey"].includes(name))).toEqual([])
@@ -152,37 +189,55 @@ describe("a data folder is refused", () => {
 test("what a killed process left half made is tidied away", async () => {
   await dataFolderVkey({ dir })
   // 4194305 is no process: numbers end before it. A number of our own that we are not writing came back to us.
-  for (const name of ["tmp-1", "tmp-4194305-a", `tmp-${process.pid}-a`, "guard/tmp-1"]) await writeFile(join(dir, name), "")
+  for (const name of ["tmp-1", "tmp-4194305-a", `tmp-${process.pid}-a`, "guard/tmp-1"])
+    await writeFile(join(dir, name), "")
   // That of a live process is not: this one's parent is still there.
   await writeFile(join(dir, `tmp-${process.ppid}-a`), "")
   await dataFolderVkey({ dir })
-  expect([...(await readdir(dir)), ...(await readdir(join(dir, "guard")))].filter((name) => name.startsWith("tmp-"))).toEqual([`tmp-${process.ppid}-a`])
+  expect(
+    [...(await readdir(dir)), ...(await readdir(join(dir, "guard")))].filter((name) => name.startsWith("tmp-"))
+  ).toEqual([`tmp-${process.ppid}-a`])
 })
 
-test("a holder killed at any moment leaves a guard at or past every state it was told of", { timeout: 60_000 }, async () => {
-  await dataFolderVkey({ dir, origin: "flyball.example/acme" })
-  let reported = 0
-  for (let round = 1; round <= 3; round++) {
-    const child = spawn(process.execPath, [fileURLToPath(new URL("./testing/guard-child.ts", import.meta.url)), dir], { stdio: ["ignore", "pipe", "inherit"] })
-    let lines = 0
-    for await (const line of createInterface({ input: child.stdout })) {
-      reported = Math.max(reported, Number(line))
-      // Killed while it writes the next one.
-      if (++lines === round * 7) child.kill("SIGKILL")
+test(
+  "a holder killed at any moment leaves a guard at or past every state it was told of",
+  { timeout: 60_000 },
+  async () => {
+    await dataFolderVkey({ dir, origin: "flyball.example/acme" })
+    let reported = 0
+    for (let round = 1; round <= 3; round++) {
+      const child = spawn(
+        process.execPath,
+        [fileURLToPath(new URL("./testing/guard-child.ts", import.meta.url)), dir],
+        { stdio: ["ignore", "pipe", "inherit"] }
+      )
+      let lines = 0
+      for await (const line of createInterface({ input: child.stdout })) {
+        reported = Math.max(reported, Number(line))
+        // Killed while it writes the next one.
+        if (++lines === round * 7) child.kill("SIGKILL")
+      }
+      const { guard } = await openFolder({ dir })
+      expect((await guard.read())?.size).toBeGreaterThanOrEqual(reported)
     }
-    const { guard } = await openFolder({ dir })
-    expect((await guard.read())?.size).toBeGreaterThanOrEqual(reported)
+    expect(reported).toBeGreaterThan(20)
   }
-  expect(reported).toBeGreaterThan(20)
-})
+)
 
 describe("a signing key out of a vault", () => {
   const begun = async (): Promise<string> => {
-    const { close } = await openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir, origin: "flyball.example/acme" }) })
+    const { close } = await openGovernor({
+      storage: memoryStorage(),
+      keys: dataFolder({ dir, origin: "flyball.example/acme" })
+    })
     await close()
     return text("signing.key")
   }
-  const opened = (): Promise<string> => openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir }) }).then(async (governor) => (await governor.close(), "opened"), (error: { code: string }) => error.code)
+  const opened = (): Promise<string> =>
+    openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir }) }).then(
+      async (governor) => (await governor.close(), "opened"),
+      (error: { code: string }) => error.code
+    )
   /** The folder is gone, and somebody brought the key back before store and guard. */
   const onlyKey = async (key: string): Promise<void> => {
     await rm(dir, { recursive: true })

@@ -1,5 +1,15 @@
 /** The data folder as a choice of keys: signing key and guard in files. */
-import { EvidenceCrypto, Guard, type KeysChoice, keysChoice, KeysUnreadable, OriginInvalid, OriginRefused, Signer, type SigningKey } from "@flyball/core"
+import {
+  EvidenceCrypto,
+  Guard,
+  type KeysChoice,
+  keysChoice,
+  KeysUnreadable,
+  OriginInvalid,
+  OriginRefused,
+  Signer,
+  type SigningKey
+} from "@flyball/core"
 import { isOptions, pathProblem, describeValue, StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Context, Effect, Layer } from "effect"
@@ -16,7 +26,8 @@ import { beginUse, isUnused } from "./unused-keys.ts"
 /**
  * Keys and guard in a folder of this host, made at the first start; and a thread for what is asked about envelopes.
  *
- * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`; while a rotation goes on, `signing.key.next-<key id>`. The README says what each is and what losing it costs.
+ * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`; while a rotation goes on,
+ *   `signing.key.next-<key id>`. The README says what each is and what losing it costs.
  * - Fails, when a governor opens: `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
  */
 export const dataFolder = (options: DataFolderOptions): KeysChoice => {
@@ -24,31 +35,41 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
   if (problem !== null) return keysChoice("files", Layer.effectContext(Effect.fail(problem)))
   // Where it is now: the process may move to another folder.
   const dir = resolve(options.dir)
-  return keysChoice("files", Layer.merge(examinerThread, Layer.effectContext(Effect.map(opened({ ...options, dir }), ({ guard, key }) =>
-    Context.make(Signer, {
-      ...signingKey(key),
-      origin: key.origin,
-      rotation: {
-        keys: running(options.dir, "signing key", async () => {
-          const { current, next } = await readKeys(dir)
-          return { current: signingKey(current), next: next === null ? null : signingKey(next) }
-        }),
-        prepare: running(options.dir, "signing key", () => makeNextKey(dir)),
-        promote: (publicKey) => running(options.dir, "signing key", () => promoteNextKey(dir, publicKey))
-      },
-      rename: (origin) => running(options.dir, "signing key", () => renameOrigin(dir, origin))
-    }).pipe(
-      Context.add(Guard, {
-        read: running(options.dir, "signing guard", guard.read),
-        inDoubt: running(options.dir, "signing guard", guard.inDoubt),
-        mayBegin: running(options.dir, "signing key", () => isUnused(dir, key)),
-        advance: (from, to) => running(options.dir, "signing guard", async () => {
-          if (from === null) await beginUse(dir)
-          return guard.advance(from, to)
-        })
-      }),
-      Context.add(EvidenceCrypto, nodeCrypto)
-    )))))
+  return keysChoice(
+    "files",
+    Layer.merge(
+      examinerThread,
+      Layer.effectContext(
+        Effect.map(opened({ ...options, dir }), ({ guard, key }) =>
+          Context.make(Signer, {
+            ...signingKey(key),
+            origin: key.origin,
+            rotation: {
+              keys: running(options.dir, "signing key", async () => {
+                const { current, next } = await readKeys(dir)
+                return { current: signingKey(current), next: next === null ? null : signingKey(next) }
+              }),
+              prepare: running(options.dir, "signing key", () => makeNextKey(dir)),
+              promote: (publicKey) => running(options.dir, "signing key", () => promoteNextKey(dir, publicKey))
+            },
+            rename: (origin) => running(options.dir, "signing key", () => renameOrigin(dir, origin))
+          }).pipe(
+            Context.add(Guard, {
+              read: running(options.dir, "signing guard", guard.read),
+              inDoubt: running(options.dir, "signing guard", guard.inDoubt),
+              mayBegin: running(options.dir, "signing key", () => isUnused(dir, key)),
+              advance: (from, to) =>
+                running(options.dir, "signing guard", async () => {
+                  if (from === null) await beginUse(dir)
+                  return guard.advance(from, to)
+                })
+            }),
+            Context.add(EvidenceCrypto, nodeCrypto)
+          )
+        )
+      )
+    )
+  )
 }
 
 /**
@@ -59,16 +80,28 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
 export const dataFolderVkey = async (options: DataFolderOptions): Promise<string> => {
   const problem = optionsProblem(options)
   if (problem !== null) throw problem
-  return openFolder(options).then((folder) => folder.key.vkey, (error: unknown) => Promise.reject(startError(options.dir, error)))
+  return openFolder(options).then(
+    (folder) => folder.key.vkey,
+    (error: unknown) => Promise.reject(startError(options.dir, error))
+  )
 }
 
-/** What is wrong with the options themselves, before anything is made. That an origin is no name is found when the folder opens. */
+/**
+ * What is wrong with the options themselves, before anything is made. That an origin is no name is found when the
+ * folder opens.
+ */
 const optionsProblem = (options: DataFolderOptions): KeysUnreadable | OriginInvalid | null => {
-  if (!isOptions(options)) return new KeysUnreadable({ file: "dataFolder", reason: `it takes an object such as { dir: ".flyball" }, not ${describeValue(options)}` })
+  if (!isOptions(options))
+    return new KeysUnreadable({
+      file: "dataFolder",
+      reason: `it takes an object such as { dir: ".flyball" }, not ${describeValue(options)}`
+    })
   const reason = pathProblem("dir", options.dir)
   if (reason !== null) return new KeysUnreadable({ file: "dataFolder", reason })
   const origin: unknown = options.origin
-  return origin === undefined || typeof origin === "string" ? null : new OriginInvalid({ origin: `<${describeValue(origin)}, which is no string>` })
+  return origin === undefined || typeof origin === "string"
+    ? null
+    : new OriginInvalid({ origin: `<${describeValue(origin)}, which is no string>` })
 }
 
 const opened = (options: DataFolderOptions) =>
@@ -79,15 +112,25 @@ const startError = (dir: string, error: unknown) => {
   if (error instanceof FolderProblem) return new KeysUnreadable({ file: error.file, reason: error.reason })
   const code = codeOf(error)
   if (code === "EACCES" || code === "EPERM") {
-    return new KeysUnreadable({ file: dir, reason: "this process may not read or write it. Give the folder to the account that runs the process" })
+    return new KeysUnreadable({
+      file: dir,
+      reason: "this process may not read or write it. Give the folder to the account that runs the process"
+    })
   }
   if (code === "ENOTDIR" || code === "EEXIST") {
     return new KeysUnreadable({ file: dir, reason: "a folder is expected, and a file is there. Name another folder" })
   }
   if (code === "ENOTSUP" || code === "ENOSYS" || code === "EXDEV" || code === "EMLINK") {
-    return new KeysUnreadable({ file: dir, reason: "its file system has no hard links, and the guard needs them. Use a folder on a local disk" })
+    return new KeysUnreadable({
+      file: dir,
+      reason: "its file system has no hard links, and the guard needs them. Use a folder on a local disk"
+    })
   }
-  return new StorageUnavailable({ reason: `the data folder cannot be used (${code ?? "unknown cause"})`, wrote: "unknown", cause: error })
+  return new StorageUnavailable({
+    reason: `the data folder cannot be used (${code ?? "unknown cause"})`,
+    wrote: "unknown",
+    cause: error
+  })
 }
 
 const signingKey = (key: PrivateKey): SigningKey => ({
@@ -95,11 +138,19 @@ const signingKey = (key: PrivateKey): SigningKey => ({
   sign: (message) => Effect.sync(() => nodeCrypto.ed25519Sign(key.seed, message))
 })
 
-const running = <A>(dir: string, what: "signing key" | "signing guard", action: () => Promise<A>): Effect.Effect<A, StorageCorrupt | StorageUnavailable> =>
+const running = <A>(
+  dir: string,
+  what: "signing key" | "signing guard",
+  action: () => Promise<A>
+): Effect.Effect<A, StorageCorrupt | StorageUnavailable> =>
   Effect.tryPromise({
     try: action,
     catch: (error) =>
       error instanceof FolderProblem
         ? new StorageCorrupt({ reason: `the ${what}: ${error.message}`, cause: error })
-        : new StorageUnavailable({ reason: `the ${what} in ${dir} cannot be used (${codeOf(error) ?? "unknown cause"})`, wrote: "unknown", cause: error })
+        : new StorageUnavailable({
+            reason: `the ${what} in ${dir} cannot be used (${codeOf(error) ?? "unknown cause"})`,
+            wrote: "unknown",
+            cause: error
+          })
   }).pipe(Effect.uninterruptible)

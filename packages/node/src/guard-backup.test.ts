@@ -7,7 +7,9 @@ import { formatGuardState } from "./guard-state.ts"
 import { openFolder } from "./open-folder.ts"
 
 let dir: string
-beforeEach(async () => { dir = join(await mkdtemp(join(tmpdir(), "flyball-")), "data") })
+beforeEach(async () => {
+  dir = join(await mkdtemp(join(tmpdir(), "flyball-")), "data")
+})
 afterEach(() => rm(join(dir, ".."), { recursive: true, force: true }))
 
 const state = { origin: "flyball.example/acme", size: 7, rootHex: "ab".repeat(32) }
@@ -40,9 +42,14 @@ test("a backup's guard signs nothing more for its chain until somebody has decid
   const { guard } = await openFolder({ dir })
   await installGuardState(dir, state)
   expect([await guard.inDoubt(), await guardInDoubt(dir)]).toEqual([true, true])
-  await expect(guard.advance(state, { ...state, size: 8 })).rejects.toThrow(/a backup's guard, and more may have been signed/)
+  await expect(guard.advance(state, { ...state, size: 8 })).rejects.toThrow(
+    /a backup's guard, and more may have been signed/
+  )
   expect(await guard.advance(state, { ...state, origin: "flyball.example/acme~2", size: 1 })).toBe(true)
-  expect([await guard.inDoubt(), await readdir(join(dir, "guard"))]).toEqual([false, ["0000000000000001", "0000000000000002"]])
+  expect([await guard.inDoubt(), await readdir(join(dir, "guard"))]).toEqual([
+    false,
+    ["0000000000000001", "0000000000000002"]
+  ])
 })
 
 test("a backup's guard that is accepted signs on, and a newer state in its place was never meant", async () => {

@@ -1,4 +1,6 @@
-/** The state of a data folder's guard, for a backup: read without making anything, and put into a folder that has none. */
+/**
+ * The state of a data folder's guard, for a backup: read without making anything, and put into a folder that has none.
+ */
 import { mkdir, readdir, rm } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { sameState, type SignedState } from "@flyball/core"
@@ -11,7 +13,8 @@ import { diskFolder } from "./open-folder.ts"
 const FOLDER_MODE = 0o700
 
 /**
- * What was signed last, as the folder `guard` in `dir` says; null when there is no such folder or nothing in it. Makes nothing.
+ * What was signed last, as the folder `guard` in `dir` says; null when there is no such folder or nothing in it. Makes
+ * nothing.
  *
  * - Fails: rejects with a sentence when a file of the guard is garbled, and with the system's error.
  */
@@ -25,10 +28,12 @@ export const readGuardState = async (dir: string): Promise<SignedState | null> =
 }
 
 /**
- * Puts `state` into the guard in `dir`, if it is empty, as what a backup knew of: more may have been signed, and until {@link acceptGuardState} says that nothing was it signs nothing
+ * Puts `state` into the guard in `dir`, if it is empty, as what a backup knew of: more may have been signed, and until
+ * {@link acceptGuardState} says that nothing was it signs nothing
  * more. The folder is made when it is not there; the state is durable when the promise resolves.
  *
- * Answers false when the guard holds another state: then nothing has changed. One that holds this state already is left as it is.
+ * Answers false when the guard holds another state: then nothing has changed. One that holds this state already is left
+ * as it is.
  *
  * - Fails: as {@link readGuardState} does.
  */
@@ -42,7 +47,8 @@ export const installGuardState = async (dir: string, state: SignedState): Promis
 }
 
 /**
- * Takes a backup's guard for what was signed last, because a person says so. Answers that state; null when the guard in `dir` is none of a backup's, and then nothing has changed.
+ * Takes a backup's guard for what was signed last, because a person says so. Answers that state; null when the guard in
+ * `dir` is none of a backup's, and then nothing has changed.
  *
  * - Fails: as {@link readGuardState} does.
  */
@@ -54,8 +60,12 @@ export const acceptGuardState = async (dir: string): Promise<SignedState | null>
   return state
 }
 
-/** Whether the guard in `dir` is a backup's, so that more may have been signed than it knows of. Fails as {@link readGuardState} does. */
-export const guardInDoubt = async (dir: string): Promise<boolean> => await readGuardState(dir) !== null && guardIn(dir).inDoubt()
+/**
+ * Whether the guard in `dir` is a backup's, so that more may have been signed than it knows of. Fails as {@link
+ * readGuardState} does.
+ */
+export const guardInDoubt = async (dir: string): Promise<boolean> =>
+  (await readGuardState(dir)) !== null && guardIn(dir).inDoubt()
 
 /** Takes back what {@link installGuardState} put into an empty guard a moment ago, where it still is the backup's. */
 export const removeGuardState = async (dir: string, state: SignedState): Promise<void> => {

@@ -1,12 +1,16 @@
 /**
  * The signing guard as numbered files: `guard/0000000000000001`, `…2`, and so on. The highest number counts.
  *
- * Advancing from number n makes number n + 1 by `link()`, which fails when it is there: of two holders that both stand at n one wins, without a
- * lock that a killed process could leave behind. Old files are deleted, never the highest: so when number n + 1 was made after others
+ * Advancing from number n makes number n + 1 by `link()`, which fails when it is there: of two holders that both stand
+ * at n one wins, without a
+ * lock that a killed process could leave behind. Old files are deleted, never the highest: so when number n + 1 was
+ * made after others
  * had gone past it, a higher number is still there, and the look after the link sees it.
  *
- * A guard that came from a backup says so in a file of its own, {@link FROM_BACKUP}: the state that the backup knew of. While that is the guard's state, more may have been signed than it
- * knows of, and it signs nothing more for that chain. A guard that has gone on, or a newer copy in its place, is not meant any more.
+ * A guard that came from a backup says so in a file of its own, {@link FROM_BACKUP}: the state that the backup knew of.
+ * While that is the guard's state, more may have been signed than it
+ * knows of, and it signs nothing more for that chain. A guard that has gone on, or a newer copy in its place, is not
+ * meant any more.
  */
 import { sameState, type SignedState } from "@flyball/core"
 import { fromUtf8 } from "@flyball/evidence"
@@ -27,7 +31,9 @@ export interface GuardFolder {
   readonly sync: () => Promise<void>
 }
 
-/** The guard's operations as promises. They throw {@link FolderProblem} when a file is garbled, and the system's errors. */
+/**
+ * The guard's operations as promises. They throw {@link FolderProblem} when a file is garbled, and the system's errors.
+ */
 export interface GuardFiles {
   readonly read: () => Promise<SignedState | null>
   /** Whether it is a backup's guard, so that more may have been signed than it knows of. */
@@ -54,9 +60,12 @@ export const guardFiles = (folder: GuardFolder): GuardFiles => {
       const bytes = await folder.read(nameOf(number))
       if (bytes === null) continue
       const state = stateOf(folder, number, bytes)
-      return { number, state, inDoubt: names.includes(FROM_BACKUP) && await isMeant(folder, state) }
+      return { number, state, inDoubt: names.includes(FROM_BACKUP) && (await isMeant(folder, state)) }
     }
-    throw new FolderProblem(folder.path, `the folder changed ${LOOKS} times while it was read. Start fewer processes on it`)
+    throw new FolderProblem(
+      folder.path,
+      `the folder changed ${LOOKS} times while it was read. Start fewer processes on it`
+    )
   }
 
   const advance = async (from: SignedState | null, to: SignedState): Promise<boolean> => {
@@ -69,7 +78,11 @@ export const guardFiles = (folder: GuardFolder): GuardFiles => {
     if (!sameState(before.state, from)) return false
     // The chain that a recovery begins knows that it forgets.
     if (before.inDoubt && before.state?.origin === to.origin) {
-      throw new FolderProblem(folder.path, "this is a backup's guard, and more may have been signed than it knows of. Start the server once more: it says what can be done")
+      throw new FolderProblem(
+        folder.path,
+        "this is a backup's guard, and more may have been signed than it knows of. Start the server once more: " +
+          "it says what can be done"
+      )
     }
     const number = before.number + 1
     const made = await folder.create(nameOf(number), formatGuardState(to))
@@ -85,7 +98,8 @@ export const guardFiles = (folder: GuardFolder): GuardFiles => {
 
 const tidy = async (folder: GuardFolder, number: number, state: SignedState): Promise<void> => {
   for (const name of await folder.list()) {
-    if (name === FROM_BACKUP ? !(await isMeant(folder, state)) : NUMBERED.test(name) && Number(name) < number - KEPT) await folder.remove(name)
+    if (name === FROM_BACKUP ? !(await isMeant(folder, state)) : NUMBERED.test(name) && Number(name) < number - KEPT)
+      await folder.remove(name)
   }
 }
 
@@ -106,7 +120,11 @@ const highest = (folder: GuardFolder, names: ReadonlyArray<string>): number => {
   for (const name of names) {
     if (name.startsWith("tmp-") || name === FROM_BACKUP) continue
     if (!NUMBERED.test(name)) {
-      throw new FolderProblem(folder.path, "a file is here that the guard did not write. Only numbered files belong here: move the other one away, after looking at how it came")
+      throw new FolderProblem(
+        folder.path,
+        "a file is here that the guard did not write. Only numbered files belong here: move the other one " +
+          "away, after looking at how it came"
+      )
     }
     number = Math.max(number, Number(name))
   }
@@ -118,8 +136,10 @@ const stateOf = (folder: GuardFolder, number: number, bytes: Uint8Array): Signed
   if (state === null) {
     throw new FolderProblem(
       `${folder.path}/${nameOf(number)}`,
-      "this is not what the guard wrote, so what was signed last is not known. Bring the newest copy of the folder back; do not delete the file to go on. " +
-        "Only when there is no copy anywhere: move the whole folder away, then flyball recover --accept-rollback --guard-forgotten --reason TEXT goes on under another name"
+      "this is not what the guard wrote, so what was signed last is not known. Bring the newest copy of the " +
+        "folder back; do not delete the file to go on. " +
+        "Only when there is no copy anywhere: move the whole folder away, then flyball recover " +
+        "--accept-rollback --guard-forgotten --reason TEXT goes on under another name"
     )
   }
   return state

@@ -21,7 +21,10 @@ export const formatGuardState = (state: SignedState): Uint8Array => {
 
 /** Reads a guard file; null when it is anything else, be it by one bit. */
 export const parseGuardState = (text: string): SignedState | null => {
-  const match = /^(flyball-guard\/v1\n([\x21-\x2a\x2c-\x7e]{1,255})\n([1-9][0-9]{0,15})\n([0-9a-f]{64})\n)([0-9a-f]{64})\n$/.exec(text)
+  const match =
+    /^(flyball-guard\/v1\n([\x21-\x2a\x2c-\x7e]{1,255})\n([1-9][0-9]{0,15})\n([0-9a-f]{64})\n)([0-9a-f]{64})\n$/.exec(
+      text
+    )
   if (match === null || digest(match[1]!) !== match[5]!) return null
   const size = Number(match[3]!)
   return Number.isSafeInteger(size) ? { origin: match[2]!, size, rootHex: match[4]! } : null

@@ -4,7 +4,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { Chain, EvidenceCrypto, Guard, governorLayer, KeyRotation, keysLayerOf, layerOf, memoryStorage, openGovernor, Signer } from "@flyball/core"
+import {
+  Chain,
+  EvidenceCrypto,
+  Guard,
+  governorLayer,
+  KeyRotation,
+  keysLayerOf,
+  layerOf,
+  memoryStorage,
+  openGovernor,
+  Signer
+} from "@flyball/core"
 import { formatVkey, utf8, verifyEd25519 } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Context, Effect, Layer } from "effect"
@@ -23,7 +34,8 @@ beforeEach(async () => {
 afterEach(() => rm(join(dir, ".."), { recursive: true, force: true }))
 
 const text = (name: string): Promise<string> => readFile(join(dir, name), "utf8")
-const names = async (): Promise<ReadonlyArray<string>> => (await readdir(dir)).filter((name) => name !== "guard" && !name.startsWith("unused-")).sort()
+const names = async (): Promise<ReadonlyArray<string>> =>
+  (await readdir(dir)).filter((name) => name !== "guard" && !name.startsWith("unused-")).sort()
 const promoteNext = async (): Promise<string> => {
   const { next } = await readKeys(dir)
   await promoteNextKey(dir, next!.publicKey)
@@ -46,9 +58,15 @@ describe("the key that is to follow", () => {
     await makeNextKey(dir)
     const { next } = await readKeys(dir)
     await Promise.all(Array.from({ length: 8 }, () => promoteNextKey(dir, next!.publicKey)))
-    expect([await dataFolderVkey({ dir }), await text("vkey"), await names()]).toEqual([next!.vkey, `${next!.vkey}\n`, ["origin", "signing.key", "vkey"]])
+    expect([await dataFolderVkey({ dir }), await text("vkey"), await names()]).toEqual([
+      next!.vkey,
+      `${next!.vkey}\n`,
+      ["origin", "signing.key", "vkey"]
+    ])
     await promoteNextKey(dir, next!.publicKey)
-    await expect(promoteNextKey(dir, new Uint8Array(32))).rejects.toThrow(/the key that is to take its place is not here/)
+    await expect(promoteNextKey(dir, new Uint8Array(32))).rejects.toThrow(
+      /the key that is to take its place is not here/
+    )
   })
 
   test("is refused when everybody may read it, or when it is garbled", async () => {
@@ -139,7 +157,11 @@ describe("a folder in which a rotation was stopped", () => {
   test("by killing it opens with a key that was told before, and rotates on", { timeout: 60_000 }, async () => {
     const reported = new Set([old])
     for (let round = 1; round <= 4; round++) {
-      const child = spawn(process.execPath, [fileURLToPath(new URL("./testing/rotation-child.ts", import.meta.url)), dir], { stdio: ["ignore", "pipe", "inherit"] })
+      const child = spawn(
+        process.execPath,
+        [fileURLToPath(new URL("./testing/rotation-child.ts", import.meta.url)), dir],
+        { stdio: ["ignore", "pipe", "inherit"] }
+      )
       let lines = 0
       for await (const line of createInterface({ input: child.stdout })) {
         reported.add(line)
@@ -158,32 +180,54 @@ describe("a governor over a data folder", () => {
   test("rotates online, signs on with the new key, and so does the next one", async () => {
     const storage = memoryStorage()
     const layer = governorLayer().pipe(Layer.provide(layerOf(storage)), Layer.provide(keysLayerOf(dataFolder({ dir }))))
-    const told = await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-      const context = yield* Layer.build(layer)
-      const rotated = yield* Context.get(context, KeyRotation).rotate
-      return { ...rotated, vkey: Context.get(context, Chain).vkey }
-    })))
+    const told = await Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const context = yield* Layer.build(layer)
+          const rotated = yield* Context.get(context, KeyRotation).rotate
+          return { ...rotated, vkey: Context.get(context, Chain).vkey }
+        })
+      )
+    )
     expect([told.fromVkey, told.vkey, await dataFolderVkey({ dir })]).toEqual([old, told.toVkey, told.toVkey])
     // Another governor on a store of its own is refused by the guard, so only the door is shown here.
     const other = join(dir, "..", "other")
     const governor = await openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir: other, origin }) })
     const first = governor.chain.vkey
     const answer = await governor.chain.rotateKey()
-    expect([answer.from_vkey, answer.to_vkey, (await governor.chain.keys()).map(({ current }) => current)]).toEqual([first, governor.chain.vkey, [false, true]])
+    expect([answer.from_vkey, answer.to_vkey, (await governor.chain.keys()).map(({ current }) => current)]).toEqual([
+      first,
+      governor.chain.vkey,
+      [false, true]
+    ])
     expect(answer.checkpoint.note.split("\n").filter((line) => line.startsWith("— ")).length).toBe(2)
     await governor.close()
   })
 
   test("holds what it opened with in memory, and reads the rest anew", async () => {
-    const { signer } = await Effect.runPromise(Effect.scoped(Effect.map(Layer.build(keysLayerOf(dataFolder({ dir }))), (context) => ({
-      signer: Context.get(context, Signer), guard: Context.get(context, Guard), crypto: Context.get(context, EvidenceCrypto)
-    }))))
+    const { signer } = await Effect.runPromise(
+      Effect.scoped(
+        Effect.map(Layer.build(keysLayerOf(dataFolder({ dir }))), (context) => ({
+          signer: Context.get(context, Signer),
+          guard: Context.get(context, Guard),
+          crypto: Context.get(context, EvidenceCrypto)
+        }))
+      )
+    )
     await makeNextKey(dir)
     await promoteNext()
     const { current, next } = await Effect.runPromise(signer.rotation!.keys)
-    expect([formatVkey(origin, signer.publicKey), formatVkey(origin, current.publicKey), next]).toEqual([old, await dataFolderVkey({ dir }), null])
-    expect(verifyEd25519(nodeCrypto, current.publicKey, utf8("x"), await Effect.runPromise(current.sign(utf8("x"))))).toBe(true)
+    expect([formatVkey(origin, signer.publicKey), formatVkey(origin, current.publicKey), next]).toEqual([
+      old,
+      await dataFolderVkey({ dir }),
+      null
+    ])
+    expect(
+      verifyEd25519(nodeCrypto, current.publicKey, utf8("x"), await Effect.runPromise(current.sign(utf8("x"))))
+    ).toBe(true)
     await rename(join(dir, "signing.key"), join(dir, "..", "gone"))
-    await expect(Effect.runPromise(signer.rotation!.keys)).rejects.toThrow(/the signing key: .*signing\.key: it is missing/)
+    await expect(Effect.runPromise(signer.rotation!.keys)).rejects.toThrow(
+      /the signing key: .*signing\.key: it is missing/
+    )
   })
 })

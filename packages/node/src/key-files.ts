@@ -1,10 +1,13 @@
 /**
  * The signing key and the key that is to follow it, as files.
  *
- * `signing.key` is the current key. The next one waits in `signing.key.next-<key id of the current one>`, made by `link()`: of two processes that make one
- * both end with the same. Its name says whom it follows, so that a process which slept through a whole rotation cannot put its key in a later one's place.
+ * `signing.key` is the current key. The next one waits in `signing.key.next-<key id of the current one>`, made by
+ * `link()`: of two processes that make one
+ * both end with the same. Its name says whom it follows, so that a process which slept through a whole rotation cannot
+ * put its key in a later one's place.
  *
- * Promoting is one `rename()` of that file over `signing.key`. `vkey` is replaced before, and may therefore name either key while both are there.
+ * Promoting is one `rename()` of that file over `signing.key`. `vkey` is replaced before, and may therefore name either
+ * key while both are there.
  */
 import { randomBytes } from "node:crypto"
 import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promises"
@@ -30,17 +33,24 @@ const ATTEMPTS = 8
 /** Where the current key is. */
 export const keyFile = (dir: string): string => join(dir, "signing.key")
 /** Where the key that follows `current` waits. */
-export const nextKeyFile = (dir: string, current: PrivateKey): string => join(dir, `signing.key.next-${keyIdHex(current)}`)
+export const nextKeyFile = (dir: string, current: PrivateKey): string =>
+  join(dir, `signing.key.next-${keyIdHex(current)}`)
 const vkeyFile = (dir: string): string => join(dir, "vkey")
 
 /** Reads both keys. Throws `FolderProblem` when one is garbled, open to everybody, or the current one is not there. */
 export const readKeys = async (dir: string): Promise<FolderKeys> => {
-  for (let attempt = 1;; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     const current = await readKey(keyFile(dir))
-    if (current === null) throw new FolderProblem(keyFile(dir), "it is missing, though this folder has had a key. Bring it back from a backup; a new key could not carry on the chain")
+    if (current === null)
+      throw new FolderProblem(
+        keyFile(dir),
+        "it is missing, though this folder has had a key. Bring it back from a backup; a new key could not " +
+          "carry on the chain"
+      )
     const next = await readKey(nextKeyFile(dir, current))
     // A next key that is gone may have become the current one since we read that.
-    if (next !== null || attempt === ATTEMPTS || (await readKey(keyFile(dir)))?.vkey === current.vkey) return { current, next }
+    if (next !== null || attempt === ATTEMPTS || (await readKey(keyFile(dir)))?.vkey === current.vkey)
+      return { current, next }
   }
 }
 
@@ -52,16 +62,22 @@ export const makeNextKey = async (dir: string): Promise<void> => {
     const key = privateKey(current.origin, new Uint8Array(randomBytes(32)))
     const made = await createFile(nextKeyFile(dir, current), formatPrivateKey(key), SECRET_MODE)
     if ((await readKeys(dir)).current.vkey === current.vkey) return
-    // The key that ours follows was rotated away while we made it. A key is rotated once, so nothing will ever name this one.
+    // The key that ours follows was rotated away while we made it. A key is rotated once, so nothing will ever name
+    // this one.
     if (made) await rm(nextKeyFile(dir, current), { force: true })
   }
-  throw new FolderProblem(dir, `the signing key was rotated ${ATTEMPTS} times while the next one was made. Start fewer processes on this folder`)
+  throw new FolderProblem(
+    dir,
+    `the signing key was rotated ${ATTEMPTS} times while the next one was made. Start fewer processes on this folder`
+  )
 }
 
 /**
- * Puts the next key, which must have this public key, in the place of the current one, and destroys the old one's file content. Nothing when it is there already.
+ * Puts the next key, which must have this public key, in the place of the current one, and destroys the old one's file
+ * content. Nothing when it is there already.
  *
- * A crash leaves either both keys, and the next call goes on, or the new key alone. Then the old one's bytes may be left in blocks that no file names.
+ * A crash leaves either both keys, and the next call goes on, or the new key alone. Then the old one's bytes may be
+ * left in blocks that no file names.
  */
 export const promoteNextKey = async (dir: string, publicKey: Uint8Array): Promise<void> => {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -73,7 +89,10 @@ export const promoteNextKey = async (dir: string, publicKey: Uint8Array): Promis
     // Another process was faster, and may be further on: say again what is so.
     await replaceFile(vkeyFile(dir), utf8(`${(await readKeys(dir)).current.vkey}\n`), SECRET_MODE)
   }
-  throw new FolderProblem(keyFile(dir), "the key that is to take its place is not here. Bring the newest copy of the whole folder back")
+  throw new FolderProblem(
+    keyFile(dir),
+    "the key that is to take its place is not here. Bring the newest copy of the whole folder back"
+  )
 }
 
 /** Renames the next key over the current one; false when another process has done so. */
@@ -94,7 +113,10 @@ const takePlace = async (dir: string, current: PrivateKey): Promise<boolean> => 
   }
 }
 
-/** Null where a file cannot be overwritten: Windows renames over no open file, and an operator may have made the key read-only. It is then only removed. */
+/**
+ * Null where a file cannot be overwritten: Windows renames over no open file, and an operator may have made the key
+ * read-only. It is then only removed.
+ */
 const openToOverwrite = async (file: string): Promise<FileHandle | null> => {
   if (process.platform === "win32") return null
   try {
@@ -105,7 +127,9 @@ const openToOverwrite = async (file: string): Promise<FileHandle | null> => {
   }
 }
 
-/** Overwrites a file that has no name any more. One that has was linked by somebody, a backup perhaps, and is theirs. */
+/**
+ * Overwrites a file that has no name any more. One that has was linked by somebody, a backup perhaps, and is theirs.
+ */
 const overwrite = async (handle: FileHandle): Promise<void> => {
   const { nlink, size } = await handle.stat()
   if (nlink > 0) return
@@ -115,13 +139,14 @@ const overwrite = async (handle: FileHandle): Promise<void> => {
 
 /** Reads one key; null when there is no such file. */
 export const readKey = async (file: string): Promise<PrivateKey | null> => {
-  for (let attempt = 1;; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     const bytes = await readOrNull(file)
     if (bytes === null) return null
     await refuseOpenToAll(file)
     const key = parsePrivateKey(fromUtf8(bytes) ?? "")
     if (typeof key !== "string") return key
-    // Opened just before another process put the next key in its place and overwrote this one: then the name leads to a good one now.
+    // Opened just before another process put the next key in its place and overwrote this one: then the name leads to a
+    // good one now.
     if (attempt === ATTEMPTS) throw new FolderProblem(file, key)
   }
 }
@@ -135,7 +160,10 @@ const refuseOpenToAll = async (file: string): Promise<void> => {
     if (codeOf(error) === "ENOENT") return
     throw error
   }
-  throw new FolderProblem(file, "everybody on this host may read or write the signing key. Run chmod 600 on it, and ask who may have copied it")
+  throw new FolderProblem(
+    file,
+    "everybody on this host may read or write the signing key. Run chmod 600 on it, and ask who may have copied it"
+  )
 }
 
 /** The bytes of a file; null when it is not there. */

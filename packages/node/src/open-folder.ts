@@ -1,4 +1,7 @@
-/** Opens the data folder, and makes it first when it is not there. Plain promises; the Effect layer is in `data-folder.ts`. */
+/**
+ * Opens the data folder, and makes it first when it is not there. Plain promises; the Effect layer is in
+ * `data-folder.ts`.
+ */
 import { randomBytes } from "node:crypto"
 import { mkdir, readdir, rm } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
@@ -27,9 +30,11 @@ export interface OpenFolder {
 const FOLDER_MODE = 0o700
 
 /**
- * Opens or makes the data folder. Any number of processes may do so at once: they end with one key, one origin, one guard.
+ * Opens or makes the data folder. Any number of processes may do so at once: they end with one key, one origin, one
+ * guard.
  *
- * - Fails: `OriginInvalid`, `OriginRefused` (the folder has another origin), `FolderProblem` (a file is garbled, or open to everybody), and the system's errors.
+ * - Fails: `OriginInvalid`, `OriginRefused` (the folder has another origin), `FolderProblem` (a file is garbled, or
+ *   open to everybody), and the system's errors.
  */
 export const openFolder = async (options: DataFolderOptions): Promise<OpenFolder> => {
   if (options.origin !== undefined && !isOrigin(options.origin)) throw new OriginInvalid({ origin: options.origin })
@@ -55,10 +60,11 @@ const makeFolder = async (dir: string): Promise<void> => {
 
 /** Reads the key, and writes what is public of it beside it. A rotation that goes on meanwhile is followed. */
 const publishedKey = async (dir: string, origin: string | undefined): Promise<PrivateKey> => {
-  for (let attempt = 1;; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     const keys = await readKeys(dir)
     const { current: key, next } = keys
-    if (origin !== undefined && origin !== key.origin) throw new OriginRefused({ expected: origin, found: key.origin, from: "option" })
+    if (origin !== undefined && origin !== key.origin)
+      throw new OriginRefused({ expected: origin, found: key.origin, from: "option" })
     try {
       await publish(join(dir, "origin"), [key.origin])
       // Replaced before the next key takes its place: it may name either.
@@ -85,7 +91,11 @@ const makeKey = async (dir: string, file: string, origin: string | undefined): P
     // They are made after the key: another process may have made all of them since we looked for it.
     const made = await readKey(file)
     if (made !== null) return made
-    throw new FolderProblem(file, "it is missing, though this folder has had a key. Bring it back from a backup; a new key could not carry on the chain")
+    throw new FolderProblem(
+      file,
+      "it is missing, though this folder has had a key. Bring it back from a backup; a new key could not carry " +
+        "on the chain"
+    )
   }
   const key = privateKey(origin ?? localOrigin(randomBytes(16)), new Uint8Array(randomBytes(32)))
   // Before the key: killed in between, the folder has a note about a key that nobody has.
@@ -94,18 +104,32 @@ const makeKey = async (dir: string, file: string, origin: string | undefined): P
   // Another process was first: its key is the key.
   await dropUnused(dir, key)
   const theirs = await readKey(file)
-  if (theirs === null) throw new FolderProblem(file, "the file was there and is gone again. Start once more, and look at what else works in this folder")
+  if (theirs === null)
+    throw new FolderProblem(
+      file,
+      "the file was there and is gone again. Start once more, and look at what else works in this folder"
+    )
   return theirs
 }
 
 const hasSigned = async (dir: string): Promise<boolean> =>
-  (await readdir(dir)).some((name) => name === "origin" || name === "vkey") || (await readdir(join(dir, "guard"))).length > 0
+  (await readdir(dir)).some((name) => name === "origin" || name === "vkey") ||
+  (await readdir(join(dir, "guard"))).length > 0
 
-/** Writes what is public of the key beside it, for people and scripts: the first of these texts. Refuses when something else than one of them is written there. */
+/**
+ * Writes what is public of the key beside it, for people and scripts: the first of these texts. Refuses when something
+ * else than one of them is written there.
+ */
 const publish = async (file: string, texts: readonly [string, ...ReadonlyArray<string>]): Promise<void> => {
-  const bytes = (await readOrNull(file)) ?? ((await createFile(file, utf8(`${texts[0]}\n`), SECRET_MODE)) ? null : await readOrNull(file))
+  const bytes =
+    (await readOrNull(file)) ??
+    ((await createFile(file, utf8(`${texts[0]}\n`), SECRET_MODE)) ? null : await readOrNull(file))
   if (bytes !== null && !texts.some((text) => fromUtf8(bytes) === `${text}\n`)) {
-    throw new FolderProblem(file, "it does not say what signing.key says. One of the two comes from another folder: bring the right pair back, or delete this one if signing.key is right")
+    throw new FolderProblem(
+      file,
+      "it does not say what signing.key says. One of the two comes from another folder: bring the right pair " +
+        "back, or delete this one if signing.key is right"
+    )
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * The text form of the signing key.
  *
- * One line, `PRIVATE+KEY+<origin>+<key id, 8 hex digits>+<base64 of 0x01 and the 32-byte seed>`: the form that the signed-note tools of Go's checksum
+ * One line, `PRIVATE+KEY+<origin>+<key id, 8 hex digits>+<base64 of 0x01 and the 32-byte seed>`: the form that the
+ * signed-note tools of Go's checksum
  * database write, so that other tools can sign with it. Origin, key id and seed check each other.
  */
 import { formatVkey, fromBase64, keyIdOf, toBase64, toHex, utf8 } from "@flyball/evidence"
@@ -36,13 +37,23 @@ export const formatPrivateKey = (key: PrivateKey): Uint8Array => {
 /** Reads the line back. Answers a sentence that never shows what was read. */
 export const parsePrivateKey = (text: string): PrivateKey | string => {
   const match = /^PRIVATE\+KEY\+([\x21-\x2a\x2c-\x7e]{1,255})\+([0-9a-f]{8})\+([A-Za-z0-9+/=]{1,200})\n$/.exec(text)
-  if (match === null) return "one line PRIVATE+KEY+<origin>+<key id>+<base64> is expected, and something else is there. Bring the file back from a backup"
+  if (match === null)
+    return (
+      "one line PRIVATE+KEY+<origin>+<key id>+<base64> is expected, and something else is there. Bring " +
+      "the file back from a backup"
+    )
   const material = fromBase64(match[3]!)
   if (material === null || material.length !== 33 || material[0] !== ED25519) {
-    return "an Ed25519 key of 32 bytes is expected, and the last field is something else. Bring the file back from a backup"
+    return (
+      "an Ed25519 key of 32 bytes is expected, and the last field is something else. Bring the file back " +
+      "from a backup"
+    )
   }
   const key = privateKey(match[1]!, material.slice(1))
-  return keyIdHex(key) === match[2]! ? key : "the key id does not belong to this origin and key, so one of the three was changed. Bring the file back from a backup"
+  return keyIdHex(key) === match[2]!
+    ? key
+    : "the key id does not belong to this origin and key, so one of the three was changed. Bring the file back " +
+        "from a backup"
 }
 
 /** Its key id: 8 hex digits. */

@@ -27,7 +27,12 @@ describe("renaming the origin of a data folder", () => {
     assert.deepEqual([text("origin"), text("vkey")], [`${NEW}\n`, `${key.vkey}\n`])
     assert.notStrictEqual(key.vkey, before.vkey)
     assert.strictEqual(statSync(join(dir, "signing.key")).mode & 0o077, 0)
-    assert.deepEqual(readdirSync(dir).filter((name) => !name.startsWith("unused-")).sort(), ["guard", "origin", "signing.key", "vkey"])
+    assert.deepEqual(
+      readdirSync(dir)
+        .filter((name) => !name.startsWith("unused-"))
+        .sort(),
+      ["guard", "origin", "signing.key", "vkey"]
+    )
   })
 
   it("may be done again", async () => {
@@ -58,7 +63,12 @@ describe("renaming the origin of a data folder", () => {
     await makeNextKey(dir)
     await renameOrigin(dir, NEW)
     assert.isNull((await readKeys(dir)).next)
-    assert.deepEqual(readdirSync(dir).filter((name) => !name.startsWith("unused-")).sort(), ["guard", "origin", "signing.key", "vkey"])
+    assert.deepEqual(
+      readdirSync(dir)
+        .filter((name) => !name.startsWith("unused-"))
+        .sort(),
+      ["guard", "origin", "signing.key", "vkey"]
+    )
   })
 
   it("refuses what is no origin, and changes nothing then", async () => {

@@ -1,7 +1,9 @@
 /**
- * Which keys were made in this folder and have signed nothing yet: a file for each, which goes before the first signature.
+ * Which keys were made in this folder and have signed nothing yet: a file for each, which goes before the first
+ * signature.
  *
- * A key without it, beside an empty store and no guard, comes from a vault: it may have signed for a chain that the store has lost, and a new chain of the same name would contradict that.
+ * A key without it, beside an empty store and no guard, comes from a vault: it may have signed for a chain that the
+ * store has lost, and a new chain of the same name would contradict that.
  */
 import { createHash } from "node:crypto"
 import { access, readdir, rm } from "node:fs/promises"
@@ -14,7 +16,8 @@ import type { PrivateKey } from "./private-key.ts"
 const UNUSED = /^unused-[0-9a-f]{16}$/
 
 /** By the key alone: its name may change. */
-const nameOf = ({ publicKey }: Pick<PrivateKey, "publicKey">): string => `unused-${createHash("sha256").update(publicKey).digest("hex").slice(0, 16)}`
+const nameOf = ({ publicKey }: Pick<PrivateKey, "publicKey">): string =>
+  `unused-${createHash("sha256").update(publicKey).digest("hex").slice(0, 16)}`
 
 /** Says so of a key that is about to be written. Doing it again does nothing. */
 export const noteUnused = async (dir: string, key: Pick<PrivateKey, "publicKey">): Promise<void> => {
@@ -22,10 +25,15 @@ export const noteUnused = async (dir: string, key: Pick<PrivateKey, "publicKey">
 }
 
 /** Takes it back for one key that did not become the folder's. */
-export const dropUnused = (dir: string, key: Pick<PrivateKey, "publicKey">): Promise<void> => rm(join(dir, nameOf(key)), { force: true })
+export const dropUnused = (dir: string, key: Pick<PrivateKey, "publicKey">): Promise<void> =>
+  rm(join(dir, nameOf(key)), { force: true })
 
 /** Whether this key was made here and has signed nothing. */
-export const isUnused = (dir: string, key: Pick<PrivateKey, "publicKey">): Promise<boolean> => access(join(dir, nameOf(key))).then(() => true, () => false)
+export const isUnused = (dir: string, key: Pick<PrivateKey, "publicKey">): Promise<boolean> =>
+  access(join(dir, nameOf(key))).then(
+    () => true,
+    () => false
+  )
 
 /** From here on keys of this folder sign. Durable when the promise resolves. */
 export const beginUse = async (dir: string): Promise<void> => {

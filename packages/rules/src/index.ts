@@ -1,16 +1,56 @@
 /** Governance rules that the live service and the verifier both run. Pure: no Effect, no clock, no storage. */
 export { emptyMapping, type MappedRule, type MappingDocument } from "./access-mapping/document.ts"
 export { ACCESS_MAPPING, MAPPING_ID } from "./access-mapping/fold.ts"
-export { type Claims, type Grant, grantsOf, resolveClaims, type Resolved, strongestFirst, summaryOf } from "./access-mapping/resolve.ts"
-export { type AgentDocument, type AgentOwner, type AgentProfile, type AutonomyTier, erasedIdentity, erasedProfile, noOwner, type SuspendedReason } from "./agents/document.ts"
+export {
+  type Claims,
+  type Grant,
+  grantsOf,
+  resolveClaims,
+  type Resolved,
+  strongestFirst,
+  summaryOf
+} from "./access-mapping/resolve.ts"
+export {
+  type AgentDocument,
+  type AgentOwner,
+  type AgentProfile,
+  type AutonomyTier,
+  erasedIdentity,
+  erasedProfile,
+  noOwner,
+  type SuspendedReason
+} from "./agents/document.ts"
 export { dueSuspension } from "./agents/due.ts"
-export { canBeLowered, effectiveTier, lostCondition, type LostCondition, type TierFacts } from "./agents/effective-tier.ts"
+export {
+  canBeLowered,
+  effectiveTier,
+  lostCondition,
+  type LostCondition,
+  type TierFacts
+} from "./agents/effective-tier.ts"
 export { agentFolds } from "./agents/fold.ts"
 export { agentKeys, agentUnique } from "./agents/look-up.ts"
-export { hasOwner, isCompleteOwner, lacksOrphanRecord, ORPHAN_GRACE_MS, orphanedSinceMs, orphanSuspendAtMs } from "./agents/owner.ts"
+export {
+  hasOwner,
+  isCompleteOwner,
+  lacksOrphanRecord,
+  ORPHAN_GRACE_MS,
+  orphanedSinceMs,
+  orphanSuspendAtMs
+} from "./agents/owner.ts"
 export { conditionsOf, DRILL_AGE_MS, missingFor, type TierCondition } from "./agents/tier-gate.ts"
 export { type AgentAct, type AgentStatus, statusAfter, transitions } from "./agents/transitions.ts"
-export { agentTarget, type DraftDocument, ENVELOPE_VERSIONS, type EnvelopeDocument, ENVELOPES, envelopeUnique, unitTarget, type VersionDocument, versionId } from "./envelopes/document.ts"
+export {
+  agentTarget,
+  type DraftDocument,
+  ENVELOPE_VERSIONS,
+  type EnvelopeDocument,
+  ENVELOPES,
+  envelopeUnique,
+  unitTarget,
+  type VersionDocument,
+  versionId
+} from "./envelopes/document.ts"
 export { EnvelopeNumbers, type WrongNumber } from "./envelopes/numbers.ts"
 export { adviceOf } from "./evaluations/advice.ts"
 export { numberedBefore } from "./evaluations/carried-records.ts"
@@ -19,7 +59,16 @@ export { foldMeters, mayGiveBack, meterKinds, reservationsOf } from "./evaluatio
 export { GovernedState } from "./evaluations/governed-state.ts"
 export { type GateView, judgePublication } from "./evaluations/judge-publication.ts"
 export { reportedOf as toldOf } from "./evaluations/known-agents.ts"
-export { bind, type Binding, hasLatches, latchesOf, type Layer, type LayerRef, longestWindowOf, unbound } from "./evaluations/layers.ts"
+export {
+  bind,
+  type Binding,
+  hasLatches,
+  latchesOf,
+  type Layer,
+  type LayerRef,
+  longestWindowOf,
+  unbound
+} from "./evaluations/layers.ts"
 export { longestWindowMs } from "./evaluations/longest-window.ts"
 export type { RecomputedPublication } from "./evaluations/recompute-publication.ts"
 export { type Recomputed, type RecomputeVerdict, recomputeVerdicts } from "./evaluations/recompute-verdict.ts"
@@ -46,17 +95,61 @@ export { PROVENANCE } from "./provenance/fold.ts"
 export type { Difference, ExpectedDocument, Json, JsonMap, PartContent, ReplayRecord } from "./records/record.ts"
 export { catalogueDifference } from "./replay/catalogue.ts"
 export { compareDocument } from "./replay/compare.ts"
-export { type AgentCounts, emptyReplay, foldRecord, governedCollections, kindsWithParts, type ReplayState } from "./replay/fold.ts"
+export {
+  type AgentCounts,
+  emptyReplay,
+  foldRecord,
+  governedCollections,
+  kindsWithParts,
+  type ReplayState
+} from "./replay/fold.ts"
 export { RULES } from "./records/rules-version.ts"
 export { type WaiverDocument, WAIVERS } from "./waivers/document.ts"
-export { afterAttempt, type AfterAttempt, type DeliveryAct, deliveryAfter, type DeliveryState, deliveryTransitions, type EndedAttempt } from "./webhooks/delivery-states.ts"
+export {
+  afterAttempt,
+  type AfterAttempt,
+  type DeliveryAct,
+  deliveryAfter,
+  type DeliveryState,
+  deliveryTransitions,
+  type EndedAttempt
+} from "./webhooks/delivery-states.ts"
 export { type ChangeCause, erasedEndpoint, type WebhookDocument, webhookKeys } from "./webhooks/document.ts"
-export { type EndpointAct, endpointAfter, endpointFails, type EndpointFailureRule, type EndpointStatus, endpointTransitions } from "./webhooks/endpoint-states.ts"
+export {
+  type EndpointAct,
+  endpointAfter,
+  endpointFails,
+  type EndpointFailureRule,
+  type EndpointStatus,
+  endpointTransitions
+} from "./webhooks/endpoint-states.ts"
 export { renderEvent, type SentEvent } from "./webhooks/event-bytes.ts"
 export type { Sha256 } from "./webhooks/hmac.ts"
-export { delaysMs, exactSchedule, type FailedAttempt, MAX_ATTEMPTS, MAX_JITTER, nextAttemptAtMs, type ScheduleSettings } from "./webhooks/schedule.ts"
+export {
+  delaysMs,
+  exactSchedule,
+  type FailedAttempt,
+  MAX_ATTEMPTS,
+  MAX_JITTER,
+  nextAttemptAtMs,
+  type ScheduleSettings
+} from "./webhooks/schedule.ts"
 export { SECRET_BYTES, SECRET_PREFIX, secretBytes, secretKeys, type SecretKeys, secretText } from "./webhooks/secret.ts"
 export { connectionHeaders, signatureHeaderProblem } from "./webhooks/signature-header.ts"
-export { addSignatures, platformSignature, SIGNATURE_HEADER, signatureHeaders, type Signed, type SigningKeys, standardSignature } from "./webhooks/signature.ts"
+export {
+  addSignatures,
+  platformSignature,
+  SIGNATURE_HEADER,
+  signatureHeaders,
+  type Signed,
+  type SigningKeys,
+  standardSignature
+} from "./webhooks/signature.ts"
 export { MAX_URL_CHARACTERS, urlFormProblem } from "./webhooks/url.ts"
-export { type Received, TOLERANCE_MS, verifyDelivery, verifyPlatformSignature, type VerifyProblem } from "./webhooks/verify.ts"
+export {
+  type Received,
+  TOLERANCE_MS,
+  verifyDelivery,
+  verifyPlatformSignature,
+  type VerifyProblem
+} from "./webhooks/verify.ts"

@@ -1,9 +1,12 @@
 /**
  * Group commit: commits that arrive while one is being made durable share the next transaction.
  *
- * One batch is in flight at a time, and the next one gathers meanwhile. Once that is full it may follow at once: it gains nothing by waiting, and a
- * backend that takes it needs not stand idle until its host has a moment. After a quick one, the next waits until its first callers have their answers:
- * what they ask for next then shares it, and a batch of forty costs little more than one of twenty. Spec: design section 3.
+ * One batch is in flight at a time, and the next one gathers meanwhile. Once that is full it may follow at once: it
+ * gains nothing by waiting, and a
+ * backend that takes it needs not stand idle until its host has a moment. After a quick one, the next waits until its
+ * first callers have their answers:
+ * what they ask for next then shares it, and a batch of forty costs little more than one of twenty. Spec: design
+ * section 3.
  */
 import { inTurn } from "@flyball/core/storage"
 import type { Scope } from "effect"
@@ -11,10 +14,16 @@ import { Effect, Exit, Fiber } from "effect"
 
 /** Records in one batch, at most, unless one item alone has more. It keeps a transaction near 10 ms. */
 export const batchRecords = 500
-/** Bytes in one batch, at most, unless one item alone has more. It bounds the pause that packing makes on the host's thread. */
+/**
+ * Bytes in one batch, at most, unless one item alone has more. It bounds the pause that packing makes on the host's
+ * thread.
+ */
 export const batchBytes = 262_144
 
-/** A batch that takes longer than this gathers enough behind it, and a backend that is slow should not stand idle. Unit: milliseconds. */
+/**
+ * A batch that takes longer than this gathers enough behind it, and a backend that is slow should not stand idle. Unit:
+ * milliseconds.
+ */
 export const quickMs = 8
 /** Answers that the next batch waits for, at most. */
 const awaitedAnswers = 64
@@ -41,15 +50,19 @@ export interface GroupCommitOptions<Item, Answer, E> {
   readonly maxBytes?: number
   /** Replaced by tests only. Unit: milliseconds since any moment. */
   readonly nowMs?: () => number
-  /** Batches in flight at once, where all after the first are full. Their `run`s must take effect in order. Default 1. */
+  /**
+   * Batches in flight at once, where all after the first are full. Their `run`s must take effect in order. Default 1.
+   */
   readonly maxInFlight?: number
 }
 
 /**
  * Who waits for what.
  *
- * A class, and emptied when it was answered. Where many wait for long, the engine begins to make a literal like this among its old objects, and each dead one
- * would keep its caller's whole fiber until a full collection: the collector then copies all of them, for 25 ms at a time.
+ * A class, and emptied when it was answered. Where many wait for long, the engine begins to make a literal like this
+ * among its old objects, and each dead one
+ * would keep its caller's whole fiber until a full collection: the collector then copies all of them, for 25 ms at a
+ * time.
  */
 class Waiting<Item, Answer, E> {
   readonly weight: Weight
@@ -77,20 +90,23 @@ class Waiting<Item, Answer, E> {
 }
 
 /**
- * Makes the front of a store's commits: call what it returns with what makes an item, and wait until that is durable. Where the making throws, its caller dies of it, and nobody else.
+ * Makes the front of a store's commits: call what it returns with what makes an item, and wait until that is durable.
+ * Where the making throws, its caller dies of it, and nobody else.
  *
  * A caller that is interrupted while its item still waits takes the item back. Once the item is in flight
  * it is written or refused like any other, and only the answer is dropped: no batch is ever torn.
  * Closing the scope first refuses new items, then waits until everything accepted has been answered.
  */
-export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
+export const groupCommit = Effect.fnUntraced(function* <Item, Answer, E>(
   options: GroupCommitOptions<Item, Answer, E>
 ): Effect.fn.Return<(make: () => Item) => Effect.Effect<Answer, E>, never, Scope.Scope> {
   const { maxBytes = batchBytes, maxInFlight = 1, maxRecords = batchRecords, nowMs = () => performance.now() } = options
   const queue: Array<Waiting<Item, Answer, E>> = []
   /** Answers that are on their way to their callers. */
   let answering = 0
-  /** How many of them the next batch waits for; one more is the turn of the event loop in which their callers are heard. */
+  /**
+   * How many of them the next batch waits for; one more is the turn of the event loop in which their callers are heard.
+   */
   let awaited = 0
   let waitingRecords = 0
   let waitingBytes = 0
@@ -151,27 +167,33 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
       inFlight--
       answering += batch.length
       awaited = nowMs() - sentAtMs < quickMs ? Math.min(batch.length, awaitedAnswers) + 1 : 0
-      batch.forEach((waiting, index) => inTurn(() => {
-        try {
-          waiting.answer(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exit.value[index] ?? missingAnswer)
-        } finally {
-          // Also where what a host hung on its fiber throws: the process may outlive that, and closing would wait for this answer.
-          answering--
-          if (awaited > 1 && --awaited === 1) setImmediate(settled)
-          else if (isDone()) wake?.()
-        }
-      }))
+      batch.forEach((waiting, index) =>
+        inTurn(() => {
+          try {
+            waiting.answer(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : (exit.value[index] ?? missingAnswer))
+          } finally {
+            // Also where what a host hung on its fiber throws: the process may outlive that, and closing would wait for
+            // this answer.
+            answering--
+            if (awaited > 1 && --awaited === 1) setImmediate(settled)
+            else if (isDone()) wake?.()
+          }
+        })
+      )
       // What gathered meanwhile goes on its way first: answers wait until this is done.
       wake?.()
     })
 
   const settled = (): void => {
-    // Another batch that went because it was full may have been answered meanwhile, and then its answers are waited for.
+    // Another batch that went because it was full may have been answered meanwhile, and then its answers are waited
+    // for.
     if (awaited === 1) awaited = 0
     if (mayGo() || isDone()) wake?.()
   }
 
-  /** Waits until a batch may go; where all was quiet, a yield then lets every other fiber of this turn hand in its own. */
+  /**
+   * Waits until a batch may go; where all was quiet, a yield then lets every other fiber of this turn hand in its own.
+   */
   const gather = Effect.suspend(() => {
     if (mayGo() || isDone()) return Effect.void
     const quiet = inFlight === 0
@@ -190,7 +212,9 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
     if (!mayGo()) return Effect.void
     const batch = take()
     inFlight++
-    return Effect.asVoid(Effect.forkDetach(Effect.uninterruptible(runBatch(batch, nowMs())), { startImmediately: true }))
+    return Effect.asVoid(
+      Effect.forkDetach(Effect.uninterruptible(runBatch(batch, nowMs())), { startImmediately: true })
+    )
   })
 
   const pump = Effect.whileLoop({
@@ -210,4 +234,6 @@ export const groupCommit = Effect.fnUntraced(function*<Item, Answer, E>(
   return submit
 })
 
-const missingAnswer = Exit.die(new Error("Expected one answer per item of a batch, saw fewer. The backend's `run` must answer all of them."))
+const missingAnswer = Exit.die(
+  new Error("Expected one answer per item of a batch, saw fewer. The backend's `run` must answer all of them.")
+)

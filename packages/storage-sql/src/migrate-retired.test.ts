@@ -1,9 +1,25 @@
-import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { layerOf, type RecordDraft, retirementOf, Storage, type StorageApi, type StorageChoice } from "@flyball/core/storage"
+import {
+  layerOf,
+  type RecordDraft,
+  retirementOf,
+  Storage,
+  type StorageApi,
+  type StorageChoice
+} from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { afterAll } from "vitest"
 import { copyToFile } from "./copy/copy-store.ts"
@@ -19,31 +35,62 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), "flyball-migrate-retired-
 afterAll(() => rmSync(folder, { recursive: true }))
 const database = givenDatabase()
 
-const genesis = (origin: string, follows: boolean): RecordDraft =>
-  ({ kind: "chain.genesis", agentId: null, body: { hash: "sha256-rfc6962", origin, vkeys: [] }, parts: follows ? [{ name: "previous", bytes: new Uint8Array([1]) }] : [] })
+const genesis = (origin: string, follows: boolean): RecordDraft => ({
+  kind: "chain.genesis",
+  agentId: null,
+  body: { hash: "sha256-rfc6962", origin, vkeys: [] },
+  parts: follows ? [{ name: "previous", bytes: new Uint8Array([1]) }] : []
+})
 
-const using = <A, E>(choice: StorageChoice, use: (storage: StorageApi) => Effect.Effect<A, E>) => Effect.flatMap(Storage, use).pipe(Effect.provide(Layer.fresh(layerOf(choice))))
+const using = <A, E>(choice: StorageChoice, use: (storage: StorageApi) => Effect.Effect<A, E>) =>
+  Effect.flatMap(Storage, use).pipe(Effect.provide(Layer.fresh(layerOf(choice))))
 
-const bytesOf = (choice: StorageChoice) => using(choice, (storage) => Effect.map(storage.records({ limit: 10 }), (records) => records.map(({ bytes, hash }) => [Buffer.from(bytes).toString("hex"), Buffer.from(hash).toString("hex")])))
+const bytesOf = (choice: StorageChoice) =>
+  using(choice, (storage) =>
+    Effect.map(storage.records({ limit: 10 }), (records) =>
+      records.map(({ bytes, hash }) => [Buffer.from(bytes).toString("hex"), Buffer.from(hash).toString("hex")])
+    )
+  )
 
 /** A store whose first chain was put aside; answers what the records of that one are. */
-const recoveredStore = Effect.fnUntraced(function*(choice: StorageChoice) {
-  const head = yield* using(choice, Effect.fnUntraced(function*(storage) {
-    yield* storage.commit({ expectEmpty: true, records: [genesis("old", false)], puts: [{ collection: "agents", id: "a1", expectedVersion: 0, body: {} }] })
-    return yield* storage.head
-  }))
+const recoveredStore = Effect.fnUntraced(function* (choice: StorageChoice) {
+  const head = yield* using(
+    choice,
+    Effect.fnUntraced(function* (storage) {
+      yield* storage.commit({
+        expectEmpty: true,
+        records: [genesis("old", false)],
+        puts: [{ collection: "agents", id: "a1", expectedVersion: 0, body: {} }]
+      })
+      return yield* storage.head
+    })
+  )
   const bytes = yield* bytesOf(choice)
   yield* retirementOf(choice)!.retire({ head, genesis: genesis("new", true), leave: [] })
   return bytes
 })
 
-const retiredOf = (choice: StorageChoice) => Effect.map(Effect.suspend(() => retirementOf(choice)!.retired), ([one]) => one!)
+const retiredOf = (choice: StorageChoice) =>
+  Effect.map(
+    Effect.suspend(() => retirementOf(choice)!.retired),
+    ([one]) => one!
+  )
 
 /** What every store does, once the chain that was put aside has the schema before this one. */
-const broughtAlong = Effect.fnUntraced(function*(choice: StorageChoice, store: StoreLocation, bytes: ReadonlyArray<ReadonlyArray<string>>) {
-  assert.match((yield* Effect.flip(bytesOf(yield* retiredOf(choice)))).message, /expected schema 4 .*, saw 3; run flyball migrate/)
+const broughtAlong = Effect.fnUntraced(function* (
+  choice: StorageChoice,
+  store: StoreLocation,
+  bytes: ReadonlyArray<ReadonlyArray<string>>
+) {
+  assert.match(
+    (yield* Effect.flip(bytesOf(yield* retiredOf(choice)))).message,
+    /expected schema 4 .*, saw 3; run flyball migrate/
+  )
   const missing = yield* missingInRetired(store)
-  assert.deepStrictEqual(missing.map(({ steps }) => steps.map(({ id, name }) => [id, name])), [[[4, "in-flight"]]])
+  assert.deepStrictEqual(
+    missing.map(({ steps }) => steps.map(({ id, name }) => [id, name])),
+    [[[4, "in-flight"]]]
+  )
   assert.deepStrictEqual((yield* migrateStore(store)).length, 0, "the store in use lacks nothing")
   assert.deepStrictEqual(yield* migrateRetired(store), missing)
   assert.deepStrictEqual([yield* missingInRetired(store), yield* migrateRetired(store)], [[], []])
@@ -53,44 +100,77 @@ const broughtAlong = Effect.fnUntraced(function*(choice: StorageChoice, store: S
 })
 
 describe("a store that was put aside under an older schema", () => {
-  it.live("is brought along on SQLite, where it is a file that nobody may write, by a copy that takes its name", () => Effect.gen(function*() {
-    const file = join(folder, "store.db")
-    const choice = sqliteStorage({ file })
-    const bytes = yield* recoveredStore(choice)
-    const retired = `${file}.retired-1`
-    chmodSync(retired, 0o600)
-    const db = new DatabaseSync(retired)
-    db.exec("ALTER TABLE delivery ADD COLUMN retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL; PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)")
-    db.close()
-    chmodSync(retired, 0o400)
-    // What a killed attempt left.
-    writeFileSync(`${retired}.migrating`, "half")
-    const link = join(folder, "link.db")
-    symlinkSync(file, link)
-    const before = statSync(retired).ino
-    const writer = yield* Effect.flip(using(choice, () => migrateRetired({ kind: "sqlite", file })))
-    assert.match(writer.message, /another process has the database open for writing/)
-    yield* broughtAlong(choice, { kind: "sqlite", file: link }, bytes)
-    assert.deepStrictEqual([statSync(retired).mode & 0o777, statSync(retired).ino === before], [0o400, false])
-    assert.deepStrictEqual(readdirSync(folder).filter((name) => name.startsWith("store.db")).sort(), ["store.db", "store.db.lock", "store.db.retired-1"])
-  }))
+  it.live("is brought along on SQLite, where it is a file that nobody may write, by a copy that takes its name", () =>
+    Effect.gen(function* () {
+      const file = join(folder, "store.db")
+      const choice = sqliteStorage({ file })
+      const bytes = yield* recoveredStore(choice)
+      const retired = `${file}.retired-1`
+      chmodSync(retired, 0o600)
+      const db = new DatabaseSync(retired)
+      db.exec(
+        "ALTER TABLE delivery ADD COLUMN retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL; PRAGMA " +
+          "user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)"
+      )
+      db.close()
+      chmodSync(retired, 0o400)
+      // What a killed attempt left.
+      writeFileSync(`${retired}.migrating`, "half")
+      const link = join(folder, "link.db")
+      symlinkSync(file, link)
+      const before = statSync(retired).ino
+      const writer = yield* Effect.flip(using(choice, () => migrateRetired({ kind: "sqlite", file })))
+      assert.match(writer.message, /another process has the database open for writing/)
+      yield* broughtAlong(choice, { kind: "sqlite", file: link }, bytes)
+      assert.deepStrictEqual([statSync(retired).mode & 0o777, statSync(retired).ino === before], [0o400, false])
+      assert.deepStrictEqual(
+        readdirSync(folder)
+          .filter((name) => name.startsWith("store.db"))
+          .sort(),
+        ["store.db", "store.db.lock", "store.db.retired-1"]
+      )
+    })
+  )
 
-  it.live("is brought along on Postgres", () => Effect.gen(function*() {
-    const choice = postgresStorage({ url: database.url, schema: "along", maxConnections: 4 })
-    const bytes = yield* recoveredStore(choice)
-    yield* ask(database.url, "DROP TABLE along_retired_1.pending, along_retired_1.in_flight")
-    yield* ask(database.url, "DROP SEQUENCE along_retired_1.claim_numbers")
-    yield* ask(database.url, "ALTER TABLE along_retired_1.deliveries ADD COLUMN lease_until_ms bigint, ADD COLUMN retry smallint NOT NULL GENERATED ALWAYS AS (CASE WHEN attempts > 0 THEN 1 ELSE 0 END) STORED")
-    for (const [table, name] of [["deliveries", "deliveries_pending"], ["deliveries", "deliveries_due"], ["deliveries", "deliveries_in_flight"], ["deliveries", "deliveries_leases"], ["turns", "turns_last"]] as const) {
-      yield* ask(database.url, `CREATE INDEX ${name} ON along_retired_1.${table} (${table === "turns" ? "turn" : "state"})`)
-    }
-    yield* ask(database.url, "DELETE FROM along_retired_1.migrations WHERE id = 4")
-    yield* broughtAlong(choice, { kind: "postgres", url: database.url, schema: "along" }, bytes)
-  }))
+  it.live("is brought along on Postgres", () =>
+    Effect.gen(function* () {
+      const choice = postgresStorage({ url: database.url, schema: "along", maxConnections: 4 })
+      const bytes = yield* recoveredStore(choice)
+      yield* ask(database.url, "DROP TABLE along_retired_1.pending, along_retired_1.in_flight")
+      yield* ask(database.url, "DROP SEQUENCE along_retired_1.claim_numbers")
+      yield* ask(
+        database.url,
+        "ALTER TABLE along_retired_1.deliveries ADD COLUMN lease_until_ms bigint, ADD COLUMN retry smallint " +
+          "NOT NULL GENERATED ALWAYS AS (CASE WHEN attempts > 0 THEN 1 ELSE 0 END) STORED"
+      )
+      for (const [table, name] of [
+        ["deliveries", "deliveries_pending"],
+        ["deliveries", "deliveries_due"],
+        ["deliveries", "deliveries_in_flight"],
+        ["deliveries", "deliveries_leases"],
+        ["turns", "turns_last"]
+      ] as const) {
+        yield* ask(
+          database.url,
+          `CREATE INDEX ${name} ON along_retired_1.${table} (${table === "turns" ? "turn" : "state"})`
+        )
+      }
+      yield* ask(database.url, "DELETE FROM along_retired_1.migrations WHERE id = 4")
+      yield* broughtAlong(choice, { kind: "postgres", url: database.url, schema: "along" }, bytes)
+    })
+  )
 
-  it.live("asks nothing of a store that was never recovered", () => Effect.gen(function*() {
-    const file = join(folder, "plain.db")
-    yield* migrateStore({ kind: "sqlite", file })
-    assert.deepStrictEqual([yield* missingInRetired({ kind: "sqlite", file }), yield* missingInRetired({ kind: "sqlite", file: join(folder, "none.db") })], [[], []])
-  }))
+  it.live("asks nothing of a store that was never recovered", () =>
+    Effect.gen(function* () {
+      const file = join(folder, "plain.db")
+      yield* migrateStore({ kind: "sqlite", file })
+      assert.deepStrictEqual(
+        [
+          yield* missingInRetired({ kind: "sqlite", file }),
+          yield* missingInRetired({ kind: "sqlite", file: join(folder, "none.db") })
+        ],
+        [[], []]
+      )
+    })
+  )
 })

@@ -40,9 +40,15 @@ const busyTimeoutMs = 1000
  *
  * - Fails: `StorageUnavailable` where the store is newer than this version, of another program, or cannot be reached.
  */
-export const missingMigrations = (store: StoreLocation, known: KnownMigrations = shipped): Effect.Effect<ReadonlyArray<PlannedMigration>, StorageOpenFault> =>
+export const missingMigrations = (
+  store: StoreLocation,
+  known: KnownMigrations = shipped
+): Effect.Effect<ReadonlyArray<PlannedMigration>, StorageOpenFault> =>
   store.kind === "postgres"
-    ? Effect.map(withPostgres(store, true, (pool, schema) => missingInPostgres(pool, schema, known.postgres)), (found) => found.map(planned))
+    ? Effect.map(
+        withPostgres(store, true, (pool, schema) => missingInPostgres(pool, schema, known.postgres)),
+        (found) => found.map(planned)
+      )
     : trySqlite(() => known.sqlite.slice(sqliteSchema(store.file, known.sqlite.length)).map(planned))
 
 /**
@@ -50,23 +56,34 @@ export const missingMigrations = (store: StoreLocation, known: KnownMigrations =
  *
  * - Fails: as {@link missingMigrations} does, and where another process has the SQLite file open for writing.
  */
-export const migrateStore = (store: StoreLocation, known: KnownMigrations = shipped): Effect.Effect<ReadonlyArray<PlannedMigration>, StorageOpenFault> =>
+export const migrateStore = (
+  store: StoreLocation,
+  known: KnownMigrations = shipped
+): Effect.Effect<ReadonlyArray<PlannedMigration>, StorageOpenFault> =>
   store.kind === "postgres"
-    ? Effect.map(withPostgres(store, false, (pool, schema, watch) => migratePostgres(pool, watch, schema, known.postgres)), (run) => run.map(planned))
+    ? Effect.map(
+        withPostgres(store, false, (pool, schema, watch) => migratePostgres(pool, watch, schema, known.postgres)),
+        (run) => run.map(planned)
+      )
     : trySqlite(() => {
-      const { close, migrated } = openForWriting(store.file, busyTimeoutMs, known.sqlite)
-      close()
-      return migrated.map(planned)
-    })
+        const { close, migrated } = openForWriting(store.file, busyTimeoutMs, known.sqlite)
+        close()
+        return migrated.map(planned)
+      })
 
-const planned = (step: Migration | SqliteMigration): PlannedMigration => ({ id: step.id, name: step.name, olderMayRun: "olderMayRun" in step && step.olderMayRun })
+const planned = (step: Migration | SqliteMigration): PlannedMigration => ({
+  id: step.id,
+  name: step.name,
+  olderMayRun: "olderMayRun" in step && step.olderMayRun
+})
 
 /**
  * The schema number of a store's SQLite file, 0 when it is not there. Makes nothing.
  *
  * - Fails: as {@link missingMigrations} does.
  */
-export const fileSchema = (file: string): Effect.Effect<number, StorageOpenFault> => trySqlite(() => sqliteSchema(file, sqliteMigrations.length))
+export const fileSchema = (file: string): Effect.Effect<number, StorageOpenFault> =>
+  trySqlite(() => sqliteSchema(file, sqliteMigrations.length))
 
 const sqliteSchema = (file: string, latest: number): number => {
   if (!existsSync(file)) return 0
@@ -81,10 +98,12 @@ const sqliteSchema = (file: string, latest: number): number => {
 /**
  * Opens a file so that none is made beside it.
  *
- * SQLite makes `-wal` and `-shm` even for a reader, unless it is told that nobody changes the file. Where there is a log somebody may, and then they are there.
+ * SQLite makes `-wal` and `-shm` even for a reader, unless it is told that nobody changes the file. Where there is a
+ * log somebody may, and then they are there.
  */
 const openUntouched = (file: string): DatabaseSync => {
-  if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) return new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs })
+  if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0)
+    return new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs })
   const url = pathToFileURL(resolve(file))
   url.searchParams.set("immutable", "1")
   return new DatabaseSync(url, { readOnly: true })

@@ -20,7 +20,10 @@ export const deliveryColumnsOf = (row: OutboxRow): Omit<Delivery, "endpointId"> 
   finishedAtMs: row["finished_at_ms"] as number | null
 })
 
-/** An attempt. Its excerpt is kept as JSON: it may hold what no text of a database can. `null` in one that is under way: what is answered is not to be kept. */
+/**
+ * An attempt. Its excerpt is kept as JSON: it may hold what no text of a database can. `null` in one that is under way:
+ * what is answered is not to be kept.
+ */
 export const attemptOf = (row: OutboxRow): Attempt => ({
   attempt: row["attempt"] as number,
   startedAtMs: row["started_at_ms"] as number,

@@ -8,7 +8,10 @@ const here = import.meta.dirname
 
 describe("the README", () => {
   it("begins with an example, which runs in a process of its own, again over what it left, and prints what it says", async () => {
-    const [, code, prints] = /^# .*\n\n[^`\n][^\n]*\n\n```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/.exec(await readFile(join(here, "../README.md"), "utf8"))!
+    const [, code, prints] =
+      /^# .*\n\n[^`\n][^\n]*\n\n```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/.exec(
+        await readFile(join(here, "../README.md"), "utf8")
+      )!
     // Inside the package, so that its imports resolve as a host's would.
     const folder = await mkdtemp(join(here, "../.readme-example-"))
     try {

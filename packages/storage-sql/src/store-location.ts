@@ -15,7 +15,10 @@ export type StoreLocation =
 /** A Postgres location. */
 export type PostgresLocation = Extract<StoreLocation, { readonly kind: "postgres" }>
 
-/** Opens the database for one piece of work, and says faults as the port does. `watch` is another pool of the same server. */
+/**
+ * Opens the database for one piece of work, and says faults as the port does. `watch` is another pool of the same
+ * server.
+ */
 export const withPostgres = <A, E>(
   location: PostgresLocation,
   readOnly: boolean,
@@ -24,5 +27,5 @@ export const withPostgres = <A, E>(
   openSessions({ url: location.url, maxConnections: 2, readOnly }).pipe(
     Effect.flatMap(({ readers, writer }) => inRealTime(use(readers, location.schema ?? defaultSchema, writer))),
     Effect.scoped,
-    Effect.mapError((error) => error instanceof SqlError ? postgresFault(error) : error as Exclude<E, SqlError>)
+    Effect.mapError((error) => (error instanceof SqlError ? postgresFault(error) : (error as Exclude<E, SqlError>)))
   )

@@ -17,9 +17,10 @@ const page = 1000
 /**
  * Reads a whole store: two stores are the same when these are deeply equal. Bytes are hex.
  *
- * Not in it: leases, the time of `asOf`, whose turn it is to be claimed, and what is owed to an endpoint that has no document.
+ * Not in it: leases, the time of `asOf`, whose turn it is to be claimed, and what is owed to an endpoint that has no
+ * document.
  */
-export const observe = Effect.fnUntraced(function*(storage: StorageApi, scene: Scene) {
+export const observe = Effect.fnUntraced(function* (storage: StorageApi, scene: Scene) {
   const asOf = yield* storage.asOf
   const head = yield* storage.head
   const records = []
@@ -29,13 +30,24 @@ export const observe = Effect.fnUntraced(function*(storage: StorageApi, scene: S
     records.push(...found.map((record) => ({ ...record, bytes: toHex(record.bytes), hash: toHex(record.hash) })))
     const seqs = found.map(({ seq }) => seq)
     for (const { seq, name, salt, bytes, erasedBy } of yield* storage.parts(seqs)) {
-      parts.push({ seq, name, salt: salt === null ? null : toHex(salt), bytes: bytes === null ? null : toHex(bytes), erasedBy })
+      parts.push({
+        seq,
+        name,
+        salt: salt === null ? null : toHex(salt),
+        bytes: bytes === null ? null : toHex(bytes),
+        erasedBy
+      })
     }
   }
   const documents = yield* Effect.forEach(scene.collections, (collection) => storage.list(collection))
   const once = yield* Effect.forEach(scene.once, ({ scope, keys }) =>
-    Effect.map(storage.once(scope, keys), (taken) => taken.map(({ key, seq, digest }) => ({ scope, key, seq, digest })).sort((a, b) => a.seq - b.seq)))
-  const hashes = yield* Effect.forEach([0, 1, 2], (level) => Effect.map(storage.hashes(level, 0, records.length + 1), toHex))
+    Effect.map(storage.once(scope, keys), (taken) =>
+      taken.map(({ key, seq, digest }) => ({ scope, key, seq, digest })).sort((a, b) => a.seq - b.seq)
+    )
+  )
+  const hashes = yield* Effect.forEach([0, 1, 2], (level) =>
+    Effect.map(storage.hashes(level, 0, records.length + 1), toHex)
+  )
   const events = yield* allEvents(storage)
   const deliveries = yield* Effect.forEach(yield* storage.list(WEBHOOKS), ({ id }) => deliveriesOf(storage, id))
   return {
@@ -51,10 +63,12 @@ export const observe = Effect.fnUntraced(function*(storage: StorageApi, scene: S
   }
 })
 
-const allEvents = Effect.fnUntraced(function*(storage: StorageApi) {
+const allEvents = Effect.fnUntraced(function* (storage: StorageApi) {
   const out: Array<StoredEvent> = []
-  for (let after: string | undefined;;) {
-    const found: ReadonlyArray<StoredEvent> = yield* storage.outbox.events(after === undefined ? { limit: page } : { after, limit: page })
+  for (let after: string | undefined; ;) {
+    const found: ReadonlyArray<StoredEvent> = yield* storage.outbox.events(
+      after === undefined ? { limit: page } : { after, limit: page }
+    )
     out.push(...found)
     if (found.length < page) return out
     after = found.at(-1)?.id
@@ -62,10 +76,13 @@ const allEvents = Effect.fnUntraced(function*(storage: StorageApi) {
 })
 
 /** What one endpoint was and is owed, with every attempt. */
-const deliveriesOf = Effect.fnUntraced(function*(storage: StorageApi, endpointId: string) {
+const deliveriesOf = Effect.fnUntraced(function* (storage: StorageApi, endpointId: string) {
   const out: Array<Delivery> = []
-  for (let before: number | undefined;;) {
-    const found: ReadonlyArray<Delivery> = yield* storage.outbox.deliveriesOf(endpointId, before === undefined ? { limit: page } : { before, limit: page })
+  for (let before: number | undefined; ;) {
+    const found: ReadonlyArray<Delivery> = yield* storage.outbox.deliveriesOf(
+      endpointId,
+      before === undefined ? { limit: page } : { before, limit: page }
+    )
     out.push(...found)
     before = found.at(-1)?.sequence
     if (found.length < page) return yield* Effect.forEach(out, ({ id }) => storage.outbox.delivery(id))

@@ -16,10 +16,11 @@ describe("seeded entropy", () => {
   })
 
   it.effect("starts again wherever the layer is provided", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const draw = Effect.map(Entropy, (entropy) => toHex(entropy.bytes(8)))
       const first = yield* Effect.provide(draw, seededEntropy(1))
       assert.strictEqual(yield* Effect.provide(draw, seededEntropy(1)), first)
       assert.notStrictEqual(yield* draw, first)
-    }))
+    })
+  )
 })

@@ -5,7 +5,8 @@ import { portableCrypto, utf8 } from "@flyball/evidence"
 import { Layer } from "effect"
 
 /**
- * One endless stream of bytes for each seed: SHA-256 of the seed and a counter. How it is cut makes no difference to what comes.
+ * One endless stream of bytes for each seed: SHA-256 of the seed and a counter. How it is cut makes no difference to
+ * what comes.
  */
 export const seededSource = (seed: number | string): EntropySource => {
   let counter = 0
@@ -26,4 +27,5 @@ export const seededSource = (seed: number | string): EntropySource => {
 }
 
 /** Replaces the process's randomness. Each build of the layer starts the stream again. */
-export const seededEntropy = (seed: number | string): Layer.Layer<never> => Layer.sync(Entropy, () => seededSource(seed))
+export const seededEntropy = (seed: number | string): Layer.Layer<never> =>
+  Layer.sync(Entropy, () => seededSource(seed))

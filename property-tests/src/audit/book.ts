@@ -14,11 +14,20 @@ export interface Vouched {
   readonly by: string
 }
 
-/** The words that a decision carries in its arguments. They stand nowhere else, so that a search over files finds a part that should be gone. */
+/**
+ * The words that a decision carries in its arguments. They stand nowhere else, so that a search over files finds a part
+ * that should be gone.
+ */
 export const wordsOf = (ref: string): string => `words of ${ref}.`
 
-/** The arguments of a decision, which follow from its reference: content that is not this was not sent. Unit of the padding: bytes. */
-export const argsOf = (ref: string, paddingBytes = 0): { readonly padding: string; readonly words: string } => ({ padding: "x".repeat(paddingBytes), words: wordsOf(ref) })
+/**
+ * The arguments of a decision, which follow from its reference: content that is not this was not sent. Unit of the
+ * padding: bytes.
+ */
+export const argsOf = (ref: string, paddingBytes = 0): { readonly padding: string; readonly words: string } => ({
+  padding: "x".repeat(paddingBytes),
+  words: wordsOf(ref)
+})
 
 /** The result that a decision is settled with. */
 export const resultOf = (ref: string): { readonly settled: string } => ({ settled: ref })
@@ -55,7 +64,8 @@ export class Book {
   landed(lines: Map<string, Landed>, ref: string, { hash, seq }: Landed): void {
     const before = lines.get(ref)
     if (before === undefined) lines.set(ref, { seq, hash })
-    else if (before.seq !== seq || before.hash !== hash) this.problems.push(`${ref} was acknowledged at ${before.seq}, then at ${seq}`)
+    else if (before.seq !== seq || before.hash !== hash)
+      this.problems.push(`${ref} was acknowledged at ${before.seq}, then at ${seq}`)
   }
 
   /** How many acts were acknowledged. */

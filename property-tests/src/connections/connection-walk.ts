@@ -1,4 +1,7 @@
-/** One governor over Postgres, one caller, one script, and lines that are cut: and everything that must hold afterwards. In real time, with real connections. */
+/**
+ * One governor over Postgres, one caller, one script, and lines that are cut: and everything that must hold afterwards.
+ * In real time, with real connections.
+ */
 import { type Governor, GovernorError, openGovernor } from "@flyball/core"
 import { layerOf, Storage, type StorageChoice, storageChoice } from "@flyball/core/storage"
 import { verifyPack } from "@flyball/evidence"
@@ -27,7 +30,10 @@ export interface ConnectionWalked {
   readonly ended: number
 }
 
-/** Walks over one database, each in a schema of its own. All of them reject with a sentence when something is not as it should be. */
+/**
+ * Walks over one database, each in a schema of its own. All of them reject with a sentence when something is not as it
+ * should be.
+ */
 export interface ConnectionWalks {
   /** Walks past these cuts. */
   readonly past: (cuts: ReadonlyArray<Cut>) => Promise<ConnectionWalked>
@@ -56,17 +62,23 @@ export const connectionWalks = async (serverUrl: string): Promise<ConnectionWalk
     const book = new Book()
     const again = { no: 0, unknown: 0 }
     const keys = dataFolder({ dir: join(folder, schema), origin: "flyball.example/connections" })
-    const choice = honest(postgresStorage({ url: proxy.url, schema, maxConnections: 3, applicationName: name }), database, schema, problems)
+    const choice = honest(
+      postgresStorage({ url: proxy.url, schema, maxConnections: 3, applicationName: name }),
+      database,
+      schema,
+      problems
+    )
     proxy.plan(cuts)
     /** Puts a question until it is answered. */
     const ask = async <A>(what: string, question: () => Promise<A>): Promise<A> => {
-      for (const end = performance.now() + WALK_MS;;) {
+      for (const end = performance.now() + WALK_MS; ;) {
         try {
           return await withinTime(what, question())
         } catch (error) {
           if (!(error instanceof GovernorError) || error.code !== "storage_unavailable") throw error
           again[error.message.includes("Nothing was written") ? "no" : "unknown"] += 1
-          if (performance.now() > end) throw new Error(`${what} is not answered any more: ${error.message}`, { cause: error })
+          if (performance.now() > end)
+            throw new Error(`${what} is not answered any more: ${error.message}`, { cause: error })
           await pause(AGAIN_MS)
         }
       }
@@ -89,7 +101,13 @@ export const connectionWalks = async (serverUrl: string): Promise<ConnectionWalk
       let ended = 0
       const hunting = (async () => {
         while (!over.signal.aborted && ended < sessions) {
-          ended += (await database.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1::text AND random() < 0.1", [name])).length
+          ended += (
+            await database.ask(
+              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1::text AND " +
+                "random() < 0.1",
+              [name]
+            )
+          ).length
         }
       })()
       try {
@@ -111,25 +129,38 @@ export const connectionWalks = async (serverUrl: string): Promise<ConnectionWalk
 
 type Ask = <A>(what: string, question: () => Promise<A>) => Promise<A>
 
-/** Registers, witnesses, settles, erases, signs, exports. Each answer is the same however often it was asked for, and the book knows it. */
+/**
+ * Registers, witnesses, settles, erases, signs, exports. Each answer is the same however often it was asked for, and
+ * the book knows it.
+ */
 const script = async (governor: Governor, ask: Ask, book: Book, turn: string): Promise<void> => {
   const { agent } = await ask("register", () => governor.agents.register({ name: "walker", org_unit: "ops" }))
-  const batches = [["a", "b", "c"], ["d"], ["a", "b", "c"], ["e", "f"]].map((names) => names.map((name) => `${turn}/${name}`))
+  const batches = [["a", "b", "c"], ["d"], ["a", "b", "c"], ["e", "f"]].map((names) =>
+    names.map((name) => `${turn}/${name}`)
+  )
   for (const refs of batches) {
     book.sending(refs)
-    const { receipts } = await ask("witness", () => governor.witness(agent.id, refs.map((client_ref) => ({ client_ref, action: "act", kind: "tool_call" as const, args: argsOf(client_ref) }))))
-    for (const { client_ref, record_hash: hash, seq } of receipts) book.landed(book.witnessed, client_ref, { seq, hash })
-    const [{ client_ref: ref, decision_id, seq }] = receipts as [typeof receipts[number]]
+    const { receipts } = await ask("witness", () =>
+      governor.witness(
+        agent.id,
+        refs.map((client_ref) => ({ client_ref, action: "act", kind: "tool_call" as const, args: argsOf(client_ref) }))
+      )
+    )
+    for (const { client_ref, record_hash: hash, seq } of receipts)
+      book.landed(book.witnessed, client_ref, { seq, hash })
+    const [{ client_ref: ref, decision_id, seq }] = receipts as [(typeof receipts)[number]]
     book.settleSent.add(ref)
     const settled = await ask("settle", () => governor.settle(decision_id, { status: "ok", result: resultOf(ref) }))
     book.landed(book.settled, ref, { seq: settled.seq, hash: settled.record_hash })
     if (!ref.endsWith("d")) continue
     book.eraseSent.add(ref)
     // An earlier try that landed makes it "erased before": that is an answer too.
-    const erased = await ask("erase", () => governor.erase({ seq, name: "args", reason: "retention" }).catch((error: unknown) => {
-      if (error instanceof GovernorError && error.code === "part_erased") return null
-      throw error
-    }))
+    const erased = await ask("erase", () =>
+      governor.erase({ seq, name: "args", reason: "retention" }).catch((error: unknown) => {
+        if (error instanceof GovernorError && error.code === "part_erased") return null
+        throw error
+      })
+    )
     book.erased.set(ref, erased === null ? null : { seq: erased.seq, hash: erased.record_hash })
   }
   await ask("sign", () => governor.checkpointNow())
@@ -139,11 +170,23 @@ const script = async (governor: Governor, ask: Ask, book: Book, turn: string): P
     return Buffer.concat(chunks)
   })
   const { verdicts } = await verifyPack(nodeCrypto, [bytes], { vkeys: [governor.chain.vkey] })
-  if (verdicts.integrity !== "ok" || verdicts.authenticity !== "signed_by_pinned_key") book.problems.push(`the pack has the verdicts ${JSON.stringify(verdicts)}`)
+  if (verdicts.integrity !== "ok" || verdicts.authenticity !== "signed_by_pinned_key")
+    book.problems.push(`the pack has the verdicts ${JSON.stringify(verdicts)}`)
 }
 
-const honest = (choice: StorageChoice, database: OpenDatabase, schema: string, problems: Array<string>): StorageChoice =>
-  storageChoice(choice.backend, Layer.effect(Storage, Effect.map(Storage, (storage) => Storage.of(honestCommits(storage, database, schema, problems)))).pipe(Layer.provide(layerOf(choice))))
+const honest = (
+  choice: StorageChoice,
+  database: OpenDatabase,
+  schema: string,
+  problems: Array<string>
+): StorageChoice =>
+  storageChoice(
+    choice.backend,
+    Layer.effect(
+      Storage,
+      Effect.map(Storage, (storage) => Storage.of(honestCommits(storage, database, schema, problems)))
+    ).pipe(Layer.provide(layerOf(choice)))
+  )
 
 /** Rejects when nothing comes. */
 const withinTime = async <A>(what: string, answer: Promise<A>): Promise<A> => {

@@ -21,18 +21,22 @@ describe("a script over Postgres", () => {
     assert.deepStrictEqual([whole.struck, whole.again], [[], { no: 0, unknown: 0 }])
   })
 
-  it("goes well on a line that is cut before a question or after its answer, sampled", { timeout: 240_000 }, async () => {
-    const kinds = new Set<string>()
-    const again = { no: 0, unknown: 0 }
-    for (const cut of cutsOf(whole.exchanges).filter((_, index) => index % ONE_IN === 0)) {
-      const walked = await walks.past([cut])
-      for (const { kind } of walked.struck) kinds.add(kind)
-      again.no += walked.again.no
-      again.unknown += walked.again.unknown
+  it(
+    "goes well on a line that is cut before a question or after its answer, sampled",
+    { timeout: 240_000 },
+    async () => {
+      const kinds = new Set<string>()
+      const again = { no: 0, unknown: 0 }
+      for (const cut of cutsOf(whole.exchanges).filter((_, index) => index % ONE_IN === 0)) {
+        const walked = await walks.past([cut])
+        for (const { kind } of walked.struck) kinds.add(kind)
+        again.no += walked.again.no
+        again.unknown += walked.again.unknown
+      }
+      assert.strictEqual(kinds.size, 2)
+      assert.isAbove(again.no + again.unknown, 0)
     }
-    assert.strictEqual(kinds.size, 2)
-    assert.isAbove(again.no + again.unknown, 0)
-  })
+  )
 
   it("goes well on a line that is cut twice, sampled", { timeout: 240_000 }, async () => {
     let struck = 0

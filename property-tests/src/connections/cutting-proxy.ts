@@ -1,7 +1,9 @@
 /**
- * A way to Postgres on which the line is cut at a chosen exchange: before the question is passed on, or when the answer is there and before it is passed on.
+ * A way to Postgres on which the line is cut at a chosen exchange: before the question is passed on, or when the answer
+ * is there and before it is passed on.
  *
- * An exchange is what the server ends with ReadyForQuery: the start of a session, a simple query, everything up to a Sync. They are counted over all
+ * An exchange is what the server ends with ReadyForQuery: the start of a session, a simple query, everything up to a
+ * Sync. They are counted over all
  * connections. Without TLS. Spec: PostgreSQL, "Frontend/Backend Protocol".
  */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
@@ -134,9 +136,10 @@ export const cuttingProxy = async (target: string): Promise<CuttingProxy> => {
     },
     exchanges: () => count,
     struck: () => struck,
-    close: () => new Promise((resolve) => {
-      for (const socket of sockets) socket.destroy()
-      server.close(() => resolve())
-    })
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy()
+        server.close(() => resolve())
+      })
   }
 }

@@ -14,12 +14,16 @@ const foundOf = async (answer: (real: StorageApi) => StorageApi["commit"]): Prom
   const database = await openDatabase(url)
   const problems: Array<string> = []
   try {
-    await Effect.runPromise(Effect.gen(function*() {
-      const real = yield* Storage
-      const storage = honestCommits({ ...real, commit: answer(real) }, database, "flyball", problems)
-      yield* Effect.ignore(storage.commit(genesis))
-      yield* Effect.ignore(storage.commit({ puts: [{ collection: "things", id: "a", expectedVersion: 0, body: {} }] }))
-    }).pipe(Effect.provide(layerOf(postgresStorage({ url })))))
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const real = yield* Storage
+        const storage = honestCommits({ ...real, commit: answer(real) }, database, "flyball", problems)
+        yield* Effect.ignore(storage.commit(genesis))
+        yield* Effect.ignore(
+          storage.commit({ puts: [{ collection: "things", id: "a", expectedVersion: 0, body: {} }] })
+        )
+      }).pipe(Effect.provide(layerOf(postgresStorage({ url }))))
+    )
     return problems
   } finally {
     await database.close()
@@ -27,11 +31,20 @@ const foundOf = async (answer: (real: StorageApi) => StorageApi["commit"]): Prom
   }
 }
 
-describe("holding \"nothing was written\" against the database", () => {
+describe('holding "nothing was written" against the database', () => {
   it("finds a commit that was written all the same, at once or late, and nothing where it is true", async () => {
     assert.lengthOf(await foundOf(({ commit }) => commit), 0)
     assert.lengthOf(await foundOf(() => () => Effect.fail(noWord)), 0)
-    assert.match((await foundOf(({ commit }) => (change) => Effect.andThen(Effect.ignore(commit(change)), Effect.fail(noWord)))).join(), /said that nothing was written/)
+    assert.match(
+      (
+        await foundOf(
+          ({ commit }) =>
+            (change) =>
+              Effect.andThen(Effect.ignore(commit(change)), Effect.fail(noWord))
+        )
+      ).join(),
+      /said that nothing was written/
+    )
     // It lands when the next one is on its way.
     let late: Effect.Effect<unknown> = Effect.void
     const found = await foundOf(({ asOf, commit }) => (change) => {

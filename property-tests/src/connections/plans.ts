@@ -8,7 +8,10 @@ const kinds: ReadonlyArray<CutKind> = ["question lost", "answer lost"]
 export const cutsOf = (exchanges: number): ReadonlyArray<Cut> =>
   Array.from({ length: exchanges }, (_, index) => kinds.map((kind): Cut => ({ exchange: index + 1, kind }))).flat()
 
-/** Pairs of cuts that the seed chose: half of them anywhere, half of them close together, where the second meets what the first left behind. */
+/**
+ * Pairs of cuts that the seed chose: half of them anywhere, half of them close together, where the second meets what
+ * the first left behind.
+ */
 export const pairsOf = (exchanges: number, count: number, seed: number): ReadonlyArray<readonly [Cut, Cut]> => {
   const pick = pickOf(seededSource(`cuts ${seed}`))
   const cut = (exchange: number): Cut => ({ exchange, kind: kinds[pick(kinds.length)]! })

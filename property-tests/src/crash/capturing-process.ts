@@ -1,8 +1,11 @@
 /**
- * A process that captures, settles, erases and signs from several callers at once until it is killed, and says what it asks for and what it is told.
+ * A process that captures, settles, erases and signs from several callers at once until it is killed, and says what it
+ * asks for and what it is told.
  *
- * Arguments: storage as JSON (`{"sqlite": file}` or `{"postgres": url}`), data folder, number of the round, acts after which it closes in order (0: never).
- * One line on standard output for each thing, written before anybody goes on: `stage NAME`, `ask ACT REF…`, `done ACT REF SEQ HASH`, `vouched SIZE ROOT`.
+ * Arguments: storage as JSON (`{"sqlite": file}` or `{"postgres": url}`), data folder, number of the round, acts after
+ * which it closes in order (0: never).
+ * One line on standard output for each thing, written before anybody goes on: `stage NAME`, `ask ACT REF…`, `done ACT
+ * REF SEQ HASH`, `vouched SIZE ROOT`.
  */
 import { writeSync } from "node:fs"
 import { setTimeout as pause } from "node:timers/promises"
@@ -37,24 +40,47 @@ const say = (line: string): void => {
   }
 }
 
-/** These keys, with a line for each checkpoint that is about to be guarded, and for each that was signed: before anybody can have seen it. */
+/**
+ * These keys, with a line for each checkpoint that is about to be guarded, and for each that was signed: before anybody
+ * can have seen it.
+ */
 const telling = (keys: KeysChoice): KeysChoice =>
-  keysChoice(keys.keysKind, Layer.mergeAll(
-    Layer.effect(Guard, Effect.map(Guard, (guard) => Guard.of({
-      ...guard,
-      advance: (from, to) => Effect.suspend(() => {
-        say("stage signing")
-        return Effect.tap(guard.advance(from, to), (moved) => Effect.sync(() => moved ? say(`vouched ${to.size} ${to.rootHex}`) : undefined))
-      })
-    }))),
-    Layer.effect(Signer, Effect.map(Signer, (signer) => Signer.of({
-      ...signer,
-      sign: (message) => Effect.tap(signer.sign(message), () => Effect.sync(() => {
-        const read = parseCheckpoint(fromUtf8(message) ?? "")
-        if (read.ok && read.checkpoint.origin === ORIGIN) say(`vouched ${read.checkpoint.size} ${toHex(read.checkpoint.root)}`)
-      }))
-    })))
-  ).pipe(Layer.provide(keysLayerOf(keys))))
+  keysChoice(
+    keys.keysKind,
+    Layer.mergeAll(
+      Layer.effect(
+        Guard,
+        Effect.map(Guard, (guard) =>
+          Guard.of({
+            ...guard,
+            advance: (from, to) =>
+              Effect.suspend(() => {
+                say("stage signing")
+                return Effect.tap(guard.advance(from, to), (moved) =>
+                  Effect.sync(() => (moved ? say(`vouched ${to.size} ${to.rootHex}`) : undefined))
+                )
+              })
+          })
+        )
+      ),
+      Layer.effect(
+        Signer,
+        Effect.map(Signer, (signer) =>
+          Signer.of({
+            ...signer,
+            sign: (message) =>
+              Effect.tap(signer.sign(message), () =>
+                Effect.sync(() => {
+                  const read = parseCheckpoint(fromUtf8(message) ?? "")
+                  if (read.ok && read.checkpoint.origin === ORIGIN)
+                    say(`vouched ${read.checkpoint.size} ${toHex(read.checkpoint.root)}`)
+                })
+              )
+          })
+        )
+      )
+    ).pipe(Layer.provide(keysLayerOf(keys)))
+  )
 
 const main = async (at: StoreAt, dir: string, round: number, closeAfter: number): Promise<void> => {
   say("stage opening")
@@ -70,7 +96,15 @@ const main = async (at: StoreAt, dir: string, round: number, closeAfter: number)
     for (let index = 0; goesOn(); index++) {
       const refs = Array.from({ length: 1 + (index % 3) }, (_, item) => `r${round}/c${number}/${index}/${item}`)
       say(`ask witness ${refs.join(" ")}`)
-      const { receipts } = await governor.witness(agent.id, refs.map((client_ref) => ({ client_ref, action: "refund", kind: "tool_call" as const, args: argsOf(client_ref) })))
+      const { receipts } = await governor.witness(
+        agent.id,
+        refs.map((client_ref) => ({
+          client_ref,
+          action: "refund",
+          kind: "tool_call" as const,
+          args: argsOf(client_ref)
+        }))
+      )
       for (const receipt of receipts) done(`witness ${receipt.client_ref} ${receipt.seq} ${receipt.record_hash}`)
       const [first] = receipts
       const ref = first!.client_ref
@@ -86,7 +120,10 @@ const main = async (at: StoreAt, dir: string, round: number, closeAfter: number)
       }
     }
   }
-  /** Signs whenever there is something new. A caller of its own: after a kill it waits for the dead process's lease, and the others need not. */
+  /**
+   * Signs whenever there is something new. A caller of its own: after a kill it waits for the dead process's lease, and
+   * the others need not.
+   */
   const signer = async (): Promise<void> => {
     for (let signed = -1; goesOn();) {
       if (signed < acts) {

@@ -1,4 +1,7 @@
-/** 8 SIGKILLs each on SQLite and Postgres, anywhere from the start of a process to its end, during concurrent capture, settlement, erasure and checkpoints. */
+/**
+ * 8 SIGKILLs each on SQLite and Postgres, anywhere from the start of a process to its end, during concurrent capture,
+ * settlement, erasure and checkpoints.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,14 +17,24 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("SIGKILL during concurrent capture", () => {
   it("loses and doubles nothing on SQLite", { timeout: 600_000 }, async () => {
-    const { acknowledged, stages } = await killRounds({ sqlite: join(folder, "crash.db") }, join(folder, "sqlite-keys"), KILLS, SEED)
+    const { acknowledged, stages } = await killRounds(
+      { sqlite: join(folder, "crash.db") },
+      join(folder, "sqlite-keys"),
+      KILLS,
+      SEED
+    )
     assert.isAbove(acknowledged, KILLS)
     assert.isAbove(stages.size, 2)
   })
   it("loses and doubles nothing on Postgres", { timeout: 600_000 }, async () => {
     const database = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
     try {
-      const { acknowledged, stages } = await killRounds({ postgres: database.url }, join(folder, "postgres-keys"), KILLS, SEED)
+      const { acknowledged, stages } = await killRounds(
+        { postgres: database.url },
+        join(folder, "postgres-keys"),
+        KILLS,
+        SEED
+      )
       assert.isAbove(acknowledged, KILLS)
       assert.isAbove(stages.size, 2)
     } finally {

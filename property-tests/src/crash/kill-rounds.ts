@@ -45,7 +45,10 @@ const momentOf = (pick: Pick): Moment => {
   }
 }
 
-/** Kills until `kills` processes have died on one store, and audits it after each; a full pack is verified after the last. */
+/**
+ * Kills until `kills` processes have died on one store, and audits it after each; a full pack is verified after the
+ * last.
+ */
 export const killRounds = async (at: StoreAt, dir: string, kills: number, seed: number): Promise<Killed> => {
   const pick = pickOf(seededSource(`kills ${seed}`))
   const book = new Book()
@@ -60,18 +63,39 @@ export const killRounds = async (at: StoreAt, dir: string, kills: number, seed: 
       stages.set(ended.stage, (stages.get(ended.stage) ?? 0) + 1)
     }
     const where = `round ${round}, killed ${JSON.stringify(moment)} in stage ${ended.stage}, seed ${seed}`
-    if ("sqlite" in at) await Effect.runPromise(Effect.scoped(Effect.andThen(Layer.build(layerOf(storageAt(at))), Effect.sync(() => assertGone(at.sqlite, book, `${where}, opened again`)))))
-    found = await audit(book, { storage: storageAt(at), keys: dataFolder({ dir, origin: ORIGIN }), where, pack: killed === kills })
+    if ("sqlite" in at)
+      await Effect.runPromise(
+        Effect.scoped(
+          Effect.andThen(
+            Layer.build(layerOf(storageAt(at))),
+            Effect.sync(() => assertGone(at.sqlite, book, `${where}, opened again`))
+          )
+        )
+      )
+    found = await audit(book, {
+      storage: storageAt(at),
+      keys: dataFolder({ dir, origin: ORIGIN }),
+      where,
+      pack: killed === kills
+    })
     if ("sqlite" in at) assertGone(at.sqlite, book, where)
   }
   return { kills: killed, acknowledged: book.acknowledged, stages, ...found }
 }
 
-/** What was acknowledged as erased is in no file of the store any more, as soon as somebody has opened it again, and after it was closed in order. */
+/**
+ * What was acknowledged as erased is in no file of the store any more, as soon as somebody has opened it again, and
+ * after it was closed in order.
+ */
 const assertGone = (file: string, book: Book, where: string): void => {
   for (const one of [file, `${file}-wal`]) {
     if (!existsSync(one)) continue
-    const said = new Set(readFileSync(one).toString("latin1").match(/words of [^"]{1,40}?\./g))
-    for (const ref of book.erased.keys()) assert.ok(!said.has(wordsOf(ref)), `${where}: ${ref} was acknowledged as erased, and its words are in ${one}`)
+    const said = new Set(
+      readFileSync(one)
+        .toString("latin1")
+        .match(/words of [^"]{1,40}?\./g)
+    )
+    for (const ref of book.erased.keys())
+      assert.ok(!said.has(wordsOf(ref)), `${where}: ${ref} was acknowledged as erased, and its words are in ${one}`)
   }
 }

@@ -30,7 +30,9 @@ const CLOSE_AFTER = 60
 export const liveUntil = (at: StoreAt, dir: string, round: number, moment: Moment, book: Book): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const closeAfter = moment.after === "closing" ? CLOSE_AFTER : 0
-    const child = spawn(process.execPath, [program, JSON.stringify(at), dir, String(round), String(closeAfter)], { stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(process.execPath, [program, JSON.stringify(at), dir, String(round), String(closeAfter)], {
+      stdio: ["ignore", "pipe", "pipe"]
+    })
     let [stage, seen, text, stderr] = ["start", 0, "", ""]
     const count = (what: string): void => {
       if (what === moment.after && ++seen === moment.count) killAfter(child, moment.delayUs)
@@ -46,7 +48,8 @@ export const liveUntil = (at: StoreAt, dir: string, round: number, moment: Momen
         if (tag === "stage") stage = what!
         else if (tag === "ask") ask(book, what!, rest)
         else if (tag === "done") done(book, what!, rest)
-        else if (tag === "vouched") book.vouched.push({ size: Number(what), rootHex: rest[0]!, by: `the process of round ${round}` })
+        else if (tag === "vouched")
+          book.vouched.push({ size: Number(what), rootHex: rest[0]!, by: `the process of round ${round}` })
         count(tag === "stage" ? what! : tag!)
       }
     })
@@ -54,7 +57,10 @@ export const liveUntil = (at: StoreAt, dir: string, round: number, moment: Momen
     child.on("close", (status, signal) => {
       if (signal === "SIGKILL") resolve({ killed: true, stage })
       else if (status === 0 && stage === "closed") resolve({ killed: false, stage })
-      else reject(new Error(`the process of round ${round} ended by itself with ${status ?? signal}: ${stderr.slice(-2_000)}`))
+      else
+        reject(
+          new Error(`the process of round ${round} ended by itself with ${status ?? signal}: ${stderr.slice(-2_000)}`)
+        )
     })
   })
 

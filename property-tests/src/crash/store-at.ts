@@ -6,4 +6,5 @@ import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 export type StoreAt = { readonly sqlite: string } | { readonly postgres: string }
 
 /** The storage choice of a place. */
-export const storageAt = (at: StoreAt): StorageChoice => "sqlite" in at ? sqliteStorage({ file: at.sqlite }) : postgresStorage({ url: at.postgres })
+export const storageAt = (at: StoreAt): StorageChoice =>
+  "sqlite" in at ? sqliteStorage({ file: at.sqlite }) : postgresStorage({ url: at.postgres })

@@ -1,4 +1,7 @@
-/** A real server on a disk that fills up: it refuses with 503 or stops signing, loses nothing, and goes on by itself when there is space. */
+/**
+ * A real server on a disk that fills up: it refuses with 503 or stops signing, loses nothing, and goes on by itself
+ * when there is space.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,4 +1,7 @@
-/** A real server whose disk fills up while callers write, twice, and gets its space back: refused honestly, nothing lost, goes on by itself. */
+/**
+ * A real server whose disk fills up while callers write, twice, and gets its space back: refused honestly, nothing
+ * lost, goes on by itself.
+ */
 import assert from "node:assert/strict"
 import { setTimeout as pause } from "node:timers/promises"
 import { pickOf, seededSource } from "@flyball/testkit"
@@ -15,7 +18,10 @@ const ACTS = 60
 const PADDING_BYTES = 8_192
 /** Room that is left for the disk to fill up in the middle of work. Unit: bytes. */
 export const ROOM_BYTES = 2 * 1024 * 1024
-/** Lines of the log that may say that something is wrong: once a minute for each fault and its words, and the checkpointer's every ten seconds. */
+/**
+ * Lines of the log that may say that something is wrong: once a minute for each fault and its words, and the
+ * checkpointer's every ten seconds.
+ */
 export const MOST_COMPLAINTS = 12
 /** How long anything may take on a busy machine. Unit: milliseconds. */
 const PATIENCE_MS = 90_000
@@ -56,10 +62,15 @@ class Witnesses {
   /** A question was refused: half of the decisions are left for good, to see that they are not there afterwards. */
   refused(answer: Answer, what: string): boolean {
     const { body, retryAfter, status } = answer
-    const expected = status === 503 && body["code"] === "storage_unavailable" && typeof body["detail"] === "string" && Object.keys(body).length === 2 && retryAfter === "1"
+    const expected =
+      status === 503 &&
+      body["code"] === "storage_unavailable" &&
+      typeof body["detail"] === "string" &&
+      Object.keys(body).length === 2 &&
+      retryAfter === "1"
     if (!expected) this.book.problems.push(`${what} was answered with ${status} ${JSON.stringify(body)}`)
     this.refusals.push(answer)
-    const tries = [...this.#tries.get(what) ?? [], answer.requestId]
+    const tries = [...(this.#tries.get(what) ?? []), answer.requestId]
     this.#tries.set(what, tries)
     const [act, ...refs] = what.split(" ")
     if (act !== "witness" || refs.some((ref) => this.book.witnessed.has(ref)) || this.#pick(2) === 0) return true
@@ -69,8 +80,14 @@ class Witnesses {
 
   /** Left decisions of which the log says at every try that nothing was written. */
   settleRefused(server: ServerProcess): void {
-    const said = new Map(server.log().filter(({ status }) => status === 503).map((line) => [line["requestId"], String(line["problem"])]))
-    for (const [ref, tries] of this.left) if (tries.every((id) => said.get(id)?.includes("Nothing was written."))) this.book.refused.add(ref)
+    const said = new Map(
+      server
+        .log()
+        .filter(({ status }) => status === 503)
+        .map((line) => [line["requestId"], String(line["problem"])])
+    )
+    for (const [ref, tries] of this.left)
+      if (tries.every((id) => said.get(id)?.includes("Nothing was written."))) this.book.refused.add(ref)
   }
 }
 
@@ -83,7 +100,10 @@ interface Running {
 }
 
 /** Starts a server and four callers, lets `act` try something with them, stops all in order, and answers the book. */
-const running = async ({ dataDir, prefix, seed, variables }: FullDiskWorld, act: (running: Running) => Promise<void>): Promise<FullDisk> => {
+const running = async (
+  { dataDir, prefix, seed, variables }: FullDiskWorld,
+  act: (running: Running) => Promise<void>
+): Promise<FullDisk> => {
   const settings = { FLYBALL_DATA_DIR: dataDir, ...variables }
   const server = await startServer(settings, prefix)
   const witnesses = new Witnesses(seed)
@@ -107,7 +127,11 @@ const running = async ({ dataDir, prefix, seed, variables }: FullDiskWorld, act:
     const { err, status } = await server.stop("SIGTERM")
     assert.equal(status, 0, err.slice(-2_000))
     witnesses.settleRefused(server)
-    return { book: witnesses.book, refusals: witnesses.refusals.length, complaints: server.log().filter(({ level }) => level !== "info").length }
+    return {
+      book: witnesses.book,
+      refusals: witnesses.refusals.length,
+      complaints: server.log().filter(({ level }) => level !== "info").length
+    }
   } finally {
     goesOn = false
     await server.stop("SIGKILL")
@@ -117,28 +141,43 @@ const running = async ({ dataDir, prefix, seed, variables }: FullDiskWorld, act:
 const health = (server: ServerProcess): Promise<Answer | null> => askOnce(server.url, "", "GET", "/healthz")
 
 /** Fills the disk of the store, once for each of `rooms`. */
-export const fullStore = ({ rooms, ...world }: FullDiskWorld & { readonly rooms: ReadonlyArray<number> }): Promise<FullDisk> =>
+export const fullStore = ({
+  rooms,
+  ...world
+}: FullDiskWorld & { readonly rooms: ReadonlyArray<number> }): Promise<FullDisk> =>
   running(world, async ({ agentId, callers, server, witnesses: { book, refusals } }) => {
     for (const leaveBytes of rooms) {
       await until(() => server.runs() && book.acknowledged > 20, "nothing is acknowledged")
       const before = refusals.length
       await world.take(server.pid, leaveBytes)
       await until(() => refusals.length >= before + REFUSALS, "the disk is full, and nothing is refused")
-      await until(async () => (await health(server))?.status === 503, "/healthz does not say that nothing can be written")
-      for (const path of ["/status", "/api/v1/chain/head", "/api/v1/chain/verify", `/api/v1/agents/${agentId}/decisions`]) {
+      await until(
+        async () => (await health(server))?.status === 503,
+        "/healthz does not say that nothing can be written"
+      )
+      for (const path of [
+        "/status",
+        "/api/v1/chain/head",
+        "/api/v1/chain/verify",
+        `/api/v1/agents/${agentId}/decisions`
+      ]) {
         const read = await askOnce(server.url, callers.token, "GET", path)
         assert.equal(read?.status, 200, `GET ${path} on a full disk: ${JSON.stringify(read)}`)
       }
       await world.giveBack(server.pid)
       await goesOn({ book, callers, server })
-      await until(async () => (await health(server))?.status === 200, "/healthz does not take notice that writing works again")
+      await until(
+        async () => (await health(server))?.status === 200,
+        "/healthz does not take notice that writing works again"
+      )
     }
   })
 
 /** Fills the disk of key and guard while the store has all the room it wants: records go on, and nothing is signed. */
 export const fullDataFolder = (world: FullDiskWorld): Promise<FullDisk> =>
   running(world, async ({ callers, server, witnesses: { book, refusals } }) => {
-    const complaints = (): number => server.log().filter(({ message }) => message.startsWith("No checkpoint could be made")).length
+    const complaints = (): number =>
+      server.log().filter(({ message }) => message.startsWith("No checkpoint could be made")).length
     await until(async () => ((await signedSize(server.url, callers.token))?.signed ?? 0) > 0, "nothing was signed")
     await world.take(server.pid, 0)
     await until(() => complaints() > 0, "the guard's disk is full, and nobody says so")
@@ -156,17 +195,28 @@ export const fullDataFolder = (world: FullDiskWorld): Promise<FullDisk> =>
   })
 
 /** The same process goes on without help: acts are acknowledged again, and all of them are signed for. */
-const goesOn = async ({ book, callers, server }: { readonly book: Book; readonly callers: Callers; readonly server: ServerProcess }): Promise<void> => {
+const goesOn = async ({
+  book,
+  callers,
+  server
+}: {
+  readonly book: Book
+  readonly callers: Callers
+  readonly server: ServerProcess
+}): Promise<void> => {
   const acknowledged = book.acknowledged
   await until(() => book.acknowledged >= acknowledged + ACTS, "there is space again, and nothing is acknowledged")
   const wanted = (await signedSize(server.url, callers.token))!.size
-  await until(async () => ((await signedSize(server.url, callers.token))?.signed ?? 0) >= wanted, "there is space again, and nothing is signed")
+  await until(
+    async () => ((await signedSize(server.url, callers.token))?.signed ?? 0) >= wanted,
+    "there is space again, and nothing is signed"
+  )
   assert.ok(server.runs())
 }
 
 /** Waits for a fact. */
 const until = async (fact: () => boolean | Promise<boolean>, otherwise: string): Promise<void> => {
-  for (const end = performance.now() + PATIENCE_MS; !await fact();) {
+  for (const end = performance.now() + PATIENCE_MS; !(await fact());) {
     if (performance.now() > end) assert.fail(`${PATIENCE_MS / 1_000} s later: ${otherwise}`)
     await pause(25)
   }

@@ -21,14 +21,19 @@ export interface Space {
   readonly close: () => Promise<void>
 }
 
-/** Room on a small disk while it is not full: more than a quick server writes between two times that it is. It costs only what is written. Unit: bytes. */
+/**
+ * Room on a small disk while it is not full: more than a quick server writes between two times that it is. It costs
+ * only what is written. Unit: bytes.
+ */
 const DISK_BYTES = 256 * 1024 * 1024
 
 /** A small disk. Only where `canHaveSmallDisk` says so. */
 export const diskSpace = async (folder: string): Promise<Space> => {
   const disk = await smallDisk(folder, DISK_BYTES)
   return {
-    how: "small disk", folder, prefix: disk.prefix,
+    how: "small disk",
+    folder,
+    prefix: disk.prefix,
     take: (_, leaveBytes) => disk.fill(leaveBytes),
     giveBack: disk.giveBack,
     settled: (target) => {
@@ -41,7 +46,8 @@ export const diskSpace = async (folder: string): Promise<Space> => {
 }
 
 /**
- * A limit to the size of the server's files, which works everywhere on Linux: the system then says EFBIG instead of ENOSPC.
+ * A limit to the size of the server's files, which works everywhere on Linux: the system then says EFBIG instead of
+ * ENOSPC.
  *
  * With room to leave, files may still grow to that size.
  */
@@ -52,7 +58,9 @@ export const limitSpace = (folder: string): Space => {
     if (status !== 0) throw new Error(`prlimit: ${stderr}`)
   }
   return {
-    how: "file size limit", folder, prefix: [],
+    how: "file size limit",
+    folder,
+    prefix: [],
     take: (pid, leaveBytes) => limit(pid, String(Math.max(4_096, leaveBytes))),
     giveBack: (pid) => limit(pid, "unlimited"),
     settled: () => folder,
@@ -61,21 +69,36 @@ export const limitSpace = (folder: string): Space => {
 }
 
 /** Starts a Postgres that sees a small disk; the folder is one there for the tables of a database. */
-export const postgresOn = async ({ folder, prefix }: Space): Promise<{ readonly url: string; readonly tables: string; readonly stop: () => Promise<void> }> => {
+export const postgresOn = async ({
+  folder,
+  prefix
+}: Space): Promise<{ readonly url: string; readonly tables: string; readonly stop: () => Promise<void> }> => {
   const tables = `${folder}/tables`
-  // As root Postgres runs as nobody. In a user namespace we are root by name only, and Postgres refuses that name: one more namespace gives it another.
-  const own = process.getuid?.() === 0 ? { prefix, made: `mkdir "${tables}" && chown 65534:65534 "${tables}"` } : { prefix: [...prefix, "unshare", "--user", "--map-user=1000"], made: `mkdir "${tables}"` }
+  // As root Postgres runs as nobody. In a user namespace we are root by name only, and Postgres refuses that name: one
+  // more namespace gives it another.
+  const own =
+    process.getuid?.() === 0
+      ? { prefix, made: `mkdir "${tables}" && chown 65534:65534 "${tables}"` }
+      : { prefix: [...prefix, "unshare", "--user", "--map-user=1000"], made: `mkdir "${tables}"` }
   const made = spawnSync(prefix[0]!, [...prefix.slice(1), "sh", "-c", own.made], { encoding: "utf8" })
   if (made.status !== 0) throw new Error(made.stderr)
-  const child = spawn(own.prefix[0]!, [...own.prefix.slice(1), process.execPath, fileURLToPath(new URL("./postgres-process.ts", import.meta.url))], {
-    env: { ...process.env, FLYBALL_TEST_PG_URL: "" }, stdio: ["pipe", "pipe", "inherit"]
-  })
+  const child = spawn(
+    own.prefix[0]!,
+    [...own.prefix.slice(1), process.execPath, fileURLToPath(new URL("./postgres-process.ts", import.meta.url))],
+    {
+      env: { ...process.env, FLYBALL_TEST_PG_URL: "" },
+      stdio: ["pipe", "pipe", "inherit"]
+    }
+  )
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
   const url = await new Promise<string>((resolve, reject) => {
-    createInterface(child.stdout).once("line", resolve).once("close", () => reject(new Error("Postgres did not start beside the small disk.")))
+    createInterface(child.stdout)
+      .once("line", resolve)
+      .once("close", () => reject(new Error("Postgres did not start beside the small disk.")))
   })
   return {
-    url, tables,
+    url,
+    tables,
     stop: () => {
       child.stdin.end()
       return ended

@@ -1,4 +1,7 @@
-/** Exact analysis against the definition, every point of the domain listed. 150 envelopes and pairs in `npm test`; `FLYBALL_ANALYSIS_RUNS=1000` asks for a thousand. */
+/**
+ * Exact analysis against the definition, every point of the domain listed. 150 envelopes and pairs in `npm test`;
+ * `FLYBALL_ANALYSIS_RUNS=1000` asks for a thousand.
+ */
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { diff } from "../../../packages/envelope/src/analysis/diff.ts"
@@ -8,12 +11,24 @@ import { commonAxes } from "../../../packages/envelope/src/analysis/common-axes.
 import { verdictAt } from "../../../packages/envelope/src/analysis/verdict-at.ts"
 import { type Compiled, outcomes } from "../../../packages/envelope/src/language/compiled.ts"
 import { runTable, severityOf, tableOf } from "../../../packages/envelope/src/compile/table.ts"
-import { bruteInputs, brutePoint, type BrutePoint, bruteVerdict, everyPoint, gravity, ruleHolds } from "./analysis-brute.ts"
+import {
+  bruteInputs,
+  brutePoint,
+  type BrutePoint,
+  bruteVerdict,
+  everyPoint,
+  gravity,
+  ruleHolds
+} from "./analysis-brute.ts"
 import { anEnvelope, twoEnvelopes } from "./analysis-envelopes.ts"
 
 const numRuns = Number(process.env["FLYBALL_ANALYSIS_RUNS"] ?? 150)
 
-const found = (findings: ReadonlyArray<LintFinding>, code: string): ReadonlyArray<string> => findings.filter((one) => one.code === code).map(({ rules }) => rules[0]!).sort()
+const found = (findings: ReadonlyArray<LintFinding>, code: string): ReadonlyArray<string> =>
+  findings
+    .filter((one) => one.code === code)
+    .map(({ rules }) => rules[0]!)
+    .sort()
 
 interface Truth {
   readonly points: ReadonlyArray<BrutePoint>
@@ -30,11 +45,20 @@ const truthOf = (compiled: Compiled): Truth => {
   const mine = compiled.rules.flatMap((rule, index) => (rule.layer === own ? [index] : []))
   const empty = mine.filter((rule) => compiled.rules[rule]!.boxes.length === 0)
   const alive = mine.filter((rule) => !empty.includes(rule))
-  const needless = alive.filter((rule) => points.every((point, at) => bruteVerdict(compiled, point, rule).outcome === verdicts[at]!.outcome))
+  const needless = alive.filter((rule) =>
+    points.every((point, at) => bruteVerdict(compiled, point, rule).outcome === verdicts[at]!.outcome)
+  )
   const dead = needless.filter((rule) => verdicts.every((verdict) => verdict.rule !== rule))
   const redundant = needless.filter((rule) => !dead.includes(rule))
-  const ids = (rules: ReadonlyArray<number>): ReadonlyArray<string> => rules.map((rule) => compiled.rules[rule]!.id).sort()
-  return { points, dead: ids(dead), empty: ids(empty), redundant: ids(redundant), uncovered: points.filter((_, at) => verdicts[at]!.silent === own) }
+  const ids = (rules: ReadonlyArray<number>): ReadonlyArray<string> =>
+    rules.map((rule) => compiled.rules[rule]!.id).sort()
+  return {
+    points,
+    dead: ids(dead),
+    empty: ids(empty),
+    redundant: ids(redundant),
+    uncovered: points.filter((_, at) => verdicts[at]!.silent === own)
+  }
 }
 
 /** Pairs of neighbouring tiers at which more trust means less leave, by what decides at the upper one. */
@@ -45,82 +69,112 @@ const tierFaults = (compiled: Compiled): ReadonlySet<string> => {
   for (const point of everyPoint(compiled.axes)) {
     if (point[tier] === compiled.axes[tier]!.max) continue
     const above = bruteVerdict(compiled, point.with(tier, point[tier]! + 1))
-    if (gravity(above.outcome) > gravity(bruteVerdict(compiled, point).outcome)) faults.add(above.rule === null ? "default" : compiled.rules[above.rule]!.id)
+    if (gravity(above.outcome) > gravity(bruteVerdict(compiled, point).outcome))
+      faults.add(above.rule === null ? "default" : compiled.rules[above.rule]!.id)
   }
   return faults
 }
 
 describe("three readings of one definition", () => {
   it("agree at every point: this file's, the analysis' and the evaluator's", { timeout: 600_000 }, () => {
-    fc.assert(fc.property(anEnvelope, (compiled) => {
-      const table = tableOf(compiled)
-      for (const point of everyPoint(compiled.axes)) {
-        const naive = bruteVerdict(compiled, point)
-        const ours = verdictAt(compiled, point)
-        const verdict = runTable(table, Float64Array.from(point), [])
-        assert.deepEqual([ours.outcome, ours.kind === "rule" ? ours.rule : null], [naive.outcome, naive.rule])
-        assert.deepEqual([outcomes[severityOf(table, verdict)], verdict >= 0 ? verdict : null], [naive.outcome, naive.rule])
-      }
-    }), { numRuns })
+    fc.assert(
+      fc.property(anEnvelope, (compiled) => {
+        const table = tableOf(compiled)
+        for (const point of everyPoint(compiled.axes)) {
+          const naive = bruteVerdict(compiled, point)
+          const ours = verdictAt(compiled, point)
+          const verdict = runTable(table, Float64Array.from(point), [])
+          assert.deepEqual([ours.outcome, ours.kind === "rule" ? ours.rule : null], [naive.outcome, naive.rule])
+          assert.deepEqual(
+            [outcomes[severityOf(table, verdict)], verdict >= 0 ? verdict : null],
+            [naive.outcome, naive.rule]
+          )
+        }
+      }),
+      { numRuns }
+    )
   })
 })
 
 describe("lint", () => {
   it("finds what listing every point finds, no more and no less", { timeout: 600_000 }, () => {
-    fc.assert(fc.property(anEnvelope, (compiled) => {
-      const truth = truthOf(compiled)
-      const report = lint(compiled)
-      assert.isTrue(report.complete)
-      assert.deepEqual(found(report.findings, "E101"), [...truth.empty])
-      assert.deepEqual([...found(report.findings, "E102"), ...found(report.findings, "E107")].sort(), [...truth.dead])
-      assert.deepEqual(found(report.findings, "W202"), [...truth.redundant])
-      const uncovered = report.findings.find(({ code }) => code === "W201")
-      assert.equal(uncovered?.volume ?? "0", String(truth.uncovered.length))
-      assert.equal(report.domain, String(truth.points.length))
-      const faults = tierFaults(compiled)
-      const reported = report.findings.filter(({ code }) => code === "E104")
-      assert.equal(reported.length > 0, faults.size > 0, `tier faults: ${[...faults].join()}`)
-      for (const { rules } of reported) assert.isTrue(faults.has(rules[0] ?? "default"))
-    }), { numRuns })
+    fc.assert(
+      fc.property(anEnvelope, (compiled) => {
+        const truth = truthOf(compiled)
+        const report = lint(compiled)
+        assert.isTrue(report.complete)
+        assert.deepEqual(found(report.findings, "E101"), [...truth.empty])
+        assert.deepEqual([...found(report.findings, "E102"), ...found(report.findings, "E107")].sort(), [...truth.dead])
+        assert.deepEqual(found(report.findings, "W202"), [...truth.redundant])
+        const uncovered = report.findings.find(({ code }) => code === "W201")
+        assert.equal(uncovered?.volume ?? "0", String(truth.uncovered.length))
+        assert.equal(report.domain, String(truth.points.length))
+        const faults = tierFaults(compiled)
+        const reported = report.findings.filter(({ code }) => code === "E104")
+        assert.equal(reported.length > 0, faults.size > 0, `tier faults: ${[...faults].join()}`)
+        for (const { rules } of reported) assert.isTrue(faults.has(rules[0] ?? "default"))
+      }),
+      { numRuns }
+    )
   })
 
   it("gives examples that show what they claim", { timeout: 600_000 }, () => {
-    fc.assert(fc.property(anEnvelope, (compiled) => {
-      const own = compiled.otherwise.length - 1
-      const place = (id: string): number => compiled.rules.findIndex((rule) => rule.id === id)
-      for (const { code, example, rules } of lint(compiled).findings) {
-        if (example === null) continue
-        const point = brutePoint(compiled.axes, example)
-        assert.isNotNull(point, `${code}: the example is no input of the envelope`)
-        if (point === null) continue
-        const verdict = bruteVerdict(compiled, point)
-        if (code === "W201") assert.equal(verdict.silent, own)
-        if (code === "W203") assert.isTrue(ruleHolds(compiled, place(rules[0]!), point) && ruleHolds(compiled, place(rules[1]!), point))
-        if (code === "E104") {
-          const tier = compiled.axes.findIndex(({ name }) => name === "tier")
-          assert.isAbove(gravity(verdict.outcome), gravity(bruteVerdict(compiled, point.with(tier, point[tier]! - 1)).outcome))
+    fc.assert(
+      fc.property(anEnvelope, (compiled) => {
+        const own = compiled.otherwise.length - 1
+        const place = (id: string): number => compiled.rules.findIndex((rule) => rule.id === id)
+        for (const { code, example, rules } of lint(compiled).findings) {
+          if (example === null) continue
+          const point = brutePoint(compiled.axes, example)
+          assert.isNotNull(point, `${code}: the example is no input of the envelope`)
+          if (point === null) continue
+          const verdict = bruteVerdict(compiled, point)
+          if (code === "W201") assert.equal(verdict.silent, own)
+          if (code === "W203")
+            assert.isTrue(ruleHolds(compiled, place(rules[0]!), point) && ruleHolds(compiled, place(rules[1]!), point))
+          if (code === "E104") {
+            const tier = compiled.axes.findIndex(({ name }) => name === "tier")
+            assert.isAbove(
+              gravity(verdict.outcome),
+              gravity(bruteVerdict(compiled, point.with(tier, point[tier]! - 1)).outcome)
+            )
+          }
         }
-      }
-    }), { numRuns })
+      }),
+      { numRuns }
+    )
   })
 
   it("claims no more than it proved when its budget is small", { timeout: 600_000 }, () => {
-    fc.assert(fc.property(anEnvelope, fc.integer({ min: 0, max: 12 }), fc.oneof(fc.nat(60), fc.nat(2_000)), (compiled, budget, searchBudget) => {
-      const truth = truthOf(compiled)
-      const { complete, findings, open, proved } = lint(compiled, {}, { budget, searchBudget })
-      assert.equal(findings.some(({ code }) => code === "E110"), !complete)
-      assert.equal(complete, open.length === 0)
-      const subset = (some: ReadonlyArray<string>, all: ReadonlyArray<string>): boolean => some.every((one) => all.includes(one))
-      const dead = [...found(findings, "E102"), ...found(findings, "E107")].sort()
-      assert.isTrue(subset(dead, truth.dead))
-      assert.isTrue(subset(found(findings, "W202"), [...truth.redundant, ...truth.dead]))
-      if (proved.includes("E102") && proved.includes("E107")) assert.deepEqual(dead, [...truth.dead])
-      if (proved.includes("W202") && proved.includes("E102")) assert.deepEqual(found(findings, "W202"), [...truth.redundant])
-      const uncovered = findings.find(({ code }) => code === "W201")
-      if (uncovered !== undefined) assert.isAbove(truth.uncovered.length, 0)
-      else if (proved.includes("W201")) assert.equal(truth.uncovered.length, 0)
-      if (proved.includes("E104")) assert.equal(found(findings, "E104").length > 0, tierFaults(compiled).size > 0)
-    }), { numRuns })
+    fc.assert(
+      fc.property(
+        anEnvelope,
+        fc.integer({ min: 0, max: 12 }),
+        fc.oneof(fc.nat(60), fc.nat(2_000)),
+        (compiled, budget, searchBudget) => {
+          const truth = truthOf(compiled)
+          const { complete, findings, open, proved } = lint(compiled, {}, { budget, searchBudget })
+          assert.equal(
+            findings.some(({ code }) => code === "E110"),
+            !complete
+          )
+          assert.equal(complete, open.length === 0)
+          const subset = (some: ReadonlyArray<string>, all: ReadonlyArray<string>): boolean =>
+            some.every((one) => all.includes(one))
+          const dead = [...found(findings, "E102"), ...found(findings, "E107")].sort()
+          assert.isTrue(subset(dead, truth.dead))
+          assert.isTrue(subset(found(findings, "W202"), [...truth.redundant, ...truth.dead]))
+          if (proved.includes("E102") && proved.includes("E107")) assert.deepEqual(dead, [...truth.dead])
+          if (proved.includes("W202") && proved.includes("E102"))
+            assert.deepEqual(found(findings, "W202"), [...truth.redundant])
+          const uncovered = findings.find(({ code }) => code === "W201")
+          if (uncovered !== undefined) assert.isAbove(truth.uncovered.length, 0)
+          else if (proved.includes("W201")) assert.equal(truth.uncovered.length, 0)
+          if (proved.includes("E104")) assert.equal(found(findings, "E104").length > 0, tierFaults(compiled).size > 0)
+        }
+      ),
+      { numRuns }
+    )
   })
 })
 
@@ -149,25 +203,48 @@ const changeOf = (transitions: ReadonlyMap<string, number>): string => {
 }
 
 describe("diff", () => {
-  it("lists the transitions that listing every point gives, with their volumes and examples", { timeout: 600_000 }, () => {
-    fc.assert(fc.property(twoEnvelopes, ([from, to]) => {
-      const truth = transitionsOf(from, to)
-      const report = diff(from, to)
-      assert.deepEqual(new Map(report.transitions.map((one) => [`${one.from} ${one.to}`, one.volume])), new Map([...truth].map(([key, count]) => [key, String(count)])))
-      assert.equal(report.change, changeOf(truth))
-      for (const { example, from: before, to: after } of report.transitions) assert.deepEqual([says(from, example), says(to, example)], [before, after])
-    }), { numRuns })
-  })
+  it(
+    "lists the transitions that listing every point gives, with their volumes and examples",
+    { timeout: 600_000 },
+    () => {
+      fc.assert(
+        fc.property(twoEnvelopes, ([from, to]) => {
+          const truth = transitionsOf(from, to)
+          const report = diff(from, to)
+          assert.deepEqual(
+            new Map(report.transitions.map((one) => [`${one.from} ${one.to}`, one.volume])),
+            new Map([...truth].map(([key, count]) => [key, String(count)]))
+          )
+          assert.equal(report.change, changeOf(truth))
+          for (const { example, from: before, to: after } of report.transitions)
+            assert.deepEqual([says(from, example), says(to, example)], [before, after])
+        }),
+        { numRuns }
+      )
+    }
+  )
 
-  it("proves by single rules what it can where the diagram is too large, and nothing else", { timeout: 600_000 }, () => {
-    fc.assert(fc.property(twoEnvelopes, fc.integer({ min: 0, max: 30 }), fc.oneof(fc.nat(60), fc.nat(2_000)), ([from, to], budget, searchBudget) => {
-      const truth = transitionsOf(from, to)
-      const report = diff(from, to, { budget, searchBudget })
-      if (report.change !== "unknown") assert.equal(report.change, changeOf(truth))
-      for (const one of report.transitions) {
-        assert.isTrue(truth.has(`${one.from} ${one.to}`))
-        assert.deepEqual([says(from, one.example), says(to, one.example)], [one.from, one.to])
-      }
-    }), { numRuns })
-  })
+  it(
+    "proves by single rules what it can where the diagram is too large, and nothing else",
+    { timeout: 600_000 },
+    () => {
+      fc.assert(
+        fc.property(
+          twoEnvelopes,
+          fc.integer({ min: 0, max: 30 }),
+          fc.oneof(fc.nat(60), fc.nat(2_000)),
+          ([from, to], budget, searchBudget) => {
+            const truth = transitionsOf(from, to)
+            const report = diff(from, to, { budget, searchBudget })
+            if (report.change !== "unknown") assert.equal(report.change, changeOf(truth))
+            for (const one of report.transitions) {
+              assert.isTrue(truth.has(`${one.from} ${one.to}`))
+              assert.deepEqual([says(from, one.example), says(to, one.example)], [one.from, one.to])
+            }
+          }
+        ),
+        { numRuns }
+      )
+    }
+  )
 })

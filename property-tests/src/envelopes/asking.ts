@@ -23,10 +23,23 @@ export const readyOf = (layers: ReadonlyArray<Envelope>): Ready | null => {
 /** Asks about the values that these layers declare. */
 export const askLayers = (one: Ready, { count, missing, spent, ...values }: LayerInputs): Decision => {
   const given = (from: "caller" | "server") =>
-    Object.fromEntries(one.combination.signals.flatMap(({ name, source }) => (source === from && !missing.includes(name) ? [[name, values[name as keyof typeof values]]] : [])))
-  return decide(one, { signals: given("caller"), runId: null }, {
-    kill: "none", agent: { id: "agt", orgUnit: "fin", isActive: true }, server: given("server"), latches: new Set(), approved: false, windows: () => ({ value: spent, count })
-  })
+    Object.fromEntries(
+      one.combination.signals.flatMap(({ name, source }) =>
+        source === from && !missing.includes(name) ? [[name, values[name as keyof typeof values]]] : []
+      )
+    )
+  return decide(
+    one,
+    { signals: given("caller"), runId: null },
+    {
+      kill: "none",
+      agent: { id: "agt", orgUnit: "fin", isActive: true },
+      server: given("server"),
+      latches: new Set(),
+      approved: false,
+      windows: () => ({ value: spent, count })
+    }
+  )
 }
 
 /** How severe a decision is; of no layers that fit, a denial. */

@@ -1,4 +1,7 @@
-/** The gate of publication: what it lets one person publish alone makes no agent of the org unit freer, whatever the agent's own envelope declares. */
+/**
+ * The gate of publication: what it lets one person publish alone makes no agent of the org unit freer, whatever the
+ * agent's own envelope declares.
+ */
 import { answer } from "../../../packages/core/src/verdicts/envelopes/examination/answer.ts"
 import type { HistoryJson } from "../../../packages/core/src/verdicts/envelopes/examination/history-json.ts"
 import { inPlaceLimits } from "../../../packages/core/src/verdicts/envelopes/examination/questions.ts"
@@ -12,9 +15,14 @@ import { askLayers, DENY, readLayer, readyOf, severityOf } from "./asking.ts"
 const SEED = 20_261_122
 
 type Json = { readonly [name: string]: unknown }
-interface Domains { readonly [name: string]: { readonly max?: number; readonly min?: number; readonly values?: ReadonlyArray<string> } }
+interface Domains {
+  readonly [name: string]: { readonly max?: number; readonly min?: number; readonly values?: ReadonlyArray<string> }
+}
 
-/** The same in the envelope's own words, and not outside them: `gt` up to the greatest value, `nin` as the list of all others. */
+/**
+ * The same in the envelope's own words, and not outside them: `gt` up to the greatest value, `nin` as the list of all
+ * others.
+ */
 const enumerated = (condition: unknown, signals: Domains): unknown => {
   if (Array.isArray(condition)) return condition.map((one) => enumerated(one, signals))
   if (typeof condition !== "object" || condition === null) return condition
@@ -25,7 +33,9 @@ const enumerated = (condition: unknown, signals: Domains): unknown => {
     const others = values.filter((value) => !nin.includes(value))
     return others.length === 0 ? condition : { signal, in: others }
   }
-  return signal === undefined ? Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, enumerated(one, signals)])) : condition
+  return signal === undefined
+    ? Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, enumerated(one, signals)]))
+    : condition
 }
 
 /** A rule that an author may write in either way. */
@@ -64,25 +74,55 @@ const nothing: HistoryJson = { events: [], declared: [], fromSeq: 0, toSeq: 0, f
 describe("what one person may publish alone for an org unit", () => {
   it("makes nobody freer: neither agents without envelopes of their own nor those with", () => {
     const counts = { alone: 0, equal: 0, two: 0 }
-    fc.assert(fc.property(layerJson, layerJson, fc.constantFrom("more", "less", "words", "words"), ruleJson, reported, fc.nat(), fc.array(layerInputs, { minLength: 8, maxLength: 8 }), (bare, own, how, rule, more, at, asked) => {
-      const unit = mended({ ...bare, rules: [...bare.rules, { id: "told", ...more }] })
-      const next = edited(unit, how, rule as Json, at)
-      const answered = answer({ kind: "diff", about: { json: next, surroundings: { outer: [], inner: texts(own), tier: 4, blastRadii: [], grantable: "any", toolsSeen: [] }, history: nothing, before: { layers: texts(unit), own: jsonOf(unit) } } }, inPlaceLimits)
-      if ("unfit" in answered) return
-      const { change } = answered.report
-      if (change === "loosens" || change === "unknown") return void counts.two++
-      counts.alone++
-      if (change === "equal") counts.equal++
-      for (const inside of [[], [own]]) {
-        const [before, after] = [unit, next].map((one) => readyOf(withTierFloor([one, ...inside].map(readLayer))))
-        if (after === null) continue
-        for (const input of [...asked, ...asked.flatMap((one) => edges(one, own["signals"] as Domains))]) {
-          const now = severityOf(askLayers(after!, input))
-          const then = before === null ? DENY : severityOf(askLayers(before!, input))
-          assert.isAtLeast(now, Math.min(then, DENY), JSON.stringify({ how, input }))
+    fc.assert(
+      fc.property(
+        layerJson,
+        layerJson,
+        fc.constantFrom("more", "less", "words", "words"),
+        ruleJson,
+        reported,
+        fc.nat(),
+        fc.array(layerInputs, { minLength: 8, maxLength: 8 }),
+        (bare, own, how, rule, more, at, asked) => {
+          const unit = mended({ ...bare, rules: [...bare.rules, { id: "told", ...more }] })
+          const next = edited(unit, how, rule as Json, at)
+          const answered = answer(
+            {
+              kind: "diff",
+              about: {
+                json: next,
+                surroundings: {
+                  outer: [],
+                  inner: texts(own),
+                  tier: 4,
+                  blastRadii: [],
+                  grantable: "any",
+                  toolsSeen: []
+                },
+                history: nothing,
+                before: { layers: texts(unit), own: jsonOf(unit) }
+              }
+            },
+            inPlaceLimits
+          )
+          if ("unfit" in answered) return
+          const { change } = answered.report
+          if (change === "loosens" || change === "unknown") return void counts.two++
+          counts.alone++
+          if (change === "equal") counts.equal++
+          for (const inside of [[], [own]]) {
+            const [before, after] = [unit, next].map((one) => readyOf(withTierFloor([one, ...inside].map(readLayer))))
+            if (after === null) continue
+            for (const input of [...asked, ...asked.flatMap((one) => edges(one, own["signals"] as Domains))]) {
+              const now = severityOf(askLayers(after!, input))
+              const then = before === null ? DENY : severityOf(askLayers(before!, input))
+              assert.isAtLeast(now, Math.min(then, DENY), JSON.stringify({ how, input }))
+            }
+          }
         }
-      }
-    }), { seed: SEED, numRuns: 600 })
+      ),
+      { seed: SEED, numRuns: 600 }
+    )
     for (const count of [counts.alone, counts.equal, counts.two]) assert.isAbove(count, 15, JSON.stringify(counts))
   })
 })

@@ -27,7 +27,12 @@ interface NaiveEnvelope {
   readonly signals: { readonly [name: string]: NaiveSignal }
   readonly derived?: { readonly [name: string]: { readonly fn: string; readonly args: ReadonlyArray<string> } }
   readonly params?: { readonly [name: string]: unknown }
-  readonly rules: ReadonlyArray<{ readonly id: string; readonly outcome: string; readonly when: ReadonlyArray<NaiveCondition>; readonly unless?: ReadonlyArray<NaiveCondition> }>
+  readonly rules: ReadonlyArray<{
+    readonly id: string
+    readonly outcome: string
+    readonly when: ReadonlyArray<NaiveCondition>
+    readonly unless?: ReadonlyArray<NaiveCondition>
+  }>
   readonly default: { readonly outcome: string }
 }
 
@@ -47,8 +52,14 @@ export const naive = (json: unknown, values: NaiveValues, meters: Meters): Naive
   const envelope = json as NaiveEnvelope
   const all: { [name: string]: Scalar | undefined } = { ...values }
   for (const [name, signal] of Object.entries(envelope.signals)) all[name] ??= signal.on_missing
-  for (const [name, { args, fn }] of Object.entries(envelope.derived ?? {})) all[name] = derive(fn, args.map((arg) => all[arg]), args.map((arg) => envelope.signals[arg]!))
-  const every = (list: ReadonlyArray<NaiveCondition>): boolean => list.every((one) => condition(envelope, one, all, meters))
+  for (const [name, { args, fn }] of Object.entries(envelope.derived ?? {}))
+    all[name] = derive(
+      fn,
+      args.map((arg) => all[arg]),
+      args.map((arg) => envelope.signals[arg]!)
+    )
+  const every = (list: ReadonlyArray<NaiveCondition>): boolean =>
+    list.every((one) => condition(envelope, one, all, meters))
   const holds = envelope.rules.map((rule) => every(rule.when) && !(rule.unless !== undefined && every(rule.unless)))
   let outcome = ""
   let id = ""
@@ -64,30 +75,62 @@ const condition = (envelope: NaiveEnvelope, one: NaiveCondition, values: NaiveVa
   if (one.all !== undefined) return one.all.every(inner)
   if (one.not !== undefined) return !inner(one.not)
   const value = one.meter === undefined ? values[one.signal!] : meters[one.meter]
-  const [op, right] = Object.entries(one as { readonly [name: string]: unknown }).find(([name]) => name !== "signal" && name !== "meter")!
+  const [op, right] = Object.entries(one as { readonly [name: string]: unknown }).find(
+    ([name]) => name !== "signal" && name !== "meter"
+  )!
   if (op === "present") return (value !== undefined) === right
-  return value !== undefined && passes(op.replace("after_", ""), value, right, (x) => (typeof x === "object" && x !== null && "param" in x ? envelope.params![String(x.param)] : x), envelope.signals[one.signal ?? ""]?.values ?? [])
+  return (
+    value !== undefined &&
+    passes(
+      op.replace("after_", ""),
+      value,
+      right,
+      (x) => (typeof x === "object" && x !== null && "param" in x ? envelope.params![String(x.param)] : x),
+      envelope.signals[one.signal ?? ""]?.values ?? []
+    )
+  )
 }
 
-const passes = (op: string, value: Scalar, right: unknown, constant: (x: unknown) => unknown, members: ReadonlyArray<string>): boolean => {
+const passes = (
+  op: string,
+  value: Scalar,
+  right: unknown,
+  constant: (x: unknown) => unknown,
+  members: ReadonlyArray<string>
+): boolean => {
   const rank = (x: unknown): number => (typeof x === "string" ? members.indexOf(x) : Number(x))
   const list = [Array.isArray(right) ? right.map(constant) : constant(right)].flat()
   switch (op) {
-    case "in": return list.includes(value)
-    case "nin": return !list.includes(value)
-    case "eq": return value === constant(right)
-    case "is": return value === right
-    case "prefix": return String(value).startsWith(String(constant(right)))
-    case "lt": return rank(value) < rank(constant(right))
-    case "lte": return rank(value) <= rank(constant(right))
-    case "gt": return rank(value) > rank(constant(right))
-    case "gte": return rank(value) >= rank(constant(right))
-    case "between": return rank(value) >= rank(list[0]) && rank(value) <= rank(list[1])
-    default: throw new Error(op)
+    case "in":
+      return list.includes(value)
+    case "nin":
+      return !list.includes(value)
+    case "eq":
+      return value === constant(right)
+    case "is":
+      return value === right
+    case "prefix":
+      return String(value).startsWith(String(constant(right)))
+    case "lt":
+      return rank(value) < rank(constant(right))
+    case "lte":
+      return rank(value) <= rank(constant(right))
+    case "gt":
+      return rank(value) > rank(constant(right))
+    case "gte":
+      return rank(value) >= rank(constant(right))
+    case "between":
+      return rank(value) >= rank(list[0]) && rank(value) <= rank(list[1])
+    default:
+      throw new Error(op)
   }
 }
 
-const derive = (fn: string, args: ReadonlyArray<Scalar | undefined>, signals: ReadonlyArray<NaiveSignal>): number | undefined => {
+const derive = (
+  fn: string,
+  args: ReadonlyArray<Scalar | undefined>,
+  signals: ReadonlyArray<NaiveSignal>
+): number | undefined => {
   if (args.includes(undefined)) return undefined
   const numbers = args.map((arg) => BigInt(Number(arg)))
   const [a, b] = [numbers[0]!, numbers[1]!]
@@ -97,11 +140,17 @@ const derive = (fn: string, args: ReadonlyArray<Scalar | undefined>, signals: Re
       const greatest = low(BigInt(signals[0]!.max!) * 10_000n, 2n ** 53n - 2n)
       return Number(b === 0n ? (a === 0n ? 0n : greatest) : low((a * 10_000n) / b, greatest))
     }
-    case "difference@1": return Number(a - b)
-    case "sum@1": return Number(numbers.reduce((x, y) => x + y))
-    case "product@1": return Number(a * b)
-    case "min@1": return Number(numbers.reduce(low))
-    case "max@1": return Number(numbers.reduce((x, y) => (x > y ? x : y)))
-    default: throw new Error(fn)
+    case "difference@1":
+      return Number(a - b)
+    case "sum@1":
+      return Number(numbers.reduce((x, y) => x + y))
+    case "product@1":
+      return Number(a * b)
+    case "min@1":
+      return Number(numbers.reduce(low))
+    case "max@1":
+      return Number(numbers.reduce((x, y) => (x > y ? x : y)))
+    default:
+      throw new Error(fn)
   }
 }

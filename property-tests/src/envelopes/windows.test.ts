@@ -1,4 +1,6 @@
-/** The windows that evaluations are made with, and made again with, against a fold that starts anew at every question. */
+/**
+ * The windows that evaluations are made with, and made again with, against a fold that starts anew at every question.
+ */
 import { WindowBook } from "../../../packages/rules/src/evaluations/window-book.ts"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
@@ -14,7 +16,10 @@ const act = fc.record({
   /** One evaluation adds to one window or to both, at one time. */
   windows: fc.constantFrom(["a"], ["b"], ["a", "b"]),
   what: fc.constantFrom("reserve", "reserve", "reserve", "settle", "void", "forget", "ask", "ask before"),
-  amount: fc.oneof({ weight: 5, arbitrary: fc.integer({ min: 0, max: 100 }) }, { weight: 1, arbitrary: fc.constantFrom(2 ** 52, 2 ** 53 - 3, 2 ** 53 - 1) }),
+  amount: fc.oneof(
+    { weight: 5, arbitrary: fc.integer({ min: 0, max: 100 }) },
+    { weight: 1, arbitrary: fc.constantFrom(2 ** 52, 2 ** 53 - 3, 2 ** 53 - 1) }
+  ),
   mayLower: fc.boolean(),
   which: fc.nat()
 })
@@ -34,46 +39,64 @@ const sumOf = (reported: ReadonlyArray<Reported>): number => {
 }
 
 describe("the book of windows", () => {
-  it("holds the contributions of (t - W, t] of each length that is asked for, settled, without those voided, and what is past let go of", () => fc.assert(fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
-    const book = new WindowBook()
-    let told: Array<Reported> = []
-    let atMs = 1_000
-    const check = (timeMs: number): void => {
-      for (const window of ["a", "b"]) for (const windowMs of [WINDOW_MS, LONGER_MS]) {
-        const inside = told.filter((one) => one.window === window && !one.isVoid && one.atMs > timeMs - windowMs && one.atMs <= timeMs)
-        assert.deepEqual(book.state(window, windowMs, timeMs), { value: sumOf(inside), count: inside.length }, `${window} ${windowMs} at ${timeMs}`)
-      }
-    }
-    acts.forEach(({ amount, mayLower, stepMs, what, which, windows }, seq) => {
-      atMs += stepMs
-      if (what === "reserve") {
-        book.reserve(seq, atMs, windows.map((window) => ({ meter: window, window, amount })))
-        told.push(...windows.map((window) => ({ seq, window, atMs, amount, isVoid: false })))
-      }
-      const about = told[which % Math.max(1, told.length)]
-      if (what === "settle" && about !== undefined) {
-        const isLess = amount < about.amount && !about.isVoid
-        assert.equal(book.settle(about.seq, about.window, amount, mayLower), mayLower || !isLess)
-        if (mayLower || !isLess) about.amount = amount
-      }
-      if (what === "void" && about !== undefined) {
-        book.void(about.seq)
-        for (const one of told) if (one.seq === about.seq) one.isVoid = true
-      }
-      if (what === "forget") {
-        book.forget(atMs - LONGER_MS)
-        told = told.filter((one) => one.atMs > atMs - LONGER_MS)
-      }
-      check(atMs)
-      // A time before the last one that was asked for: what reaches back no farther than what was let go of.
-      if (what === "ask before") check(Math.max(atMs - 3, 1_000))
-    })
-  }), { seed: SEED, numRuns: 1_500 }))
+  it("holds the contributions of (t - W, t] of each length that is asked for, settled, without those voided, and what is past let go of", () =>
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
+        const book = new WindowBook()
+        let told: Array<Reported> = []
+        let atMs = 1_000
+        const check = (timeMs: number): void => {
+          for (const window of ["a", "b"])
+            for (const windowMs of [WINDOW_MS, LONGER_MS]) {
+              const inside = told.filter(
+                (one) => one.window === window && !one.isVoid && one.atMs > timeMs - windowMs && one.atMs <= timeMs
+              )
+              assert.deepEqual(
+                book.state(window, windowMs, timeMs),
+                { value: sumOf(inside), count: inside.length },
+                `${window} ${windowMs} at ${timeMs}`
+              )
+            }
+        }
+        acts.forEach(({ amount, mayLower, stepMs, what, which, windows }, seq) => {
+          atMs += stepMs
+          if (what === "reserve") {
+            book.reserve(
+              seq,
+              atMs,
+              windows.map((window) => ({ meter: window, window, amount }))
+            )
+            told.push(...windows.map((window) => ({ seq, window, atMs, amount, isVoid: false })))
+          }
+          const about = told[which % Math.max(1, told.length)]
+          if (what === "settle" && about !== undefined) {
+            const isLess = amount < about.amount && !about.isVoid
+            assert.equal(book.settle(about.seq, about.window, amount, mayLower), mayLower || !isLess)
+            if (mayLower || !isLess) about.amount = amount
+          }
+          if (what === "void" && about !== undefined) {
+            book.void(about.seq)
+            for (const one of told) if (one.seq === about.seq) one.isVoid = true
+          }
+          if (what === "forget") {
+            book.forget(atMs - LONGER_MS)
+            told = told.filter((one) => one.atMs > atMs - LONGER_MS)
+          }
+          check(atMs)
+          // A time before the last one that was asked for: what reaches back no farther than what was let go of.
+          if (what === "ask before") check(Math.max(atMs - 3, 1_000))
+        })
+      }),
+      { seed: SEED, numRuns: 1_500 }
+    ))
 
   it("puts what comes with an earlier time at the latest of its windows, in all of them", () => {
     const book = new WindowBook()
     book.reserve(1, 100, [{ meter: "a", window: "a", amount: 1 }])
-    book.reserve(2, 95, [{ meter: "a", window: "a", amount: 2 }, { meter: "b", window: "b", amount: 2 }])
+    book.reserve(2, 95, [
+      { meter: "a", window: "a", amount: 2 },
+      { meter: "b", window: "b", amount: 2 }
+    ])
     assert.deepEqual([book.state("a", 10, 109).value, book.state("b", 10, 109).value], [3, 2])
     assert.deepEqual([book.state("a", 10, 110).value, book.state("b", 10, 110).value], [0, 0])
   })

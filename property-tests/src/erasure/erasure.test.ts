@@ -1,4 +1,7 @@
-/** What was erased over HTTP is in no file any more: database, log, temporary folder, data folder, output of the server, and the folder of Postgres. */
+/**
+ * What was erased over HTTP is in no file any more: database, log, temporary folder, data folder, output of the server,
+ * and the folder of Postgres.
+ */
 import { randomBytes } from "node:crypto"
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,7 +10,12 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { type RunningPostgres, startPostgres } from "@flyball/testkit/postgres"
 import { Effect, Redacted } from "effect"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { type Operator, operator, type RunningServer, type Variables } from "../../../apps/server/src/cli/testing/commands.ts"
+import {
+  type Operator,
+  operator,
+  type RunningServer,
+  type Variables
+} from "../../../apps/server/src/cli/testing/commands.ts"
 import { allPlaces, eraseAll, partsOfChain, type PlacedPart, placesWithoutText } from "./parts.ts"
 import { callerOf, type Marker, scatter } from "./person.ts"
 import { failingReceiver } from "./failing-receiver.ts"
@@ -28,21 +36,34 @@ const newMarker = (): Marker => {
 
 /** The mail server is one that nobody runs, so letters stay where they wait. */
 const start = async (variables: Variables, marker: Marker) => {
-  const all = { TMPDIR: me.path("tmp"), FLYBALL_EGRESS_ALLOW: "127.0.0.1", FLYBALL_EGRESS_HTTP: "1", FLYBALL_SMTP_URL: "smtp://127.0.0.1:1", FLYBALL_MAIL_FROM: "flyball@example.com", ...variables }
+  const all = {
+    TMPDIR: me.path("tmp"),
+    FLYBALL_EGRESS_ALLOW: "127.0.0.1",
+    FLYBALL_EGRESS_HTTP: "1",
+    FLYBALL_SMTP_URL: "smtp://127.0.0.1:1",
+    FLYBALL_MAIL_FROM: "flyball@example.com",
+    ...variables
+  }
   const server = await me.serve(all)
-  const callerNamed = async (subject: string) => callerOf(server, (await me.flyball(["token", "--role", "admin", "--sub", subject], all)).out.trim())
+  const callerNamed = async (subject: string) =>
+    callerOf(server, (await me.flyball(["token", "--role", "admin", "--sub", subject], all)).out.trim())
   return { server, person: await callerNamed(marker.text), other: await callerNamed("somebody else"), variables: all }
 }
 
 /** Scatters the text, and expects that every part that records may have was reached. Answers the parts that hold it. */
-const scattered = async ({ other, person }: Pick<Awaited<ReturnType<typeof start>>, "other" | "person">, marker: Marker): Promise<ReadonlyArray<PlacedPart>> => {
+const scattered = async (
+  { other, person }: Pick<Awaited<ReturnType<typeof start>>, "other" | "person">,
+  marker: Marker
+): Promise<ReadonlyArray<PlacedPart>> => {
   const receiver = await failingReceiver()
   await scatter({ person, other }, marker, receiver.url)
   await receiver.close()
   const parts = await partsOfChain(other, marker)
   const holding = parts.filter(({ holdsMarker }) => holdsMarker)
   // Whoever adds a part to the catalogue adds a call here that puts a person's text there.
-  expect([...new Set(holding.map(({ place }) => place))].sort()).toEqual(allPlaces.filter((place) => !placesWithoutText.has(place)).sort())
+  expect([...new Set(holding.map(({ place }) => place))].sort()).toEqual(
+    allPlaces.filter((place) => !placesWithoutText.has(place)).sort()
+  )
   expect(allPlaces, "what is no place any more").toEqual(expect.arrayContaining([...placesWithoutText.keys()]))
   return holding
 }
@@ -54,7 +75,11 @@ const keepOutput = (server: RunningServer): void => writeFileSync(me.path("outpu
 const secretsOf = (file: string, parts: ReadonlyArray<PlacedPart>): ReadonlyArray<TextForm> => {
   const db = new DatabaseSync(file, { readOnly: true })
   const rows = parts.flatMap(({ name, place, seq }) => [
-    ...db.prepare("SELECT salt AS secret FROM part WHERE id BETWEEN ? AND ? AND name = (SELECT id FROM word WHERE text = ?)").all(seq * 32, seq * 32 + 31, name),
+    ...db
+      .prepare(
+        "SELECT salt AS secret FROM part WHERE id BETWEEN ? AND ? AND name = (SELECT id FROM word WHERE text = ?)"
+      )
+      .all(seq * 32, seq * 32 + 31, name),
     // That a void is one is told by its evaluation's id alone: its digest says nothing of the reason.
     ...(place === "meter.voided/reason" ? [] : db.prepare("SELECT digest AS secret FROM once WHERE seq = ?").all(seq))
   ])
@@ -62,9 +87,13 @@ const secretsOf = (file: string, parts: ReadonlyArray<PlacedPart>): ReadonlyArra
   return rows.map(({ secret }, n) => ({ name: `secret ${n}`, bytes: Buffer.from(secret as Uint8Array) }))
 }
 
-const formsOfMarker = ({ plain, text }: Marker): ReadonlyArray<TextForm> => [...formsOf(text), ...formsOf(plain).map(({ bytes, name }) => ({ name: `plain ${name}`, bytes }))]
+const formsOfMarker = ({ plain, text }: Marker): ReadonlyArray<TextForm> => [
+  ...formsOf(text),
+  ...formsOf(plain).map(({ bytes, name }) => ({ name: `plain ${name}`, bytes }))
+]
 
-const names = (found: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(found.map((line) => line.split(": ")[0]!))].sort()
+const names = (found: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Set(found.map((line) => line.split(": ")[0]!))].sort()
 
 /** Many processes and a whole Postgres, read byte by byte: half a minute on two idle cores. */
 const patience = { timeout: 240_000 }
@@ -78,7 +107,10 @@ describe("a person's text", patience, () => {
     expect(secrets.length).toBeGreaterThan(parts.length)
     const forms = [...formsOfMarker(marker), ...secrets]
     const before = names(filesWith([me.folder], forms))
-    expect(before.some((name) => name.startsWith("flyball.db")), "it was there").toBe(true)
+    expect(
+      before.some((name) => name.startsWith("flyball.db")),
+      "it was there"
+    ).toBe(true)
     await eraseAll(other, parts)
     keepOutput(server)
     expect(filesWith([me.folder], forms)).toEqual([])
@@ -109,7 +141,10 @@ describe("a person's text", patience, () => {
     expect(parts.filter(({ holdsMarker }) => holdsMarker).map(({ place }) => place)).toEqual(["chain.genesis/reason"])
     const forms = formsOfMarker(marker)
     expect(filesWith([me.folder], forms), "it was there").not.toEqual([])
-    await eraseAll(other, parts.filter(({ holdsMarker }) => holdsMarker))
+    await eraseAll(
+      other,
+      parts.filter(({ holdsMarker }) => holdsMarker)
+    )
     keepOutput(server)
     expect(filesWith([me.folder], forms)).toEqual([])
     expect((await server.stop("SIGTERM")).status).toBe(0)
@@ -130,10 +165,18 @@ describe("a person's text", patience, () => {
     })
 
     const ask = (sql: string): Promise<ReadonlyArray<PgConnection.Row>> =>
-      Effect.runPromise(Effect.scoped(Effect.flatMap(PgConnection.make({ url: Redacted.make(postgres.url) }), (connection) => Effect.map(connection.query(sql, [], false), ({ rows }) => rows))))
+      Effect.runPromise(
+        Effect.scoped(
+          Effect.flatMap(PgConnection.make({ url: Redacted.make(postgres.url) }), (connection) =>
+            Effect.map(connection.query(sql, [], false), ({ rows }) => rows)
+          )
+        )
+      )
 
     /** As the README says: rewrite the tables, then let the write-ahead log go round. */
-    const rewrite = ["parts", "once", "documents", "document_keys", "attempts"].map((table) => `VACUUM (FULL) flyball.${table}`)
+    const rewrite = ["parts", "once", "documents", "document_keys", "attempts"].map(
+      (table) => `VACUUM (FULL) flyball.${table}`
+    )
 
     it("that was erased is out of the tables after a rewrite, and out of the write-ahead log after it has gone round", async () => {
       const marker = newMarker()
@@ -151,7 +194,8 @@ describe("a person's text", patience, () => {
       expect(filesWith([me.folder], forms), "the server's own files never had it").toEqual([])
       for (const sql of [...rewrite, "CHECKPOINT"]) await ask(sql)
       expect(filesWith(tables, forms)).toEqual([])
-      // Each switch fills a file of the log to its end; a checkpoint lets those before it be used again. There are some five of 16 MiB.
+      // Each switch fills a file of the log to its end; a checkpoint lets those before it be used again. There are some
+      // five of 16 MiB.
       let rounds = 0
       while (filesWith([join(data, "pg_wal")], forms).length > 0 && rounds < 40) {
         await ask("SELECT pg_logical_emit_message(true, 'flyball', 'x')::text")

@@ -1,4 +1,7 @@
-/** A receiver of webhooks that takes nothing, and says where it was asked: what a receiver answers is kept beside its delivery. */
+/**
+ * A receiver of webhooks that takes nothing, and says where it was asked: what a receiver answers is kept beside its
+ * delivery.
+ */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -10,9 +13,10 @@ export const failingReceiver = async (): Promise<{ readonly url: string; readonl
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
   }
 }

@@ -22,22 +22,39 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Every place that the catalogue of kinds has. */
-export const allPlaces: ReadonlyArray<string> = recordKinds.flatMap(({ kind, parts }) => parts.map(({ name }) => `${kind}/${name}`))
+export const allPlaces: ReadonlyArray<string> = recordKinds.flatMap(({ kind, parts }) =>
+  parts.map(({ name }) => `${kind}/${name}`)
+)
 
 /** The parts of all records, out of a pack that discloses everything. */
 export const partsOfChain = async (call: Call, { plain, text }: Marker): Promise<ReadonlyArray<PlacedPart>> => {
-  const { id } = await expecting(call)<{ readonly id: string }>("POST", "/evidence/packs", { kind: "full", disclose: "all" }, 201)
+  const { id } = await expecting(call)<{ readonly id: string }>(
+    "POST",
+    "/evidence/packs",
+    { kind: "full", disclose: "all" },
+    201
+  )
   const lines = (await call("GET", `/evidence/packs/${id}`)).text.split("\n")
-  const kinds = lines.filter((line) => line.startsWith("R ")).map((line) => (JSON.parse(line.slice(2)) as { readonly kind: string }).kind)
-  return lines.filter((line) => line.startsWith("D ")).map((line) => {
-    const [, seq, name, , bytes = ""] = line.split(" ")
-    const content = Buffer.from(bytes, "base64").toString()
-    return { seq: Number(seq), name: name!, place: `${kinds[Number(seq)]}/${name}`, holdsMarker: content.includes(text) || content.includes(plain) }
-  })
+  const kinds = lines
+    .filter((line) => line.startsWith("R "))
+    .map((line) => (JSON.parse(line.slice(2)) as { readonly kind: string }).kind)
+  return lines
+    .filter((line) => line.startsWith("D "))
+    .map((line) => {
+      const [, seq, name, , bytes = ""] = line.split(" ")
+      const content = Buffer.from(bytes, "base64").toString()
+      return {
+        seq: Number(seq),
+        name: name!,
+        place: `${kinds[Number(seq)]}/${name}`,
+        holdsMarker: content.includes(text) || content.includes(plain)
+      }
+    })
 }
 
 /** Erases these parts. Those of the mapping last: nobody may be anybody behind it. */
 export const eraseAll = async (call: Call, parts: ReadonlyArray<PlacedPart>): Promise<void> => {
   const done = expecting(call)
-  for (const { name, seq } of parts.toSorted((a, b) => Number(a.name === "mapping") - Number(b.name === "mapping"))) await done("POST", "/chain/erasures", { seq, name, reason: "subject_request" }, 201)
+  for (const { name, seq } of parts.toSorted((a, b) => Number(a.name === "mapping") - Number(b.name === "mapping")))
+    await done("POST", "/chain/erasures", { seq, name, reason: "subject_request" }, 201)
 }

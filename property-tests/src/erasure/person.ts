@@ -4,22 +4,33 @@ import { scatterEnvelopes } from "./scatter-envelopes.ts"
 import { scatterWebhooks } from "./scatter-webhooks.ts"
 
 /** A caller with a token, so that many calls need one. */
-export type Call = (method: string, path: string, body?: unknown) => Promise<{ readonly status: number; readonly text: string }>
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown
+) => Promise<{ readonly status: number; readonly text: string }>
 
 /** Calls the server with this token. */
-export const callerOf = (server: RunningServer, token: string): Call => async (method, path, body) => {
-  const response = await fetch(`${server.url}/api/v1${path}`, {
-    method, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) })
-  })
-  return { status: response.status, text: await response.text() }
-}
+export const callerOf =
+  (server: RunningServer, token: string): Call =>
+  async (method, path, body) => {
+    const response = await fetch(`${server.url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    return { status: response.status, text: await response.text() }
+  }
 
 /** Calls, and expects this status. Answers the JSON, null where there is none. */
-export const expecting = (call: Call) => async <A>(method: string, path: string, body: unknown, status: number): Promise<A> => {
-  const answer = await call(method, path, body)
-  if (answer.status !== status) throw new Error(`Expected ${status} of ${method} ${path}, saw ${answer.status}: ${answer.text.slice(0, 500)}`)
-  return (answer.text.startsWith("{") || answer.text.startsWith("[") ? JSON.parse(answer.text) : null) as A
-}
+export const expecting =
+  (call: Call) =>
+  async <A>(method: string, path: string, body: unknown, status: number): Promise<A> => {
+    const answer = await call(method, path, body)
+    if (answer.status !== status)
+      throw new Error(`Expected ${status} of ${method} ${path}, saw ${answer.status}: ${answer.text.slice(0, 500)}`)
+    return (answer.text.startsWith("{") || answer.text.startsWith("[") ? JSON.parse(answer.text) : null) as A
+  }
 
 /** Who scatters: the person, and somebody else who approves what the person wrote. */
 export interface Callers {
@@ -27,15 +38,20 @@ export interface Callers {
   readonly other: Call
 }
 
-/** What is scattered: a text, and what of it may stand where only plain ASCII may. Whoever looks for the second finds the first too. */
+/**
+ * What is scattered: a text, and what of it may stand where only plain ASCII may. Whoever looks for the second finds
+ * the first too.
+ */
 export interface Marker {
   readonly text: string
   readonly plain: string
 }
 
 /**
- * Puts the marker wherever a text may go: agents, keys, the mapping, what agents are made of, envelopes and what is done under them, webhooks that fail, decisions alone and in a
- * batch, small and over many pages, outcomes, requests that are refused, look-ups, and packs that disclose it. `failing`: the address of a receiver that takes nothing.
+ * Puts the marker wherever a text may go: agents, keys, the mapping, what agents are made of, envelopes and what is
+ * done under them, webhooks that fail, decisions alone and in a
+ * batch, small and over many pages, outcomes, requests that are refused, look-ups, and packs that disclose it.
+ * `failing`: the address of a receiver that takes nothing.
  */
 export const scatter = async (callers: Callers, marker: Marker, failing: string): Promise<void> => {
   const { person: call } = callers
@@ -50,7 +66,11 @@ export const scatter = async (callers: Callers, marker: Marker, failing: string)
   await call("GET", `/agents/${encodeURIComponent(marker.text)}`)
   const pack = await done<{ readonly id: string }>("POST", "/evidence/packs", { kind: "full", disclose: "all" }, 201)
   const download = await call("GET", `/evidence/packs/${pack.id}`)
-  if (!download.text.includes(Buffer.from(marker.text).toString("base64").slice(0, 8)) && !download.text.includes(marker.text)) throw new Error("The pack was to disclose the text.")
+  if (
+    !download.text.includes(Buffer.from(marker.text).toString("base64").slice(0, 8)) &&
+    !download.text.includes(marker.text)
+  )
+    throw new Error("The pack was to disclose the text.")
 }
 
 /** Keys and who becomes what here. */
@@ -66,21 +86,47 @@ const scatterAccess = async ({ person }: Callers, { text }: Marker): Promise<voi
 const scatterAgents = async (call: Call, { text }: Marker): Promise<void> => {
   const done = expecting(call)
   const large = `${"before ".repeat(10_000)}${text}${" behind".repeat(10_000)}`
-  const agent = await done<{ readonly id: string }>("POST", "/agents", {
-    name: `bot of ${text}`, description: text, owner_name: text, owner_email: "a@example.com", org_unit: "support", purpose: large.slice(68_500, 71_500), labels: { [text]: text }
-  }, 201)
+  const agent = await done<{ readonly id: string }>(
+    "POST",
+    "/agents",
+    {
+      name: `bot of ${text}`,
+      description: text,
+      owner_name: text,
+      owner_email: "a@example.com",
+      org_unit: "support",
+      purpose: large.slice(68_500, 71_500),
+      labels: { [text]: text }
+    },
+    201
+  )
   const at = `/agents/${agent.id}`
   await done("POST", `${at}/identity`, { declared_source: text, declared_ref: `of ${text}` }, 201)
   await done("POST", `${at}/identity`, { signed_card: a2aCard(text) }, 201)
-  await done("POST", `${at}/provenance`, { kind: "prompt", name: text, version: text, uri: `https://example.com/${text}`, supplier: text, sbom_ref: text }, 201)
+  await done(
+    "POST",
+    `${at}/provenance`,
+    { kind: "prompt", name: text, version: text, uri: `https://example.com/${text}`, supplier: text, sbom_ref: text },
+    201
+  )
   await done("PATCH", at, { purpose: `other ${text}`, labels: { [text]: text } }, 200)
   await done("POST", `${at}/transfer-ownership`, { owner_name: `heir ${text}`, owner_email: "b@example.com" }, 200)
   await done("POST", `${at}/activate`, undefined, 200)
   await done("POST", `${at}/suspend`, { reason: text }, 200)
   const whole = { action: "look", status: "ok", args: { text, [text]: [text] }, result: large, labels: { about: text } }
   const one = await done<Receipts>("POST", `${at}/decisions`, { ...whole, client_ref: "a/0" }, 201)
-  await done("POST", `${at}/decisions`, { decisions: Array.from({ length: 2 }, (_, n) => ({ ...whole, args: `${n} ${text}`, client_ref: `b/${n}` })) }, 201)
-  await done("POST", `/decisions/${one.receipts[0]!.decision_id}/settle`, { status: "ok", result: { said: large } }, 201)
+  await done(
+    "POST",
+    `${at}/decisions`,
+    { decisions: Array.from({ length: 2 }, (_, n) => ({ ...whole, args: `${n} ${text}`, client_ref: `b/${n}` })) },
+    201
+  )
+  await done(
+    "POST",
+    `/decisions/${one.receipts[0]!.decision_id}/settle`,
+    { status: "ok", result: { said: large } },
+    201
+  )
   await done("POST", `${at}/decisions`, { ...whole, client_ref: "c/0", kind: text }, 422)
   await done("POST", `${at}/decisions`, { ...whole, client_ref: "c/1", [text]: text }, 422)
   await done("POST", `${at}/decisions`, { ...whole, client_ref: "a/0", args: `other ${text}` }, 409)
@@ -91,7 +137,11 @@ const scatterAgents = async (call: Call, { text }: Marker): Promise<void> => {
 /** A card by a key that nobody here knows, and which is called after the person. */
 const a2aCard = (text: string): { readonly card: string } => {
   const header = Buffer.from(JSON.stringify({ alg: "EdDSA", kid: text })).toString("base64url")
-  return { card: Buffer.from(JSON.stringify({ name: text, signatures: [{ protected: header, signature: "AAAA" }] })).toString("base64") }
+  return {
+    card: Buffer.from(JSON.stringify({ name: text, signatures: [{ protected: header, signature: "AAAA" }] })).toString(
+      "base64"
+    )
+  }
 }
 
 interface Receipts {

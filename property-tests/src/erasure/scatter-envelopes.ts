@@ -2,7 +2,10 @@
 import type { Callers, Marker } from "./person.ts"
 import { expecting } from "./person.ts"
 
-/** An envelope with the text wherever one may stand: a value of a signal, a rule's reason, what is suggested instead, and what findings and differences then show. */
+/**
+ * An envelope with the text wherever one may stand: a value of a signal, a rule's reason, what is suggested instead,
+ * and what findings and differences then show.
+ */
 const envelopeOf = (text: string, most: number): object => ({
   semantics: "envelope/1",
   name: text,
@@ -15,18 +18,49 @@ const envelopeOf = (text: string, most: number): object => ({
   effects: { look: "read", pay: "write_reversible" },
   meters: { asked: { op: "count", window_ms: 60_000, key: ["agent_id", "about"] } },
   rules: [
-    { id: "known", outcome: "allow", reason: `because ${text}`, when: [{ signal: "about", eq: text }, { signal: "amount", lte: most }, { meter: "asked", after_lte: 50 }] },
-    { id: "never", outcome: "deny", reason: text, suggestion: `Ask ${text}.`, when: [{ signal: "tool", eq: "pay" }, { signal: "amount", gt: most }] }
+    {
+      id: "known",
+      outcome: "allow",
+      reason: `because ${text}`,
+      when: [
+        { signal: "about", eq: text },
+        { signal: "amount", lte: most },
+        { meter: "asked", after_lte: 50 }
+      ]
+    },
+    {
+      id: "never",
+      outcome: "deny",
+      reason: text,
+      suggestion: `Ask ${text}.`,
+      when: [
+        { signal: "tool", eq: "pay" },
+        { signal: "amount", gt: most }
+      ]
+    }
   ],
   default: { outcome: "deny" }
 })
 
-/** Drafts, publishes, tries out and withdraws; asks, takes back; asks for exceptions and has them granted. What the person wrote somebody else approves. */
+/**
+ * Drafts, publishes, tries out and withdraws; asks, takes back; asks for exceptions and has them granted. What the
+ * person wrote somebody else approves.
+ */
 export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text }: Marker): Promise<void> => {
   const done = expecting(person)
   const approved = expecting(other)
-  const { id: agentId } = await done<Made>("POST", "/agents", { name: "bounded", org_unit: "support", owner_name: "Ada", owner_email: "a@example.com" }, 201)
-  const { id } = await done<Made>("POST", "/bound/envelopes", { name: text, agent_id: agentId, envelope: envelopeOf(text, 100) }, 201)
+  const { id: agentId } = await done<Made>(
+    "POST",
+    "/agents",
+    { name: "bounded", org_unit: "support", owner_name: "Ada", owner_email: "a@example.com" },
+    201
+  )
+  const { id } = await done<Made>(
+    "POST",
+    "/bound/envelopes",
+    { name: text, agent_id: agentId, envelope: envelopeOf(text, 100) },
+    201
+  )
   const at = `/bound/envelopes/${id}`
   await done("POST", "/bound/envelopes", { name: text, org_unit: "another unit", envelope: envelopeOf(text, 100) }, 201)
   await done("POST", `${at}/lint`, { envelope: envelopeOf(`${text} or so`, 5) }, 200)
@@ -35,7 +69,8 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
   await done("PATCH", `/agents/${agentId}`, { autonomy_tier: "L2" }, 200)
   await done("POST", `/agents/${agentId}/activate`, undefined, 200)
 
-  const ask = (client_ref: string, signals: object, status = 201): Promise<Made> => done("POST", "/bound/evaluations", { agent_id: agentId, client_ref, action: plain, signals }, status)
+  const ask = (client_ref: string, signals: object, status = 201): Promise<Made> =>
+    done("POST", "/bound/evaluations", { agent_id: agentId, client_ref, action: plain, signals }, status)
   const allowed = await ask("e/0", { tool: "look", about: text, amount: 1 })
   await ask("e/0", { tool: "look", about: text, amount: 2 }, 409)
   const denied = await ask("e/1", { tool: "pay", about: text, amount: 500 })
@@ -43,7 +78,12 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
   await done("POST", `/bound/evaluations/${denied.id}/explain`, undefined, 200)
   await done("POST", `/bound/evaluations/${allowed.id}/void`, { reason: text }, 201)
 
-  const waiver = { rule_id: "never", unless: [{ signal: "about", eq: text }], expires_at: new Date(Date.now() + 3_600_000).toISOString(), reason: text }
+  const waiver = {
+    rule_id: "never",
+    unless: [{ signal: "about", eq: text }],
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    reason: text
+  }
   const asked = await done<Made>("POST", `${at}/waivers`, waiver, 201)
   await approved("POST", `${at}/waivers/${asked.id}/grant`, undefined, 200)
   await done("POST", `${at}/waivers`, { ...waiver, reason: `again ${text}` }, 201)

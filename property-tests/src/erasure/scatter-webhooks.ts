@@ -1,4 +1,6 @@
-/** A person's text at a webhook: its address, what is said of it, whom a letter goes to, and what the receiver answers. */
+/**
+ * A person's text at a webhook: its address, what is said of it, whom a letter goes to, and what the receiver answers.
+ */
 import { type Call, expecting, type Marker } from "./person.ts"
 import { subscribableTypes } from "@flyball/contract"
 
@@ -12,11 +14,23 @@ interface Delivery {
   readonly state: string
 }
 
-/** Creates a webhook that is told of everything. Answers what has a delivery fail seven times, after which there is a letter about it. */
-export const scatterWebhooks = async (call: Call, { plain, text }: Marker, failing: string): Promise<() => Promise<void>> => {
+/**
+ * Creates a webhook that is told of everything. Answers what has a delivery fail seven times, after which there is a
+ * letter about it.
+ */
+export const scatterWebhooks = async (
+  call: Call,
+  { plain, text }: Marker,
+  failing: string
+): Promise<() => Promise<void>> => {
   const done = expecting(call)
   const url = `${failing}/${encodeURIComponent(text)}?of=${plain}`
-  const { id } = await done<Hook>("POST", "/webhooks", { url, events: subscribableTypes, description: text, notify_email: `${plain}@example.com` }, 201)
+  const { id } = await done<Hook>(
+    "POST",
+    "/webhooks",
+    { url, events: subscribableTypes, description: text, notify_email: `${plain}@example.com` },
+    201
+  )
   const at = `/webhooks/${id}`
   await done("POST", "/webhooks", { url: `https://example.com/${text}\u0000`, events: [text], description: text }, 422)
   await done("POST", `${at}/test`, undefined, 200)

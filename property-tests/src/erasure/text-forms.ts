@@ -8,7 +8,10 @@ export interface TextForm {
   readonly bytes: Buffer
 }
 
-/** The text in UTF-8, JSON-escaped, percent-encoded, UTF-16 both ways, hex, and in base64 wherever it begins in a larger text. */
+/**
+ * The text in UTF-8, JSON-escaped, percent-encoded, UTF-16 both ways, hex, and in base64 wherever it begins in a larger
+ * text.
+ */
 export const formsOf = (text: string): ReadonlyArray<TextForm> => {
   const utf8 = Buffer.from(text)
   const utf16 = Buffer.from(text, "utf16le")
@@ -24,8 +27,13 @@ export const formsOf = (text: string): ReadonlyArray<TextForm> => {
   for (const encoding of ["base64", "base64url"] as const) {
     for (const before of [0, 1, 2]) {
       // The first and last characters share bits with what stands beside the text.
-      const encoded = Buffer.concat([Buffer.alloc(before), utf8]).toString(encoding).replace(/=+$/, "")
-      forms.push({ name: `${encoding} behind ${before} bytes`, bytes: Buffer.from(encoded.slice(before === 0 ? 0 : before + 1, -1)) })
+      const encoded = Buffer.concat([Buffer.alloc(before), utf8])
+        .toString(encoding)
+        .replace(/=+$/, "")
+      forms.push({
+        name: `${encoding} behind ${before} bytes`,
+        bytes: Buffer.from(encoded.slice(before === 0 ? 0 : before + 1, -1))
+      })
     }
   }
   return forms
@@ -33,10 +41,16 @@ export const formsOf = (text: string): ReadonlyArray<TextForm> => {
 
 /** Every file under these folders that holds one of the forms, as `path: form`. */
 export const filesWith = (folders: ReadonlyArray<string>, forms: ReadonlyArray<TextForm>): ReadonlyArray<string> =>
-  folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).flatMap((entry) => {
-    const bytes = readOrNull(join(entry.parentPath, entry.name))
-    return bytes === null ? [] : forms.filter((form) => bytes.includes(form.bytes)).map(({ name }) => `${entry.name}: ${name}`)
-  }))
+  folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .flatMap((entry) => {
+        const bytes = readOrNull(join(entry.parentPath, entry.name))
+        return bytes === null
+          ? []
+          : forms.filter((form) => bytes.includes(form.bytes)).map(({ name }) => `${entry.name}: ${name}`)
+      })
+  )
 
 /** Null where the file went away meanwhile. */
 const readOrNull = (file: string): Buffer | null => {

@@ -1,4 +1,7 @@
-/** Beside an agent that is evaluated all the time its actions are settled and voided all the same, and beside settlements it is evaluated. */
+/**
+ * Beside an agent that is evaluated all the time its actions are settled and voided all the same, and beside
+ * settlements it is evaluated.
+ */
 import { ephemeralKeys, type Governor, openGovernor } from "@flyball/core"
 import type { StorageChoice } from "@flyball/core/storage"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
@@ -12,7 +15,10 @@ const CALLERS = 12
 const ACTIONS = 30
 const ann = { writer: "system:ann" }
 /** Its windows outlast the test, on whatever machine. */
-const meters = { spent: { op: "sum", of: "amount", where: { tool: ["pay"] }, window_ms: 86_400_000, key: ["agent_id"] }, looks: { op: "count", where: { tool: ["look"] }, window_ms: 86_400_000, key: ["run_id"] } }
+const meters = {
+  spent: { op: "sum", of: "amount", where: { tool: ["pay"] }, window_ms: 86_400_000, key: ["agent_id"] },
+  looks: { op: "count", where: { tool: ["look"] }, window_ms: 86_400_000, key: ["run_id"] }
+}
 
 const database = givenDatabase({ beforeAll, afterAll })
 
@@ -22,8 +28,16 @@ const stores: ReadonlyArray<readonly [string, () => StorageChoice]> = [
 ]
 
 const governed = async (governor: Governor): Promise<string> => {
-  const { agent } = await governor.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" })
-  const { id } = await governor.envelopes.create({ name: "Spending", agent_id: agent.id, envelope: { ...spending(400), meters } }, ann)
+  const { agent } = await governor.agents.register({
+    name: "bot",
+    org_unit: "ops",
+    owner_name: "Ada",
+    owner_email: "ada@example.org"
+  })
+  const { id } = await governor.envelopes.create(
+    { name: "Spending", agent_id: agent.id, envelope: { ...spending(400), meters } },
+    ann
+  )
   await governor.envelopes.publish(id, {}, { writer: "system:ben" })
   await governor.agents.update(agent.id, { autonomy_tier: "L2" })
   await governor.agents.activate(agent.id)
@@ -54,23 +68,43 @@ describe.each(stores)("a busy agent on %s", (_, open) => {
     try {
       const agentId = await governed(governor)
       let refs = 0
-      const pay = (amount: number) => governor.evaluate({ agent_id: agentId, client_ref: `r${refs++}`, run_id: "run", signals: { tool: "pay", amount } })
+      const pay = (amount: number) =>
+        governor.evaluate({
+          agent_id: agentId,
+          client_ref: `r${refs++}`,
+          run_id: "run",
+          signals: { tool: "pay", amount }
+        })
       const acted = async (): Promise<string> => {
         const { id } = await pay(1)
-        const { receipts: [receipt] } = await governor.witness(agentId, { client_ref: id, kind: "tool_call", action: "pay", status: "intended", evaluation_id: id })
+        const {
+          receipts: [receipt]
+        } = await governor.witness(agentId, {
+          client_ref: id,
+          kind: "tool_call",
+          action: "pay",
+          status: "intended",
+          evaluation_id: id
+        })
         return receipt!.decision_id
       }
       const actions = await Promise.all(Array.from({ length: ACTIONS }, acted))
       const mistaken = await Promise.all(Array.from({ length: ACTIONS }, () => pay(1)))
-      const evaluated = await beside(() => pay(0), async () => {
-        for (const id of actions) await governor.settle(id, { status: "ok", actual: [{ meter: "spent", amount: 2 }] })
-        for (const { id } of mistaken) await governor.voidEvaluation(id, {}, ann)
-      })
+      const evaluated = await beside(
+        () => pay(0),
+        async () => {
+          for (const id of actions) await governor.settle(id, { status: "ok", actual: [{ meter: "spent", amount: 2 }] })
+          for (const { id } of mistaken) await governor.voidEvaluation(id, {}, ann)
+        }
+      )
       expect(evaluated).toBeGreaterThan(0)
 
-      const settled = await beside(async () => governor.settle(await acted(), { status: "ok", actual: [{ meter: "spent", amount: 0 }] }), async () => {
-        for (let n = 0; n < ACTIONS; n++) await pay(0)
-      })
+      const settled = await beside(
+        async () => governor.settle(await acted(), { status: "ok", actual: [{ meter: "spent", amount: 0 }] }),
+        async () => {
+          for (let n = 0; n < ACTIONS; n++) await pay(0)
+        }
+      )
       expect(settled).toBeGreaterThan(0)
       expect((await pay(0)).meters.find(({ id }) => id === "spent")).toMatchObject({ value: 2 * ACTIONS })
     } finally {

@@ -1,4 +1,7 @@
-/** What is recorded of evaluations is what their records alone come to, and no cap is ever passed: on every store, with evaluators that know nothing of each other. */
+/**
+ * What is recorded of evaluations is what their records alone come to, and no cap is ever passed: on every store, with
+ * evaluators that know nothing of each other.
+ */
 import { ephemeralKeys, Evaluations, governorLayer, type GovernorServices, keysLayerOf, Replay } from "@flyball/core"
 import { layerOf, memoryStorage, type Storage, type StorageChoice } from "@flyball/core/storage"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
@@ -8,15 +11,32 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Act, ask, begin, CAP, evaluatedAgain, evaluators, type Lived, live, liveWithErasures } from "./governed-history.ts"
+import {
+  type Act,
+  ask,
+  begin,
+  CAP,
+  evaluatedAgain,
+  evaluators,
+  type Lived,
+  live,
+  liveWithErasures
+} from "./governed-history.ts"
 
-/** The same histories every time: a difference that was found once is found again. It is not made smaller: that would open a governor for each try. */
+/**
+ * The same histories every time: a difference that was found once is found again. It is not made smaller: that would
+ * open a governor for each try.
+ */
 const seed = 20_261_122
 /** Histories for each store. A whole governor is opened for every one, so they are few and long. */
 const histories = { memory: 20, SQLite: 5, Postgres: 3 }
 
 const act: fc.Arbitrary<Act> = fc.record({ what: fc.nat(1_000), a: fc.nat(63), b: fc.nat(63), c: fc.nat(63) })
-const groups = fc.array(fc.array(act, { minLength: 1, maxLength: 8, size: "max" }), { minLength: 10, maxLength: 30, size: "max" })
+const groups = fc.array(fc.array(act, { minLength: 1, maxLength: 8, size: "max" }), {
+  minLength: 10,
+  maxLength: 30,
+  size: "max"
+})
 
 const database = givenDatabase({ afterAll, beforeAll })
 let schemas = 0
@@ -30,7 +50,13 @@ const stores: ReadonlyArray<readonly [keyof typeof histories, () => StorageChoic
 /** A new governor over a new store, for as long as `inside` runs. */
 const within = <A>(choice: StorageChoice, inside: Effect.Effect<A, unknown, GovernorServices | Storage>): Promise<A> =>
   inside.pipe(
-    Effect.provide(governorLayer({ origin: "flyball.example/evaluations" }).pipe(Layer.provideMerge(layerOf(choice)), Layer.provide(keysLayerOf(ephemeralKeys())), Layer.provide(seededEntropy(seed)))),
+    Effect.provide(
+      governorLayer({ origin: "flyball.example/evaluations" }).pipe(
+        Layer.provideMerge(layerOf(choice)),
+        Layer.provide(keysLayerOf(ephemeralKeys())),
+        Layer.provide(seededEntropy(seed))
+      )
+    ),
     Effect.provide([TestClock.layer(), seededEntropy(`ids ${seed}`)]),
     Effect.runPromise
   )
@@ -38,68 +64,129 @@ const within = <A>(choice: StorageChoice, inside: Effect.Effect<A, unknown, Gove
 const nothingLived = (): Lived => ({ agents: [], evaluationIds: [], verdicts: new Map() })
 
 describe.each(stores)("on %s", (name, open) => {
-  it("after a random history every evaluation is what its records come to, and documents are what they say", { timeout: 300_000 }, async () => {
-    const seen = new Set<string>()
-    await fc.assert(fc.asyncProperty(groups, async (history) => {
-      const lived = nothingLived()
-      await within(open(), Effect.gen(function*() {
-        yield* begin(2, lived)
-        yield* live(history, [yield* Evaluations, ...(yield* evaluators(1))], lived)
-        const again = yield* evaluatedAgain
-        expect(again.filter(({ verdict }) => verdict !== "ok")).toEqual([])
-        expect(again.length).toBe(new Set(lived.evaluationIds).size)
-        expect((yield* Replay.use((replay) => replay.check)).differences).toEqual([])
-      }))
-      for (const rule of lived.verdicts.keys()) seen.add(rule)
-    }), { numRuns: histories[name], seed, endOnFailure: true })
-    // Histories in which nothing happened would prove nothing.
-    if (name === "memory") expect([...seen]).toEqual(expect.arrayContaining(["@invalid_signal", "@missing_signal", "@no_envelope", "@suspended", "@tier_floor", "cap", "odd", "look"]))
-  })
+  it(
+    "after a random history every evaluation is what its records come to, and documents are what they say",
+    { timeout: 300_000 },
+    async () => {
+      const seen = new Set<string>()
+      await fc.assert(
+        fc.asyncProperty(groups, async (history) => {
+          const lived = nothingLived()
+          await within(
+            open(),
+            Effect.gen(function* () {
+              yield* begin(2, lived)
+              yield* live(history, [yield* Evaluations, ...(yield* evaluators(1))], lived)
+              const again = yield* evaluatedAgain
+              expect(again.filter(({ verdict }) => verdict !== "ok")).toEqual([])
+              expect(again.length).toBe(new Set(lived.evaluationIds).size)
+              expect((yield* Replay.use((replay) => replay.check)).differences).toEqual([])
+            })
+          )
+          for (const rule of lived.verdicts.keys()) seen.add(rule)
+        }),
+        { numRuns: histories[name], seed, endOnFailure: true }
+      )
+      // Histories in which nothing happened would prove nothing.
+      if (name === "memory")
+        expect([...seen]).toEqual(
+          expect.arrayContaining([
+            "@invalid_signal",
+            "@missing_signal",
+            "@no_envelope",
+            "@suspended",
+            "@tier_floor",
+            "cap",
+            "odd",
+            "look"
+          ])
+        )
+    }
+  )
 
   it("what was erased makes evaluations withheld, and none of them ok or wrong", { timeout: 300_000 }, async () => {
     const erased = new Map<string, number>()
     let proved = 0
-    await fc.assert(fc.asyncProperty(groups, fc.array(fc.nat(), { minLength: 3, maxLength: 12, size: "max" }), async (history, picks) => {
-      const lived = nothingLived()
-      await within(open(), Effect.gen(function*() {
-        yield* begin(2, lived)
-        const gone = yield* liveWithErasures(history, picks, [yield* Evaluations, ...(yield* evaluators(1))], lived)
-        const again = yield* evaluatedAgain
-        expect(again.length).toBe(new Set(lived.evaluationIds).size)
-        expect(again.filter(({ verdict }) => verdict !== "ok" && verdict !== "withheld")).toEqual([])
-        const hidden = new Set(gone.map(({ seq }) => seq))
-        const bare = again.filter(({ seq }) => hidden.has(seq))
-        expect(bare.filter(({ verdict }) => verdict === "ok")).toEqual([])
-        // Without any erasure all are ok: what is withheld is so because of what was erased.
-        if (gone.length === 0) expect(again.every(({ verdict }) => verdict === "ok")).toBe(true)
-        expect((yield* Replay.use((replay) => replay.check)).differences).toEqual([])
-        for (const { name } of gone) erased.set(name, (erased.get(name) ?? 0) + 1)
-        proved += again.filter(({ verdict }) => verdict === "ok").length
-      }))
-    }), { numRuns: histories[name], seed, endOnFailure: true })
+    await fc.assert(
+      fc.asyncProperty(
+        groups,
+        fc.array(fc.nat(), { minLength: 3, maxLength: 12, size: "max" }),
+        async (history, picks) => {
+          const lived = nothingLived()
+          await within(
+            open(),
+            Effect.gen(function* () {
+              yield* begin(2, lived)
+              const gone = yield* liveWithErasures(
+                history,
+                picks,
+                [yield* Evaluations, ...(yield* evaluators(1))],
+                lived
+              )
+              const again = yield* evaluatedAgain
+              expect(again.length).toBe(new Set(lived.evaluationIds).size)
+              expect(again.filter(({ verdict }) => verdict !== "ok" && verdict !== "withheld")).toEqual([])
+              const hidden = new Set(gone.map(({ seq }) => seq))
+              const bare = again.filter(({ seq }) => hidden.has(seq))
+              expect(bare.filter(({ verdict }) => verdict === "ok")).toEqual([])
+              // Without any erasure all are ok: what is withheld is so because of what was erased.
+              if (gone.length === 0) expect(again.every(({ verdict }) => verdict === "ok")).toBe(true)
+              expect((yield* Replay.use((replay) => replay.check)).differences).toEqual([])
+              for (const { name } of gone) erased.set(name, (erased.get(name) ?? 0) + 1)
+              proved += again.filter(({ verdict }) => verdict === "ok").length
+            })
+          )
+        }
+      ),
+      { numRuns: histories[name], seed, endOnFailure: true }
+    )
     if (name !== "memory") return
     expect([...erased.keys()].sort()).toEqual(["advice", "envelope", "profile", "signals", "waiver"])
     expect(proved).toBeGreaterThan(50)
   })
 
   it("two evaluators never let more through than the cap, however many ask at once", { timeout: 120_000 }, async () => {
-    await fc.assert(fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 10, maxLength: 40, size: "max" }), async (amounts) => {
-      const lived = nothingLived()
-      await within(open(), Effect.gen(function*() {
-        yield* begin(1, lived)
-        const askers = [yield* Evaluations, ...(yield* evaluators(1))]
-        const { agentId } = lived.agents[0]!
-        const made = yield* Effect.forEach(amounts, (amount, place) => ask(askers[place % 2]!, lived, { agent_id: agentId, client_ref: `c${place}`, run_id: "r", signals: { tool: "pay", amount } }), { concurrency: "unbounded" })
-        const through = made.filter(({ outcome }) => outcome === "allow" || outcome === "allow_with_notice").sort((a, b) => a.seq - b.seq)
-        expect(through.reduce((sum, { signals }) => sum + Number(signals!["amount"]), 0)).toBeLessThanOrEqual(CAP)
-        // Each saw exactly what had been let through before it, and only what would have passed the cap was denied.
-        for (const one of made) {
-          const before = through.filter(({ seq }) => seq < one.seq).reduce((sum, { signals }) => sum + Number(signals!["amount"]), 0)
-          const spent = one.meters.find(({ id }) => id === "spent")!
-          expect(spent.value).toBe(before)
-          expect(one.matched_rule === "cap").toBe(before + Number(one.signals!["amount"]) > CAP)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 10, maxLength: 40, size: "max" }),
+        async (amounts) => {
+          const lived = nothingLived()
+          await within(
+            open(),
+            Effect.gen(function* () {
+              yield* begin(1, lived)
+              const askers = [yield* Evaluations, ...(yield* evaluators(1))]
+              const { agentId } = lived.agents[0]!
+              const made = yield* Effect.forEach(
+                amounts,
+                (amount, place) =>
+                  ask(askers[place % 2]!, lived, {
+                    agent_id: agentId,
+                    client_ref: `c${place}`,
+                    run_id: "r",
+                    signals: { tool: "pay", amount }
+                  }),
+                { concurrency: "unbounded" }
+              )
+              const through = made
+                .filter(({ outcome }) => outcome === "allow" || outcome === "allow_with_notice")
+                .sort((a, b) => a.seq - b.seq)
+              expect(through.reduce((sum, { signals }) => sum + Number(signals!["amount"]), 0)).toBeLessThanOrEqual(CAP)
+              // Each saw exactly what had been let through before it, and only what would have passed the cap was
+              // denied.
+              for (const one of made) {
+                const before = through
+                  .filter(({ seq }) => seq < one.seq)
+                  .reduce((sum, { signals }) => sum + Number(signals!["amount"]), 0)
+                const spent = one.meters.find(({ id }) => id === "spent")!
+                expect(spent.value).toBe(before)
+                expect(one.matched_rule === "cap").toBe(before + Number(one.signals!["amount"]) > CAP)
+              }
+            })
+          )
         }
-      }))
-    }), { numRuns: name === "memory" ? 10 : 3, seed, endOnFailure: true })
+      ),
+      { numRuns: name === "memory" ? 10 : 3, seed, endOnFailure: true }
+    )
   })
 })

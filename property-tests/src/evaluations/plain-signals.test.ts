@@ -19,23 +19,46 @@ const byJson = (bytes: Uint8Array): unknown => {
 }
 
 const namesIn = (value: unknown): number =>
-  typeof value !== "object" || value === null ? 0 : Object.values(value).reduce((all: number, one) => all + namesIn(one), Array.isArray(value) ? 0 : Object.keys(value).length)
+  typeof value !== "object" || value === null
+    ? 0
+    : Object.values(value).reduce(
+        (all: number, one) => all + namesIn(one),
+        Array.isArray(value) ? 0 : Object.keys(value).length
+      )
 
 it("signals come to what JSON says of the same bytes", () => {
   const reader = new PlainSignals()
-  const value = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.integer(), fc.maxSafeInteger(), fc.double(), fc.boolean(), fc.constant(null), fc.array(fc.integer()))
+  const value = fc.oneof(
+    fc.string(),
+    fc.string({ unit: "binary" }),
+    fc.integer(),
+    fc.maxSafeInteger(),
+    fc.double(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(fc.integer())
+  )
   const written = fc.oneof(
     fc.dictionary(fc.string(), value).map((one) => canonicalBytes(one)),
     fc.dictionary(fc.string(), value).map((one) => utf8(JSON.stringify(one))),
-    fc.tuple(fc.dictionary(fc.string({ unit: fc.constantFrom("a", "b") }), fc.oneof(fc.integer(), fc.boolean())), fc.nat(), fc.nat(255)).map(([one, place, byte]) => {
-      const bytes = canonicalBytes(one).slice()
-      bytes[place % bytes.length] = byte
-      return bytes
-    })
+    fc
+      .tuple(
+        fc.dictionary(fc.string({ unit: fc.constantFrom("a", "b") }), fc.oneof(fc.integer(), fc.boolean())),
+        fc.nat(),
+        fc.nat(255)
+      )
+      .map(([one, place, byte]) => {
+        const bytes = canonicalBytes(one).slice()
+        bytes[place % bytes.length] = byte
+        return bytes
+      })
   )
-  fc.assert(fc.property(written, (bytes) => {
-    const found = reader.read(bytes)
-    if (found !== null) expect(found).toEqual(byJson(bytes))
-    expect(signalsOf(bytes)).toEqual(byJson(bytes))
-  }), { numRuns: 3_000, seed: 20_261_122 })
+  fc.assert(
+    fc.property(written, (bytes) => {
+      const found = reader.read(bytes)
+      if (found !== null) expect(found).toEqual(byJson(bytes))
+      expect(signalsOf(bytes)).toEqual(byJson(bytes))
+    }),
+    { numRuns: 3_000, seed: 20_261_122 }
+  )
 })

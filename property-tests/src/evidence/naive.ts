@@ -1,5 +1,6 @@
 /**
- * References so plain that one reads them and believes them: RFC 8785 by sorting and concatenating, RFC 6962 by its recursive definition.
+ * References so plain that one reads them and believes them: RFC 8785 by sorting and concatenating, RFC 6962 by its
+ * recursive definition.
  * They share no code with packages/evidence.
  */
 import { createHash } from "node:crypto"
@@ -28,7 +29,8 @@ export const naiveCanonical = (value: unknown): string => {
   if (typeof value === "string") return escapeText(value)
   if (Array.isArray(value)) return `[${value.map(naiveCanonical).join(",")}]`
   const names = Object.keys(value as object).sort((a, b) => {
-    for (let i = 0; i < Math.min(a.length, b.length); i++) if (a.charCodeAt(i) !== b.charCodeAt(i)) return a.charCodeAt(i) - b.charCodeAt(i)
+    for (let i = 0; i < Math.min(a.length, b.length); i++)
+      if (a.charCodeAt(i) !== b.charCodeAt(i)) return a.charCodeAt(i) - b.charCodeAt(i)
     return a.length - b.length
   })
   return `{${names.map((name) => `${escapeText(name)}:${naiveCanonical((value as Record<string, unknown>)[name])}`).join(",")}}`
@@ -61,7 +63,9 @@ export const naiveRoot = (leaves: ReadonlyArray<Uint8Array>): Uint8Array => {
 export const naivePath = (m: number, leaves: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
   if (leaves.length <= 1) return []
   const k = largestPowerBelow(leaves.length)
-  return m < k ? [...naivePath(m, leaves.slice(0, k)), naiveRoot(leaves.slice(k))] : [...naivePath(m - k, leaves.slice(k)), naiveRoot(leaves.slice(0, k))]
+  return m < k
+    ? [...naivePath(m, leaves.slice(0, k)), naiveRoot(leaves.slice(k))]
+    : [...naivePath(m - k, leaves.slice(k)), naiveRoot(leaves.slice(0, k))]
 }
 
 const subProof = (m: number, leaves: ReadonlyArray<Uint8Array>, whole: boolean): ReadonlyArray<Uint8Array> => {
@@ -73,4 +77,5 @@ const subProof = (m: number, leaves: ReadonlyArray<Uint8Array>, whole: boolean):
 }
 
 /** RFC 6962 2.1.2, PROOF. */
-export const naiveConsistency = (m: number, leaves: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => m === 0 ? [] : subProof(m, leaves, true)
+export const naiveConsistency = (m: number, leaves: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> =>
+  m === 0 ? [] : subProof(m, leaves, true)

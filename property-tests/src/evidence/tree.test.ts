@@ -1,5 +1,17 @@
 /** The tree against a naive recursive one: every size to 300, every range to 40, from leaves and from stored tiles. */
-import { consistencyProof, emptyRoot, inclusionProof, portableCrypto, RangeFolder, rangeProof, rootAt, rootOfHashes, tileReader, verifyConsistency, verifyInclusion } from "@flyball/evidence"
+import {
+  consistencyProof,
+  emptyRoot,
+  inclusionProof,
+  portableCrypto,
+  RangeFolder,
+  rangeProof,
+  rootAt,
+  rootOfHashes,
+  tileReader,
+  verifyConsistency,
+  verifyInclusion
+} from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { assert, describe, it } from "vitest"
 import { naiveConsistency, naiveLeaf, naivePath, naiveRoot } from "./naive.ts"
@@ -7,13 +19,16 @@ import { naiveConsistency, naiveLeaf, naivePath, naiveRoot } from "./naive.ts"
 const MAX_SIZE = 300
 const leaves = Array.from({ length: MAX_SIZE }, (_, index) => naiveLeaf(new TextEncoder().encode(`leaf ${index}`)))
 const roots = Array.from({ length: MAX_SIZE + 1 }, (_, size) => naiveRoot(leaves.slice(0, size)))
-const hex = (hashes: ReadonlyArray<Uint8Array>): string => hashes.map((hash) => Buffer.from(hash).toString("hex")).join(" ")
+const hex = (hashes: ReadonlyArray<Uint8Array>): string =>
+  hashes.map((hash) => Buffer.from(hash).toString("hex")).join(" ")
 
 /** Stored hashes as a storage gives them: complete nodes of levels 0 and 8 only. */
 const storedHashes = async (tileLevel: number, from: number, count: number): Promise<Uint8Array> => {
   const width = 256 ** tileLevel
   const complete = Math.floor(MAX_SIZE / width)
-  const nodes = Array.from({ length: Math.max(0, Math.min(count, complete - from)) }, (_, index) => naiveRoot(leaves.slice((from + index) * width, (from + index + 1) * width)))
+  const nodes = Array.from({ length: Math.max(0, Math.min(count, complete - from)) }, (_, index) =>
+    naiveRoot(leaves.slice((from + index) * width, (from + index + 1) * width))
+  )
   return Uint8Array.from(nodes.flatMap((node) => [...node]))
 }
 const read = tileReader(nodeCrypto, storedHashes)

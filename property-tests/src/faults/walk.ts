@@ -23,26 +23,70 @@ export interface Walked {
   readonly problems: ReadonlyArray<string>
 }
 
-/** What the client chooses: the last of everything (batches of three, references of its own, the decision that came last), the first, or what the number says. */
+/**
+ * What the client chooses: the last of everything (batches of three, references of its own, the decision that came
+ * last), the first, or what the number says.
+ */
 type Choice = "last" | number
 
-/** What the client does: each act, the turn it says it does it in, and what it chooses. A turn that comes again is the same content again. */
+/**
+ * What the client does: each act, the turn it says it does it in, and what it chooses. A turn that comes again is the
+ * same content again.
+ */
 type Script = ReadonlyArray<readonly [ActName, number, Choice?]>
 
 /** The scripts: three short ones, since each is walked once for every fault on its way. */
 export const scripts = {
   capture: [
-    ["register", 0], ["witness", 1], ["witness", 2], ["settle", 3], ["erase", 4], ["witness", 1], ["mint", 5], ["revoke", 6], ["meet", 7], ["gap", 8], ["announce", 9],
-    ["sign", 10], ["export", 11], ["witness", 12], ["settle", 13], ["export", 14, 0], ["erase", 15], ["sign", 16]
+    ["register", 0],
+    ["witness", 1],
+    ["witness", 2],
+    ["settle", 3],
+    ["erase", 4],
+    ["witness", 1],
+    ["mint", 5],
+    ["revoke", 6],
+    ["meet", 7],
+    ["gap", 8],
+    ["announce", 9],
+    ["sign", 10],
+    ["export", 11],
+    ["witness", 12],
+    ["settle", 13],
+    ["export", 14, 0],
+    ["erase", 15],
+    ["sign", 16]
   ],
   governed: [
-    ["govern", 0, 0], ["waive", 1], ["evaluate", 2, 3], ["evaluate", 3], ["evaluate", 2, 3], ["account", 4, 0], ["evaluate", 5, 200], ["void", 6], ["govern", 7, 1], ["evaluate", 8], ["sign", 9]
+    ["govern", 0, 0],
+    ["waive", 1],
+    ["evaluate", 2, 3],
+    ["evaluate", 3],
+    ["evaluate", 2, 3],
+    ["account", 4, 0],
+    ["evaluate", 5, 200],
+    ["void", 6],
+    ["govern", 7, 1],
+    ["evaluate", 8],
+    ["sign", 9]
   ],
-  // A receiver that is well and wants everything, and one that never is. What arrived is owed again; the rest is tried until it is given up, switched on, and made good.
+  // A receiver that is well and wants everything, and one that never is. What arrived is owed again; the rest is tried
+  // until it is given up, switched on, and made good.
   webhooks: [
-    ["subscribe", 0, 0], ["subscribe", 1], ["register", 2], ["mint", 3], ["redeliver", 4, 0],
-    ["redeliver", 5, 1], ["redeliver", 5, 1], ["redeliver", 5, 1], ["redeliver", 5, 1], ["redeliver", 5, 1], ["redeliver", 5, 1],
-    ["switch", 6, 1], ["recover", 7, 1], ["switch", 8]
+    ["subscribe", 0, 0],
+    ["subscribe", 1],
+    ["register", 2],
+    ["mint", 3],
+    ["redeliver", 4, 0],
+    ["redeliver", 5, 1],
+    ["redeliver", 5, 1],
+    ["redeliver", 5, 1],
+    ["redeliver", 5, 1],
+    ["redeliver", 5, 1],
+    ["redeliver", 5, 1],
+    ["switch", 6, 1],
+    ["recover", 7, 1],
+    ["switch", 8]
   ]
 } satisfies { readonly [name: string]: Script }
 
@@ -71,14 +115,42 @@ export const walk = async (choice: StorageChoice, plan: FaultPlan, script: Scrip
   const log = new SignLog()
   const ledger = new Ledger()
   const board = new FaultBoard(plan)
-  const receivers = new Receivers(() => 0, () => true)
+  const receivers = new Receivers(
+    () => 0,
+    () => true
+  )
   const ahead = { ms: 0 }
   const scope = Scope.makeUnsafe()
   try {
     const ports = await openPorts(choice, "walk", log, scope)
-    const hop: Hop = { pick: () => 0, callMs: () => 0, stallsPerMille: () => 0, board, busy: (calls) => time.wait(calls), clock: time.clock(() => ahead.ms), note: () => {}, turn: () => {} }
-    const check = checkAll({ ports, origin: ORIGIN, signed: log.entries, ledger, arrived: receivers.arrived }).pipe(Effect.provideService(EvidenceCrypto, nodeCrypto))
-    await time.until(Effect.runForkWith(contextIn(time, "world"))(live({ time, ports, hop, ledger, ahead, check, script, sends: script === "webhooks" ? { receivers, engine, settings: { keepMs: 30 * 86_400_000 } } : null })), MOST_STEPS)
+    const hop: Hop = {
+      pick: () => 0,
+      callMs: () => 0,
+      stallsPerMille: () => 0,
+      board,
+      busy: (calls) => time.wait(calls),
+      clock: time.clock(() => ahead.ms),
+      note: () => {},
+      turn: () => {}
+    }
+    const check = checkAll({ ports, origin: ORIGIN, signed: log.entries, ledger, arrived: receivers.arrived }).pipe(
+      Effect.provideService(EvidenceCrypto, nodeCrypto)
+    )
+    await time.until(
+      Effect.runForkWith(contextIn(time, "world"))(
+        live({
+          time,
+          ports,
+          hop,
+          ledger,
+          ahead,
+          check,
+          script,
+          sends: script === "webhooks" ? { receivers, engine, settings: { keepMs: 30 * 86_400_000 } } : null
+        })
+      ),
+      MOST_STEPS
+    )
     return { board, ledger, problems: [...ledger.problems] }
   } finally {
     await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -97,11 +169,16 @@ interface World {
   readonly check: Effect.Effect<ReadonlyArray<string>, unknown>
 }
 
-const live = Effect.fnUntraced(function*(world: World) {
+const live = Effect.fnUntraced(function* (world: World) {
   const { check, hop, ledger, script, sends } = world
   const host = yield* started(world)
-  const client = (name: string, choice: Choice): Client =>
-    ({ name, pick: (bound) => choice === "last" ? bound - 1 : Math.min(choice, bound - 1), ledger, call: (effect) => host.call(effect, false), note: () => {} })
+  const client = (name: string, choice: Choice): Client => ({
+    name,
+    pick: (bound) => (choice === "last" ? bound - 1 : Math.min(choice, bound - 1)),
+    ledger,
+    call: (effect) => host.call(effect, false),
+    note: () => {}
+  })
   for (const [name, turn, choice = "last"] of scripts[script] as Script) {
     yield* acts[name](client("walker", choice), turn)
     if (sends !== null) yield* Effect.sleep(SEND_MS)
@@ -111,7 +188,11 @@ const live = Effect.fnUntraced(function*(world: World) {
   if (sends === null) yield* host.stop()
   else yield* sendAll(world, host)
   const problems = yield* outside(hop, check)
-  ledger.problems.splice(0, ledger.problems.length, ...problems.filter((problem) => hasOurTime(world) || !problem.includes(" is still ")))
+  ledger.problems.splice(
+    0,
+    ledger.problems.length,
+    ...problems.filter((problem) => hasOurTime(world) || !problem.includes(" is still "))
+  )
   if (sends !== null) yield* forget(world)
 })
 
@@ -119,14 +200,20 @@ const live = Effect.fnUntraced(function*(world: World) {
 const outside = <A>(hop: Hop, look: Effect.Effect<A, unknown>): Effect.Effect<A> =>
   Effect.suspend(() => {
     hop.busy(1)
-    return Effect.ensuring(Effect.orDie(Effect.provideService(look, Clock.Clock, hop.clock)), Effect.sync(() => hop.busy(-1)))
+    return Effect.ensuring(
+      Effect.orDie(Effect.provideService(look, Clock.Clock, hop.clock)),
+      Effect.sync(() => hop.busy(-1))
+    )
   })
 
 /** Other stores commit by a clock that does not leap with ours: what waits for a time waits there still. */
 const hasOurTime = ({ ports }: World): boolean => ports.storage.backend === "memory"
 
-/** Everything that is owed comes to its end, and then the host dies. One that stops in order signs once more, and would owe that as well. */
-const sendAll = Effect.fnUntraced(function*(world: World, first: Host) {
+/**
+ * Everything that is owed comes to its end, and then the host dies. One that stops in order signs once more, and would
+ * owe that as well.
+ */
+const sendAll = Effect.fnUntraced(function* (world: World, first: Host) {
   const { ahead, hop, ports } = world
   const owed = outside(hop, owedDeliveries(ports.storage))
   let host = first
@@ -142,7 +229,7 @@ const sendAll = Effect.fnUntraced(function*(world: World, first: Host) {
 })
 
 /** The next host begins with forgetting what was over long ago. The records are whole without it. */
-const forget = Effect.fnUntraced(function*(world: World) {
+const forget = Effect.fnUntraced(function* (world: World) {
   const { ahead, check, hop, ledger, ports } = world
   ahead.ms += FORGET_MS
   let left: ReadonlyArray<string> = []
@@ -159,18 +246,21 @@ const forget = Effect.fnUntraced(function*(world: World) {
 })
 
 /** Of what is over nothing is left, and the records are whole without it. */
-const forgotten = Effect.fnUntraced(function*({ storage }: Ports) {
+const forgotten = Effect.fnUntraced(function* ({ storage }: Ports) {
   const problems: Array<string> = []
   for (const { id } of yield* storage.list(WEBHOOKS)) {
-    const left = (yield* storage.outbox.deliveriesOf(id, { limit: 1_000 })).filter(({ finishedAtMs }) => finishedAtMs !== null)
-    if (left.length > 1) problems.push(`forget: ${left.length} deliveries to ${id} are over for more than a month, and still there`)
+    const left = (yield* storage.outbox.deliveriesOf(id, { limit: 1_000 })).filter(
+      ({ finishedAtMs }) => finishedAtMs !== null
+    )
+    if (left.length > 1)
+      problems.push(`forget: ${left.length} deliveries to ${id} are over for more than a month, and still there`)
   }
   return problems
 })
 
 /** A host that serves: it is started again until it does. */
-const started = Effect.fnUntraced(function*({ hop, ledger, ports, sends, time }: World) {
-  for (let life = 0;; life++) {
+const started = Effect.fnUntraced(function* ({ hop, ledger, ports, sends, time }: World) {
+  for (let life = 0; ; life++) {
     const host = new Host(contextIn(time, `life ${life}`))
     const opened = yield* host.open(ports, hop, sends)
     if (opened !== null && Exit.isSuccess(opened)) return host
@@ -182,10 +272,26 @@ const started = Effect.fnUntraced(function*({ hop, ledger, ports, sends, time }:
 })
 
 /** What people read: answered like everything else. */
-const read = Effect.fnUntraced(function*(client: Client, ledger: Ledger) {
+const read = Effect.fnUntraced(function* (client: Client, ledger: Ledger) {
   const [agentId] = [...ledger.agents.values()]
-  yield* ask(client, "read keys", IngestKeys.use((keys) => keys.list))
-  yield* ask(client, "read decisions", Capture.use((capture) => capture.list(agentId!)))
-  yield* ask(client, "read events", Storage.use(({ outbox }) => outbox.events({ limit: 10 })))
-  yield* ask(client, "read proof", Chain.use((chain) => chain.proof(1)))
+  yield* ask(
+    client,
+    "read keys",
+    IngestKeys.use((keys) => keys.list)
+  )
+  yield* ask(
+    client,
+    "read decisions",
+    Capture.use((capture) => capture.list(agentId!))
+  )
+  yield* ask(
+    client,
+    "read events",
+    Storage.use(({ outbox }) => outbox.events({ limit: 10 }))
+  )
+  yield* ask(
+    client,
+    "read proof",
+    Chain.use((chain) => chain.proof(1))
+  )
 })

@@ -1,4 +1,7 @@
-/** A store in which rules 1 registered agents with half an owner is opened by several hosts at once, and again: each agent's clock starts at one record. */
+/**
+ * A store in which rules 1 registered agents with half an owner is opened by several hosts at once, and again: each
+ * agent's clock starts at one record.
+ */
 import { layerOf, openGovernor, Storage, systemHost } from "@flyball/core"
 import type { StorageChoice } from "@flyball/core/storage"
 import { dataFolder } from "@flyball/node"
@@ -22,10 +25,19 @@ const stores: ReadonlyArray<readonly [name: string, places: number, (dir: string
 ]
 
 /** What a process of rules 1 would have committed. */
-const registerHalf = Effect.forEach(Array.from({ length: AGENTS }, (_, n) => n), Effect.fnUntraced(function*(n) {
-  const plan = planRegister({ agentId: yield* newId("agt"), input: { name: `half ${n}`, org_unit: "ops", owner_name: "Ada" }, writer: systemHost, limits: null })
-  yield* Storage.use((storage) => storage.commit(asRules1(Result.getOrThrow(plan).change)))
-}), { discard: true })
+const registerHalf = Effect.forEach(
+  Array.from({ length: AGENTS }, (_, n) => n),
+  Effect.fnUntraced(function* (n) {
+    const plan = planRegister({
+      agentId: yield* newId("agt"),
+      input: { name: `half ${n}`, org_unit: "ops", owner_name: "Ada" },
+      writer: systemHost,
+      limits: null
+    })
+    yield* Storage.use((storage) => storage.commit(asRules1(Result.getOrThrow(plan).change)))
+  }),
+  { discard: true }
+)
 
 describe.each(stores)("agents with half an owner on %s", (_, places, open) => {
   it("have one record each, whatever starts beside whatever", { timeout: 120_000 }, async () => {
@@ -36,9 +48,14 @@ describe.each(stores)("agents with half an owner on %s", (_, places, open) => {
       await Effect.runPromise(registerHalf.pipe(Effect.provide(layerOf(open(dir)))))
       for (let start = 0; start < 2; start++) {
         const first = await host()
-        const hosts = [first, ...await Promise.all(Array.from({ length: places - 1 }, host))]
+        const hosts = [first, ...(await Promise.all(Array.from({ length: places - 1 }, host)))]
         try {
-          await expect.poll(async () => (await first.agents.list()).filter(({ orphaned_since }) => orphaned_since !== null).length, { timeout: 60_000 }).toBe(AGENTS)
+          await expect
+            .poll(
+              async () => (await first.agents.list()).filter(({ orphaned_since }) => orphaned_since !== null).length,
+              { timeout: 60_000 }
+            )
+            .toBe(AGENTS)
           expect((await first.chain.records({ kind: "agent.orphaned", limit: 1_000 })).length).toBe(AGENTS)
           expect((await first.check()).differences).toEqual([])
         } finally {

@@ -1,4 +1,7 @@
-/** Two hundred callers change one agent at the same time, and others witness what it does: every one of them gets through, and each is a record. */
+/**
+ * Two hundred callers change one agent at the same time, and others witness what it does: every one of them gets
+ * through, and each is a record.
+ */
 import { memoryStorage, openGovernor } from "@flyball/core"
 import type { StorageChoice } from "@flyball/core/storage"
 import { dataFolder } from "@flyball/node"
@@ -24,13 +27,27 @@ describe.each(stores)("one agent on %s", (_, places, open) => {
     const dir = mkdtempSync(join(tmpdir(), "flyball-one-agent-"))
     const host = () => openGovernor({ storage: open(), keys: dataFolder({ dir }) })
     const first = await host()
-    const hosts = [first, ...await Promise.all(Array.from({ length: places - 1 }, host))]
+    const hosts = [first, ...(await Promise.all(Array.from({ length: places - 1 }, host)))]
     try {
-      const { agent } = await first.agents.register({ name: "bot", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" })
+      const { agent } = await first.agents.register({
+        name: "bot",
+        org_unit: "ops",
+        owner_name: "Ada",
+        owner_email: "ada@example.org"
+      })
       const owners = Array.from({ length: CALLERS }, (_, n) => `Owner ${n}`)
-      const witnessed = Array.from({ length: CALLERS }, (_, n) => () => hosts[n % places]!.witness(agent.id, { client_ref: `c${n}`, action: "search" }))
-      const answers = Promise.all(owners.map((owner_name, n) => hosts[n % places]!.agents.transferOwnership(agent.id, { owner_name, owner_email: `o${n}@example.org` })))
-      expect(new Set((await Promise.all(witnessed.map((witness) => witness()))).map(({ receipts }) => receipts[0]!.seq)).size).toBe(CALLERS)
+      const witnessed = Array.from(
+        { length: CALLERS },
+        (_, n) => () => hosts[n % places]!.witness(agent.id, { client_ref: `c${n}`, action: "search" })
+      )
+      const answers = Promise.all(
+        owners.map((owner_name, n) =>
+          hosts[n % places]!.agents.transferOwnership(agent.id, { owner_name, owner_email: `o${n}@example.org` })
+        )
+      )
+      expect(
+        new Set((await Promise.all(witnessed.map((witness) => witness()))).map(({ receipts }) => receipts[0]!.seq)).size
+      ).toBe(CALLERS)
       expect((await answers).map(({ owner_name }) => owner_name)).toEqual(owners)
       expect((await first.chain.records({ kind: "agent.owner_transferred", limit: 1_000 })).length).toBe(CALLERS)
       expect((await first.check()).differences).toEqual([])

@@ -11,15 +11,21 @@ const DAY_MS = 24 * HOUR_MS
 /** A cap of an org unit: 4 actions an hour for each of its agents. */
 const unitCap = {
   semantics: "envelope/1",
-  signals: { tool: { type: "enum", values: ["search", "refund"], source: "caller" }, risk_class: { type: "enum", values: ["prohibited", "high", "limited", "minimal", "unclassified"], source: "server" } },
+  signals: {
+    tool: { type: "enum", values: ["search", "refund"], source: "caller" },
+    risk_class: { type: "enum", values: ["prohibited", "high", "limited", "minimal", "unclassified"], source: "server" }
+  },
   effects: { search: "read", refund: "write_reversible" },
   meters: { actions: { op: "count", window_ms: HOUR_MS, key: ["agent_id"] } },
-  rules: [{ id: "all", outcome: "allow", when: [] }, { id: "busy", outcome: "require_review", when: [{ meter: "actions", after_gt: 8 }] }],
+  rules: [
+    { id: "all", outcome: "allow", when: [] },
+    { id: "busy", outcome: "require_review", when: [{ meter: "actions", after_gt: 8 }] }
+  ],
   default: { outcome: "deny" }
 }
 
 /** Lives it; answers whom it was about. */
-export const boundedLife = Effect.gen(function*() {
+export const boundedLife = Effect.gen(function* () {
   const envelopes = yield* Envelopes
   const evaluations = yield* Evaluations
   const agentId = yield* activeAgent("refund bot")
@@ -28,11 +34,22 @@ export const boundedLife = Effect.gen(function*() {
   yield* Agents.use((agents) => agents.update(agentId, { autonomy_tier: "L2" }, ben))
 
   // Near the cap, with amounts that came to something else and one that was not taken.
-  const refund = (amount: number, run?: string) => Effect.andThen(TestClock.adjust(60_000), ask(agentId, { tool: "refund", amount }, run))
+  const refund = (amount: number, run?: string) =>
+    Effect.andThen(TestClock.adjust(60_000), ask(agentId, { tool: "refund", amount }, run))
   yield* refund(5_000)
   const first = yield* refund(2_000)
-  const { receipts: [receipt] } = yield* Capture.use((capture) => capture.witness(agentId, [{ client_ref: "d-1", kind: "tool_call", action: "refund", status: "intended", evaluation_id: first.id }], host))
-  yield* Capture.use((capture) => capture.settle(receipt!.decision_id, { status: "ok", actual: [{ meter: "spent", amount: 1_500 }] }, ben))
+  const {
+    receipts: [receipt]
+  } = yield* Capture.use((capture) =>
+    capture.witness(
+      agentId,
+      [{ client_ref: "d-1", kind: "tool_call", action: "refund", status: "intended", evaluation_id: first.id }],
+      host
+    )
+  )
+  yield* Capture.use((capture) =>
+    capture.settle(receipt!.decision_id, { status: "ok", actual: [{ meter: "spent", amount: 1_500 }] }, ben)
+  )
   const second = yield* refund(2_000)
   yield* refund(2_000)
   yield* evaluations.void(second.id, { reason: "The order was cancelled." }, ben)
@@ -43,7 +60,18 @@ export const boundedLife = Effect.gen(function*() {
   yield* refund(1, "run-2")
 
   // An exception for a while.
-  const { id: waiverId } = yield* Waivers.use((waivers) => waivers.request(envelopeId, { rule_id: "cap", unless: [{ signal: "amount", lte: 50 }], expires_at: formatInstant(beginMs + 6 * HOUR_MS), reason: "quarter end" }, ann))
+  const { id: waiverId } = yield* Waivers.use((waivers) =>
+    waivers.request(
+      envelopeId,
+      {
+        rule_id: "cap",
+        unless: [{ signal: "amount", lte: 50 }],
+        expires_at: formatInstant(beginMs + 6 * HOUR_MS),
+        reason: "quarter end"
+      },
+      ann
+    )
+  )
   yield* Waivers.use((waivers) => waivers.grant(envelopeId, waiverId, ben))
   yield* refund(40)
   yield* TestClock.adjust(6 * HOUR_MS)

@@ -1,4 +1,7 @@
-/** Chains in which somebody approved, under another pseudonym, what they had begun before their identity was erased: the service refuses that, and replay names it where it was sealed all the same. */
+/**
+ * Chains in which somebody approved, under another pseudonym, what they had begun before their identity was erased: the
+ * service refuses that, and replay names it where it was sealed all the same.
+ */
 import { Envelopes, Erasure, Principals, systemHost, Waivers } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import type { JsonObject } from "@flyball/evidence"
@@ -15,13 +18,20 @@ import { replayed } from "./replayed.ts"
 const person = (subject: string) => Principals.use((principals) => principals.writerFor("https://idp.example", subject))
 
 /** Erases who the person that was seen last is. */
-const eraseLastSeen = Effect.gen(function*() {
-  const [record] = yield* Storage.use((storage) => storage.records({ kinds: ["principal.seen"], order: "desc", limit: 1 }))
-  yield* Erasure.use((erasure) => erasure.erase({ seq: record!.seq, name: "identity", reason: "subject_request" }, systemHost))
+const eraseLastSeen = Effect.gen(function* () {
+  const [record] = yield* Storage.use((storage) =>
+    storage.records({ kinds: ["principal.seen"], order: "desc", limit: 1 })
+  )
+  yield* Erasure.use((erasure) =>
+    erasure.erase({ seq: record!.seq, name: "identity", reason: "subject_request" }, systemHost)
+  )
 })
 
-/** Eve writes, is erased and comes again; Ben, who was seen before that, approves. What takes one person Eve does herself. */
-const life = Effect.gen(function*() {
+/**
+ * Eve writes, is erased and comes again; Ben, who was seen before that, approves. What takes one person Eve does
+ * herself.
+ */
+const life = Effect.gen(function* () {
   const envelopes = yield* Envelopes
   const waivers = yield* Waivers
   const agentId = yield* activeAgent("refund bot")
@@ -32,7 +42,16 @@ const life = Effect.gen(function*() {
   const again = yield* person("eve")
   yield* envelopes.publish(id, {}, ben)
   yield* envelopes.update(id, { envelope: refunds({ params: { unused: 1 } }) }, again)
-  const { id: waiverId } = yield* waivers.request(id, { rule_id: "cap", unless: [{ signal: "amount", lte: 50 }], expires_at: "2026-11-21T06:00:00.000Z", reason: "quarter end" }, again)
+  const { id: waiverId } = yield* waivers.request(
+    id,
+    {
+      rule_id: "cap",
+      unless: [{ signal: "amount", lte: 50 }],
+      expires_at: "2026-11-21T06:00:00.000Z",
+      reason: "quarter end"
+    },
+    again
+  )
   yield* eraseLastSeen
   const third = yield* person("eve")
   yield* waivers.grant(id, waiverId, ben)
@@ -43,10 +62,11 @@ const life = Effect.gen(function*() {
 let open: OpenPack
 let who: Effect.Success<typeof life>
 beforeAll(async () => {
-  ({ answer: who, open } = await lived(life))
+  ;({ answer: who, open } = await lived(life))
 })
 
-const seqOf = (kind: string, nth = 0): number => open.records.flatMap((record, seq) => (record.kind === kind ? [seq] : []))[nth]!
+const seqOf = (kind: string, nth = 0): number =>
+  open.records.flatMap((record, seq) => (record.kind === kind ? [seq] : []))[nth]!
 const first = () => seqOf("envelope.published")
 const harmless = () => seqOf("envelope.published", 1)
 const granted = () => seqOf("waiver.granted")
@@ -54,49 +74,84 @@ const body = (seq: number, more: JsonObject): OpenPack => withBody(open, seq, (o
 const approvedBy = (id: string): OpenPack => body(first(), { writer: id, approver: id })
 /** What is said of an act where the records before `from` are not shown. */
 const judgedFrom = (from: number, pack: OpenPack, seq: number): Act | undefined => {
-  const eyes = new FourEyes({ compare: () => ({ notCompared: "It lies before." }), fromGenesis: false, sha256: nodeCrypto.sha256 })
-  return asRead(pack).slice(from).flatMap((record) => eyes.take(record) ?? []).find((one) => one.seq === seq)
+  const eyes = new FourEyes({
+    compare: () => ({ notCompared: "It lies before." }),
+    fromGenesis: false,
+    sha256: nodeCrypto.sha256
+  })
+  return asRead(pack)
+    .slice(from)
+    .flatMap((record) => eyes.take(record) ?? [])
+    .find((one) => one.seq === seq)
 }
 /** Two records that follow each other change places; erasures name, and are named by, where they are then. */
 const swapped = (seq: number, from: OpenPack): OpenPack => {
-  const moved = (place: number) => place === seq ? seq + 1 : place === seq + 1 ? seq : place
-  const records = from.records.map((_, place) => from.records[moved(place)]!).map((record) => ({
-    ...record,
-    body: record.kind === "part.erased" ? { ...record.body, seq: moved(Number(record.body["seq"])) } : record.body,
-    parts: record.parts.map((part) => ({ ...part, erasingSeq: part.erasingSeq === null ? null : moved(part.erasingSeq) }))
-  }))
+  const moved = (place: number) => (place === seq ? seq + 1 : place === seq + 1 ? seq : place)
+  const records = from.records
+    .map((_, place) => from.records[moved(place)]!)
+    .map((record) => ({
+      ...record,
+      body: record.kind === "part.erased" ? { ...record.body, seq: moved(Number(record.body["seq"])) } : record.body,
+      parts: record.parts.map((part) => ({
+        ...part,
+        erasingSeq: part.erasingSeq === null ? null : moved(part.erasingSeq)
+      }))
+    }))
   return { ...from, records }
 }
 
 const expectNamed = async (wrong: OpenPack, seq: number, reason: string): Promise<void> => {
   const { integrity, replay, status, text } = await resealed(wrong)
-  expect({ integrity, status, named: replay!.four_eyes.mismatches.map((one) => [one.seq, one.verdict]) }).toEqual({ integrity: "ok", status: 1, named: [[seq, "second_person_missing"]] })
+  expect({ integrity, status, named: replay!.four_eyes.mismatches.map((one) => [one.seq, one.verdict]) }).toEqual({
+    integrity: "ok",
+    status: 1,
+    named: [[seq, "second_person_missing"]]
+  })
   expect(replay!.four_eyes.mismatches[0]!.reason).toContain(reason)
   expect(text).toContain("It takes two people, and one did it.")
 }
-const mayBeOne = (began: string, writer: string): string => `The identity of ${began} was erased before ${writer} was first seen: they may be one person.`
+const mayBeOne = (began: string, writer: string): string =>
+  `The identity of ${began} was erased before ${writer} was first seen: they may be one person.`
 
 describe("who comes again after the identity of an author was erased", () => {
   it("is no reason to call anything wrong that the service let through", async () => {
-    expect([open.records[first()]!.body["change"], open.records[harmless()]!.body["change"], open.records[harmless()]!.body["approver"]]).toEqual(["loosens", "equal", who.third])
+    expect([
+      open.records[first()]!.body["change"],
+      open.records[harmless()]!.body["change"],
+      open.records[harmless()]!.body["approver"]
+    ]).toEqual(["loosens", "equal", who.third])
     const { replay, status } = await resealed(open)
     expect([status, replay!.four_eyes]).toEqual([0, { acts: 5, verdicts: { ok: 5 }, mismatches: [], withheld: [] }])
   })
 
-  it("approves no version as a second person", () => expectNamed(approvedBy(who.again), first(), mayBeOne(who.eve, who.again)))
+  it("approves no version as a second person", () =>
+    expectNamed(approvedBy(who.again), first(), mayBeOne(who.eve, who.again)))
   it("grants no waiver as a second person, whoever the grant says asked", async () => {
     await expectNamed(body(granted(), { writer: who.third }), granted(), mayBeOne(who.again, who.third))
-    await expectNamed(body(granted(), { writer: who.third, requested_by: who.ben }), granted(), mayBeOne(who.again, who.third))
+    await expectNamed(
+      body(granted(), { writer: who.third, requested_by: who.ben }),
+      granted(),
+      mayBeOne(who.again, who.third)
+    )
   })
   it("is compared again where one person is said to have been enough", async () => {
     const calledHarmless = changed(approvedBy(who.again), first(), calledEqual)
-    await expectNamed(calledHarmless, first(), `${mayBeOne(who.eve, who.again)} One person published it as equal. Compared again with what bound before it is loosens: `)
+    await expectNamed(
+      calledHarmless,
+      first(),
+      `${mayBeOne(who.eve, who.again)} One person published it as equal. Compared again with what bound before ` +
+        "it is loosens: "
+    )
   })
 
   it("is somebody else who was seen before that, or whom the host tells apart", async () => {
     const erasure = seqOf("part.erased")
     expect(open.records[erasure + 1]!.kind).toBe("principal.seen")
-    for (const other of [swapped(erasure, approvedBy(who.again)), approvedBy(`usr_${"0".repeat(25)}8`), approvedBy("system:host")]) {
+    for (const other of [
+      swapped(erasure, approvedBy(who.again)),
+      approvedBy(`usr_${"0".repeat(25)}8`),
+      approvedBy("system:host")
+    ]) {
       const { integrity, replay, status } = await resealed(other)
       expect([integrity, status, replay?.four_eyes.verdicts]).toEqual(["ok", 0, { ok: 5 }])
     }
@@ -104,12 +159,18 @@ describe("who comes again after the identity of an author was erased", () => {
 
   it("is not known in a range that begins behind their first sight, and nothing of it is called wrong", async () => {
     const from = seqOf("envelope.drafted")
-    const range = await inBoundedWorld(Effect.andThen(life, exported({ kind: "range", from, to: open.records.length - 1 })))
+    const range = await inBoundedWorld(
+      Effect.andThen(life, exported({ kind: "range", from, to: open.records.length - 1 }))
+    )
     const { replay } = await replayed(range.pack, range.vkey)
-    // Of Eve it is shown that she was not erased when she wrote; the last publication took one person, and is not compared in a range.
+    // Of Eve it is shown that she was not erased when she wrote; the last publication took one person, and is not
+    // compared in a range.
     expect([replay!.four_eyes.mismatches, replay!.four_eyes.withheld.map(({ seq }) => seq)]).toEqual([[], [harmless()]])
 
-    const notShown = (began: string, writer: string) => ({ verdict: "withheld", reason: `Whether the identity of ${began} was erased before ${writer} was first seen is not shown.` })
+    const notShown = (began: string, writer: string) => ({
+      verdict: "withheld",
+      reason: `Whether the identity of ${began} was erased before ${writer} was first seen is not shown.`
+    })
     expect(judgedFrom(from, approvedBy(who.again), first())).toMatchObject(notShown(who.eve, who.again))
     expect(judgedFrom(seqOf("envelope.drafted", 1), open, harmless())).toMatchObject(notShown(who.again, who.third))
   })

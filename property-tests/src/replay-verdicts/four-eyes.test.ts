@@ -1,4 +1,7 @@
-/** Chains in which one person did what takes two, sealed anew by who holds the key: everything else about them is in order, and replay names it. */
+/**
+ * Chains in which one person did what takes two, sealed anew by who holds the key: everything else about them is in
+ * order, and replay names it.
+ */
 import { Envelopes } from "@flyball/core"
 import type { JsonObject } from "@flyball/evidence"
 import { canonicalBytes, toHex } from "@flyball/evidence"
@@ -12,17 +15,21 @@ import { changed, lived, partOf, resealed, withBody, withPart } from "./changed-
 import { replayed } from "./replayed.ts"
 
 /** And a version that two wrote and a third published. */
-const life = Effect.gen(function*() {
+const life = Effect.gen(function* () {
   const { envelopeId } = yield* boundedLife
   const envelopes = yield* Envelopes
   yield* envelopes.update(envelopeId, { envelope: refunds({ rules: [] }) }, ann)
-  yield* envelopes.update(envelopeId, { envelope: refunds({ rules: [{ id: "all", outcome: "allow", when: [] }] }) }, ben)
+  yield* envelopes.update(
+    envelopeId,
+    { envelope: refunds({ rules: [{ id: "all", outcome: "allow", when: [] }] }) },
+    ben
+  )
   yield* envelopes.publish(envelopeId, {}, { id: "system:third" })
 })
 
 let open: OpenPack
 beforeAll(async () => {
-  ({ open } = await lived(life))
+  ;({ open } = await lived(life))
 })
 
 const seqOf = (kind: string, says: (body: JsonObject) => boolean = () => true): number => {
@@ -38,7 +45,9 @@ const body = (seq: number, change: (body: JsonObject) => JsonObject): OpenPack =
 describe("four eyes", () => {
   it("were on every version and waiver of a chain as it was recorded", async () => {
     const { replay, status, text } = await resealed(open)
-    const acts = open.records.filter(({ kind }) => ["envelope.drafted", "envelope.published", "waiver.granted"].includes(kind)).length
+    const acts = open.records.filter(({ kind }) =>
+      ["envelope.drafted", "envelope.published", "waiver.granted"].includes(kind)
+    ).length
     expect([status, replay!.four_eyes]).toEqual([0, { acts, verdicts: { ok: acts }, mismatches: [], withheld: [] }])
     expect(text).toContain(`Four eyes       ${acts} drafts, publications and grants: ${acts} ok.`)
   })
@@ -46,7 +55,11 @@ describe("four eyes", () => {
   /** The pack is in order and every evaluation follows: only this is found. */
   const expectNamed = async (wrong: OpenPack, seq: number, verdict: string, reason: RegExp): Promise<void> => {
     const { integrity, replay, status, text } = await resealed(wrong)
-    expect({ integrity, status, evaluations: replay!.mismatches }).toEqual({ integrity: "ok", status: 1, evaluations: [] })
+    expect({ integrity, status, evaluations: replay!.mismatches }).toEqual({
+      integrity: "ok",
+      status: 1,
+      evaluations: []
+    })
     expect(replay!.four_eyes.mismatches.map((one) => [one.seq, one.verdict])).toEqual([[seq, verdict]])
     expect(replay!.four_eyes.mismatches[0]!.reason).toMatch(reason)
     expect(replay!.statement).toContain(`${verdict} at record ${seq}`)
@@ -55,64 +68,152 @@ describe("four eyes", () => {
   }
 
   it("are missing where an author publishes what newly allows something", () =>
-    expectNamed(body(loosened(), ({ approver: _, ...one }) => ({ ...one, writer: ann.id })), loosened(), "second_person_missing", /is among its authors/))
+    expectNamed(
+      body(loosened(), ({ approver: _, ...one }) => ({ ...one, writer: ann.id })),
+      loosened(),
+      "second_person_missing",
+      /is among its authors/
+    ))
   it("saw for whom the version is: another agent, or an org unit, is named", async () => {
-    const drafted = () => seqOf("envelope.drafted", ({ agent_id: agent, revision }) => agent !== undefined && Number(revision) > 1)
+    const drafted = () =>
+      seqOf("envelope.drafted", ({ agent_id: agent, revision }) => agent !== undefined && Number(revision) > 1)
     const ofUnit = () => seqOf("envelope.published", ({ agent_id: agent }) => agent === undefined)
     const other = `agt_${"0".repeat(26)}`
     for (const seq of [loosened(), drafted()]) {
-      await expectNamed(body(seq, (one) => ({ ...one, agent_id: other })), seq, "draft_mismatch", /^The envelope is for agt_.*; the record says agt_0+\.$/)
-      await expectNamed(body(seq, ({ agent_id: _, ...one }) => one), seq, "draft_mismatch", /; the record says an org unit\.$/)
+      await expectNamed(
+        body(seq, (one) => ({ ...one, agent_id: other })),
+        seq,
+        "draft_mismatch",
+        /^The envelope is for agt_.*; the record says agt_0+\.$/
+      )
+      await expectNamed(
+        body(seq, ({ agent_id: _, ...one }) => one),
+        seq,
+        "draft_mismatch",
+        /; the record says an org unit\.$/
+      )
     }
-    await expectNamed(body(ofUnit(), (one) => ({ ...one, agent_id: other })), ofUnit(), "draft_mismatch", /^The envelope is for an org unit; /)
+    await expectNamed(
+      body(ofUnit(), (one) => ({ ...one, agent_id: other })),
+      ofUnit(),
+      "draft_mismatch",
+      /^The envelope is for an org unit; /
+    )
   })
   it("are missing where nobody approved, or somebody who did not publish", async () => {
-    await expectNamed(body(loosened(), ({ approver: _, ...one }) => one), loosened(), "second_person_missing", /names no approver/)
-    await expectNamed(body(loosened(), (one) => ({ ...one, approver: host.id })), loosened(), "second_person_missing", /published by/)
+    await expectNamed(
+      body(loosened(), ({ approver: _, ...one }) => one),
+      loosened(),
+      "second_person_missing",
+      /names no approver/
+    )
+    await expectNamed(
+      body(loosened(), (one) => ({ ...one, approver: host.id })),
+      loosened(),
+      "second_person_missing",
+      /published by/
+    )
   })
   it("are missing where an author is left out of the authors", () =>
-    expectNamed(body(loosened(), ({ authors: _, ...one }) => ({ ...one, authors: [host.id] })), loosened(), "authors_mismatch", new RegExp(`^${ann.id} wrote on it`)))
+    expectNamed(
+      body(loosened(), ({ authors: _, ...one }) => ({ ...one, authors: [host.id] })),
+      loosened(),
+      "authors_mismatch",
+      new RegExp(`^${ann.id} wrote on it`)
+    ))
   it("are missing where a draft forgets who wrote on it before", () => {
     const seq = open.records.findLastIndex(({ kind }) => kind === "envelope.drafted")
-    return expectNamed(body(seq, (one) => ({ ...one, authors: [ben.id] })), seq, "authors_mismatch", new RegExp(`^${ann.id} wrote on it`))
+    return expectNamed(
+      body(seq, (one) => ({ ...one, authors: [ben.id] })),
+      seq,
+      "authors_mismatch",
+      new RegExp(`^${ann.id} wrote on it`)
+    )
   })
   it("looked at another text than the one that was published", () => {
     const seq = seqOf("envelope.drafted")
     const other = canonicalBytes(refunds({ rules: [] }))
-    const drafted = at(seq, (record) => withPart({ ...record, body: { ...record.body, digest: toHex(nodeCrypto.sha256(other)) } }, "envelope", other))
+    const drafted = at(seq, (record) =>
+      withPart({ ...record, body: { ...record.body, digest: toHex(nodeCrypto.sha256(other)) } }, "envelope", other)
+    )
     return expectNamed(drafted, seqOf("envelope.published"), "draft_mismatch", /was published/)
   })
   it("looked at a diff, a lint or a backtest that the record does not name", async () => {
     for (const name of ["backtest", "diff", "lint"]) {
-      await expectNamed(at(loosened(), (record) => withPart(record, name, canonicalBytes({ ...partOf(record, name), more: true }))), loosened(), "digest_mismatch", new RegExp(`^The part ${name} has the digest`))
+      await expectNamed(
+        at(loosened(), (record) => withPart(record, name, canonicalBytes({ ...partOf(record, name), more: true }))),
+        loosened(),
+        "digest_mismatch",
+        new RegExp(`^The part ${name} has the digest`)
+      )
     }
   })
   it("were sent away by a change that is called harmless", () =>
-    expectNamed(body(loosened(), ({ approver: _, ...one }) => ({ ...one, change: "equal", writer: ann.id })), loosened(), "digest_mismatch", /^The diff says that the change is loosens; the record says equal/))
+    expectNamed(
+      body(loosened(), ({ approver: _, ...one }) => ({ ...one, change: "equal", writer: ann.id })),
+      loosened(),
+      "digest_mismatch",
+      /^The diff says that the change is loosens; the record says equal/
+    ))
 
   it("are missing where a waiver is granted by who asked for it, however the grant tells it", async () => {
-    await expectNamed(body(granted(), (one) => ({ ...one, writer: ann.id })), granted(), "second_person_missing", /asked for it and granted it/)
-    await expectNamed(body(granted(), (one) => ({ ...one, requested_by: host.id, writer: ann.id })), granted(), "second_person_missing", /says that .* asked/)
+    await expectNamed(
+      body(granted(), (one) => ({ ...one, writer: ann.id })),
+      granted(),
+      "second_person_missing",
+      /asked for it and granted it/
+    )
+    await expectNamed(
+      body(granted(), (one) => ({ ...one, requested_by: host.id, writer: ann.id })),
+      granted(),
+      "second_person_missing",
+      /says that .* asked/
+    )
   })
   it("saw a smaller exception than was granted", async () => {
-    const wider = (record: OpenRecord) => withPart(record, "waiver", canonicalBytes({ ...partOf(record, "waiver"), unless: [{ signal: "amount", lte: 10 }] }))
+    const wider = (record: OpenRecord) =>
+      withPart(
+        record,
+        "waiver",
+        canonicalBytes({ ...partOf(record, "waiver"), unless: [{ signal: "amount", lte: 10 }] })
+      )
     await expectNamed(at(seqOf("waiver.requested"), wider), granted(), "waiver_mismatch", /is not what was asked for/)
-    await expectNamed(body(seqOf("waiver.requested"), (one) => ({ ...one, expires_at: "2026-11-21T01:00:00.000Z" })), granted(), "waiver_mismatch", /for expires_at/)
+    await expectNamed(
+      body(seqOf("waiver.requested"), (one) => ({ ...one, expires_at: "2026-11-21T01:00:00.000Z" })),
+      granted(),
+      "waiver_mismatch",
+      /for expires_at/
+    )
   })
-  it("saw no request at all", () => expectNamed(body(seqOf("waiver.requested"), (one) => ({ ...one, waiver_id: `wvr_${"0".repeat(25)}9` })), granted(), "waiver_mismatch", /^No record before it/))
+  it("saw no request at all", () =>
+    expectNamed(
+      body(seqOf("waiver.requested"), (one) => ({ ...one, waiver_id: `wvr_${"0".repeat(25)}9` })),
+      granted(),
+      "waiver_mismatch",
+      /^No record before it/
+    ))
 
   it("cannot be seen where a waiver is not shown, and what is shown must agree", async () => {
     const shut = at(seqOf("waiver.requested"), (record) => withPart(record, "waiver", null))
     const { notChecked, replay, status } = await resealed(shut)
-    expect([status, replay!.four_eyes.mismatches, replay!.four_eyes.withheld.map((one) => one.seq)]).toEqual([2, [], [granted()]])
+    expect([status, replay!.four_eyes.mismatches, replay!.four_eyes.withheld.map((one) => one.seq)]).toEqual([
+      2,
+      [],
+      [granted()]
+    ])
     expect(notChecked[0]).toMatch(/^Whether two people did what takes two is not known of 1 act/)
     const alone = await resealed(withBody(shut, granted(), (one) => ({ ...one, writer: ann.id })))
-    expect([alone.status, alone.replay!.four_eyes.mismatches.map((one) => one.verdict)]).toEqual([1, ["second_person_missing"]])
+    expect([alone.status, alone.replay!.four_eyes.mismatches.map((one) => one.verdict)]).toEqual([
+      1,
+      ["second_person_missing"]
+    ])
   })
 
   it("are not called missing in a range that begins behind the draft or the request", async () => {
     for (const from of [loosened(), granted(), loosened() + 1]) {
-      const range = await inBoundedWorld(Effect.andThen(life, exported({ kind: "range", from, to: open.records.length - 1 })))
+      const range = await inBoundedWorld(
+        Effect.andThen(life, exported({ kind: "range", from, to: open.records.length - 1 }))
+      )
       const { replay } = await replayed(range.pack, range.vkey)
       expect(replay!.four_eyes.mismatches).toEqual([])
       if (from !== loosened() + 1) expect(replay!.four_eyes.withheld[0]!.seq).toBe(from)

@@ -1,4 +1,7 @@
-/** Versions that one person published as harmless, in records that say so and in parts that say so, sealed by who holds the key: replay compares them again. */
+/**
+ * Versions that one person published as harmless, in records that say so and in parts that say so, sealed by who holds
+ * the key: replay compares them again.
+ */
 import { Envelopes } from "@flyball/core"
 import { Recomputation } from "@flyball/rules"
 import type { JsonObject } from "@flyball/evidence"
@@ -9,25 +12,39 @@ import { activeAgent, ann, ask, ben, exported, inBoundedWorld, publish, refunds,
 import { asRead, calledEqual, changed, lived, resealed, withPart } from "./changed-pack.ts"
 import { replayed } from "./replayed.ts"
 
-const { meters: { spent }, rules } = refunds() as { readonly meters: { readonly spent: object }; readonly rules: ReadonlyArray<{ readonly id: string }> }
+const {
+  meters: { spent },
+  rules
+} = refunds() as { readonly meters: { readonly spent: object }; readonly rules: ReadonlyArray<{ readonly id: string }> }
 const without = (id: string) => refunds({ rules: rules.filter((rule) => rule.id !== id) })
 const actions = { op: "count", window_ms: 86_400_000, key: ["agent_id"] }
-const noticed = (notice_ms: number) => refunds({ meters: { spent, actions }, rules: [...rules, { id: "told", outcome: "allow_with_notice", when: [{ signal: "amount", gte: 1_000 }], notice_ms }] })
+const noticed = (notice_ms: number) =>
+  refunds({
+    meters: { spent, actions },
+    rules: [...rules, { id: "told", outcome: "allow_with_notice", when: [{ signal: "amount", gte: 1_000 }], notice_ms }]
+  })
 
 /** An envelope of an org unit that knows amounts up to 1,000; what it denies above 500 depends on how it says it. */
 const unitBounds = (denied: object, more: object = {}) => ({
   semantics: "envelope/1",
-  signals: { tool: { type: "enum", values: ["search", "refund"], source: "caller" }, amount: { type: "int", min: 0, max: 1_000, source: "caller", unit: "EUR/100", on_missing: 0 } },
+  signals: {
+    tool: { type: "enum", values: ["search", "refund"], source: "caller" },
+    amount: { type: "int", min: 0, max: 1_000, source: "caller", unit: "EUR/100", on_missing: 0 }
+  },
   effects: { search: "read", refund: "write_reversible" },
-  rules: [{ id: "any", outcome: "allow", when: [] }, { id: "no", outcome: "deny", when: [{ signal: "amount", ...denied }] }],
+  rules: [
+    { id: "any", outcome: "allow", when: [] },
+    { id: "no", outcome: "deny", when: [{ signal: "amount", ...denied }] }
+  ],
   default: { outcome: "deny" },
   ...more
 })
 
 /** Everything that the gate looks at changes here: what one person may do alone is done by one, the rest by two. */
-const life = Effect.gen(function*() {
+const life = Effect.gen(function* () {
   const envelopes = yield* Envelopes
-  const alone = (id: string, envelope: { readonly [member: string]: unknown }) => Effect.andThen(envelopes.update(id, { envelope }, ann), envelopes.publish(id, {}, ann))
+  const alone = (id: string, envelope: { readonly [member: string]: unknown }) =>
+    Effect.andThen(envelopes.update(id, { envelope }, ann), envelopes.publish(id, {}, ann))
   const agentId = yield* activeAgent("refund bot")
   const other = yield* activeAgent("other bot", "sales")
   const own = yield* publish({ agent_id: agentId }, refunds())
@@ -60,13 +77,18 @@ const life = Effect.gen(function*() {
 let open: OpenPack
 let seen: Effect.Success<typeof life>
 beforeAll(async () => {
-  ({ answer: seen, open } = await lived(life))
+  ;({ answer: seen, open } = await lived(life))
 })
 
-const publications = (says: (body: JsonObject) => boolean = () => true): ReadonlyArray<number> => open.records.flatMap(({ body, kind }, seq) => (kind === "envelope.published" && says(body) ? [seq] : []))
-const isLoosening = ({ change, mode }: JsonObject): boolean => mode === "enforced" && (change === "loosens" || change === "unknown")
+const publications = (says: (body: JsonObject) => boolean = () => true): ReadonlyArray<number> =>
+  open.records.flatMap(({ body, kind }, seq) => (kind === "envelope.published" && says(body) ? [seq] : []))
+const isLoosening = ({ change, mode }: JsonObject): boolean =>
+  mode === "enforced" && (change === "loosens" || change === "unknown")
 const isAlone = ({ approver, mode }: JsonObject): boolean => mode === "enforced" && approver === undefined
-const shut = (name: string) => (record: OpenRecord): OpenRecord => withPart(record, name, null)
+const shut =
+  (name: string) =>
+  (record: OpenRecord): OpenRecord =>
+    withPart(record, name, null)
 
 /** One person did it, and record and part both say that it is harmless. */
 const calledHarmless = (record: OpenRecord): OpenRecord => {
@@ -86,7 +108,9 @@ describe("a version that one person published", () => {
       again.take(record)
     }
     expect(changes.map(([seq, , found]) => [seq, found])).toEqual(changes.map(([seq, recorded]) => [seq, recorded]))
-    expect(new Set(changes.map(([, recorded]) => recorded))).toEqual(new Set(["equal", "loosens", "tightening_only", "unknown"]))
+    expect(new Set(changes.map(([, recorded]) => recorded))).toEqual(
+      new Set(["equal", "loosens", "tightening_only", "unknown"])
+    )
   })
 
   it("is in order where it allows nothing new", async () => {
@@ -98,40 +122,75 @@ describe("a version that one person published", () => {
   it("is named where it newly allows something, whatever its record and its diff say", async () => {
     const planted = publications(isLoosening)
     const { integrity, replay, status, text } = await resealed(changed(open, planted, calledHarmless))
-    expect({ integrity, status, evaluations: replay!.mismatches, withheld: replay!.four_eyes.withheld }).toEqual({ integrity: "ok", status: 1, evaluations: [], withheld: [] })
-    expect(replay!.four_eyes.mismatches.map(({ seq, verdict }) => [seq, verdict])).toEqual(planted.map((seq) => [seq, "second_person_missing"]))
+    expect({ integrity, status, evaluations: replay!.mismatches, withheld: replay!.four_eyes.withheld }).toEqual({
+      integrity: "ok",
+      status: 1,
+      evaluations: [],
+      withheld: []
+    })
+    expect(replay!.four_eyes.mismatches.map(({ seq, verdict }) => [seq, verdict])).toEqual(
+      planted.map((seq) => [seq, "second_person_missing"])
+    )
     const reasons = replay!.four_eyes.mismatches.map(({ reason }) => reason)
-    for (const [place, seq] of planted.entries()) expect(reasons[place]).toMatch(new RegExp(`^One person published it as equal\\. Compared again with what bound before it is ${open.records[seq]!.body["change"]}: `))
-    for (const said of [/Newly allowed/, /not compared by outcomes: meter/, /A notice may take more than 1000 ms/, /With the envelope env_[0-9a-z]+ of an agent of this org unit: Newly allowed/, /The meter actions would belong to another envelope/]) expect(reasons).toContainEqual(expect.stringMatching(said))
+    for (const [place, seq] of planted.entries())
+      expect(reasons[place]).toMatch(
+        new RegExp(
+          `^One person published it as equal\\. Compared again with what bound before it is ` +
+            `${open.records[seq]!.body["change"]}: `
+        )
+      )
+    for (const said of [
+      /Newly allowed/,
+      /not compared by outcomes: meter/,
+      /A notice may take more than 1000 ms/,
+      /With the envelope env_[0-9a-z]+ of an agent of this org unit: Newly allowed/,
+      /The meter actions would belong to another envelope/
+    ])
+      expect(reasons).toContainEqual(expect.stringMatching(said))
     expect(text).toContain("It takes two people, and one did it.")
   })
 
   it("is not called in order where what it is compared with is not shown", async () => {
     const [first, ...rest] = publications(isAlone)
-    for (const hidden of [first!, publications().findLast((seq) => seq < first! && open.records[seq]!.body["envelope_id"] === open.records[first!]!.body["envelope_id"])!]) {
+    for (const hidden of [
+      first!,
+      publications().findLast(
+        (seq) => seq < first! && open.records[seq]!.body["envelope_id"] === open.records[first!]!.body["envelope_id"]
+      )!
+    ]) {
       const { replay, status } = await resealed(changed(open, hidden, shut("envelope")))
       expect(status).toBe(2)
       expect(replay!.four_eyes.mismatches).toEqual([])
-      expect(replay!.four_eyes.withheld[0]).toMatchObject({ seq: first, verdict: "withheld", reason: expect.stringMatching(/^One person published it as equal, and it was not compared: /) })
+      expect(replay!.four_eyes.withheld[0]).toMatchObject({
+        seq: first,
+        verdict: "withheld",
+        reason: expect.stringMatching(/^One person published it as equal, and it was not compared: /)
+      })
       expect(replay!.four_eyes.withheld.every(({ seq }) => [first, ...rest].includes(seq))).toBe(true)
     }
   })
 
   it("of an org unit is not called in order where an agent of it is not shown, and named where what is shown is enough", async () => {
-    const profile = open.records.findIndex(({ body, kind }) => kind === "agent.registered" && body["agent_id"] === seen.agentId)
+    const profile = open.records.findIndex(
+      ({ body, kind }) => kind === "agent.registered" && body["agent_id"] === seen.agentId
+    )
     const ofUnit = publications((body) => isAlone(body) && body["envelope_id"] === seen.unit)
     const hidden = changed(open, profile, shut("profile"))
     const { replay } = await resealed(hidden)
     expect(replay!.four_eyes.mismatches).toEqual([])
     expect(replay!.four_eyes.withheld.map(({ seq }) => seq)).toContain(ofUnit[0])
-    expect(replay!.four_eyes.withheld.find(({ seq }) => seq === ofUnit[0])!.reason).toContain("envelopes of agents that it is to be compared with are not shown")
+    expect(replay!.four_eyes.withheld.find(({ seq }) => seq === ofUnit[0])!.reason).toContain(
+      "envelopes of agents that it is to be compared with are not shown"
+    )
     const opening = publications((body) => isLoosening(body) && body["envelope_id"] === seen.unit)[0]!
     const named = await resealed(changed(hidden, opening, calledHarmless))
     expect([named.status, named.replay!.four_eyes.mismatches.map(({ seq }) => seq)]).toEqual([1, [opening]])
   })
 
   it("is not called in order in a range, which does not show what bound before", async () => {
-    const { pack, vkey } = await inBoundedWorld(Effect.andThen(life, exported({ kind: "range", from: 1, to: open.records.length - 1 })))
+    const { pack, vkey } = await inBoundedWorld(
+      Effect.andThen(life, exported({ kind: "range", from: 1, to: open.records.length - 1 }))
+    )
     const { replay, status } = await replayed(pack, vkey)
     expect([status, replay!.four_eyes.mismatches]).toEqual([2, []])
     expect(replay!.four_eyes.withheld.map(({ seq }) => seq)).toEqual(publications(isAlone))

@@ -1,4 +1,7 @@
-/** Ranges that begin inside the windows of meters, or behind an agent's registration: what is known of them all the same, and by whose word. */
+/**
+ * Ranges that begin inside the windows of meters, or behind an agent's registration: what is known of them all the
+ * same, and by whose word.
+ */
 import { openPack } from "@flyball/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -6,11 +9,18 @@ import { describe, expect, it } from "vitest"
 import { activeAgent, ask, exported, inBoundedWorld, publish, refunds, republish } from "./bounded-world.ts"
 import { replayed } from "./replayed.ts"
 
-const { rules, signals: { amount, tool } } = refunds() as { readonly signals: { readonly amount: object; readonly tool: object }; readonly rules: ReadonlyArray<{ readonly id: string }> }
+const {
+  rules,
+  signals: { amount, tool }
+} = refunds() as {
+  readonly signals: { readonly amount: object; readonly tool: object }
+  readonly rules: ReadonlyArray<{ readonly id: string }>
+}
 /** Without latches, which reach back on their own. */
-const bounds = (unused: number) => refunds({ params: { unused }, signals: { amount, tool }, rules: rules.filter(({ id }) => id !== "tainted") })
+const bounds = (unused: number) =>
+  refunds({ params: { unused }, signals: { amount, tool }, rules: rules.filter(({ id }) => id !== "tainted") })
 
-const life = Effect.gen(function*() {
+const life = Effect.gen(function* () {
   const agentId = yield* activeAgent("refund bot")
   const envelopeId = yield* publish({ agent_id: agentId }, bounds(0))
   const spend = Effect.andThen(TestClock.adjust(60_000), ask(agentId, { tool: "refund", amount: 2_000 }))
@@ -27,15 +37,28 @@ describe("a range that begins behind record 0", () => {
   })
 
   it("makes evaluations again under a version that was published in it, with what their records tell of an agent from before, and never calls that ok", async () => {
-    const range = await inBoundedWorld(Effect.gen(function*() {
-      yield* life
-      const full = openPack((yield* exported({ kind: "full" })).pack)
-      return yield* exported({ kind: "range", from: full.records.findLastIndex(({ kind }) => kind === "envelope.drafted") })
-    }))
+    const range = await inBoundedWorld(
+      Effect.gen(function* () {
+        yield* life
+        const full = openPack((yield* exported({ kind: "full" })).pack)
+        return yield* exported({
+          kind: "range",
+          from: full.records.findLastIndex(({ kind }) => kind === "envelope.drafted")
+        })
+      })
+    )
     const { notChecked, replay, status, text } = await replayed(range.pack, range.vkey)
     expect([status, replay!.verdicts, replay!.mismatches]).toEqual([2, { as_recorded: 3 }, []])
-    expect(replay!.withheld.map(({ reason, verdict }) => [verdict, reason])).toEqual(Array.from({ length: 3 }, () => ["as_recorded", expect.stringContaining("which are not proved. The agent was registered before the first record here.")]))
-    expect(notChecked[0]).toBe("3 evaluations were made again only with the tier, status, versions and sums that their records tell, since what would prove those lies before this pack. Ask for a full pack.")
+    expect(replay!.withheld.map(({ reason, verdict }) => [verdict, reason])).toEqual(
+      Array.from({ length: 3 }, () => [
+        "as_recorded",
+        expect.stringContaining("which are not proved. The agent was registered before the first record here.")
+      ])
+    )
+    expect(notChecked[0]).toBe(
+      "3 evaluations were made again only with the tier, status, versions and sums that their records tell, " +
+        "since what would prove those lies before this pack. Ask for a full pack."
+    )
     expect(replay!.statement).toMatch(/^0 of 3 recorded evaluations follow from the envelopes in force/)
     expect(text).toContain("3 made again: 3 as_recorded.")
   })

@@ -1,4 +1,7 @@
-/** What a stranger makes of a chain that a recovery began: with the pack of the chain before it, and without. Decisions 0010 and 0026 of core. */
+/**
+ * What a stranger makes of a chain that a recovery began: with the pack of the chain before it, and without. Decisions
+ * 0010 and 0026 of core.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,20 +12,31 @@ import { copyToFile } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { bounded, refund } from "../../../packages/testkit/src/recovery/bounded-site.ts"
-import { putBack, recovered, type RecoverySite, session, siteOf } from "../../../packages/testkit/src/recovery/recovery-world.ts"
+import {
+  putBack,
+  recovered,
+  type RecoverySite,
+  session,
+  siteOf
+} from "../../../packages/testkit/src/recovery/recovery-world.ts"
 import { replayed, type ReplayedPack } from "./replayed.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "flyball-recovered-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const packOf = (site: RecoverySite, options = {}) => session(site, Effect.gen(function*() {
-  const chunks = yield* Packs.use((packs) => packs.export({ kind: "full", disclose: "all" }))
-  const gathered: Array<Uint8Array> = []
-  yield* Effect.promise(async () => {
-    for await (const chunk of chunks) gathered.push(Uint8Array.from(chunk))
-  })
-  return { pack: concatBytes(...gathered), vkey: (yield* Chain).vkey }
-}), options)
+const packOf = (site: RecoverySite, options = {}) =>
+  session(
+    site,
+    Effect.gen(function* () {
+      const chunks = yield* Packs.use((packs) => packs.export({ kind: "full", disclose: "all" }))
+      const gathered: Array<Uint8Array> = []
+      yield* Effect.promise(async () => {
+        for await (const chunk of chunks) gathered.push(Uint8Array.from(chunk))
+      })
+      return { pack: concatBytes(...gathered), vkey: (yield* Chain).vkey }
+    }),
+    options
+  )
 
 /** Packs of three chains, each begun by a recovery of the one before, oldest first. */
 let packs: ReadonlyArray<string>
@@ -34,7 +48,7 @@ let early: string
 /** A pack of a chain of the first one's name, with other records. */
 let otherHistory: string
 
-const world = Effect.gen(function*() {
+const world = Effect.gen(function* () {
   const site = siteOf(sqliteStorage({ file: join(folder, "store.db") }))
   const { agentId } = yield* bounded(site)
   early = join(folder, "early.evp")
@@ -67,30 +81,61 @@ const world = Effect.gen(function*() {
 
 beforeAll(() => Effect.runPromise(world), 120_000)
 
-const asked = (...previous: ReadonlyArray<string>): Promise<ReplayedPack> => replayed(readFileSync(packs[2]!), vkey, ...previous.flatMap((path) => ["--previous", path]))
+const asked = (...previous: ReadonlyArray<string>): Promise<ReplayedPack> =>
+  replayed(readFileSync(packs[2]!), vkey, ...previous.flatMap((path) => ["--previous", path]))
 
 describe("a chain that a recovery began", { timeout: 60_000 }, () => {
   it("is made again after the packs of the chains before it, in whatever order they are given", async () => {
-    for (const given of [[packs[0]!, packs[1]!], [packs[1]!, packs[0]!]]) {
+    for (const given of [
+      [packs[0]!, packs[1]!],
+      [packs[1]!, packs[0]!]
+    ]) {
       const { notChecked, replay, status } = await asked(...given)
-      assert.deepEqual([status, replay?.verdicts, replay?.previous_missing], [0, { ok: 2 }, null], notChecked.join("\n"))
+      assert.deepEqual(
+        [status, replay?.verdicts, replay?.previous_missing],
+        [0, { ok: 2 }, null],
+        notChecked.join("\n")
+      )
     }
   })
 
   it("cannot be made again without them: nothing of it is called wrong, and nothing right", async () => {
-    for (const [given, follows] of [[[], middle], [[packs[1]!], "flyball.test/recovery"]] as const) {
+    for (const [given, follows] of [
+      [[], middle],
+      [[packs[1]!], "flyball.test/recovery"]
+    ] as const) {
       const { notChecked, replay, status, text } = await asked(...given)
       assert.deepEqual([status, replay?.verdicts], [2, { withheld: 2 }])
-      assert.include(notChecked[0], `This chain follows ${follows}, and what was carried over from there (agents, envelopes, what meters held) has its records there.`)
-      assert.include(text.replaceAll(/\s+/g, " "), `Give that chain's full pack, with its parts, as --previous PACK: the operator makes it with flyball export --kind full --disclose all --chain ${follows}.`)
+      assert.include(
+        notChecked[0],
+        `This chain follows ${follows}, and what was carried over from there (agents, envelopes, what meters ` +
+          "held) has its records there."
+      )
+      assert.include(
+        text.replaceAll(/\s+/g, " "),
+        "Give that chain's full pack, with its parts, as --previous PACK: the operator makes it with flyball " +
+          `export --kind full --disclose all --chain ${follows}.`
+      )
     }
   })
 
   it("is not made again after packs of other chains, or of another history of those before it", async () => {
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-      [[packs[0]!], new RegExp(`chain-0\\.evp holds flyball\\.test/recovery, which is no chain that this one follows; it follows ${middle}\\.`)],
-      [[packs[1]!, otherHistory], /this chain follows flyball\.test\/recovery of \d+ records with root [0-9a-f]{64}, and .*other\.evp holds \d+ with root [0-9a-f]{64}\. They are not the same history\./],
-      [[packs[1]!, packs[0]!, packs[2]!], /last\.evp holds flyball\.test\/recovery~3-[0-9a-f]{8}, which is no chain that this one follows/]
+      [
+        [packs[0]!],
+        new RegExp(
+          `chain-0\\.evp holds flyball\\.test/recovery, which is no chain that this one follows; it follows ` +
+            `${middle}\\.`
+        )
+      ],
+      [
+        [packs[1]!, otherHistory],
+        /this chain follows flyball\.test\/recovery of \d+ records with root [0-9a-f]{64}, and .*other\.evp holds \d+ with root [0-9a-f]{64}\. They are not the same history\./
+      ],
+      [
+        [packs[1]!, packs[0]!, packs[2]!],
+        /last\.evp holds flyball\.test\/recovery~3-[0-9a-f]{8}, which is no chain that this one follows/
+      ]
     ]
     for (const [given, sentence] of cases) {
       const { notChecked, replay, status } = await asked(...given)
@@ -114,18 +159,21 @@ describe("a chain that was recovered from a copy that ends behind its last check
   let covered: number
   let stored: number
 
-  const begun = Effect.gen(function*() {
+  const begun = Effect.gen(function* () {
     const site = siteOf(sqliteStorage({ file: file("live.db") }))
     const { agentId } = yield* bounded(site)
-    yield* session(site, Effect.gen(function*() {
-      yield* refund(agentId, 10)
-      covered = (yield* Checkpointer.use(({ now }) => now)).size
-      yield* refund(agentId, 20)
-      stored = (yield* Chain.use((chain) => chain.head)).tree_size
-      yield* copyToFile({ kind: "sqlite", file: file("live.db") }, file("copy.db"))
-      yield* refund(agentId, 30)
-      yield* Checkpointer.use(({ now }) => now)
-    }))
+    yield* session(
+      site,
+      Effect.gen(function* () {
+        yield* refund(agentId, 10)
+        covered = (yield* Checkpointer.use(({ now }) => now)).size
+        yield* refund(agentId, 20)
+        stored = (yield* Chain.use((chain) => chain.head)).tree_size
+        yield* copyToFile({ kind: "sqlite", file: file("live.db") }, file("copy.db"))
+        yield* refund(agentId, 30)
+        yield* Checkpointer.use(({ now }) => now)
+      })
+    )
     // What an auditor has from before the loss: more than the copy.
     writeFileSync(file("longer.evp"), (yield* packOf(site)).pack)
     const copy = { ...site, storage: sqliteStorage({ file: file("copy.db") }) }
@@ -135,22 +183,48 @@ describe("a chain that was recovered from a copy that ends behind its last check
     key = last.vkey
     writeFileSync(file("after.evp"), last.pack)
     const [retired] = yield* session(copy, retiredChains)
-    writeFileSync(file("old.evp"), (yield* packOf({ ...copy, storage: retired!.storage }, { readOnly: true, retired: true })).pack)
+    writeFileSync(
+      file("old.evp"),
+      (yield* packOf({ ...copy, storage: retired!.storage }, { readOnly: true, retired: true })).pack
+    )
   })
   beforeAll(() => Effect.runPromise(begun), 120_000)
 
   it("is told how much of it the old pack shows, and is not called another history", async () => {
-    const { notChecked, replay, status } = await replayed(readFileSync(file("after.evp")), key, "--previous", file("old.evp"))
+    const { notChecked, replay, status } = await replayed(
+      readFileSync(file("after.evp")),
+      key,
+      "--previous",
+      file("old.evp")
+    )
     assert.isBelow(covered, stored)
     assert.strictEqual(status, 2)
-    assert.deepEqual(Object.keys(replay?.verdicts ?? {}), ["withheld"], "what rests on the rest is neither right nor wrong")
-    assert.include(notChecked[0], `old.evp holds the first ${covered} of ${stored} records of flyball.test/recovery: it agrees with the last checkpoint of that chain that record 0 names. The ${stored - covered} after them were under no checkpoint when it was put aside`)
+    assert.deepEqual(
+      Object.keys(replay?.verdicts ?? {}),
+      ["withheld"],
+      "what rests on the rest is neither right nor wrong"
+    )
+    assert.include(
+      notChecked[0],
+      `old.evp holds the first ${covered} of ${stored} records of flyball.test/recovery: it agrees with the ` +
+        `last checkpoint of that chain that record 0 names. The ${stored - covered} after them were under no ` +
+        "checkpoint when it was put aside"
+    )
   })
 
   it("knows a longer pack of the same history, and one that is too short to tell", async () => {
     const longer = await replayed(readFileSync(file("after.evp")), key, "--previous", file("longer.evp"))
-    assert.match(longer.notChecked[0]!, new RegExp(`longer\\.evp holds \\d+ records of flyball\\.test/recovery, of which this chain goes on from the first ${stored}\\.`))
+    assert.match(
+      longer.notChecked[0]!,
+      new RegExp(
+        `longer\\.evp holds \\d+ records of flyball\\.test/recovery, of which this chain goes on from the ` +
+          `first ${stored}\\.`
+      )
+    )
     const short = await asked(packs[1]!, early)
-    assert.match(short.notChecked[0]!, /early\.evp holds \d+ of \d+ records of flyball\.test\/recovery; whether they are its first cannot be told from this pack\./)
+    assert.match(
+      short.notChecked[0]!,
+      /early\.evp holds \d+ of \d+ records of flyball\.test\/recovery; whether they are its first cannot be told from this pack\./
+    )
   })
 })

@@ -17,26 +17,46 @@ export interface ReplayedPack {
 }
 
 /** Verifies and replays a pack with a pinned key, for a program and for a person. */
-export const replayed = (pack: Uint8Array, vkey: string, ...args: ReadonlyArray<string>): Promise<ReplayedPack> => called(pack, vkey, args, true)
+export const replayed = (pack: Uint8Array, vkey: string, ...args: ReadonlyArray<string>): Promise<ReplayedPack> =>
+  called(pack, vkey, args, true)
 
 /** The same for a program alone, which is half the work: `text` is empty. */
-export const replayedForProgram = (pack: Uint8Array, vkey: string): Promise<ReplayedPack> => called(pack, vkey, [], false)
+export const replayedForProgram = (pack: Uint8Array, vkey: string): Promise<ReplayedPack> =>
+  called(pack, vkey, [], false)
 
-const called = async (pack: Uint8Array, vkey: string, args: ReadonlyArray<string>, forPerson: boolean): Promise<ReplayedPack> => {
+const called = async (
+  pack: Uint8Array,
+  vkey: string,
+  args: ReadonlyArray<string>,
+  forPerson: boolean
+): Promise<ReplayedPack> => {
   const folder = mkdtempSync(join(tmpdir(), "flyball-replay-"))
   try {
     const file = join(folder, "pack.evp")
     writeFileSync(file, pack)
     const call = async (...more: ReadonlyArray<string>) => {
       let out = ""
-      const status = await run([file, "--vkey", vkey, "--replay", ...args, ...more], { out: async (text) => void (out += text), err: async (text) => void (out += text), nowMs: () => 0, isTerminal: false })
+      const status = await run([file, "--vkey", vkey, "--replay", ...args, ...more], {
+        out: async (text) => void (out += text),
+        err: async (text) => void (out += text),
+        nowMs: () => 0,
+        isTerminal: false
+      })
       return { status, out: out.replaceAll(folder, "") }
     }
     const { out, status } = await call("--json")
     const { findings, not_checked, replay, verdicts } = JSON.parse(out)
     const person = forPerson ? await call() : { status, out: "" }
     if (person.status !== status) throw new Error(`With --json the status is ${status}, without it ${person.status}.`)
-    return { status, text: person.out, integrity: verdicts.integrity, authenticity: verdicts.authenticity, findings, notChecked: not_checked, replay }
+    return {
+      status,
+      text: person.out,
+      integrity: verdicts.integrity,
+      authenticity: verdicts.authenticity,
+      findings,
+      notChecked: not_checked,
+      replay
+    }
   } finally {
     rmSync(folder, { recursive: true })
   }

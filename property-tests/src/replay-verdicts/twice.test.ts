@@ -1,4 +1,7 @@
-/** What a chain says twice that the service answers once, sealed by who holds the key: an evaluation under one reference, the end of a decision, what was given back. */
+/**
+ * What a chain says twice that the service answers once, sealed by who holds the key: an evaluation under one
+ * reference, the end of a decision, what was given back.
+ */
 import type { OpenPack, OpenRecord } from "@flyball/testkit"
 import { beforeAll, describe, expect, it } from "vitest"
 import { boundedLife } from "./bounded-life.ts"
@@ -6,30 +9,54 @@ import { lived, resealed } from "./changed-pack.ts"
 
 let open: OpenPack
 beforeAll(async () => {
-  ({ open } = await lived(boundedLife))
+  ;({ open } = await lived(boundedLife))
 })
 
 const last = (kind: string): OpenRecord => open.records.findLast((record) => record.kind === kind)!
 /** The chain with more at its end. */
 const verdictsOf = async (...more: ReadonlyArray<OpenRecord>) => {
   const { at } = open.records.at(-1)!
-  const { integrity, replay, status, text } = await resealed({ ...open, records: [...open.records, ...more.map((record) => ({ ...record, at }))] })
+  const { integrity, replay, status, text } = await resealed({
+    ...open,
+    records: [...open.records, ...more.map((record) => ({ ...record, at }))]
+  })
   expect(integrity).toBe("ok")
-  return { found: replay!.mismatches.map(({ seq, verdict }) => [seq - open.records.length, verdict]), reason: replay!.mismatches[0]?.reason, status, text }
+  return {
+    found: replay!.mismatches.map(({ seq, verdict }) => [seq - open.records.length, verdict]),
+    reason: replay!.mismatches[0]?.reason,
+    status,
+    text
+  }
 }
-const settled = (change: OpenRecord["body"]): OpenRecord => ({ ...last("decision.settled"), body: { ...last("decision.settled").body, ...change } })
-const voided = (change: OpenRecord["body"] = {}): OpenRecord => ({ ...last("meter.voided"), body: { ...last("meter.voided").body, ...change } })
+const settled = (change: OpenRecord["body"]): OpenRecord => ({
+  ...last("decision.settled"),
+  body: { ...last("decision.settled").body, ...change }
+})
+const voided = (change: OpenRecord["body"] = {}): OpenRecord => ({
+  ...last("meter.voided"),
+  body: { ...last("meter.voided").body, ...change }
+})
 
 describe("what is sealed twice is named", () => {
   it("an evaluation under a reference that was answered before", async () => {
     const { found, reason, status, text } = await verdictsOf(last("evaluation.made"))
-    expect([found, reason, status]).toEqual([[[0, "made_twice"]], "The agent was answered under this reference before.", 1])
+    expect([found, reason, status]).toEqual([
+      [[0, "made_twice"]],
+      "The agent was answered under this reference before.",
+      1
+    ])
     expect(text).toContain("The same was evaluated twice.")
   })
 
   it("also where its signals are not shown, and each time that it stands there again", async () => {
-    const hidden = { ...last("evaluation.made"), parts: last("evaluation.made").parts.map((part) => ({ ...part, disclosed: null })) }
-    expect((await verdictsOf(hidden, last("evaluation.made"))).found).toEqual([[0, "made_twice"], [1, "made_twice"]])
+    const hidden = {
+      ...last("evaluation.made"),
+      parts: last("evaluation.made").parts.map((part) => ({ ...part, disclosed: null }))
+    }
+    expect((await verdictsOf(hidden, last("evaluation.made"))).found).toEqual([
+      [0, "made_twice"],
+      [1, "made_twice"]
+    ])
   })
 
   it("a decision that was settled before", async () => {
@@ -54,12 +81,25 @@ describe("what is sealed twice is named", () => {
   it("what was voided before, by voiding it again or by settling", async () => {
     const evaluation = last("meter.voided").body["evaluation_seq"]!
     expect((await verdictsOf(voided())).found).toEqual([[0, "ended_twice"]])
-    expect((await verdictsOf(settled({ decision_seq: 1, evaluation_seq: evaluation }))).found).toEqual([[0, "ended_twice"]])
+    expect((await verdictsOf(settled({ decision_seq: 1, evaluation_seq: evaluation }))).found).toEqual([
+      [0, "ended_twice"]
+    ])
   })
 
   it("and nothing that ends for the first time, or lies behind the record: those name other records than they should", async () => {
     const after = open.records.length + 5
-    expect((await verdictsOf(settled({ decision_seq: 1, evaluation_seq: 2 }), settled({ decision_seq: after, evaluation_seq: after }), settled({ decision_seq: after, evaluation_seq: after }))).found)
-      .toEqual([[0, "reference_mismatch"], [1, "reference_mismatch"], [2, "reference_mismatch"]])
+    expect(
+      (
+        await verdictsOf(
+          settled({ decision_seq: 1, evaluation_seq: 2 }),
+          settled({ decision_seq: after, evaluation_seq: after }),
+          settled({ decision_seq: after, evaluation_seq: after })
+        )
+      ).found
+    ).toEqual([
+      [0, "reference_mismatch"],
+      [1, "reference_mismatch"],
+      [2, "reference_mismatch"]
+    ])
   })
 })

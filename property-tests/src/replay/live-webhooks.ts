@@ -1,4 +1,7 @@
-/** What is done to webhooks in a random life, and what becomes of what they are owed. Nothing is sent: the history itself claims deliveries and says how each went. */
+/**
+ * What is done to webhooks in a random life, and what becomes of what they are owed. Nothing is sent: the history
+ * itself claims deliveries and says how each went.
+ */
 import { Agents, literalWebhookSettings, systemHost, Webhooks } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { portableCrypto } from "@flyball/evidence"
@@ -8,37 +11,62 @@ import type { Act } from "../evaluations/governed-history.ts"
 import { chosen, type Doing, type Lived } from "./lived.ts"
 
 const LEASE_MS = 30_000
-const eventSets = [["agent.registered"], ["agent.registered", "evaluation.denied", "key.minted"], ["agent.registered", "agent.suspended", "webhook.failed"]] as const
+const eventSets = [
+  ["agent.registered"],
+  ["agent.registered", "evaluation.denied", "key.minted"],
+  ["agent.registered", "agent.suspended", "webhook.failed"]
+] as const
 
 /** Claims what is due and settles it: taken, or answered 500. */
-const deliver = (isTaken: boolean) => Effect.gen(function*() {
-  const storage = yield* Storage
-  const { claimed } = yield* storage.outbox.claim({ leaseMs: LEASE_MS, limit: 100, perEndpoint: 100 })
-  const ended = claimed.map(({ delivery, event }) => {
-    const atMs = delivery.leaseUntilMs! - LEASE_MS
-    return { delivery, eventType: event.type, firstStartedAtMs: atMs, endedAtMs: atMs, statusCode: isTaken ? 204 : 500, errorCode: isTaken ? null : "http_status" as const, responseExcerpt: "", retryAfterMs: null }
+const deliver = (isTaken: boolean) =>
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const { claimed } = yield* storage.outbox.claim({ leaseMs: LEASE_MS, limit: 100, perEndpoint: 100 })
+    const ended = claimed.map(({ delivery, event }) => {
+      const atMs = delivery.leaseUntilMs! - LEASE_MS
+      return {
+        delivery,
+        eventType: event.type,
+        firstStartedAtMs: atMs,
+        endedAtMs: atMs,
+        statusCode: isTaken ? 204 : 500,
+        errorCode: isTaken ? null : ("http_status" as const),
+        responseExcerpt: "",
+        retryAfterMs: null
+      }
+    })
+    yield* settleBatch({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, ended)
   })
-  yield* settleBatch({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, ended)
-})
 
-/** Something happens that a webhook wants, and its receiver takes nothing any more: a delivery is tried until the webhook is given up. */
-const failSevenTimes = (id: string, choice: number, lived: Lived) => Effect.gen(function*() {
-  const webhooks = yield* Webhooks
-  yield* Agents.use((agents) => agents.register({ name: `told ${id} ${choice}`, org_unit: "ops" }, systemHost))
-  for (let attempt = 0; attempt < 7; attempt++) {
-    const waiting = (yield* webhooks.deliveries(id)).find(({ state }) => state === "pending")
-    if (waiting === undefined) return
-    yield* webhooks.redeliver(id, waiting.id)
-    yield* deliver(false)
-  }
-  if ((yield* webhooks.get(id)).status === "failed") lived.givenUp.add(id)
-})
+/**
+ * Something happens that a webhook wants, and its receiver takes nothing any more: a delivery is tried until the
+ * webhook is given up.
+ */
+const failSevenTimes = (id: string, choice: number, lived: Lived) =>
+  Effect.gen(function* () {
+    const webhooks = yield* Webhooks
+    yield* Agents.use((agents) => agents.register({ name: `told ${id} ${choice}`, org_unit: "ops" }, systemHost))
+    for (let attempt = 0; attempt < 7; attempt++) {
+      const waiting = (yield* webhooks.deliveries(id)).find(({ state }) => state === "pending")
+      if (waiting === undefined) return
+      yield* webhooks.redeliver(id, waiting.id)
+      yield* deliver(false)
+    }
+    if ((yield* webhooks.get(id)).status === "failed") lived.givenUp.add(id)
+  })
 
 /** Makes a webhook. */
 export const hook = ({ a, b, c }: Act, lived: Lived): Doing =>
-  Webhooks.use((webhooks) => webhooks.create({
-    url: `https://hooks.example.org/${a}`, events: eventSets[b % 3]!, ...(c % 2 === 0 ? { description: `of ${b}`, notify_email: `x${c}@example.org` } : {})
-  }, systemHost)).pipe(Effect.tap(({ id }) => Effect.sync(() => lived.webhookIds.push(id))))
+  Webhooks.use((webhooks) =>
+    webhooks.create(
+      {
+        url: `https://hooks.example.org/${a}`,
+        events: eventSets[b % 3]!,
+        ...(c % 2 === 0 ? { description: `of ${b}`, notify_email: `x${c}@example.org` } : {})
+      },
+      systemHost
+    )
+  ).pipe(Effect.tap(({ id }) => Effect.sync(() => lived.webhookIds.push(id))))
 
 /** Does something with a webhook, in turn or out of turn. */
 export const minded = ({ a, b, c }: Act, lived: Lived): Doing => {

@@ -25,11 +25,22 @@ export interface Lived {
 
 /** Nothing yet. */
 export const nothingLived = (): Lived => ({
-  agentIds: [], decisionIds: [], keyIds: [], modelIds: [], webhookIds: [], givenUp: new Set(), governed: { agents: [], evaluationIds: [], verdicts: new Map() }, witnessed: new Map(), settled: new Map(), erased: 0, refusals: new Map()
+  agentIds: [],
+  decisionIds: [],
+  keyIds: [],
+  modelIds: [],
+  webhookIds: [],
+  givenUp: new Set(),
+  governed: { agents: [], evaluationIds: [], verdicts: new Map() },
+  witnessed: new Map(),
+  settled: new Map(),
+  erased: 0,
+  refusals: new Map()
 })
 
 /** What an act does. Whatever it fails with is a refusal or a fault. */
 export type Doing = Effect.Effect<unknown, unknown, GovernorServices | Storage>
 
 /** One of these; undefined when there is none. */
-export const chosen = <A>(from: ReadonlyArray<A>, choice: number): A | undefined => from[choice % Math.max(1, from.length)]
+export const chosen = <A>(from: ReadonlyArray<A>, choice: number): A | undefined =>
+  from[choice % Math.max(1, from.length)]

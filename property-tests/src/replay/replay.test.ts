@@ -1,4 +1,11 @@
-import { ephemeralKeys, governorLayer, type GovernorServices, keysLayerOf, Replay, type ReplayReport } from "@flyball/core"
+import {
+  ephemeralKeys,
+  governorLayer,
+  type GovernorServices,
+  keysLayerOf,
+  Replay,
+  type ReplayReport
+} from "@flyball/core"
 import { layerOf, memoryStorage, Storage, type StorageChoice } from "@flyball/core/storage"
 import { recordKinds } from "@flyball/evidence"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
@@ -16,20 +23,35 @@ import { eraseOneOfEach, live, wavering } from "./live-history.ts"
 import { type Lived, nothingLived } from "./lived.ts"
 import { tamper } from "./tamper.ts"
 
-/** The same histories every time: a difference that was found once is found again. It is not made smaller: that would open a governor for each try. */
+/**
+ * The same histories every time: a difference that was found once is found again. It is not made smaller: that would
+ * open a governor for each try.
+ */
 const seed = 20_261_121
 /** Histories for each store. A whole governor is opened for every one, so they are few and long. */
 const histories = { memory: 40, SQLite: 15, Postgres: 8 }
 
 const act: fc.Arbitrary<Act> = fc.record({ what: fc.nat(1_000), a: fc.nat(63), b: fc.nat(63), c: fc.nat(63) })
-const groups = fc.array(fc.array(act, { minLength: 1, maxLength: 5, size: "max" }), { minLength: 15, maxLength: 40, size: "max" })
+const groups = fc.array(fc.array(act, { minLength: 1, maxLength: 5, size: "max" }), {
+  minLength: 15,
+  maxLength: 40,
+  size: "max"
+})
 
 const database = givenDatabase({ afterAll, beforeAll })
 
 /** A new governor over a new store, for as long as `inside` runs. */
 const within = <A>(choice: StorageChoice, inside: Effect.Effect<A, unknown, GovernorServices | Storage>): Promise<A> =>
   inside.pipe(
-    Effect.provide(governorLayer({ origin: "flyball.example/replay" }).pipe(Layer.provideMerge(layerOf(choice)), Layer.provide(keysLayerOf(ephemeralKeys())), Layer.provide(wavering), Layer.provide(outsideLayer(outside())), Layer.provide(seededEntropy(seed)))),
+    Effect.provide(
+      governorLayer({ origin: "flyball.example/replay" }).pipe(
+        Layer.provideMerge(layerOf(choice)),
+        Layer.provide(keysLayerOf(ephemeralKeys())),
+        Layer.provide(wavering),
+        Layer.provide(outsideLayer(outside())),
+        Layer.provide(seededEntropy(seed))
+      )
+    ),
     Effect.provide([TestClock.layer(), Logger.layer([]), seededEntropy(`ids ${seed}`)]),
     Effect.runPromise
   )
@@ -37,8 +59,15 @@ const within = <A>(choice: StorageChoice, inside: Effect.Effect<A, unknown, Gove
 /** Kinds that change no document that replay folds, and take a download or a key to bring about. */
 const notLived = ["evidence.exported", "key.rotated"]
 
-/** The parts that a document holds: each must have been erased from under one. Nothing writes a webhook's address anew yet. */
-const placesInDocuments = recordKinds.flatMap(({ kind, parts }) => parts.filter(({ name }) => scrubOf(kind, name) !== null).map(({ name }) => `${kind}/${name}`)).filter((place) => place !== "webhook.changed/endpoint")
+/**
+ * The parts that a document holds: each must have been erased from under one. Nothing writes a webhook's address anew
+ * yet.
+ */
+const placesInDocuments = recordKinds
+  .flatMap(({ kind, parts }) =>
+    parts.filter(({ name }) => scrubOf(kind, name) !== null).map(({ name }) => `${kind}/${name}`)
+  )
+  .filter((place) => place !== "webhook.changed/endpoint")
 
 const check = Replay.use((replay) => replay.check)
 
@@ -49,27 +78,43 @@ const expectCounts = (report: ReplayReport, lived: Lived): void => {
 }
 
 const property = (open: () => StorageChoice, numRuns: number) => {
-  const total = { erased: new Set<string>(), erasures: 0, givenUp: 0, kinds: new Set<string>(), refusals: new Set<string>(), tampered: new Set<string>() }
-  return fc.assert(fc.asyncProperty(groups, fc.nat(), async (history, choice) => {
-    const lived = nothingLived()
-    await within(open(), Effect.gen(function*() {
-      yield* live(history, lived)
-      const report = yield* check
-      expect(report.differences).toEqual([])
-      expectCounts(report, lived)
-      for (const place of yield* eraseOneOfEach(choice)) total.erased.add(place)
-      expect((yield* check).differences).toEqual([])
-      const targets = yield* tamper(governedCollections, choice)
-      const found = (yield* check).differences.filter(({ path }) => !path.startsWith("/unique/"))
-      expect(found.map(({ collection, id, path }) => ({ collection, id, path }))).toEqual(targets)
-      for (const { collection } of targets) total.tampered.add(collection)
-      const storage = yield* Storage
-      for (const { kind } of recordKinds) if ((yield* storage.records({ kinds: [kind], from: 0, limit: 1 })).length > 0) total.kinds.add(kind)
-    }))
-    total.givenUp += lived.givenUp.size
-    total.erasures += lived.erased
-    for (const tag of lived.refusals.keys()) total.refusals.add(tag)
-  }), { numRuns, seed, endOnFailure: true }).then(() => total)
+  const total = {
+    erased: new Set<string>(),
+    erasures: 0,
+    givenUp: 0,
+    kinds: new Set<string>(),
+    refusals: new Set<string>(),
+    tampered: new Set<string>()
+  }
+  return fc
+    .assert(
+      fc.asyncProperty(groups, fc.nat(), async (history, choice) => {
+        const lived = nothingLived()
+        await within(
+          open(),
+          Effect.gen(function* () {
+            yield* live(history, lived)
+            const report = yield* check
+            expect(report.differences).toEqual([])
+            expectCounts(report, lived)
+            for (const place of yield* eraseOneOfEach(choice)) total.erased.add(place)
+            expect((yield* check).differences).toEqual([])
+            const targets = yield* tamper(governedCollections, choice)
+            const found = (yield* check).differences.filter(({ path }) => !path.startsWith("/unique/"))
+            expect(found.map(({ collection, id, path }) => ({ collection, id, path }))).toEqual(targets)
+            for (const { collection } of targets) total.tampered.add(collection)
+            const storage = yield* Storage
+            for (const { kind } of recordKinds)
+              if ((yield* storage.records({ kinds: [kind], from: 0, limit: 1 })).length > 0) total.kinds.add(kind)
+          })
+        )
+        total.givenUp += lived.givenUp.size
+        total.erasures += lived.erased
+        for (const tag of lived.refusals.keys()) total.refusals.add(tag)
+      }),
+      { numRuns, seed, endOnFailure: true }
+    )
+    .then(() => total)
 }
 
 describe("after a random history, documents equal the fold of the records, and a change without a record is found", () => {
@@ -84,11 +129,23 @@ describe("after a random history, documents equal the fold of the records, and a
     it(`on ${name}`, async () => {
       const total = await property(open, histories[name])
       // The histories must have met what they are about.
-      expect([...total.refusals]).toEqual(expect.arrayContaining(["ClientRefReused", "DecisionAlreadySettled", "InvalidTransition", "PartErased", "PartNotFound", "TierGateUnmet"]))
+      expect([...total.refusals]).toEqual(
+        expect.arrayContaining([
+          "ClientRefReused",
+          "DecisionAlreadySettled",
+          "InvalidTransition",
+          "PartErased",
+          "PartNotFound",
+          "TierGateUnmet"
+        ])
+      )
       // Whoever has replay fold another collection, or adds a kind of record, adds an act that brings it about.
       expect([...total.tampered].sort()).toEqual([...governedCollections].sort())
       // Some are rare, so they are looked for where there are most histories.
-      if (name === "memory") expect(recordKinds.map(({ kind }) => kind).filter((kind) => !total.kinds.has(kind) && !notLived.includes(kind))).toEqual([])
+      if (name === "memory")
+        expect(
+          recordKinds.map(({ kind }) => kind).filter((kind) => !total.kinds.has(kind) && !notLived.includes(kind))
+        ).toEqual([])
       expect(placesInDocuments.filter((place) => !total.erased.has(place))).toEqual([])
       expect(total.erasures).toBeGreaterThan(histories[name])
       expect(total.givenUp).toBeGreaterThan(0)

@@ -1,4 +1,7 @@
-/** Callers of real servers: each asks until it is acknowledged, wherever somebody answers, and writes everything into the book. */
+/**
+ * Callers of real servers: each asks until it is acknowledged, wherever somebody answers, and writes everything into
+ * the book.
+ */
 import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
 import { setTimeout as pause } from "node:timers/promises"
@@ -19,18 +22,33 @@ const ANSWER_MS = 100_000
 const AGAIN_MS = 30
 
 /** Asks one server once. */
-export const askOnce = async (url: string, token: string, method: string, path: string, body?: unknown): Promise<Answer | null> => {
+export const askOnce = async (
+  url: string,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown
+): Promise<Answer | null> => {
   const requestId = randomUUID()
   try {
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, "x-request-id": requestId, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        "x-request-id": requestId,
+        ...(body === undefined ? {} : { "content-type": "application/json" })
+      },
       signal: AbortSignal.timeout(ANSWER_MS),
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     const text = await response.text()
     const json = (response.headers.get("content-type") ?? "").startsWith("application/json")
-    return { status: response.status, body: json ? JSON.parse(text) as Answer["body"] : { text }, requestId, retryAfter: response.headers.get("retry-after") }
+    return {
+      status: response.status,
+      body: json ? (JSON.parse(text) as Answer["body"]) : { text },
+      requestId,
+      retryAfter: response.headers.get("retry-after")
+    }
   } catch {
     return null
   }
@@ -50,8 +68,17 @@ export interface Callers {
   readonly broken: () => void
 }
 
-/** Asks until somebody answers with success. Null: it was left, or time is up. `tries` says how often it may have landed before. */
-export const askUntil = async (callers: Callers, what: string, method: string, path: string, body?: unknown): Promise<{ readonly body: Answer["body"]; readonly tries: number } | null> => {
+/**
+ * Asks until somebody answers with success. Null: it was left, or time is up. `tries` says how often it may have landed
+ * before.
+ */
+export const askUntil = async (
+  callers: Callers,
+  what: string,
+  method: string,
+  path: string,
+  body?: unknown
+): Promise<{ readonly body: Answer["body"]; readonly tries: number } | null> => {
   for (let tries = 1; callers.goesOn(); tries++) {
     const url = callers.server()
     const answer = url === null ? null : await askOnce(url, callers.token, method, path, body)
@@ -66,13 +93,19 @@ export const askUntil = async (callers: Callers, what: string, method: string, p
 /** Registers an agent, or finds out which one has the name already. */
 export const registerAgent = async (callers: Callers, name: string): Promise<string> => {
   let taken: unknown = null
-  const answer = await askUntil({
-    ...callers,
-    refused: (refusal, what) => {
-      taken = refusal.body["code"] === "agent_name_taken" ? refusal.body["agent_id"] : null
-      return taken === null && callers.refused(refusal, what)
-    }
-  }, "register", "POST", "/api/v1/agents", { name, org_unit: "ops" })
+  const answer = await askUntil(
+    {
+      ...callers,
+      refused: (refusal, what) => {
+        taken = refusal.body["code"] === "agent_name_taken" ? refusal.body["agent_id"] : null
+        return taken === null && callers.refused(refusal, what)
+      }
+    },
+    "register",
+    "POST",
+    "/api/v1/agents",
+    { name, org_unit: "ops" }
+  )
   const id = answer?.body["id"] ?? taken
   assert.ok(typeof id === "string", `${name} could not be registered`)
   return id
@@ -87,17 +120,29 @@ interface Receipt {
 }
 
 /** Witnesses a batch; the receipts, or null when it was left. What is acknowledged at the first try is no duplicate. */
-export const witness = async (callers: Callers, agentId: string, refs: ReadonlyArray<string>): Promise<ReadonlyArray<Receipt> | null> => {
+export const witness = async (
+  callers: Callers,
+  agentId: string,
+  refs: ReadonlyArray<string>
+): Promise<ReadonlyArray<Receipt> | null> => {
   const { book } = callers
   const known = refs.every((ref) => book.witnessed.has(ref))
   book.sending(refs)
-  const decisions = refs.map((client_ref) => ({ client_ref, kind: "tool_call", action: "act", args: argsOf(client_ref, book.paddingBytes) }))
-  const answer = await askUntil(callers, `witness ${refs.join(" ")}`, "POST", `/api/v1/agents/${agentId}/decisions`, { decisions })
+  const decisions = refs.map((client_ref) => ({
+    client_ref,
+    kind: "tool_call",
+    action: "act",
+    args: argsOf(client_ref, book.paddingBytes)
+  }))
+  const answer = await askUntil(callers, `witness ${refs.join(" ")}`, "POST", `/api/v1/agents/${agentId}/decisions`, {
+    decisions
+  })
   if (answer === null) return null
   const receipts = answer.body["receipts"] as ReadonlyArray<Receipt>
   for (const { client_ref, duplicate, record_hash: hash, seq } of receipts) {
     if (known && !duplicate) book.problems.push(`${client_ref} was acknowledged before, and is new at ${seq}`)
-    if (!known && duplicate && answer.tries === 1) book.problems.push(`${client_ref} was sent once, and is a duplicate at ${seq}`)
+    if (!known && duplicate && answer.tries === 1)
+      book.problems.push(`${client_ref} was sent once, and is a duplicate at ${seq}`)
     book.landed(book.witnessed, client_ref, { seq, hash })
   }
   return receipts
@@ -107,8 +152,12 @@ export const witness = async (callers: Callers, agentId: string, refs: ReadonlyA
 export const settle = async (callers: Callers, { client_ref: ref, decision_id }: Receipt): Promise<void> => {
   const { book } = callers
   book.settleSent.add(ref)
-  const answer = await askUntil(callers, `settle ${ref}`, "POST", `/api/v1/decisions/${decision_id}/settle`, { status: "ok", result: resultOf(ref) })
-  if (answer !== null) book.landed(book.settled, ref, { seq: Number(answer.body["seq"]), hash: String(answer.body["record_hash"]) })
+  const answer = await askUntil(callers, `settle ${ref}`, "POST", `/api/v1/decisions/${decision_id}/settle`, {
+    status: "ok",
+    result: resultOf(ref)
+  })
+  if (answer !== null)
+    book.landed(book.settled, ref, { seq: Number(answer.body["seq"]), hash: String(answer.body["record_hash"]) })
 }
 
 /** Erases a decision's arguments. An earlier try that landed makes it "erased before". */
@@ -116,21 +165,31 @@ export const erase = async (callers: Callers, { client_ref: ref, seq }: Receipt)
   const { book } = callers
   book.eraseSent.add(ref)
   let before = false
-  const answer = await askUntil({
-    ...callers,
-    refused: (refusal, what) => {
-      before = refusal.body["code"] === "part_erased"
-      return before ? false : callers.refused(refusal, what)
-    }
-  }, `erase ${ref}`, "POST", "/api/v1/chain/erasures", { seq, name: "args", reason: "retention" })
-  if (answer !== null) book.erased.set(ref, { seq: Number(answer.body["seq"]), hash: String(answer.body["record_hash"]) })
+  const answer = await askUntil(
+    {
+      ...callers,
+      refused: (refusal, what) => {
+        before = refusal.body["code"] === "part_erased"
+        return before ? false : callers.refused(refusal, what)
+      }
+    },
+    `erase ${ref}`,
+    "POST",
+    "/api/v1/chain/erasures",
+    { seq, name: "args", reason: "retention" }
+  )
+  if (answer !== null)
+    book.erased.set(ref, { seq: Number(answer.body["seq"]), hash: String(answer.body["record_hash"]) })
   else if (before && !book.erased.has(ref)) book.erased.set(ref, null)
 }
 
-/** One caller: batches of one to three, some settled, some erased, some sent a second time as a client does that lost its answer. */
+/**
+ * One caller: batches of one to three, some settled, some erased, some sent a second time as a client does that lost
+ * its answer.
+ */
 export const capture = async (callers: Callers, agentId: string, name: string): Promise<void> => {
   for (let index = 0; callers.goesOn(); index++) {
-    const refs = Array.from({ length: 1 + index % 3 }, (_, item) => `${name}/${index}/${item}`)
+    const refs = Array.from({ length: 1 + (index % 3) }, (_, item) => `${name}/${index}/${item}`)
     const receipts = await witness(callers, agentId, refs)
     if (receipts === null) continue
     if (index % 3 === 1) await settle(callers, receipts[0]!)
@@ -140,9 +199,16 @@ export const capture = async (callers: Callers, agentId: string, name: string): 
 }
 
 /** Size that the newest checkpoint covers, and of the chain, as a server says. Null when it does not answer. */
-export const signedSize = async (url: string, token: string): Promise<{ readonly signed: number; readonly size: number; readonly rootHex: string } | null> => {
+export const signedSize = async (
+  url: string,
+  token: string
+): Promise<{ readonly signed: number; readonly size: number; readonly rootHex: string } | null> => {
   const answer = await askOnce(url, token, "GET", "/api/v1/chain/head")
   if (answer === null || answer.status !== 200) return null
   const [, size = "0", root = ""] = String(answer.body["checkpoint"] ?? "").split("\n")
-  return { signed: Number(size), size: Number(answer.body["tree_size"]), rootHex: Buffer.from(root, "base64").toString("hex") }
+  return {
+    signed: Number(size),
+    size: Number(answer.body["tree_size"]),
+    rootHex: Buffer.from(root, "base64").toString("hex")
+  }
 }

@@ -7,7 +7,10 @@ import type { Book } from "../audit/book.ts"
 /** The guard keeps its last eight files, and one takes far longer to make. */
 const LOOK_MS = 10
 
-/** Looks until `goesOn` is false, and once more. A numbered file must never change, and sizes must grow with the numbers. */
+/**
+ * Looks until `goesOn` is false, and once more. A numbered file must never change, and sizes must grow with the
+ * numbers.
+ */
 export const watchGuard = async (dataDir: string, book: Book, goesOn: () => boolean): Promise<number> => {
   const seen = new Map<string, string>()
   const look = (): void => {
@@ -27,9 +30,10 @@ export const watchGuard = async (dataDir: string, book: Book, goesOn: () => bool
     await pause(LOOK_MS)
   }
   look()
-  const states = [...seen].sort(([a], [b]) => a < b ? -1 : 1).map(([, text]) => Number(text.split("\n")[2]))
+  const states = [...seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => Number(text.split("\n")[2]))
   states.forEach((size, index) => {
-    if (index > 0 && size < states[index - 1]!) book.problems.push(`the guard went back from ${states[index - 1]} to ${size}`)
+    if (index > 0 && size < states[index - 1]!)
+      book.problems.push(`the guard went back from ${states[index - 1]} to ${size}`)
   })
   return seen.size
 }

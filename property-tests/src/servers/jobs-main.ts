@@ -1,7 +1,9 @@
 /**
- * `node jobs-main.ts URL DIR DAYS`: a process that lives DAYS later than its host and runs the jobs that every governor runs.
+ * `node jobs-main.ts URL DIR DAYS`: a process that lives DAYS later than its host and runs the jobs that every governor
+ * runs.
  *
- * Prints `suspended ID` once that is committed, and `looked` when the clock of the registry goes to sleep. A line on standard input is the minute until its next look;
+ * Prints `suspended ID` once that is committed, and `looked` when the clock of the registry goes to sleep. A line on
+ * standard input is the minute until its next look;
  * the end of the input is the end of the process, in order.
  */
 import { once } from "node:events"
@@ -23,18 +25,29 @@ const minute = Effect.callback<void>((resume) => {
   console.log("looked")
 })
 
-/** The host's clock, so many days on. Timers run as they do, but for the one of the registry's clock, which waits for its line. */
+/**
+ * The host's clock, so many days on. Timers run as they do, but for the one of the registry's clock, which waits for
+ * its line.
+ */
 const later = Effect.map(Clock.Clock, (clock): Clock.Clock => ({
   ...clock,
-  sleep: (duration) => Duration.toMillis(duration) === LOOK_MS ? minute : clock.sleep(duration),
+  sleep: (duration) => (Duration.toMillis(duration) === LOOK_MS ? minute : clock.sleep(duration)),
   currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + laterMs,
   currentTimeMillis: Effect.map(clock.currentTimeMillis, (ms) => ms + laterMs)
 }))
 
-const telling = Layer.effect(Agents, Effect.map(Agents, (agents) => Agents.of({
-  ...agents,
-  suspendIfDue: (id) => Effect.tap(agents.suspendIfDue(id), (agent) => Effect.sync(() => agent !== null && console.log(`suspended ${id}`)))
-})))
+const telling = Layer.effect(
+  Agents,
+  Effect.map(Agents, (agents) =>
+    Agents.of({
+      ...agents,
+      suspendIfDue: (id) =>
+        Effect.tap(agents.suspendIfDue(id), (agent) =>
+          Effect.sync(() => agent !== null && console.log(`suspended ${id}`))
+        )
+    })
+  )
+)
 
 const layer = governorJobs.pipe(
   Layer.provide(Layer.merge(telling, Layer.effect(Clock.Clock, later))),
@@ -42,4 +55,9 @@ const layer = governorJobs.pipe(
   Layer.provide(layerOf(postgresStorage({ url: url! }))),
   Layer.provide(keysLayerOf(dataFolder({ dir: dir! })))
 )
-await Effect.runPromise(Effect.provide(Effect.promise(() => ended), layer))
+await Effect.runPromise(
+  Effect.provide(
+    Effect.promise(() => ended),
+    layer
+  )
+)

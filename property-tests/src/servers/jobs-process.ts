@@ -20,7 +20,9 @@ export interface JobsProcess {
 
 /** Starts one that lives so many days later. */
 export const startJobs = (databaseUrl: string, dataDir: string, days: number): JobsProcess => {
-  const child = spawn(process.execPath, [program, databaseUrl, dataDir, String(days)], { stdio: ["pipe", "pipe", "inherit"] })
+  const child = spawn(process.execPath, [program, databaseUrl, dataDir, String(days)], {
+    stdio: ["pipe", "pipe", "inherit"]
+  })
   // A line for a process that has just ended is lost with it.
   child.stdin.on("error", () => {})
   const lines = createInterface(child.stdout)

@@ -37,16 +37,31 @@ const BETWEEN_MS = 400
 const SIGNED_MS = 60_000
 const LOOK_MS = 50
 
-/** Runs the servers, kills them, stops them in order, and audits the store. Throws at whatever is not as it should be. */
-export const killedServers = async ({ callers: count, dataDir, databaseUrl, kills, seed, servers: size, tell = () => {} }: KilledServersOptions): Promise<KilledServers> => {
+/**
+ * Runs the servers, kills them, stops them in order, and audits the store. Throws at whatever is not as it should be.
+ */
+export const killedServers = async ({
+  callers: count,
+  dataDir,
+  databaseUrl,
+  kills,
+  seed,
+  servers: size,
+  tell = () => {}
+}: KilledServersOptions): Promise<KilledServers> => {
   const pick = pickOf(seededSource(`servers ${seed}`))
-  const variables = { FLYBALL_DATABASE_URL: databaseUrl, FLYBALL_DATA_DIR: dataDir, FLYBALL_ORIGIN: "flyball.example/servers", FLYBALL_LOG_LEVEL: "warn" }
+  const variables = {
+    FLYBALL_DATABASE_URL: databaseUrl,
+    FLYBALL_DATA_DIR: dataDir,
+    FLYBALL_ORIGIN: "flyball.example/servers",
+    FLYBALL_LOG_LEVEL: "warn"
+  }
   const book = new Book()
   const slots: Array<ServerProcess | null> = []
   let [goesOn, again] = [true, 0]
   try {
     // At the same time: they make one key, one genesis and one schema between them.
-    slots.push(...await Promise.all(Array.from({ length: size }, () => startServer(variables))))
+    slots.push(...(await Promise.all(Array.from({ length: size }, () => startServer(variables)))))
     const callers: Callers = {
       book,
       token: await adminToken(variables),
@@ -71,14 +86,19 @@ export const killedServers = async ({ callers: count, dataDir, databaseUrl, kill
       await slots[index]!.stop("SIGKILL")
       slots[index] = null
       const left = slots.find((server) => server !== null)!
-      // Everything that was acknowledged up to here is signed for by those that are left, though the dead one may have held the lease.
+      // Everything that was acknowledged up to here is signed for by those that are left, though the dead one may have
+      // held the lease.
       const wanted = (await signedSize(left.url, callers.token))!.size
-      const starting = startServer(variables).then((server) => slots[index] = server)
-      await until(async () => {
-        const now = await signedSize(left.url, callers.token)
-        if (now !== null && now.signed > 0) book.vouched.push({ size: now.signed, rootHex: now.rootHex, by: "a checkpoint that was served" })
-        return (now?.signed ?? 0) >= wanted
-      }, `${SIGNED_MS / 1_000} s after a kill, ${wanted} records are not signed for`)
+      const starting = startServer(variables).then((server) => (slots[index] = server))
+      await until(
+        async () => {
+          const now = await signedSize(left.url, callers.token)
+          if (now !== null && now.signed > 0)
+            book.vouched.push({ size: now.signed, rootHex: now.rootHex, by: "a checkpoint that was served" })
+          return (now?.signed ?? 0) >= wanted
+        },
+        `${SIGNED_MS / 1_000} s after a kill, ${wanted} records are not signed for`
+      )
       await starting
       tell(`${kill + 1} of ${kills} kills, ${book.acknowledged} acts acknowledged, ${again} questions put again`)
     }
@@ -87,8 +107,17 @@ export const killedServers = async ({ callers: count, dataDir, databaseUrl, kill
     goesOn = false
     await working
     const ended = await Promise.all(slots.map((server) => server!.stop("SIGTERM")))
-    assert.deepEqual(ended.map(({ status }) => status), slots.map(() => 0), ended.map(({ err }) => err).join("\n"))
-    const audited = await audit(book, { storage: postgresStorage({ url: databaseUrl }), keys: dataFolder({ dir: dataDir }), where: `seed ${seed}`, pack: true })
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      slots.map(() => 0),
+      ended.map(({ err }) => err).join("\n")
+    )
+    const audited = await audit(book, {
+      storage: postgresStorage({ url: databaseUrl }),
+      keys: dataFolder({ dir: dataDir }),
+      where: `seed ${seed}`,
+      pack: true
+    })
     return { ...audited, acknowledged: book.acknowledged, again, guardStates: await guardStates }
   } finally {
     goesOn = false
@@ -98,7 +127,7 @@ export const killedServers = async ({ callers: count, dataDir, databaseUrl, kill
 
 /** Waits for a fact. */
 const until = async (fact: () => boolean | Promise<boolean>, otherwise: string): Promise<void> => {
-  for (const end = performance.now() + SIGNED_MS; !await fact();) {
+  for (const end = performance.now() + SIGNED_MS; !(await fact());) {
     if (performance.now() > end) assert.fail(otherwise)
     await pause(LOOK_MS)
   }

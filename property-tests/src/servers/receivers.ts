@@ -27,7 +27,8 @@ export interface Receiver {
 }
 
 /** Starts so many, each on a port of its own. */
-export const startReceivers = (count: number): Promise<ReadonlyArray<Receiver>> => Promise.all(Array.from({ length: count }, start))
+export const startReceivers = (count: number): Promise<ReadonlyArray<Receiver>> =>
+  Promise.all(Array.from({ length: count }, start))
 
 const start = async (): Promise<Receiver> => {
   const requests: Array<Noted> = []
@@ -35,7 +36,14 @@ const start = async (): Promise<Receiver> => {
   const server = createServer((request, response) => {
     const header = (name: string): string => String(request.headers[name] ?? "")
     request.resume().on("end", () => {
-      const noted: Noted = { answered: null, hungUp: false, eventId: header("webhook-id"), deliveryId: header("x-platform-delivery"), sequence: Number(header("webhook-sequence")), attempt: Number(header("x-platform-attempt")) }
+      const noted: Noted = {
+        answered: null,
+        hungUp: false,
+        eventId: header("webhook-id"),
+        deliveryId: header("x-platform-delivery"),
+        sequence: Number(header("webhook-sequence")),
+        attempt: Number(header("x-platform-attempt"))
+      }
       const answer = (status: number): void => {
         noted.answered = status
         response.writeHead(status).end()
@@ -59,10 +67,11 @@ const start = async (): Promise<Receiver> => {
       receiver.answer = status
       for (const answer of waiting) answer(status)
     },
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
   }
   return receiver
 }

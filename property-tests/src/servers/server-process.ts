@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url"
 const program = fileURLToPath(new URL("../../../apps/server/src/main.ts", import.meta.url))
 
 /** What a command needs of this process's environment, and none of its settings. */
-const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("FLYBALL_") && !name.startsWith("npm_")))
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith("FLYBALL_") && !name.startsWith("npm_"))
+)
 
 /** Settings, as variables of the environment. */
 export type Variables = { readonly [name: string]: string }
@@ -38,9 +40,16 @@ export interface ServerProcess {
   readonly log: () => ReadonlyArray<LogLine>
 }
 
-const start = (args: ReadonlyArray<string>, variables: Variables, prefix: ReadonlyArray<string>): { readonly child: ChildProcess; readonly ended: Promise<Ended>; readonly err: () => string } => {
+const start = (
+  args: ReadonlyArray<string>,
+  variables: Variables,
+  prefix: ReadonlyArray<string>
+): { readonly child: ChildProcess; readonly ended: Promise<Ended>; readonly err: () => string } => {
   const [command, ...rest] = [...prefix, process.execPath, program, ...args]
-  const child = spawn(command!, rest, { env: { ...environment, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", ...variables }, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(command!, rest, {
+    env: { ...environment, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", ...variables },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
   let [out, err] = ["", ""]
   child.stdout!.setEncoding("utf8").on("data", (text: string) => (out += text))
   child.stderr!.setEncoding("utf8").on("data", (text: string) => (err += text))
@@ -52,7 +61,11 @@ const start = (args: ReadonlyArray<string>, variables: Variables, prefix: Readon
 }
 
 /** Runs a command of `flyball` to its end. `prefix` stands before it, as `nice` would. */
-export const flyball = (args: ReadonlyArray<string>, variables: Variables, prefix: ReadonlyArray<string> = []): Promise<Ended> => start(args, variables, prefix).ended
+export const flyball = (
+  args: ReadonlyArray<string>,
+  variables: Variables,
+  prefix: ReadonlyArray<string> = []
+): Promise<Ended> => start(args, variables, prefix).ended
 
 /** Starts a server and waits until it is ready. Rejects with what it printed when it ends before. */
 export const startServer = async (variables: Variables, prefix: ReadonlyArray<string> = []): Promise<ServerProcess> => {
@@ -62,7 +75,11 @@ export const startServer = async (variables: Variables, prefix: ReadonlyArray<st
       const found = / is ready at (http:\S+)$/.exec(line)
       if (found !== null) resolve(found[1]!)
     })
-    ended.then(({ err, signal, status }) => reject(new Error(`flyball serve ended with ${status ?? signal}: ${err.slice(-2_000)}`)), reject)
+    ended.then(
+      ({ err, signal, status }) =>
+        reject(new Error(`flyball serve ended with ${status ?? signal}: ${err.slice(-2_000)}`)),
+      reject
+    )
   })
   return {
     url,
@@ -72,7 +89,12 @@ export const startServer = async (variables: Variables, prefix: ReadonlyArray<st
       return ended
     },
     runs: () => child.exitCode === null && child.signalCode === null,
-    log: () => err().split("\n").slice(0, -1).filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogLine)
+    log: () =>
+      err()
+        .split("\n")
+        .slice(0, -1)
+        .filter((line) => line.startsWith("{"))
+        .map((line) => JSON.parse(line) as LogLine)
   }
 }
 

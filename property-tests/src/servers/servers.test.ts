@@ -22,7 +22,14 @@ describe("three servers on one Postgres", () => {
   it("lose and double nothing while one is killed, four times", { timeout: 300_000 }, async () => {
     const { drop, url } = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
     try {
-      const { acknowledged, again, checkpoints, guardStates } = await killedServers({ databaseUrl: url, dataDir: join(folder, "data"), servers: 3, callers: 9, kills: 4, seed: 1 })
+      const { acknowledged, again, checkpoints, guardStates } = await killedServers({
+        databaseUrl: url,
+        dataDir: join(folder, "data"),
+        servers: 3,
+        callers: 9,
+        kills: 4,
+        seed: 1
+      })
       assert.isAbove(acknowledged, 36)
       assert.isAbove(again, 0)
       assert.isAbove(checkpoints, 4)
@@ -34,46 +41,58 @@ describe("three servers on one Postgres", () => {
 })
 
 describe("a second server on one SQLite file", () => {
-  it("is refused with a sentence while the first goes on; when that is killed, the next start takes over at once", { timeout: 120_000 }, async () => {
-    const variables = { FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_LOG_LEVEL: "warn" }
-    const book = new Book()
-    let server: ServerProcess = await startServer(variables)
-    try {
-      let serving = true
-      const callers: Callers = {
-        book,
-        token: await adminToken(variables),
-        server: () => server.url,
-        goesOn: () => true,
-        refused: ({ body, status }, what) => assert.fail(`${what}: ${status} ${JSON.stringify(body)}`),
-        broken: () => serving ? assert.fail("the first server broke a connection") : undefined
+  it(
+    "is refused with a sentence while the first goes on; when that is killed, the next start takes over at once",
+    { timeout: 120_000 },
+    async () => {
+      const variables = { FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_LOG_LEVEL: "warn" }
+      const book = new Book()
+      let server: ServerProcess = await startServer(variables)
+      try {
+        let serving = true
+        const callers: Callers = {
+          book,
+          token: await adminToken(variables),
+          server: () => server.url,
+          goesOn: () => true,
+          refused: ({ body, status }, what) => assert.fail(`${what}: ${status} ${JSON.stringify(body)}`),
+          broken: () => (serving ? assert.fail("the first server broke a connection") : undefined)
+        }
+        const agentId = await registerAgent(callers, "bot")
+        const goOn = async (name: string, enough: () => boolean): Promise<void> => {
+          for (let index = 0; !enough(); index++) await witness(callers, agentId, [`${name}/${index}`])
+        }
+        let tried = false
+        const seconds = Promise.all([1, 2].map(() => flyball(["serve"], variables))).finally(() => {
+          tried = true
+        })
+        await goOn("beside", () => tried)
+        assert.isAbove(book.witnessed.size, 10)
+        for (const { err, out, status } of await seconds) {
+          assert.deepEqual([status, out], [1, ""])
+          assert.match(
+            err,
+            /^flyball serve: another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first: [^\n]+\n$/
+          )
+        }
+        serving = false
+        await server.stop("SIGKILL")
+        // One start, no second try.
+        server = await startServer(variables)
+        serving = true
+        const before = book.witnessed.size
+        await goOn("after", () => book.witnessed.size >= before + 10)
+        assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+        const { records } = await audit(book, {
+          storage: sqliteStorage({ file: join(folder, "data", "flyball.db") }),
+          keys: dataFolder({ dir: join(folder, "data") }),
+          where: "afterwards",
+          pack: true
+        })
+        assert.isAbove(records, 20)
+      } finally {
+        await server.stop("SIGKILL")
       }
-      const agentId = await registerAgent(callers, "bot")
-      const goOn = async (name: string, enough: () => boolean): Promise<void> => {
-        for (let index = 0; !enough(); index++) await witness(callers, agentId, [`${name}/${index}`])
-      }
-      let tried = false
-      const seconds = Promise.all([1, 2].map(() => flyball(["serve"], variables))).finally(() => {
-        tried = true
-      })
-      await goOn("beside", () => tried)
-      assert.isAbove(book.witnessed.size, 10)
-      for (const { err, out, status } of await seconds) {
-        assert.deepEqual([status, out], [1, ""])
-        assert.match(err, /^flyball serve: another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first: [^\n]+\n$/)
-      }
-      serving = false
-      await server.stop("SIGKILL")
-      // One start, no second try.
-      server = await startServer(variables)
-      serving = true
-      const before = book.witnessed.size
-      await goOn("after", () => book.witnessed.size >= before + 10)
-      assert.strictEqual((await server.stop("SIGTERM")).status, 0)
-      const { records } = await audit(book, { storage: sqliteStorage({ file: join(folder, "data", "flyball.db") }), keys: dataFolder({ dir: join(folder, "data") }), where: "afterwards", pack: true })
-      assert.isAbove(records, 20)
-    } finally {
-      await server.stop("SIGKILL")
     }
-  })
+  )
 })

@@ -1,4 +1,7 @@
-/** Webhooks of three servers on one Postgres, one of them killed while it sends: nothing is lost, nothing is sent an eighth time, and every receiver can tell what it has. */
+/**
+ * Webhooks of three servers on one Postgres, one of them killed while it sends: nothing is lost, nothing is sent an
+ * eighth time, and every receiver can tell what it has.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -30,9 +33,15 @@ let admin: string
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "flyball-webhooks-"))
-  variables = { FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_DATABASE_URL: database.url, FLYBALL_LOG_LEVEL: "error", FLYBALL_EGRESS_ALLOW: "127.0.0.1", FLYBALL_EGRESS_HTTP: "1" }
+  variables = {
+    FLYBALL_DATA_DIR: join(folder, "data"),
+    FLYBALL_DATABASE_URL: database.url,
+    FLYBALL_LOG_LEVEL: "error",
+    FLYBALL_EGRESS_ALLOW: "127.0.0.1",
+    FLYBALL_EGRESS_HTTP: "1"
+  }
   const first = await startServer(variables)
-  servers = [first, ...await Promise.all([1, 2].map(() => startServer(variables)))]
+  servers = [first, ...(await Promise.all([1, 2].map(() => startServer(variables))))]
   admin = await adminToken(variables)
   sql = await openDatabase(database.url)
 }, 120_000)
@@ -45,7 +54,9 @@ afterEach(async () => {
 // oxlint-disable-next-line no-explicit-any
 const call = async (server: ServerProcess, method: string, path: string, body?: unknown): Promise<any> => {
   const response = await fetch(`${server.url}/api/v1${path}`, {
-    method, headers: { authorization: `Bearer ${admin}`, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    method,
+    headers: { authorization: `Bearer ${admin}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
   const text = await response.text()
   assert.isBelow(response.status, 300, `${method} ${path}: ${text}`)
@@ -53,7 +64,7 @@ const call = async (server: ServerProcess, method: string, path: string, body?: 
 }
 
 const until = async (fact: () => boolean | Promise<boolean>, otherwise: () => string): Promise<void> => {
-  for (const end = performance.now() + FACT_MS; !await fact();) {
+  for (const end = performance.now() + FACT_MS; !(await fact());) {
     if (performance.now() > end) assert.fail(otherwise())
     await pause(20)
   }
@@ -61,35 +72,68 @@ const until = async (fact: () => boolean | Promise<boolean>, otherwise: () => st
 
 /** How the deliveries stand: counts by state. */
 const states = async (): Promise<{ readonly [state: number]: number }> =>
-  Object.fromEntries((await sql.ask(`select case when f.attempt is null then d.state else 1 end as state, count(*)::int as n
-    from flyball.deliveries d left join flyball.in_flight f on f.delivery_id = d.id group by 1`)).map(({ n, state }) => [Number(state), Number(n)]))
+  Object.fromEntries(
+    (
+      await sql.ask(`select case when f.attempt is null then d.state else 1 end as state, count(*)::int as n
+    from flyball.deliveries d left join flyball.in_flight f on f.delivery_id = d.id group by 1`)
+    ).map(({ n, state }) => [Number(state), Number(n)])
+  )
 const PENDING = 0
 const IN_FLIGHT = 1
 
-/** Waits until the servers that are left did all that they can, while what was claimed by the one that was killed is held until its lease ends. */
+/**
+ * Waits until the servers that are left did all that they can, while what was claimed by the one that was killed is
+ * held until its lease ends.
+ */
 const quiet = async (): Promise<void> => {
   let [before, sinceMs] = ["", performance.now()]
-  await until(async () => {
-    await pause(LOOK_MS)
-    const now = JSON.stringify([await sql.ask("select state, count(*)::int, sum(attempts)::int from flyball.deliveries group by state order by state"), await sql.ask("select count(*)::int, sum(attempt)::int from flyball.in_flight")])
-    if (now !== before) [before, sinceMs] = [now, performance.now()]
-    return performance.now() - sinceMs > STILL_MS
-  }, () => "the servers do not come to rest")
+  await until(
+    async () => {
+      await pause(LOOK_MS)
+      const now = JSON.stringify([
+        await sql.ask(
+          "select state, count(*)::int, sum(attempts)::int from flyball.deliveries group by state order by state"
+        ),
+        await sql.ask("select count(*)::int, sum(attempt)::int from flyball.in_flight")
+      ])
+      if (now !== before) [before, sinceMs] = [now, performance.now()]
+      return performance.now() - sinceMs > STILL_MS
+    },
+    () => "the servers do not come to rest"
+  )
 }
 
-/** Waits until nothing is due and nothing under way: a fact of the store, so nobody has to watch how long it lasts. Not while whoever was killed holds some of it. */
-const done = (): Promise<void> => until(async () => {
-  const [left] = await sql.ask("select (select count(*) from flyball.in_flight)::int + (select count(*) from flyball.pending where next_at_ms <= flyball.flyball_now())::int as n")
-  return Number(left!["n"]) === 0
-}, () => "the servers do not come to rest")
+/**
+ * Waits until nothing is due and nothing under way: a fact of the store, so nobody has to watch how long it lasts. Not
+ * while whoever was killed holds some of it.
+ */
+const done = (): Promise<void> =>
+  until(
+    async () => {
+      const [left] = await sql.ask(
+        "select (select count(*) from flyball.in_flight)::int + (select count(*) from flyball.pending where " +
+          "next_at_ms <= flyball.flyball_now())::int as n"
+      )
+      return Number(left!["n"]) === 0
+    },
+    () => "the servers do not come to rest"
+  )
 
 /** Lets two days pass for everything that is owed: what waits is due, and whoever was killed is gone for good. */
 const twoDaysPass = async (): Promise<void> => {
-  await sql.ask("update flyball.attempts set started_at_ms = started_at_ms - $1, ended_at_ms = ended_at_ms - $1", [TWO_DAYS_MS])
-  await sql.ask("update flyball.in_flight set started_at_ms = started_at_ms - $1, lease_until_ms = lease_until_ms - $1", [TWO_DAYS_MS])
+  await sql.ask("update flyball.attempts set started_at_ms = started_at_ms - $1, ended_at_ms = ended_at_ms - $1", [
+    TWO_DAYS_MS
+  ])
+  await sql.ask(
+    "update flyball.in_flight set started_at_ms = started_at_ms - $1, lease_until_ms = lease_until_ms - $1",
+    [TWO_DAYS_MS]
+  )
   // What waits is in two places that say the same: a store would see a difference.
-  await sql.ask(`with d as (update flyball.deliveries set created_at_ms = created_at_ms - $1, next_at_ms = next_at_ms - $1)
-    update flyball.pending set created_at_ms = created_at_ms - $1, next_at_ms = next_at_ms - $1`, [TWO_DAYS_MS])
+  await sql.ask(
+    `with d as (update flyball.deliveries set created_at_ms = created_at_ms - $1, next_at_ms = next_at_ms - $1)
+    update flyball.pending set created_at_ms = created_at_ms - $1, next_at_ms = next_at_ms - $1`,
+    [TWO_DAYS_MS]
+  )
 }
 
 describe("three servers on one Postgres", () => {
@@ -100,19 +144,35 @@ describe("three servers on one Postgres", () => {
       for (const receiver of receivers) receiver.answer = "hold"
       away.answer = 500
       const webhooks: Array<{ readonly id: string; readonly receiver: Receiver }> = []
-      for (const [index, receiver] of receivers.entries()) webhooks.push({ id: (await call(servers[index % 3]!, "POST", "/webhooks", { url: receiver.url, events: ["agent.registered"] })).id, receiver })
+      for (const [index, receiver] of receivers.entries())
+        webhooks.push({
+          id: (
+            await call(servers[index % 3]!, "POST", "/webhooks", { url: receiver.url, events: ["agent.registered"] })
+          ).id,
+          receiver
+        })
 
-      const agent = (server: ServerProcess, index: number) => call(server, "POST", "/agents", { name: `agent ${index}`, org_unit: "ops" })
-      // Whoever commits sends at once, and the others look a second later: so the one that will be killed has all places of most receivers, four each.
+      const agent = (server: ServerProcess, index: number) =>
+        call(server, "POST", "/agents", { name: `agent ${index}`, org_unit: "ops" })
+      // Whoever commits sends at once, and the others look a second later: so the one that will be killed has all
+      // places of most receivers, four each.
       await Promise.all(Array.from({ length: PLACES }, (_, index) => agent(servers[0]!, index)))
-      await Promise.all(Array.from({ length: AGENTS - PLACES }, (_, index) => agent(servers[1 + index % 2]!, PLACES + index)))
+      await Promise.all(
+        Array.from({ length: AGENTS - PLACES }, (_, index) => agent(servers[1 + (index % 2)]!, PLACES + index))
+      )
       const well = receivers.slice(0, WELL)
       const open = (): number => well.reduce((sum, receiver) => sum + receiver.held(), 0)
       // None of them is answered.
-      await until(() => open() >= 2 * WELL, () => `only ${open()} requests are open`)
+      await until(
+        () => open() >= 2 * WELL,
+        () => `only ${open()} requests are open`
+      )
       await servers[0]!.stop("SIGKILL")
       const hungUp = (): number => well.flatMap(({ requests }) => requests).filter((request) => request.hungUp).length
-      await until(() => hungUp() > 0, () => "the server that was killed was sending nothing")
+      await until(
+        () => hungUp() > 0,
+        () => "the server that was killed was sending nothing"
+      )
       for (const receiver of well) receiver.release(200)
 
       for (let round = 0; round < 8; round++) {
@@ -126,8 +186,18 @@ describe("three servers on one Postgres", () => {
 
       let crashed = 0
       for (const { id, receiver } of webhooks) {
-        const deliveries = (await call(servers[1]!, "GET", `/webhooks/${id}/deliveries?limit=1000`)) as ReadonlyArray<{ readonly id: string; readonly event_id: string; readonly sequence: number; readonly state: string; readonly attempts: ReadonlyArray<{ readonly error: string | null }> }>
-        assert.deepStrictEqual(deliveries.map(({ sequence }) => sequence), Array.from({ length: AGENTS }, (_, index) => AGENTS - index), "a sequence without a gap")
+        const deliveries = (await call(servers[1]!, "GET", `/webhooks/${id}/deliveries?limit=1000`)) as ReadonlyArray<{
+          readonly id: string
+          readonly event_id: string
+          readonly sequence: number
+          readonly state: string
+          readonly attempts: ReadonlyArray<{ readonly error: string | null }>
+        }>
+        assert.deepStrictEqual(
+          deliveries.map(({ sequence }) => sequence),
+          Array.from({ length: AGENTS }, (_, index) => AGENTS - index),
+          "a sequence without a gap"
+        )
         assert.strictEqual(new Set(deliveries.map(({ event_id }) => event_id)).size, AGENTS)
         for (const delivery of deliveries) {
           const requests = receiver.requests.filter((request) => request.deliveryId === delivery.id)
@@ -135,10 +205,15 @@ describe("three servers on one Postgres", () => {
           assert.isAtMost(delivery.attempts.length, 7)
           assert.strictEqual(new Set(attempts).size, attempts.length, "no attempt is sent twice")
           assert.isTrue(attempts.every((attempt) => attempt >= 1 && attempt <= delivery.attempts.length))
-          for (const { eventId, sequence } of requests) assert.deepStrictEqual([eventId, sequence], [delivery.event_id, delivery.sequence])
+          for (const { eventId, sequence } of requests)
+            assert.deepStrictEqual([eventId, sequence], [delivery.event_id, delivery.sequence])
           if (receiver === away) continue
           assert.strictEqual(delivery.state, "succeeded")
-          assert.deepStrictEqual(requests.map(({ answered }) => answered).filter((status) => status !== null), [200], "taken once")
+          assert.deepStrictEqual(
+            requests.map(({ answered }) => answered).filter((status) => status !== null),
+            [200],
+            "taken once"
+          )
           crashed += delivery.attempts.filter(({ error }) => error === "crashed").length
         }
       }

@@ -1,17 +1,33 @@
 /** Worlds that are broken on purpose: each must be found by the checker that is there for it. */
 import type { GuardApi, SignedState } from "@flyball/core"
-import { type ChangeSet, type Claimed, type DeliveryMove, type OutboxApi, type RecordDraft, type StorageApi, WEBHOOKS } from "@flyball/core/storage"
+import {
+  type ChangeSet,
+  type Claimed,
+  type DeliveryMove,
+  type OutboxApi,
+  type RecordDraft,
+  type StorageApi,
+  WEBHOOKS
+} from "@flyball/core/storage"
 import { Effect } from "effect"
 import type { Ports } from "./hop.ts"
 import { crowded, lightly, type SimulationOptions } from "./options.ts"
 
-const withStorage = (change: (storage: StorageApi) => Partial<StorageApi>) => (real: Ports): Ports => ({ ...real, storage: { ...real.storage, ...change(real.storage) } })
+const withStorage =
+  (change: (storage: StorageApi) => Partial<StorageApi>) =>
+  (real: Ports): Ports => ({ ...real, storage: { ...real.storage, ...change(real.storage) } })
 
 /** A store that does something else with commits that hold such a record. */
-const withCommit = (kind: string, instead: (storage: StorageApi, change: ChangeSet, count: number) => ReturnType<StorageApi["commit"]>) => {
+const withCommit = (
+  kind: string,
+  instead: (storage: StorageApi, change: ChangeSet, count: number) => ReturnType<StorageApi["commit"]>
+) => {
   let count = 0
   return withStorage((storage) => ({
-    commit: (change) => (change.records ?? []).some((record) => record.kind === kind) ? instead(storage, change, ++count) : storage.commit(change)
+    commit: (change) =>
+      (change.records ?? []).some((record) => record.kind === kind)
+        ? instead(storage, change, ++count)
+        : storage.commit(change)
   }))
 }
 
@@ -27,142 +43,301 @@ interface BrokenWorld {
 }
 
 /** A store whose outbox does something else. */
-const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) => withStorage(({ outbox }) => ({ outbox: { ...outbox, ...change(outbox) } }))
+const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) =>
+  withStorage(({ outbox }) => ({ outbox: { ...outbox, ...change(outbox) } }))
 
 /** A store that does something else with what becomes of deliveries. Null: the move is forgotten. */
 const withMoves = (instead: (move: DeliveryMove) => DeliveryMove | null) =>
-  withStorage(({ commit }) => ({ commit: (change) => commit(change.moves === undefined ? change : { ...change, moves: change.moves.flatMap((move) => instead(move) ?? []) }) }))
+  withStorage(({ commit }) => ({
+    commit: (change) =>
+      commit(
+        change.moves === undefined ? change : { ...change, moves: change.moves.flatMap((move) => instead(move) ?? []) }
+      )
+  }))
 
 /** Each is run over seeds until one of them meets it. */
 export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
   {
-    what: "a store that forgets what a client_ref is for", foundBy: "capture", options: lightly,
-    ports: () => withCommit("decision.witnessed", (storage, { records = [], ...change }) => storage.commit({ ...change, records: records.map((record): RecordDraft => ({ kind: record.kind, body: record.body, parts: record.parts, agentId: record.agentId })) }))
+    what: "a store that forgets what a client_ref is for",
+    foundBy: "capture",
+    options: lightly,
+    ports: () =>
+      withCommit("decision.witnessed", (storage, { records = [], ...change }) =>
+        storage.commit({
+          ...change,
+          records: records.map((record): RecordDraft => ({
+            kind: record.kind,
+            body: record.body,
+            parts: record.parts,
+            agentId: record.agentId
+          }))
+        })
+      )
   },
   {
-    what: "a store that acknowledges and does not write", foundBy: "capture", options: lightly,
-    ports: () => withCommit("decision.witnessed", (storage, change, count) => count !== 3 ? storage.commit(change) : Effect.map(Effect.orDie(storage.head), (head) => ({
-      head: head!, records: (change.records ?? []).map((_, index) => ({ seq: head!.seq + 1 + index, hash: new Uint8Array(32), atMs: head!.atMs, duplicate: false }))
-    })))
+    what: "a store that acknowledges and does not write",
+    foundBy: "capture",
+    options: lightly,
+    ports: () =>
+      withCommit("decision.witnessed", (storage, change, count) =>
+        count !== 3
+          ? storage.commit(change)
+          : Effect.map(Effect.orDie(storage.head), (head) => ({
+              head: head!,
+              records: (change.records ?? []).map((_, index) => ({
+                seq: head!.seq + 1 + index,
+                hash: new Uint8Array(32),
+                atMs: head!.atMs,
+                duplicate: false
+              }))
+            }))
+      )
   },
   {
-    what: "a store whose documents come without their record", foundBy: "replay", options: lightly,
-    ports: () => withCommit("ingest_key.revoked", (storage, change) => Effect.andThen(storage.commit({ puts: change.puts! }), Effect.map(Effect.orDie(storage.head), (head) => ({ head: head!, records: [{ ...head!, duplicate: false }] }))))
+    what: "a store whose documents come without their record",
+    foundBy: "replay",
+    options: lightly,
+    ports: () =>
+      withCommit("ingest_key.revoked", (storage, change) =>
+        Effect.andThen(
+          storage.commit({ puts: change.puts! }),
+          Effect.map(Effect.orDie(storage.head), (head) => ({ head: head!, records: [{ ...head!, duplicate: false }] }))
+        )
+      )
   },
   {
-    what: "a store that changes a record after it was written", foundBy: "chain", options: lightly,
-    ports: () => withStorage(({ records }) => ({
-      records: (query) => Effect.map(records(query), (found) => found.map((record) => record.seq === 2 ? { ...record, bytes: record.bytes.with(record.bytes.length - 3, 0x37) } : record))
-    }))
+    what: "a store that changes a record after it was written",
+    foundBy: "chain",
+    options: lightly,
+    ports: () =>
+      withStorage(({ records }) => ({
+        records: (query) =>
+          Effect.map(records(query), (found) =>
+            found.map((record) =>
+              record.seq === 2 ? { ...record, bytes: record.bytes.with(record.bytes.length - 3, 0x37) } : record
+            )
+          )
+      }))
   },
   {
-    what: "a guard that does not compare", foundBy: "guard", options: lightly,
+    what: "a guard that does not compare",
+    foundBy: "guard",
+    options: lightly,
     ports: () => (real) => {
       let held: SignedState | null = null
-      const advance: GuardApi["advance"] = (_, to) => Effect.sync(() => {
-        held = to
-        return true
-      })
+      const advance: GuardApi["advance"] = (_, to) =>
+        Effect.sync(() => {
+          held = to
+          return true
+        })
       return { ...real, guard: { read: Effect.sync(() => held), advance } }
     }
   },
   {
-    what: "a store that loses its tail after that was signed for", foundBy: "guard", options: lightly,
+    what: "a store that loses its tail after that was signed for",
+    foundBy: "guard",
+    options: lightly,
     ports: () => {
       let end = Number.MAX_SAFE_INTEGER
       return withStorage(({ commit, records }) => ({
-        commit: (change) => Effect.tap(commit(change), () => Effect.sync(() => {
-          const signed = Math.max(0, ...(change.puts ?? []).filter(({ collection }) => collection === "checkpoints").map(({ body }) => Number(body["size"])))
-          if (signed > 10) end = Math.min(end, signed - 1)
-        })),
+        commit: (change) =>
+          Effect.tap(commit(change), () =>
+            Effect.sync(() => {
+              const signed = Math.max(
+                0,
+                ...(change.puts ?? [])
+                  .filter(({ collection }) => collection === "checkpoints")
+                  .map(({ body }) => Number(body["size"]))
+              )
+              if (signed > 10) end = Math.min(end, signed - 1)
+            })
+          ),
         records: (query) => Effect.map(records(query), (found) => found.filter(({ seq }) => seq < end))
       }))
     }
   },
   {
-    what: "a store that loses events", foundBy: "outbox", options: lightly,
+    what: "a store that loses events",
+    foundBy: "outbox",
+    options: lightly,
     ports: () => withStorage(({ commit }) => ({ commit: (change) => commit({ ...change, events: [] }) }))
   },
   {
-    what: "a store that never gives a lease", foundBy: "signing", options: lightly,
+    what: "a store that never gives a lease",
+    foundBy: "signing",
+    options: lightly,
     ports: () => withStorage(() => ({ lease: () => Effect.succeed(false) }))
   },
   {
     // Of checkpoints it is caught before they are stored.
-    what: "a signer that closes packs with another key than the one it shows", foundBy: "packs", options: lightly,
+    what: "a signer that closes packs with another key than the one it shows",
+    foundBy: "packs",
+    options: lightly,
     ports: () => (real) => ({
       ...real,
-      signer: { ...real.signer, sign: (message) => new TextDecoder().decode(message).includes("/evidence-pack/v1\n") ? Effect.succeed(new Uint8Array(64)) : real.signer.sign(message) }
+      signer: {
+        ...real.signer,
+        sign: (message) =>
+          new TextDecoder().decode(message).includes("/evidence-pack/v1\n")
+            ? Effect.succeed(new Uint8Array(64))
+            : real.signer.sign(message)
+      }
     })
   },
   {
-    what: "a store that owes nobody what happened", foundBy: "deliveries", says: /nothing is owed of it/,
-    ports: () => withStorage(({ commit }) => ({ commit: (change) => commit({ ...change, puts: (change.puts ?? []).map((put) => put.collection === WEBHOOKS ? { ...put, keys: {} } : put) }) }))
+    what: "a store that owes nobody what happened",
+    foundBy: "deliveries",
+    says: /nothing is owed of it/,
+    ports: () =>
+      withStorage(({ commit }) => ({
+        commit: (change) =>
+          commit({
+            ...change,
+            puts: (change.puts ?? []).map((put) => (put.collection === WEBHOOKS ? { ...put, keys: {} } : put))
+          })
+      }))
   },
   {
-    what: "a store that gives one claim to two", foundBy: "deliveries", says: /was sent twice/,
+    what: "a store that gives one claim to two",
+    foundBy: "deliveries",
+    says: /was sent twice/,
     ports: () => {
       let last: ReadonlyArray<Claimed> = []
       return withOutbox(({ claim }) => ({
-        claim: (request) => Effect.map(claim(request), (answer) => {
-          const again = last
-          last = answer.claimed
-          return { ...answer, claimed: [...answer.claimed, ...again] }
-        })
+        claim: (request) =>
+          Effect.map(claim(request), (answer) => {
+            const again = last
+            last = answer.claimed
+            return { ...answer, claimed: [...answer.claimed, ...again] }
+          })
       }))
     }
   },
   {
-    what: "a store that lets what failed for good be tried once more", foundBy: "deliveries", says: /tried 8 times|request 8/,
-    ports: () => withStorage(({ commit }) => ({
-      commit: (change) => {
-        const seventh = (change.moves ?? []).filter(({ from, to }) => to.state === "failed" && from.attempts === 7)
-        return commit(seventh.length === 0 ? change : { moves: seventh.map((move) => ({ ...move, to: { state: "pending", nextAttemptAtMs: move.ended!.endedAtMs } })) })
-      }
-    }))
+    what: "a store that lets what failed for good be tried once more",
+    foundBy: "deliveries",
+    says: /tried 8 times|request 8/,
+    ports: () =>
+      withStorage(({ commit }) => ({
+        commit: (change) => {
+          const seventh = (change.moves ?? []).filter(({ from, to }) => to.state === "failed" && from.attempts === 7)
+          return commit(
+            seventh.length === 0
+              ? change
+              : {
+                  moves: seventh.map((move) => ({
+                    ...move,
+                    to: { state: "pending", nextAttemptAtMs: move.ended!.endedAtMs }
+                  }))
+                }
+          )
+        }
+      }))
   },
   {
-    what: "a store that tries again a minute too soon", foundBy: "deliveries", says: /is the least/,
-    ports: () => withMoves((move) => move.to.state !== "pending" || move.ended === undefined ? move : { ...move, to: { state: "pending", nextAttemptAtMs: move.ended.endedAtMs + 1 } })
+    what: "a store that tries again a minute too soon",
+    foundBy: "deliveries",
+    says: /is the least/,
+    ports: () =>
+      withMoves((move) =>
+        move.to.state !== "pending" || move.ended === undefined
+          ? move
+          : { ...move, to: { state: "pending", nextAttemptAtMs: move.ended.endedAtMs + 1 } }
+      )
   },
   {
-    what: "a store that forgets that a delivery succeeded", foundBy: "deliveries", says: /the records say/,
-    ports: () => withMoves((move) => move.to.state === "succeeded" ? null : move)
+    what: "a store that forgets that a delivery succeeded",
+    foundBy: "deliveries",
+    says: /the records say/,
+    ports: () => withMoves((move) => (move.to.state === "succeeded" ? null : move))
   },
   {
-    what: "a store that tells of a success where there was none", foundBy: "deliveries", says: /no receiver took it in/,
-    ports: () => withMoves((move) => move.ended === undefined ? move : { ...move, to: { state: "succeeded" } })
+    what: "a store that tells of a success where there was none",
+    foundBy: "deliveries",
+    says: /no receiver took it in/,
+    ports: () => withMoves((move) => (move.ended === undefined ? move : { ...move, to: { state: "succeeded" } }))
   },
   {
-    what: "a store that sends all deliveries of a webhook under one number", foundBy: "deliveries", says: /was sent as number/,
-    ports: () => withOutbox(({ claim }) => ({
-      claim: (request) => Effect.map(claim(request), (answer) => ({ ...answer, claimed: answer.claimed.map((one) => ({ ...one, delivery: { ...one.delivery, sequence: 1 } })) }))
-    }))
+    what: "a store that sends all deliveries of a webhook under one number",
+    foundBy: "deliveries",
+    says: /was sent as number/,
+    ports: () =>
+      withOutbox(({ claim }) => ({
+        claim: (request) =>
+          Effect.map(claim(request), (answer) => ({
+            ...answer,
+            claimed: answer.claimed.map((one) => ({ ...one, delivery: { ...one.delivery, sequence: 1 } }))
+          }))
+      }))
   },
   {
-    what: "a store that never gives out what is due", foundBy: "deliveries", says: /is still pending after 0 attempts/,
+    what: "a store that never gives out what is due",
+    foundBy: "deliveries",
+    says: /is still pending after 0 attempts/,
     ports: () => withOutbox(() => ({ claim: () => Effect.succeed({ claimed: [], lapsed: [], nextAtMs: null }) }))
   },
   {
-    what: "a store that lets two fill one window of a meter at once", foundBy: "evaluations", says: /passes the cap/, options: crowded,
-    ports: () => withStorage((storage) => ({
-      commit: (change) => (change.records ?? []).some(({ kind }) => kind === "evaluation.made")
-        ? Effect.flatMap(Effect.forEach(change.puts ?? [], (put) => Effect.map(storage.get(put.collection, put.id), (now) => ({ ...put, expectedVersion: now?.version ?? 0 }))), (puts) => storage.commit({ ...change, puts, expects: [] }))
-        : storage.commit(change)
-    }))
+    what: "a store that lets two fill one window of a meter at once",
+    foundBy: "evaluations",
+    says: /passes the cap/,
+    options: crowded,
+    ports: () =>
+      withStorage((storage) => ({
+        commit: (change) =>
+          (change.records ?? []).some(({ kind }) => kind === "evaluation.made")
+            ? Effect.flatMap(
+                Effect.forEach(change.puts ?? [], (put) =>
+                  Effect.map(storage.get(put.collection, put.id), (now) => ({
+                    ...put,
+                    expectedVersion: now?.version ?? 0
+                  }))
+                ),
+                (puts) => storage.commit({ ...change, puts, expects: [] })
+              )
+            : storage.commit(change)
+      }))
   },
   {
-    what: "a store in which an agent keeps its tier without what that needs", foundBy: "evaluations", says: /acts at L1; the record says L2/, options: (chosen) => ({ ...crowded(chosen), acts: ["govern", "evaluate", "evaluate", "withdraw"] }),
-    ports: () => withCommit("evaluation.made", (storage, { records = [], ...change }) => storage.commit({ ...change, records: records.map((record): RecordDraft => "effective_tier" in record.body ? { ...record, body: { ...record.body, effective_tier: record.body["tier"]! } } : record) }))
+    what: "a store in which an agent keeps its tier without what that needs",
+    foundBy: "evaluations",
+    says: /acts at L1; the record says L2/,
+    options: (chosen) => ({ ...crowded(chosen), acts: ["govern", "evaluate", "evaluate", "withdraw"] }),
+    ports: () =>
+      withCommit("evaluation.made", (storage, { records = [], ...change }) =>
+        storage.commit({
+          ...change,
+          records: records.map((record): RecordDraft =>
+            "effective_tier" in record.body
+              ? { ...record, body: { ...record.body, effective_tier: record.body["tier"]! } }
+              : record
+          )
+        })
+      )
   },
   {
-    what: "a store in which the clock of half an owner starts before its record", foundBy: "owners", says: /and 0 records say so/, options: (chosen) => ({ ...lightly(chosen), acts: ["inherit"] }),
-    ports: () => withStorage(({ find }) => ({
-      find: (collection, key, value) => Effect.map(find(collection, key, value), (found) => collection !== "agents" ? found : found.map((one) => one.body["ownerEmail"] === null ? { ...one, body: { ...one.body, ownerComplete: false } } : one))
-    }))
+    what: "a store in which the clock of half an owner starts before its record",
+    foundBy: "owners",
+    says: /and 0 records say so/,
+    options: (chosen) => ({ ...lightly(chosen), acts: ["inherit"] }),
+    ports: () =>
+      withStorage(({ find }) => ({
+        find: (collection, key, value) =>
+          Effect.map(find(collection, key, value), (found) =>
+            collection !== "agents"
+              ? found
+              : found.map((one) =>
+                  one.body["ownerEmail"] === null ? { ...one, body: { ...one.body, ownerComplete: false } } : one
+                )
+          )
+      }))
   },
   {
-    what: "a store that forgets what an evaluation's client_ref is for", foundBy: "evaluations", says: /is evaluated \d times/,
-    ports: () => withCommit("evaluation.made", (storage, { records = [], ...change }) => storage.commit({ ...change, records: records.map(({ once: _, ...record }): RecordDraft => record) }))
+    what: "a store that forgets what an evaluation's client_ref is for",
+    foundBy: "evaluations",
+    says: /is evaluated \d times/,
+    ports: () =>
+      withCommit("evaluation.made", (storage, { records = [], ...change }) =>
+        storage.commit({ ...change, records: records.map(({ once: _, ...record }): RecordDraft => record) })
+      )
   }
 ]

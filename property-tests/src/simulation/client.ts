@@ -31,13 +31,16 @@ export type Act = (client: Client, turn: number) => Effect.Effect<void>
 
 /** Notes a refusal that nothing a client did explains. */
 export const unexpected = (client: Client, what: string, tag: string): Effect.Effect<null> =>
-  Effect.sync(() => client.ledger.problem(`${what}: ${client.name} was refused with ${tag}, which nothing it did explains`))
+  Effect.sync(() =>
+    client.ledger.problem(`${what}: ${client.name} was refused with ${tag}, which nothing it did explains`)
+  )
 
 /** Failures that are not answers: the question is put again. */
 type Fault = { readonly _tag: "StorageUnavailable" } | { readonly _tag: "StorageCorrupt" }
 
 /**
- * Asks until there is an answer. Unavailable and silence mean: ask again, the same. Corrupt and a defect are problems of the run.
+ * Asks until there is an answer. Unavailable and silence mean: ask again, the same. Corrupt and a defect are problems
+ * of the run.
  *
  * `tried` counts each try before it is made: a try that nobody answered may have landed.
  */
@@ -47,7 +50,7 @@ export const ask = <A, E extends { readonly _tag: string }>(
   effect: Effect.Effect<A, E, GovernorServices | Storage>,
   tried?: TriedLine
 ): Effect.Effect<Answer<A, Exclude<E, Fault>> | null> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     for (;;) {
       if (tried !== undefined) tried.tries += 1
       const ended = yield* call(effect)
@@ -59,7 +62,8 @@ export const ask = <A, E extends { readonly _tag: string }>(
       const refusal = ended === null ? null : failureOf(ended.cause)
       if (ended === null) note(`${name} ${what}: no answer`)
       else if (refusal === null) return ledger.problem(`${what} died: ${Cause.pretty(ended.cause).slice(0, 600)}`)
-      else if (refusal._tag === "StorageCorrupt") return ledger.problem(`${what} was answered with: ${(refusal as { readonly message?: string }).message}`)
+      else if (refusal._tag === "StorageCorrupt")
+        return ledger.problem(`${what} was answered with: ${(refusal as { readonly message?: string }).message}`)
       else if (refusal._tag !== "StorageUnavailable") {
         ledger.count(`${what} refused: ${refusal._tag}`)
         note(`${name} ${what}: ${refusal._tag}`)

@@ -1,7 +1,15 @@
 /** The way from a host to the ports that all hosts share: it takes time, it loses things, and it ends with the host. */
 import type { GuardApi, SignerApi } from "@flyball/core"
 import type { StorageApi } from "@flyball/core/storage"
-import { type Around, aroundGuard, aroundSigner, aroundStorage, type FaultBoard, type Pick, underFault } from "@flyball/testkit"
+import {
+  type Around,
+  aroundGuard,
+  aroundSigner,
+  aroundStorage,
+  type FaultBoard,
+  type Pick,
+  underFault
+} from "@flyball/testkit"
 import { Clock, Effect } from "effect"
 
 /** The ports that all hosts share. */
@@ -39,24 +47,30 @@ export const wayOf = ({ callMs, pick, stallsPerMille }: Hop, alive: () => boolea
     const stalls = stallsPerMille()
     if (stalls > 0 && pick(1_000) < stalls) return Effect.sleep(pick(STALL_MS))
     return most === 0 || pick(2) === 0 ? Effect.yieldNow : Effect.sleep(1 + pick(most))
-  }).pipe(Effect.andThen(Effect.suspend(() => alive() ? Effect.void : Effect.never)))
+  }).pipe(Effect.andThen(Effect.suspend(() => (alive() ? Effect.void : Effect.never))))
 
 /** The ports as a host reaches them, for as long as it is `alive`. */
 export const hopping = ({ guard, signer, storage }: Ports, hop: Hop, alive: () => boolean): Ports => {
   const { board, busy, clock, note, turn } = hop
   const way = wayOf(hop, alive)
   const around: Around = (point, call) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* way
       turn()
       busy(1)
       const struck = board.struck.length
       // Whoever is interrupted meanwhile waits for nothing any more.
-      const exit = yield* Effect.exit(underFault(board, point, Effect.provideService(call, Clock.Clock, clock))).pipe(Effect.ensuring(Effect.sync(() => busy(-1))))
+      const exit = yield* Effect.exit(underFault(board, point, Effect.provideService(call, Clock.Clock, clock))).pipe(
+        Effect.ensuring(Effect.sync(() => busy(-1)))
+      )
       const fault = board.struck[struck]
       note(`${point} ${fault === undefined ? exit._tag : fault.kind}`)
       yield* way
       return yield* exit
     })
-  return { storage: aroundStorage(storage, around), guard: aroundGuard(guard, around), signer: aroundSigner(signer, around) }
+  return {
+    storage: aroundStorage(storage, around),
+    guard: aroundGuard(guard, around),
+    signer: aroundSigner(signer, around)
+  }
 }

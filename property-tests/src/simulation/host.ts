@@ -1,10 +1,21 @@
 /**
  * One life of a host: a governor with a memory of its own over ports that others share.
  *
- * Killed means: nothing of it happens any more. A call that was on its way to a port has not arrived, an answer on its way back is not heard,
+ * Killed means: nothing of it happens any more. A call that was on its way to a port has not arrived, an answer on its
+ * way back is not heard,
  * no finalizer runs.
  */
-import { deliveryEngine, type DeliveryEngineOptions, Guard, governorJobs, governorLayer, type GovernorServices, Signer, type StartError, type WebhookSettingsApi } from "@flyball/core"
+import {
+  deliveryEngine,
+  type DeliveryEngineOptions,
+  Guard,
+  governorJobs,
+  governorLayer,
+  type GovernorServices,
+  Signer,
+  type StartError,
+  type WebhookSettingsApi
+} from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import type { Ended } from "./client.ts"
@@ -43,15 +54,21 @@ export class Host {
     return this.#serves
   }
 
-  /** Opens the governor over ports that this life reaches by `hop`. Null when it was killed before. With `sending` it has a server's jobs and sends webhooks. */
+  /**
+   * Opens the governor over ports that this life reaches by `hop`. Null when it was killed before. With `sending` it
+   * has a server's jobs and sends webhooks.
+   */
   open(ports: Ports, hop: Hop, sending: Sending | null = null): Effect.Effect<Ended<void, StartError>> {
     const alive = (): boolean => this.#alive
     const { guard, signer, storage } = hopping(ports, hop, alive)
     const governor = governorLayer({ origin: ORIGIN })
-    const working = sending === null ? governor : Layer.mergeAll(governorJobs, deliveryEngine(sending.engine)).pipe(
-      Layer.provideMerge(governor),
-      Layer.provide(outsideLayer(sending.receivers, wayOf(hop, alive), sending.settings))
-    )
+    const working =
+      sending === null
+        ? governor
+        : Layer.mergeAll(governorJobs, deliveryEngine(sending.engine)).pipe(
+            Layer.provideMerge(governor),
+            Layer.provide(outsideLayer(sending.receivers, wayOf(hop, alive), sending.settings))
+          )
     const layer = working.pipe(
       Layer.provideMerge(Layer.succeed(Storage, storage)),
       Layer.provide(Layer.mergeAll(Layer.succeed(Guard, guard), Layer.succeed(Signer, signer)))
@@ -64,7 +81,10 @@ export class Host {
     })
   }
 
-  /** Puts a question; null when this life ends before there is an answer. With `leave`, who stops waiting leaves it running. */
+  /**
+   * Puts a question; null when this life ends before there is an answer. With `leave`, who stops waiting leaves it
+   * running.
+   */
   call<A, E>(effect: Effect.Effect<A, E, GovernorServices | Storage>, leave: boolean): Effect.Effect<Ended<A, E>> {
     return this.#services !== null && this.#serves ? this.#run(this.#services, effect, leave) : Effect.succeed(null)
   }
@@ -78,7 +98,7 @@ export class Host {
 
   /** Ends it in order: no new questions, the open ones are answered, everything is closed. */
   stop(): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function*() {
+    return Effect.gen({ self: this }, function* () {
       this.#serves = false
       while (this.#unanswered.size > 0 && this.#alive) yield* Effect.sleep(LOOK_MS)
       yield* this.#run(this.#context, Scope.close(this.#scope, Exit.void), true)
@@ -86,7 +106,11 @@ export class Host {
     })
   }
 
-  #run<A, E, R>(context: Context.Context<R>, effect: Effect.Effect<A, E, R>, leave: boolean): Effect.Effect<Ended<A, E>> {
+  #run<A, E, R>(
+    context: Context.Context<R>,
+    effect: Effect.Effect<A, E, R>,
+    leave: boolean
+  ): Effect.Effect<Ended<A, E>> {
     return Effect.callback<Ended<A, E>>((resume) => {
       const forget = (): void => resume(Effect.succeed(null))
       if (!this.#alive) return forget()

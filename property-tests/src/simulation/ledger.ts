@@ -12,7 +12,10 @@ export interface WitnessLine {
   fresh: number
 }
 
-/** Something that must be in the chain once for each acknowledgement, and may be there once more for each try nobody heard of again. */
+/**
+ * Something that must be in the chain once for each acknowledgement, and may be there once more for each try nobody
+ * heard of again.
+ */
 export interface TriedLine {
   tries: number
   acknowledged: number
@@ -29,8 +32,14 @@ export class Ledger {
   /** Acknowledged agents, id by name. */
   readonly agents = new Map<string, string>()
   readonly witnessed = new Map<string, WitnessLine>()
-  /** By decision id: every outcome that somebody sent (a status, or a status with what it came to), and the seq and hash that were acknowledged. */
-  readonly settled = new Map<string, { readonly outcomes: Set<string>; receipt: { readonly seq: number; readonly hash: string } | null; fresh: number }>()
+  /**
+   * By decision id: every outcome that somebody sent (a status, or a status with what it came to), and the seq and hash
+   * that were acknowledged.
+   */
+  readonly settled = new Map<
+    string,
+    { readonly outcomes: Set<string>; receipt: { readonly seq: number; readonly hash: string } | null; fresh: number }
+  >()
   /** By `seq name`: whether somebody was told that it is erased. */
   readonly erased = new Map<string, { acknowledged: boolean }>()
   /** By the number of decisions lost, which is one for each act. */
@@ -53,7 +62,18 @@ export class Ledger {
   /** By webhook: how often somebody wanted what was missed. */
   readonly recoveries = new Map<string, TriedLine>()
   /** By reference: what was asked, and what was answered first. */
-  readonly evaluated = new Map<string, { readonly amount: number; receipt: { readonly id: string; readonly seq: number; readonly outcome: string; readonly meters: ReadonlyArray<unknown> } | null }>()
+  readonly evaluated = new Map<
+    string,
+    {
+      readonly amount: number
+      receipt: {
+        readonly id: string
+        readonly seq: number
+        readonly outcome: string
+        readonly meters: ReadonlyArray<unknown>
+      } | null
+    }
+  >()
   /** Evaluations that some decision may have said the end of. */
   readonly cameTo = new Set<string>()
   /** Checkpoints that clients were given. */
@@ -78,7 +98,13 @@ export class Ledger {
 
   /** The line of a decision, made at first sight. */
   decision(agentId: string, clientRef: string): WitnessLine {
-    return lineOf(this.witnessed, `${agentId} ${clientRef}`, () => ({ agentId, clientRef, contents: new Set<string>(), receipt: null, fresh: 0 }))
+    return lineOf(this.witnessed, `${agentId} ${clientRef}`, () => ({
+      agentId,
+      clientRef,
+      contents: new Set<string>(),
+      receipt: null,
+      fresh: 0
+    }))
   }
 }
 

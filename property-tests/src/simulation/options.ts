@@ -27,17 +27,26 @@ export interface SimulationOptions {
   readonly restartEveryMs: number
   /** Of a hundred restarts, how many are kills. The others stop in order. */
   readonly killsPercent: number
-  /** How long a client waits for an answer before it asks again, while the first question may still be worked on; 0: for ever. */
+  /**
+   * How long a client waits for an answer before it asks again, while the first question may still be worked on; 0: for
+   * ever.
+   */
   readonly patienceMs: number
   /** What clients do. Few kinds at a time meet each other more often. */
   readonly acts: ReadonlyArray<ActName>
   /** Every lease is given to everybody: nothing but the guard stands between two that sign. */
   readonly leasesLie: boolean
-  /** Calls of a thousand that hang on their way, up to several times the life of a lease: whoever sent them has long been taken for dead. */
+  /**
+   * Calls of a thousand that hang on their way, up to several times the life of a lease: whoever sent them has long
+   * been taken for dead.
+   */
   readonly stallsPerMille: number
   /** Whether hosts send webhooks, and clients have some. */
   readonly webhooks: boolean
-  /** Mean time between two times that the store's clock leaps ahead, up to a day: that far ahead the next attempt at a delivery is; 0: it does not. */
+  /**
+   * Mean time between two times that the store's clock leaps ahead, up to a day: that far ahead the next attempt at a
+   * delivery is; 0: it does not.
+   */
   readonly leapEveryMs: number
 }
 
@@ -46,17 +55,43 @@ const hour = 60 * minute
 
 /** Points where a fault is likely to matter, each present more than once. */
 const points: ReadonlyArray<FaultPoint> = [
-  "storage.commit", "storage.commit", "guard.advance", "guard.advance", "storage.lease", "storage.releaseLease", "guard.read", "signer.sign", "storage.get", "storage.head",
-  "storage.records", "storage.record", "storage.find", "storage.list", "storage.parts", "storage.once", "storage.hashes", "storage.asOf"
+  "storage.commit",
+  "storage.commit",
+  "guard.advance",
+  "guard.advance",
+  "storage.lease",
+  "storage.releaseLease",
+  "guard.read",
+  "signer.sign",
+  "storage.get",
+  "storage.head",
+  "storage.records",
+  "storage.record",
+  "storage.find",
+  "storage.list",
+  "storage.parts",
+  "storage.once",
+  "storage.hashes",
+  "storage.asOf"
 ]
 
 /** Points that hosts which send webhooks have beside these. */
-const outboxPoints: ReadonlyArray<FaultPoint> = ["storage.outbox.claim", "storage.outbox.delivery", "storage.outbox.deliveriesOf", "storage.outbox.event", "storage.outbox.missed", "storage.outbox.forget"]
+const outboxPoints: ReadonlyArray<FaultPoint> = [
+  "storage.outbox.claim",
+  "storage.outbox.delivery",
+  "storage.outbox.deliveriesOf",
+  "storage.outbox.event",
+  "storage.outbox.missed",
+  "storage.outbox.forget"
+]
 
 /** The options of a seed. */
-export const optionsOfSeed = (seed: number): SimulationOptions => chooseOptions(seed, pickOf(seededSource(`options ${seed}`)))
+export const optionsOfSeed = (seed: number): SimulationOptions =>
+  chooseOptions(seed, pickOf(seededSource(`options ${seed}`)))
 
-/** The same run without webhooks and governed agents, which cost most of its time: for what has nothing to do with them. */
+/**
+ * The same run without webhooks and governed agents, which cost most of its time: for what has nothing to do with them.
+ */
 export const lightly = (options: SimulationOptions): SimulationOptions => ({
   ...options,
   webhooks: false,
@@ -67,12 +102,26 @@ export const lightly = (options: SimulationOptions): SimulationOptions => ({
 
 /** Hosts that evaluate for one agent under a cap, all at once, and nothing that takes it back. */
 export const crowded = (options: SimulationOptions): SimulationOptions => ({
-  ...lightly(options), hosts: 3, clients: 5, actsPerClient: 15, thinkMs: 0, callMs: 30, faultsPerMille: 0, stallsPerMille: 0, outageEveryMs: 0, restartEveryMs: 0, skewMs: 0, stepEveryMs: 0, acts: ["govern", "evaluate", "evaluate", "evaluate"]
+  ...lightly(options),
+  hosts: 3,
+  clients: 5,
+  actsPerClient: 15,
+  thinkMs: 0,
+  callMs: 30,
+  faultsPerMille: 0,
+  stallsPerMille: 0,
+  outageEveryMs: 0,
+  restartEveryMs: 0,
+  skewMs: 0,
+  stepEveryMs: 0,
+  acts: ["govern", "evaluate", "evaluate", "evaluate"]
 })
 
 const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
   const one = <A>(...values: readonly [A, ...ReadonlyArray<A>]): A => values[pick(values.length)]!
-  const some = <A>(values: ReadonlyArray<A>, oneIn: number): ReadonlyArray<A> => [...new Set(values.filter(() => pick(oneIn) === 0))]
+  const some = <A>(values: ReadonlyArray<A>, oneIn: number): ReadonlyArray<A> => [
+    ...new Set(values.filter(() => pick(oneIn) === 0))
+  ]
   const everything = pick(4) === 0
   const plain: Omit<SimulationOptions, "webhooks" | "leapEveryMs"> = {
     seed,
@@ -101,7 +150,9 @@ const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
     ...plain,
     webhooks,
     leapEveryMs: webhooks ? one(0, 3_000, 15_000) : 0,
-    faultPoints: webhooks ? [...plain.faultPoints, ...(everything ? outboxPoints : some(outboxPoints, 2))] : plain.faultPoints,
+    faultPoints: webhooks
+      ? [...plain.faultPoints, ...(everything ? outboxPoints : some(outboxPoints, 2))]
+      : plain.faultPoints,
     acts: [...plain.acts, ...(webhooks ? webhookActNames : []), ...(governed ? governedActNames : [])]
   }
 }

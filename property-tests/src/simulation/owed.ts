@@ -6,10 +6,13 @@ import { Effect } from "effect"
 const PAGE = 1_000
 
 /** All deliveries to one webhook, oldest first. */
-export const deliveriesTo = Effect.fnUntraced(function*(storage: StorageApi, endpointId: string) {
+export const deliveriesTo = Effect.fnUntraced(function* (storage: StorageApi, endpointId: string) {
   const found: Array<Delivery> = []
   for (let before: number | undefined; ;) {
-    const page: ReadonlyArray<Delivery> = yield* storage.outbox.deliveriesOf(endpointId, { limit: PAGE, ...(before === undefined ? {} : { before }) })
+    const page: ReadonlyArray<Delivery> = yield* storage.outbox.deliveriesOf(endpointId, {
+      limit: PAGE,
+      ...(before === undefined ? {} : { before })
+    })
     found.push(...page)
     if (page.length < PAGE) return found.toReversed()
     before = page.at(-1)!.sequence
@@ -17,7 +20,7 @@ export const deliveriesTo = Effect.fnUntraced(function*(storage: StorageApi, end
 })
 
 /** What waits or is under way, of all webhooks. */
-export const owedDeliveries = Effect.fnUntraced(function*(storage: StorageApi) {
+export const owedDeliveries = Effect.fnUntraced(function* (storage: StorageApi) {
   const webhooks = yield* storage.list(WEBHOOKS)
   const all = yield* Effect.forEach(webhooks, ({ id }) => deliveriesTo(storage, id))
   return all.flat().filter(({ state }) => state === "pending" || state === "in_flight")

@@ -1,5 +1,17 @@
-/** Receivers of webhooks as the world has them: they answer, or do not, take in what they never say they took, and some never come back. What reached them is kept. */
-import { type Attempted, type OutgoingRequest, SecretBox, SecretUnreadable, WebhookSender, type WebhookSettingsApi, literalWebhookSettings, WebhookSettings } from "@flyball/core"
+/**
+ * Receivers of webhooks as the world has them: they answer, or do not, take in what they never say they took, and some
+ * never come back. What reached them is kept.
+ */
+import {
+  type Attempted,
+  type OutgoingRequest,
+  SecretBox,
+  SecretUnreadable,
+  WebhookSender,
+  type WebhookSettingsApi,
+  literalWebhookSettings,
+  WebhookSettings
+} from "@flyball/core"
 import type { Pick } from "@flyball/testkit"
 import { Context, Effect, Layer } from "effect"
 
@@ -42,7 +54,12 @@ export class Receivers {
   take({ headers, url }: OutgoingRequest): { readonly heard: Attempted; readonly afterMs: number } {
     const { heard, taken } = this.#answer(moodOf(url))
     this.arrived.push({
-      url, eventId: String(headers["webhook-id"]), deliveryId: String(headers["X-Platform-Delivery"]), sequence: Number(headers["webhook-sequence"]), attempt: Number(headers["X-Platform-Attempt"]), taken
+      url,
+      eventId: String(headers["webhook-id"]),
+      deliveryId: String(headers["X-Platform-Delivery"]),
+      sequence: Number(headers["webhook-sequence"]),
+      attempt: Number(headers["X-Platform-Attempt"]),
+      taken
     })
     return { heard, afterMs: this.#calm() || this.#pick(2) === 0 ? 0 : this.#pick(ANSWER_MS) }
   }
@@ -63,32 +80,45 @@ export class Receivers {
 const moodOf = (url: string): Mood => moods.find((mood) => url.startsWith(`https://${mood}.`))!
 
 const accepted: Attempted = { statusCode: 204, errorCode: null, durationMs: 0, responseExcerpt: "", retryAfterMs: null }
-const failed = (statusCode: number, retryAfterMs: number | null = null): Attempted => ({ ...accepted, statusCode, errorCode: "http_status", retryAfterMs })
+const failed = (statusCode: number, retryAfterMs: number | null = null): Attempted => ({
+  ...accepted,
+  statusCode,
+  errorCode: "http_status",
+  retryAfterMs
+})
 
 /** Of simulated hosts nothing is forgotten: the checkers want to see all of it. */
 const settings: WebhookSettingsApi = { ...literalWebhookSettings, keepMs: 365 * 86_400_000 }
 
 /** One host's way out. `way` is the time on it; nothing arrives, and nothing is heard, when the host ends meanwhile. */
-export const outsideLayer = (receivers: Receivers, way: Effect.Effect<void>, kept: Partial<WebhookSettingsApi> = {}): Layer.Layer<WebhookSender | SecretBox> =>
-  Layer.succeedContext(Context.empty().pipe(
-    Context.add(WebhookSender, {
-      send: (request) => Effect.gen(function*() {
-        yield* way
-        const { afterMs, heard } = receivers.take(request)
-        if (afterMs > 0) yield* Effect.sleep(afterMs)
-        yield* way
-        return heard
+export const outsideLayer = (
+  receivers: Receivers,
+  way: Effect.Effect<void>,
+  kept: Partial<WebhookSettingsApi> = {}
+): Layer.Layer<WebhookSender | SecretBox> =>
+  Layer.succeedContext(
+    Context.empty().pipe(
+      Context.add(WebhookSender, {
+        send: (request) =>
+          Effect.gen(function* () {
+            yield* way
+            const { afterMs, heard } = receivers.take(request)
+            if (afterMs > 0) yield* Effect.sleep(afterMs)
+            yield* way
+            return heard
+          }),
+        urlProblem: () => null
       }),
-      urlProblem: () => null
-    }),
-    Context.add(SecretBox, box),
-    Context.add(WebhookSettings, { ...settings, ...kept })
-  ))
+      Context.add(SecretBox, box),
+      Context.add(WebhookSettings, { ...settings, ...kept })
+    )
+  )
 
 /** Enough to see that what was sealed for one opens for that one only. */
 const box: SecretBox["Service"] = {
   keyId: "simulation",
-  seal: (secret, boundTo) => Effect.succeed(Uint8Array.from([...secret.map((byte) => byte ^ 255), ...new TextEncoder().encode(`|${boundTo}`)])),
+  seal: (secret, boundTo) =>
+    Effect.succeed(Uint8Array.from([...secret.map((byte) => byte ^ 255), ...new TextEncoder().encode(`|${boundTo}`)])),
   open: (sealed, boundTo) => {
     const end = new TextEncoder().encode(`|${boundTo}`)
     const at = sealed.length - end.length

@@ -2,13 +2,14 @@
 import type { SimulationResult } from "./simulate.ts"
 
 /** A run that failed: what was found, what the seed chose, how to run it again. */
-export const failureText = ({ options, problems }: SimulationResult): string => [
-  `seed ${options.seed} fails:`,
-  ...problems.slice(0, 8).map((problem) => `  ${problem.slice(0, 600)}`),
-  ...(problems.length > 8 ? [`  and ${problems.length - 8} more`] : []),
-  `  options ${JSON.stringify(options)}`,
-  `  again: npm run sim -- --seed ${options.seed}`
-].join("\n")
+export const failureText = ({ options, problems }: SimulationResult): string =>
+  [
+    `seed ${options.seed} fails:`,
+    ...problems.slice(0, 8).map((problem) => `  ${problem.slice(0, 600)}`),
+    ...(problems.length > 8 ? [`  and ${problems.length - 8} more`] : []),
+    `  options ${JSON.stringify(options)}`,
+    `  again: npm run sim -- --seed ${options.seed}`
+  ].join("\n")
 
 /** What several runs amount to. */
 export class Totals {

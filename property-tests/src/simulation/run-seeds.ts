@@ -1,11 +1,16 @@
-/** Runs seeds on several processes: one takes the next seed when it is through with the last, and a process that dies takes its seed's name with it. */
+/**
+ * Runs seeds on several processes: one takes the next seed when it is through with the last, and a process that dies
+ * takes its seed's name with it.
+ */
 import { type ChildProcess, fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { Totals } from "./report.ts"
 import type { SimulationResult } from "./simulate.ts"
 
 /** A result as it travels between processes. */
-export type SentResult = Omit<SimulationResult, "answers"> & { readonly answers: ReadonlyArray<readonly [string, number]> }
+export type SentResult = Omit<SimulationResult, "answers"> & {
+  readonly answers: ReadonlyArray<readonly [string, number]>
+}
 
 const program = fileURLToPath(new URL("./seed-process.ts", import.meta.url))
 
@@ -13,7 +18,11 @@ const program = fileURLToPath(new URL("./seed-process.ts", import.meta.url))
 const AHEAD = 2
 
 /** Runs all of them, tells of each result as it comes, and answers what they amount to. Rejects when a process dies. */
-export const runSeeds = async (seeds: ReadonlyArray<number>, processes: number, tell: (result: SimulationResult) => void): Promise<Totals> => {
+export const runSeeds = async (
+  seeds: ReadonlyArray<number>,
+  processes: number,
+  tell: (result: SimulationResult) => void
+): Promise<Totals> => {
   const totals = new Totals()
   let next = 0
   const children: Array<ChildProcess> = []
@@ -38,7 +47,16 @@ export const runSeeds = async (seeds: ReadonlyArray<number>, processes: number, 
         give()
       })
       child.on("error", reject)
-      child.on("exit", (status, signal) => under.size === 0 ? resolve() : reject(new Error(`a process of the simulation ended with ${status ?? signal} at one of the seeds ${[...under].join(", ")}`)))
+      child.on("exit", (status, signal) =>
+        under.size === 0
+          ? resolve()
+          : reject(
+              new Error(
+                `a process of the simulation ended with ${status ?? signal} at one of the seeds ` +
+                  `${[...under].join(", ")}`
+              )
+            )
+      )
       give()
     })
   try {

@@ -12,7 +12,8 @@ export const seedsOf = (text: string): ReadonlyArray<number> =>
   text.split("\n").flatMap((line, index) => {
     if (line.trim() === "" || line.startsWith("#")) return []
     const seed = /^(\d{1,15})(?:\s|$)/.exec(line)?.[1]
-    if (seed === undefined) throw new Error(`seeds.txt, line ${index + 1}: a whole number, and after a space why it is there, is expected.`)
+    if (seed === undefined)
+      throw new Error(`seeds.txt, line ${index + 1}: a whole number, and after a space why it is there, is expected.`)
     return [Number(seed)]
   })
 

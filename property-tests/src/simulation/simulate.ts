@@ -1,4 +1,7 @@
-/** One run of the simulation: hosts that come and go, clients that want to be served, and a calm at the end in which everything must come right. */
+/**
+ * One run of the simulation: hosts that come and go, clients that want to be served, and a calm at the end in which
+ * everything must come right.
+ */
 import { EvidenceCrypto } from "@flyball/core"
 import { memoryStorage } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
@@ -93,18 +96,33 @@ class Run {
     this.#hosts = Array.from({ length: options.hosts }, () => null)
     this.#skews = Array.from({ length: options.hosts }, () => this.#skew())
     this.#cutOff = Array.from({ length: options.hosts }, () => false)
-    this.#break = (real) => ports(options.leasesLie ? { ...real, storage: { ...real.storage, lease: () => Effect.succeed(true) } } : real)
+    this.#break = (real) =>
+      ports(options.leasesLie ? { ...real, storage: { ...real.storage, lease: () => Effect.succeed(true) } } : real)
     this.#board = new FaultBoard((point) => {
       if (this.#calm) return null
-      const struck = this.#cutOff[this.#current] === true || (options.faultPoints.includes(point) && this.#pick(1_000) < options.faultsPerMille)
+      const struck =
+        this.#cutOff[this.#current] === true ||
+        (options.faultPoints.includes(point) && this.#pick(1_000) < options.faultsPerMille)
       return struck ? faultKinds[this.#pick(faultKinds.length)]! : null
     })
   }
 
   /** Runs it to its end; answers what is wrong. */
   async go(): Promise<ReadonlyArray<string>> {
-    const ports = await openPorts(memoryStorage({ crypto: nodeCrypto }), `${this.#options.seed} ports`, this.#log, Scope.makeUnsafe(), this.#break)
-    const world = { ports, origin: ORIGIN, signed: this.#log.entries, ledger: this.#ledger, arrived: this.#receivers.arrived }
+    const ports = await openPorts(
+      memoryStorage({ crypto: nodeCrypto }),
+      `${this.#options.seed} ports`,
+      this.#log,
+      Scope.makeUnsafe(),
+      this.#break
+    )
+    const world = {
+      ports,
+      origin: ORIGIN,
+      signed: this.#log.entries,
+      ledger: this.#ledger,
+      arrived: this.#receivers.arrived
+    }
     const context = this.#context("world")
     try {
       await this.#time.until(Effect.runForkWith(context)(this.#trouble(ports)), MOST_STEPS)
@@ -122,14 +140,25 @@ class Run {
 
   result(problems: ReadonlyArray<string>): SimulationResult {
     return {
-      options: this.#options, problems, digest: this.#time.digest, records: this.#records, faults: this.#board.struck.length, restarts: this.#restarts,
-      requests: this.#receivers.arrived.length, retries: this.#receivers.arrived.filter(({ attempt }) => attempt > 1).length,
-      steps: this.#time.steps, answers: this.#ledger.answers
+      options: this.#options,
+      problems,
+      digest: this.#time.digest,
+      records: this.#records,
+      faults: this.#board.struck.length,
+      restarts: this.#restarts,
+      requests: this.#receivers.arrived.length,
+      retries: this.#receivers.arrived.filter(({ attempt }) => attempt > 1).length,
+      steps: this.#time.steps,
+      answers: this.#ledger.answers
     }
   }
 
   #context(name: string, index?: number): Context.Context<never> {
-    return contextIn(this.#time, `${this.#options.seed} ${name}`, this.#time.clock(index === undefined ? undefined : () => this.#skews[index]!))
+    return contextIn(
+      this.#time,
+      `${this.#options.seed} ${name}`,
+      this.#time.clock(index === undefined ? undefined : () => this.#skews[index]!)
+    )
   }
 
   #skew(): number {
@@ -140,17 +169,29 @@ class Run {
   /** Clients at work while hosts and clocks and the network do as they do. */
   #trouble(ports: Ports): Effect.Effect<void> {
     const { actsPerClient, clients } = this.#options
-    return Effect.gen({ self: this }, function*() {
-      yield* Effect.forEach(this.#hosts, (_, index) => Effect.forkDetach(this.#supervise(ports, index)), { discard: true })
+    return Effect.gen({ self: this }, function* () {
+      yield* Effect.forEach(this.#hosts, (_, index) => Effect.forkDetach(this.#supervise(ports, index)), {
+        discard: true
+      })
       yield* Effect.forkDetach(this.#clocks)
       yield* Effect.forkDetach(this.#outages)
-      yield* Effect.forkDetach(leaping({ pick: this.#pick, everyMs: this.#options.leapEveryMs, isCalm: () => this.#calm, leap: this.#leap }))
+      yield* Effect.forkDetach(
+        leaping({ pick: this.#pick, everyMs: this.#options.leapEveryMs, isCalm: () => this.#calm, leap: this.#leap })
+      )
       yield* Effect.forkDetach(Effect.andThen(Effect.sleep(TROUBLE_MS), this.#settle))
       const lives = Array.from({ length: clients }, (_, index) => this.#live(this.#client(index), actsPerClient))
-      yield* Effect.all(lives, { concurrency: "unbounded", discard: true }).pipe(Effect.timeoutOrElse({
-        duration: TROUBLE_MS + ANSWER_MS,
-        orElse: () => Effect.sync(() => void this.#ledger.problem(`clients: ${ANSWER_MS / 1_000} s of calm, and somebody still waits for an answer`))
-      }))
+      yield* Effect.all(lives, { concurrency: "unbounded", discard: true }).pipe(
+        Effect.timeoutOrElse({
+          duration: TROUBLE_MS + ANSWER_MS,
+          orElse: () =>
+            Effect.sync(
+              () =>
+                void this.#ledger.problem(
+                  `clients: ${ANSWER_MS / 1_000} s of calm, and somebody still waits for an answer`
+                )
+            )
+        })
+      )
       yield* this.#settle
     })
   }
@@ -163,14 +204,18 @@ class Run {
 
   /** In the calm the background must sign for everything by itself; then all hosts stop in order. */
   #quiet(ports: Ports): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function*() {
+    return Effect.gen({ self: this }, function* () {
       while (this.#hosts.some((host) => host?.serves !== true)) yield* Effect.sleep(START_AGAIN_MS)
       // What webhooks are owed is recorded in the calm as well.
       if (this.#options.webhooks) yield* Effect.sleep(CALM_MS)
       const head = yield* Effect.orDie(ports.storage.head)
       yield* Effect.sleep(CALM_MS)
       const held = yield* Effect.orDie(ports.guard.read)
-      if ((held?.size ?? 0) <= (head?.seq ?? -1)) this.#ledger.problems.push(`signing: ${CALM_MS / 1_000} s of calm, and of ${(head?.seq ?? -1) + 1} records ${held?.size ?? 0} are signed for`)
+      if ((held?.size ?? 0) <= (head?.seq ?? -1))
+        this.#ledger.problems.push(
+          `signing: ${CALM_MS / 1_000} s of calm, and of ${(head?.seq ?? -1) + 1} records ${held?.size ?? 0} ` +
+            "are signed for"
+        )
       if (this.#options.webhooks) yield* sendingAll(ports.storage, this.#leap)
       yield* Effect.forEach(this.#hosts, (host) => host?.stop() ?? Effect.void, { discard: true })
       yield* this.#sendLast(ports)
@@ -180,20 +225,31 @@ class Run {
   /** Starts a host, again and again. */
   #supervise(ports: Ports, index: number): Effect.Effect<void> {
     const { killsPercent, restartEveryMs } = this.#options
-    return Effect.gen({ self: this }, function*() {
-      for (let life = 0;; life++) {
+    return Effect.gen({ self: this }, function* () {
+      for (let life = 0; ; life++) {
         const host = new Host(this.#context(`host ${index} life ${life}`, index))
         this.#hosts[index] = host
         const mortal = !this.#calm && restartEveryMs > 0
         const killed = this.#pick(100) < killsPercent
         const end = mortal ? Effect.sleep(1 + this.#pick(2 * restartEveryMs)) : Effect.never
         // A kill may come while it still opens; an orderly stop comes when it serves.
-        if (killed) yield* Effect.forkDetach(Effect.andThen(end, Effect.sync(() => this.#calm ? undefined : host.kill())))
-        const opened = yield* host.open(ports, this.#hop(index), this.#options.webhooks ? { receivers: this.#receivers } : null)
+        if (killed)
+          yield* Effect.forkDetach(
+            Effect.andThen(
+              end,
+              Effect.sync(() => (this.#calm ? undefined : host.kill()))
+            )
+          )
+        const opened = yield* host.open(
+          ports,
+          this.#hop(index),
+          this.#options.webhooks ? { receivers: this.#receivers } : null
+        )
         this.#time.note(`host ${index} life ${life}: ${opened === null ? "killed while it opened" : opened._tag}`)
         if (opened !== null && Exit.isFailure(opened)) {
           const reason = opened.cause.reasons.find((one) => one._tag === "Fail")?.error
-          if (reason?._tag !== "StorageUnavailable") this.#ledger.problems.push(`start: ${reason?.message ?? String(opened.cause)}`)
+          if (reason?._tag !== "StorageUnavailable")
+            this.#ledger.problems.push(`start: ${reason?.message ?? String(opened.cause)}`)
         }
         if (opened !== null && Exit.isSuccess(opened)) {
           if (killed) {
@@ -215,8 +271,8 @@ class Run {
   #hop(index: number): Hop {
     return {
       pick: this.#pick,
-      callMs: () => this.#calm ? 0 : this.#options.callMs,
-      stallsPerMille: () => this.#calm ? 0 : this.#options.stallsPerMille,
+      callMs: () => (this.#calm ? 0 : this.#options.callMs),
+      stallsPerMille: () => (this.#calm ? 0 : this.#options.stallsPerMille),
       board: this.#board,
       busy: (calls) => this.#time.wait(calls),
       clock: this.#time.clock(() => this.#storeSkew + this.#storeAheadMs),
@@ -228,7 +284,7 @@ class Run {
   }
 
   /** Clocks that step: a host's either way, the store's too where it may. */
-  readonly #clocks: Effect.Effect<void> = Effect.gen({ self: this }, function*() {
+  readonly #clocks: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     const { stepEveryMs, storeStepMs } = this.#options
     if (stepEveryMs === 0) return
     while (!this.#calm) {
@@ -248,7 +304,7 @@ class Run {
   /** Hosts that stop sign once more, and that is told of: whoever comes next sends it. */
   #sendLast(ports: Ports): Effect.Effect<void> {
     if (!this.#options.webhooks) return Effect.void
-    return Effect.gen({ self: this }, function*() {
+    return Effect.gen({ self: this }, function* () {
       const last = new Host(this.#context("last host"))
       const opened = yield* last.open(ports, this.#hop(0), { receivers: this.#receivers })
       if (opened !== null && Exit.isFailure(opened)) this.#ledger.problems.push(`start: ${String(opened.cause)}`)
@@ -259,7 +315,7 @@ class Run {
   }
 
   /** Times when a host cannot reach its ports. */
-  readonly #outages: Effect.Effect<void> = Effect.gen({ self: this }, function*() {
+  readonly #outages: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     const { outageEveryMs } = this.#options
     if (outageEveryMs === 0) return
     while (!this.#calm) {
@@ -274,20 +330,23 @@ class Run {
 
   #client(index: number): Client {
     const { patienceMs } = this.#options
-    const call: Call = (effect) => Effect.suspend(() => {
-      const serving = this.#hosts.filter((host) => host?.serves === true)
-      const host = serving[this.#pick(Math.max(1, serving.length))]
-      if (host === undefined || host === null) return Effect.succeed(null)
-      if (patienceMs === 0 || this.#calm) return host.call(effect, false)
-      // Who stops waiting hangs up, and the host notices or does not.
-      return host.call(effect, this.#pick(2) === 0).pipe(Effect.timeoutOrElse({ duration: 1 + this.#pick(2 * patienceMs), orElse: () => Effect.succeed(null) }))
-    })
+    const call: Call = (effect) =>
+      Effect.suspend(() => {
+        const serving = this.#hosts.filter((host) => host?.serves === true)
+        const host = serving[this.#pick(Math.max(1, serving.length))]
+        if (host === undefined || host === null) return Effect.succeed(null)
+        if (patienceMs === 0 || this.#calm) return host.call(effect, false)
+        // Who stops waiting hangs up, and the host notices or does not.
+        return host
+          .call(effect, this.#pick(2) === 0)
+          .pipe(Effect.timeoutOrElse({ duration: 1 + this.#pick(2 * patienceMs), orElse: () => Effect.succeed(null) }))
+      })
     return { name: `c${index}`, pick: this.#pick, ledger: this.#ledger, call, note: (text) => this.#time.note(text) }
   }
 
   #live(client: Client, turns: number): Effect.Effect<void> {
     const { acts: names, thinkMs } = this.#options
-    return Effect.gen({ self: this }, function*() {
+    return Effect.gen({ self: this }, function* () {
       for (let turn = 0; turn < turns; turn++) {
         if (thinkMs > 0) yield* Effect.sleep(this.#pick(thinkMs))
         yield* acts[names[this.#pick(names.length)]!](client, turn)

@@ -34,10 +34,32 @@ describe("the simulation", () => {
       totals.add(result)
     }
     // The runs must have met what they are about.
-    for (const what of ["witness", "settle", "erase", "mint", "revoke", "sign", "export", "announce", "subscribe", "switch", "redeliver", "recover", "publish", "evaluate", "void", "grant", "withdraw", "half an owner", "settle refused: DecisionAlreadySettled", "erase refused: PartErased"]) {
+    for (const what of [
+      "witness",
+      "settle",
+      "erase",
+      "mint",
+      "revoke",
+      "sign",
+      "export",
+      "announce",
+      "subscribe",
+      "switch",
+      "redeliver",
+      "recover",
+      "publish",
+      "evaluate",
+      "void",
+      "grant",
+      "withdraw",
+      "half an owner",
+      "settle refused: DecisionAlreadySettled",
+      "erase refused: PartErased"
+    ]) {
       assert.isAbove(totals.answers.get(what) ?? 0, 5, what)
     }
-    // Other content under a reference that is taken comes in about one run of thirty, and which that are shifts with every call that the service makes.
+    // Other content under a reference that is taken comes in about one run of thirty, and which that are shifts with
+    // every call that the service makes.
     assert.isAbove(totals.answers.get("witness refused: ClientRefReused") ?? 0, 2)
     assert.isAbove(totals.faults, 20 * SEEDS)
     assert.isAbove(totals.restarts, 5 * SEEDS)

@@ -1,8 +1,10 @@
 /**
  * A world in which nothing happens by itself: one queue of what is ready, one list of timers, one source of choices.
  *
- * Every fiber of a simulation runs on its scheduler and sleeps on its clocks. What is ready runs in an order that the seed chose; when nothing is
- * ready, time moves to the next timer. Only promises are outside: after each step all that they set off has come to rest.
+ * Every fiber of a simulation runs on its scheduler and sleeps on its clocks. What is ready runs in an order that the
+ * seed chose; when nothing is
+ * ready, time moves to the next timer. Only promises are outside: after each step all that they set off has come to
+ * rest.
  */
 import type { Pick } from "@flyball/testkit"
 import { type Clock, Duration, Effect, type Fiber, Scheduler } from "effect"
@@ -58,7 +60,10 @@ export class VirtualTime {
     return this.#trace.copy().digest("hex")
   }
 
-  /** A clock that is wrong by `offsetMs()` at each look. Sleeping is not: timers count what passes, whatever a clock says. */
+  /**
+   * A clock that is wrong by `offsetMs()` at each look. Sleeping is not: timers count what passes, whatever a clock
+   * says.
+   */
   clock(offsetMs: () => number = () => 0): Clock.Clock {
     const millis = (): number => this.nowMs + offsetMs()
     const nanos = (): bigint => BigInt(millis()) * 1_000_000n
@@ -70,10 +75,11 @@ export class VirtualTime {
       currentTimeNanos: Effect.sync(nanos),
       monotonicTimeNanosUnsafe: monotonic,
       monotonicTimeNanos: Effect.sync(monotonic),
-      sleep: (duration) => Effect.callback<void>((resume) => {
-        const cancel = this.#after(Duration.toMillis(duration), () => resume(Effect.void))
-        return Effect.sync(cancel)
-      })
+      sleep: (duration) =>
+        Effect.callback<void>((resume) => {
+          const cancel = this.#after(Duration.toMillis(duration), () => resume(Effect.void))
+          return Effect.sync(cancel)
+        })
     }
   }
 
@@ -91,7 +97,8 @@ export class VirtualTime {
         continue
       }
       if (++this.steps > mostSteps) throw new Error(`The simulation has not come to an end after ${mostSteps} steps.`)
-      if (!this.#step()) throw new Error("The simulation stands still: everything waits, and nothing is left to happen.")
+      if (!this.#step())
+        throw new Error("The simulation stands still: everything waits, and nothing is left to happen.")
       await atRest()
     }
   }

@@ -1,4 +1,6 @@
-/** What hosts stand on: the shared ports with the log under everything, and the context that all fibers of a run have. */
+/**
+ * What hosts stand on: the shared ports with the log under everything, and the context that all fibers of a run have.
+ */
 import { ephemeralKeys, EvidenceCrypto, Guard, keysLayerOf, Signer } from "@flyball/core"
 import { Entropy, layerOf, Storage, type StorageChoice } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
@@ -18,13 +20,25 @@ export const contextIn = (time: VirtualTime, seed: string, clock: Clock.Clock = 
   )
 
 /** Opens a store, a key and a guard for a run, and puts the log under the last two. They close with the scope. */
-export const openPorts = (choice: StorageChoice, seed: string, log: SignLog, scope: Scope.Scope, instead: (real: Ports) => Ports = (real) => real): Promise<Ports> =>
+export const openPorts = (
+  choice: StorageChoice,
+  seed: string,
+  log: SignLog,
+  scope: Scope.Scope,
+  instead: (real: Ports) => Ports = (real) => real
+): Promise<Ports> =>
   Layer.buildWithScope(Layer.mergeAll(layerOf(choice), keysLayerOf(ephemeralKeys())), scope).pipe(
     Effect.map((context) => {
-      const real = { storage: Context.get(context, Storage), guard: Context.get(context, Guard), signer: Context.get(context, Signer) }
+      const real = {
+        storage: Context.get(context, Storage),
+        guard: Context.get(context, Guard),
+        signer: Context.get(context, Signer)
+      }
       const { guard, signer, storage } = instead(real)
       return { storage, guard: log.guard(guard), signer: log.signer(signer) }
     }),
-    Effect.provideContext(Context.empty().pipe(Context.add(Entropy, seededSource(seed)), Context.add(EvidenceCrypto, nodeCrypto))),
+    Effect.provideContext(
+      Context.empty().pipe(Context.add(Entropy, seededSource(seed)), Context.add(EvidenceCrypto, nodeCrypto))
+    ),
     Effect.runPromise
   )

@@ -16,7 +16,9 @@ import { emptyTally, runHistory } from "./run-history.ts"
 const histories = 12
 /** The same histories every time: a difference that was found once is found again. */
 const seed = 20_260_501
-/** Unit: milliseconds. A difference is made small for at most this long; the histories themselves take a fraction of it. */
+/**
+ * Unit: milliseconds. A difference is made small for at most this long; the histories themselves take a fraction of it.
+ */
 const patienceMs = 100_000
 
 const numbers = fc.array(fc.nat(0xffff), { maxLength: 120, size: "max" })
@@ -31,11 +33,14 @@ const database = givenDatabase({ afterAll, beforeAll })
 
 /** Opens a store with the same randomness as all others, for as long as the scope lives. */
 const open = (name: string, choice: StorageChoice) =>
-  Effect.map(Layer.build(Layer.provide(layerOf(choice), seededEntropy(seed))), (context): Contestant => ({ name, storage: Context.get(context, Storage) }))
+  Effect.map(Layer.build(Layer.provide(layerOf(choice), seededEntropy(seed))), (context): Contestant => ({
+    name,
+    storage: Context.get(context, Storage)
+  }))
 
 /** One history on memory, SQLite and Postgres, all of them new, under one clock. */
 const compete = (schema: string, history: ReadonlyArray<Step>, tally: Tally) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const clock = yield* Effect.promise(() => replacePostgresClock(database.url, schema))
     const contestants = yield* Effect.all([
       open("memory", memoryStorage()),
@@ -43,22 +48,35 @@ const compete = (schema: string, history: ReadonlyArray<Step>, tally: Tally) =>
       open("Postgres", postgresStorage({ url: database.url, schema }))
     ])
     yield* runHistory(contestants, history, tally).pipe(
-      Effect.provideService(CaseTime, { set: (atMs) => Effect.andThen(TestClock.setTime(atMs), Effect.promise(() => clock.set(atMs))) })
+      Effect.provideService(CaseTime, {
+        set: (atMs) =>
+          Effect.andThen(
+            TestClock.setTime(atMs),
+            Effect.promise(() => clock.set(atMs))
+          )
+      })
     )
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()), Effect.runPromise)
 
 describe("memory, SQLite and Postgres", () => {
-  it("give equal answers and hold equal bytes, whatever is asked of them", async () => {
-    const tally = emptyTally()
-    let schemas = 0
-    await fc.assert(fc.asyncProperty(steps, (history) => compete(`history_${++schemas}`, history, tally)), {
-      numRuns: histories,
-      seed,
-      interruptAfterTimeLimit: patienceMs,
-      markInterruptAsFailure: true
-    })
-    // The histories must have met what they are about.
-    expect(tally.done).toBeGreaterThan(histories * 5)
-    expect([...tally.refusals.keys()].sort()).toEqual(["Empty", "NotEmpty", "Once", "Part", "Unique", "Version"])
-  }, patienceMs + 20_000)
+  it(
+    "give equal answers and hold equal bytes, whatever is asked of them",
+    async () => {
+      const tally = emptyTally()
+      let schemas = 0
+      await fc.assert(
+        fc.asyncProperty(steps, (history) => compete(`history_${++schemas}`, history, tally)),
+        {
+          numRuns: histories,
+          seed,
+          interruptAfterTimeLimit: patienceMs,
+          markInterruptAsFailure: true
+        }
+      )
+      // The histories must have met what they are about.
+      expect(tally.done).toBeGreaterThan(histories * 5)
+      expect([...tally.refusals.keys()].sort()).toEqual(["Empty", "NotEmpty", "Once", "Part", "Unique", "Version"])
+    },
+    patienceMs + 20_000
+  )
 })

@@ -8,7 +8,11 @@ import type { PackPlan } from "./packs.ts"
 import { check, makePack } from "./packs.ts"
 
 const chain = makeChain({ seed: 21, length: 6 })
-const plans: ReadonlyArray<PackPlan> = [{ kind: "full", older: 3, hints: [chain.signer.vkey] }, { kind: "range", from: 2, to: 4 }, { kind: "sparse", seqs: [2, 4, 5] }]
+const plans: ReadonlyArray<PackPlan> = [
+  { kind: "full", older: 3, hints: [chain.signer.vkey] },
+  { kind: "range", from: 2, to: 4 },
+  { kind: "sparse", seqs: [2, 4, 5] }
+]
 
 describe("a pack with one byte", () => {
   for (const plan of plans) {
@@ -29,7 +33,10 @@ describe("a pack with one byte", () => {
       const pack = await makePack(chain, plan)
       const passed: Array<string> = []
       for (let i = 0; i < pack.length; i++) {
-        const changed = i % 2 === 0 ? Buffer.concat([pack.subarray(0, i), pack.subarray(i + 1)]) : Buffer.concat([pack.subarray(0, i + 1), pack.subarray(i)])
+        const changed =
+          i % 2 === 0
+            ? Buffer.concat([pack.subarray(0, i), pack.subarray(i + 1)])
+            : Buffer.concat([pack.subarray(0, i + 1), pack.subarray(i)])
         if ((await check(changed, chain)).exit === 0) passed.push(`byte ${i}`)
       }
       expect(passed).toEqual([])
@@ -37,7 +44,8 @@ describe("a pack with one byte", () => {
 
     it(`cut off anywhere is not readable: ${plan.kind}`, async () => {
       const pack = await makePack(chain, plan)
-      for (let length = 0; length < pack.length; length++) expect((await check(pack.subarray(0, length), chain)).exit).toBe(3)
+      for (let length = 0; length < pack.length; length++)
+        expect((await check(pack.subarray(0, length), chain)).exit).toBe(3)
     })
   }
 
@@ -48,7 +56,7 @@ describe("a pack with one byte", () => {
         const source = bytesSource(compressed.with(i, compressed[i]! ^ 0x10))
         const read: Array<Uint8Array> = []
         const content = packContent(source, await detectCompression(source))
-        const kept = async function*() {
+        const kept = async function* () {
           for await (const chunk of content) {
             read.push(chunk.slice())
             yield chunk

@@ -1,6 +1,16 @@
 /** Chains made from a seed, with everything in them that a verifier looks at. */
 import type { JsonObject, NodeReader, NoteSigner } from "@flyball/evidence"
-import { encodeRecord, formatCheckpoint, formatInstant, formatNote, NO_RECORD, noteSigner, rootOfHashes, toHex, utf8 } from "@flyball/evidence"
+import {
+  encodeRecord,
+  formatCheckpoint,
+  formatInstant,
+  formatNote,
+  NO_RECORD,
+  noteSigner,
+  rootOfHashes,
+  toHex,
+  utf8
+} from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import type { Random } from "./random.ts"
 import { randomFrom } from "./random.ts"
@@ -48,7 +58,11 @@ export interface Draft {
 }
 
 /** Makes a chain of some length. Record 4 erases part `owner` of record 2, where the chain is long enough. */
-export const makeChain = (options: { readonly seed: number; readonly length: number; readonly origin?: string }): Chain => {
+export const makeChain = (options: {
+  readonly seed: number
+  readonly length: number
+  readonly origin?: string
+}): Chain => {
   const { length, origin = "flyball.example/chain" } = options
   const random = randomFrom(options.seed)
   const seed = random.bytes(32)
@@ -67,19 +81,38 @@ const ERASING_SEQ = 4
 
 const contentOf = (random: Random, seq: number, origin: string, vkey: string): Omit<Draft, "at"> => {
   if (seq === 0) return { kind: "chain.genesis", body: { hash: "sha256-rfc6962", origin, vkeys: [vkey] }, parts: [] }
-  if (seq === ERASING_SEQ) return { kind: "part.erased", body: { name: "owner", reason: "erasure_request", seq: OWNED_SEQ }, parts: [] }
-  const part = (name: string): ChainPart => ({ seq, name, salt: random.bytes(32), bytes: utf8(`{"${name}":${random.below(1e9)}}`) })
-  if (seq === OWNED_SEQ) return { kind: "agent.registered", body: { agent_id: `agt_${random.below(1e9)}` }, parts: [part("owner"), part("profile")] }
+  if (seq === ERASING_SEQ)
+    return { kind: "part.erased", body: { name: "owner", reason: "erasure_request", seq: OWNED_SEQ }, parts: [] }
+  const part = (name: string): ChainPart => ({
+    seq,
+    name,
+    salt: random.bytes(32),
+    bytes: utf8(`{"${name}":${random.below(1e9)}}`)
+  })
+  if (seq === OWNED_SEQ)
+    return {
+      kind: "agent.registered",
+      body: { agent_id: `agt_${random.below(1e9)}` },
+      parts: [part("owner"), part("profile")]
+    }
   const names = ["args", "labels", "result"].filter(() => random.below(2) === 0)
   return {
     kind: "decision.witnessed",
-    body: { action: ["tool.call", "message", "发票 \"\\\u0001"][random.below(3)]!, agent_id: `agt_${random.below(9)}`, latency_ms: random.below(1e6), usage: { tokens_in: random.below(1e5) } },
+    body: {
+      action: ["tool.call", "message", '发票 "\\\u0001'][random.below(3)]!,
+      agent_id: `agt_${random.below(9)}`,
+      latency_ms: random.below(1e6),
+      usage: { tokens_in: random.below(1e5) }
+    },
     parts: names.map(part)
   }
 }
 
 /** Seals drafts one after another from a state: fresh, or behind some records. */
-export const sealAll = (drafts: ReadonlyArray<Draft>, before: ReadonlyArray<ChainRecord> = []): ReadonlyArray<ChainRecord> => {
+export const sealAll = (
+  drafts: ReadonlyArray<Draft>,
+  before: ReadonlyArray<ChainRecord> = []
+): ReadonlyArray<ChainRecord> => {
   const records = [...before]
   for (const draft of drafts) {
     const last = records.at(-1)
@@ -97,21 +130,42 @@ export const sealAll = (drafts: ReadonlyArray<Draft>, before: ReadonlyArray<Chai
 }
 
 /** A record of any bytes, as it would stand in a chain that let it in. */
-export const rawRecord = (bytes: Uint8Array): ChainRecord => ({ at: "", kind: "", body: {}, parts: [], bytes, hash: nodeCrypto.leafHash(bytes) })
+export const rawRecord = (bytes: Uint8Array): ChainRecord => ({
+  at: "",
+  kind: "",
+  body: {},
+  parts: [],
+  bytes,
+  hash: nodeCrypto.leafHash(bytes)
+})
 
-/** The checkpoint note over the first `size` records. Further lines (of cosigners, of other keys) may follow the log's. */
-export const checkpointNote = (chain: Chain, size = chain.records.length, lines: ReadonlyArray<(text: string) => string> = []): string => {
+/**
+ * The checkpoint note over the first `size` records. Further lines (of cosigners, of other keys) may follow the log's.
+ */
+export const checkpointNote = (
+  chain: Chain,
+  size = chain.records.length,
+  lines: ReadonlyArray<(text: string) => string> = []
+): string => {
   const text = formatCheckpoint({ origin: chain.origin, size, root: rootOfHashes(nodeCrypto, hashesOf(chain, size)) })
   return formatNote(text, [chain.signer.line(text), ...lines.map((line) => line(text))])
 }
 
 /** Nodes of the tree over a chain, for proofs. */
-export const readerOf = (chain: Chain): NodeReader => async (coords) =>
-  coords.map(({ index, level }) => rootOfHashes(nodeCrypto, hashesOf(chain).slice(index * 2 ** level, (index + 1) * 2 ** level)))
+export const readerOf =
+  (chain: Chain): NodeReader =>
+  async (coords) =>
+    coords.map(({ index, level }) =>
+      rootOfHashes(nodeCrypto, hashesOf(chain).slice(index * 2 ** level, (index + 1) * 2 ** level))
+    )
 
-const hashesOf = (chain: Chain, size = chain.records.length): ReadonlyArray<Uint8Array> => chain.records.slice(0, size).map((record) => record.hash)
+const hashesOf = (chain: Chain, size = chain.records.length): ReadonlyArray<Uint8Array> =>
+  chain.records.slice(0, size).map((record) => record.hash)
 
-/** The chain with the bytes of one record changed and everything after it sealed again: hashes, root and signatures will all be right. */
+/**
+ * The chain with the bytes of one record changed and everything after it sealed again: hashes, root and signatures will
+ * all be right.
+ */
 export const withRecord = (chain: Chain, seq: number, change: (text: string) => string | Uint8Array): Chain => {
   const record = chain.records[seq]!
   const changed = change(new TextDecoder().decode(record.bytes))

@@ -1,4 +1,7 @@
-/** Disclosed parts: the report is that of a plain reader of text lines, whoever reads them, in one thread or two, many at a time or one by one. */
+/**
+ * Disclosed parts: the report is that of a plain reader of text lines, whoever reads them, in one thread or two, many
+ * at a time or one by one.
+ */
 import { createHmac } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -25,12 +28,20 @@ afterAll(async () => {
 const inPieces = (bytes: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.slice(i * size, (i + 1) * size))
 
-/** The report, from every way of reading; all must be equal. In pieces of a few bytes no line lies whole in a chunk, so each is read alone. */
+/**
+ * The report, from every way of reading; all must be equal. In pieces of a few bytes no line lies whole in a chunk, so
+ * each is read alone.
+ */
 const reportOf = async (pack: Uint8Array, chain: Chain, random: Random): Promise<Report> => {
   const path = join(folder, "pack")
   const all = { vkeys: [chain.signer.vkey], file: "pack" }
   const alone = await verifyPack(portableCrypto, inPieces(pack, 29), all)
-  expect(await verifyPack(nodeCrypto, inPieces(pack, 300 + random.below(5000)), { ...all, reopen: () => inPieces(pack, 777) })).toEqual(alone)
+  expect(
+    await verifyPack(nodeCrypto, inPieces(pack, 300 + random.below(5000)), {
+      ...all,
+      reopen: () => inPieces(pack, 777)
+    })
+  ).toEqual(alone)
   for (const bytes of [pack, random.below(2) === 0 ? gzipSync(pack) : zstdCompressSync(pack)]) {
     writeFileSync(path, bytes)
     expect(await verifyPackFile(path, { ...all, threads: 1 })).toEqual(alone)
@@ -39,9 +50,21 @@ const reportOf = async (pack: Uint8Array, chain: Chain, random: Random): Promise
   return alone
 }
 
-/** Lines about which there is something to say, by a reader who only knows text. Ends with the first that cannot be read. */
-const plainReading = (lines: ReadonlyArray<string>, chain: Chain): { readonly disclosed: number; readonly withLine: number; readonly wrong: ReadonlyArray<number>; readonly unreadable: number | null } => {
-  const strict = (text: string): Buffer | null => Buffer.from(text, "base64").toString("base64") === text ? Buffer.from(text, "base64") : null
+/**
+ * Lines about which there is something to say, by a reader who only knows text. Ends with the first that cannot be
+ * read.
+ */
+const plainReading = (
+  lines: ReadonlyArray<string>,
+  chain: Chain
+): {
+  readonly disclosed: number
+  readonly withLine: number
+  readonly wrong: ReadonlyArray<number>
+  readonly unreadable: number | null
+} => {
+  const strict = (text: string): Buffer | null =>
+    Buffer.from(text, "base64").toString("base64") === text ? Buffer.from(text, "base64") : null
   const wrong: Array<number> = []
   let disclosed = 0
   /** Parts that a D line in its place stands for, whether it fits or not. */
@@ -49,15 +72,27 @@ const plainReading = (lines: ReadonlyArray<string>, chain: Chain): { readonly di
   let before = ""
   for (const [i, line] of lines.entries()) {
     if (!line.startsWith("D ")) continue
-    const [, seq, name, saltText, partText] = /^D (0|[1-9][0-9]{0,15}) ([a-z][a-z0-9_]{0,31}) ([^ ]+) ([^ ]*)$/s.exec(line) ?? []
+    const [, seq, name, saltText, partText] =
+      /^D (0|[1-9][0-9]{0,15}) ([a-z][a-z0-9_]{0,31}) ([^ ]+) ([^ ]*)$/s.exec(line) ?? []
     const [salt, part] = [strict(saltText ?? "?"), strict(partText ?? "?")]
-    if (salt?.length !== 32 || part === null || !Number.isSafeInteger(Number(seq))) return { disclosed, withLine, wrong, unreadable: i + 1 }
+    if (salt?.length !== 32 || part === null || !Number.isSafeInteger(Number(seq)))
+      return { disclosed, withLine, wrong, unreadable: i + 1 }
     const place = `${seq!.padStart(16, "0")} ${name}`
     const committed = chain.records[Number(seq)]?.parts.find((one) => one.name === name)
     const commitment = (key: Uint8Array, bytes: Uint8Array): string =>
-      createHmac("sha256", key).update("flyball/v1 part\0").update(Uint8Array.of(0, 0, 0, name!.length)).update(name!).update(bytes).digest("hex")
+      createHmac("sha256", key)
+        .update("flyball/v1 part\0")
+        .update(Uint8Array.of(0, 0, 0, name!.length))
+        .update(name!)
+        .update(bytes)
+        .digest("hex")
     if (place > before && committed !== undefined) withLine++
-    if (place > before && committed !== undefined && commitment(salt, part) === commitment(committed.salt, committed.bytes)) disclosed++
+    if (
+      place > before &&
+      committed !== undefined &&
+      commitment(salt, part) === commitment(committed.salt, committed.bytes)
+    )
+      disclosed++
     else wrong.push(i + 1)
     if (place > before) before = place
   }
@@ -69,16 +104,24 @@ const agree = async (lines: ReadonlyArray<string>, chain: Chain, random: Random)
   const report = await reportOf(pack, chain, random)
   const { disclosed, unreadable, withLine, wrong } = plainReading(linesOf(pack), chain)
   // A hundred findings are listed, the rest is counted.
-  expect(report.findings.filter(({ code }) => code === "E_PART_MISMATCH").map(({ line }) => line)).toEqual(wrong.slice(0, unreadable === null ? 100 : 99))
+  expect(report.findings.filter(({ code }) => code === "E_PART_MISMATCH").map(({ line }) => line)).toEqual(
+    wrong.slice(0, unreadable === null ? 100 : 99)
+  )
   expect(report.findingCount).toBe(wrong.length + (unreadable === null ? 0 : 1))
-  expect(report.findings.filter(({ code }) => code === "E_FORMAT").map(({ line }) => line)).toEqual(unreadable === null ? [] : [unreadable])
+  expect(report.findings.filter(({ code }) => code === "E_FORMAT").map(({ line }) => line)).toEqual(
+    unreadable === null ? [] : [unreadable]
+  )
   if (unreadable !== null) {
     expect(report.exit).toBe(3)
     return report
   }
   const total = chain.records.reduce((sum, { parts }) => sum + parts.length, 0)
   expect(report.exit).toBe(wrong.length === 0 ? 0 : 1)
-  expect(report.counts).toMatchObject({ parts_disclosed: disclosed, parts_erased: chain.erasures.length, parts_withheld: total - withLine - chain.erasures.length })
+  expect(report.counts).toMatchObject({
+    parts_disclosed: disclosed,
+    parts_erased: chain.erasures.length,
+    parts_withheld: total - withLine - chain.erasures.length
+  })
   return report
 }
 
@@ -98,16 +141,19 @@ const damages: { readonly [what: string]: (line: string, random: Random) => stri
     const place = 2 + random.below(line.length - 2)
     return line.slice(0, place) + line.slice(place + 1)
   },
-  "bits left over": (line) => line.replace(/([A-Za-z0-9+/])(=+)$/, (_, digit: string, pads: string) => (digit === "/" ? "+" : "/") + pads),
+  "bits left over": (line) =>
+    line.replace(/([A-Za-z0-9+/])(=+)$/, (_, digit: string, pads: string) => (digit === "/" ? "+" : "/") + pads),
   "a cut": (line, random) => line.slice(0, 3 + random.below(line.length - 3)),
   "more behind the padding": (line) => `${line}AAAA`,
   "padding where none is due": (line) => `${line}====`,
   "no part": (line) => line.replace(/ [^ ]*$/, " "),
   "no part and no space": (line) => line.replace(/ [^ ]*$/, ""),
-  "another part": (line, random) => line.replace(/[^ ]*$/, Buffer.from(random.bytes(random.below(400))).toString("base64")),
+  "another part": (line, random) =>
+    line.replace(/[^ ]*$/, Buffer.from(random.bytes(random.below(400))).toString("base64")),
   "a longer salt": (line) => line.replace(/= /, "AAAA= "),
   "a salt of 33 bytes": (line) => line.replace(/= /, "A "),
-  "a salt of 31 bytes": (line) => line.replace(/(\S{40})\S{4} (\S*)$/, (_, kept: string, part: string) => `${kept}AA== ${part}`),
+  "a salt of 31 bytes": (line) =>
+    line.replace(/(\S{40})\S{4} (\S*)$/, (_, kept: string, part: string) => `${kept}AA== ${part}`),
   "a zero before the seq": (line) => line.replace(/^D /, "D 0"),
   "a seq past every number": (line) => line.replace(/^D \d+/, "D 9007199254740993"),
   "another seq": (line, random) => line.replace(/^D \d+/, `D ${random.below(200)}`),
@@ -120,15 +166,22 @@ describe.each([31, 32])("a chain with parts, seed %i", (seed) => {
   const chain = makeChain({ seed, length: 110 })
   const random = randomFrom(seed)
   const whole = makePack(chain, { kind: "full" }).then(linesOf)
-  const aboutParts = (lines: ReadonlyArray<string>): ReadonlyArray<number> => lines.flatMap((line, i) => line.startsWith("D ") ? [i] : [])
+  const aboutParts = (lines: ReadonlyArray<string>): ReadonlyArray<number> =>
+    lines.flatMap((line, i) => (line.startsWith("D ") ? [i] : []))
 
   it("is good whole, with some parts withheld, and with none, and the other thread reads its share of the D lines", async () => {
     const checked = vi.spyOn(threads, "check")
     const lines = await whole
-    for (const kept of [lines, lines.filter((line) => !line.startsWith("D ") || random.below(3) > 0), lines.filter((line) => !line.startsWith("D "))]) {
+    for (const kept of [
+      lines,
+      lines.filter((line) => !line.startsWith("D ") || random.below(3) > 0),
+      lines.filter((line) => !line.startsWith("D "))
+    ]) {
       expect(await agree(kept, chain, random)).toMatchObject({ exit: 0, findings: [] })
     }
-    const blocks = await Promise.all(checked.mock.results.map(({ value }) => value as ReturnType<CheckThreads["check"]>))
+    const blocks = await Promise.all(
+      checked.mock.results.map(({ value }) => value as ReturnType<CheckThreads["check"]>)
+    )
     checked.mockRestore()
     expect(blocks.some((block) => block !== null && block.run !== null && "commitments" in block.run)).toBe(true)
   })
@@ -163,7 +216,7 @@ describe.each([31, 32])("a chain with parts, seed %i", (seed) => {
   it("is as bad with all D lines in reverse: one of a hundred findings for each, the rest counted", async () => {
     const lines = await whole
     const places = aboutParts(lines)
-    const changed = lines.map((line, i) => places.includes(i) ? lines[places.at(-1 - places.indexOf(i))!]! : line)
+    const changed = lines.map((line, i) => (places.includes(i) ? lines[places.at(-1 - places.indexOf(i))!]! : line))
     const report = await reportOf(reseal(chain, changed), chain, random)
     expect([report.exit, report.findingCount, report.counts.parts_disclosed]).toEqual([1, places.length - 1, 1])
   })

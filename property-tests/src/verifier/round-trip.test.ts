@@ -24,12 +24,26 @@ describe("a pack that the writer makes", () => {
       fc.asyncProperty(plans, async ({ disclose, ends, kind, length, older, picked, seed }) => {
         const chain = makeChain({ seed, length })
         const [from, to] = kind === "full" ? [0, length - 1] : [Math.min(...ends), Math.max(...ends)]
-        const seqs = kind === "sparse" ? picked.filter((seq) => seq >= from && seq <= to) : Array.from({ length: to - from + 1 }, (_, i) => from + i)
-        const pack = await makePack(chain, { kind, from, to, seqs, disclose, ...older === undefined ? {} : { older } })
+        const seqs =
+          kind === "sparse"
+            ? picked.filter((seq) => seq >= from && seq <= to)
+            : Array.from({ length: to - from + 1 }, (_, i) => from + i)
+        const pack = await makePack(chain, {
+          kind,
+          from,
+          to,
+          seqs,
+          disclose,
+          ...(older === undefined ? {} : { older })
+        })
         const report = await check(pack, chain)
         expect(report.findings).toEqual([])
         expect(report.exit).toBe(0)
-        expect(report.verdicts).toMatchObject({ integrity: "ok", authenticity: "signed_by_pinned_key", completeness: kind === "sparse" ? "sparse_claimed" : kind })
+        expect(report.verdicts).toMatchObject({
+          integrity: "ok",
+          authenticity: "signed_by_pinned_key",
+          completeness: kind === "sparse" ? "sparse_claimed" : kind
+        })
         const parts = seqs.flatMap((seq) => chain.records[seq]!.parts)
         const { parts_disclosed, parts_erased, parts_withheld, records } = report.counts
         expect(records).toBe(seqs.length)
@@ -52,7 +66,9 @@ describe("a pack that the writer makes", () => {
       for await (const chunk of compress([pack.subarray(0, 100), pack.subarray(100)], compression)) chunks.push(chunk)
       const source = bytesSource(Buffer.concat(chunks))
       expect(await detectCompression(source)).toBe(compression)
-      expect(await verifyPack(nodeCrypto, packContent(source, compression), { vkeys: [chain.signer.vkey] })).toMatchObject({ exit: 0, findings: [] })
+      expect(
+        await verifyPack(nodeCrypto, packContent(source, compression), { vkeys: [chain.signer.vkey] })
+      ).toMatchObject({ exit: 0, findings: [] })
     }
   })
 })

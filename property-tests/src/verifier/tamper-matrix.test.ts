@@ -4,8 +4,14 @@ import { chain, mutate, mutations } from "./mutations.ts"
 import { check, codesOf, makePack } from "./packs.ts"
 
 describe("the packs that the mutations start from", () => {
-  for (const plan of [{ kind: "full" }, { kind: "full", older: 7 }, { kind: "range", from: 3, to: 7 }, { kind: "sparse", seqs: [1, 2, 4, 6, 9] }] as const) {
-    it(`are good: ${JSON.stringify(plan)}`, async () => expect(await check(await makePack(chain, plan), chain)).toMatchObject({ exit: 0, findings: [] }))
+  for (const plan of [
+    { kind: "full" },
+    { kind: "full", older: 7 },
+    { kind: "range", from: 3, to: 7 },
+    { kind: "sparse", seqs: [1, 2, 4, 6, 9] }
+  ] as const) {
+    it(`are good: ${JSON.stringify(plan)}`, async () =>
+      expect(await check(await makePack(chain, plan), chain)).toMatchObject({ exit: 0, findings: [] }))
   }
 })
 

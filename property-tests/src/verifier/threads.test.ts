@@ -1,4 +1,7 @@
-/** However many threads look, and whether records are checked one by one or many at a time: the report is the same in every word. */
+/**
+ * However many threads look, and whether records are checked one by one or many at a time: the report is the same in
+ * every word.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,8 +25,16 @@ afterAll(async () => {
 })
 
 let files = 0
-/** Verifies line by line, by runs, in blocks of these sizes with another thread and alone, and from memory in one reading; all reports must be equal. */
-const sameFor = async (pack: Uint8Array, chain: Chain, blockSizes: ReadonlyArray<number>, options: VerifyFileOptions = {}) => {
+/**
+ * Verifies line by line, by runs, in blocks of these sizes with another thread and alone, and from memory in one
+ * reading; all reports must be equal.
+ */
+const sameFor = async (
+  pack: Uint8Array,
+  chain: Chain,
+  blockSizes: ReadonlyArray<number>,
+  options: VerifyFileOptions = {}
+) => {
   const path = join(folder, `pack-${files++ % 8}`)
   writeFileSync(path, pack)
   const all = { vkeys: [chain.signer.vkey], file: "pack", ...options }
@@ -55,32 +66,50 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
 
   it("is good in every pack, compressed or not, and the other thread has its share of the work", async () => {
     const checked = vi.spyOn(threads, "check")
-    for (const plan of [{ kind: "full" }, { kind: "full", disclose: false, older: 70 }, { kind: "range", from: 37, to: 140 }, { kind: "sparse", seqs: [1, 2, 4, 90] }] as const) {
+    for (const plan of [
+      { kind: "full" },
+      { kind: "full", disclose: false, older: 70 },
+      { kind: "range", from: 37, to: 140 },
+      { kind: "sparse", seqs: [1, 2, 4, 90] }
+    ] as const) {
       const pack = await makePack(chain, plan)
       for (const bytes of [pack, gzipSync(pack), zstdCompressSync(pack)]) {
         const report = await sameFor(bytes, chain, [someSize(), someSize(), 4000])
         expect([report.exit, report.findings]).toEqual([0, []])
       }
     }
-    const blocks = await Promise.all(checked.mock.results.map(({ value }) => value as ReturnType<CheckThreads["check"]>))
+    const blocks = await Promise.all(
+      checked.mock.results.map(({ value }) => value as ReturnType<CheckThreads["check"]>)
+    )
     checked.mockRestore()
-    expect(blocks.reduce((sum, block) => sum + (block?.runs ?? []).reduce((records, { run }) => records + run.count, 0), 0)).toBeGreaterThan(500)
+    expect(
+      blocks.reduce((sum, block) => sum + (block?.runs ?? []).reduce((records, { run }) => records + run.count, 0), 0)
+    ).toBeGreaterThan(500)
   })
 
   it("takes roots where they are wanted, and compares a trusted checkpoint", async () => {
     const pack = await makePack(chain, { kind: "full" })
-    const report = await sameFor(pack, chain, [someSize(), 9000], { rootsAt: [1, 2, 63, 64, 65, 100, chain.records.length], trustedCheckpoint: checkpointNote(chain, 77) })
+    const report = await sameFor(pack, chain, [someSize(), 9000], {
+      rootsAt: [1, 2, 63, 64, 65, 100, chain.records.length],
+      trustedCheckpoint: checkpointNote(chain, 77)
+    })
     expect([report.roots.size, report.verdicts.anchoring]).toEqual([8, "consistent_with_trusted_checkpoint"])
   })
 
   it("is as bad with any byte changed, left out or cut off", async () => {
-    const packs = await Promise.all([makePack(chain, { kind: "full" }), makePack(chain, { kind: "range", from: 20, to: 120 })])
+    const packs = await Promise.all([
+      makePack(chain, { kind: "full" }),
+      makePack(chain, { kind: "range", from: 20, to: 120 })
+    ])
     for (let round = 0; round < 60; round++) {
       const pack = packs[round % 2]!
       const place = random.below(pack.length)
-      const changed = round % 4 === 0
-        ? pack.slice(0, place)
-        : round % 4 === 1 ? Buffer.concat([pack.subarray(0, place), pack.subarray(place + 1)]) : pack.with(place, pack[place]! ^ (1 << random.below(8)))
+      const changed =
+        round % 4 === 0
+          ? pack.slice(0, place)
+          : round % 4 === 1
+            ? Buffer.concat([pack.subarray(0, place), pack.subarray(place + 1)])
+            : pack.with(place, pack[place]! ^ (1 << random.below(8)))
       expect((await sameFor(changed, chain, [someSize()])).exit).not.toBe(0)
     }
   })
@@ -93,7 +122,7 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
       const other = 3 + random.below(140)
       if (round % 3 === 0) changed.splice(one, 0, lines[other]!)
       else if (round % 3 === 1) [changed[one], changed[other]] = [changed[other]!, changed[one]!]
-      else changed[one] = changed[one]!.replace(/[0-9a-f](?=[0-9a-f]*","seq")/, (digit) => digit === "0" ? "1" : "0")
+      else changed[one] = changed[one]!.replace(/[0-9a-f](?=[0-9a-f]*","seq")/, (digit) => (digit === "0" ? "1" : "0"))
       await sameFor(reseal(chain, changed), chain, [someSize()])
     }
   })
@@ -107,7 +136,10 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
       [120, "E_NONCANONICAL", (text: string) => text.replace('"v":1', '"v":1 ')]
     ] as const) {
       const changed = withRecord(chain, at, change)
-      const report = await sameFor(await makePack(changed, { kind: "full", disclose: false }), changed, [someSize(), 3000])
+      const report = await sameFor(await makePack(changed, { kind: "full", disclose: false }), changed, [
+        someSize(),
+        3000
+      ])
       expect([report.exit, report.findings.map((finding) => finding.code)]).toEqual([1, expect.arrayContaining([code])])
     }
   })
@@ -117,16 +149,26 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
     for (const compressed of [gzipSync(pack), zstdCompressSync(pack)]) {
       for (let round = 0; round < 8; round++) {
         const place = random.below(compressed.length)
-        await sameFor(round % 2 === 0 ? compressed.subarray(0, place) : compressed.with(place, compressed[place]! ^ 0x10), chain, [someSize()])
+        await sameFor(
+          round % 2 === 0 ? compressed.subarray(0, place) : compressed.with(place, compressed[place]! ^ 0x10),
+          chain,
+          [someSize()]
+        )
       }
     }
   })
 })
 
 it("an erased part that no line speaks of is counted, though the end of the file gives no sign of it", async () => {
-  for (const plan of [{ kind: "full", disclose: false }, { kind: "sparse", seqs: [1, 2, 4], disclose: false }] as const) {
+  for (const plan of [
+    { kind: "full", disclose: false },
+    { kind: "sparse", seqs: [1, 2, 4], disclose: false }
+  ] as const) {
     const lines = linesOf(await makePack(small, plan))
-    const silent = reseal(small, lines.filter((line) => !line.startsWith("E ")))
+    const silent = reseal(
+      small,
+      lines.filter((line) => !line.startsWith("E "))
+    )
     expect(linesOf(silent).length).toBeLessThan(lines.length)
     const report = await sameFor(silent, small, [500, 2500])
     expect([report.exit, report.counts.parts_erased]).toEqual([0, 1])
@@ -140,11 +182,15 @@ describe("what may go wrong beside the pack", () => {
     writeFileSync(path, await makePack(good, { kind: "full" }))
     return path
   }
-  const program = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"\n${text}`)}`)
+  const program = (text: string) =>
+    new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"\n${text}`)}`)
 
   it.each([
     ["ends when it is asked", `parentPort.on("message", () => process.exit(0)); parentPort.postMessage("ready")`],
-    ["throws when it is asked", `parentPort.on("message", () => { throw new Error("a fault of ours") }); parentPort.postMessage("ready")`]
+    [
+      "throws when it is asked",
+      `parentPort.on("message", () => { throw new Error("a fault of ours") }); parentPort.postMessage("ready")`
+    ]
   ])("a thread that %s: no report, and a sentence that says why", async (_, text) => {
     await using dying = new CheckThreads(1, program(text))
     await dying.ready
@@ -155,17 +201,24 @@ describe("what may go wrong beside the pack", () => {
 
   it("a thread that never starts is not waited for", async () => {
     await using mute = new CheckThreads(1, program("setInterval(() => {}, 1e6)"))
-    expect(await verifyPackFile(await file(), { vkeys: [good.signer.vkey], threads: mute, blockBytes: 2000 })).toMatchObject({ exit: 0 })
+    expect(
+      await verifyPackFile(await file(), { vkeys: [good.signer.vkey], threads: mute, blockBytes: 2000 })
+    ).toMatchObject({ exit: 0 })
   })
 
   it("a run that a thread made up is not believed where it does not join", async () => {
     // It says of every block what is true of another chain.
-    await using liar = new CheckThreads(1, program(`parentPort.on("message", ({ bytes }) => {
+    await using liar = new CheckThreads(
+      1,
+      program(`parentPort.on("message", ({ bytes }) => {
       const run = { count: 5, length: 10, firstSeq: 7, firstPrev: new Uint8Array(32), firstAtMs: 0, lastAtMs: 0, lastLeaf: new Uint8Array(32), subtrees: [], partCount: 0, parts: null }
       parentPort.postMessage({ bytes, run, runs: [{ at: 0, run }, { at: 7, run }] }, [bytes.buffer])
-    }); parentPort.postMessage("ready")`))
+    }); parentPort.postMessage("ready")`)
+    )
     await liar.ready
-    expect(await verifyPackFile(await file(), { vkeys: [good.signer.vkey], threads: liar, blockBytes: 2000 })).toMatchObject({ exit: 0, findings: [] })
+    expect(
+      await verifyPackFile(await file(), { vkeys: [good.signer.vkey], threads: liar, blockBytes: 2000 })
+    ).toMatchObject({ exit: 0, findings: [] })
   })
 
   it("an aborted signal ends the reading with its reason, with threads and without", async () => {
@@ -175,7 +228,14 @@ describe("what may go wrong beside the pack", () => {
       const path = join(folder, "long")
       writeFileSync(path, packOf([...linesOf(await makePack(good, { kind: "full" })), "x".repeat(3_000_000)]))
       const controller = new AbortController()
-      await expect(verifyPackFile(path, { threads: how, blockBytes: 2000, signal: controller.signal, onProgress: () => controller.abort(new Error("enough")) })).rejects.toThrow("enough")
+      await expect(
+        verifyPackFile(path, {
+          threads: how,
+          blockBytes: 2000,
+          signal: controller.signal,
+          onProgress: () => controller.abort(new Error("enough"))
+        })
+      ).rejects.toThrow("enough")
     }
   })
 })

@@ -1,6 +1,15 @@
-/** Many deliveries owed to one receiver that fails, under virtual time, with the real engine: each attempt begins when it is due or, where all places are taken, when those that were due before it have begun. */
+/**
+ * Many deliveries owed to one receiver that fails, under virtual time, with the real engine: each attempt begins when
+ * it is due or, where all places are taken, when those that were due before it have begun.
+ */
 import { deliveryEngine } from "../../../packages/core/src/outward/webhooks/delivery-engine.ts"
-import { happened, outside, settle, unreachable, webhookWorld } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
+import {
+  happened,
+  outside,
+  settle,
+  unreachable,
+  webhookWorld
+} from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 import { Webhooks } from "../../../packages/core/src/outward/webhooks/service.ts"
 import { Storage } from "@flyball/core/storage"
 import { systemHost } from "@flyball/core"
@@ -28,9 +37,13 @@ interface Begun {
   readonly atS: number
 }
 
-const tookBy = ({ tookS }: Life, sequence: number, attempt: number): number => tookS[(sequence * GIVEN_UP + attempt) % tookS.length]!
+const tookBy = ({ tookS }: Life, sequence: number, attempt: number): number =>
+  tookS[(sequence * GIVEN_UP + attempt) % tookS.length]!
 
-/** What the decision says: the attempts until one delivery has failed for the seventh time, when that is, and all instants at which anything begins, ends or happens. */
+/**
+ * What the decision says: the attempts until one delivery has failed for the seventh time, when that is, and all
+ * instants at which anything begins, ends or happens.
+ */
 const expected = (life: Life) => {
   let waiting = life.eventsS.map((dueS, n) => ({ dueS, sequence: n + 1, attempt: 1 }))
   let flying: Array<{ readonly endS: number; readonly sequence: number; readonly attempt: number }> = []
@@ -63,13 +76,18 @@ const live = (life: Life, instantsS: ReadonlyArray<number>) => {
     const [sequence, attempt] = [Number(headers["webhook-sequence"]), Number(headers["X-Platform-Attempt"])]
     begun.push({ sequence, attempt, atS: atMs / 1_000 })
     most = Math.max(most, ++flying)
-    return Effect.delay(Effect.sync(() => {
-      flying--
-      return unreachable
-    }), tookBy(life, sequence, attempt) * 1_000)
+    return Effect.delay(
+      Effect.sync(() => {
+        flying--
+        return unreachable
+      }),
+      tookBy(life, sequence, attempt) * 1_000
+    )
   }
-  return Effect.gen(function*() {
-    const { id } = yield* Webhooks.use((webhooks) => webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"] }, systemHost))
+  return Effect.gen(function* () {
+    const { id } = yield* Webhooks.use((webhooks) =>
+      webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"] }, systemHost)
+    )
     for (const atS of instantsS) {
       yield* TestClock.setTime(atS * 1_000)
       for (const eventS of life.eventsS) if (eventS === atS) yield* happened()
@@ -86,20 +104,25 @@ const live = (life: Life, instantsS: ReadonlyArray<number>) => {
 }
 
 const lives: fc.Arbitrary<Life> = fc.record({
-  eventsS: fc.array(fc.integer({ min: 0, max: 120 }), { minLength: 1, maxLength: 12 }).map((all) => [0, ...all].toSorted((a, b) => a - b)),
+  eventsS: fc
+    .array(fc.integer({ min: 0, max: 120 }), { minLength: 1, maxLength: 12 })
+    .map((all) => [0, ...all].toSorted((a, b) => a - b)),
   places: fc.integer({ min: 1, max: 4 }),
   tookS: fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 9 })
 })
 
 describe("deliveries to one receiver that fails", () => {
   it("begin in the order in which they are due, none earlier, and none later than there is a place", async () => {
-    await fc.assert(fc.asyncProperty(lives, async (life) => {
-      const { begun, failedS, instantsS } = expected(life)
-      const seen = await Effect.runPromise(live(life, instantsS))
-      const inOrder = (all: ReadonlyArray<Begun>) => all.toSorted((a, b) => a.atS - b.atS || a.sequence - b.sequence)
-      assert.deepStrictEqual(inOrder(seen.begun.filter(({ atS }) => atS < failedS)), inOrder(begun))
-      assert.isAtMost(seen.most, life.places)
-      assert.deepStrictEqual([seen.status, seen.isOwed], ["failed", false])
-    }), { numRuns: 20, seed: SEED })
+    await fc.assert(
+      fc.asyncProperty(lives, async (life) => {
+        const { begun, failedS, instantsS } = expected(life)
+        const seen = await Effect.runPromise(live(life, instantsS))
+        const inOrder = (all: ReadonlyArray<Begun>) => all.toSorted((a, b) => a.atS - b.atS || a.sequence - b.sequence)
+        assert.deepStrictEqual(inOrder(seen.begun.filter(({ atS }) => atS < failedS)), inOrder(begun))
+        assert.isAtMost(seen.most, life.places)
+        assert.deepStrictEqual([seen.status, seen.isOwed], ["failed", false])
+      }),
+      { numRuns: 20, seed: SEED }
+    )
   })
 })

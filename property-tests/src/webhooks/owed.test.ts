@@ -1,4 +1,7 @@
-/** Whatever is done to webhooks, and whatever is refused: one delivery for each event and each webhook that wanted it then, and no state outside of the tables. */
+/**
+ * Whatever is done to webhooks, and whatever is refused: one delivery for each event and each webhook that wanted it
+ * then, and no state outside of the tables.
+ */
 import { endpointAfter, type EndpointAct, type EndpointStatus } from "@flyball/rules"
 import { systemHost } from "@flyball/core"
 import { type Delivery, Storage } from "@flyball/core/storage"
@@ -11,7 +14,14 @@ import { assert, describe, it } from "vitest"
 import { deliveryEngine } from "../../../packages/core/src/outward/webhooks/delivery-engine.ts"
 import { Replay } from "../../../packages/core/src/outward/replay/service.ts"
 import { Webhooks } from "../../../packages/core/src/outward/webhooks/service.ts"
-import { accepted, answered, outside, settle, unreachable, webhookWorld } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
+import {
+  accepted,
+  answered,
+  outside,
+  settle,
+  unreachable,
+  webhookWorld
+} from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 
 const SEED = 20_261_123
 const types = ["agent.registered", "agent.suspended", "key.minted"] as const
@@ -19,7 +29,10 @@ type Type = (typeof types)[number]
 
 type Command =
   | { readonly do: "create"; readonly events: ReadonlyArray<Type> }
-  | { readonly do: "enable" | "disable" | "revoke" | "rotate-secret" | "complete-rotation" | "test"; readonly which: number }
+  | {
+      readonly do: "enable" | "disable" | "revoke" | "rotate-secret" | "complete-rotation" | "test"
+      readonly which: number
+    }
   | { readonly do: "happen" | "refused"; readonly events: ReadonlyArray<Type> }
   | { readonly do: "redeliver" | "recover"; readonly which: number }
   | { readonly do: "time"; readonly seconds: number }
@@ -29,17 +42,54 @@ const which = fc.nat({ max: 3 })
 const some = fc.uniqueArray(fc.constantFrom(...types), { minLength: 1 })
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("create" as const), events: some }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("enable" as const, "disable" as const, "revoke" as const, "rotate-secret" as const, "complete-rotation" as const, "test" as const), which }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom("happen" as const, "happen" as const, "refused" as const), events: fc.array(fc.constantFrom(...types), { minLength: 1, maxLength: 4 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        "enable" as const,
+        "disable" as const,
+        "revoke" as const,
+        "rotate-secret" as const,
+        "complete-rotation" as const,
+        "test" as const
+      ),
+      which
+    })
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constantFrom("happen" as const, "happen" as const, "refused" as const),
+      events: fc.array(fc.constantFrom(...types), { minLength: 1, maxLength: 4 })
+    })
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("redeliver" as const, "recover" as const), which }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("time" as const), seconds: fc.constantFrom(0, 1, 60, 3_600, 90_000) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("answers" as const), how: fc.constantFrom("well" as const, "ill" as const, "away" as const) }) }
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("time" as const), seconds: fc.constantFrom(0, 1, 60, 3_600, 90_000) })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("answers" as const),
+      how: fc.constantFrom("well" as const, "ill" as const, "away" as const)
+    })
+  }
 )
 
 /** A receiver that is ill until everything owed to it was tried seven times. Rare by chance, so it is dealt whole. */
-const illness: ReadonlyArray<Command> = [{ do: "answers", how: "ill" }, { do: "happen", events: ["agent.registered", "key.minted"] }, ...Array.from({ length: 7 }, () => ({ do: "time", seconds: 90_000 }) as const)]
+const illness: ReadonlyArray<Command> = [
+  { do: "answers", how: "ill" },
+  { do: "happen", events: ["agent.registered", "key.minted"] },
+  ...Array.from({ length: 7 }, () => ({ do: "time", seconds: 90_000 }) as const)
+]
 const commands = (max: number): fc.Arbitrary<ReadonlyArray<Command>> =>
-  fc.array(fc.oneof({ weight: 15, arbitrary: command.map((one) => [one]) }, { weight: 1, arbitrary: fc.constant(illness) }), { maxLength: max }).map((some) => [{ do: "create", events: ["agent.registered"] }, ...some.flat()])
+  fc
+    .array(
+      fc.oneof({ weight: 15, arbitrary: command.map((one) => [one]) }, { weight: 1, arbitrary: fc.constant(illness) }),
+      { maxLength: max }
+    )
+    .map((some) => [{ do: "create", events: ["agent.registered"] }, ...some.flat()])
 
 /** A webhook as the tables say it must stand. */
 interface Hook {
@@ -61,7 +111,7 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
   there.answer = () => Effect.sync(() => answers[how])
   const before = new Map<string, Delivery>()
 
-  const look = Effect.gen(function*() {
+  const look = Effect.gen(function* () {
     const storage = yield* Storage
     const webhooks = yield* Webhooks
     for (const hook of hooks) {
@@ -70,7 +120,10 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
       if (status !== hook.status) assert.strictEqual(status, endpointAfter("fail", hook.status))
       hook.status = status
       const deliveries = (yield* storage.outbox.deliveriesOf(hook.id, { limit: 1_000 })).toReversed()
-      assert.deepStrictEqual(deliveries.map(({ sequence }) => sequence), deliveries.map((_, at) => at + 1))
+      assert.deepStrictEqual(
+        deliveries.map(({ sequence }) => sequence),
+        deliveries.map((_, at) => at + 1)
+      )
       assert.strictEqual(deliveries.length, hook.owed.length + hook.again)
       for (const eventId of hook.owed) assert.isTrue(deliveries.some((one) => one.eventId === eventId))
       for (const delivery of deliveries) {
@@ -90,7 +143,7 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
     }
   })
 
-  const act = Effect.fnUntraced(function*(one: Command) {
+  const act = Effect.fnUntraced(function* (one: Command) {
     const storage = yield* Storage
     const webhooks = yield* Webhooks
     switch (one.do) {
@@ -102,13 +155,19 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
         const last = (yield* allEvents).at(-1)?.id ?? ""
         yield* storage.commit({ events: one.events.map((type) => ({ type, data: {} })) })
         for (const { id, type } of (yield* allEvents).filter((event) => event.id > last)) {
-          for (const hook of hooks) if (hook.status === "active" && hook.events.some((wanted) => wanted === type)) hook.owed.push(id)
+          for (const hook of hooks)
+            if (hook.status === "active" && hook.events.some((wanted) => wanted === type)) hook.owed.push(id)
         }
         return
       }
       case "refused": {
         const count = (yield* allEvents).length
-        const refusal = yield* Effect.flip(storage.commit({ expects: [{ collection: "agents", id: "agt_x", version: 3 }], events: one.events.map((type) => ({ type, data: {} })) }))
+        const refusal = yield* Effect.flip(
+          storage.commit({
+            expects: [{ collection: "agents", id: "agt_x", version: 3 }],
+            events: one.events.map((type) => ({ type, data: {} }))
+          })
+        )
         assert.strictEqual(refusal._tag, "StorageConflict")
         assert.strictEqual((yield* allEvents).length, count)
         return
@@ -134,7 +193,9 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
       case "recover": {
         const hook = hooks[one.which]
         if (hook === undefined) return
-        const recovered = yield* Effect.exit(webhooks.recover(hook.id, { since: new Date(yield* Clock.currentTimeMillis).toISOString() }))
+        const recovered = yield* Effect.exit(
+          webhooks.recover(hook.id, { since: new Date(yield* Clock.currentTimeMillis).toISOString() })
+        )
         if (recovered._tag === "Success") hook.again += recovered.value.count
         assert.strictEqual(recovered._tag === "Success", endpointAfter("recover", hook.status) !== null)
         return
@@ -150,7 +211,9 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
           "complete-rotation": webhooks.completeRotation(hook.id, systemHost),
           test: webhooks.test(hook.id)
         }
-        const refused = yield* Effect.map(Effect.result(acts[one.do]), (result) => (result._tag === "Failure" ? result.failure._tag : null))
+        const refused = yield* Effect.map(Effect.result(acts[one.do]), (result) =>
+          result._tag === "Failure" ? result.failure._tag : null
+        )
         const after = endpointAfter(one.do satisfies EndpointAct, hook.status)
         if (hook.status === "revoked" && one.do !== "revoke") assert.strictEqual(refused, "WebhookRevoked")
         if (refused === null && after !== null) hook.status = after
@@ -158,7 +221,7 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
     }
   })
 
-  return Effect.gen(function*() {
+  return Effect.gen(function* () {
     if (engineRuns) yield* Layer.build(deliveryEngine({ pollMs: 30 * 86_400_000 }))
     for (const one of all) {
       // What was due has happened before the next act: the model need not know how far the engine is.
@@ -177,10 +240,16 @@ const allEvents = Storage.use((storage) => storage.outbox.events({ types, limit:
 
 describe("what webhooks are owed", () => {
   it("is one delivery for each event and webhook that wanted it, whatever is refused", async () => {
-    await fc.assert(fc.asyncProperty(commands(30), (all) => Effect.runPromise(run(all, false))), { numRuns: 60, seed: SEED })
+    await fc.assert(
+      fc.asyncProperty(commands(30), (all) => Effect.runPromise(run(all, false))),
+      { numRuns: 60, seed: SEED }
+    )
   })
 
   it("and, while it is sent: seven requests at most, ends that stay ends, nothing owed to a webhook that is not active", async () => {
-    await fc.assert(fc.asyncProperty(commands(40), (all) => Effect.runPromise(run(all, true))), { numRuns: 60, seed: SEED })
+    await fc.assert(
+      fc.asyncProperty(commands(40), (all) => Effect.runPromise(run(all, true))),
+      { numRuns: 60, seed: SEED }
+    )
   })
 })

@@ -1,7 +1,11 @@
 import { assert, describe, it } from "vitest"
 import { readArguments, UsageError, wholeNumber } from "./arguments.ts"
 
-const options = { role: { type: "string" }, kind: { type: "string", multiple: true }, force: { type: "boolean" } } as const
+const options = {
+  role: { type: "string" },
+  kind: { type: "string", multiple: true },
+  force: { type: "boolean" }
+} as const
 const refusal = (args: ReadonlyArray<string>, positionals = false): string => {
   try {
     readArguments(args, options, positionals)
@@ -33,8 +37,12 @@ describe("flags", () => {
 
 describe("whole numbers", () => {
   it("are taken up to the largest exact one", () => {
-    assert.deepEqual([wholeNumber("from", undefined), wholeNumber("from", "0"), wholeNumber("from", "9007199254740991")], [undefined, 0, 9_007_199_254_740_991])
+    assert.deepEqual(
+      [wholeNumber("from", undefined), wholeNumber("from", "0"), wholeNumber("from", "9007199254740991")],
+      [undefined, 0, 9_007_199_254_740_991]
+    )
   })
   it.each(["", "-1", "1.5", "1e3", "01", "x", "9007199254740993", "99999999999999999999"])("are not %j", (text) =>
-    assert.throws(() => wholeNumber("from", text), UsageError, "--from should be a whole number"))
+    assert.throws(() => wholeNumber("from", text), UsageError, "--from should be a whole number")
+  )
 })

@@ -14,7 +14,8 @@ const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url))
 let me: Operator
 const databases: Array<FreshDatabase> = []
 beforeAll(async () => {
-  if (serverUrl === undefined) throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
+  if (serverUrl === undefined)
+    throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
   me = operator()
   databases.push(await freshDatabase(serverUrl), await freshDatabase(serverUrl), await freshDatabase(serverUrl))
   const imported = await me.flyball(["import", starterFile])
@@ -25,9 +26,13 @@ afterAll(async () => {
   for (const database of databases) await database.drop()
 })
 
-const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(me.path(folder, "manifest.json"), "utf8")) as Manifest
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(me.path(folder, "manifest.json"), "utf8")) as Manifest
 
-/** The data folder of a backup's chain as an operator would have it again: the key from the vault, the guard from the backup. */
+/**
+ * The data folder of a backup's chain as an operator would have it again: the key from the vault, the guard from the
+ * backup.
+ */
 const restored = async (from: string, to: string, dataDir: string, url: string): Promise<Variables> => {
   const variables = { FLYBALL_DATA_DIR: to, FLYBALL_DATABASE_URL: url }
   mkdirSync(me.path(to))
@@ -42,9 +47,15 @@ const partials = (): ReadonlyArray<string> => readdirSync(me.folder).filter((nam
 /** Each test starts a dozen processes beside a server that is kept busy. */
 const patience = { timeout: 240_000 }
 
-describe.each([["SQLite", 0], ["Postgres", 1]])("a backup on %s", patience, (name, which) => {
+describe.each([
+  ["SQLite", 0],
+  ["Postgres", 1]
+])("a backup on %s", patience, (name, which) => {
   const dataDir = `data-${which}`
-  const variables = (): Variables => ({ FLYBALL_DATA_DIR: dataDir, ...(name === "SQLite" ? {} : { FLYBALL_DATABASE_URL: databases[0]!.url }) })
+  const variables = (): Variables => ({
+    FLYBALL_DATA_DIR: dataDir,
+    ...(name === "SQLite" ? {} : { FLYBALL_DATABASE_URL: databases[0]!.url })
+  })
   const made = [`backup-${which}-0`, `backup-${which}-1`]
 
   it("is made beside a server that is written to and signs all the time", async () => {
@@ -55,7 +66,10 @@ describe.each([["SQLite", 0], ["Postgres", 1]])("a backup on %s", patience, (nam
       const before = load.acknowledged()
       const { err, status } = await me.flyball(["backup", "--out", out], variables())
       assert.strictEqual(status, 0, err)
-      assert.match(err, /^Backed up \d+ records to backup-\d-\d; the last checkpoint in it covers \d+\. The copy was opened and checked\. .*vault\.\n$/)
+      assert.match(
+        err,
+        /^Backed up \d+ records to backup-\d-\d; the last checkpoint in it covers \d+\. The copy was opened and checked\. .*vault\.\n$/
+      )
       const manifest = manifestOf(out)
       assert.isAtLeast(manifest.tree.size, before + 2, "what was acknowledged before it began is in it")
       assert.deepEqual([manifest.backend, manifest.schema], [name.toLowerCase(), 4])
@@ -72,14 +86,28 @@ describe.each([["SQLite", 0], ["Postgres", 1]])("a backup on %s", patience, (nam
     assert.strictEqual(check.status, 0, "the server lost nothing: its own store is sound")
   })
 
-  it.each([["SQLite", 0], ["Postgres", 1]])("fits its guard, checks clean and is exported after it was restored into %s", async (_target, other) => {
+  it.each([
+    ["SQLite", 0],
+    ["Postgres", 1]
+  ])("fits its guard, checks clean and is exported after it was restored into %s", async (_target, other) => {
     const out = made[other]!
-    const place = await restored(out, `place-${which}-${other}`, dataDir, other === 0 ? `sqlite:restored-${which}.db` : databases[1 + which]!.url)
+    const place = await restored(
+      out,
+      `place-${which}-${other}`,
+      dataDir,
+      other === 0 ? `sqlite:restored-${which}.db` : databases[1 + which]!.url
+    )
     const check = await me.flyball(["check"], place)
     assert.strictEqual(check.status, 0, check.out + check.err)
-    assert.include(check.out, `Chain: ${manifestOf(out).tree.size} records recomputed from the stored bytes; no difference`)
+    assert.include(
+      check.out,
+      `Chain: ${manifestOf(out).tree.size} records recomputed from the stored bytes; no difference`
+    )
     const pack = `pack-${which}-${other}.evp`
-    assert.strictEqual((await me.flyball(["export", "--kind", "full", "--disclose", "all", "--out", pack], place)).status, 0)
+    assert.strictEqual(
+      (await me.flyball(["export", "--kind", "full", "--disclose", "all", "--out", pack], place)).status,
+      0
+    )
     assert.strictEqual((await me.verify(pack, "--vkey", manifestOf(out).vkey, "--quiet")).status, 0)
     const { err, status } = await me.flyball(["import", starterFile], place)
     assert.deepEqual([status, err], [0, ""], "and the chain goes on")
@@ -87,7 +115,11 @@ describe.each([["SQLite", 0], ["Postgres", 1]])("a backup on %s", patience, (nam
 
   it("that is killed leaves no backup, and the next one is made", async () => {
     const out = `killed-${which}`
-    const child = spawn(process.execPath, [mainFile, "backup", "--out", out], { cwd: me.folder, env: { ...process.env, ...variables() }, stdio: "ignore" })
+    const child = spawn(process.execPath, [mainFile, "backup", "--out", out], {
+      cwd: me.folder,
+      env: { ...process.env, ...variables() },
+      stdio: "ignore"
+    })
     const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
     while (partials().length === 0 && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve))
     child.kill("SIGKILL")
@@ -103,14 +135,31 @@ describe("a backup is refused", () => {
   it("into what is there, or where nothing can be written", async () => {
     mkdirSync(me.path("there"))
     const there = await me.flyball(["backup", "--out", "there"])
-    assert.deepEqual([there.status, there.err], [2, "flyball backup: --out there is there already; a backup is always a new folder. flyball backup --help says how.\n"])
+    assert.deepEqual(
+      [there.status, there.err],
+      [
+        2,
+        "flyball backup: --out there is there already; a backup is always a new folder. flyball backup --help " +
+          "says how.\n"
+      ]
+    )
     assert.strictEqual((await me.flyball(["backup", "--out", "no/such/folder"])).status, 2)
     assert.strictEqual((await me.flyball(["backup"])).status, 2)
     const own = await me.flyball(["backup", "--out", ".flyball/guard/monday"])
-    assert.deepEqual([own.status, own.err], [2, "flyball backup: --out .flyball/guard/monday belongs to the data folder; name another place. flyball backup --help says how.\n"])
+    assert.deepEqual(
+      [own.status, own.err],
+      [
+        2,
+        "flyball backup: --out .flyball/guard/monday belongs to the data folder; name another place. flyball " +
+          "backup --help says how.\n"
+      ]
+    )
     const unnameable = await me.flyball(["backup", "--out", "x".repeat(250)])
     assert.deepEqual([unnameable.status, unnameable.out], [1, ""])
-    assert.match(unnameable.err, /^flyball backup: \S+ cannot be written: the name is too long \(ENAMETOOLONG\)\. Nothing is left of the attempt\.\n$/)
+    assert.match(
+      unnameable.err,
+      /^flyball backup: \S+ cannot be written: the name is too long \(ENAMETOOLONG\)\. Nothing is left of the attempt\.\n$/
+    )
     if (process.getuid?.() !== 0) {
       mkdirSync(me.path("closed"), { mode: 0o500 })
       const closed = await me.flyball(["backup", "--out", "closed/b"])
@@ -125,7 +174,10 @@ describe("a backup is refused", () => {
     cpSync(me.path(".flyball"), me.path("damaged"), { recursive: true })
     const variables = { FLYBALL_DATA_DIR: "damaged" }
     const db = new DatabaseSync(me.path("damaged/flyball.db"))
-    db.exec("UPDATE record SET bytes = CAST(replace(bytes, 'args', 'argz') AS BLOB) WHERE seq = (SELECT max(seq) - 2 FROM record)")
+    db.exec(
+      "UPDATE record SET bytes = CAST(replace(bytes, 'args', 'argz') AS BLOB) WHERE seq = (SELECT max(seq) - 2 " +
+        "FROM record)"
+    )
     db.close()
     const damaged = await me.flyball(["backup", "--out", "d"], variables)
     assert.strictEqual(damaged.status, 1)
@@ -147,9 +199,13 @@ describe("a restore", () => {
     const variables = { FLYBALL_DATA_DIR: "new-host" }
     const { err, status } = await me.flyball(["restore", "--from", "good"], variables)
     assert.strictEqual(status, 0, err)
-    assert.match(err, /^Restored \d+ records of flyball\.local\/\w+, as they were at 20[^\n]+\nBring signing\.key back into [^\n]+\nBring the newest copy of the folder guard back [^\n]+\nWith that one the server does not start [^\n]+\n[^\n]+flyball restore --nothing-signed-since\n[^\n]+flyball recover[^\n]+\n$/)
+    assert.match(
+      err,
+      /^Restored \d+ records of flyball\.local\/\w+, as they were at 20[^\n]+\nBring signing\.key back into [^\n]+\nBring the newest copy of the folder guard back [^\n]+\nWith that one the server does not start [^\n]+\n[^\n]+flyball restore --nothing-signed-since\n[^\n]+flyball recover[^\n]+\n$/
+    )
     assert.deepEqual(readdirSync(me.path("new-host")), ["flyball.db"])
-    for (const name of ["signing.key", "guard"]) cpSync(me.path(".flyball", name), me.path("new-host", name), { recursive: true })
+    for (const name of ["signing.key", "guard"])
+      cpSync(me.path(".flyball", name), me.path("new-host", name), { recursive: true })
     assert.strictEqual((await me.flyball(["check"], variables)).status, 0)
   })
 
@@ -177,18 +233,52 @@ describe("a restore", () => {
     assert.match(taken.err, /^flyball restore: there is a store at \S+ already\. Move it away first[^\n]+\n$/)
     mkdirSync(me.path("log"))
     writeFileSync(me.path("log/flyball.db-wal"), "what is left of another store")
-    assert.match((await me.flyball(["restore", "--from", "good"], { FLYBALL_DATA_DIR: "log" })).err, /flyball\.db-wal is there already; move it away/)
-    assert.match((await me.flyball(["restore", "--from", "good"], { FLYBALL_DATA_DIR: "x", FLYBALL_ORIGIN: "flyball.example/other" })).err, /FLYBALL_ORIGIN names flyball\.example\/other/)
+    assert.match(
+      (await me.flyball(["restore", "--from", "good"], { FLYBALL_DATA_DIR: "log" })).err,
+      /flyball\.db-wal is there already; move it away/
+    )
+    assert.match(
+      (
+        await me.flyball(["restore", "--from", "good"], {
+          FLYBALL_DATA_DIR: "x",
+          FLYBALL_ORIGIN: "flyball.example/other"
+        })
+      ).err,
+      /FLYBALL_ORIGIN names flyball\.example\/other/
+    )
     assert.strictEqual((await me.flyball(["restore", "--from", "nowhere"], { FLYBALL_DATA_DIR: "x" })).status, 2)
-    assert.match((await me.flyball(["restore", "--from", "log"], { FLYBALL_DATA_DIR: "x" })).err, /is not a backup: manifest\.json cannot be read: it is not there/)
+    assert.match(
+      (await me.flyball(["restore", "--from", "log"], { FLYBALL_DATA_DIR: "x" })).err,
+      /is not a backup: manifest\.json cannot be read: it is not there/
+    )
     assert.isFalse(existsSync(me.path("x")))
   })
 
   it.each<[string, (folder: string) => void, RegExp]>([
-    ["a file that was changed", (folder) => writeFileSync(`${folder}/origin`, "flyball.example/other\n"), /origin is not the file that was backed up: expected \d+ bytes/],
+    [
+      "a file that was changed",
+      (folder) => writeFileSync(`${folder}/origin`, "flyball.example/other\n"),
+      /origin is not the file that was backed up: expected \d+ bytes/
+    ],
     ["a file that is missing", (folder) => rmSync(`${folder}/store.db`), /store\.db cannot be read: it is not there/],
-    ["a list that names files elsewhere", (folder) => writeFileSync(`${folder}/manifest.json`, readFileSync(`${folder}/manifest.json`, "utf8").replace("\"store.db\"", "\"../store.db\"")), /is not the list of a backup/],
-    ["a newer format", (folder) => writeFileSync(`${folder}/manifest.json`, readFileSync(`${folder}/manifest.json`, "utf8").replace("backup/v1", "backup/v2")), /restore it with that version/]
+    [
+      "a list that names files elsewhere",
+      (folder) =>
+        writeFileSync(
+          `${folder}/manifest.json`,
+          readFileSync(`${folder}/manifest.json`, "utf8").replace('"store.db"', '"../store.db"')
+        ),
+      /is not the list of a backup/
+    ],
+    [
+      "a newer format",
+      (folder) =>
+        writeFileSync(
+          `${folder}/manifest.json`,
+          readFileSync(`${folder}/manifest.json`, "utf8").replace("backup/v1", "backup/v2")
+        ),
+      /restore it with that version/
+    ]
   ])("finds %s, and writes nothing", async (_name, damage, words) => {
     cpSync(me.path("good"), me.path("bad"), { recursive: true })
     damage(me.path("bad"))
@@ -202,9 +292,15 @@ describe("a restore", () => {
   it("brings the stores along that a recovery put aside", async () => {
     cpSync(me.path(".flyball"), me.path("retired"), { recursive: true })
     cpSync(me.path("good/store.db"), me.path("retired/flyball.db.retired-1"))
-    assert.strictEqual((await me.flyball(["backup", "--out", "with-retired"], { FLYBALL_DATA_DIR: "retired" })).status, 0)
+    assert.strictEqual(
+      (await me.flyball(["backup", "--out", "with-retired"], { FLYBALL_DATA_DIR: "retired" })).status,
+      0
+    )
     assert.include(readdirSync(me.path("with-retired")), "store.db.retired-1")
-    assert.strictEqual((await me.flyball(["restore", "--from", "with-retired"], { FLYBALL_DATA_DIR: "retired-again" })).status, 0)
+    assert.strictEqual(
+      (await me.flyball(["restore", "--from", "with-retired"], { FLYBALL_DATA_DIR: "retired-again" })).status,
+      0
+    )
     assert.deepEqual(readdirSync(me.path("retired-again")).sort(), ["flyball.db", "flyball.db.retired-1"])
   })
 })

@@ -1,5 +1,15 @@
 import { spawnSync } from "node:child_process"
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -31,7 +41,11 @@ const run = (file: string, path: string, ...args: ReadonlyArray<string>) => {
 const pathWith = (name: string, node: string | null): string => {
   const path = join(folder, name)
   mkdirSync(path)
-  for (const tool of ["dirname", "readlink"]) symlinkSync(spawnSync("/bin/sh", ["-c", `command -v ${tool}`], { encoding: "utf8" }).stdout.trim(), join(path, tool))
+  for (const tool of ["dirname", "readlink"])
+    symlinkSync(
+      spawnSync("/bin/sh", ["-c", `command -v ${tool}`], { encoding: "utf8" }).stdout.trim(),
+      join(path, tool)
+    )
   if (node !== null) {
     writeFileSync(join(path, "node"), node)
     chmodSync(join(path, "node"), 0o755)
@@ -60,9 +74,17 @@ describe.each(commands)("the command $name", ({ file, name, without }) => {
 
   it("without the pinned Node takes a new enough one of the system", () => {
     for (const version of ["24.0.0", "22.19.0", "25.1.0"]) {
-      const answer = run(join(folder, file), pathWith(`${name}-${version}`, stubNode(version)), "--some", "flag with space")
+      const answer = run(
+        join(folder, file),
+        pathWith(`${name}-${version}`, stubNode(version)),
+        "--some",
+        "flag with space"
+      )
       assert.deepEqual([answer.status, answer.err], [0, ""], version)
-      assert.match(answer.out, new RegExp(`^started by ${version.replaceAll(".", "\\.")}: \\S+/bin/start\\.cjs --some flag with space\\n$`))
+      assert.match(
+        answer.out,
+        new RegExp(`^started by ${version.replaceAll(".", "\\.")}: \\S+/bin/start\\.cjs --some flag with space\\n$`)
+      )
     }
   })
 
@@ -71,7 +93,9 @@ describe.each(commands)("the command $name", ({ file, name, without }) => {
       assert.deepEqual(run(join(folder, file), pathWith(`${name}-${version}`, stubNode(version)), "--version"), {
         status: without,
         out: "",
-        err: `${name}: Node.js 24 (or 22.19 and newer of 22) is needed, and this is v${version}. Run npm ci in the project (it brings Node 24), or install Node 24.\n`
+        err:
+          `${name}: Node.js 24 (or 22.19 and newer of 22) is needed, and this is v${version}. Run npm ci in ` +
+          `the project (it brings Node 24), or install Node 24.\n`
       })
     }
     assert.deepEqual(run(join(folder, file), pathWith(`${name}-none`, null), "--version"), {

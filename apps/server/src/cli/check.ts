@@ -20,14 +20,21 @@ export const run = command("check", async (args) => {
     retired.forEach(printRetired)
     const replay = await runtime.runPromise(Replay.use(({ check }) => check))
     printReplay(replay)
-    return verification.ok && replay.ok && retired.every(({ findings }) => findings.length === 0) ? exitStatus.ok : exitStatus.failed
+    return verification.ok && replay.ok && retired.every(({ findings }) => findings.length === 0)
+      ? exitStatus.ok
+      : exitStatus.failed
   })
 })
 
 const printChain = ({ checked, checkpoint, findings, ok }: VerifyOut): void => {
-  const signed = checkpoint === null ? "no checkpoint was signed yet" : `the last checkpoint covers ${counted(checkpoint.tree_size, "record")}`
+  const signed =
+    checkpoint === null
+      ? "no checkpoint was signed yet"
+      : `the last checkpoint covers ${counted(checkpoint.tree_size, "record")}`
   const found = `${findings.length >= KEPT ? "at least " : ""}${counted(findings.length, "finding")}`
-  console.log(`Chain: ${counted(checked, "record")} recomputed from the stored bytes; ${ok ? `no difference; ${signed}` : found}.`)
+  console.log(
+    `Chain: ${counted(checked, "record")} recomputed from the stored bytes; ${ok ? `no difference; ${signed}` : found}.`
+  )
   printList("Findings", findings, findingLine)
 }
 
@@ -35,15 +42,25 @@ const findingLine = ({ code, expected, found, seq }: VerifyOut["findings"][numbe
   `${code}${seq === null ? "" : ` at record ${seq}`}: expected ${expected}, found ${found}`
 
 const printRetired = ({ checked, findings, origin }: RetiredCheck): void => {
-  const found = findings.length === 0 ? "as the next chain says of them" : `${findings.length >= KEPT ? "at least " : ""}${counted(findings.length, "finding")}`
+  const found =
+    findings.length === 0
+      ? "as the next chain says of them"
+      : `${findings.length >= KEPT ? "at least " : ""}${counted(findings.length, "finding")}`
   console.log(`Put aside: ${origin}, ${counted(checked, "record")} recomputed; ${found}.`)
   printList("Findings", findings, findingLine)
 }
 
 const printReplay = ({ differences, documents, records, withheld }: ReplayReport): void => {
   const erased = withheld.length === 0 ? "" : `, ${counted(withheld.length, "member")} erased`
-  console.log(`Replay: ${counted(records, "record")} folded, ${counted(documents, "document")} compared; ${differences.length === 0 ? "no difference" : counted(differences.length, "difference")}${erased}.`)
-  printList("Differences", differences, (one) => `${one.collection}/${one.id} ${one.path}: the records say ${one.expected}, the document ${one.found}`)
+  console.log(
+    `Replay: ${counted(records, "record")} folded, ${counted(documents, "document")} compared; ` +
+      `${differences.length === 0 ? "no difference" : counted(differences.length, "difference")}${erased}.`
+  )
+  printList(
+    "Differences",
+    differences,
+    (one) => `${one.collection}/${one.id} ${one.path}: the records say ${one.expected}, the document ${one.found}`
+  )
 }
 
 const printList = <A>(title: string, items: ReadonlyArray<A>, line: (item: A) => string): void => {

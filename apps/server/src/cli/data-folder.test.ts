@@ -22,20 +22,32 @@ describe("token and vkey in a fresh folder", () => {
     const claims = JSON.parse(Buffer.from(token.out.split(".")[1]!, "base64url").toString()) as object
     assert.deepInclude(claims, { sub: "ann", roles: ["admin"], org_unit: "claims" })
     assert.match(readdirSync(dir).sort().join(), /^dev-issuer\.jwk,guard,origin,signing\.key,unused-[0-9a-f]{16},vkey$/)
-    assert.deepEqual(["", "dev-issuer.jwk", "signing.key"].map((name) => statSync(`${dir}/${name}`).mode & 0o077), [0, 0, 0])
+    assert.deepEqual(
+      ["", "dev-issuer.jwk", "signing.key"].map((name) => statSync(`${dir}/${name}`).mode & 0o077),
+      [0, 0, 0]
+    )
     assert.deepEqual(await me.flyball(["vkey"]), { status: 0, out: vkey.out, err: "" })
   })
 
   it("say where the folder cannot be made or used", async () => {
     writeFileSync(me.path("file"), "")
     for (const command of [["vkey"], ["token", "--role", "admin"], ["serve"]]) {
-      const { err, out, status } = await me.flyball(command, { FLYBALL_DATA_DIR: "file", FLYBALL_DATABASE_URL: "sqlite:a.db" })
+      const { err, out, status } = await me.flyball(command, {
+        FLYBALL_DATA_DIR: "file",
+        FLYBALL_DATABASE_URL: "sqlite:a.db"
+      })
       assert.deepEqual([status, out], [1, ""])
       assert.match(err, one)
-      assert.include(err, `FLYBALL_DATA_DIR names ${realpathSync(me.folder)}/file, where a folder is expected and a file is`)
+      assert.include(
+        err,
+        `FLYBALL_DATA_DIR names ${realpathSync(me.folder)}/file, where a folder is expected and a file is`
+      )
     }
     const below = await me.flyball(["vkey"], { FLYBALL_DATA_DIR: "file/below" })
-    assert.match(below.err, /^flyball vkey: the data folder \S+file\/below cannot be made: .*\(ENOTDIR\)\. FLYBALL_DATA_DIR names it\.\n$/)
+    assert.match(
+      below.err,
+      /^flyball vkey: the data folder \S+file\/below cannot be made: .*\(ENOTDIR\)\. FLYBALL_DATA_DIR names it\.\n$/
+    )
     assert.deepEqual(readdirSync(me.folder), ["file"])
   })
 })
@@ -49,13 +61,26 @@ describe("a data folder that cannot be right", () => {
   }
 
   it("is not made by commands that only read, or that change what must be there", async () => {
-    for (const command of [["check"], ["export", "--kind", "full", "--out", "a.evp"], ["backup", "--out", "b"], ["rotate-key"], ["recover", "--accept-rollback", "--reason", "x"]]) {
-      assert.include(await refusal(command), `there is no signing key in ${realpathSync(me.folder)}/.flyball. Set FLYBALL_DATA_DIR to the server's data folder`)
+    for (const command of [
+      ["check"],
+      ["export", "--kind", "full", "--out", "a.evp"],
+      ["backup", "--out", "b"],
+      ["rotate-key"],
+      ["recover", "--accept-rollback", "--reason", "x"]
+    ]) {
+      assert.include(
+        await refusal(command),
+        `there is no signing key in ${realpathSync(me.folder)}/.flyball. Set FLYBALL_DATA_DIR to the server's ` +
+          "data folder"
+      )
     }
     assert.deepEqual(readdirSync(me.folder), [])
     await me.flyball(["vkey"])
     for (const command of [["check"], ["backup", "--out", "b"], ["rotate-key"]]) {
-      assert.include(await refusal(command), `there is no store at ${realpathSync(me.folder)}/.flyball/flyball.db. flyball serve makes it`)
+      assert.include(
+        await refusal(command),
+        `there is no store at ${realpathSync(me.folder)}/.flyball/flyball.db. flyball serve makes it`
+      )
     }
     assert.isFalse(existsSync(me.path(".flyball", "flyball.db")))
   })
@@ -65,15 +90,28 @@ describe("a data folder that cannot be right", () => {
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)
     const store = { FLYBALL_DATABASE_URL: "sqlite:.flyball/flyball.db" }
     for (const command of ["serve", "check", "vkey"]) {
-      assert.include(await refusal([command], { FLYBALL_ORIGIN: "flyball.example/other" }), "The origin flyball.example/other was asked for, but this is flyball.example/acme")
+      assert.include(
+        await refusal([command], { FLYBALL_ORIGIN: "flyball.example/other" }),
+        "The origin flyball.example/other was asked for, but this is flyball.example/acme"
+      )
     }
     const other = await me.flyball(["serve"], { ...store, FLYBALL_DATA_DIR: "elsewhere" })
     assert.strictEqual(other.status, 1)
-    assert.match(other.err, /^flyball serve: the store holds the chain of flyball\.example\/acme, and there is no signing key in \S+elsewhere\. [^\n]+ Nothing was written\.\n$/)
+    assert.match(
+      other.err,
+      /^flyball serve: the store holds the chain of flyball\.example\/acme, and there is no signing key in \S+elsewhere\. [^\n]+ Nothing was written\.\n$/
+    )
     assert.isFalse(existsSync(me.path("elsewhere")))
     await me.flyball(["vkey"], { FLYBALL_DATA_DIR: "elsewhere" })
-    for (const command of ["serve", "check"]) assert.include((await me.flyball([command], { ...store, FLYBALL_DATA_DIR: "elsewhere" })).err, `flyball ${command}: The keys belong to flyball.local/`)
-    assert.include(await refusal(["serve"], { FLYBALL_TENANT_ID: "other" }), "This store belongs to the tenant default, but other was asked for")
+    for (const command of ["serve", "check"])
+      assert.include(
+        (await me.flyball([command], { ...store, FLYBALL_DATA_DIR: "elsewhere" })).err,
+        `flyball ${command}: The keys belong to flyball.local/`
+      )
+    assert.include(
+      await refusal(["serve"], { FLYBALL_TENANT_ID: "other" }),
+      "This store belongs to the tenant default, but other was asked for"
+    )
     const key = me.path(".flyball", "signing.key")
     const secret = readFileSync(key, "utf8")
     writeFileSync(key, secret.slice(0, 40))

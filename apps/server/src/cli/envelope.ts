@@ -8,8 +8,12 @@ import { command, exitStatus } from "./command.ts"
 
 /** Prints the policy text; or, where there is none, why, a line each. */
 export const run = command("envelope", async (args) => {
-  const { positionals: [act, file, more], values } = readArguments(args, { to: { type: "string" } }, true)
-  if (act !== "export" || file === undefined || more !== undefined) throw new UsageError("it takes export --to cedar|cel FILE")
+  const {
+    positionals: [act, file, more],
+    values
+  } = readArguments(args, { to: { type: "string" } }, true)
+  if (act !== "export" || file === undefined || more !== undefined)
+    throw new UsageError("it takes export --to cedar|cel FILE")
   const to = exportLanguages.find((language) => language === values.to)
   if (to === undefined) throw new UsageError(`--to should be one of ${exportLanguages.join(", ")}`)
   const exported = exportEnvelope(readEnvelopeFile(file), to)

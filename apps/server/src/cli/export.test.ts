@@ -17,14 +17,25 @@ beforeAll(async () => {
 afterAll(() => me.leave())
 
 const exports = (...args: ReadonlyArray<string>) => me.flyball(["export", ...args])
-const tags = (pack: Uint8Array, tag: string): number => Buffer.from(pack).toString().split("\n").filter((line) => line.startsWith(`${tag} `)).length
+const tags = (pack: Uint8Array, tag: string): number =>
+  Buffer.from(pack)
+    .toString()
+    .split("\n")
+    .filter((line) => line.startsWith(`${tag} `)).length
 
 describe("flyball export", () => {
   it("writes plain, gzip and zstd packs of the same records, which verify", async () => {
-    const unpack: { readonly [name: string]: (bytes: Uint8Array) => Uint8Array } = { "a.evp": (bytes) => bytes, "a.evp.gz": gunzipSync, "a.evp.zst": zstdDecompressSync }
+    const unpack: { readonly [name: string]: (bytes: Uint8Array) => Uint8Array } = {
+      "a.evp": (bytes) => bytes,
+      "a.evp.gz": gunzipSync,
+      "a.evp.zst": zstdDecompressSync
+    }
     for (const [name, open] of Object.entries(unpack)) {
       const { err, out, status } = await exports("--kind", "full", "--disclose", "args,result", "--out", name)
-      assert.deepEqual([status, out, err], [0, "", `Wrote 300 records to ${name}. Check it with: flyball-verify ${name} --vkey "$(flyball vkey)"\n`])
+      assert.deepEqual(
+        [status, out, err],
+        [0, "", `Wrote 300 records to ${name}. Check it with: flyball-verify ${name} --vkey "$(flyball vkey)"\n`]
+      )
       const pack = open(readFileSync(me.path(name)))
       assert.strictEqual(tags(pack, "R"), 300)
       assert.isAbove(tags(pack, "D"), 300)
@@ -33,33 +44,79 @@ describe("flyball export", () => {
   })
 
   it("writes ranges and selections, and says when nothing matches", async () => {
-    assert.include((await exports("--kind", "range", "--from", "5", "--to", "9", "--out", "range.evp")).err, "Wrote 5 records to range.evp.")
-    assert.include((await exports("--kind", "sparse", "--record-kind", "agent.registered", "--out", "agents.evp")).err, "Wrote 3 records to agents.evp.")
+    assert.include(
+      (await exports("--kind", "range", "--from", "5", "--to", "9", "--out", "range.evp")).err,
+      "Wrote 5 records to range.evp."
+    )
+    assert.include(
+      (await exports("--kind", "sparse", "--record-kind", "agent.registered", "--out", "agents.evp")).err,
+      "Wrote 3 records to agents.evp."
+    )
     assert.strictEqual(tags(readFileSync(me.path("agents.evp")), "D"), 0)
     const none = await exports("--kind", "sparse", "--run", "no-such-run", "--out", "none.evp")
-    assert.deepEqual([none.status, none.err.split("\n")[1]], [0, "No record matches what was asked for: the pack is empty, and proves nothing about what is not in it."])
+    assert.deepEqual(
+      [none.status, none.err.split("\n")[1]],
+      [0, "No record matches what was asked for: the pack is empty, and proves nothing about what is not in it."]
+    )
   })
 
   it.each<[ReadonlyArray<string>, number, string]>([
-    [["--kind", "range", "--from", "5", "--to", "9999"], 2, "--to: Expected a seq up to 299. flyball export --help says how."],
-    [["--kind", "range", "--from", "9", "--to", "5"], 2, "--from: Expected a seq up to 5. flyball export --help says how."],
+    [
+      ["--kind", "range", "--from", "5", "--to", "9999"],
+      2,
+      "--to: Expected a seq up to 299. flyball export --help says how."
+    ],
+    [
+      ["--kind", "range", "--from", "9", "--to", "5"],
+      2,
+      "--from: Expected a seq up to 5. flyball export --help says how."
+    ],
     [["--kind", "full", "--from", "5"], 2, "--from: Leave it out: a full pack leaves nothing out."],
-    [["--kind", "sparse", "--agent", "agt_00000000000000000000000000"], 1, "--agent agt_00000000000000000000000000: there is no such agent in this store."]
+    [
+      ["--kind", "sparse", "--agent", "agt_00000000000000000000000000"],
+      1,
+      "--agent agt_00000000000000000000000000: there is no such agent in this store."
+    ]
   ])("%j is refused, and leaves no file", async (args, expected, sentence) => {
     const { err, out, status } = await exports(...args, "--out", "refused.evp")
     assert.deepEqual([status, out, err.split("\n").length], [expected, "", 2], err)
     assert.include(err, `flyball export: ${sentence}`)
-    assert.deepEqual(readdirSync(me.folder).filter((name) => name.includes("refused")), [])
+    assert.deepEqual(
+      readdirSync(me.folder).filter((name) => name.includes("refused")),
+      []
+    )
   })
 
   it("replaces a file only where --force asks for it, and only with a whole pack, and leaves nothing of one that the disk did not take", async () => {
     mkdirSync(me.path("out"))
     writeFileSync(me.path("out", "a.evp"), "the pack of yesterday")
     const refused = await exports("--kind", "full", "--out", "out/a.evp")
-    assert.deepEqual([refused.status, refused.err], [2, "flyball export: --out out/a.evp is there already; --force replaces it. flyball export --help says how.\n"])
-    const full = await limited(me.folder, ["export", "--kind", "full", "--disclose", "all", "--out", "out/a.evp", "--force"])
-    assert.deepEqual([full.status, full.err], [1, "flyball export: out/a.evp cannot be written: a file may not be that large here (EFBIG). Nothing is left of the attempt.\n"])
-    assert.deepEqual([readdirSync(me.path("out")), readFileSync(me.path("out", "a.evp"), "utf8")], [["a.evp"], "the pack of yesterday"])
+    assert.deepEqual(
+      [refused.status, refused.err],
+      [2, "flyball export: --out out/a.evp is there already; --force replaces it. flyball export --help says how.\n"]
+    )
+    const full = await limited(me.folder, [
+      "export",
+      "--kind",
+      "full",
+      "--disclose",
+      "all",
+      "--out",
+      "out/a.evp",
+      "--force"
+    ])
+    assert.deepEqual(
+      [full.status, full.err],
+      [
+        1,
+        "flyball export: out/a.evp cannot be written: a file may not be that large here (EFBIG). Nothing is " +
+          "left of the attempt.\n"
+      ]
+    )
+    assert.deepEqual(
+      [readdirSync(me.path("out")), readFileSync(me.path("out", "a.evp"), "utf8")],
+      [["a.evp"], "the pack of yesterday"]
+    )
     assert.strictEqual((await exports("--kind", "full", "--out", "out/a.evp", "--force")).status, 0)
     assert.deepEqual([readdirSync(me.path("out")), tags(readFileSync(me.path("out", "a.evp")), "R")], [["a.evp"], 300])
   })
@@ -70,8 +127,23 @@ describe("flyball export", () => {
     symlinkSync(".flyball/signing.key", me.path("soft.evp"))
     linkSync(me.path(".flyball", "flyball.db"), me.path("hard.evp"))
     const before = contentsOf(data)
-    const own = ["flyball.db", "flyball.db-wal", "flyball.db-shm", "signing.key", "secrets.key", "vkey", "guard/0000000000000009"]
-    const names = [...own.map((name) => `.flyball/${name}`), "link/flyball.db", "out/../.flyball/signing.key", me.path(".flyball/flyball.db"), "soft.evp", "hard.evp"]
+    const own = [
+      "flyball.db",
+      "flyball.db-wal",
+      "flyball.db-shm",
+      "signing.key",
+      "secrets.key",
+      "vkey",
+      "guard/0000000000000009"
+    ]
+    const names = [
+      ...own.map((name) => `.flyball/${name}`),
+      "link/flyball.db",
+      "out/../.flyball/signing.key",
+      me.path(".flyball/flyball.db"),
+      "soft.evp",
+      "hard.evp"
+    ]
     for (const name of names) {
       for (const force of [[], ["--force"]]) {
         const { err, out, status } = await exports("--kind", "full", "--out", name, ...force)
@@ -105,10 +177,16 @@ const contentsOf = (folder: string): ReadonlyArray<readonly [string, string]> =>
     .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name)).toString("base64")])
 
 /** Runs `flyball` where no file may grow past 128 KiB: what a full disk looks like, without one. */
-const limited = (folder: string, args: ReadonlyArray<string>): Promise<{ readonly status: number | null; readonly err: string }> =>
+const limited = (
+  folder: string,
+  args: ReadonlyArray<string>
+): Promise<{ readonly status: number | null; readonly err: string }> =>
   new Promise((resolve, reject) => {
     const main = fileURLToPath(new URL("../main.ts", import.meta.url))
-    const child = spawn("/bin/sh", ["-c", 'ulimit -f 256; exec "$@"', "sh", process.execPath, main, ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] })
+    const child = spawn("/bin/sh", ["-c", 'ulimit -f 256; exec "$@"', "sh", process.execPath, main, ...args], {
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"]
+    })
     let err = ""
     child.stderr.on("data", (chunk) => (err += String(chunk)))
     child.on("error", reject)

@@ -22,51 +22,95 @@ export const run = command("export", async (args) => {
   checkNotOwn("--out", out, settings)
   if (!force) checkIsNew("--out", out)
   const stop = stopSignal()
-  return withHost({ readOnly: true, small: true, settings, ...(chain === undefined ? {} : { chain }) }, async (runtime) => {
-    const counts: Counts = { bytes: 0, records: 0 }
-    try {
-      const pack = await runtime.runPromise(Packs.use((packs) => packs.export(request)))
-      await writeOutFile(out, compress(countRecords(pack, counts), compressionFor(out)), stop.signal, force)
-    } catch (cause) {
-      throw inFlags(request, cause)
+  return withHost(
+    { readOnly: true, small: true, settings, ...(chain === undefined ? {} : { chain }) },
+    async (runtime) => {
+      const counts: Counts = { bytes: 0, records: 0 }
+      try {
+        const pack = await runtime.runPromise(Packs.use((packs) => packs.export(request)))
+        await writeOutFile(out, compress(countRecords(pack, counts), compressionFor(out)), stop.signal, force)
+      } catch (cause) {
+        throw inFlags(request, cause)
+      }
+      const keys = chain === undefined ? '--vkey "$(flyball vkey)"' : await retiredKeys(runtime, chain)
+      console.error(
+        `Wrote ${counted(counts.records, "record")} to ${out}. Check it with: flyball-verify ${out} ${keys}`
+      )
+      const uncovered = await runtime.runPromise(uncoveredRecords)
+      if (uncovered > 0)
+        console.error(
+          `The store holds ${counted(uncovered, "more record")}, which no checkpoint ` +
+            `covers${
+              chain === undefined
+                ? " yet: a pack of a later one has them"
+                : ": nobody signs for this chain any more, so no pack has them. flyball check reads them"
+            }.`
+        )
+      if (counts.records === 0)
+        console.error(
+          "No record matches what was asked for: the pack is empty, and proves nothing about what is not in it."
+        )
+      return exitStatus.ok
     }
-    const keys = chain === undefined ? '--vkey "$(flyball vkey)"' : await retiredKeys(runtime, chain)
-    console.error(`Wrote ${counted(counts.records, "record")} to ${out}. Check it with: flyball-verify ${out} ${keys}`)
-    const uncovered = await runtime.runPromise(uncoveredRecords)
-    if (uncovered > 0) console.error(`The store holds ${counted(uncovered, "more record")}, which no checkpoint covers${chain === undefined ? " yet: a pack of a later one has them" : ": nobody signs for this chain any more, so no pack has them. flyball check reads them"}.`)
-    if (counts.records === 0) console.error("No record matches what was asked for: the pack is empty, and proves nothing about what is not in it.")
-    return exitStatus.ok
-  })
+  )
 })
 
 /** Records behind the last checkpoint, which no pack can hold. */
-const uncoveredRecords = Effect.gen(function*() {
+const uncoveredRecords = Effect.gen(function* () {
   const storage = yield* Storage
   return ((yield* storage.head)?.seq ?? -1) + 1 - ((yield* latestCheckpoint(storage))?.size ?? 0)
 })
 
 /** The key of a retired chain; and where it was rotated away since, the one that closed the pack in its place. */
 const retiredKeys = async (runtime: HostRuntime, chain: string): Promise<string> => {
-  const [closing, keys] = await runtime.runPromise(Chain.use((retired) => {
-    const { vkey } = retired
-    return Effect.map(retired.keys, (all) => [vkey, all.map((key) => key.vkey)] as const)
-  }))
+  const [closing, keys] = await runtime.runPromise(
+    Chain.use((retired) => {
+      const { vkey } = retired
+      return Effect.map(retired.keys, (all) => [vkey, all.map((key) => key.vkey)] as const)
+    })
+  )
   return `--vkey "$(flyball vkey --chain ${chain})"${keys.at(-1) === closing ? "" : ` --vkey ${closing}`}`
 }
 
 const decodeRequest = decode(PackRequest)
 
-const requestOf = (args: ReadonlyArray<string>): { readonly request: PackRequest; readonly out: string; readonly force: boolean; readonly chain: string | undefined } => {
+const requestOf = (
+  args: ReadonlyArray<string>
+): {
+  readonly request: PackRequest
+  readonly out: string
+  readonly force: boolean
+  readonly chain: string | undefined
+} => {
   const { values } = readArguments(args, {
-    kind: { type: "string" }, from: { type: "string" }, to: { type: "string" }, agent: { type: "string" }, run: { type: "string" },
-    "record-kind": { type: "string", multiple: true }, since: { type: "string" }, until: { type: "string" }, disclose: { type: "string", multiple: true }, out: { type: "string" }, force: { type: "boolean" }, chain: { type: "string" }
+    kind: { type: "string" },
+    from: { type: "string" },
+    to: { type: "string" },
+    agent: { type: "string" },
+    run: { type: "string" },
+    "record-kind": { type: "string", multiple: true },
+    since: { type: "string" },
+    until: { type: "string" },
+    disclose: { type: "string", multiple: true },
+    out: { type: "string" },
+    force: { type: "boolean" },
+    chain: { type: "string" }
   })
   if (values.kind === undefined) throw new UsageError("--kind is missing; it is full, range or sparse")
   if (values.out === undefined) throw new UsageError("--out FILE is missing")
-  const wanted = Object.fromEntries(Object.entries({
-    kind: values.kind, from: wholeNumber("from", values.from), to: wholeNumber("to", values.to), agent_id: values.agent, run_id: values.run,
-    kinds: values["record-kind"]?.flatMap((kind) => kind.split(",")), since: values.since, until: values.until, disclose: disclosed(values.disclose)
-  }).filter(([, value]) => value !== undefined))
+  const wanted = Object.fromEntries(
+    Object.entries({
+      kind: values.kind,
+      from: wholeNumber("from", values.from),
+      to: wholeNumber("to", values.to),
+      agent_id: values.agent,
+      run_id: values.run,
+      kinds: values["record-kind"]?.flatMap((kind) => kind.split(",")),
+      since: values.since,
+      until: values.until,
+      disclose: disclosed(values.disclose)
+    }).filter(([, value]) => value !== undefined)
+  )
   return {
     out: values.out,
     force: values.force === true,
@@ -81,19 +125,26 @@ const disclosed = (given: ReadonlyArray<string> | undefined): string | ReadonlyA
   if (names?.length === 1 && (names[0] === "all" || names[0] === "none")) return names[0]
   const known = [...new Set(recordKinds.flatMap(({ parts }) => parts.map(({ name }) => name)))].sort()
   const unknown = names?.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new UsageError(`--disclose takes all, none or names of parts (${known.join(", ")}), and got ${JSON.stringify(unknown.slice(0, 40))}`)
+  if (unknown !== undefined)
+    throw new UsageError(
+      `--disclose takes all, none or names of parts (${known.join(", ")}), and got ` +
+        `${JSON.stringify(unknown.slice(0, 40))}`
+    )
   return names
 }
 
 const AGENT_EXPECTED = "--agent should be an agent's id, agt_ and 26 characters; GET /api/v1/agents lists them"
 
-const flagProblems = (detail: InvalidInput["detail"]): string => detail.map(({ loc, msg }) => loc.at(1) === "agent_id" ? AGENT_EXPECTED : `${flagOf(loc.at(1))}: ${msg}`).join("; ")
+const flagProblems = (detail: InvalidInput["detail"]): string =>
+  detail.map(({ loc, msg }) => (loc.at(1) === "agent_id" ? AGENT_EXPECTED : `${flagOf(loc.at(1))}: ${msg}`)).join("; ")
 
-const flagOf = (member: string | undefined): string => `--${{ agent_id: "agent", run_id: "run", kinds: "record-kind" }[member ?? ""] ?? member ?? "kind"}`
+const flagOf = (member: string | undefined): string =>
+  `--${{ agent_id: "agent", run_id: "run", kinds: "record-kind" }[member ?? ""] ?? member ?? "kind"}`
 
 /** Refusals speak of members of a request; whoever runs the command gave flags. */
 const inFlags = (request: PackRequest, cause: unknown): unknown => {
   if (cause instanceof InvalidInput) return new UsageError(flagProblems(cause.detail))
-  if (cause instanceof AgentNotFound) return new Error(`--agent ${request.agent_id}: there is no such agent in this store`)
+  if (cause instanceof AgentNotFound)
+    return new Error(`--agent ${request.agent_id}: there is no such agent in this store`)
   return cause
 }

@@ -14,32 +14,54 @@ const usage: { readonly [command: string]: Usage } = {
   serve: {
     line: "flyball serve [--demo]",
     does: "the HTTP server",
-    text: "Starts the HTTP server and prints one line with its address when it is ready; the log goes to standard error.\nSettings come from the environment (flyball config shows them). SIGTERM or SIGINT stops it: it finishes what is under way and signs a last checkpoint.\nWith --demo it shows real traces from memory to anybody, read-only: no token is needed, none opens more, and nothing is left when it stops.\nIt prints a bearer token of the persona auditor, for clients that need one."
+    text:
+      "Starts the HTTP server and prints one line with its address when it is ready; the log goes to " +
+      "standard error.\nSettings come from the environment (flyball config shows them). SIGTERM or SIGINT " +
+      "stops it: it finishes what is under way and signs a last checkpoint.\nWith --demo it shows real " +
+      "traces from memory to anybody, read-only: no token is needed, none opens more, and nothing is left " +
+      "when it stops.\nIt prints a bearer token of the persona auditor, for clients that need one."
   },
   token: {
     line: "flyball token --role R [--sub S] [--org-unit U]",
     does: "a short-lived token of the development issuer",
-    text: "Prints a token of the loopback development issuer that is good for 15 minutes.\nR is admin, governor, operator, reviewer or auditor; S defaults to dev, U to * (all org units).\nTouches only the data folder."
+    text:
+      "Prints a token of the loopback development issuer that is good for 15 minutes.\nR is admin, " +
+      "governor, operator, reviewer or auditor; S defaults to dev, U to * (all org units).\nTouches only " +
+      "the data folder."
   },
   vkey: {
     line: "flyball vkey [--chain ORIGIN]",
     does: "the chain's verification key",
-    text: "Prints the chain's verification key, the one to pin when verifying packs.\nTouches only the data folder, and makes it when it is not there; beside a store that holds a chain no key is made, and the key comes from the chain. With --chain: the key of a chain that flyball recover put aside; reads the store too."
+    text:
+      "Prints the chain's verification key, the one to pin when verifying packs.\nTouches only the data " +
+      "folder, and makes it when it is not there; beside a store that holds a chain no key is made, and " +
+      "the key comes from the chain. With --chain: the key of a chain that flyball recover put aside; " +
+      "reads the store too."
   },
   "rotate-key": {
     line: "flyball rotate-key",
     does: "another signing key from here on",
-    text: "Makes a new signing key, records it in the chain, has both keys sign one checkpoint, and destroys the old one.\nPrints both verification keys, that checkpoint, and what to tell whoever pinned the old key.\nStopped anywhere, it is finished by the next start of flyball serve or by running it again.\nOn Postgres it works beside running servers that share this data folder; on SQLite the server must be stopped."
+    text:
+      "Makes a new signing key, records it in the chain, has both keys sign one checkpoint, and destroys " +
+      "the old one.\nPrints both verification keys, that checkpoint, and what to tell whoever pinned the " +
+      "old key.\nStopped anywhere, it is finished by the next start of flyball serve or by running it " +
+      "again.\nOn Postgres it works beside running servers that share this data folder; on SQLite the " +
+      "server must be stopped."
   },
   check: {
     line: "flyball check",
     does: "recomputes the chain, replays the records, compares",
-    text: "Recomputes the chain from stored bytes, replays the records and compares them with the stored documents.\nExit status 1 on a difference. Reads only; works beside a running server."
+    text:
+      "Recomputes the chain from stored bytes, replays the records and compares them with the stored " +
+      "documents.\nExit status 1 on a difference. Reads only; works beside a running server."
   },
   import: {
     line: "flyball import FILE.ndjson[.gz]… [--org-unit U]",
     does: "witnesses agents' traces",
-    text: "Witnesses agents' traces, one decision a line. Agents are registered by name in org unit U (default: imported). FILE may be - for standard input.\nThe same file again adds nothing. On SQLite the server must be stopped."
+    text:
+      "Witnesses agents' traces, one decision a line. Agents are registered by name in org unit U " +
+      "(default: imported). FILE may be - for standard input.\nThe same file again adds nothing. On SQLite " +
+      "the server must be stopped."
   },
   export: {
     line: "flyball export --kind full|range|sparse [FLAG…] --out FILE",
@@ -56,7 +78,9 @@ Reads only, records nothing; works beside a running server.`
   backup: {
     line: "flyball backup --out DIR",
     does: "the store and its guard, beside a running server",
-    text: "Copies the store as it is at one moment, with the signing guard that fits it, into the new folder DIR, and checks the copy.\nThe keys are not in it. Writes only DIR; works beside a running server."
+    text:
+      "Copies the store as it is at one moment, with the signing guard that fits it, into the new folder " +
+      "DIR, and checks the copy.\nThe keys are not in it. Writes only DIR; works beside a running server."
   },
   restore: {
     line: "flyball restore --from DIR [--guard [--nothing-signed-since]] | --rename-key",
@@ -70,7 +94,10 @@ A signing.key out of a vault may be from before a recovery: the right key under 
   migrate: {
     line: "flyball migrate [--dry-run]",
     does: "brings the store to this version's schema",
-    text: "Runs the schema changes that the store lacks, and prints each. flyball serve does the same at its start; with several servers, run this first.\nWith --dry-run it only prints them, and changes nothing."
+    text:
+      "Runs the schema changes that the store lacks, and prints each. flyball serve does the same at its " +
+      "start; with several servers, run this first.\nWith --dry-run it only prints them, and changes " +
+      "nothing."
   },
   recover: {
     line: "flyball recover --accept-rollback --reason TEXT [--guard-forgotten] [--origin NEW]",
@@ -106,12 +133,23 @@ What the language cannot say is refused: for CEL obligations, times and suggesti
   }
 }
 
-const footer = "Settings are FLYBALL_… variables of the environment; flyball config lists them.\nExit status: 0 done, 1 failed or a difference was found, 2 called wrongly."
+const footer =
+  "Settings are FLYBALL_… variables of the environment; flyball config lists them.\nExit status: 0 done, 1 " +
+  "failed or a difference was found, 2 called wrongly."
 
 /** The help of one command, or of all. */
 export const helpText = (command: string | undefined): string => {
   const one = command === undefined || !Object.hasOwn(usage, command) ? undefined : usage[command]
   if (one !== undefined) return `${one.line}\n\n${one.text}`
   const rows = Object.values(usage).map(({ does, line }) => `  ${line.padEnd(58)}  ${does}`)
-  return ["flyball: the governor for autonomous software agents", "", ...rows, "", "  flyball COMMAND --help", "  flyball --version", "", footer].join("\n")
+  return [
+    "flyball: the governor for autonomous software agents",
+    "",
+    ...rows,
+    "",
+    "  flyball COMMAND --help",
+    "  flyball --version",
+    "",
+    footer
+  ].join("\n")
 }

@@ -32,7 +32,10 @@ describe("flyball import", () => {
     assert.deepEqual([rest.status, rest.out], [0, "612 decisions of 3 agents: 276 new, 336 already recorded.\n"])
     const check = await me.flyball(["check"])
     assert.strictEqual(check.status, 0)
-    assert.include(check.out, "300 records recomputed from the stored bytes; no difference; the last checkpoint covers 300 records.")
+    assert.include(
+      check.out,
+      "300 records recomputed from the stored bytes; no difference; the last checkpoint covers 300 records."
+    )
   })
 
   it("reads standard input, packed or not, and names it when a line is wrong", async () => {
@@ -40,12 +43,23 @@ describe("flyball import", () => {
     assert.deepEqual(await me.flyball(["import", "-"], {}, `${lines.join("\n")}\n`), same)
     assert.deepEqual(await me.flyball(["import", "-"], {}, gzipSync(lines.join("\n"))), same)
     const { err, status } = await me.flyball(["import", "-"], {}, "{}")
-    assert.deepEqual([status, err.split("\n")[0]], [1, `flyball import: standard input, line 1: expected v to be 1, the form of traces that this version reads. Nothing new is recorded; ${tail.trim()}`])
+    assert.deepEqual(
+      [status, err.split("\n")[0]],
+      [
+        1,
+        "flyball import: standard input, line 1: expected v to be 1, the form of traces that this version " +
+          `reads. Nothing new is recorded; ${tail.trim()}`
+      ]
+    )
     assert.strictEqual((await imports("-", "-")).status, 2)
   })
 
   it("says that an empty file is empty", async () =>
-    assert.deepEqual(await imports(file("empty.ndjson", "")), { status: 0, out: "0 decisions of 0 agents: 0 new, 0 already recorded.\n", err: "flyball: empty.ndjson is empty.\n" }))
+    assert.deepEqual(await imports(file("empty.ndjson", "")), {
+      status: 0,
+      out: "0 decisions of 0 agents: 0 new, 0 already recorded.\n",
+      err: "flyball: empty.ndjson is empty.\n"
+    }))
 
   it("keeps an agent in its org unit, and says so", async () => {
     const { err, out, status } = await imports("ok.ndjson", "--org-unit", "claims")
@@ -55,30 +69,70 @@ describe("flyball import", () => {
 
   it("records what stands before a broken line, names the line, and goes on from there when it is put right", async () => {
     const good = [1, 2, 3].map((index) => changed(lines[index]!, { id: `before-${index}` }))
-    const { err, out, status } = await imports(file("broken.ndjson", [...good, '{"v":1,', changed(lines[4]!, { id: "after" })].join("\n")))
-    assert.deepEqual([status, out, err], [1, "", `flyball import: broken.ndjson, line 4: the JSON is broken at byte 7 of the line. 3 new decisions of this run are recorded and stay; ${tail}`])
+    const { err, out, status } = await imports(
+      file("broken.ndjson", [...good, '{"v":1,', changed(lines[4]!, { id: "after" })].join("\n"))
+    )
+    assert.deepEqual(
+      [status, out, err],
+      [
+        1,
+        "",
+        "flyball import: broken.ndjson, line 4: the JSON is broken at byte 7 of the line. 3 new decisions of " +
+          `this run are recorded and stay; ${tail}`
+      ]
+    )
     const again = await imports(file("broken.ndjson", [...good, changed(lines[4]!, { id: "after" })].join("\n")))
     assert.strictEqual(again.out, "4 decisions of 1 agent: 1 new, 3 already recorded.\n")
   })
 
   it("explains a known id with other content, in the store and in the file, and records nothing of its batch", async () => {
     const id = (JSON.parse(lines[2]!) as { id: string }).id
-    const words = `the id ${id} was used before for a decision with other content. What is recorded cannot change; give a new decision a new id. Nothing new is recorded; ${tail}`
-    const known = await imports(file("known.ndjson", [lines[0], lines[1], changed(lines[2]!, { action: "something_else" })].join("\n")))
+    const words =
+      `the id ${id} was used before for a decision with other content. What is recorded cannot ` +
+      `change; give a new decision a new id. Nothing new is recorded; ${tail}`
+    const known = await imports(
+      file("known.ndjson", [lines[0], lines[1], changed(lines[2]!, { action: "something_else" })].join("\n"))
+    )
     assert.deepEqual([known.status, known.err], [1, `flyball import: known.ndjson, line 3: ${words}`])
-    const twice = await imports(file("twice.ndjson", [changed(lines[0]!, { id: "twice" }), changed(lines[1]!, { id: "twice" })].join("\n")))
-    assert.deepEqual([twice.status, twice.err], [1, `flyball import: twice.ndjson, line 2: ${words.replace(id, "twice")}`])
+    const twice = await imports(
+      file("twice.ndjson", [changed(lines[0]!, { id: "twice" }), changed(lines[1]!, { id: "twice" })].join("\n"))
+    )
+    assert.deepEqual(
+      [twice.status, twice.err],
+      [1, `flyball import: twice.ndjson, line 2: ${words.replace(id, "twice")}`]
+    )
   })
 
   it.each<[string, () => string | Uint8Array, RegExp]>([
     ["another version", () => changed(lines[0]!, { v: 2 }), /line 1: expected v to be 1/],
-    ["another status", () => changed(lines[0]!, { status: "fine" }), /line 1: expected a status of intended, ok, error, denied, unknown/],
+    [
+      "another status",
+      () => changed(lines[0]!, { status: "fine" }),
+      /line 1: expected a status of intended, ok, error, denied, unknown/
+    ],
     ["no id", () => changed(lines[0]!, { id: undefined }), /line 1: id: Field required/],
     ["a time that is none", () => changed(lines[0]!, { ts: "yesterday" }), /line 1: ts: /],
-    ["an agent name that is too long", () => changed(lines[0]!, { id: "x", agent: "a".repeat(300) }), /line 1: agent: String should have at most 200 characters/],
-    ["a result that is too large", () => [changed(lines[0]!, { id: "a1" }), changed(lines[1]!, { id: "a2", result: "x".repeat(1_100_000) })].join("\n"), /line 2: args, result and labels may have 1048576 bytes each/],
-    ["bytes that are no text", () => Buffer.from([0x7b, 0xff, 0xfe, 0x0a]), /line 1: the text is not UTF-8 from byte 1 of the line/],
-    ["half a gzip", () => gzipSync(lines.join("\n")).subarray(0, 1_000), /line \d+: the gzip data is damaged or ends too early/]
+    [
+      "an agent name that is too long",
+      () => changed(lines[0]!, { id: "x", agent: "a".repeat(300) }),
+      /line 1: agent: String should have at most 200 characters/
+    ],
+    [
+      "a result that is too large",
+      () =>
+        [changed(lines[0]!, { id: "a1" }), changed(lines[1]!, { id: "a2", result: "x".repeat(1_100_000) })].join("\n"),
+      /line 2: args, result and labels may have 1048576 bytes each/
+    ],
+    [
+      "bytes that are no text",
+      () => Buffer.from([0x7b, 0xff, 0xfe, 0x0a]),
+      /line 1: the text is not UTF-8 from byte 1 of the line/
+    ],
+    [
+      "half a gzip",
+      () => gzipSync(lines.join("\n")).subarray(0, 1_000),
+      /line \d+: the gzip data is damaged or ends too early/
+    ]
   ])("refuses %s in one sentence with the line", async (name, content, sentence) => {
     const { err, out, status } = await imports(file(`${name.replaceAll(" ", "-")}.ndjson`, content()))
     assert.deepEqual([status, out, err.split("\n").length], [1, "", 2], err)

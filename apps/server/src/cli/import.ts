@@ -17,8 +17,10 @@ import { withHost } from "./with-host.ts"
 export const run = command("import", async (args) => {
   const { positionals: files, values } = readArguments(args, { "org-unit": { type: "string" } }, true)
   const orgUnit = values["org-unit"] ?? "imported"
-  if (files.length === 0) throw new UsageError("name at least one FILE.ndjson or FILE.ndjson.gz, or - for standard input")
-  if (files.filter((file) => file === STANDARD_INPUT).length > 1) throw new UsageError("- is given twice, and standard input can be read once")
+  if (files.length === 0)
+    throw new UsageError("name at least one FILE.ndjson or FILE.ndjson.gz, or - for standard input")
+  if (files.filter((file) => file === STANDARD_INPUT).length > 1)
+    throw new UsageError("- is given twice, and standard input can be read once")
   for (const file of files) checkTraceFile(file)
   checkOrgUnit(orgUnit)
   const stop = stopSignal()
@@ -29,7 +31,10 @@ export const run = command("import", async (args) => {
     } catch (cause) {
       throw new Error(`${sentence(cause)}. ${kept(totals)}`, { cause })
     }
-    console.log(`${counted(totals.decisions, "decision")} of ${counted(totals.agents.size, "agent")}: ${totals.decisions - totals.duplicates} new, ${totals.duplicates} already recorded.`)
+    console.log(
+      `${counted(totals.decisions, "decision")} of ${counted(totals.agents.size, "agent")}: ` +
+        `${totals.decisions - totals.duplicates} new, ${totals.duplicates} already recorded.`
+    )
     return exitStatus.ok
   })
 })
@@ -39,7 +44,12 @@ const sentence = (cause: unknown): string => (cause instanceof Error ? cause.mes
 /** What a run that failed leaves. */
 const kept = ({ decisions, duplicates }: Totals): string => {
   const news = decisions - duplicates
-  const left = news === 0 ? "Nothing new is recorded" : news === 1 ? "1 new decision of this run is recorded and stays" : `${news} new decisions of this run are recorded and stay`
+  const left =
+    news === 0
+      ? "Nothing new is recorded"
+      : news === 1
+        ? "1 new decision of this run is recorded and stays"
+        : `${news} new decisions of this run are recorded and stay`
   return `${left}; import again when that is put right, nothing is doubled`
 }
 
@@ -58,7 +68,13 @@ const checkOrgUnit = (orgUnit: string): void => {
   if (Result.isFailure(checked)) throw new UsageError(`--org-unit: ${checked.failure.map(({ msg }) => msg).join("; ")}`)
 }
 
-const importFile = async (runtime: HostRuntime, path: string, orgUnit: string, totals: Totals, stop: AbortSignal): Promise<void> => {
+const importFile = async (
+  runtime: HostRuntime,
+  path: string,
+  orgUnit: string,
+  totals: Totals,
+  stop: AbortSignal
+): Promise<void> => {
   const file = path === STANDARD_INPUT ? "standard input" : path
   const bar = progressBar(file, path === STANDARD_INPUT ? null : statSync(path).size)
   const witness = witnessLines(runtime, orgUnit, totals)
@@ -80,12 +96,21 @@ const importFile = async (runtime: HostRuntime, path: string, orgUnit: string, t
   if (lines === 0) console.error(`flyball: ${file} is empty.`)
 }
 
-/** Records what stands before the line that failed, so that the sentence about it is simple; answers the error to report. */
+/**
+ * Records what stands before the line that failed, so that the sentence about it is simple; answers the error to
+ * report.
+ */
 const afterRest = async (file: string, witness: Witness, cause: unknown): Promise<unknown> => {
   const withDocumentLock = cause instanceof LineProblem || cause instanceof TraceUnreadable
-  const flushed = await witness.flush().then(() => null, (other: unknown) => other)
+  const flushed = await witness.flush().then(
+    () => null,
+    (other: unknown) => other
+  )
   // Of two bad lines the earlier one is told of.
   const first = withDocumentLock && flushed instanceof LineProblem && flushed.line < cause.line ? flushed : cause
-  if (first instanceof LineProblem || first instanceof TraceUnreadable) return new Error(`${file}, line ${first.line}: ${first.message}`, { cause: first })
-  return (first as NodeJS.ErrnoException).syscall === undefined ? first : new Error(`${file} cannot be read: ${fileProblem(first)}`, { cause: first })
+  if (first instanceof LineProblem || first instanceof TraceUnreadable)
+    return new Error(`${file}, line ${first.line}: ${first.message}`, { cause: first })
+  return (first as NodeJS.ErrnoException).syscall === undefined
+    ? first
+    : new Error(`${file} cannot be read: ${fileProblem(first)}`, { cause: first })
 }

@@ -17,11 +17,19 @@ const file = (name: string, content: unknown): string => {
 
 describe("flyball mapping", () => {
   it("shows that there is none, sets one, and shows it as set takes it back", async () => {
-    assert.deepStrictEqual(JSON.parse((await me.flyball(["mapping", "show"])).out), { rules: [], trust_canonical: false, if_version: 0 })
+    assert.deepStrictEqual(JSON.parse((await me.flyball(["mapping", "show"])).out), {
+      rules: [],
+      trust_canonical: false,
+      if_version: 0
+    })
     const set = await me.flyball(["mapping", "set", file("one.json", { rules: [admins] })])
     assert.deepEqual(set, { status: 0, out: "The access mapping is set: 1 rule. This is version 1.\n", err: "" })
     const shown = (await me.flyball(["mapping", "show"])).out
-    assert.deepStrictEqual(JSON.parse(shown), { rules: [{ id: "r1", ...admins }], trust_canonical: false, if_version: 1 })
+    assert.deepStrictEqual(JSON.parse(shown), {
+      rules: [{ id: "r1", ...admins }],
+      trust_canonical: false,
+      if_version: 1
+    })
     assert.strictEqual((await me.flyball(["mapping", "set", file("again.json", shown)])).status, 0)
     assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
@@ -31,15 +39,21 @@ describe("flyball mapping", () => {
     const late = await me.flyball(["mapping", "set", file("late.json", { rules: [admins], if_version: 1 })])
     assert.deepEqual([late.status, late.out], [1, ""])
     assert.include(late.err, "changed since it was read")
-    const nobody = await me.flyball(["mapping", "set", file("nobody.json", { rules: [{ ...admins, role: "auditor" }] })])
+    const nobody = await me.flyball([
+      "mapping",
+      "set",
+      file("nobody.json", { rules: [{ ...admins, role: "auditor" }] })
+    ])
     assert.deepEqual([nobody.status, nobody.out], [1, ""])
     assert.include(nobody.err, "Nobody could change this mapping again")
     assert.strictEqual((await me.flyball(["mapping", "show"])).out, before)
   })
 
   it.each([
-    ["{", "is not JSON that can be read (syntax at byte 1)"], ["[]", "is no access mapping: the file: "], ["{\"rules\":[{}]}", "is no access mapping: rules.0.match: Field required"],
-    ["{\"rules\":[],\"roles\":[]}", "is no access mapping: roles: "]
+    ["{", "is not JSON that can be read (syntax at byte 1)"],
+    ["[]", "is no access mapping: the file: "],
+    ['{"rules":[{}]}', "is no access mapping: rules.0.match: Field required"],
+    ['{"rules":[],"roles":[]}', "is no access mapping: roles: "]
   ])("a file with %s is a mistake in the call", async (content, says) => {
     const { err, out, status } = await me.flyball(["mapping", "set", file("bad.json", content)])
     assert.deepEqual([status, out], [2, ""])

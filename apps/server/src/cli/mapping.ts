@@ -17,11 +17,14 @@ const writer = { id: "system:host" }
 
 /** Prints the mapping as JSON that `set` takes back, or sets it from a file. */
 export const run = command("mapping", async (args) => {
-  const { positionals: [act, file, more] } = readArguments(args, {}, true)
-  if (act === "show" && file === undefined) return withHost({ readOnly: true, small: true }, async (runtime) => {
-    console.log(asFile(await runtime.runPromise(AccessMapping.use(({ get }) => get))))
-    return exitStatus.ok
-  })
+  const {
+    positionals: [act, file, more]
+  } = readArguments(args, {}, true)
+  if (act === "show" && file === undefined)
+    return withHost({ readOnly: true, small: true }, async (runtime) => {
+      console.log(asFile(await runtime.runPromise(AccessMapping.use(({ get }) => get))))
+      return exitStatus.ok
+    })
   if (act !== "set" || file === undefined || more !== undefined) throw new UsageError("it takes show, or set FILE")
   const wanted = readMapping(file)
   const { settings } = settingsOfProcess()
@@ -29,13 +32,20 @@ export const run = command("mapping", async (args) => {
   if (settings.database.kind !== "memory") requireDataFolder(settings)
   if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, true)
   return withHost({ readOnly: false, small: true }, async (runtime) => {
-    const { rules, trust_canonical, version } = await runtime.runPromise(AccessMapping.use((mapping) => mapping.set(wanted, writer)))
-    console.log(`The access mapping is set: ${counted(rules.length, "rule")}${trust_canonical ? ", role names of ours in tokens are trusted" : ""}. This is version ${version}.`)
+    const { rules, trust_canonical, version } = await runtime.runPromise(
+      AccessMapping.use((mapping) => mapping.set(wanted, writer))
+    )
+    console.log(
+      "The access mapping is set: " +
+        `${counted(rules.length, "rule")}${trust_canonical ? ", role names of ours in tokens are trusted" : ""}. ` +
+        `This is version ${version}.`
+    )
     return exitStatus.ok
   })
 })
 
-const asFile = ({ rules, trust_canonical, version }: MappingOut): string => JSON.stringify({ rules, trust_canonical, if_version: version }, null, 2)
+const asFile = ({ rules, trust_canonical, version }: MappingOut): string =>
+  JSON.stringify({ rules, trust_canonical, if_version: version }, null, 2)
 
 const decodeMapping = decode(MappingIn)
 

@@ -16,17 +16,41 @@ afterAll(async () => {
 describe("flyball migrate", () => {
   it("says on SQLite what it would do and touches nothing, does it, and says when there is nothing to do", async () => {
     const dry = await me.flyball(["migrate", "--dry-run"])
-    assert.deepEqual(dry, { status: 0, out: "Would run 0001 store. Older processes: no other process writes a SQLite file.\nWould run 0002 outbox. Older processes: no other process writes a SQLite file.\nWould run 0003 deliveries-by-event. Older processes: no other process writes a SQLite file.\nWould run 0004 in-flight. Older processes: no other process writes a SQLite file.\n", err: "" })
+    assert.deepEqual(dry, {
+      status: 0,
+      out:
+        "Would run 0001 store. Older processes: no other process writes a SQLite file.\nWould run 0002 " +
+        "outbox. Older processes: no other process writes a SQLite file.\nWould run 0003 " +
+        "deliveries-by-event. Older processes: no other process writes a SQLite file.\nWould run 0004 " +
+        "in-flight. Older processes: no other process writes a SQLite file.\n",
+      err: ""
+    })
     assert.deepEqual(readdirSync(me.folder), [])
-    assert.deepEqual(await me.flyball(["migrate"]), { status: 0, out: "Ran 0001 store. Older processes: no other process writes a SQLite file.\nRan 0002 outbox. Older processes: no other process writes a SQLite file.\nRan 0003 deliveries-by-event. Older processes: no other process writes a SQLite file.\nRan 0004 in-flight. Older processes: no other process writes a SQLite file.\n", err: "" })
+    assert.deepEqual(await me.flyball(["migrate"]), {
+      status: 0,
+      out:
+        "Ran 0001 store. Older processes: no other process writes a SQLite file.\nRan 0002 outbox. Older " +
+        "processes: no other process writes a SQLite file.\nRan 0003 deliveries-by-event. Older processes: " +
+        "no other process writes a SQLite file.\nRan 0004 in-flight. Older processes: no other process " +
+        "writes a SQLite file.\n",
+      err: ""
+    })
     assert.deepEqual(readdirSync(me.folder), [".flyball"])
     assert.include(readdirSync(me.path(".flyball")), "flyball.db")
     const bytes = readFileSync(me.path(".flyball/flyball.db"))
     const before = readdirSync(me.path(".flyball"))
     for (const args of [["migrate", "--dry-run"], ["migrate"]]) {
       const again = await me.flyball(args)
-      assert.deepEqual([again.status, again.out], [0, `${me.path(".flyball/flyball.db")} has the schema of this version: nothing to do.\n`], again.err)
-      if (args.length > 1) assert.deepEqual([readdirSync(me.path(".flyball")), readFileSync(me.path(".flyball/flyball.db")).equals(bytes)], [before, true])
+      assert.deepEqual(
+        [again.status, again.out],
+        [0, `${me.path(".flyball/flyball.db")} has the schema of this version: nothing to do.\n`],
+        again.err
+      )
+      if (args.length > 1)
+        assert.deepEqual(
+          [readdirSync(me.path(".flyball")), readFileSync(me.path(".flyball/flyball.db")).equals(bytes)],
+          [before, true]
+        )
     }
   })
 
@@ -34,7 +58,10 @@ describe("flyball migrate", () => {
     const server = await me.serve()
     const refused = await me.flyball(["migrate"])
     assert.strictEqual(refused.status, 1)
-    assert.match(refused.err, /^flyball migrate: another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first/)
+    assert.match(
+      refused.err,
+      /^flyball migrate: another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first/
+    )
     assert.strictEqual((await me.flyball(["migrate", "--dry-run"])).status, 0)
     assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "a", org_unit: "x" })).status, 201)
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)
@@ -43,16 +70,38 @@ describe("flyball migrate", () => {
   it("does the same on Postgres, beside servers", async () => {
     const variables = { FLYBALL_DATABASE_URL: database.url }
     const dry = await me.flyball(["migrate", "--dry-run"], variables)
-    assert.deepEqual(dry, { status: 0, out: "Would run 0001 store. Older processes: there are none.\nWould run 0002 outbox. Older processes: they stop writing.\nWould run 0003 deliveries-by-event. Older processes: they may go on.\nWould run 0004 in-flight. Older processes: they stop writing.\n", err: "" })
+    assert.deepEqual(dry, {
+      status: 0,
+      out:
+        "Would run 0001 store. Older processes: there are none.\nWould run 0002 outbox. Older processes: " +
+        "they stop writing.\nWould run 0003 deliveries-by-event. Older processes: they may go on.\nWould " +
+        "run 0004 in-flight. Older processes: they stop writing.\n",
+      err: ""
+    })
     for (const args of [["check"], ["export", "--kind", "full", "--out", "a.evp"], ["backup", "--out", "b"]]) {
       const missing = await me.flyball(args, variables)
       assert.strictEqual(missing.status, 1)
-      assert.include(missing.err, "the database has no store in its schema flyball, and it was opened for reading only; start the server once")
+      assert.include(
+        missing.err,
+        "the database has no store in its schema flyball, and it was opened for reading only; start the server once"
+      )
     }
-    assert.strictEqual((await me.flyball(["migrate", "--dry-run"], variables)).out, dry.out, "commands that read made nothing")
-    assert.strictEqual((await me.flyball(["migrate"], variables)).out, "Ran 0001 store. Older processes: there are none.\nRan 0002 outbox. Older processes: they stop writing.\nRan 0003 deliveries-by-event. Older processes: they may go on.\nRan 0004 in-flight. Older processes: they stop writing.\n")
+    assert.strictEqual(
+      (await me.flyball(["migrate", "--dry-run"], variables)).out,
+      dry.out,
+      "commands that read made nothing"
+    )
+    assert.strictEqual(
+      (await me.flyball(["migrate"], variables)).out,
+      "Ran 0001 store. Older processes: there are none.\nRan 0002 outbox. Older processes: they stop " +
+        "writing.\nRan 0003 deliveries-by-event. Older processes: they may go on.\nRan 0004 in-flight. Older " +
+        "processes: they stop writing.\n"
+    )
     const nothing = await me.flyball(["migrate"], variables)
-    assert.match(nothing.out, /^the database flyball_test_\w+ at 127\.0\.0\.1:\d+ has the schema of this version: nothing to do\.\n$/)
+    assert.match(
+      nothing.out,
+      /^the database flyball_test_\w+ at 127\.0\.0\.1:\d+ has the schema of this version: nothing to do\.\n$/
+    )
   })
 
   it("refuses a newer store, one in memory, and flags it does not know", async () => {

@@ -1,5 +1,15 @@
-/** `flyball migrate`: brings the store, and those that recoveries put aside beside it, to this version's schema, or says what that would be. */
-import { migrateRetired, migrateStore, missingInRetired, missingMigrations, type PlannedMigration, type StoreLocation } from "@flyball/storage-sql/operations"
+/**
+ * `flyball migrate`: brings the store, and those that recoveries put aside beside it, to this version's schema, or says
+ * what that would be.
+ */
+import {
+  migrateRetired,
+  migrateStore,
+  missingInRetired,
+  missingMigrations,
+  type PlannedMigration,
+  type StoreLocation
+} from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { asStartError } from "../host/open-host.ts"
 import { looksAtStoreFile, prepareStoreFile } from "../host/store-file.ts"
@@ -12,25 +22,44 @@ import { settingsOfProcess } from "./environment.ts"
 export const run = command("migrate", async (args) => {
   const { values } = readArguments(args, { "dry-run": { type: "boolean" } })
   const { settings } = settingsOfProcess()
-  const store = storeLocation(settings, "with sqlite::memory: every start makes a new store; there is nothing to migrate")
+  const store = storeLocation(
+    settings,
+    "with sqlite::memory: every start makes a new store; there is nothing to migrate"
+  )
   const dryRun = values["dry-run"] === true
   if (store.kind === "sqlite" && dryRun) looksAtStoreFile(store.file)
   if (store.kind === "sqlite" && !dryRun) prepareStoreFile(store.file, false)
-  const steps = await Effect.runPromise((dryRun ? missingMigrations : migrateStore)(store)).catch((cause: unknown) => Promise.reject(asStartError(settings, cause)))
-  const retired = await Effect.runPromise((dryRun ? missingInRetired : migrateRetired)(store)).catch((cause: unknown) => Promise.reject(asStartError(settings, cause)))
-  if (steps.length + retired.length === 0) console.log(`${storeName(store)} has the schema of this version: nothing to do.`)
+  const steps = await Effect.runPromise((dryRun ? missingMigrations : migrateStore)(store)).catch((cause: unknown) =>
+    Promise.reject(asStartError(settings, cause))
+  )
+  const retired = await Effect.runPromise((dryRun ? missingInRetired : migrateRetired)(store)).catch((cause: unknown) =>
+    Promise.reject(asStartError(settings, cause))
+  )
+  if (steps.length + retired.length === 0)
+    console.log(`${storeName(store)} has the schema of this version: nothing to do.`)
   for (const step of steps) console.log(line(step, store.kind === "sqlite", dryRun))
   for (const { location, steps: beside } of retired) {
-    for (const { id, name } of beside) console.log(`${dryRun ? "Would run" : "Ran"} ${numbered(id)} ${name} in ${retiredPlace(location)}, which a recovery put aside.`)
+    for (const { id, name } of beside)
+      console.log(
+        `${dryRun ? "Would run" : "Ran"} ${numbered(id)} ${name} in ${retiredPlace(location)}, which a ` +
+          "recovery put aside."
+      )
   }
   return exitStatus.ok
 })
 
-const retiredPlace = (location: StoreLocation): string => location.kind === "sqlite" ? location.file : `the schema ${location.schema}`
+const retiredPlace = (location: StoreLocation): string =>
+  location.kind === "sqlite" ? location.file : `the schema ${location.schema}`
 
 const numbered = (id: number): string => String(id).padStart(4, "0")
 
 const line = ({ id, name, olderMayRun }: PlannedMigration, oneWriter: boolean, dryRun: boolean): string => {
-  const older = oneWriter ? "no other process writes a SQLite file" : id === 1 ? "there are none" : olderMayRun ? "they may go on" : "they stop writing"
+  const older = oneWriter
+    ? "no other process writes a SQLite file"
+    : id === 1
+      ? "there are none"
+      : olderMayRun
+        ? "they may go on"
+        : "they stop writing"
   return `${dryRun ? "Would run" : "Ran"} ${numbered(id)} ${name}. Older processes: ${older}.`
 }

@@ -28,13 +28,21 @@ describe("on Postgres", () => {
     assert.deepEqual(imported, { status: 0, out: "296 decisions of 3 agents: 296 new, 0 already recorded.\n", err: "" })
     assert.strictEqual((await second.call("POST", "/api/v1/evidence/packs", { kind: "full" })).status, 201)
     const [check, exported, vkey] = await Promise.all([
-      me.flyball(["check"], inDatabase), me.flyball(["export", "--kind", "full", "--out", "a.evp"], inDatabase), me.flyball(["vkey"], inDatabase)
+      me.flyball(["check"], inDatabase),
+      me.flyball(["export", "--kind", "full", "--out", "a.evp"], inDatabase),
+      me.flyball(["vkey"], inDatabase)
     ])
     assert.deepEqual([check.status, check.err, exported.status], [0, "", 0])
-    assert.match(check.out, /^Chain: 30\d records recomputed from the stored bytes; no difference; the last checkpoint covers 30\d records\.\n/)
+    assert.match(
+      check.out,
+      /^Chain: 30\d records recomputed from the stored bytes; no difference; the last checkpoint covers 30\d records\.\n/
+    )
     assert.strictEqual((await me.verify("a.evp", "--vkey", vkey.out.trim(), "--quiet")).status, 0)
     const ends = await Promise.all([first.stop("SIGTERM"), second.stop("SIGINT")])
-    assert.deepEqual(ends.map(({ status }) => status), [0, 0])
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      [0, 0]
+    )
     const otherKeys = await me.flyball(["serve"], { ...inDatabase, FLYBALL_DATA_DIR: "elsewhere" })
     assert.strictEqual(otherKeys.status, 1)
     assert.match(otherKeys.err, /^flyball serve: the store holds the chain of flyball\.local\/\w+, [^\n]+\n$/)
@@ -44,7 +52,11 @@ describe("on Postgres", () => {
     ["a wrong password", (url) => (url.password = "hunter2"), "it refused the password"],
     ["an unknown role", (url) => (url.username = "nobody-here"), "it refused the "],
     ["an unknown database", (url) => (url.pathname = "/no_such_database"), "the database does not exist; create it"],
-    ["a closed port", (url) => (url.port = "1"), "Postgres did not answer (ECONNREFUSED); check that it runs and can be reached"],
+    [
+      "a closed port",
+      (url) => (url.port = "1"),
+      "Postgres did not answer (ECONNREFUSED); check that it runs and can be reached"
+    ],
     ["an unknown host", (url) => (url.hostname = "no-such-host.invalid"), "Postgres did not answer ("]
   ])("%s is one sentence without the password", async (_name, change, words) => {
     const variables = address(change)
@@ -58,7 +70,14 @@ describe("on Postgres", () => {
 
   it("a % that is not written as %25 is found before anything is opened", async () => {
     const { err, status } = await me.flyball(["check"], { FLYBALL_DATABASE_URL: "postgres://u:hunter%2@h/d" })
-    assert.deepEqual([status, err], [1, "flyball check: the settings cannot be used:\n" +
-      "  FLYBALL_DATABASE_URL should be postgres://user:password@host:port/database, with a % of the password written as %25.\n"])
+    assert.deepEqual(
+      [status, err],
+      [
+        1,
+        "flyball check: the settings cannot be used:\n" +
+          "  FLYBALL_DATABASE_URL should be postgres://user:password@host:port/database, with a % of the " +
+          "password written as %25.\n"
+      ]
+    )
   })
 })

@@ -21,16 +21,27 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => me.leave())
 
-it.each([["without a guard", []], ["with the backup's guard", ["--guard"]]] as const)("%s and a key of before: it goes on under another name, never under that one", { timeout: 120_000 }, async (_, guard) => {
-  const host = { FLYBALL_DATA_DIR: `host${guard.length}` }
-  mkdirSync(me.path(host.FLYBALL_DATA_DIR), { mode: 0o700 })
-  copyFileSync(me.path("vault.key"), me.path(host.FLYBALL_DATA_DIR, "signing.key"))
-  assert.strictEqual((await me.flyball(["restore", "--from", "bk", ...guard], host)).status, 0)
-  for (const asked of [["serve"], ["recover", ...why]]) assert.match((await me.flyball(asked, host)).err, /out of an older copy such as a vault's\. Run flyball restore --rename-key/)
-  assert.strictEqual((await me.flyball(["restore", "--rename-key"], host)).status, 0)
-  assert.match((await me.flyball(["serve"], host)).err, /flyball recover/)
-  const { err, out } = await me.flyball(["recover", ...why], host)
-  assert.match(out, /goes on as flyball\.example\/acme~3-[0-9a-f]{8}\. Give/, err)
-  assert.notInclude(out, `goes on as ${live}`)
-  assert.strictEqual(await (await me.serve(host)).stop("SIGTERM").then(({ status }) => status), 0)
-})
+it.each([
+  ["without a guard", []],
+  ["with the backup's guard", ["--guard"]]
+] as const)(
+  "%s and a key of before: it goes on under another name, never under that one",
+  { timeout: 120_000 },
+  async (_, guard) => {
+    const host = { FLYBALL_DATA_DIR: `host${guard.length}` }
+    mkdirSync(me.path(host.FLYBALL_DATA_DIR), { mode: 0o700 })
+    copyFileSync(me.path("vault.key"), me.path(host.FLYBALL_DATA_DIR, "signing.key"))
+    assert.strictEqual((await me.flyball(["restore", "--from", "bk", ...guard], host)).status, 0)
+    for (const asked of [["serve"], ["recover", ...why]])
+      assert.match(
+        (await me.flyball(asked, host)).err,
+        /out of an older copy such as a vault's\. Run flyball restore --rename-key/
+      )
+    assert.strictEqual((await me.flyball(["restore", "--rename-key"], host)).status, 0)
+    assert.match((await me.flyball(["serve"], host)).err, /flyball recover/)
+    const { err, out } = await me.flyball(["recover", ...why], host)
+    assert.match(out, /goes on as flyball\.example\/acme~3-[0-9a-f]{8}\. Give/, err)
+    assert.notInclude(out, `goes on as ${live}`)
+    assert.strictEqual(await (await me.serve(host)).stop("SIGTERM").then(({ status }) => status), 0)
+  }
+)

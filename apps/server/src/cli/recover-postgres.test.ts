@@ -18,7 +18,8 @@ const register = async (variables: { readonly [name: string]: string }, name: st
 }
 
 beforeAll(async () => {
-  if (serverUrl === undefined) throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
+  if (serverUrl === undefined)
+    throw new Error("FLYBALL_TEST_PG_URL should name a Postgres server. Run the tests with npm test, which starts one")
   me = operator()
   database = await freshDatabase(serverUrl)
   await register({ FLYBALL_DATABASE_URL: database.url, FLYBALL_ORIGIN: ORIGIN }, "first")
@@ -33,18 +34,36 @@ beforeAll(async () => {
 afterAll(async () => {
   await me.leave()
   const { ask, close } = await openDatabase(serverUrl!)
-  await ask(`drop database if exists ${new URL(copy.FLYBALL_DATABASE_URL).pathname.slice(1)} with (force)`).finally(close)
+  await ask(`drop database if exists ${new URL(copy.FLYBALL_DATABASE_URL).pathname.slice(1)} with (force)`).finally(
+    close
+  )
   await database.drop()
 })
 
 describe("flyball recover on Postgres", () => {
   it("puts the schema aside and goes on in a new one", async () => {
-    const { err, out, status } = await me.flyball(["recover", "--accept-rollback", "--reason", "the standby lagged behind"], copy)
+    const { err, out, status } = await me.flyball(
+      ["recover", "--accept-rollback", "--reason", "the standby lagged behind"],
+      copy
+    )
     assert.deepEqual([status, err], [0, ""])
-    assert.match(out, new RegExp(`^Recovered: \\d+ records of ${ORIGIN} were signed for, and the store holds \\d+, so 1 record that others may hold evidence of is lost\\. .*\nMeters go on from what the old chain's records hold.*\nNothing that webhooks were still owed is sent.*\nThe chain goes on as ${ORIGIN}~2-[0-9a-f]{8}\\.`))
+    assert.match(
+      out,
+      new RegExp(
+        `^Recovered: \\d+ records of ${ORIGIN} were signed for, and the store holds \\d+, so 1 record that ` +
+          `others may hold evidence of is lost\\. .*\nMeters go on from what the old chain's records ` +
+          `hold.*\nNothing that webhooks were still owed is sent.*\nThe chain goes on as ` +
+          `${ORIGIN}~2-[0-9a-f]{8}\\.`
+      )
+    )
     await register(copy, "second")
     const check = await me.flyball(["check"], copy)
     assert.deepEqual([check.status, check.err], [0, ""], check.out)
-    assert.match(check.out, new RegExp(`\nPut aside: ${ORIGIN}, \\d+ records recomputed; as the next chain says of them\\.\n.* no difference\\.\n$`))
+    assert.match(
+      check.out,
+      new RegExp(
+        `\nPut aside: ${ORIGIN}, \\d+ records recomputed; as the next chain says of them\\.\n.* no difference\\.\n$`
+      )
+    )
   })
 })

@@ -17,25 +17,44 @@ let signed: number
 
 const asAgent = (server: RunningServer, method: string, path: string, body?: unknown): Promise<Response> =>
   fetch(`${server.url}/api/v1${path}`, {
-    method, headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    method,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
 
 /** Witnesses decisions `from` to `to`, each by a request of its own, all at once. */
 const witness = async (server: RunningServer, from: number, to: number): Promise<void> => {
-  const answers = await Promise.all(Array.from({ length: to - from + 1 }, (_, index) =>
-    asAgent(server, "POST", `/agents/${agentId}/decisions`, { client_ref: `step-${from + index}`, kind: "tool_call", action: "pay", status: "ok", args: { step: from + index } })))
+  const answers = await Promise.all(
+    Array.from({ length: to - from + 1 }, (_, index) =>
+      asAgent(server, "POST", `/agents/${agentId}/decisions`, {
+        client_ref: `step-${from + index}`,
+        kind: "tool_call",
+        action: "pay",
+        status: "ok",
+        args: { step: from + index }
+      })
+    )
+  )
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201])
 }
 
-const stop = async (server: RunningServer): Promise<void> => assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+const stop = async (server: RunningServer): Promise<void> =>
+  assert.strictEqual((await server.stop("SIGTERM")).status, 0)
 
-const records = async (server: RunningServer): Promise<number> => ((await (await server.call("GET", "/api/v1/chain/head")).json()) as { readonly tree_size: number }).tree_size
+const records = async (server: RunningServer): Promise<number> =>
+  ((await (await server.call("GET", "/api/v1/chain/head")).json()) as { readonly tree_size: number }).tree_size
 
 beforeAll(async () => {
   me = operator()
   const first = await me.serve({ FLYBALL_ORIGIN: ORIGIN })
-  key = ((await (await first.call("POST", "/api/v1/admin/ingest-keys", { name: "agents", org_unit: "support" })).json()) as { readonly key: string }).key
-  agentId = ((await (await asAgent(first, "POST", "/agents", { name: "refund-bot" })).json()) as { readonly id: string }).id
+  key = (
+    (await (await first.call("POST", "/api/v1/admin/ingest-keys", { name: "agents", org_unit: "support" })).json()) as {
+      readonly key: string
+    }
+  ).key
+  agentId = (
+    (await (await asAgent(first, "POST", "/agents", { name: "refund-bot" })).json()) as { readonly id: string }
+  ).id
   oldVkey = (await me.flyball(["vkey"])).out.trim()
   copyFileSync(me.path(".flyball", "signing.key"), me.path("vault.key"))
   await witness(first, 1, 40)
@@ -59,7 +78,11 @@ describe("flyball recover", () => {
     assert.deepEqual(await me.flyball(["recover", ...why]), {
       status: 1,
       out: "",
-      err: `flyball recover: There is nothing to recover: the store of ${ORIGIN} holds ${signed} records, and all that was signed for it, as far as the guard knows, is there. Start the server. Only when the guard is an older copy, so that more was signed than it knows of: flyball recover --accept-rollback --guard-forgotten --reason TEXT.\n`
+      err:
+        `flyball recover: There is nothing to recover: the store of ${ORIGIN} holds ${signed} records, and ` +
+        "all that was signed for it, as far as the guard knows, is there. Start the server. Only when the " +
+        "guard is an older copy, so that more was signed than it knows of: flyball recover " +
+        `--accept-rollback --guard-forgotten --reason TEXT.\n`
     })
   })
 
@@ -68,12 +91,27 @@ describe("flyball recover", () => {
     for (const log of ["-wal", "-shm"]) rmSync(me.path(".flyball", `flyball.db${log}`), { force: true })
     const refused = await me.flyball(["serve"])
     assert.deepEqual([refused.status, refused.out], [1, ""])
-    assert.match(refused.err, new RegExp(`^flyball serve: A checkpoint of ${signed} records was signed for ${ORIGIN}, but the store holds ${copied}\\. .*flyball recover[^\\n]*\\n$`))
-    const said = `${signed} records of ${ORIGIN} were signed for, and the store holds ${copied}, so ${signed - copied} records that others may hold evidence of are lost`
-    for (const [args, flags] of [[[], "--accept-rollback and --reason TEXT"], [["--accept-rollback"], "--reason TEXT"]] as const) {
+    assert.match(
+      refused.err,
+      new RegExp(
+        `^flyball serve: A checkpoint of ${signed} records was signed for ${ORIGIN}, but the store holds ` +
+          `${copied}\\. .*flyball recover[^\\n]*\\n$`
+      )
+    )
+    const said =
+      `${signed} records of ${ORIGIN} were signed for, and the store holds ${copied}, so ` +
+      `${signed - copied} records that others may hold evidence of are lost`
+    for (const [args, flags] of [
+      [[], "--accept-rollback and --reason TEXT"],
+      [["--accept-rollback"], "--reason TEXT"]
+    ] as const) {
       const { err, out, status } = await me.flyball(["recover", ...args])
       assert.deepEqual([status, out], [2, ""])
-      assert.strictEqual(err, `flyball recover: ${said}. If no newer copy of the store is left, give ${flags} to go on without them under another name. flyball recover --help says how.\n`)
+      assert.strictEqual(
+        err,
+        `flyball recover: ${said}. If no newer copy of the store is left, give ${flags} to go on without them ` +
+          `under another name. flyball recover --help says how.\n`
+      )
     }
     assert.isFalse(existsSync(me.path(".flyball", "flyball.db.retired-1")))
   })
@@ -82,59 +120,143 @@ describe("flyball recover", () => {
     const { err, out, status } = await me.flyball(["recover", ...why], { FLYBALL_ORIGIN: ORIGIN })
     second = /^The chain goes on as (\S+)\. Give/m.exec(out)![1]!
     assert.match(second, new RegExp(`^${ORIGIN}~2-[0-9a-f]{8}$`))
-    assert.deepEqual([status, err], [0, `flyball: FLYBALL_ORIGIN is ${ORIGIN}. Set it to ${second}, or leave it out, before the server starts.\n`])
+    assert.deepEqual(
+      [status, err],
+      [0, `flyball: FLYBALL_ORIGIN is ${ORIGIN}. Set it to ${second}, or leave it out, before the server starts.\n`]
+    )
     const vkey = (await me.flyball(["vkey"])).out
-    assert.match(out, new RegExp(`^Recovered: ${signed} records of ${ORIGIN} were signed for.* flyball export --chain ${ORIGIN} exports it\\.\n`))
-    assert.match(out, /What was spent in records that are lost counts nothing.* Whatever else was done in them is undone, so do it again: keys that were revoked open again.*what was erased is back\.\n/)
-    assert.isTrue(out.endsWith(`The chain goes on as ${second}. Give its verification key to whoever checks its packs:\n${vkey}`))
-    assert.deepEqual(readdirSync(me.path(".flyball")).filter((name) => name.startsWith("flyball.db")).sort(), ["flyball.db", "flyball.db.lock", "flyball.db.retired-1"])
+    assert.match(
+      out,
+      new RegExp(
+        `^Recovered: ${signed} records of ${ORIGIN} were signed for.* flyball export --chain ${ORIGIN} exports it\\.\n`
+      )
+    )
+    assert.match(
+      out,
+      /What was spent in records that are lost counts nothing.* Whatever else was done in them is undone, so do it again: keys that were revoked open again.*what was erased is back\.\n/
+    )
+    assert.isTrue(
+      out.endsWith(`The chain goes on as ${second}. Give its verification key to whoever checks its packs:\n${vkey}`)
+    )
+    assert.deepEqual(
+      readdirSync(me.path(".flyball"))
+        .filter((name) => name.startsWith("flyball.db"))
+        .sort(),
+      ["flyball.db", "flyball.db.lock", "flyball.db.retired-1"]
+    )
 
     const server = await me.serve()
     await witness(server, 41, 70)
-    assert.strictEqual(((await (await asAgent(server, "GET", `/agents/${agentId}`)).json()) as { readonly name: string }).name, "refund-bot")
+    assert.strictEqual(
+      ((await (await asAgent(server, "GET", `/agents/${agentId}`)).json()) as { readonly name: string }).name,
+      "refund-bot"
+    )
     assert.strictEqual(await records(server), 31)
     const { err: writing } = await me.flyball(["recover", ...why])
-    assert.match(writing, /^flyball recover: another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first/)
+    assert.match(
+      writing,
+      /^flyball recover: another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first/
+    )
     await stop(server)
   })
 
   it("leaves both chains to be exported, each verified by its own key, and the new one says which it follows", async () => {
     const vkey = (await me.flyball(["vkey"])).out.trim()
     const { err } = await me.flyball(["export", "--kind", "full", "--chain", ORIGIN, "--out", "old.evp"])
-    assert.strictEqual(err, `Wrote ${copied} records to old.evp. Check it with: flyball-verify old.evp --vkey "$(flyball vkey --chain ${ORIGIN})"\n`)
+    assert.strictEqual(
+      err,
+      `Wrote ${copied} records to old.evp. Check it with: flyball-verify old.evp --vkey "$(flyball vkey ` +
+        `--chain ${ORIGIN})"\n`
+    )
     assert.deepEqual(await me.flyball(["vkey", "--chain", ORIGIN]), { status: 0, out: `${oldVkey}\n`, err: "" })
     assert.strictEqual((await me.flyball(["export", "--kind", "full", "--out", "new.evp"])).status, 0)
     const old = await me.verify("old.evp", "--vkey", oldVkey, "--require", "full", "--json")
     const now = await me.verify("new.evp", "--vkey", vkey, "--require", "full", "--json")
     assert.deepEqual([old.status, now.status], [0, 0], `${old.out}${now.out}`)
     assert.isNull((JSON.parse(old.out) as { readonly previous: unknown }).previous)
-    assert.deepEqual((JSON.parse(now.out) as { readonly previous: unknown }).previous, { origin: ORIGIN, signed_size: signed, stored_size: copied })
-    assert.match((await me.verify("new.evp", "--vkey", vkey)).out.replaceAll(/\s+/g, " "), new RegExp(`Follows ${ORIGIN}\\. This chain was begun after ${signed} records of that one were signed, when its store held ${copied}\\.`))
+    assert.deepEqual((JSON.parse(now.out) as { readonly previous: unknown }).previous, {
+      origin: ORIGIN,
+      signed_size: signed,
+      stored_size: copied
+    })
+    assert.match(
+      (await me.verify("new.evp", "--vkey", vkey)).out.replaceAll(/\s+/g, " "),
+      new RegExp(
+        `Follows ${ORIGIN}\\. This chain was begun after ${signed} records of that one were signed, when its ` +
+          `store held ${copied}\\.`
+      )
+    )
     assert.strictEqual((await me.verify("new.evp", "--vkey", oldVkey)).status, 2, "the old key is not the new chain's")
-    const unknown = await me.flyball(["export", "--kind", "full", "--chain", "flyball.example/none", "--out", "none.evp"])
-    assert.deepEqual([unknown.status, unknown.err], [1, `flyball export: --chain flyball.example/none: put aside here are ${ORIGIN}. Leave --chain out for the chain that goes on.\n`])
+    const unknown = await me.flyball([
+      "export",
+      "--kind",
+      "full",
+      "--chain",
+      "flyball.example/none",
+      "--out",
+      "none.evp"
+    ])
+    assert.deepEqual(
+      [unknown.status, unknown.err],
+      [
+        1,
+        `flyball export: --chain flyball.example/none: put aside here are ${ORIGIN}. Leave --chain out for the ` +
+          `chain that goes on.\n`
+      ]
+    )
   })
 
   it("hides nothing from an auditor who holds a later checkpoint of the old chain", async () => {
-    const { out, status } = await me.verify("old.evp", "--vkey", oldVkey, "--trusted-checkpoint", "late.checkpoint", "--json")
-    const report = JSON.parse(out) as { readonly verdicts: { readonly completeness: string }; readonly findings: ReadonlyArray<{ readonly code: string }> }
-    assert.deepEqual([status, report.verdicts.completeness, report.findings.map(({ code }) => code)], [2, "truncated", ["E_ROLLBACK"]])
+    const { out, status } = await me.verify(
+      "old.evp",
+      "--vkey",
+      oldVkey,
+      "--trusted-checkpoint",
+      "late.checkpoint",
+      "--json"
+    )
+    const report = JSON.parse(out) as {
+      readonly verdicts: { readonly completeness: string }
+      readonly findings: ReadonlyArray<{ readonly code: string }>
+    }
+    assert.deepEqual(
+      [status, report.verdicts.completeness, report.findings.map(({ code }) => code)],
+      [2, "truncated", ["E_ROLLBACK"]]
+    )
   })
 
   it("and a key out of the vault, from before: a start says what it is, and one command gives it its name", async () => {
     const vkey = (await me.flyball(["vkey"])).out
     mkdirSync(me.path("host"), { mode: 0o700 })
-    for (const name of ["flyball.db", "flyball.db.retired-1", "guard", "secrets.key", "dev-issuer.jwk"]) cpSync(me.path(".flyball", name), me.path("host", name), { recursive: true })
+    for (const name of ["flyball.db", "flyball.db.retired-1", "guard", "secrets.key", "dev-issuer.jwk"])
+      cpSync(me.path(".flyball", name), me.path("host", name), { recursive: true })
     cpSync(me.path("vault.key"), me.path("host", "signing.key"))
     const host = { FLYBALL_DATA_DIR: "host" }
     const refused = await me.flyball(["serve"], host)
     assert.deepEqual([refused.status, refused.out], [1, ""])
-    assert.match(refused.err, new RegExp(`^flyball serve: The signing key here is named ${ORIGIN}, as this chain was before a recovery; the store holds ${second}, .* Run flyball restore --rename-key: it gives the key the name ${second}\\.\n$`))
+    assert.match(
+      refused.err,
+      new RegExp(
+        `^flyball serve: The signing key here is named ${ORIGIN}, as this chain was before a recovery; the ` +
+          `store holds ${second}, .* Run flyball restore --rename-key: it gives the key the name ${second}\\.\n$`
+      )
+    )
     assert.strictEqual((await me.flyball(["recover", ...why], host)).err, refused.err.replace("serve", "recover"))
     const alone = await me.flyball(["restore", "--rename-key", "--guard"], host)
-    assert.deepEqual([alone.status, alone.err.slice(0, 54)], [2, "flyball restore: --rename-key is about the key in the "])
+    assert.deepEqual(
+      [alone.status, alone.err.slice(0, 54)],
+      [2, "flyball restore: --rename-key is about the key in the "]
+    )
     const { err, out, status } = await me.flyball(["restore", "--rename-key"], host)
-    assert.deepEqual([status, out, err], [0, "", `flyball: the signing key in ${me.path("host")} was named ${ORIGIN}, and is named ${second} now: ${vkey.trim()}. Put this signing.key into the vault in place of the other, and start the server.\n`])
+    assert.deepEqual(
+      [status, out, err],
+      [
+        0,
+        "",
+        `flyball: the signing key in ${me.path("host")} was named ${ORIGIN}, and is named ${second} now: ` +
+          `${vkey.trim()}. Put this signing.key into the vault in place of the other, and start the server.\n`
+      ]
+    )
     assert.strictEqual((await me.flyball(["vkey"], host)).out, vkey)
     await stop(await me.serve(host))
   })
@@ -143,7 +265,8 @@ describe("flyball recover", () => {
     const total = copied + 31
     assert.deepEqual(await me.flyball(["check"]), {
       status: 0,
-      out: "Chain: 31 records recomputed from the stored bytes; no difference; the last checkpoint covers 31 records.\n" +
+      out:
+        "Chain: 31 records recomputed from the stored bytes; no difference; the last checkpoint covers 31 records.\n" +
         `Put aside: ${ORIGIN}, ${copied} records recomputed; as the next chain says of them.\n` +
         `Replay: ${total} records folded, 3 documents compared; no difference.\n`,
       err: ""
@@ -152,7 +275,11 @@ describe("flyball recover", () => {
     rmSync(me.path(".flyball", "flyball.db.retired-1"))
     const { out, status } = await me.flyball(["check"])
     assert.strictEqual(status, 1)
-    assert.include(out, `Put aside: ${ORIGIN}, 0 records recomputed; 1 finding.\nFindings:\n  E_COUNT: expected the ${copied} records that were put aside, found no such chain beside the store\n`)
+    assert.include(
+      out,
+      `Put aside: ${ORIGIN}, 0 records recomputed; 1 finding.\nFindings:\n  E_COUNT: expected the ${copied} ` +
+        `records that were put aside, found no such chain beside the store\n`
+    )
     assert.match(out, /Replay: 31 records folded, 3 documents compared; \d+ differences/)
   })
 })

@@ -1,5 +1,12 @@
 /** `flyball recover`: puts a store that is behind its signing guard aside, and goes on under another name. */
-import { isOrigin, isRecoveryReason, MAX_REASON, recoverGovernor, recoveryNeeded, type RecoveryNeed } from "@flyball/core"
+import {
+  isOrigin,
+  isRecoveryReason,
+  MAX_REASON,
+  recoverGovernor,
+  recoveryNeeded,
+  type RecoveryNeed
+} from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { requireDataFolder } from "../host/data-folder.ts"
 import { asStartError, storageOf } from "../host/open-host.ts"
@@ -10,45 +17,96 @@ import { settingsOfProcess } from "./environment.ts"
 
 /** Says what was given up, and what the chain is called and checked with from here on. */
 export const run = command("recover", async (args) => {
-  const { values } = readArguments(args, { "accept-rollback": { type: "boolean" }, "guard-forgotten": { type: "boolean" }, reason: { type: "string" }, origin: { type: "string" } })
+  const { values } = readArguments(args, {
+    "accept-rollback": { type: "boolean" },
+    "guard-forgotten": { type: "boolean" },
+    reason: { type: "string" },
+    origin: { type: "string" }
+  })
   const { origin, reason } = values
-  if (origin !== undefined && (!isOrigin(origin) || origin.includes("://"))) throw new UsageError('--origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme, such as flyball.example/acme/prod')
-  if (reason !== undefined && !isRecoveryReason(reason)) throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters, one of them visible`)
+  if (origin !== undefined && (!isOrigin(origin) || origin.includes("://")))
+    throw new UsageError(
+      '--origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme, such as ' +
+        "flyball.example/acme/prod"
+    )
+  if (reason !== undefined && !isRecoveryReason(reason))
+    throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters, one of them visible`)
   const { settings } = settingsOfProcess()
-  if (settings.database.kind === "memory") throw new Error("with sqlite::memory: each start is a new chain, and there is nothing to recover")
+  if (settings.database.kind === "memory")
+    throw new Error("with sqlite::memory: each start is a new chain, and there is nothing to recover")
   requireDataFolder(settings)
   if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, true)
   // Without FLYBALL_ORIGIN, which names the old chain: the folder itself says what its keys are for.
-  const site = { storage: storageOf(settings, false), keys: dataFolder({ dir: settings.dataDir }), guardForgotten: values["guard-forgotten"] === true }
+  const site = {
+    storage: storageOf(settings, false),
+    keys: dataFolder({ dir: settings.dataDir }),
+    guardForgotten: values["guard-forgotten"] === true
+  }
   const inWords = (cause: unknown): never => {
     throw asStartError(settings, cause)
   }
   const need = await recoveryNeeded(site).catch(inWords)
-  if (values["accept-rollback"] !== true || reason === undefined) throw new UsageError(`${given(need)}. ${need.covered < need.stored ? `${uncovered(need)} ` : ""}${missing(values["accept-rollback"] === true, reason)}`)
-  const { origin: now, previous, vkey } = await recoverGovernor({ ...site, reason, ...(origin === undefined ? {} : { origin }) }).catch(inWords)
-  console.log(`Recovered: ${given({ ...need, signed: previous.signed, stored: previous.stored })}. The old chain is put aside, read-only; flyball export --chain ${previous.origin} exports it.`)
+  if (values["accept-rollback"] !== true || reason === undefined)
+    throw new UsageError(
+      `${given(need)}. ` +
+        `${need.covered < need.stored ? `${uncovered(need)} ` : ""}${missing(values["accept-rollback"] === true, reason)}`
+    )
+  const {
+    origin: now,
+    previous,
+    vkey
+  } = await recoverGovernor({ ...site, reason, ...(origin === undefined ? {} : { origin }) }).catch(inWords)
+  console.log(
+    `Recovered: ${given({ ...need, signed: previous.signed, stored: previous.stored })}. The old chain is put ` +
+      `aside, read-only; flyball export --chain ${previous.origin} exports it.`
+  )
   if (previous.covered < previous.stored) console.log(uncovered(previous))
-  console.log("Meters go on from what the old chain's records hold, which stay beside the store: leave them there. What was spent in records that are lost counts nothing; withdraw an envelope, or suspend an agent, where that matters. Whatever else was done in them is undone, so do it again: keys that were revoked open again, agents and envelopes stand as before, and what was erased is back.")
-  console.log("Nothing that webhooks were still owed is sent, and their sequences go on behind the next multiple of 1,000,000,000,000.")
+  console.log(
+    "Meters go on from what the old chain's records hold, which stay beside the store: leave them there. What " +
+      "was spent in records that are lost counts nothing; withdraw an envelope, or suspend an agent, where that " +
+      "matters. Whatever else was done in them is undone, so do it again: keys that were revoked open again, " +
+      "agents and envelopes stand as before, and what was erased is back."
+  )
+  console.log(
+    "Nothing that webhooks were still owed is sent, and their sequences go on behind the next multiple of " +
+      "1,000,000,000,000."
+  )
   console.log(`The chain goes on as ${now}. Give its verification key to whoever checks its packs:\n${vkey}`)
-  if (settings.origin !== null && settings.origin !== now) console.error(`flyball: FLYBALL_ORIGIN is ${settings.origin}. Set it to ${now}, or leave it out, before the server starts.`)
+  if (settings.origin !== null && settings.origin !== now)
+    console.error(
+      `flyball: FLYBALL_ORIGIN is ${settings.origin}. Set it to ${now}, or leave it out, before the server starts.`
+    )
   return exitStatus.ok
 })
 
 /** What a recovery gives up, as a clause. */
 const given = ({ begun, guarded, origin, signed, stored }: RecoveryNeed): string => {
   const held = `the store holds ${stored}`
-  if (guarded !== null) return `the guard knows of ${counted(guarded, "signed record")} of ${origin} and may have forgotten later ones, and ${held}`
+  if (guarded !== null)
+    return (
+      `the guard knows of ${counted(guarded, "signed record")} of ${origin} and may have forgotten later ` +
+      `ones, and ${held}`
+    )
   if (signed === null) return `how many records of ${origin} were signed for is lost with the guard, and ${held}`
-  const lost = stored < signed ? `so ${counted(signed - stored, "record")} that others may hold evidence of ${signed - stored === 1 ? "is" : "are"} lost` : "but others than those that were signed for"
-  return `${counted(signed, "record")} of ${origin} were signed for, and ${held}, ${lost}${begun === null ? "" : ` (a recovery to ${begun} was stopped halfway)`}`
+  const lost =
+    stored < signed
+      ? `so ${counted(signed - stored, "record")} that others may hold evidence of ` +
+        `${signed - stored === 1 ? "is" : "are"} lost`
+      : "but others than those that were signed for"
+  return (
+    `${counted(signed, "record")} of ${origin} were signed for, and ${held}, ` +
+    `${lost}${begun === null ? "" : ` (a recovery to ${begun} was stopped halfway)`}`
+  )
 }
 
 /** What packs of the chain that is put aside will lack. */
 const uncovered = ({ covered, stored }: { readonly covered: number; readonly stored: number }): string =>
-  `Of those ${stored} the last ${stored - covered} are under no checkpoint: they are kept beside the store, flyball check reads them and meters count them, but no pack of the old chain can show them.`
+  `Of those ${stored} the last ${stored - covered} are under no checkpoint: they are kept beside the store, ` +
+  "flyball check reads them and meters count them, but no pack of the old chain can show them."
 
 const missing = (accepted: boolean, reason: string | undefined): string => {
-  const flags = [...(accepted ? [] : ["--accept-rollback"]), ...(reason === undefined ? ["--reason TEXT"] : [])].join(" and ")
+  const flags = [...(accepted ? [] : ["--accept-rollback"]), ...(reason === undefined ? ["--reason TEXT"] : [])].join(
+    " and "
+  )
   return `If no newer copy of the store is left, give ${flags} to go on without them under another name`
 }

@@ -27,10 +27,26 @@ afterAll(async () => {
 })
 
 /** Runs `flyball` where no file may become larger than this. */
-const limited = (bytes: number, dataDir: string, ...args: ReadonlyArray<string>): Promise<{ readonly status: number | null; readonly err: string }> => {
-  const child = spawn("sh", ["-c", `trap '' XFSZ; ulimit -f ${Math.floor(bytes / BLOCK_BYTES)}; exec "$0" "$@"`, process.execPath, mainFile, ...args], {
-    cwd: me.folder, env: { ...process.env, FLYBALL_DATA_DIR: dataDir }, stdio: ["ignore", "ignore", "pipe"]
-  })
+const limited = (
+  bytes: number,
+  dataDir: string,
+  ...args: ReadonlyArray<string>
+): Promise<{ readonly status: number | null; readonly err: string }> => {
+  const child = spawn(
+    "sh",
+    [
+      "-c",
+      `trap '' XFSZ; ulimit -f ${Math.floor(bytes / BLOCK_BYTES)}; exec "$0" "$@"`,
+      process.execPath,
+      mainFile,
+      ...args
+    ],
+    {
+      cwd: me.folder,
+      env: { ...process.env, FLYBALL_DATA_DIR: dataDir },
+      stdio: ["ignore", "ignore", "pipe"]
+    }
+  )
   let err = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text))
   return new Promise((resolve) => child.on("close", (status) => resolve({ status, err })))
@@ -38,11 +54,21 @@ const limited = (bytes: number, dataDir: string, ...args: ReadonlyArray<string>)
 
 describe("a restore that fails halfway", { timeout: 120_000 }, () => {
   it("for want of space takes back what it wrote, guard and all, and is given again", async () => {
-    const sizes = { retired: statSync(me.path("bk/store.db.retired-1")).size, store: statSync(me.path("bk/store.db")).size }
-    assert.isBelow(sizes.retired, sizes.store - 4096, "the premise: the retired store is written, and the other one is not")
+    const sizes = {
+      retired: statSync(me.path("bk/store.db.retired-1")).size,
+      store: statSync(me.path("bk/store.db")).size
+    }
+    assert.isBelow(
+      sizes.retired,
+      sizes.store - 4096,
+      "the premise: the retired store is written, and the other one is not"
+    )
     const { err, status } = await limited(sizes.store - 4096, "full", "restore", "--from", "bk", "--guard")
     assert.strictEqual(status, 1)
-    assert.match(err, /^flyball restore: The store is unavailable: \S+flyball\.db cannot be written \(EFBIG\); [^\n]+ Nothing was written\.\n$/)
+    assert.match(
+      err,
+      /^flyball restore: The store is unavailable: \S+flyball\.db cannot be written \(EFBIG\); [^\n]+ Nothing was written\.\n$/
+    )
     assert.deepEqual(readdirSync(me.path("full"), { recursive: true }), ["guard"], "an empty folder is all")
     const again = await me.flyball(["restore", "--from", "bk", "--guard"], { FLYBALL_DATA_DIR: "full" })
     assert.strictEqual(again.status, 0, again.err)

@@ -31,13 +31,16 @@ beforeAll(async () => {
 }, 240_000)
 afterAll(() => me.leave())
 
-const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(me.path(folder, "manifest.json"), "utf8")) as Manifest
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(me.path(folder, "manifest.json"), "utf8")) as Manifest
 
 const bringKey = (dir: string): void => cpSync(me.path("lost", "signing.key"), me.path(dir, "signing.key"))
 
 /** The commands that a text names, as words for {@link Operator.flyball}; TEXT is a person's. */
 const commandsIn = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
-  [...text.matchAll(/flyball ((?:restore|recover)(?: --?[a-z-]+| TEXT)+)/g)].map(([, words]) => words!.split(" ").map((word) => word === "TEXT" ? "the host burnt down" : word))
+  [...text.matchAll(/flyball ((?:restore|recover)(?: --?[a-z-]+| TEXT)+)/g)].map(([, words]) =>
+    words!.split(" ").map((word) => (word === "TEXT" ? "the host burnt down" : word))
+  )
 
 const adviceOf = (text: string, command: string): ReadonlyArray<string> => {
   const found = commandsIn(text).find(([first]) => first === command)
@@ -78,7 +81,11 @@ describe("a restore with the backup's guard, when more was signed since", patien
     assert.strictEqual((await me.flyball(["check"], here)).status, 0, "and reading works")
     const need = await me.flyball(["recover"], here)
     assert.strictEqual(need.status, 2)
-    assert.include(need.err, `the guard knows of ${guard!.size} signed records of ${ORIGIN} and may have forgotten later ones, and the store holds ${manifestOf("bk").tree.size}`)
+    assert.include(
+      need.err,
+      `the guard knows of ${guard!.size} signed records of ${ORIGIN} and may have forgotten later ones, and ` +
+        `the store holds ${manifestOf("bk").tree.size}`
+    )
     const recovered = await me.flyball(adviceOf(err, "recover"), here)
     assert.strictEqual(recovered.status, 0, recovered.err)
     assert.isFalse(existsSync(me.path("a/guard/from-backup")))
@@ -104,7 +111,10 @@ describe("a restore with the backup's guard, when more was signed since", patien
     bringKey("c")
     rmSync(me.path("c/guard/from-backup"))
     const { err, status } = await me.flyball(["recover", "--accept-rollback", "--reason", "x"], by)
-    assert.deepEqual([status, adviceOf(err, "recover")], [1, ["recover", "--accept-rollback", "--guard-forgotten", "--reason", "the host burnt down"]])
+    assert.deepEqual(
+      [status, adviceOf(err, "recover")],
+      [1, ["recover", "--accept-rollback", "--guard-forgotten", "--reason", "the host burnt down"]]
+    )
     const recovered = await me.flyball(adviceOf(err, "recover"), by)
     assert.strictEqual(recovered.status, 0, recovered.err)
     await register(by, "late")
@@ -116,7 +126,10 @@ describe("a restore with the backup's guard, when more was signed since", patien
     await me.flyball(["restore", "--from", "bk", "--guard"], by)
     bringKey("d")
     for (const name of readdirSync(me.path("lost/guard"))) cpSync(me.path("lost/guard", name), me.path("d/guard", name))
-    assert.match((await me.flyball(["serve"], by)).err, /A checkpoint of \d+ records was signed for \S+, but the store holds \d+/)
+    assert.match(
+      (await me.flyball(["serve"], by)).err,
+      /A checkpoint of \d+ records was signed for \S+, but the store holds \d+/
+    )
   })
 })
 
@@ -136,12 +149,18 @@ describe("a restore of the newest state", patience, () => {
     bringKey("f")
     const accepted = await me.flyball(adviceOf(said, "restore"), later)
     assert.strictEqual(accepted.status, 0, accepted.err)
-    assert.match(accepted.err, /^The guard in \S+f counts as the newest: \d+ records of \S+ are the last that were signed for\. The server can be started\.\n$/)
+    assert.match(
+      accepted.err,
+      /^The guard in \S+f counts as the newest: \d+ records of \S+ are the last that were signed for\. The server can be started\.\n$/
+    )
     await register(later, "next")
     const again = await me.flyball(["restore", "--nothing-signed-since"], later)
     assert.strictEqual(again.status, 1)
     assert.match(again.err, /is none of a backup's, or has signed since: there is nothing to say about it/)
-    assert.strictEqual((await me.flyball(["restore", "--from", "last", "--nothing-signed-since"], { FLYBALL_DATA_DIR: "x" })).status, 2)
+    assert.strictEqual(
+      (await me.flyball(["restore", "--from", "last", "--nothing-signed-since"], { FLYBALL_DATA_DIR: "x" })).status,
+      2
+    )
   })
 })
 
@@ -149,10 +168,16 @@ describe("a backup whose list tells of another guard", patience, () => {
   it("is refused before anything is written: the file is what was signed", async () => {
     cpSync(me.path("bk"), me.path("lying"), { recursive: true })
     const { guard, ...rest } = manifestOf("bk")
-    writeFileSync(me.path("lying/manifest.json"), JSON.stringify({ ...rest, guard: { ...guard, size: guard!.size - 1 } }))
+    writeFileSync(
+      me.path("lying/manifest.json"),
+      JSON.stringify({ ...rest, guard: { ...guard, size: guard!.size - 1 } })
+    )
     const { err, status } = await me.flyball(["restore", "--from", "lying", "--guard"], { FLYBALL_DATA_DIR: "g" })
     assert.strictEqual(status, 1)
-    assert.match(err, /^flyball restore: manifest\.json in lying tells of \d+ signed records of \S+ with root [0-9a-f]{64}, and the folder guard beside it of \d+ signed records of [^\n]+ Use another copy of this backup\.\n$/)
+    assert.match(
+      err,
+      /^flyball restore: manifest\.json in lying tells of \d+ signed records of \S+ with root [0-9a-f]{64}, and the folder guard beside it of \d+ signed records of [^\n]+ Use another copy of this backup\.\n$/
+    )
     assert.isFalse(existsSync(me.path("g")))
   })
 })
@@ -162,11 +187,26 @@ describe("a restored store without its signing key", patience, () => {
     const here: Variables = { FLYBALL_DATA_DIR: "h" }
     const { err, status } = await me.flyball(["restore", "--from", "bk", "--guard"], here)
     assert.strictEqual(status, 0)
-    assert.include(err, "Without it flyball check and flyball vkey work; packs are not made, and the chain is not carried on.")
+    assert.include(
+      err,
+      "Without it flyball check and flyball vkey work; packs are not made, and the chain is not carried on."
+    )
     const before = readdirSync(me.path("h")).sort()
     const check = await me.flyball(["check"], here)
-    assert.deepEqual([check.status, check.err], [0, `flyball: there is no signing.key in ${me.path("h")}; what is read is held against the keys that the records name.\n`], check.out)
-    assert.deepEqual(await me.flyball(["vkey"], here), { status: 0, out: `${vkey}\n`, err: `flyball: there is no signing.key in ${me.path("h")}; this is the key that the store's records name last.\n` })
+    assert.deepEqual(
+      [check.status, check.err],
+      [
+        0,
+        `flyball: there is no signing.key in ${me.path("h")}; what is read is held against the keys that the ` +
+          `records name.\n`
+      ],
+      check.out
+    )
+    assert.deepEqual(await me.flyball(["vkey"], here), {
+      status: 0,
+      out: `${vkey}\n`,
+      err: `flyball: there is no signing.key in ${me.path("h")}; this is the key that the store's records name last.\n`
+    })
     const pack = await me.flyball(["export", "--kind", "full", "--out", "h.evp"], here)
     assert.deepEqual([pack.status, existsSync(me.path("h.evp"))], [1, false])
     assert.include(pack.err, "there is no signing key in")
@@ -178,16 +218,30 @@ describe("a restored store without its signing key", patience, () => {
     await me.flyball(["restore", "--from", "bk"], here)
     const check = await me.flyball(["check"], here)
     assert.strictEqual(check.status, 0, check.err)
-    assert.include(check.err, "There is no guard either: whether more was signed for than the store holds is not known.")
+    assert.include(
+      check.err,
+      "There is no guard either: whether more was signed for than the store holds is not known."
+    )
   })
 
   it("is not begun anew by a server in the wrong folder: that one refuses before it writes anything", async () => {
     mkdirSync(me.path("j"))
     cpSync(me.path("bk/store.db"), me.path("j/flyball.db"))
-    for (const [command, dir] of [["serve", "j"], ["serve", "elsewhere"], ["rotate-key", "j"]] as const) {
-      const { err, status } = await me.flyball([command], { FLYBALL_DATA_DIR: dir, FLYBALL_DATABASE_URL: "sqlite:j/flyball.db" })
+    for (const [command, dir] of [
+      ["serve", "j"],
+      ["serve", "elsewhere"],
+      ["rotate-key", "j"]
+    ] as const) {
+      const { err, status } = await me.flyball([command], {
+        FLYBALL_DATA_DIR: dir,
+        FLYBALL_DATABASE_URL: "sqlite:j/flyball.db"
+      })
       assert.strictEqual(status, 1)
-      assert.match(err, /^flyball (serve|rotate-key): [^\n]*there is no signing key in [^\n]+\n$/, "and no word of a key that was made")
+      assert.match(
+        err,
+        /^flyball (serve|rotate-key): [^\n]*there is no signing key in [^\n]+\n$/,
+        "and no word of a key that was made"
+      )
     }
     assert.deepEqual([readdirSync(me.path("j")), existsSync(me.path("elsewhere"))], [["flyball.db"], false])
   })

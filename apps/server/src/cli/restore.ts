@@ -16,19 +16,35 @@ import { renameFolderKey } from "./restore/rename-key.ts"
 import { stillToDo } from "./restore/still-to-do.ts"
 import { writeStores } from "./restore/write-stores.ts"
 
-/** Writes the store (and the guard when it is asked to), and says what is still to be done. Without --from: what a person says of guard or key in the data folder. */
+/**
+ * Writes the store (and the guard when it is asked to), and says what is still to be done. Without --from: what a
+ * person says of guard or key in the data folder.
+ */
 export const run = command("restore", async (args) => {
-  const { values: { from, guard = false, "nothing-signed-since": nothingSigned = false, "rename-key": rename = false } } = readArguments(args, {
-    from: { type: "string" }, guard: { type: "boolean" }, "nothing-signed-since": { type: "boolean" }, "rename-key": { type: "boolean" }
+  const {
+    values: { from, guard = false, "nothing-signed-since": nothingSigned = false, "rename-key": rename = false }
+  } = readArguments(args, {
+    from: { type: "string" },
+    guard: { type: "boolean" },
+    "nothing-signed-since": { type: "boolean" },
+    "rename-key": { type: "boolean" }
   })
-  if (rename && (from !== undefined || guard || nothingSigned)) throw new UsageError("--rename-key is about the key in the data folder: it is given alone, once the store is there")
+  if (rename && (from !== undefined || guard || nothingSigned))
+    throw new UsageError("--rename-key is about the key in the data folder: it is given alone, once the store is there")
   if (rename) return renameFolderKey(settingsOfProcess().settings)
   if (from === undefined && nothingSigned && !guard) return acceptGuard(settingsOfProcess().settings)
   if (from === undefined) throw new UsageError("--from DIR is missing")
-  if (nothingSigned && !guard) throw new UsageError("--nothing-signed-since speaks of a backup's guard: give --guard with it, or neither --guard nor --from")
+  if (nothingSigned && !guard)
+    throw new UsageError(
+      "--nothing-signed-since speaks of a backup's guard: give --guard with it, or neither --guard nor --from"
+    )
   if (!existsSync(from)) throw new UsageError(`--from ${from} is not there`)
   const { settings } = settingsOfProcess()
-  const store = storeLocation(settings, "with sqlite::memory: nothing would be left when this command ends. Set FLYBALL_DATABASE_URL to a file or to Postgres")
+  const store = storeLocation(
+    settings,
+    "with sqlite::memory: nothing would be left when this command ends. Set FLYBALL_DATABASE_URL to a file or " +
+      "to Postgres"
+  )
   const manifest = readManifest(from)
   requireSameChain(settings, manifest)
   await checkFiles(from, manifest)
@@ -45,8 +61,16 @@ export const run = command("restore", async (args) => {
     throw cause
   }
   if (nothingSigned) await acceptGuardState(settings.dataDir)
-  console.error(`Restored ${counted(manifest.tree.size, "record")} of ${manifest.origin}, as they were at ${manifest.made_at}, into ${storeName(store)}.`)
-  const now = { folder: resolve(settings.dataDir), hasKey: existsSync(join(settings.dataDir, SIGNING_KEY)), guard: await readGuardState(settings.dataDir), inDoubt: await guardInDoubt(settings.dataDir) }
+  console.error(
+    `Restored ${counted(manifest.tree.size, "record")} of ${manifest.origin}, as they were at ` +
+      `${manifest.made_at}, into ${storeName(store)}.`
+  )
+  const now = {
+    folder: resolve(settings.dataDir),
+    hasKey: existsSync(join(settings.dataDir, SIGNING_KEY)),
+    guard: await readGuardState(settings.dataDir),
+    inDoubt: await guardInDoubt(settings.dataDir)
+  }
   for (const line of stillToDo(now, manifest, join(from, "guard"))) console.error(line)
   return exitStatus.ok
 })
@@ -54,17 +78,28 @@ export const run = command("restore", async (args) => {
 /** A person says that nothing was signed after the backup whose guard is in the data folder. */
 const acceptGuard = async ({ dataDir }: Settings): Promise<number> => {
   const accepted = await acceptGuardState(dataDir)
-  if (accepted === null) throw new Error(`the guard in ${resolve(dataDir)} is none of a backup's, or has signed since: there is nothing to say about it`)
-  console.error(`The guard in ${resolve(dataDir)} counts as the newest: ${counted(accepted.size, "record")} of ${accepted.origin} are the last that were signed for. The server can be started.`)
+  if (accepted === null)
+    throw new Error(
+      `the guard in ${resolve(dataDir)} is none of a backup's, or has signed since: there is nothing to say about it`
+    )
+  console.error(
+    `The guard in ${resolve(dataDir)} counts as the newest: ${counted(accepted.size, "record")} of ` +
+      `${accepted.origin} are the last that were signed for. The server can be started.`
+  )
   return exitStatus.ok
 }
 
 const requireSameChain = ({ dataDir, origin }: Settings, manifest: Manifest): void => {
-  const line = (name: string): string | null => existsSync(join(dataDir, name)) ? readFileSync(join(dataDir, name), "utf8").trim() : null
+  const line = (name: string): string | null =>
+    existsSync(join(dataDir, name)) ? readFileSync(join(dataDir, name), "utf8").trim() : null
   const found = origin ?? line("origin")
   // The same key under another name is one from before a recovery, which has its own command.
   if (found !== null && found !== manifest.origin && !(origin === null && isSameKey(line("vkey"), manifest.vkey))) {
-    throw new Error(`the backup holds the chain of ${manifest.origin}, and ${origin === null ? `the data folder ${resolve(dataDir)} belongs to` : "FLYBALL_ORIGIN names"} ${found}. Use the data folder and the settings of ${manifest.origin}`)
+    throw new Error(
+      `the backup holds the chain of ${manifest.origin}, and ` +
+        `${origin === null ? `the data folder ${resolve(dataDir)} belongs to` : "FLYBALL_ORIGIN names"} ` +
+        `${found}. Use the data folder and the settings of ${manifest.origin}`
+    )
   }
 }
 
@@ -74,30 +109,50 @@ const isSameKey = (one: string | null, other: string): boolean => {
   return a.ok && b.ok && equalBytes(a.vkey.publicKey, b.vkey.publicKey)
 }
 
-/** The guard in the backup's folder, whose files were compared with their digests. Fails with a sentence where the list says something else of it. */
+/**
+ * The guard in the backup's folder, whose files were compared with their digests. Fails with a sentence where the list
+ * says something else of it.
+ */
 const guardOf = async (from: string, { guard, origin }: Manifest): Promise<SignedState | null> => {
   const found = await readGuardState(from)
-  const reported = guard === null ? null : { origin, size: guard.size, rootHex: guard.root_hash.slice("sha256:".length) }
+  const reported =
+    guard === null ? null : { origin, size: guard.size, rootHex: guard.root_hash.slice("sha256:".length) }
   if (sameState(found, reported)) return found
-  const said = (state: SignedState | null): string => state === null ? "no guard" : `${counted(state.size, "signed record")} of ${state.origin} with root ${state.rootHex}`
-  throw new Error(`manifest.json in ${from} tells of ${said(reported)}, and the folder guard beside it of ${said(found)}. Use another copy of this backup`)
+  const said = (state: SignedState | null): string =>
+    state === null
+      ? "no guard"
+      : `${counted(state.size, "signed record")} of ${state.origin} with root ${state.rootHex}`
+  throw new Error(
+    `manifest.json in ${from} tells of ${said(reported)}, and the folder guard beside it of ${said(found)}. ` +
+      "Use another copy of this backup"
+  )
 }
 
 const requireInstallable = (state: SignedState | null, held: SignedState | null, { dataDir }: Settings): void => {
-  if (state === null) throw new Error("the backup holds no guard: nothing had been signed when it was made. Restore it without --guard")
+  if (state === null)
+    throw new Error("the backup holds no guard: nothing had been signed when it was made. Restore it without --guard")
   if (held !== null && !sameState(held, state)) {
-    throw new Error(`the data folder ${resolve(dataDir)} has a guard, which knows what was signed last; it is never replaced by an older one. Restore without --guard`)
+    throw new Error(
+      `the data folder ${resolve(dataDir)} has a guard, which knows what was signed last; it is never replaced ` +
+        "by an older one. Restore without --guard"
+    )
   }
 }
 
 /** Refuses what is there, and makes the folder above it. */
 const makeStoreFolder = (file: string): void => {
   // An empty file holds nothing, so it is not in the way. A log beside one is, and the store says so.
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) throw new Error(`there is a store at ${resolve(file)} already. Move it away first, or name another file with FLYBALL_DATABASE_URL`)
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
+    throw new Error(
+      `there is a store at ${resolve(file)} already. Move it away first, or name another file with FLYBALL_DATABASE_URL`
+    )
   prepareStoreFile(file, false)
 }
 
 const installGuard = async (settings: Settings, state: SignedState): Promise<void> => {
   makeDataFolder(settings)
-  if (!(await installGuardState(settings.dataDir, state))) throw new Error(`the data folder ${resolve(settings.dataDir)} has a guard now; another process made it. Restore without --guard`)
+  if (!(await installGuardState(settings.dataDir, state)))
+    throw new Error(
+      `the data folder ${resolve(settings.dataDir)} has a guard now; another process made it. Restore without --guard`
+    )
 }

@@ -19,7 +19,10 @@ interface Reported {
 
 /** What the command prints, taken apart. */
 const reported = (out: string): Reported => {
-  const found = /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\nThe checkpoint of \d+ records carries both signatures:\n\n(.*?\n\n(?:— .*\n)+)\nTell everybody/s.exec(out)
+  const found =
+    /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\nThe checkpoint of \d+ records carries both signatures:\n\n(.*?\n\n(?:— .*\n)+)\nTell everybody/s.exec(
+      out
+    )
   if (found === null) throw new Error(`The command printed something else: ${out}`)
   return { seq: Number(found[1]), oldKey: found[2]!, newKey: found[3]!, note: found[4]! }
 }
@@ -29,10 +32,17 @@ const isSignedBy = (note: string, vkey: string): boolean => {
   const gap = note.indexOf("\n\n")
   const raw = Buffer.from(vkey.split("+").slice(2).join("+"), "base64").subarray(1)
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: raw.toString("base64url") }, format: "jwk" })
-  return note.slice(gap + 2).trimEnd().split("\n").some((line) => {
-    const payload = Buffer.from(line.split(" ")[2]!, "base64")
-    return payload.subarray(0, 4).toString("hex") === vkey.split("+")[1] && verify(null, Buffer.from(note.slice(0, gap + 1)), key, payload.subarray(4))
-  })
+  return note
+    .slice(gap + 2)
+    .trimEnd()
+    .split("\n")
+    .some((line) => {
+      const payload = Buffer.from(line.split(" ")[2]!, "base64")
+      return (
+        payload.subarray(0, 4).toString("hex") === vkey.split("+")[1] &&
+        verify(null, Buffer.from(note.slice(0, gap + 1)), key, payload.subarray(4))
+      )
+    })
 }
 
 describe("flyball rotate-key", () => {
@@ -43,19 +53,36 @@ describe("flyball rotate-key", () => {
     assert.deepEqual([ended.status, ended.err], [0, ""])
     const { newKey, note, oldKey, seq } = reported(ended.out)
     assert.deepEqual([oldKey, seq, (await me.flyball(["vkey"])).out.trim()], [before, 300, newKey])
-    assert.deepEqual([isSignedBy(note, oldKey), isSignedBy(note, newKey), isSignedBy(note.replace("\n301\n", "\n302\n"), oldKey)], [true, true, false])
-    assert.deepEqual(readdirSync(me.path(".flyball")).filter((name) => name.startsWith("signing.key")), ["signing.key"])
-    assert.match((await me.flyball(["check"])).out, /^Chain: 301 records recomputed from the stored bytes; no difference; the last checkpoint covers 301 records\.\n/)
+    assert.deepEqual(
+      [isSignedBy(note, oldKey), isSignedBy(note, newKey), isSignedBy(note.replace("\n301\n", "\n302\n"), oldKey)],
+      [true, true, false]
+    )
+    assert.deepEqual(
+      readdirSync(me.path(".flyball")).filter((name) => name.startsWith("signing.key")),
+      ["signing.key"]
+    )
+    assert.match(
+      (await me.flyball(["check"])).out,
+      /^Chain: 301 records recomputed from the stored bytes; no difference; the last checkpoint covers 301 records\.\n/
+    )
 
-    const exported = async (name: string) => assert.deepInclude(await me.flyball(["export", "--kind", "full", "--out", name]), { status: 0, out: "" })
-    const exits = async (name: string) => [(await me.verify(name, "--vkey", newKey)).status, (await me.verify(name, "--vkey", oldKey)).status, (await me.verify(name, "--vkey", oldKey, "--vkey", newKey)).status]
+    const exported = async (name: string) =>
+      assert.deepInclude(await me.flyball(["export", "--kind", "full", "--out", name]), { status: 0, out: "" })
+    const exits = async (name: string) => [
+      (await me.verify(name, "--vkey", newKey)).status,
+      (await me.verify(name, "--vkey", oldKey)).status,
+      (await me.verify(name, "--vkey", oldKey, "--vkey", newKey)).status
+    ]
     await exported("at.evp")
     assert.deepEqual(await exits("at.evp"), [0, 2, 0])
     const server = await me.serve()
     assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "later", org_unit: "claims" })).status, 201)
     const busy = await me.flyball(["rotate-key"])
     assert.deepEqual([busy.status, busy.out], [1, ""])
-    assert.match(busy.err, /^flyball rotate-key: another process writes \S+, probably a running flyball serve\. Stop it first[^\n]+\.\n$/)
+    assert.match(
+      busy.err,
+      /^flyball rotate-key: another process writes \S+, probably a running flyball serve\. Stop it first[^\n]+\.\n$/
+    )
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)
     await exported("later.evp")
     assert.deepEqual(await exits("later.evp"), [0, 2, 0])
@@ -73,7 +100,10 @@ describe("flyball rotate-key", () => {
     rmSync(me.path(".flyball", "vkey"))
     const { err, status } = await me.flyball(["serve"])
     assert.strictEqual(status, 1)
-    assert.match(err, /^flyball serve: Record 1 of \S+ rotates the signing key to \S+, but the signing key here is the older \S+\. [^\n]+\n$/)
+    assert.match(
+      err,
+      /^flyball serve: Record 1 of \S+ rotates the signing key to \S+, but the signing key here is the older \S+\. [^\n]+\n$/
+    )
     assert.include(err, vkey.trim())
   })
 })
@@ -84,7 +114,8 @@ describe("on Postgres", () => {
   it("a running server takes the new key up by itself, and two commands at once make no fork", async () => {
     const inDatabase = { FLYBALL_DATABASE_URL: database.url }
     const server = await me.serve(inDatabase)
-    const witness = async (name: string) => assert.strictEqual((await server.call("POST", "/api/v1/agents", { name, org_unit: "claims" })).status, 201)
+    const witness = async (name: string) =>
+      assert.strictEqual((await server.call("POST", "/api/v1/agents", { name, org_unit: "claims" })).status, 201)
     await witness("one")
     const first = await me.flyball(["rotate-key"], inDatabase)
     assert.deepEqual([first.status, first.err], [0, ""])
@@ -93,16 +124,24 @@ describe("on Postgres", () => {
     await witness("two")
     // Asking for a pack makes the server sign.
     assert.strictEqual((await server.call("POST", "/api/v1/evidence/packs", { kind: "full" })).status, 201)
-    const { checkpoint } = (await (await server.call("GET", "/api/v1/chain/head")).json()) as { readonly checkpoint: string }
+    const { checkpoint } = (await (await server.call("GET", "/api/v1/chain/head")).json()) as {
+      readonly checkpoint: string
+    }
     assert.deepEqual([isSignedBy(checkpoint, oldKey), isSignedBy(checkpoint, newKey)], [false, true])
 
     const both = await Promise.all([me.flyball(["rotate-key"], inDatabase), me.flyball(["rotate-key"], inDatabase)])
-    assert.include(both.map(({ status }) => status), 0)
+    assert.include(
+      both.map(({ status }) => status),
+      0
+    )
     await witness("three")
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)
     const check = await me.flyball(["check"], inDatabase)
     assert.deepEqual([check.status, check.err], [0, ""], check.out)
     assert.strictEqual((await me.flyball(["export", "--kind", "full", "--out", "a.evp"], inDatabase)).status, 0)
-    assert.strictEqual((await me.verify("a.evp", "--vkey", (await me.flyball(["vkey"], inDatabase)).out.trim(), "--quiet")).status, 0)
+    assert.strictEqual(
+      (await me.verify("a.evp", "--vkey", (await me.flyball(["vkey"], inDatabase)).out.trim(), "--quiet")).status,
+      0
+    )
   })
 })

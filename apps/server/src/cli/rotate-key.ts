@@ -8,7 +8,10 @@ import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 import { withHost } from "./with-host.ts"
 
-/** Prints both keys, the checkpoint that both signed, and what to tell auditors. A rotation that was cut short is finished, and none begun. */
+/**
+ * Prints both keys, the checkpoint that both signed, and what to tell auditors. A rotation that was cut short is
+ * finished, and none begun.
+ */
 export const run = command("rotate-key", async (args) => {
   readArguments(args, {})
   const { settings } = settingsOfProcess()
@@ -18,16 +21,26 @@ export const run = command("rotate-key", async (args) => {
   const waited = aKeyWaits(settings.dataDir)
   return withHost({ readOnly: false }, async (runtime) => {
     // Opening does the last step of a rotation that was cut short: the key that waited is then the current one.
-    const finished = waited && !aKeyWaits(settings.dataDir) ? await runtime.runPromise(KeyRotation.use(({ last }) => last)) : null
+    const finished =
+      waited && !aKeyWaits(settings.dataDir) ? await runtime.runPromise(KeyRotation.use(({ last }) => last)) : null
     console.log(reported(finished ?? (await runtime.runPromise(KeyRotation.use(({ rotate }) => rotate)))))
-    if (finished !== null) console.error("flyball: this rotation had been begun earlier and cut short. It is finished now; no other was begun.")
+    if (finished !== null)
+      console.error(
+        "flyball: this rotation had been begun earlier and cut short. It is finished now; no other was begun."
+      )
     return exitStatus.ok
   })
 })
 
-const aKeyWaits = (dir: string): boolean => existsSync(dir) && readdirSync(dir).some((name) => name.startsWith(`${SIGNING_KEY}.next-`))
+const aKeyWaits = (dir: string): boolean =>
+  existsSync(dir) && readdirSync(dir).some((name) => name.startsWith(`${SIGNING_KEY}.next-`))
 
-const reported = ({ checkpoint, fromVkey, seq, toVkey }: Rotated): string => `The signing key was rotated in record ${seq}.
+const reported = ({
+  checkpoint,
+  fromVkey,
+  seq,
+  toVkey
+}: Rotated): string => `The signing key was rotated in record ${seq}.
 
 old key: ${fromVkey}
 new key: ${toVkey}

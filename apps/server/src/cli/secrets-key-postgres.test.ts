@@ -28,8 +28,16 @@ describe("a second process on Postgres", () => {
     await me.serve(one)
     const without = await me.flyball(["serve"], other)
     assert.deepEqual([without.status, without.out], [1, ""])
-    assert.include(without.err, `flyball serve: the key that webhooks' secrets in this store are sealed with is not in ${me.path("other.key")}: there is no such file. `)
-    assert.include(without.err, "All processes of one store have the same secrets.key: copy it from one of them, or bring it back from your vault.")
+    assert.include(
+      without.err,
+      "flyball serve: the key that webhooks' secrets in this store are sealed with is not in " +
+        `${me.path("other.key")}: there is no such file. `
+    )
+    assert.include(
+      without.err,
+      "All processes of one store have the same secrets.key: copy it from one of them, or bring it back from " +
+        "your vault."
+    )
     assert.isFalse(existsSync(me.path("other.key")), "a wrong key in its place would look like the right one")
     write(me.path("other.key"), newKey())
     const wrong = await me.flyball(["serve"], other)
@@ -41,11 +49,16 @@ describe("a second process on Postgres", () => {
     const first = await me.serve(one)
     const authorization = `Bearer ${(await me.flyball(["token", "--role", "admin"], one)).out.trim()}`
     const call = async (server: RunningServer, path: string, body?: unknown) => {
-      const answer = await fetch(`${server.url}/api/v1/webhooks${path}`, { method: "POST", headers: { authorization, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
-      return { status: answer.status, id: (await answer.json() as { id: string }).id }
+      const answer = await fetch(`${server.url}/api/v1/webhooks${path}`, {
+        method: "POST",
+        headers: { authorization, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      return { status: answer.status, id: ((await answer.json()) as { id: string }).id }
     }
     // Nobody listens there: what counts is whether it is signed for.
-    const made = (server: RunningServer) => call(server, "", { url: "https://127.0.0.1:1025/", events: ["agent.suspended"] })
+    const made = (server: RunningServer) =>
+      call(server, "", { url: "https://127.0.0.1:1025/", events: ["agent.suspended"] })
 
     const before = await made(first)
     const key = me.path(".flyball", "secrets.key")

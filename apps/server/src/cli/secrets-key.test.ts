@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { operator, type Operator } from "./testing/commands.ts"
 
@@ -13,9 +22,12 @@ const body = { url: "https://hooks.example.org/flyball", events: ["agent.suspend
 /** A store with two webhooks, one revoked, whose key is in `vault`. */
 const storeWithWebhooks = async (): Promise<{ readonly kept: string; readonly key: string }> => {
   const server = await me.serve()
-  const [kept, gone] = [await server.call("POST", "/api/v1/webhooks", body), await server.call("POST", "/api/v1/webhooks", body)]
+  const [kept, gone] = [
+    await server.call("POST", "/api/v1/webhooks", body),
+    await server.call("POST", "/api/v1/webhooks", body)
+  ]
   assert.deepEqual([kept.status, gone.status], [201, 201])
-  const [id, revoked] = [(await kept.json() as { id: string }).id, (await gone.json() as { id: string }).id]
+  const [id, revoked] = [((await kept.json()) as { id: string }).id, ((await gone.json()) as { id: string }).id]
   assert.strictEqual((await server.call("POST", `/api/v1/webhooks/${revoked}/revoke`)).status, 200)
   const { err, status } = await server.stop("SIGTERM")
   const key = me.path(".flyball", "secrets.key")
@@ -33,10 +45,18 @@ describe("the key that seals webhooks' secrets", () => {
     for (const _ of [1, 2]) {
       const { err, out, status } = await me.flyball(["serve"])
       assert.deepEqual([status, out], [1, ""])
-      assert.include(err, `flyball serve: the secret of webhook ${kept} does not open with the key in ${realpathSync(me.path(".flyball"))}/secrets.key: there is no such file. `)
+      assert.include(
+        err,
+        `flyball serve: the secret of webhook ${kept} does not open with the key in ` +
+          `${realpathSync(me.path(".flyball"))}/secrets.key: there is no such file. `
+      )
       assert.notInclude(err, "was made")
       assert.isFalse(existsSync(key), "a wrong key in its place would look like the right one")
-      assert.include(err, "Bring the right secrets.key back from your vault. If it is lost, set FLYBALL_SECRETS_LOST=1, start, and give each webhook a new secret (rotate-secret).\n")
+      assert.include(
+        err,
+        "Bring the right secrets.key back from your vault. If it is lost, set FLYBALL_SECRETS_LOST=1, start, " +
+          "and give each webhook a new secret (rotate-secret).\n"
+      )
     }
     writeFileSync(key, `${Buffer.alloc(32, 7).toString("base64")}\n`, { mode: 0o600 })
     const another = await me.flyball(["serve"])
@@ -55,7 +75,7 @@ describe("the key that seals webhooks' secrets", () => {
     rmSync(key)
     const server = await me.serve({ FLYBALL_SECRETS_LOST: "1" })
     const before = await server.call("POST", `/api/v1/webhooks/${kept}/test`)
-    assert.deepEqual([before.status, (await before.json() as { code: string }).code], [503, "webhooks_unavailable"])
+    assert.deepEqual([before.status, ((await before.json()) as { code: string }).code], [503, "webhooks_unavailable"])
     const rotated = await server.call("POST", `/api/v1/webhooks/${kept}/rotate-secret`)
     assert.deepInclude(await rotated.json(), { secret_overlap_until: null })
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)

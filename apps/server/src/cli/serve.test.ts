@@ -12,36 +12,59 @@ beforeEach(() => {
 afterEach(() => me.leave())
 
 const logOf = (err: string): ReadonlyArray<{ readonly message: string; readonly [member: string]: unknown }> =>
-  err.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))
+  err
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line))
 
-const sizeOf = async (response: Response): Promise<number> => ((await response.json()) as { tree_size: number }).tree_size
+const sizeOf = async (response: Response): Promise<number> =>
+  ((await response.json()) as { tree_size: number }).tree_size
 
 describe("flyball serve", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("on %s signs a last checkpoint and ends with 0; one line goes to standard output", async (signal) => {
-    const server = await me.serve()
-    assert.strictEqual((await fetch(`${server.url}/healthz`)).status, 200)
-    assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })).status, 201)
-    const size = await sizeOf(await server.call("GET", "/api/v1/chain/head"))
-    const { err, out, status } = await server.stop(signal)
-    assert.strictEqual(status, 0)
-    assert.strictEqual(out, `flyball 0.1.0 is ready at ${server.url}\n`)
-    assert.match(err, /DEVELOPMENT ISSUER/)
-    assert.deepInclude(logOf(err).find(({ message }) => message === "stopping"), { signal })
-    assert.deepInclude(logOf(err).at(-1), { message: "stopped", signedRecords: size })
-    const check = await me.flyball(["check"])
-    assert.deepEqual([check.status, check.err], [0, ""])
-    assert.match(check.out, new RegExp(`^Chain: ${size} records recomputed .*the last checkpoint covers ${size} records\\.\\n`))
-  })
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "on %s signs a last checkpoint and ends with 0; one line goes to standard output",
+    async (signal) => {
+      const server = await me.serve()
+      assert.strictEqual((await fetch(`${server.url}/healthz`)).status, 200)
+      assert.strictEqual(
+        (await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })).status,
+        201
+      )
+      const size = await sizeOf(await server.call("GET", "/api/v1/chain/head"))
+      const { err, out, status } = await server.stop(signal)
+      assert.strictEqual(status, 0)
+      assert.strictEqual(out, `flyball 0.1.0 is ready at ${server.url}\n`)
+      assert.match(err, /DEVELOPMENT ISSUER/)
+      assert.deepInclude(
+        logOf(err).find(({ message }) => message === "stopping"),
+        { signal }
+      )
+      assert.deepInclude(logOf(err).at(-1), { message: "stopped", signedRecords: size })
+      const check = await me.flyball(["check"])
+      assert.deepEqual([check.status, check.err], [0, ""])
+      assert.match(
+        check.out,
+        new RegExp(`^Chain: ${size} records recomputed .*the last checkpoint covers ${size} records\\.\\n`)
+      )
+    }
+  )
 
   it("opens its metrics to who has the token, and neither shows nor logs it", async () => {
     const token = "metrics-token-0123456789"
     const server = await me.serve({ FLYBALL_METRICS_TOKEN: token })
-    const ask = async (headers: { readonly [name: string]: string }) => (await fetch(`${server.url}/metrics`, { headers: { "x-forwarded-for": "192.0.2.1", ...headers } })).status
+    const ask = async (headers: { readonly [name: string]: string }) =>
+      (await fetch(`${server.url}/metrics`, { headers: { "x-forwarded-for": "192.0.2.1", ...headers } })).status
     assert.deepStrictEqual([await ask({}), await ask({ authorization: `Bearer ${token}` })], [401, 200])
     const { err } = await server.stop("SIGTERM")
     assert.notInclude(err, token)
-    assert.match((await me.flyball(["config"], { FLYBALL_METRICS_TOKEN: token })).out, /^FLYBALL_METRICS_TOKEN +\*{4} {2}\(environment\)$/m)
-    assert.match((await me.flyball(["config"], { FLYBALL_METRICS_TOKEN: "short" })).err, /FLYBALL_METRICS_TOKEN should be 16 to 256 [^"]*$/m)
+    assert.match(
+      (await me.flyball(["config"], { FLYBALL_METRICS_TOKEN: token })).out,
+      /^FLYBALL_METRICS_TOKEN +\*{4} {2}\(environment\)$/m
+    )
+    assert.match(
+      (await me.flyball(["config"], { FLYBALL_METRICS_TOKEN: "short" })).err,
+      /FLYBALL_METRICS_TOKEN should be 16 to 256 [^"]*$/m
+    )
   })
 
   it("answers 401 for a key of the provider that is too weak, and logs it once", async () => {
@@ -60,7 +83,10 @@ describe("flyball serve", () => {
       assert.deepStrictEqual(seen, [401, 200, 401, 200])
       const { err } = await server.stop("SIGTERM")
       const lines = logOf(err).filter(({ message }) => message === "a key of the identity provider is ignored")
-      assert.deepStrictEqual(lines.map(({ issuer, kid, level }) => [issuer, kid, level]), [[issuer.url, "weak", "warn"]])
+      assert.deepStrictEqual(
+        lines.map(({ issuer, kid, level }) => [issuer, kid, level]),
+        [[issuer.url, "weak", "warn"]]
+      )
       assert.notInclude(err, "issuer_unavailable")
     } finally {
       await issuer.close()
@@ -78,9 +104,12 @@ describe("flyball serve", () => {
     const server = await me.serve({ FLYBALL_DRAIN_MS: "120000" })
     const ended = server.stop("SIGTERM")
     const health = async (): Promise<number> => (await fetch(`${server.url}/healthz`)).status
-    while (await health() === 200);
+    while ((await health()) === 200);
     // Each on a connection of its own: the server ends them all now.
-    assert.deepStrictEqual([await health(), (await server.call("POST", "/api/v1/agents", { name: "late", org_unit: "support" })).status], [503, 201])
+    assert.deepStrictEqual(
+      [await health(), (await server.call("POST", "/api/v1/agents", { name: "late", org_unit: "support" })).status],
+      [503, 201]
+    )
     let over = false
     void ended.then(() => (over = true))
     // Signals within a second are one wish, so it is asked until it goes.
@@ -92,11 +121,19 @@ describe("flyball serve", () => {
   })
 
   it.each<[NodeJS.Signals, number, ReadonlyArray<string>]>([
-    ["SIGTERM", 5_000, ["drain", "wait 5000", "close"]], ["SIGTERM", 0, ["drain", "close"]], ["SIGINT", 5_000, ["drain", "close"]]
+    ["SIGTERM", 5_000, ["drain", "wait 5000", "close"]],
+    ["SIGTERM", 0, ["drain", "close"]],
+    ["SIGINT", 5_000, ["drain", "close"]]
   ])("on %s with %i ms to drain does: %s", async (signal, drainMs, expected) => {
     const done: Array<string> = []
     const server = { drain: () => void done.push("drain"), close: async () => void done.push("close") }
-    await untilStopped(server, { asked: Promise.resolve(signal) }, () => undefined, drainMs, async (ms) => done.push(`wait ${ms}`))
+    await untilStopped(
+      server,
+      { asked: Promise.resolve(signal) },
+      () => undefined,
+      drainMs,
+      async (ms) => done.push(`wait ${ms}`)
+    )
     assert.deepStrictEqual(done, [...expected])
   })
 
@@ -116,23 +153,41 @@ describe("flyball serve", () => {
     writeFileSync(me.path(".flyball", "guard", "notes.txt"), "not a state of the guard")
     const { err, status } = await server.stop("SIGTERM")
     assert.strictEqual(status, 1)
-    assert.deepInclude(logOf(err).at(-1), { level: "error", message: "stopped, and no checkpoint can be signed before a person has looked: store and guard are not as they should be, and records may be missing" })
+    assert.deepInclude(logOf(err).at(-1), {
+      level: "error",
+      message:
+        "stopped, and no checkpoint can be signed before a person has looked: store and guard are not as they " +
+        "should be, and records may be missing"
+    })
   })
 
   it("is refused on an address that others reach, before anything is made", async () => {
     const { err, out, status } = await me.flyball(["serve"], { FLYBALL_HOST: "0.0.0.0" })
     assert.deepEqual([status, out], [1, ""])
-    assert.match(err, /^flyball serve: FLYBALL_HOST is 0\.0\.0\.0, which others can reach, and no OIDC issuer is configured\. [^\n]+ or use 127\.0\.0\.1\.\n$/)
+    assert.match(
+      err,
+      /^flyball serve: FLYBALL_HOST is 0\.0\.0\.0, which others can reach, and no OIDC issuer is configured\. [^\n]+ or use 127\.0\.0\.1\.\n$/
+    )
     assert.deepEqual(readdirSync(me.folder), [])
   })
 
   it("says which port is taken", async () => {
     const listener = createServer()
-    const port = await new Promise<number>((resolve) => listener.listen(0, "127.0.0.1", () => resolve((listener.address() as { port: number }).port)))
+    const port = await new Promise<number>((resolve) =>
+      listener.listen(0, "127.0.0.1", () => resolve((listener.address() as { port: number }).port))
+    )
     try {
-      const { err, out, status } = await me.flyball(["serve"], { FLYBALL_PORT: String(port), FLYBALL_LOG_LEVEL: "silent", FLYBALL_DATABASE_URL: "sqlite::memory:" })
+      const { err, out, status } = await me.flyball(["serve"], {
+        FLYBALL_PORT: String(port),
+        FLYBALL_LOG_LEVEL: "silent",
+        FLYBALL_DATABASE_URL: "sqlite::memory:"
+      })
       assert.deepEqual([status, out], [1, ""])
-      assert.include(err, `flyball serve: port ${port} of 127.0.0.1 is taken. Stop what listens there, or choose another with FLYBALL_PORT (0 takes a free one).\n`)
+      assert.include(
+        err,
+        `flyball serve: port ${port} of 127.0.0.1 is taken. Stop what listens there, or choose another with ` +
+          `FLYBALL_PORT (0 takes a free one).\n`
+      )
     } finally {
       listener.close()
     }
@@ -152,7 +207,10 @@ describe("beside a running server on SQLite", () => {
     const [second, imported] = await Promise.all([me.flyball(["serve"]), me.flyball(["import", starterFile])])
     for (const refused of [second, imported]) {
       assert.deepEqual([refused.status, refused.out], [1, ""])
-      assert.match(refused.err, /^flyball (serve|import): another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first: [^\n]+\n$/)
+      assert.match(
+        refused.err,
+        /^flyball (serve|import): another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first: [^\n]+\n$/
+      )
     }
     const early = await me.flyball(["check"])
     assert.deepEqual([early.status, early.err], [0, ""])
@@ -160,12 +218,17 @@ describe("beside a running server on SQLite", () => {
     // Asking for a pack signs for what is there.
     assert.strictEqual((await server.call("POST", "/api/v1/evidence/packs", { kind: "full" })).status, 201)
     const size = await sizeOf(await server.call("GET", "/api/v1/chain/head"))
-    const [exported, vkey, check] = await Promise.all([me.flyball(["export", "--kind", "full", "--out", "a.evp"]), me.flyball(["vkey"]), me.flyball(["check"])])
+    const [exported, vkey, check] = await Promise.all([
+      me.flyball(["export", "--kind", "full", "--out", "a.evp"]),
+      me.flyball(["vkey"]),
+      me.flyball(["check"])
+    ])
     assert.deepEqual([exported.status, check.status], [0, 0])
     assert.include(exported.err, `Wrote ${size} records to a.evp.`)
     assert.strictEqual((await me.verify("a.evp", "--vkey", vkey.out.trim(), "--quiet")).status, 0)
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)
     // The store holds what people said, and the pack what was disclosed of it.
-    for (const file of [me.path(".flyball", "flyball.db"), me.path("a.evp")]) assert.strictEqual(statSync(file).mode & 0o077, 0, file)
+    for (const file of [me.path(".flyball", "flyball.db"), me.path("a.evp")])
+      assert.strictEqual(statSync(file).mode & 0o077, 0, file)
   })
 })

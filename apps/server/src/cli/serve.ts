@@ -19,13 +19,23 @@ import { type StopSignal, stopSignal } from "./stop-signal.ts"
 
 /** Prints one line with the address when ready; exit status 0 after a clean shutdown with everything signed. */
 export const run = command("serve", async (args) => {
-  const { values: { demo } } = readArguments(args, { demo: { type: "boolean" } })
+  const {
+    values: { demo }
+  } = readArguments(args, { demo: { type: "boolean" } })
   if (demo === true) return (await import("../demo/serve-demo.ts")).serveDemo()
   const { settings } = settingsOfProcess()
   if (settings.oidcIssuer === null && !isLoopback(settings.host)) {
-    throw new Error(`FLYBALL_HOST is ${settings.host}, which others can reach, and no OIDC issuer is configured. Without one the server vouches for people itself, and does so on a loopback address only. Set FLYBALL_OIDC_ISSUER, or use 127.0.0.1`)
+    throw new Error(
+      `FLYBALL_HOST is ${settings.host}, which others can reach, and no OIDC issuer is configured. Without one ` +
+        "the server vouches for people itself, and does so on a loopback address only. Set FLYBALL_OIDC_ISSUER, " +
+        "or use 127.0.0.1"
+    )
   }
-  const log = makeLog(settings.logLevel, (line) => process.stderr.write(line), () => new Date())
+  const log = makeLog(
+    settings.logLevel,
+    (line) => process.stderr.write(line),
+    () => new Date()
+  )
   const stop = stopSignal()
   const runtime = await openHost(settings, { readOnly: false, jobs: true, log })
   try {
@@ -33,10 +43,25 @@ export const run = command("serve", async (args) => {
     makeDataFolder(settings)
     const verifier = await issuerOf(settings, log)
     const { bootstrapAdmin } = settings
-    const bootstrap = bootstrapAdmin === null ? null : { id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const
-    const server = makeServer({ context: await runtime.context(), verifier, bootstrap, version, metricsToken: settings.metricsToken, trustedProxy: trustedBy(settings), ...settings.logLevel === "silent" ? {} : { log: requestLog(log, () => performance.now()) } })
-    const { url } = await server.listen(settings).catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
-    if (settings.oidcIssuer === null && settings.logLevel !== "silent") process.stderr.write("flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball token). For this host only.\n")
+    const bootstrap =
+      bootstrapAdmin === null ? null : ({ id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const)
+    const server = makeServer({
+      context: await runtime.context(),
+      verifier,
+      bootstrap,
+      version,
+      metricsToken: settings.metricsToken,
+      trustedProxy: trustedBy(settings),
+      ...(settings.logLevel === "silent" ? {} : { log: requestLog(log, () => performance.now()) })
+    })
+    const { url } = await server
+      .listen(settings)
+      .catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
+    if (settings.oidcIssuer === null && settings.logLevel !== "silent")
+      process.stderr.write(
+        "flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball " +
+          "token). For this host only.\n"
+      )
     console.log(`flyball ${version} is ready at ${url}`)
     await untilStopped(server, stop, log, settings.drainMs)
     return await signLast(runtime, log)
@@ -48,10 +73,17 @@ export const run = command("serve", async (args) => {
 /**
  * Serves until it is asked to stop, and then finishes what is under way.
  *
- * After SIGTERM requests are taken for another `drainMs`, while /healthz sends the balancer elsewhere: whoever closed at once would refuse what the balancer
+ * After SIGTERM requests are taken for another `drainMs`, while /healthz sends the balancer elsewhere: whoever closed
+ * at once would refuse what the balancer
  * sends before it has asked again. SIGINT comes from a person, who has no balancer.
  */
-export const untilStopped = async (server: Pick<FlyballServer, "drain" | "close">, { asked }: Pick<StopSignal, "asked">, log: Log, drainMs: number, wait: (ms: number) => Promise<unknown> = setTimeout): Promise<void> => {
+export const untilStopped = async (
+  server: Pick<FlyballServer, "drain" | "close">,
+  { asked }: Pick<StopSignal, "asked">,
+  log: Log,
+  drainMs: number,
+  wait: (ms: number) => Promise<unknown> = setTimeout
+): Promise<void> => {
   const signal = await asked
   const drains = signal === "SIGTERM" ? drainMs : 0
   log("info", "stopping", { signal, drainMs: drains })
@@ -61,27 +93,41 @@ export const untilStopped = async (server: Pick<FlyballServer, "drain" | "close"
 }
 
 /** Tells proxies from others. */
-export const trustedBy = ({ trustedProxies }: Settings): ((address: string) => boolean) | null => trustedProxies === null ? null : inNetworks(trustedProxies)
+export const trustedBy = ({ trustedProxies }: Settings): ((address: string) => boolean) | null =>
+  trustedProxies === null ? null : inNetworks(trustedProxies)
 
 /** Who vouches for people: the organisation's issuer, or on a loopback address the server itself. */
 const issuerOf = async (settings: Settings, log: Log): Promise<TokenVerifier> => {
   const { oidcAudience, oidcGroupsClaim, oidcIssuer: issuer, oidcRolesClaim } = settings
-  if (issuer === null) return tellingOfNew(settings, DEV_ISSUER_KEY, async () => (await import("../dev-issuer.ts")).openDevIssuer(settings.dataDir))
+  if (issuer === null)
+    return tellingOfNew(settings, DEV_ISSUER_KEY, async () =>
+      (await import("../dev-issuer.ts")).openDevIssuer(settings.dataDir)
+    )
   const { oidcIssuer } = await import("../oidc/issuer.ts")
   return oidcIssuer({
-    issuer, audience: oidcAudience, rolesClaim: oidcRolesClaim, groupsClaim: oidcGroupsClaim,
+    issuer,
+    audience: oidcAudience,
+    rolesClaim: oidcRolesClaim,
+    groupsClaim: oidcGroupsClaim,
     onIgnoredKey: ({ kid, reason }) => log("warn", "a key of the identity provider is ignored", { issuer, kid, reason })
   })
 }
 
-/** How long the last checkpoint may take before the process goes without it. A service manager kills after 30 to 90 s. */
+/**
+ * How long the last checkpoint may take before the process goes without it. A service manager kills after 30 to 90 s.
+ */
 const LAST_CHECKPOINT = "15 seconds"
 
 const UNSIGNED = "stopped, but the last checkpoint could not be signed. The next start signs for what the store holds"
 /** Another attempt would not help, and the next start may be refused. */
-const UNSIGNABLE = "stopped, and no checkpoint can be signed before a person has looked: store and guard are not as they should be, and records may be missing"
+const UNSIGNABLE =
+  "stopped, and no checkpoint can be signed before a person has looked: store and guard are not as they should " +
+  "be, and records may be missing"
 
-/** Signs for everything that was acknowledged. Failing loses nothing (the next start signs), but whoever stopped the server should know. */
+/**
+ * Signs for everything that was acknowledged. Failing loses nothing (the next start signs), but whoever stopped the
+ * server should know.
+ */
 const signLast = (runtime: HostRuntime, log: Log): Promise<number> =>
   runtime.runPromise(Checkpointer.use(({ now }) => now).pipe(Effect.timeout(LAST_CHECKPOINT))).then(
     ({ size }) => {
@@ -89,7 +135,9 @@ const signLast = (runtime: HostRuntime, log: Log): Promise<number> =>
       return exitStatus.ok
     },
     (cause: unknown) => {
-      log("error", cause instanceof StorageCorrupt ? UNSIGNABLE : UNSIGNED, { cause: cause instanceof Error ? cause.message : String(cause) })
+      log("error", cause instanceof StorageCorrupt ? UNSIGNABLE : UNSIGNED, {
+        cause: cause instanceof Error ? cause.message : String(cause)
+      })
       return exitStatus.failed
     }
   )
@@ -98,12 +146,20 @@ const signLast = (runtime: HostRuntime, log: Log): Promise<number> =>
 export const listenProblem = ({ host, port }: Settings, cause: unknown): unknown => {
   switch ((cause as NodeJS.ErrnoException).code) {
     case "EADDRINUSE":
-      return new Error(`port ${port} of ${host} is taken. Stop what listens there, or choose another with FLYBALL_PORT (0 takes a free one)`, { cause })
+      return new Error(
+        `port ${port} of ${host} is taken. Stop what listens there, or choose another with FLYBALL_PORT (0 ` +
+          "takes a free one)",
+        { cause }
+      )
     case "EACCES":
-      return new Error(`this account may not listen on port ${port}. Choose one above 1023 with FLYBALL_PORT`, { cause })
+      return new Error(`this account may not listen on port ${port}. Choose one above 1023 with FLYBALL_PORT`, {
+        cause
+      })
     case "EADDRNOTAVAIL":
     case "EAFNOSUPPORT":
-      return new Error(`${host} is not an address of this host. FLYBALL_HOST names it; 127.0.0.1 always works`, { cause })
+      return new Error(`${host} is not an address of this host. FLYBALL_HOST names it; 127.0.0.1 always works`, {
+        cause
+      })
     default:
       return cause
   }

@@ -9,13 +9,17 @@ export interface StopSignal {
 }
 
 /**
- * Signals that come within this time after the first are the same wish: a terminal sends Ctrl-C to every process of the group, and npm sends it on.
+ * Signals that come within this time after the first are the same wish: a terminal sends Ctrl-C to every process of the
+ * group, and npm sends it on.
  *
  * - Unit: milliseconds.
  */
 const SAME_WISH_MS = 1_000
 
-/** Listens for the signals from now on. Asked again later, the process goes at once; what was acknowledged is durable anyway. */
+/**
+ * Listens for the signals from now on. Asked again later, the process goes at once; what was acknowledged is durable
+ * anyway.
+ */
 export const stopSignal = (): StopSignal => {
   const controller = new AbortController()
   const asked = new Promise<NodeJS.Signals>((resolve) => {

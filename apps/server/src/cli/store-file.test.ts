@@ -14,14 +14,17 @@ const opening = [["serve"], ["check"], ["import", starterFile], ["export", "--ki
 
 /** The sentence that each command gives about a store; they all give the same one. */
 const refusals = async (url: string, commands = opening): Promise<ReadonlyArray<string>> =>
-  Promise.all(commands.map(async (args) => {
-    const { err, out, status } = await me.flyball(args, { FLYBALL_DATABASE_URL: url })
-    assert.deepEqual([status, out], [1, ""], err)
-    assert.match(err, /^flyball [a-z]+: [^\n]+\.\n$/)
-    return err
-  }))
+  Promise.all(
+    commands.map(async (args) => {
+      const { err, out, status } = await me.flyball(args, { FLYBALL_DATABASE_URL: url })
+      assert.deepEqual([status, out], [1, ""], err)
+      assert.match(err, /^flyball [a-z]+: [^\n]+\.\n$/)
+      return err
+    })
+  )
 
-const all = (errors: ReadonlyArray<string>, words: string): void => errors.forEach((error) => assert.include(error, words))
+const all = (errors: ReadonlyArray<string>, words: string): void =>
+  errors.forEach((error) => assert.include(error, words))
 
 describe("a store that cannot be opened", () => {
   it("is a file of something else", async () => {
@@ -36,7 +39,10 @@ describe("a store that cannot be opened", () => {
     const db = new DatabaseSync(me.path("foreign.db"))
     db.exec("CREATE TABLE people (name TEXT)")
     db.close()
-    all(await refusals("sqlite:foreign.db"), "foreign.db was not opened: the file is a SQLite database of another program")
+    all(
+      await refusals("sqlite:foreign.db"),
+      "foreign.db was not opened: the file is a SQLite database of another program"
+    )
   })
   it("has a newer schema", async () => {
     const server = await me.serve({ FLYBALL_DATABASE_URL: "sqlite:newer.db" })
@@ -55,7 +61,10 @@ describe("a store that cannot be opened", () => {
     assert.deepEqual(readdirSync(me.folder), [...before, "file"].sort())
   })
   it("lives in another process's memory", async () => {
-    all(await refusals("sqlite::memory:", [["check"], ["export", "--kind", "full", "--out", "a.evp"]]), "Ask the server over HTTP")
+    all(
+      await refusals("sqlite::memory:", [["check"], ["export", "--kind", "full", "--out", "a.evp"]]),
+      "Ask the server over HTTP"
+    )
     all(await refusals("sqlite::memory:", [["import", starterFile]]), "nothing would be left")
     all(await refusals("sqlite::memory:", [["vkey"]]), "GET /api/v1/chain/keys")
   })

@@ -10,11 +10,19 @@ const isRole = (text: string): text is Role => roles.some((role) => role === tex
 
 /** Prints only the token. */
 export const run = command("token", async (args) => {
-  const { values } = readArguments(args, { role: { type: "string" }, sub: { type: "string" }, "org-unit": { type: "string" } })
+  const { values } = readArguments(args, {
+    role: { type: "string" },
+    sub: { type: "string" },
+    "org-unit": { type: "string" }
+  })
   const { role } = values
   if (role === undefined || !isRole(role)) throw new UsageError(`--role should be one of ${roles.join(", ")}`)
   const { settings } = settingsOfProcess()
-  if (settings.oidcIssuer !== null) throw new Error(`FLYBALL_OIDC_ISSUER is set, so the server believes ${settings.oidcIssuer} and no token made here. Ask that issuer for one`)
+  if (settings.oidcIssuer !== null)
+    throw new Error(
+      `FLYBALL_OIDC_ISSUER is set, so the server believes ${settings.oidcIssuer} and no token made here. Ask ` +
+        "that issuer for one"
+    )
   makeDataFolder(settings)
   const issuer = await tellingOfNew(settings, DEV_ISSUER_KEY, () => openDevIssuer(settings.dataDir))
   console.log(await issuer.sign({ role, subject: values.sub ?? "dev", orgUnit: values["org-unit"] ?? "*" }, Date.now()))

@@ -18,10 +18,25 @@ describe("FLYBALL_TRUST_STORE", () => {
     const server = await me.serve(variables)
     const token = (await me.flyball(["token", "--role", "admin"], variables)).out.trim()
     const post = async (path: string, body: unknown) =>
-      (await fetch(`${server.url}/api/v1${path}`, { method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: JSON.stringify(body) })).json() as Promise<{ readonly [member: string]: unknown }>
+      (
+        await fetch(`${server.url}/api/v1${path}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          body: JSON.stringify(body)
+        })
+      ).json() as Promise<{ readonly [member: string]: unknown }>
     const { id } = await post("/agents", { name: "courier", org_unit: "ops" })
     const card = Buffer.from('{"name":"courier"}')
-    const reason = async () => (await post(`/agents/${String(id)}/identity`, { signed_card: { card: card.toString("base64"), signature: sign(null, card, privateKey).toString("base64"), key_id: "acme" } }))["reason_code"]
+    const reason = async () =>
+      (
+        await post(`/agents/${String(id)}/identity`, {
+          signed_card: {
+            card: card.toString("base64"),
+            signature: sign(null, card, privateKey).toString("base64"),
+            key_id: "acme"
+          }
+        })
+      )["reason_code"]
     assert.equal(await reason(), "key_unknown")
     writeFileSync(me.path("trust", "acme.pem"), publicKey.export({ format: "pem", type: "spki" }))
     assert.equal(await reason(), "ok")
@@ -37,7 +52,11 @@ describe("FLYBALL_TRUST_STORE", () => {
     await me.flyball(["import", "-"])
     const { err, out, status } = await me.flyball(["serve"], { FLYBALL_TRUST_STORE: "trust" })
     assert.deepEqual([status, out], [1, ""])
-    assert.equal(err, `flyball serve: the trust store ${realpathSync(me.folder)}/trust cannot be used: there is no such folder. Make it, or leave the trust store out. FLYBALL_TRUST_STORE names it.\n`)
+    assert.equal(
+      err,
+      `flyball serve: the trust store ${realpathSync(me.folder)}/trust cannot be used: there is no such ` +
+        `folder. Make it, or leave the trust store out. FLYBALL_TRUST_STORE names it.\n`
+    )
     assert.equal((await me.flyball(["check"], { FLYBALL_TRUST_STORE: "trust" })).status, 0)
   })
 })

@@ -11,13 +11,19 @@ afterAll(() => me.leave())
 
 describe("how the command is called", () => {
   it("its version is that of the package", () => {
-    const { version: published } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { readonly version: string }
+    const { version: published } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      readonly version: string
+    }
     assert.strictEqual(version, published)
   })
 
   it("help goes to standard output when it was asked for, and to standard error when it was not", async () => {
     const [asked, alone, of, after, versionAnswer] = await Promise.all([
-      me.flyball(["--help"]), me.flyball([]), me.flyball(["help", "export"]), me.flyball(["export", "--help"]), me.flyball(["--version"])
+      me.flyball(["--help"]),
+      me.flyball([]),
+      me.flyball(["help", "export"]),
+      me.flyball(["export", "--help"]),
+      me.flyball(["--version"])
     ])
     const all = `${helpText(undefined)}\n`
     assert.deepEqual(asked, { status: 0, out: all, err: "" })
@@ -31,33 +37,91 @@ describe("how the command is called", () => {
     [["exprot"], 'flyball: there is no command "exprot". Did you mean export? flyball --help lists them.'],
     [["help", "nothing"], 'flyball: there is no command "nothing". flyball --help lists them.'],
     [["__proto__"], 'flyball: there is no command "__proto__". flyball --help lists them.'],
-    [["serve", "--port", "80"], "flyball serve: there is no flag --port; it is a setting of the environment, FLYBALL_PORT. flyball serve --help says how."],
-    [["token"], "flyball token: --role should be one of admin, governor, operator, reviewer, auditor. flyball token --help says how."],
-    [["token", "--role", "king"], "flyball token: --role should be one of admin, governor, operator, reviewer, auditor. flyball token --help says how."],
+    [
+      ["serve", "--port", "80"],
+      "flyball serve: there is no flag --port; it is a setting of the environment, FLYBALL_PORT. flyball serve " +
+        "--help says how."
+    ],
+    [
+      ["token"],
+      "flyball token: --role should be one of admin, governor, operator, reviewer, auditor. flyball token " +
+        "--help says how."
+    ],
+    [
+      ["token", "--role", "king"],
+      "flyball token: --role should be one of admin, governor, operator, reviewer, auditor. flyball token " +
+        "--help says how."
+    ],
     [["vkey", "x"], 'flyball vkey: "x" is one argument too many. flyball vkey --help says how.'],
     [["export", "--kind", "full"], "flyball export: --out FILE is missing. flyball export --help says how."],
-    [["export", "--out", "a.evp"], "flyball export: --kind is missing; it is full, range or sparse. flyball export --help says how."],
-    [["export", "--kind", "range", "--from", "x", "--out", "a.evp"], 'flyball export: --from should be a whole number, and is "x". flyball export --help says how.'],
-    [["export", "--kind", "sparse", "--agent", "bot", "--out", "a.evp"], "flyball export: --agent should be an agent's id, agt_ and 26 characters; GET /api/v1/agents lists them. flyball export --help says how."],
-    [["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"], 'flyball export: --disclose takes all, none or names of parts (action, advice, args, authority, backtest, claim, diff, endpoint, envelope, identity, labels, lint, mapping, owner, previous, profile, reason, result, signals, waiver), and got "all". flyball export --help says how.'],
-    [["export", "--kind", "full", "--out", "none/a.evp"], "is not there; make it first. flyball export --help says how."],
+    [
+      ["export", "--out", "a.evp"],
+      "flyball export: --kind is missing; it is full, range or sparse. flyball export --help says how."
+    ],
+    [
+      ["export", "--kind", "range", "--from", "x", "--out", "a.evp"],
+      'flyball export: --from should be a whole number, and is "x". flyball export --help says how.'
+    ],
+    [
+      ["export", "--kind", "sparse", "--agent", "bot", "--out", "a.evp"],
+      "flyball export: --agent should be an agent's id, agt_ and 26 characters; GET /api/v1/agents lists them. " +
+        "flyball export --help says how."
+    ],
+    [
+      ["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"],
+      "flyball export: --disclose takes all, none or names of parts (action, advice, args, authority, " +
+        "backtest, claim, diff, endpoint, envelope, identity, labels, lint, mapping, owner, previous, profile, " +
+        'reason, result, signals, waiver), and got "all". flyball export --help says how.'
+    ],
+    [
+      ["export", "--kind", "full", "--out", "none/a.evp"],
+      "is not there; make it first. flyball export --help says how."
+    ],
     [["backup"], "flyball backup: --out DIR is missing. flyball backup --help says how."],
     [["backup", "--out", "none/b"], "is not there; make it first. flyball backup --help says how."],
     [["restore"], "flyball restore: --from DIR is missing. flyball restore --help says how."],
     [["restore", "--from", "none"], "flyball restore: --from none is not there. flyball restore --help says how."],
-    [["migrate", "--dryrun"], "flyball migrate: there is no flag --dryrun; did you mean --dry-run? flyball migrate --help says how."],
+    [
+      ["migrate", "--dryrun"],
+      "flyball migrate: there is no flag --dryrun; did you mean --dry-run? flyball migrate --help says how."
+    ],
     [["rotate-key", "now"], 'flyball rotate-key: "now" is one argument too many. flyball rotate-key --help says how.'],
-    [["recover", "--accept-rollback", "--reason", "x", "--origin", "two words"], 'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme'],
-    [["recover", "--accept-rollback", "--reason", "x", "--origin", "https://flyball.example/acme"], 'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme'],
-    [["recover", "--reason", " "], "flyball recover: --reason should be 1 to 2000 characters, one of them visible. flyball recover --help says how."],
+    [
+      ["recover", "--accept-rollback", "--reason", "x", "--origin", "two words"],
+      'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme'
+    ],
+    [
+      ["recover", "--accept-rollback", "--reason", "x", "--origin", "https://flyball.example/acme"],
+      'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme'
+    ],
+    [
+      ["recover", "--reason", " "],
+      "flyball recover: --reason should be 1 to 2000 characters, one of them visible. flyball recover --help says how."
+    ],
     [["mapping"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
     [["mapping", "set"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
-    [["mapping", "set", "none.json"], "flyball mapping: none.json cannot be read: it is not there (ENOENT). flyball mapping --help says how."],
+    [
+      ["mapping", "set", "none.json"],
+      "flyball mapping: none.json cannot be read: it is not there (ENOENT). flyball mapping --help says how."
+    ],
     [["envelope"], "flyball envelope: it takes export --to cedar|cel FILE. flyball envelope --help says how."],
-    [["envelope", "export", "--to", "rego", "x.json"], "flyball envelope: --to should be one of cedar, cel. flyball envelope --help says how."],
-    [["envelope", "export", "--to", "cel", "none.json"], "flyball envelope: none.json cannot be read: it is not there (ENOENT). flyball envelope --help says how."],
-    [["import"], "flyball import: name at least one FILE.ndjson or FILE.ndjson.gz, or - for standard input. flyball import --help says how."],
-    [["import", "none.ndjson"], "flyball import: none.ndjson cannot be read: it is not there (ENOENT). flyball import --help says how."],
+    [
+      ["envelope", "export", "--to", "rego", "x.json"],
+      "flyball envelope: --to should be one of cedar, cel. flyball envelope --help says how."
+    ],
+    [
+      ["envelope", "export", "--to", "cel", "none.json"],
+      "flyball envelope: none.json cannot be read: it is not there (ENOENT). flyball envelope --help says how."
+    ],
+    [
+      ["import"],
+      "flyball import: name at least one FILE.ndjson or FILE.ndjson.gz, or - for standard input. flyball " +
+        "import --help says how."
+    ],
+    [
+      ["import", "none.ndjson"],
+      "flyball import: none.ndjson cannot be read: it is not there (ENOENT). flyball import --help says how."
+    ],
     [["import", "."], "flyball import: . is not a file. flyball import --help says how."]
   ])("%j is a usage error in one line, and makes nothing", async (args, sentence) => {
     const { err, out, status } = await me.flyball(args)

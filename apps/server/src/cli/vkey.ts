@@ -1,4 +1,6 @@
-/** `flyball vkey`: the key that an auditor pins. Touches only the data folder, and the store where that holds no key. */
+/**
+ * `flyball vkey`: the key that an auditor pins. Touches only the data folder, and the store where that holds no key.
+ */
 import { resolve } from "node:path"
 import { Chain } from "@flyball/core"
 import { dataFolderVkey } from "@flyball/node"
@@ -17,19 +19,32 @@ const printRetired = async (runtime: HostRuntime): Promise<number> => {
   return exitStatus.ok
 }
 
-/** Prints only the vkey. Without a signing key it is the one that the store's records name; where there is no chain either, a data folder is made. */
+/**
+ * Prints only the vkey. Without a signing key it is the one that the store's records name; where there is no chain
+ * either, a data folder is made.
+ */
 export const run = command("vkey", async (args) => {
-  const { values: { chain } } = readArguments(args, { chain: { type: "string" } })
+  const {
+    values: { chain }
+  } = readArguments(args, { chain: { type: "string" } })
   if (chain !== undefined) return withHost({ readOnly: true, chain }, printRetired)
   const { settings } = settingsOfProcess()
-  if (settings.database.kind === "memory") throw new Error("with sqlite::memory: the key lives in the server's memory; ask GET /api/v1/chain/keys")
+  if (settings.database.kind === "memory")
+    throw new Error("with sqlite::memory: the key lives in the server's memory; ask GET /api/v1/chain/keys")
   const stored = hasSigningKey(settings) ? null : await chainIn(settings, storageOf(settings, true))
   if (stored !== null) {
-    console.error(`flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; this is the key that the store's records name last.`)
+    console.error(
+      `flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; this is the key that the store's ` +
+        "records name last."
+    )
     console.log(stored.vkey)
     return exitStatus.ok
   }
   makeDataFolder(settings)
-  console.log(await tellingOfNew(settings, SIGNING_KEY, () => dataFolderVkey({ dir: settings.dataDir, ...(settings.origin === null ? {} : { origin: settings.origin }) })))
+  console.log(
+    await tellingOfNew(settings, SIGNING_KEY, () =>
+      dataFolderVkey({ dir: settings.dataDir, ...(settings.origin === null ? {} : { origin: settings.origin }) })
+    )
+  )
   return exitStatus.ok
 })

@@ -1,4 +1,7 @@
-/** What the demo shows: real decisions of real agents, owners that nobody is, and packs that are made already. Spec: document 1 section 1; api.md "Who may call". */
+/**
+ * What the demo shows: real decisions of real agents, owners that nobody is, and packs that are made already. Spec:
+ * document 1 section 1; api.md "Who may call".
+ */
 import { Agents, Models, Packs, Provenance, type Writer } from "@flyball/core"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
@@ -15,29 +18,41 @@ const UNIT = "demo"
 const UNOWNED = 1
 
 /** The decisions that come with the project; beside the program where it was joined. */
-const traces = import.meta.url.endsWith(".ts") ? new URL("../../../../fixtures/traces/starter.ndjson", import.meta.url) : new URL("./demo/starter.ndjson", import.meta.url)
+const traces = import.meta.url.endsWith(".ts")
+  ? new URL("../../../../fixtures/traces/starter.ndjson", import.meta.url)
+  : new URL("./demo/starter.ndjson", import.meta.url)
 
 /** Fills an empty store. Every pack is read to its end once, so that a visitor's reading records nothing. */
 export const fillDemo = async (runtime: HostRuntime): Promise<void> => {
   await witnessAll(runtime)
-  await runtime.runPromise(Effect.gen(function*() {
-    const agents = yield* Agents
-    const listed = yield* agents.list({})
-    for (const { id, name } of listed.slice(UNOWNED)) {
-      yield* agents.transferOwnership(id, { owner_name: "Demo Owner", owner_email: "owner@demo.example" }, writer)
-      yield* agents.update(id, { purpose: `A public trace of ${name}, replayed` }, writer)
-      yield* agents.activate(id, writer)
-    }
-    yield* Models.use((models) => models.create({ provider: "openai", name: "gpt-4o", hosting: "vendor_api" }, writer))
-    for (const { id } of listed) yield* Provenance.use((provenance) => provenance.add(id, { kind: "dataset", name: "starter traces", uri: "fixtures/traces/starter.ndjson" }, writer))
-    const packs = yield* Packs
-    const wanted = [{ kind: "full", disclose: "all" } as const, ...listed.map(({ id }) => ({ kind: "sparse", agent_id: id, disclose: "none" } as const))]
-    for (const request of wanted) {
-      const { id } = yield* packs.request(request, writer)
-      const chunks = yield* packs.build(id, writer)
-      yield* Effect.promise(() => Array.fromAsync(chunks))
-    }
-  }))
+  await runtime.runPromise(
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const listed = yield* agents.list({})
+      for (const { id, name } of listed.slice(UNOWNED)) {
+        yield* agents.transferOwnership(id, { owner_name: "Demo Owner", owner_email: "owner@demo.example" }, writer)
+        yield* agents.update(id, { purpose: `A public trace of ${name}, replayed` }, writer)
+        yield* agents.activate(id, writer)
+      }
+      yield* Models.use((models) =>
+        models.create({ provider: "openai", name: "gpt-4o", hosting: "vendor_api" }, writer)
+      )
+      for (const { id } of listed)
+        yield* Provenance.use((provenance) =>
+          provenance.add(id, { kind: "dataset", name: "starter traces", uri: "fixtures/traces/starter.ndjson" }, writer)
+        )
+      const packs = yield* Packs
+      const wanted = [
+        { kind: "full", disclose: "all" } as const,
+        ...listed.map(({ id }) => ({ kind: "sparse", agent_id: id, disclose: "none" }) as const)
+      ]
+      for (const request of wanted) {
+        const { id } = yield* packs.request(request, writer)
+        const chunks = yield* packs.build(id, writer)
+        yield* Effect.promise(() => Array.fromAsync(chunks))
+      }
+    })
+  )
 }
 
 const witnessAll = async (runtime: HostRuntime): Promise<void> => {

@@ -50,9 +50,19 @@ describe("flyball serve --demo", () => {
     const bearer = { headers: { authorization: `Bearer ${token}` } }
     const me = await (await fetch(`${server.url}/api/v1/me`, bearer)).json()
     assert.deepStrictEqual(me, await read("/api/v1/me"))
-    assert.deepStrictEqual(me, { subject: "auditor", kind: "user", role: "auditor", org_units: ["*"], name: "Demo auditor", grants: [{ role: "auditor", org_unit: "*" }] })
+    assert.deepStrictEqual(me, {
+      subject: "auditor",
+      kind: "user",
+      role: "auditor",
+      org_units: ["*"],
+      name: "Demo auditor",
+      grants: [{ role: "auditor", org_unit: "*" }]
+    })
     for (const other of [`${token}x`, token.slice(0, -1), token.split(".").slice(0, 2).join(".") + "."]) {
-      assert.strictEqual((await fetch(`${server.url}/api/v1/me`, { headers: { authorization: `Bearer ${other}` } })).status, 401)
+      assert.strictEqual(
+        (await fetch(`${server.url}/api/v1/me`, { headers: { authorization: `Bearer ${other}` } })).status,
+        401
+      )
     }
   })
 
@@ -60,34 +70,61 @@ describe("flyball serve --demo", () => {
     const before = (await read("/api/v1/chain/head")).tree_size
     const packs = await read("/api/v1/evidence/packs")
     assert.isAtLeast(packs.length, 4)
-    const { keys: [key] } = await read("/api/v1/chain/keys")
+    const {
+      keys: [key]
+    } = await read("/api/v1/chain/keys")
     for (const { id } of packs) {
-      writeFileSync(me.path("pack.evp"), Buffer.from(await (await fetch(`${server.url}/api/v1/evidence/packs/${id}`)).arrayBuffer()))
+      writeFileSync(
+        me.path("pack.evp"),
+        Buffer.from(await (await fetch(`${server.url}/api/v1/evidence/packs/${id}`)).arrayBuffer())
+      )
       assert.strictEqual((await me.verify(me.path("pack.evp"), "--vkey", key.vkey)).status, 0)
     }
     assert.strictEqual((await read("/api/v1/chain/head")).tree_size, before)
   })
 
   it("lets nobody write, with a token or without, and keeps nothing on disk", async () => {
-    const agent = (body: unknown, headers = {}) => fetch(`${server.url}/api/v1/agents`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) })
+    const agent = (body: unknown, headers = {}) =>
+      fetch(`${server.url}/api/v1/agents`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body)
+      })
     assert.strictEqual((await agent({ name: "x", org_unit: "demo" })).status, 403)
-    for (const token of ["a.b.c", `fbk_${"a".repeat(43)}`, "x"]) assert.strictEqual((await agent({ name: "x", org_unit: "demo" }, { authorization: `Bearer ${token}` })).status, 401)
+    for (const token of ["a.b.c", `fbk_${"a".repeat(43)}`, "x"])
+      assert.strictEqual(
+        (await agent({ name: "x", org_unit: "demo" }, { authorization: `Bearer ${token}` })).status,
+        401
+      )
     const { status } = await me.flyball(["check"])
     assert.strictEqual(status, 1, "there is no store")
   })
 })
 
-const tokens: ReadonlyArray<readonly [how: string, tokenOf: () => string | undefined]> = [["without a token", () => undefined], ["with the persona's token", () => personaToken]]
+const tokens: ReadonlyArray<readonly [how: string, tokenOf: () => string | undefined]> = [
+  ["without a token", () => undefined],
+  ["with the persona's token", () => personaToken]
+]
 
 describe.each(tokens)("a visitor %s", (_, tokenOf) => {
   it("reads every GET that an auditor of all units reads, and is refused everything else", async () => {
     const good = await goodRequests(world)
     const token = tokenOf()
-    const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+    const headers = {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
+    }
     for (const endpoint of endpoints) {
       const { json, path } = await good(endpoint)
-      const got = await fetch(shownUrl + path, { method: endpoint.method, headers, ...(json === null ? {} : { body: JSON.stringify(json) }) })
-      const expected = endpoint.access.anonymous || (endpoint.method === "GET" && endpoint.access.roles.includes("auditor")) ? 200 : 403
+      const got = await fetch(shownUrl + path, {
+        method: endpoint.method,
+        headers,
+        ...(json === null ? {} : { body: JSON.stringify(json) })
+      })
+      const expected =
+        endpoint.access.anonymous || (endpoint.method === "GET" && endpoint.access.roles.includes("auditor"))
+          ? 200
+          : 403
       assert.strictEqual(got.status, expected, `${endpoint.id}: ${(await got.text()).slice(0, 200)}`)
     }
   })

@@ -1,26 +1,46 @@
-/** A store whose signing key is not in the data folder: what its records say of it, for commands that only read, and for refusing a start in the wrong folder. */
+/**
+ * A store whose signing key is not in the data folder: what its records say of it, for commands that only read, and for
+ * refusing a start in the wrong folder.
+ */
 import { resolve } from "node:path"
-import { Guard, type KeysChoice, keysChoice, layerOf, Signer, type StorageChoice, type StoredChain, storedChain, StorageUnavailable } from "@flyball/core"
+import {
+  Guard,
+  type KeysChoice,
+  keysChoice,
+  layerOf,
+  Signer,
+  type StorageChoice,
+  type StoredChain,
+  storedChain,
+  StorageUnavailable
+} from "@flyball/core"
 import { readGuardState } from "@flyball/node"
 import { Context, Effect, Layer } from "effect"
 import type { Settings } from "../settings/read.ts"
 import { hasSigningKey, SIGNING_KEY } from "./data-folder.ts"
 import { looksAtStoreFile } from "./store-file.ts"
 
-/** The chain in this store; null where there is none, or no store yet. Makes nothing. Fails where there is a store that cannot be read. */
+/**
+ * The chain in this store; null where there is none, or no store yet. Makes nothing. Fails where there is a store that
+ * cannot be read.
+ */
 export const chainIn = async ({ database }: Settings, storage: StorageChoice): Promise<StoredChain | null> => {
   if (database.kind === "memory" || (database.kind === "sqlite" && !looksAtStoreFile(database.file))) return null
-  return Effect.runPromise(storedChain.pipe(
-    Effect.provide(layerOf(storage)),
-    // A database whose schema was not made yet, or a file that a start stopped before.
-    Effect.catchTag("StorageUnavailable", (fault) => isNoStore(fault) ? Effect.succeed(null) : Effect.fail(fault))
-  ))
+  return Effect.runPromise(
+    storedChain.pipe(
+      Effect.provide(layerOf(storage)),
+      // A database whose schema was not made yet, or a file that a start stopped before.
+      Effect.catchTag("StorageUnavailable", (fault) => (isNoStore(fault) ? Effect.succeed(null) : Effect.fail(fault)))
+    )
+  )
 }
 
-const isNoStore = ({ reason }: StorageUnavailable): boolean => reason.includes("has no store in its schema") || reason.includes(", saw 0;")
+const isNoStore = ({ reason }: StorageUnavailable): boolean =>
+  reason.includes("has no store in its schema") || reason.includes(", saw 0;")
 
 /**
- * Refuses to begin anything in a folder without a key while the store holds a chain: a key that is made there fits nothing, and is in the way of the right one.
+ * Refuses to begin anything in a folder without a key while the store holds a chain: a key that is made there fits
+ * nothing, and is in the way of the right one.
  *
  * - Fails: with a sentence, before anything is written.
  */
@@ -29,11 +49,21 @@ export const requireKeyOf = async (settings: Settings, storage: StorageChoice): 
   const chain = await chainIn(settings, storage)
   // Another process that shares the folder may have begun the chain since we looked.
   if (chain === null || hasSigningKey(settings)) return
-  throw new Error(`the store holds the chain of ${chain.origin}, and there is no signing key in ${resolve(settings.dataDir)}. Set FLYBALL_DATA_DIR to the data folder that was made with this store, or bring ${SIGNING_KEY} back into this one from your vault. Nothing was written`)
+  throw new Error(
+    `the store holds the chain of ${chain.origin}, and there is no signing key in ` +
+      `${resolve(settings.dataDir)}. Set FLYBALL_DATA_DIR to the data folder that was made with this store, or ` +
+      `bring ${SIGNING_KEY} back into this one from your vault. Nothing was written`
+  )
 }
 
-/** Keys that sign nothing: the one that the records name last, and the guard of the data folder, or in its place what the store itself holds signed. */
-export const keysOfRecords = async ({ dataDir }: Settings, { origin, publicKey, signed }: StoredChain): Promise<{ readonly keys: KeysChoice; readonly guarded: boolean }> => {
+/**
+ * Keys that sign nothing: the one that the records name last, and the guard of the data folder, or in its place what
+ * the store itself holds signed.
+ */
+export const keysOfRecords = async (
+  { dataDir }: Settings,
+  { origin, publicKey, signed }: StoredChain
+): Promise<{ readonly keys: KeysChoice; readonly guarded: boolean }> => {
   const guard = await readGuardState(dataDir)
   const unsigned = new StorageUnavailable({ reason: `there is no ${SIGNING_KEY} in ${resolve(dataDir)}`, wrote: "no" })
   const keys = Context.make(Signer, { origin, publicKey, sign: () => Effect.fail(unsigned) }).pipe(

@@ -2,26 +2,51 @@ import { assert, describe, it } from "vitest"
 import type { RequestLog } from "../http/log.ts"
 import { requestLog } from "./log.ts"
 
-const request = (status: number, problem: string | null): RequestLog => ({ requestId: "r", method: "POST", route: "/x", status, durationMs: 1.25, caller: "user", client: "192.0.2.1", problem })
+const request = (status: number, problem: string | null): RequestLog => ({
+  requestId: "r",
+  method: "POST",
+  route: "/x",
+  status,
+  durationMs: 1.25,
+  caller: "user",
+  client: "192.0.2.1",
+  problem
+})
 
 describe("the log of requests", () => {
   it("tells the same fault of the world as an error once a minute, and how often it came between", () => {
     const lines: Array<readonly [string, unknown, unknown]> = []
     let nowMs = 0
-    const write = requestLog((level, _, members) => void lines.push([level, members?.["problem"], members?.["repeated"]]), () => nowMs)
+    const write = requestLog(
+      (level, _, members) => void lines.push([level, members?.["problem"], members?.["repeated"]]),
+      () => nowMs
+    )
     for (const atMs of [0, 1, 59_999, 60_000, 60_001]) {
       nowMs = atMs
       write(request(503, "StorageUnavailable: the disk is full\n    at one place"))
     }
     write(request(503, "StorageUnavailable: gone\n    at one place"))
-    assert.deepEqual(lines.map(([level, , repeated]) => [level, repeated]), [["error", undefined], ["info", undefined], ["info", undefined], ["error", 2], ["info", undefined], ["error", undefined]])
+    assert.deepEqual(
+      lines.map(([level, , repeated]) => [level, repeated]),
+      [
+        ["error", undefined],
+        ["info", undefined],
+        ["info", undefined],
+        ["error", 2],
+        ["info", undefined],
+        ["error", undefined]
+      ]
+    )
     // Each request keeps its own words: an operator who looks for one by its id finds what happened to it.
     for (const [, problem] of lines) assert.include(String(problem), "StorageUnavailable")
   })
 
   it("tells every defect as an error, and every answer as information, that of a server that drains too", () => {
     const levels: Array<string> = []
-    const write = requestLog((level) => void levels.push(level), () => 0)
+    const write = requestLog(
+      (level) => void levels.push(level),
+      () => 0
+    )
     for (const entry of [request(500, "x"), request(500, "x"), request(200, null), request(503, null)]) write(entry)
     assert.deepEqual(levels, ["error", "error", "info", "info"])
   })

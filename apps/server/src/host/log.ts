@@ -7,12 +7,19 @@ export type LogLevel = "info" | "warn" | "error" | "silent"
 const weight: { readonly [level in LogLevel]: number } = { info: 0, warn: 1, error: 2, silent: 3 }
 
 /** A log line of the process itself. */
-export type Log = (level: Exclude<LogLevel, "silent">, message: string, members?: { readonly [name: string]: unknown }) => void
+export type Log = (
+  level: Exclude<LogLevel, "silent">,
+  message: string,
+  members?: { readonly [name: string]: unknown }
+) => void
 
 /** A log that drops what is below `from`. */
-export const makeLog = (from: LogLevel, write: (line: string) => void, now: () => Date): Log => (level, message, members = {}) => {
-  if (weight[level] >= weight[from]) write(`${JSON.stringify({ at: now().toISOString(), level, message, ...members })}\n`)
-}
+export const makeLog =
+  (from: LogLevel, write: (line: string) => void, now: () => Date): Log =>
+  (level, message, members = {}) => {
+    if (weight[level] >= weight[from])
+      write(`${JSON.stringify({ at: now().toISOString(), level, message, ...members })}\n`)
+  }
 
 /** How long a fault of the world that comes again is no news. Unit: milliseconds. */
 const NEWS_MS = 60_000
@@ -20,9 +27,11 @@ const NEWS_MS = 60_000
 const MOST_FAULTS = 32
 
 /**
- * Logs each finished request: answers 5xx as errors, the others as information, among them the 503 of a server that drains.
+ * Logs each finished request: answers 5xx as errors, the others as information, among them the 503 of a server that
+ * drains.
  *
- * A store that is away or full fails every request in the same words. They are an error once a minute, with the number of those between; the others are
+ * A store that is away or full fails every request in the same words. They are an error once a minute, with the number
+ * of those between; the others are
  * information like any request. `nowMs` counts milliseconds from anywhere.
  */
 export const requestLog = (log: Log, nowMs: () => number): LogRequest => {
@@ -39,6 +48,9 @@ export const requestLog = (log: Log, nowMs: () => number): LogRequest => {
     }
     if (faults.size >= MOST_FAULTS) faults.clear()
     faults.set(words, { sinceMs: nowMs(), repeated: 0 })
-    log("error", "request", { ...members, ...(before === undefined || before.repeated === 0 ? {} : { repeated: before.repeated }) })
+    log("error", "request", {
+      ...members,
+      ...(before === undefined || before.repeated === 0 ? {} : { repeated: before.repeated })
+    })
   }
 }

@@ -22,7 +22,8 @@ describe("making a folder", () => {
   })
   it("ends at all on a file system that answers ENOENT for a folder that is there", () => {
     // Node's own recursive mkdir asks for ever here.
-    const never = process.platform === "linux" && existsSync("/proc/self") ? "/proc/flyball/data" : join(folder, "file", "c", "d")
+    const never =
+      process.platform === "linux" && existsSync("/proc/self") ? "/proc/flyball/data" : join(folder, "file", "c", "d")
     assert.throws(() => makeFolder(never), /ENOENT|EACCES|EPERM|ENOTDIR/)
   })
 })

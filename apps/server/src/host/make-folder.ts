@@ -5,7 +5,8 @@ import { dirname, resolve } from "node:path"
 /**
  * Makes a folder that only this account enters, and the missing ones above it.
  *
- * Step by step, because `mkdir` with `recursive` never returns on file systems that answer ENOENT for a folder that is there, such as /proc.
+ * Step by step, because `mkdir` with `recursive` never returns on file systems that answer ENOENT for a folder that is
+ * there, such as /proc.
  */
 export const makeFolder = (folder: string): void => {
   const missing: Array<string> = []

@@ -29,7 +29,7 @@ const readNetwork = (text: string): Network | null => {
 }
 
 /** Tells whether an address lies in one of these networks. Text that is no address lies in none. */
-export const inNetworks = (networks: ReadonlyArray<Network>): (address: string) => boolean => {
+export const inNetworks = (networks: ReadonlyArray<Network>): ((address: string) => boolean) => {
   const list = new BlockList()
   for (const { address, family, prefix } of networks) list.addSubnet(address, prefix, family)
   return (address) => {

@@ -1,7 +1,22 @@
 /** The governor of this process: store, keys and services, as the settings say. */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { ephemeralKeys, governorJobs, governorLayer, type GovernorServices, type KeysChoice, keysLayerOf, layerOf, memoryStorage, retiredChainsBeside, type Storage, type StorageChoice, trustLayerOf, TrustsCanonicalRoles, TrustStoreUnreadable } from "@flyball/core"
+import {
+  ephemeralKeys,
+  governorJobs,
+  governorLayer,
+  type GovernorServices,
+  type KeysChoice,
+  keysLayerOf,
+  layerOf,
+  memoryStorage,
+  retiredChainsBeside,
+  type Storage,
+  type StorageChoice,
+  trustLayerOf,
+  TrustsCanonicalRoles,
+  TrustStoreUnreadable
+} from "@flyball/core"
 import { dataFolder, examinerThread, trustFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -9,7 +24,15 @@ import { version } from "../cli/help.ts"
 import type { Settings } from "../settings/read.ts"
 import { tracedGuard, tracedStorage } from "../telemetry/traced-ports.ts"
 import { tracingLayer } from "../telemetry/tracing.ts"
-import { hasSigningKey, makeDataFolder, requireDataFolder, SECRETS_KEY, SIGNING_KEY, tellingOfNew, tellingOfNewFile } from "./data-folder.ts"
+import {
+  hasSigningKey,
+  makeDataFolder,
+  requireDataFolder,
+  SECRETS_KEY,
+  SIGNING_KEY,
+  tellingOfNew,
+  tellingOfNewFile
+} from "./data-folder.ts"
 import { effectLog } from "./effect-log.ts"
 import { chainIn, keysOfRecords, requireKeyOf } from "./keyless.ts"
 import type { Log } from "./log.ts"
@@ -27,7 +50,10 @@ export interface OpenHostOptions {
   readonly readOnly: boolean
   /** With `readOnly`: a chain that was put aside, in place of the one that goes on. */
   readonly chain?: string
-  /** With `readOnly`: goes without the signing key where it is not there, by the keys that the records name. For a command that signs nothing at all. */
+  /**
+   * With `readOnly`: goes without the signing key where it is not there, by the keys that the records name. For a
+   * command that signs nothing at all.
+   */
   readonly keyless?: boolean
   /** Takes less memory and lets reads wait for writes: for a command that does one thing at a time. */
   readonly small?: boolean
@@ -41,7 +67,10 @@ export interface OpenHostOptions {
  *
  * - Fails: rejects with a sentence for the operator, which names no secret.
  */
-export const openHost = async (settings: Settings, { chain, jobs, keyless = false, log, readOnly, small }: OpenHostOptions): Promise<HostRuntime> => {
+export const openHost = async (
+  settings: Settings,
+  { chain, jobs, keyless = false, log, readOnly, small }: OpenHostOptions
+): Promise<HostRuntime> => {
   const inMemory = settings.database.kind === "memory"
   const recorded = keyless && readOnly && !hasSigningKey(settings) ? await withoutKey(settings) : null
   if (!inMemory && !readOnly) await requireKeyOf(settings, storageOf(settings, true))
@@ -49,17 +78,28 @@ export const openHost = async (settings: Settings, { chain, jobs, keyless = fals
   if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, readOnly)
   const retired = chain === undefined ? null : await retiredStore(settings, chain)
   const options = { ...(settings.tenantId === null ? {} : { tenantId: settings.tenantId }), readOnly }
-  const trust = settings.trustStore === null || readOnly ? Layer.empty : trustLayerOf(trustFolder({ dir: settings.trustStore }))
+  const trust =
+    settings.trustStore === null || readOnly ? Layer.empty : trustLayerOf(trustFolder({ dir: settings.trustStore }))
   const store = layerOf(retired ?? storageOf(settings, readOnly, small))
   const keys = keysLayerOf(recorded ?? keysOf(settings))
   const stays = jobs === true
-  if (stays && !inMemory && (settings.database.kind === "postgres" || existsSync(settings.database.file))) await requireSecretsKey(settings, storageOf(settings, true))
+  if (stays && !inMemory && (settings.database.kind === "postgres" || existsSync(settings.database.file)))
+    await requireSecretsKey(settings, storageOf(settings, true))
   // On SQLite nobody else may write once the store is open; on Postgres it is asked for only once it is there.
   if (stays && settings.database.kind === "sqlite") await bringRetiredAlong(settings, log)
-  const governor = governorLayer(retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true })
-  const working = stays ? Layer.mergeAll(governorJobs, webhookJobs(settings)).pipe(Layer.provideMerge(governor), Layer.provide(webhookPorts(settings))) : governor
+  const governor = governorLayer(
+    retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true }
+  )
+  const working = stays
+    ? Layer.mergeAll(governorJobs, webhookJobs(settings)).pipe(
+        Layer.provideMerge(governor),
+        Layer.provide(webhookPorts(settings))
+      )
+    : governor
   const layer = working.pipe(
-    Layer.provideMerge(stays ? watchedStorage.pipe(Layer.provideMerge(tracedStorage), Layer.provideMerge(store)) : store),
+    Layer.provideMerge(
+      stays ? watchedStorage.pipe(Layer.provideMerge(tracedStorage), Layer.provideMerge(store)) : store
+    ),
     Layer.provide(stays ? tracedGuard.pipe(Layer.provideMerge(keys)) : keys),
     Layer.provide(trust),
     // The issuer for development vouches for every role.
@@ -73,7 +113,11 @@ export const openHost = async (settings: Settings, { chain, jobs, keyless = fals
   const runtime: HostRuntime = ManagedRuntime.make(layer)
   const open = () => runtime.context().catch((cause: unknown) => Promise.reject(asStartError(settings, cause)))
   const openTelling = () => tellingOfNew(settings, SIGNING_KEY, open)
-  await (inMemory ? open() : stays ? tellingOfNewFile(secretsKeyPath(settings), SECRETS_KEY, openTelling) : openTelling())
+  await (inMemory
+    ? open()
+    : stays
+      ? tellingOfNewFile(secretsKeyPath(settings), SECRETS_KEY, openTelling)
+      : openTelling())
   if (stays && settings.database.kind === "postgres") await bringRetiredAlong(settings, log)
   return runtime
 }
@@ -83,24 +127,39 @@ const withoutKey = async (settings: Settings): Promise<KeysChoice | null> => {
   const found = await chainIn(settings, storageOf(settings, true))
   if (found === null) return null
   const { guarded, keys } = await keysOfRecords(settings, found)
-  console.error(`flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; what is read is held against the keys that the records name.${guarded ? "" : " There is no guard either: whether more was signed for than the store holds is not known."}`)
+  console.error(
+    `flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; what is read is held against the ` +
+      "keys that the records " +
+      `name.${guarded ? "" : " There is no guard either: whether more was signed for than the store holds is not known."}`
+  )
   return keys
 }
 
 /** Spans, where a collector is configured. */
-const spansOf = ({ otelServiceName: serviceName, otlpEndpoint: endpoint, otlpHeaders, tracesSampler: sampler, tracesSamplerArg: ratio }: Settings): Layer.Layer<never> =>
-  endpoint === null ? Layer.empty : tracingLayer({ endpoint, headers: otlpHeaders ?? {}, serviceName, sampler, ratio, version })
+const spansOf = ({
+  otelServiceName: serviceName,
+  otlpEndpoint: endpoint,
+  otlpHeaders,
+  tracesSampler: sampler,
+  tracesSamplerArg: ratio
+}: Settings): Layer.Layer<never> =>
+  endpoint === null
+    ? Layer.empty
+    : tracingLayer({ endpoint, headers: otlpHeaders ?? {}, serviceName, sampler, ratio, version })
 
 /** The store of a chain that was put aside. */
 const retiredStore = async (settings: Settings, chain: string): Promise<StorageChoice> => {
   const chains = await Effect.runPromise(retiredChainsBeside(storageOf(settings, true)))
   const found = chains.find(({ origin }) => origin === chain)
   if (found !== undefined) return found.storage
-  const known = chains.length === 0 ? "no chain was put aside here" : `put aside here are ${chains.map(({ origin }) => origin).join(", ")}`
+  const known =
+    chains.length === 0
+      ? "no chain was put aside here"
+      : `put aside here are ${chains.map(({ origin }) => origin).join(", ")}`
   throw new Error(`--chain ${chain.slice(0, 255)}: ${known}. Leave --chain out for the chain that goes on`)
 }
 
-const originOption = (settings: Settings) => settings.origin === null ? {} : { origin: settings.origin }
+const originOption = (settings: Settings) => (settings.origin === null ? {} : { origin: settings.origin })
 
 /** The store that the settings name. */
 export const storageOf = ({ database }: Settings, readOnly: boolean, small = false): StorageChoice => {
@@ -116,12 +175,22 @@ export const storageOf = ({ database }: Settings, readOnly: boolean, small = fal
 
 /** Keys in the data folder; with a store in memory they live in memory too, so that each start is a new origin. */
 const keysOf = (settings: Settings): KeysChoice =>
-  settings.database.kind === "memory" ? ephemeralKeys() : dataFolder({ dir: settings.dataDir, ...originOption(settings) })
+  settings.database.kind === "memory"
+    ? ephemeralKeys()
+    : dataFolder({ dir: settings.dataDir, ...originOption(settings) })
 
 /** The storage speaks to whoever embeds it; an operator has a server to stop. */
 export const asStartError = (settings: Settings, cause: unknown): unknown =>
   cause instanceof TrustStoreUnreadable
-    ? new Error(`the trust store ${cause.place} cannot be used: ${cause.reason}. FLYBALL_TRUST_STORE names it`, { cause })
-    : settings.database.kind === "sqlite" && cause instanceof Error && cause.message.includes("another process has the database open for writing")
-    ? new Error(`another process writes ${resolve(settings.database.file)}, probably a running flyball serve. Stop it first: one process at a time writes a SQLite file (several can share a Postgres database)`, { cause })
-    : cause
+    ? new Error(`the trust store ${cause.place} cannot be used: ${cause.reason}. FLYBALL_TRUST_STORE names it`, {
+        cause
+      })
+    : settings.database.kind === "sqlite" &&
+        cause instanceof Error &&
+        cause.message.includes("another process has the database open for writing")
+      ? new Error(
+          `another process writes ${resolve(settings.database.file)}, probably a running flyball serve. Stop ` +
+            "it first: one process at a time writes a SQLite file (several can share a Postgres database)",
+          { cause }
+        )
+      : cause

@@ -1,4 +1,7 @@
-/** What a start does for the stores that recoveries put aside: a new version must be able to read them, since what meters held is in them. Decision 0010 of core. */
+/**
+ * What a start does for the stores that recoveries put aside: a new version must be able to read them, since what
+ * meters held is in them. Decision 0010 of core.
+ */
 import { existsSync, readdirSync, realpathSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { Cause, Effect, Exit } from "effect"
@@ -13,9 +16,17 @@ export const bringRetiredAlong = async ({ database }: Settings, log: Log): Promi
   const exit = await Effect.runPromiseExit(migrateRetired(database))
   if (Exit.isFailure(exit)) {
     const cause = Cause.squash(exit.cause)
-    return log("warn", `The stores that recoveries put aside could not be brought to this version's schema. Run flyball migrate once no server runs. ${cause instanceof Error ? cause.message : ""}`.trimEnd())
+    return log(
+      "warn",
+      `The stores that recoveries put aside could not be brought to this version's schema. Run flyball migrate once no server runs. ${cause instanceof Error ? cause.message : ""}`.trimEnd()
+    )
   }
-  for (const { location, steps } of exit.value) log("info", `Brought ${location.kind === "sqlite" ? location.file : `the schema ${location.schema}`}, which a recovery put aside, to schema ${steps.at(-1)!.id}.`)
+  for (const { location, steps } of exit.value)
+    log(
+      "info",
+      `Brought ${location.kind === "sqlite" ? location.file : `the schema ${location.schema}`}, which a ` +
+        `recovery put aside, to schema ${steps.at(-1)!.id}.`
+    )
 }
 
 const hasRetired = (file: string): boolean => {

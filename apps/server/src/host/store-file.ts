@@ -1,4 +1,6 @@
-/** Looks at the place of a SQLite store before it is opened, and says in its own words what SQLite would say in fewer. */
+/**
+ * Looks at the place of a SQLite store before it is opened, and says in its own words what SQLite would say in fewer.
+ */
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { fileProblem } from "./file-problem.ts"
@@ -11,19 +13,31 @@ const HEADER = Buffer.from("SQLite format 3\0")
 export const prepareStoreFile = (file: string, readOnly: boolean): void => {
   const shown = resolve(file)
   if (looksAtStoreFile(file)) return
-  if (readOnly) throw new Error(`there is no store at ${shown}. flyball serve makes it at its first start; FLYBALL_DATABASE_URL and FLYBALL_DATA_DIR say where it is`)
+  if (readOnly)
+    throw new Error(
+      `there is no store at ${shown}. flyball serve makes it at its first start; FLYBALL_DATABASE_URL and ` +
+        "FLYBALL_DATA_DIR say where it is"
+    )
   makeParent(shown)
 }
 
-/** Whether there is a file that can be a store; false when there is none. Makes nothing. Fails with a sentence when something else is there. */
+/**
+ * Whether there is a file that can be a store; false when there is none. Makes nothing. Fails with a sentence when
+ * something else is there.
+ */
 export const looksAtStoreFile = (file: string): boolean => {
   const shown = resolve(file)
   const found = stat(shown)
   if (found === undefined) return false
-  if (found.isDirectory()) throw new Error(`the store should be a file, and ${shown} is a folder. FLYBALL_DATABASE_URL names it`)
-  if (!found.isFile()) throw new Error(`the store should be an ordinary file, and ${shown} is none. FLYBALL_DATABASE_URL names it`)
+  if (found.isDirectory())
+    throw new Error(`the store should be a file, and ${shown} is a folder. FLYBALL_DATABASE_URL names it`)
+  if (!found.isFile())
+    throw new Error(`the store should be an ordinary file, and ${shown} is none. FLYBALL_DATABASE_URL names it`)
   if (found.size > 0 && !startsAsSqlite(shown)) {
-    throw new Error(`${shown} is not a SQLite database. If it was the store, bring it back from a backup; otherwise name another file with FLYBALL_DATABASE_URL`)
+    throw new Error(
+      `${shown} is not a SQLite database. If it was the store, bring it back from a backup; otherwise name ` +
+        "another file with FLYBALL_DATABASE_URL"
+    )
   }
   return true
 }
@@ -40,9 +54,15 @@ const makeParent = (file: string): void => {
   try {
     makeFolder(dirname(file))
   } catch (cause) {
-    throw new Error(`the folder of the store ${file} cannot be made: ${fileProblem(cause)}. FLYBALL_DATABASE_URL names it`, { cause })
+    throw new Error(
+      `the folder of the store ${file} cannot be made: ${fileProblem(cause)}. FLYBALL_DATABASE_URL names it`,
+      { cause }
+    )
   }
-  if (!statSync(dirname(file)).isDirectory()) throw new Error(`the store ${file} should be in a folder, and ${dirname(file)} is a file. FLYBALL_DATABASE_URL names it`)
+  if (!statSync(dirname(file)).isDirectory())
+    throw new Error(
+      `the store ${file} should be in a folder, and ${dirname(file)} is a file. FLYBALL_DATABASE_URL names it`
+    )
 }
 
 const startsAsSqlite = (file: string): boolean => {

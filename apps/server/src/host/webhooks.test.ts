@@ -15,11 +15,27 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 /** A store that names a key which this process does not have. `onLook` happens before what it names is read. */
-const claimedStore = (onLook: () => void) => storageChoice("memory", Layer.effect(Storage, Effect.gen(function*() {
-  const storage = yield* Storage
-  yield* storage.commit({ puts: [{ collection: "secrets_keys", id: "current", expectedVersion: 0, body: { key_id: "another", proof: "" } }] }).pipe(Effect.orDie)
-  return { ...storage, get: (collection: string, id: string) => Effect.suspend(() => (onLook(), storage.get(collection, id))) }
-})).pipe(Layer.provide(layerOf(memoryStorage()))))
+const claimedStore = (onLook: () => void) =>
+  storageChoice(
+    "memory",
+    Layer.effect(
+      Storage,
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        yield* storage
+          .commit({
+            puts: [
+              { collection: "secrets_keys", id: "current", expectedVersion: 0, body: { key_id: "another", proof: "" } }
+            ]
+          })
+          .pipe(Effect.orDie)
+        return {
+          ...storage,
+          get: (collection: string, id: string) => Effect.suspend(() => (onLook(), storage.get(collection, id)))
+        }
+      })
+    ).pipe(Layer.provide(layerOf(memoryStorage())))
+  )
 
 const settings = (more: { readonly [name: string]: string } = {}) => {
   const environment = { FLYBALL_DATA_DIR: dir, FLYBALL_DATABASE_URL: "postgres://127.0.0.1/none", ...more }
@@ -29,18 +45,31 @@ const settings = (more: { readonly [name: string]: string } = {}) => {
 
 describe("a start without a key for the secrets, on a store that names one", () => {
   it("is refused, and makes none", async () => {
-    const refused = await requireSecretsKey(settings(), claimedStore(() => undefined)).then(() => null, (error: Error) => error.message)
-    assert.match(refused ?? "", /sealed with is not in .*secrets\.key: there is no such file\. All processes of one store/)
+    const refused = await requireSecretsKey(
+      settings(),
+      claimedStore(() => undefined)
+    ).then(
+      () => null,
+      (error: Error) => error.message
+    )
+    assert.match(
+      refused ?? "",
+      /sealed with is not in .*secrets\.key: there is no such file\. All processes of one store/
+    )
   })
 
   it("goes on where a server that starts beside it on the same folder has made the key meanwhile", async () => {
-    await requireSecretsKey(settings(), claimedStore(() => writeFileSync(join(dir, "secrets.key"), "made by the other")))
+    await requireSecretsKey(
+      settings(),
+      claimedStore(() => writeFileSync(join(dir, "secrets.key"), "made by the other"))
+    )
   })
 })
 
 describe("what webhooks are sent with", () => {
   it.each([
-    [{}, false], [{ FLYBALL_WEBHOOK_RETRY_AFTER: "1" }, true]
+    [{}, false],
+    [{ FLYBALL_WEBHOOK_RETRY_AFTER: "1" }, true]
   ] as const)("follows Retry-After only where %j says so", async (more, followRetryAfter) => {
     const ports = webhookPorts(settings({ FLYBALL_DATABASE_URL: "sqlite::memory:", ...more }))
     const { schedule } = await Effect.runPromise(Effect.provide(WebhookSettings, ports))

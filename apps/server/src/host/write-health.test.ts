@@ -7,25 +7,39 @@ import { TRY_MS, watchedStorage, WriteHealth } from "./write-health.ts"
 const full = new StorageUnavailable({ reason: "the disk is full", wrote: "no" })
 
 /** A store whose writes fail with what `fault` says. */
-const world = (fault: { of: StorageUnavailable | StorageConflict | null; tries: number }) => watchedStorage.pipe(Layer.provideMerge(Layer.effect(Storage, Effect.map(Storage, (storage) => {
-  const failing = <A, E>(write: Effect.Effect<A, E>) => Effect.suspend((): Effect.Effect<A, E | StorageUnavailable | StorageConflict> => fault.of === null ? write : Effect.fail(fault.of))
-  return Storage.of({
-    ...storage,
-    commit: (change) => failing(storage.commit(change)),
-    lease: (...args) => Effect.suspend(() => {
-      fault.tries += 1
-      return fault.of instanceof StorageUnavailable ? Effect.fail(fault.of) : storage.lease(...args)
-    })
-  })
-}))), Layer.provide(layerOf(memoryStorage())))
+const world = (fault: { of: StorageUnavailable | StorageConflict | null; tries: number }) =>
+  watchedStorage.pipe(
+    Layer.provideMerge(
+      Layer.effect(
+        Storage,
+        Effect.map(Storage, (storage) => {
+          const failing = <A, E>(write: Effect.Effect<A, E>) =>
+            Effect.suspend((): Effect.Effect<A, E | StorageUnavailable | StorageConflict> =>
+              fault.of === null ? write : Effect.fail(fault.of)
+            )
+          return Storage.of({
+            ...storage,
+            commit: (change) => failing(storage.commit(change)),
+            lease: (...args) =>
+              Effect.suspend(() => {
+                fault.tries += 1
+                return fault.of instanceof StorageUnavailable ? Effect.fail(fault.of) : storage.lease(...args)
+              })
+          })
+        })
+      )
+    ),
+    Layer.provide(layerOf(memoryStorage()))
+  )
 
-const put = (id: string) => Storage.use((storage) => storage.commit({ puts: [{ collection: "notes", id, expectedVersion: 0, body: {} }] }))
+const put = (id: string) =>
+  Storage.use((storage) => storage.commit({ puts: [{ collection: "notes", id, expectedVersion: 0, body: {} }] }))
 const writes = Effect.map(WriteHealth, (health) => health!.writes())
 
 describe("what is known of writes", () => {
   it.effect("is good until a commit fails for want of the store, and again with the next that succeeds", () => {
     const fault = { of: null as StorageUnavailable | null, tries: 0 }
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       assert.isTrue(yield* writes)
       yield* put("a")
       fault.of = full
@@ -40,7 +54,7 @@ describe("what is known of writes", () => {
 
   it.effect("recovers by itself when nobody writes: it tries every five seconds, only while it does not work", () => {
     const fault = { of: null as StorageUnavailable | null, tries: 0 }
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* TestClock.adjust(10 * TRY_MS)
       assert.strictEqual(fault.tries, 0)
       fault.of = full
@@ -62,7 +76,7 @@ describe("what is known of writes", () => {
 
   it.effect("does not change for a conflict, which says that the store answers and nothing of writing", () => {
     const fault = { of: new StorageConflict({ conflicts: [] }), tries: 0 }
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* Effect.flip(put("a"))
       assert.isTrue(yield* writes)
     }).pipe(Effect.provide(world(fault)))

@@ -5,58 +5,75 @@ import { randomUUID } from "node:crypto"
 
 /** What is known of writes. */
 export interface WriteHealthApi {
-  /** False from a commit that failed because the store was unavailable until one, or an attempt of our own, succeeds. */
+  /**
+   * False from a commit that failed because the store was unavailable until one, or an attempt of our own, succeeds.
+   */
   readonly writes: () => boolean
 }
 
 /** What is known of writes; null where nobody watches. */
-export const WriteHealth: Context.Reference<WriteHealthApi | null> = Context.Reference("flyball/server/WriteHealth", { defaultValue: (): WriteHealthApi | null => null })
+export const WriteHealth: Context.Reference<WriteHealthApi | null> = Context.Reference("flyball/server/WriteHealth", {
+  defaultValue: (): WriteHealthApi | null => null
+})
 
-/** How often writing is tried while it does not work. Unit: milliseconds. Nobody sends writes to a server that says it takes none, so it must find out by itself. */
+/**
+ * How often writing is tried while it does not work. Unit: milliseconds. Nobody sends writes to a server that says it
+ * takes none, so it must find out by itself.
+ */
 export const TRY_MS = 5_000
-/** How long it is no news that writing stopped. Unit: milliseconds. A disk that is nearly full takes a small write now and then. */
+/**
+ * How long it is no news that writing stopped. Unit: milliseconds. A disk that is nearly full takes a small write now
+ * and then.
+ */
 const NEWS_MS = 60_000
 /** The smallest write that there is. */
 const LEASE = "write_health"
 
 /** The store underneath, watched; and what is seen. */
-export const watchedStorage: Layer.Layer<Storage, never, Storage> = Layer.effectContext(Effect.gen(function*() {
-  const storage = yield* Storage
-  const failed = yield* Queue.sliding<void>(1)
-  const holder = randomUUID()
-  let writes = true
-  const good = <A>(receipt: A): A => {
-    writes = true
-    return receipt
-  }
-  const bad = (cause: Cause.Cause<unknown>) => Effect.sync(() => {
-    if (!writes || !isUnavailable(cause)) return
-    writes = false
-    Queue.offerUnsafe(failed, undefined)
+export const watchedStorage: Layer.Layer<Storage, never, Storage> = Layer.effectContext(
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const failed = yield* Queue.sliding<void>(1)
+    const holder = randomUUID()
+    let writes = true
+    const good = <A>(receipt: A): A => {
+      writes = true
+      return receipt
+    }
+    const bad = (cause: Cause.Cause<unknown>) =>
+      Effect.sync(() => {
+        if (!writes || !isUnavailable(cause)) return
+        writes = false
+        Queue.offerUnsafe(failed, undefined)
+      })
+    const commit: StorageApi["commit"] = (change) => Effect.tapCause(Effect.map(storage.commit(change), good), bad)
+    const attempt = Effect.gen(function* () {
+      yield* Effect.sleep(TRY_MS)
+      if (!(yield* storage.lease(LEASE, holder, TRY_MS))) return
+      writes = true
+      yield* storage.releaseLease(LEASE, holder)
+    }).pipe(Effect.catch(() => Effect.void))
+    let loggedAtMs: number | null = null
+    const tell = Effect.gen(function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      if (loggedAtMs !== null && nowMs - loggedAtMs < NEWS_MS) return
+      loggedAtMs = nowMs
+      yield* Effect.logError(
+        "The store does not take writes. /healthz says so until it does; writing is tried every five seconds."
+      )
+    })
+    yield* Queue.take(failed).pipe(
+      Effect.andThen(tell),
+      Effect.andThen(Effect.whileLoop({ while: () => !writes, body: () => attempt, step: () => {} })),
+      Effect.andThen(Effect.logInfo("The store takes writes again.")),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    return Context.make(Storage, Storage.of({ ...storage, commit })).pipe(
+      Context.add(WriteHealth, { writes: () => writes })
+    )
   })
-  const commit: StorageApi["commit"] = (change) => Effect.tapCause(Effect.map(storage.commit(change), good), bad)
-  const attempt = Effect.gen(function*() {
-    yield* Effect.sleep(TRY_MS)
-    if (!(yield* storage.lease(LEASE, holder, TRY_MS))) return
-    writes = true
-    yield* storage.releaseLease(LEASE, holder)
-  }).pipe(Effect.catch(() => Effect.void))
-  let loggedAtMs: number | null = null
-  const tell = Effect.gen(function*() {
-    const nowMs = yield* Clock.currentTimeMillis
-    if (loggedAtMs !== null && nowMs - loggedAtMs < NEWS_MS) return
-    loggedAtMs = nowMs
-    yield* Effect.logError("The store does not take writes. /healthz says so until it does; writing is tried every five seconds.")
-  })
-  yield* Queue.take(failed).pipe(
-    Effect.andThen(tell),
-    Effect.andThen(Effect.whileLoop({ while: () => !writes, body: () => attempt, step: () => {} })),
-    Effect.andThen(Effect.logInfo("The store takes writes again.")),
-    Effect.forever,
-    Effect.forkScoped
-  )
-  return Context.make(Storage, Storage.of({ ...storage, commit })).pipe(Context.add(WriteHealth, { writes: () => writes }))
-}))
+)
 
 const isUnavailable = (cause: Cause.Cause<unknown>): boolean => {
   const error = Cause.findErrorOption(cause)

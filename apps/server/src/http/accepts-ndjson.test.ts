@@ -4,15 +4,34 @@ import { acceptsNdjson } from "./accepts-ndjson.ts"
 describe("Accept", () => {
   it("asks for lines where it names them, and wants JSON no more", () => {
     for (const accept of [
-      "application/x-ndjson", "application/x-ndjson;q=0.1", "application/x-ndjson, */*", "application/json, application/x-ndjson", "application/json;q=0.8,application/x-ndjson;q=0.9",
-      "application/x-ndjson; charset=utf-8", "text/plain;q=1, application/x-ndjson;q=0.5, application/*;q=0.4, */*", "application/json;q=0, application/x-ndjson;q=0.001", "application/x-ndjson;q=high"
-    ]) assert.isTrue(acceptsNdjson(accept), accept)
+      "application/x-ndjson",
+      "application/x-ndjson;q=0.1",
+      "application/x-ndjson, */*",
+      "application/json, application/x-ndjson",
+      "application/json;q=0.8,application/x-ndjson;q=0.9",
+      "application/x-ndjson; charset=utf-8",
+      "text/plain;q=1, application/x-ndjson;q=0.5, application/*;q=0.4, */*",
+      "application/json;q=0, application/x-ndjson;q=0.001",
+      "application/x-ndjson;q=high"
+    ])
+      assert.isTrue(acceptsNdjson(accept), accept)
   })
 
   it("asks for JSON where it does not, refuses them, or wants it more", () => {
     for (const accept of [
-      "", "*/*", "application/*", "application/json", "text/html", "application/x-ndjson;q=0", "application/x-ndjson;q=0.000, */*", "application/json, application/x-ndjson;q=0.5", "application/x-ndjson;q=0.5, application/json",
-      "application/x-ndjson;q=0.5, */*", "application/x-ndjsonp", "application/*, application/x-ndjson;q=0.9, */*;q=0.1"
-    ]) assert.isFalse(acceptsNdjson(accept), accept)
+      "",
+      "*/*",
+      "application/*",
+      "application/json",
+      "text/html",
+      "application/x-ndjson;q=0",
+      "application/x-ndjson;q=0.000, */*",
+      "application/json, application/x-ndjson;q=0.5",
+      "application/x-ndjson;q=0.5, application/json",
+      "application/x-ndjson;q=0.5, */*",
+      "application/x-ndjsonp",
+      "application/*, application/x-ndjson;q=0.9, */*;q=0.1"
+    ])
+      assert.isFalse(acceptsNdjson(accept), accept)
   })
 })

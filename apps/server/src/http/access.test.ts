@@ -1,4 +1,7 @@
-/** Every route by every kind of caller, against a table written from the specification, not from the code. Spec: api.md, "Who may call". */
+/**
+ * Every route by every kind of caller, against a table written from the specification, not from the code. Spec: api.md,
+ * "Who may call".
+ */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { decode, roles } from "@flyball/contract"
@@ -9,7 +12,13 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { devIssuer } from "../dev-issuer.ts"
 import { goodRequests } from "./http-requests.ts"
 import { openWorld, OTHER_UNIT, UNIT, type World } from "./http-world.ts"
-import { expectedOfTwo, expectedStatuses, type TableCaller, tableCallers, twoGrantCallers } from "./testing/expected-statuses.ts"
+import {
+  expectedOfTwo,
+  expectedStatuses,
+  type TableCaller,
+  tableCallers,
+  twoGrantCallers
+} from "./testing/expected-statuses.ts"
 
 let world: World
 let good: Awaited<ReturnType<typeof goodRequests>>
@@ -19,13 +28,21 @@ let callers: ReadonlyArray<TableCaller & { readonly token: string }>
 beforeAll(async () => {
   world = await openWorld()
   good = await goodRequests(world)
-  const rules = twoGrantCallers.flatMap(({ grants, name }) => grants.map(({ orgUnit, role }) => ({ match: { claim: "user_ids", value: name }, role, org_unit: orgUnit } as const)))
-  await world.runtime.runPromise(AccessMapping.use((mapping) => mapping.set({ rules, trust_canonical: true }, systemHost)))
+  const rules = twoGrantCallers.flatMap(({ grants, name }) =>
+    grants.map(({ orgUnit, role }) => ({ match: { claim: "user_ids", value: name }, role, org_unit: orgUnit }) as const)
+  )
+  await world.runtime.runPromise(
+    AccessMapping.use((mapping) => mapping.set({ rules, trust_canonical: true }, systemHost))
+  )
   const tokenOf = ({ grants: [first, second], name, orgUnit }: TableCaller): Promise<string> | string => {
     if (first === undefined) return orgUnit === UNIT ? world.key : world.otherKey
-    return second === undefined ? world.token(first.role, first.orgUnit) : world.forged({ sub: name, roles: [], exp: Math.floor(Date.now() / 1_000) + 3_600 })
+    return second === undefined
+      ? world.token(first.role, first.orgUnit)
+      : world.forged({ sub: name, roles: [], exp: Math.floor(Date.now() / 1_000) + 3_600 })
   }
-  callers = await Promise.all([...tableCallers.flat(), ...twoGrantCallers].map(async (caller) => ({ ...caller, token: await tokenOf(caller) })))
+  callers = await Promise.all(
+    [...tableCallers.flat(), ...twoGrantCallers].map(async (caller) => ({ ...caller, token: await tokenOf(caller) }))
+  )
 })
 afterAll(() => world.close())
 
@@ -47,13 +64,17 @@ describe("who may call", () => {
         assert.strictEqual(got.status, expected, `${name}: ${got.text.slice(0, 300)}`)
         if (expected < 300 && endpoint.success.schema !== null) {
           const problems = decode(endpoint.success.schema as never)(got.json, "body")
-          assert.isTrue(Result.isSuccess(problems), `${name}: the answer is not what the table says: ${JSON.stringify(problems).slice(0, 500)}`)
+          assert.isTrue(
+            Result.isSuccess(problems),
+            `${name}: the answer is not what the table says: ${JSON.stringify(problems).slice(0, 500)}`
+          )
           assert.strictEqual(got.headers.get("content-type"), endpoint.success.media)
         }
         if (expected !== 403) continue
         if (grants.length === 0) {
           assert.deepStrictEqual(got.json, { detail: "This action needs an OIDC session.", code: "key_not_allowed" })
-        } else if (grants.length === 1 || got.json.code !== "org_unit_not_allowed") assert.strictEqual(got.json.code, "forbidden")
+        } else if (grants.length === 1 || got.json.code !== "org_unit_not_allowed")
+          assert.strictEqual(got.json.code, "forbidden")
         // The role would do, and the request names a unit where the person has it not.
         else assert.include(["agents.create", "ingest_keys.mint"], endpoint.id)
       }
@@ -63,14 +84,31 @@ describe("who may call", () => {
       const { json, path } = await good(endpoint)
       const stranger = await devIssuer()
       const authorizations = [
-        undefined, "", "Bearer", "Bearer ", `Basic ${world.key}`, world.key, `Bearer ${world.key} x`, `Bearer fbk_${"a".repeat(43)}`, "Bearer x", `Bearer ${world.revokedKey}`,
-        `Bearer ${world.expiredKey}`, `Bearer ${await world.forged({ aud: "another" })}`, `Bearer ${await world.forged({ iss: "https://elsewhere.example" })}`, `Bearer ${await world.forged({ exp: 1 })}`,
-        "Bearer a.b.c", `Bearer ${await stranger.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now())}`,
-        `Bearer ${await world.issuer.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now() - 901_000)}`, `Bearer ${"a".repeat(9_000)}`
+        undefined,
+        "",
+        "Bearer",
+        "Bearer ",
+        `Basic ${world.key}`,
+        world.key,
+        `Bearer ${world.key} x`,
+        `Bearer fbk_${"a".repeat(43)}`,
+        "Bearer x",
+        `Bearer ${world.revokedKey}`,
+        `Bearer ${world.expiredKey}`,
+        `Bearer ${await world.forged({ aud: "another" })}`,
+        `Bearer ${await world.forged({ iss: "https://elsewhere.example" })}`,
+        `Bearer ${await world.forged({ exp: 1 })}`,
+        "Bearer a.b.c",
+        `Bearer ${await stranger.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now())}`,
+        `Bearer ${await world.issuer.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now() - 901_000)}`,
+        `Bearer ${"a".repeat(9_000)}`
       ]
       const before = await world.size()
       for (const authorization of authorizations) {
-        const got = await world.send(endpoint.method, path, { headers: authorization === undefined ? {} : { authorization }, ...(json === null ? {} : { json }) })
+        const got = await world.send(endpoint.method, path, {
+          headers: authorization === undefined ? {} : { authorization },
+          ...(json === null ? {} : { json })
+        })
         if (endpoint.access.anonymous) {
           assert.strictEqual(got.status, 200)
           continue
@@ -96,8 +134,16 @@ describe("the order of refusals", () => {
       const { path } = await good(endpoint)
       const bad = { body: "{not json", headers: { "content-type": "text/plain" } }
       assert.strictEqual((await world.send(endpoint.method, path, bad)).status, 401)
-      if (!endpoint.access.roles.includes("auditor")) assert.strictEqual((await world.send(endpoint.method, path, { ...bad, token: world.tokens.auditor })).status, 403)
-      if (!endpoint.access.ingestKey) assert.strictEqual((await world.send(endpoint.method, path, { ...bad, token: world.key })).json.code, "key_not_allowed")
+      if (!endpoint.access.roles.includes("auditor"))
+        assert.strictEqual(
+          (await world.send(endpoint.method, path, { ...bad, token: world.tokens.auditor })).status,
+          403
+        )
+      if (!endpoint.access.ingestKey)
+        assert.strictEqual(
+          (await world.send(endpoint.method, path, { ...bad, token: world.key })).json.code,
+          "key_not_allowed"
+        )
     }
   })
 })
@@ -107,12 +153,21 @@ describe("org units", () => {
     const other = await world.register("of the treasury", OTHER_UNIT)
     const seen = await world.send("GET", "/api/v1/agents", { token: world.key })
     assert.isTrue(seen.json.every((agent: { org_unit: string }) => agent.org_unit === UNIT))
-    assert.strictEqual((await world.send("GET", `/api/v1/agents/${other}`, { token: world.key })).json.code, "agent_not_found")
-    const foreign = await world.send("POST", "/api/v1/agents", { token: world.key, json: { name: "x1", org_unit: OTHER_UNIT } })
+    assert.strictEqual(
+      (await world.send("GET", `/api/v1/agents/${other}`, { token: world.key })).json.code,
+      "agent_not_found"
+    )
+    const foreign = await world.send("POST", "/api/v1/agents", {
+      token: world.key,
+      json: { name: "x1", org_unit: OTHER_UNIT }
+    })
     assert.deepStrictEqual([foreign.status, foreign.json.code], [403, "org_unit_not_allowed"])
     const taken = await world.send("POST", "/api/v1/agents", { token: world.key, json: { name: "of the treasury" } })
     assert.deepStrictEqual([taken.status, taken.json.code, taken.json.agent_id], [409, "agent_name_taken", null])
-    const known = await world.send("POST", "/api/v1/agents", { token: world.otherKey, json: { name: "of the treasury" } })
+    const known = await world.send("POST", "/api/v1/agents", {
+      token: world.otherKey,
+      json: { name: "of the treasury" }
+    })
     assert.deepStrictEqual([known.status, known.json.agent_id], [409, other])
   })
 
@@ -135,13 +190,20 @@ describe("org units", () => {
   it("bound what people are shown in lists to their own unit's, whatever their role", async () => {
     const owned = await world.register("in no other unit's list", UNIT)
     const lists = ["/agents", "/agents/orphans", "/bound/envelopes", "/evidence/packs"]
-    const idsFor = async (path: string, token: string): Promise<ReadonlyArray<string>> => (await world.send("GET", `/api/v1${path}`, { token })).json.map(({ id }: { readonly id: string }) => id)
+    const idsFor = async (path: string, token: string): Promise<ReadonlyArray<string>> =>
+      (await world.send("GET", `/api/v1${path}`, { token })).json.map(({ id }: { readonly id: string }) => id)
     for (const path of lists) {
       const mine = await idsFor(path, await world.token("governor", UNIT))
-      for (const role of roles) assert.deepStrictEqual(await idsFor(path, await world.token(role, UNIT)), mine, `${role}, ${path}`)
+      for (const role of roles)
+        assert.deepStrictEqual(await idsFor(path, await world.token(role, UNIT)), mine, `${role}, ${path}`)
       const theirs = await Promise.all(roles.map(async (role) => idsFor(path, await world.token(role, OTHER_UNIT))))
       if (path !== "/evidence/packs") assert.isAbove(mine.length, 0, path)
-      for (const seen of theirs) assert.deepStrictEqual(seen.filter((id) => mine.includes(id)), [], path)
+      for (const seen of theirs)
+        assert.deepStrictEqual(
+          seen.filter((id) => mine.includes(id)),
+          [],
+          path
+        )
     }
     assert.include(await idsFor("/agents", await world.token("governor", UNIT)), owned)
   })
@@ -150,16 +212,31 @@ describe("org units", () => {
     const agent = await world.register("of a sparse pack", UNIT)
     for (const role of roles) {
       const token = await world.token(role, UNIT)
-      const { json: pack } = await world.send("POST", "/api/v1/evidence/packs", { token, json: { kind: "sparse", agent_id: agent } })
+      const { json: pack } = await world.send("POST", "/api/v1/evidence/packs", {
+        token,
+        json: { kind: "sparse", agent_id: agent }
+      })
       assert.strictEqual((await world.send("GET", `/api/v1/evidence/packs/${pack.id}`, { token })).status, 200, role)
-      assert.strictEqual((await world.send("GET", `/api/v1/evidence/packs/${pack.id}`, { token: await world.token(role, OTHER_UNIT) })).status, 404, role)
+      assert.strictEqual(
+        (await world.send("GET", `/api/v1/evidence/packs/${pack.id}`, { token: await world.token(role, OTHER_UNIT) }))
+          .status,
+        404,
+        role
+      )
     }
   })
 
   it("a key registers up to its tier", async () => {
-    const over = await world.send("POST", "/api/v1/agents", { token: world.key, json: { name: "x4", autonomy_tier: "L2" } })
+    const over = await world.send("POST", "/api/v1/agents", {
+      token: world.key,
+      json: { name: "x4", autonomy_tier: "L2" }
+    })
     assert.deepStrictEqual([over.status, over.json.code], [403, "tier_over_cap"])
-    assert.strictEqual((await world.send("POST", "/api/v1/agents", { token: world.key, json: { name: "x5", autonomy_tier: "L1" } })).status, 201)
+    assert.strictEqual(
+      (await world.send("POST", "/api/v1/agents", { token: world.key, json: { name: "x5", autonomy_tier: "L1" } }))
+        .status,
+      201
+    )
   })
 })
 
@@ -171,19 +248,34 @@ describe("a refusal", () => {
   }
 
   it("names the role that is missing, and the role that is there", async () => {
-    assert.strictEqual(await sentence("GET", "/admin/ingest-keys", world.tokens.auditor), "This action needs the role admin; you have auditor.")
+    assert.strictEqual(
+      await sentence("GET", "/admin/ingest-keys", world.tokens.auditor),
+      "This action needs the role admin; you have auditor."
+    )
     for (const path of ["/webhooks", "/admin/entitlement-rules"]) {
-      assert.strictEqual(await sentence("GET", path, world.tokens.auditor), "This action needs the role admin in org unit *; you have auditor in *.")
-      assert.strictEqual(await sentence("GET", path, await world.token("admin", UNIT)), `This action needs the role admin in org unit *; you have admin in ${UNIT}.`)
+      assert.strictEqual(
+        await sentence("GET", path, world.tokens.auditor),
+        "This action needs the role admin in org unit *; you have auditor in *."
+      )
+      assert.strictEqual(
+        await sentence("GET", path, await world.token("admin", UNIT)),
+        `This action needs the role admin in org unit *; you have admin in ${UNIT}.`
+      )
     }
-    assert.strictEqual(await sentence("POST", "/bound/envelopes", world.tokens.operator, {}), "This action needs the role governor or admin; you have operator.")
+    assert.strictEqual(
+      await sentence("POST", "/bound/envelopes", world.tokens.operator, {}),
+      "This action needs the role governor or admin; you have operator."
+    )
   })
 
   it("of an act on what another grant reads says where the role is missing", async () => {
     const agent = await world.register("read by one grant", UNIT)
     const { token } = callers.find(({ name }) => name === `admin of ${OTHER_UNIT} and auditor of ${UNIT}`)!
-    assert.strictEqual(await sentence("POST", `/agents/${agent}/suspend`, token, {}),
-      `This action needs the role operator, governor or admin in the org unit that it is about; you have admin in ${OTHER_UNIT} and auditor in ${UNIT}.`)
+    assert.strictEqual(
+      await sentence("POST", `/agents/${agent}/suspend`, token, {}),
+      "This action needs the role operator, governor or admin in the org unit that it is about; you have admin " +
+        `in ${OTHER_UNIT} and auditor in ${UNIT}.`
+    )
   })
 
   it("stays 404 for what no grant reads, and for what is past the act where it may act", async () => {
@@ -192,9 +284,22 @@ describe("a refusal", () => {
     const hidden = await world.register("read by no grant", elsewhere)
     const ended = await world.register("at its end", OTHER_UNIT)
     await world.send("POST", `/api/v1/agents/${ended}/decommission`, { token: world.admin })
-    const json = { name: "of one at its end", agent_id: ended, envelope: (await good(endpoints.find(({ id }) => id === "bound.create_envelope")!)).json!["envelope"] }
-    const answers = [await world.send("POST", `/api/v1/agents/${hidden}/suspend`, { token }), await world.send("POST", "/api/v1/bound/envelopes", { token, json })]
-    assert.deepStrictEqual(answers.map(({ json, status }) => [status, json.code]), [[404, "agent_not_found"], [404, "agent_not_found"]])
+    const json = {
+      name: "of one at its end",
+      agent_id: ended,
+      envelope: (await good(endpoints.find(({ id }) => id === "bound.create_envelope")!)).json!["envelope"]
+    }
+    const answers = [
+      await world.send("POST", `/api/v1/agents/${hidden}/suspend`, { token }),
+      await world.send("POST", "/api/v1/bound/envelopes", { token, json })
+    ]
+    assert.deepStrictEqual(
+      answers.map(({ json, status }) => [status, json.code]),
+      [
+        [404, "agent_not_found"],
+        [404, "agent_not_found"]
+      ]
+    )
   })
 })
 
@@ -202,11 +307,15 @@ describe("people with two grants", () => {
   const tokenOf = (name: string): string => callers.find((caller) => caller.name === name)!.token
 
   it("see in lists what either grant shows, and act only where the role is", async () => {
-    const [here, there] = [await world.register("two grants, here", UNIT), await world.register("two grants, there", OTHER_UNIT)]
+    const [here, there] = [
+      await world.register("two grants, here", UNIT),
+      await world.register("two grants, there", OTHER_UNIT)
+    ]
     const token = tokenOf(`operator of ${UNIT} and governor of ${OTHER_UNIT}`)
     const ids = (await world.send("GET", "/api/v1/agents", { token })).json.map(({ id }: { readonly id: string }) => id)
     assert.includeMembers(ids, [here, there])
-    const status = async (id: string, act: string): Promise<number> => (await world.send("POST", `/api/v1/agents/${id}/${act}`, { token })).status
+    const status = async (id: string, act: string): Promise<number> =>
+      (await world.send("POST", `/api/v1/agents/${id}/${act}`, { token })).status
     assert.deepStrictEqual([await status(here, "suspend"), await status(there, "suspend")], [200, 200])
     assert.deepStrictEqual([await status(here, "decommission"), await status(there, "decommission")], [403, 200])
   })
@@ -219,27 +328,57 @@ describe("people with two grants", () => {
 
   it("learn whose name is taken where they read", async () => {
     const taken = await world.register("taken where they read", OTHER_UNIT)
-    const got = await world.send("POST", "/api/v1/agents", { token: tokenOf(`admin of ${UNIT} and auditor of ${OTHER_UNIT}`), json: { name: "taken where they read" } })
+    const got = await world.send("POST", "/api/v1/agents", {
+      token: tokenOf(`admin of ${UNIT} and auditor of ${OTHER_UNIT}`),
+      json: { name: "taken where they read" }
+    })
     assert.deepStrictEqual([got.status, got.json.agent_id], [409, taken])
   })
 })
 
 describe("a caller's own view", () => {
   it("tells a key and a person apart", async () => {
-    assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: world.key })).json, { subject: world.keyId, kind: "key", role: null, org_units: [UNIT], name: null, grants: [] })
-    assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: await world.token("auditor", UNIT) })).json,
-      { subject: `auditor of ${UNIT}`, kind: "user", role: "auditor", org_units: [UNIT], name: null, grants: [{ role: "auditor", org_unit: UNIT }] })
+    assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: world.key })).json, {
+      subject: world.keyId,
+      kind: "key",
+      role: null,
+      org_units: [UNIT],
+      name: null,
+      grants: []
+    })
+    assert.deepStrictEqual(
+      (await world.send("GET", "/api/v1/me", { token: await world.token("auditor", UNIT) })).json,
+      {
+        subject: `auditor of ${UNIT}`,
+        kind: "user",
+        role: "auditor",
+        org_units: [UNIT],
+        name: null,
+        grants: [{ role: "auditor", org_unit: UNIT }]
+      }
+    )
   })
 
   it("lists each of a person's grants beside the strongest role and its units", async () => {
     const { name, token } = callers.find(({ grants }) => grants.length > 1)!
     assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token })).json, {
-      subject: name, kind: "user", role: "governor", org_units: [UNIT], name: null, grants: [{ role: "governor", org_unit: UNIT }, { role: "auditor", org_unit: "*" }]
+      subject: name,
+      kind: "user",
+      role: "governor",
+      org_units: [UNIT],
+      name: null,
+      grants: [
+        { role: "governor", org_unit: UNIT },
+        { role: "auditor", org_unit: "*" }
+      ]
     })
   })
 
   it("a revoked key is refused from the next request on", async () => {
-    const minted = await world.send("POST", "/api/v1/admin/ingest-keys", { token: world.admin, json: { name: "short", org_unit: UNIT } })
+    const minted = await world.send("POST", "/api/v1/admin/ingest-keys", {
+      token: world.admin,
+      json: { name: "short", org_unit: UNIT }
+    })
     assert.strictEqual((await world.send("GET", "/api/v1/me", { token: minted.json.key })).status, 200)
     await world.send("POST", `/api/v1/admin/ingest-keys/${minted.json.id}/revoke`, { token: world.admin })
     assert.strictEqual((await world.send("GET", "/api/v1/me", { token: minted.json.key })).status, 401)
@@ -248,7 +387,8 @@ describe("a caller's own view", () => {
   it("reading writes nothing, not even who was seen", async () => {
     const before = await world.size()
     const newcomer = await world.token("auditor", "*", "somebody new")
-    for (const path of ["/api/v1/agents", "/api/v1/chain/records", "/api/v1/evidence/packs", "/api/v1/me"]) await world.send("GET", path, { token: newcomer })
+    for (const path of ["/api/v1/agents", "/api/v1/chain/records", "/api/v1/evidence/packs", "/api/v1/me"])
+      await world.send("GET", path, { token: newcomer })
     assert.strictEqual(await world.size(), before)
   })
 })

@@ -7,23 +7,42 @@ import { givenRefusedWorld } from "./testing/given-refused-world.ts"
 const given = givenRefusedWorld()
 
 /** Where something is wrong, and what. */
-const reported = async (method: string, path: string, sending: { readonly token: string; readonly json?: unknown }): Promise<ReadonlyArray<string>> => {
+const reported = async (
+  method: string,
+  path: string,
+  sending: { readonly token: string; readonly json?: unknown }
+): Promise<ReadonlyArray<string>> => {
   const { json, status } = await given.world.send(method, path, sending)
   assert.strictEqual(status, 422)
-  return (json.detail as ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly type: string }>).map(({ loc, type }) => `${loc.join(".")} ${type}`)
+  return (json.detail as ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly type: string }>).map(
+    ({ loc, type }) => `${loc.join(".")} ${type}`
+  )
 }
 
 describe("all errors are listed", () => {
   it("of rules in a draft, forms and checks alike, as of rules that are set", async () => {
-    const rules = [{ match: { claim: "roles", value: "" }, role: "root", org_unit: "" }, { match: { claim: "x", value: 1 }, role: "admin", org_unit: "\n" }]
-    const wrong = [
-      "body.rules.0.match.value string_too_short", "body.rules.0.role enum", "body.rules.0.org_unit string_too_short",
-      "body.rules.1.match.claim enum", "body.rules.1.match.value string_type", "body.rules.1.org_unit value_error"
+    const rules = [
+      { match: { claim: "roles", value: "" }, role: "root", org_unit: "" },
+      { match: { claim: "x", value: 1 }, role: "admin", org_unit: "\n" }
     ]
-    assert.deepStrictEqual(await reported("PUT", "/api/v1/admin/entitlement-rules", { token: given.world.admin, json: { rules } }), wrong)
+    const wrong = [
+      "body.rules.0.match.value string_too_short",
+      "body.rules.0.role enum",
+      "body.rules.0.org_unit string_too_short",
+      "body.rules.1.match.claim enum",
+      "body.rules.1.match.value string_type",
+      "body.rules.1.org_unit value_error"
+    ]
+    assert.deepStrictEqual(
+      await reported("PUT", "/api/v1/admin/entitlement-rules", { token: given.world.admin, json: { rules } }),
+      wrong
+    )
     const draft = { rules, roles: ["x".repeat(257), 1], groups: "a" }
     assert.deepStrictEqual(
-      await reported("POST", "/api/v1/admin/entitlement-rules/resolve-draft", { token: given.world.admin, json: draft }),
+      await reported("POST", "/api/v1/admin/entitlement-rules/resolve-draft", {
+        token: given.world.admin,
+        json: draft
+      }),
       [...wrong, "body.roles.0 string_too_long", "body.roles.1 string_type", "body.groups list_type"]
     )
   })
@@ -31,15 +50,33 @@ describe("all errors are listed", () => {
   it("of an agent, its org unit among them where the caller has not one", async () => {
     const input = { autonomy_tier: "L9", owner_email: "nobody" }
     const wrong = ["body.name missing", "body.owner_email value_error"]
-    assert.deepStrictEqual(await reported("POST", "/api/v1/agents", { token: given.world.admin, json: input }), [...wrong, "body.org_unit missing", "body.autonomy_tier enum"])
-    assert.deepStrictEqual(await reported("POST", "/api/v1/agents", { token: given.world.key, json: input }), [...wrong, "body.autonomy_tier enum"])
-    assert.deepStrictEqual(await reported("POST", "/api/v1/agents", { token: given.world.admin, json: { name: "n" } }), ["body.org_unit missing"])
+    assert.deepStrictEqual(await reported("POST", "/api/v1/agents", { token: given.world.admin, json: input }), [
+      ...wrong,
+      "body.org_unit missing",
+      "body.autonomy_tier enum"
+    ])
+    assert.deepStrictEqual(await reported("POST", "/api/v1/agents", { token: given.world.key, json: input }), [
+      ...wrong,
+      "body.autonomy_tier enum"
+    ])
+    assert.deepStrictEqual(
+      await reported("POST", "/api/v1/agents", { token: given.world.admin, json: { name: "n" } }),
+      ["body.org_unit missing"]
+    )
   })
 
   it("of path and query", async () => {
-    assert.deepStrictEqual(await reported("GET", "/api/v1/chain/records/abc/proof?tree_size=x", { token: given.world.admin }), ["path.seq int_parsing", "query.tree_size int_parsing"])
-    assert.deepStrictEqual(await reported("GET", "/api/v1/chain/records/0/proof?tree_size=x", { token: given.world.admin }), ["query.tree_size int_parsing"])
-    const { status } = await given.world.send("GET", "/api/v1/agents/nobody/decisions?limit=0", { token: given.world.admin })
+    assert.deepStrictEqual(
+      await reported("GET", "/api/v1/chain/records/abc/proof?tree_size=x", { token: given.world.admin }),
+      ["path.seq int_parsing", "query.tree_size int_parsing"]
+    )
+    assert.deepStrictEqual(
+      await reported("GET", "/api/v1/chain/records/0/proof?tree_size=x", { token: given.world.admin }),
+      ["query.tree_size int_parsing"]
+    )
+    const { status } = await given.world.send("GET", "/api/v1/agents/nobody/decisions?limit=0", {
+      token: given.world.admin
+    })
     assert.strictEqual(status, 404, "an id that cannot be one")
   })
 })

@@ -6,9 +6,19 @@ export type Answer =
   /** Bytes that are there already, in pieces, so that nobody joins them. */
   | { readonly kind: "pieces"; readonly media: string; readonly pieces: ReadonlyArray<Uint8Array> }
   /** Bytes that are made while they are sent. The first failure before the first byte is still a proper answer. */
-  | { readonly kind: "stream"; readonly media: string; readonly chunks: AsyncIterable<Uint8Array>; readonly fileName: string }
+  | {
+      readonly kind: "stream"
+      readonly media: string
+      readonly chunks: AsyncIterable<Uint8Array>
+      readonly fileName: string
+    }
   /** Bytes that stay the same, and what says so. */
-  | { readonly kind: "kept"; readonly media: string; readonly bytes: Uint8Array; readonly headers: { readonly [name: string]: string } }
+  | {
+      readonly kind: "kept"
+      readonly media: string
+      readonly bytes: Uint8Array
+      readonly headers: { readonly [name: string]: string }
+    }
   /** The caller has them already. */
   | { readonly kind: "unchanged"; readonly headers: { readonly [name: string]: string } }
   /** Which methods a path takes. */
@@ -18,4 +28,8 @@ export type Answer =
 export const json = (value: unknown): Answer => ({ kind: "json", value })
 
 /** Answers with bytes of a media type. */
-export const pieces = (media: string, ...bytes: ReadonlyArray<Uint8Array>): Answer => ({ kind: "pieces", media, pieces: bytes })
+export const pieces = (media: string, ...bytes: ReadonlyArray<Uint8Array>): Answer => ({
+  kind: "pieces",
+  media,
+  pieces: bytes
+})

@@ -1,5 +1,12 @@
 import { Unauthorized } from "@flyball/contract"
-import { AccessMapping, emptyMapping, IngestKeys, type IngestKeysApi, type MappingDocument, summaryOf } from "@flyball/core"
+import {
+  AccessMapping,
+  emptyMapping,
+  IngestKeys,
+  type IngestKeysApi,
+  type MappingDocument,
+  summaryOf
+} from "@flyball/core"
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { type Access, authenticate, bearerToken, type PersonClaims, type TokenVerifier } from "./authenticate.ts"
@@ -8,26 +15,48 @@ import { IssuerUnavailable } from "./issuer-unavailable.ts"
 const unused = Effect.die("not asked for")
 
 /** Who was asked about which token. */
-const world = (claims: Partial<PersonClaims> | null, mapping: MappingDocument = emptyMapping, trustsCanonical = true) => {
+const world = (
+  claims: Partial<PersonClaims> | null,
+  mapping: MappingDocument = emptyMapping,
+  trustsCanonical = true
+) => {
   const asked: Array<string> = []
   const keys: IngestKeysApi = {
-    mint: () => unused, list: unused, revoke: () => unused,
-    authenticate: (token) => Effect.suspend(() => {
-      asked.push(`key ${token}`)
-      return Effect.fail(new Unauthorized())
-    })
+    mint: () => unused,
+    list: unused,
+    revoke: () => unused,
+    authenticate: (token) =>
+      Effect.suspend(() => {
+        asked.push(`key ${token}`)
+        return Effect.fail(new Unauthorized())
+      })
   }
   const verifier: TokenVerifier = {
     issuer: "i",
     trustsCanonical,
     verify: (token) => {
       asked.push(`jwt ${token}`)
-      return Promise.resolve(claims === null ? null : { subject: "ann", name: null, roles: [], groups: [], userIds: ["ann"], orgUnit: "claims", ...claims })
+      return Promise.resolve(
+        claims === null
+          ? null
+          : { subject: "ann", name: null, roles: [], groups: [], userIds: ["ann"], orgUnit: "claims", ...claims }
+      )
     }
   }
   const stored = { current: Effect.succeed(mapping), get: unused, set: () => unused }
-  const ask = (header: string | undefined, by: TokenVerifier | null = verifier, bootstrap: Access["bootstrap"] = null, visitor: Access["visitor"] = null) =>
-    Effect.runPromise(authenticate(header, { verifier: by, bootstrap, visitor }).pipe(Effect.result, Effect.provideService(IngestKeys, keys), Effect.provideService(AccessMapping, stored)))
+  const ask = (
+    header: string | undefined,
+    by: TokenVerifier | null = verifier,
+    bootstrap: Access["bootstrap"] = null,
+    visitor: Access["visitor"] = null
+  ) =>
+    Effect.runPromise(
+      authenticate(header, { verifier: by, bootstrap, visitor }).pipe(
+        Effect.result,
+        Effect.provideService(IngestKeys, keys),
+        Effect.provideService(AccessMapping, stored)
+      )
+    )
   return { asked, ask }
 }
 
@@ -46,7 +75,19 @@ describe("tokens", () => {
 
   it("stand behind the word Bearer, in any case", () => {
     for (const header of ["Bearer a", "bearer a", "BEARER  a "]) assert.strictEqual(bearerToken(header), "a")
-    for (const header of [undefined, "", "a", "Bearer", "Bearer ", "Basic a", "Bearer a b", "Bearer a,b", "Bearer \u00e4", `Bearer ${"a".repeat(8_192)}`]) assert.isNull(bearerToken(header))
+    for (const header of [
+      undefined,
+      "",
+      "a",
+      "Bearer",
+      "Bearer ",
+      "Basic a",
+      "Bearer a b",
+      "Bearer a,b",
+      "Bearer \u00e4",
+      `Bearer ${"a".repeat(8_192)}`
+    ])
+      assert.isNull(bearerToken(header))
   })
 })
 
@@ -55,13 +96,22 @@ describe("people", () => {
     const { ask } = world({ roles: ["auditor", "governor", "reviewer", "king"] })
     const caller = await ask("Bearer a.b")
     assert.deepInclude(caller, { _tag: "Success" })
-    assert.deepStrictEqual(caller._tag === "Success" && caller.success, { kind: "user", issuer: "i", subject: "ann", grants: (["governor", "reviewer", "auditor"] as const).map((role) => ({ role, orgUnit: "claims" })), name: null, email: null })
+    assert.deepStrictEqual(caller._tag === "Success" && caller.success, {
+      kind: "user",
+      issuer: "i",
+      subject: "ann",
+      grants: (["governor", "reviewer", "auditor"] as const).map((role) => ({ role, orgUnit: "claims" })),
+      name: null,
+      email: null
+    })
   })
 
   it("are of the org unit that is stored, however their issuer writes its accents", async () => {
     const { ask } = world({ roles: ["auditor"], orgUnit: "cafe\u0301" })
     const caller = await ask("Bearer a.b")
-    assert.deepInclude(caller._tag === "Success" ? caller.success : {}, { grants: [{ role: "auditor", orgUnit: "caf\u00e9" }] })
+    assert.deepInclude(caller._tag === "Success" ? caller.success : {}, {
+      grants: [{ role: "auditor", orgUnit: "caf\u00e9" }]
+    })
   })
 
   it("have the address that their issuer vouches for, and else none", async () => {
@@ -69,7 +119,10 @@ describe("people", () => {
       const caller = await world({ roles: ["admin"], ...claims }).ask("Bearer a.b")
       return caller._tag === "Success" && caller.success.kind === "user" ? caller.success.email : caller
     }
-    assert.deepStrictEqual([await email({ email: "ann@example.org" }), await email({ email: null }), await email({})], ["ann@example.org", null, null])
+    assert.deepStrictEqual(
+      [await email({ email: "ann@example.org" }), await email({ email: null }), await email({})],
+      ["ann@example.org", null, null]
+    )
   })
 
   it("without a role of ours are forbidden, not unknown", async () => {
@@ -79,15 +132,34 @@ describe("people", () => {
   })
 })
 
-const rule = (claim: "roles" | "groups" | "user_ids", value: string, role: "admin" | "auditor", orgUnit: string) => ({ id: `${claim}:${value}`, claim, value, role, orgUnit })
+const rule = (claim: "roles" | "groups" | "user_ids", value: string, role: "admin" | "auditor", orgUnit: string) => ({
+  id: `${claim}:${value}`,
+  claim,
+  value,
+  role,
+  orgUnit
+})
 const strongest = (grants: Parameters<typeof summaryOf>[0]) => [summaryOf(grants).roles[0], summaryOf(grants).orgUnits]
-const person = (found: Awaited<ReturnType<ReturnType<typeof world>["ask"]>>) => found._tag === "Success" && found.success.kind === "user" ? strongest(found.success.grants) : found._tag === "Failure" ? found.failure._tag : null
+const person = (found: Awaited<ReturnType<ReturnType<typeof world>["ask"]>>) =>
+  found._tag === "Success" && found.success.kind === "user"
+    ? strongest(found.success.grants)
+    : found._tag === "Failure"
+      ? found.failure._tag
+      : null
 
 describe("an organisation's people", () => {
-  const mapping = { rules: [rule("groups", "security", "auditor", "*"), rule("roles", "boss", "admin", "ops"), rule("user_ids", "ann", "auditor", "legal")], trustCanonical: false }
+  const mapping = {
+    rules: [
+      rule("groups", "security", "auditor", "*"),
+      rule("roles", "boss", "admin", "ops"),
+      rule("user_ids", "ann", "auditor", "legal")
+    ],
+    trustCanonical: false
+  }
 
   it("are what the mapping makes of their groups, roles and ids, and nothing by the names of our roles", async () => {
-    const ask = async (claims: Partial<PersonClaims>) => person(await world({ userIds: ["x"], orgUnit: null, ...claims }, mapping, false).ask("Bearer a.b"))
+    const ask = async (claims: Partial<PersonClaims>) =>
+      person(await world({ userIds: ["x"], orgUnit: null, ...claims }, mapping, false).ask("Bearer a.b"))
     assert.deepStrictEqual(await ask({ groups: ["security"] }), ["auditor", "*"])
     assert.deepStrictEqual(await ask({ groups: ["security"], roles: ["boss"] }), ["admin", ["ops"]])
     assert.deepStrictEqual(await ask({ userIds: ["ann", "ann@example.org"] }), ["auditor", ["legal"]])
@@ -97,13 +169,23 @@ describe("an organisation's people", () => {
   it("have a first administrator only while no mapping is set", async () => {
     const first = rule("groups", "founders", "admin", "*")
     const claims = { groups: ["founders"], orgUnit: null }
-    assert.deepStrictEqual(person(await world(claims, emptyMapping, false).ask("Bearer a.b", undefined, first)), ["admin", "*"])
-    assert.strictEqual(person(await world({ ...claims, userIds: [] }, mapping, false).ask("Bearer a.b", undefined, first)), "Forbidden")
+    assert.deepStrictEqual(person(await world(claims, emptyMapping, false).ask("Bearer a.b", undefined, first)), [
+      "admin",
+      "*"
+    ])
+    assert.strictEqual(
+      person(await world({ ...claims, userIds: [] }, mapping, false).ask("Bearer a.b", undefined, first)),
+      "Forbidden"
+    )
     assert.strictEqual(person(await world(claims, emptyMapping, false).ask("Bearer a.b")), "Forbidden")
   })
 
   it("are not let in, and not refused either, while their issuer's keys cannot be had", async () => {
-    const verifier: TokenVerifier = { issuer: "i", trustsCanonical: false, verify: () => Promise.reject(new IssuerUnavailable({ reason: "x" })) }
+    const verifier: TokenVerifier = {
+      issuer: "i",
+      trustsCanonical: false,
+      verify: () => Promise.reject(new IssuerUnavailable({ reason: "x" }))
+    }
     assert.strictEqual(person(await world(null).ask("Bearer a.b", verifier)), "IssuerUnavailable")
   })
 })

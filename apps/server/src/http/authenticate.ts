@@ -1,6 +1,16 @@
-/** Finds out who is calling. Tokens are told apart by shape: one with a dot is a JWT, any other an ingest key. Spec: document 1 section 5. */
+/**
+ * Finds out who is calling. Tokens are told apart by shape: one with a dot is a JWT, any other an ingest key. Spec:
+ * document 1 section 5.
+ */
 import { Forbidden, Unauthorized } from "@flyball/contract"
-import { AccessMapping, grantsOf, IngestKeys, type MappingDocument, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
+import {
+  AccessMapping,
+  grantsOf,
+  IngestKeys,
+  type MappingDocument,
+  type StorageCorrupt,
+  type StorageUnavailable
+} from "@flyball/core"
 import { Clock, Effect } from "effect"
 import type { KnownCaller } from "./caller.ts"
 import { IssuerUnavailable } from "./issuer-unavailable.ts"
@@ -19,14 +29,19 @@ export interface PersonClaims {
   readonly orgUnit: string | null
 }
 
-/** Whoever can tell good JWTs from bad ones: an organisation's issuer, or the development issuer on a loopback address. */
+/**
+ * Whoever can tell good JWTs from bad ones: an organisation's issuer, or the development issuer on a loopback address.
+ */
 export interface TokenVerifier {
   readonly issuer: string
   /** Role names of ours in its tokens count, whatever the mapping says. */
   readonly trustsCanonical: boolean
   /** Its people read and never write, whatever their roles: the demo's. */
   readonly readOnly?: boolean
-  /** The claims of a token that is genuine, meant for us and not over; null for any other. Rejects with `IssuerUnavailable` when that cannot be found out. */
+  /**
+   * The claims of a token that is genuine, meant for us and not over; null for any other. Rejects with
+   * `IssuerUnavailable` when that cannot be found out.
+   */
   readonly verify: (token: string, nowMs: number) => Promise<PersonClaims | null>
 }
 
@@ -53,33 +68,55 @@ export const bearerToken = (header: string | undefined): string | null => {
 /**
  * The caller behind an Authorization header.
  *
- * - Fails: `Unauthorized` for every token that opens nothing, whatever the reason; `Forbidden` for a person without a role here; `IssuerUnavailable`.
+ * - Fails: `Unauthorized` for every token that opens nothing, whatever the reason; `Forbidden` for a person without a
+ *   role here; `IssuerUnavailable`.
  */
 export const authenticate = (
   header: string | undefined,
   access: Access
-): Effect.Effect<KnownCaller, Unauthorized | Forbidden | IssuerUnavailable | StorageUnavailable | StorageCorrupt, AccessMapping | IngestKeys> => {
+): Effect.Effect<
+  KnownCaller,
+  Unauthorized | Forbidden | IssuerUnavailable | StorageUnavailable | StorageCorrupt,
+  AccessMapping | IngestKeys
+> => {
   if (header === undefined && access.visitor !== null) return Effect.succeed(access.visitor)
   const token = bearerToken(header)
   if (token === null) return Effect.fail(new Unauthorized())
   if (token.includes(".")) return person(token, access)
-  return IngestKeys.use((keys) => Effect.map(keys.authenticate(token), ({ maxTier, orgUnit, writer }) => ({ kind: "key", writer, orgUnit, maxTier }) as const))
+  return IngestKeys.use((keys) =>
+    Effect.map(
+      keys.authenticate(token),
+      ({ maxTier, orgUnit, writer }) => ({ kind: "key", writer, orgUnit, maxTier }) as const
+    )
+  )
 }
 
-const person = Effect.fnUntraced(function*(token: string, { bootstrap, verifier }: Access) {
+const person = Effect.fnUntraced(function* (token: string, { bootstrap, verifier }: Access) {
   if (verifier === null) return yield* new Unauthorized()
   const nowMs = yield* Clock.currentTimeMillis
   const claims = yield* Effect.tryPromise({
     try: () => verifier.verify(token, nowMs),
-    catch: (cause) => cause instanceof IssuerUnavailable ? cause : new IssuerUnavailable({ reason: String(cause) })
+    catch: (cause) => (cause instanceof IssuerUnavailable ? cause : new IssuerUnavailable({ reason: String(cause) }))
   })
   if (claims === null) return yield* new Unauthorized()
   const stored = yield* (yield* AccessMapping).current
   const unset = stored.rules.length === 0 && !stored.trustCanonical
-  const mapping = { rules: unset && bootstrap !== null ? [bootstrap] : stored.rules, trustCanonical: stored.trustCanonical || verifier.trustsCanonical }
+  const mapping = {
+    rules: unset && bootstrap !== null ? [bootstrap] : stored.rules,
+    trustCanonical: stored.trustCanonical || verifier.trustsCanonical
+  }
   const grants = grantsOf(mapping, normalised(claims), claims.orgUnit?.normalize("NFC") ?? "*")
-  if (grants.length === 0) return yield* new Forbidden({ need: "a role, and the access mapping gives this person none" })
-  return { kind: "user", issuer: verifier.issuer, subject: claims.subject, grants, name: claims.name, email: claims.email ?? null, ...verifier.readOnly === true ? { readOnly: true } : {} } as const
+  if (grants.length === 0)
+    return yield* new Forbidden({ need: "a role, and the access mapping gives this person none" })
+  return {
+    kind: "user",
+    issuer: verifier.issuer,
+    subject: claims.subject,
+    grants,
+    name: claims.name,
+    email: claims.email ?? null,
+    ...(verifier.readOnly === true ? { readOnly: true } : {})
+  } as const
 })
 
 /** In NFC, as rules and org units are stored: they are compared by bytes. */

@@ -1,4 +1,7 @@
-/** Every endpoint with bodies that are no JSON of the contract: status, type and loc as it says, and nothing is half written. Spec: api.md, Conventions. */
+/**
+ * Every endpoint with bodies that are no JSON of the contract: status, type and loc as it says, and nothing is half
+ * written. Spec: api.md, Conventions.
+ */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { BODY_LIMIT_BYTES } from "@flyball/contract"
@@ -24,54 +27,114 @@ const type = (value: string) => ({ headers: { "content-type": value } })
 describe("bodies that are no JSON of the contract", () => {
   for (const endpoint of endpoints.filter(({ method }) => method !== "GET")) {
     const limit = endpoint.body?.limitBytes ?? BODY_LIMIT_BYTES
-    it(`${endpoint.method} ${endpoint.path}`, () => given.refusedAlike(endpoint, [
-      ["half of an object", () => ({ body: "{\"a\":" }), [422, "json_invalid", "body"]],
-      ["two values", () => ({ body: "{} {}" }), [422, "json_invalid", "body"]],
-      ["NaN", () => ({ body: "{\"a\":NaN}" }), [422, "json_invalid", "body"]],
-      ["byte-order mark", () => ({ body: new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d]) }), [422, "json_invalid", "body"]],
-      ["bytes that are not UTF-8", () => ({ body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }), [422, "json_invalid", "body"]],
-      ["an encoded surrogate", () => ({ body: new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]) }), [422, "json_invalid", "body"]],
-      ["a NUL byte", () => ({ body: "{\"a\":\"\0\"}" }), [422, "json_invalid", "body"]],
-      ["65 open arrays", () => ({ body: nested(65) }), [422, "json_invalid", "body"]],
-      ["a million open arrays", () => ({ body: "[".repeat(1_000_000) }), [422, "json_invalid", "body"]],
-      ["a member twice", () => ({ body: "{\"name\":\"a\",\"name\":\"b\"}" }), [422, "json_invalid", "body"]],
-      ["a list", () => ({ body: "[]" }), [422, "dict_type", "body"]],
-      ["64 open arrays", () => ({ body: nested(64) }), [422, "dict_type", "body"]],
-      ["a text", () => ({ body: "\"a\"" }), [422, "dict_type", "body"]],
-      ["a number", () => ({ body: "1" }), [422, "dict_type", "body"]],
-      ["a number out of range", () => ({ body: "1e400" }), [422, "dict_type", "body"]],
-      ["one byte too many", () => ({ body: " ".repeat(limit + 1) }), [413, "body_too_large"]],
-      ["one byte too many, in chunks", () => ({ body: chunked(limit + 65_536) }), [413, "body_too_large"]],
-      ["no content type", (json) => ({ body: new Blob([JSON.stringify(json)]), headers: { "content-type": "" } }), [415, "unsupported_media_type"]],
-      ["a form", () => ({ body: "a=b", ...type("application/x-www-form-urlencoded") }), [415, "unsupported_media_type"]],
-      ["plain text", (json) => ({ body: JSON.stringify(json), ...type("text/plain") }), [415, "unsupported_media_type"]],
-      ["another charset", (json) => ({ body: JSON.stringify(json), ...type("application/json; charset=utf-16") }), [415, "unsupported_media_type"]],
-      ["something that begins like JSON", (json) => ({ body: JSON.stringify(json), ...type("application/jsonp") }), [415, "unsupported_media_type"]],
-      ["a content encoding", () => ({ body: "{}", headers: { "content-type": "application/json", "content-encoding": "gzip" } }), [415, "unsupported_media_type"]],
-      ["an unknown member", (json) => ({ json: { ...json, zzz: 1 } }), [422, "extra_forbidden", "body.zzz"]],
-      ["__proto__", (json) => ({ body: JSON.stringify({ ...json, zzz: 1 }).replace("zzz", "__proto__") }), [422, "extra_forbidden", "body.__proto__"]],
-      ...(endpoint.body === null || endpoint.body.optional ? [] : [
-        ["null", () => ({ body: "null" }), [422, "dict_type", "body"]],
-        ["no body", () => ({}), [422, "missing", "body"]],
-        ["an empty body", () => ({ body: chunked(0) }), [422, "missing", "body"]]
-      ] as const)
-    ]))
+    it(`${endpoint.method} ${endpoint.path}`, () =>
+      given.refusedAlike(endpoint, [
+        ["half of an object", () => ({ body: '{"a":' }), [422, "json_invalid", "body"]],
+        ["two values", () => ({ body: "{} {}" }), [422, "json_invalid", "body"]],
+        ["NaN", () => ({ body: '{"a":NaN}' }), [422, "json_invalid", "body"]],
+        [
+          "byte-order mark",
+          () => ({ body: new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d]) }),
+          [422, "json_invalid", "body"]
+        ],
+        [
+          "bytes that are not UTF-8",
+          () => ({ body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }),
+          [422, "json_invalid", "body"]
+        ],
+        [
+          "an encoded surrogate",
+          () => ({ body: new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]) }),
+          [422, "json_invalid", "body"]
+        ],
+        ["a NUL byte", () => ({ body: '{"a":"\0"}' }), [422, "json_invalid", "body"]],
+        ["65 open arrays", () => ({ body: nested(65) }), [422, "json_invalid", "body"]],
+        ["a million open arrays", () => ({ body: "[".repeat(1_000_000) }), [422, "json_invalid", "body"]],
+        ["a member twice", () => ({ body: '{"name":"a","name":"b"}' }), [422, "json_invalid", "body"]],
+        ["a list", () => ({ body: "[]" }), [422, "dict_type", "body"]],
+        ["64 open arrays", () => ({ body: nested(64) }), [422, "dict_type", "body"]],
+        ["a text", () => ({ body: '"a"' }), [422, "dict_type", "body"]],
+        ["a number", () => ({ body: "1" }), [422, "dict_type", "body"]],
+        ["a number out of range", () => ({ body: "1e400" }), [422, "dict_type", "body"]],
+        ["one byte too many", () => ({ body: " ".repeat(limit + 1) }), [413, "body_too_large"]],
+        ["one byte too many, in chunks", () => ({ body: chunked(limit + 65_536) }), [413, "body_too_large"]],
+        [
+          "no content type",
+          (json) => ({ body: new Blob([JSON.stringify(json)]), headers: { "content-type": "" } }),
+          [415, "unsupported_media_type"]
+        ],
+        [
+          "a form",
+          () => ({ body: "a=b", ...type("application/x-www-form-urlencoded") }),
+          [415, "unsupported_media_type"]
+        ],
+        [
+          "plain text",
+          (json) => ({ body: JSON.stringify(json), ...type("text/plain") }),
+          [415, "unsupported_media_type"]
+        ],
+        [
+          "another charset",
+          (json) => ({ body: JSON.stringify(json), ...type("application/json; charset=utf-16") }),
+          [415, "unsupported_media_type"]
+        ],
+        [
+          "something that begins like JSON",
+          (json) => ({ body: JSON.stringify(json), ...type("application/jsonp") }),
+          [415, "unsupported_media_type"]
+        ],
+        [
+          "a content encoding",
+          () => ({ body: "{}", headers: { "content-type": "application/json", "content-encoding": "gzip" } }),
+          [415, "unsupported_media_type"]
+        ],
+        ["an unknown member", (json) => ({ json: { ...json, zzz: 1 } }), [422, "extra_forbidden", "body.zzz"]],
+        [
+          "__proto__",
+          (json) => ({ body: JSON.stringify({ ...json, zzz: 1 }).replace("zzz", "__proto__") }),
+          [422, "extra_forbidden", "body.__proto__"]
+        ],
+        ...(endpoint.body === null || endpoint.body.optional
+          ? []
+          : ([
+              ["null", () => ({ body: "null" }), [422, "dict_type", "body"]],
+              ["no body", () => ({}), [422, "missing", "body"]],
+              ["an empty body", () => ({ body: chunked(0) }), [422, "missing", "body"]]
+            ] as const))
+      ]))
   }
 
   it("is a good body in every spelling of the content type", async () => {
-    for (const spelling of ["application/json", "Application/JSON", "application/json;charset=utf-8", "application/json; charset=UTF-8", "application/json; charset=\"utf-8\""]) {
-      const got = await given.world.send("POST", "/api/v1/agents", { token: given.world.admin, body: "{}", ...type(spelling) })
+    for (const spelling of [
+      "application/json",
+      "Application/JSON",
+      "application/json;charset=utf-8",
+      "application/json; charset=UTF-8",
+      'application/json; charset="utf-8"'
+    ]) {
+      const got = await given.world.send("POST", "/api/v1/agents", {
+        token: given.world.admin,
+        body: "{}",
+        ...type(spelling)
+      })
       assert.deepStrictEqual(seen(got), [422, "missing", "body.name"], spelling)
     }
   })
 
   it("a body that may be left out is one with an empty object", async () => {
     const { path } = await given.good(endpoints.find(({ id }) => id === "agents.suspend")!)
-    assert.strictEqual((await given.world.send("POST", path, { token: given.world.admin })).json.suspended_reason, "manual")
+    assert.strictEqual(
+      (await given.world.send("POST", path, { token: given.world.admin })).json.suspended_reason,
+      "manual"
+    )
   })
 
   it("an endpoint without a body takes an empty object too", async () => {
     const { id } = await given.world.mint("claims")
-    assert.strictEqual((await given.world.send("POST", `/api/v1/admin/ingest-keys/${id}/revoke`, { token: given.world.admin, json: {} })).status, 200)
+    assert.strictEqual(
+      (await given.world.send("POST", `/api/v1/admin/ingest-keys/${id}/revoke`, { token: given.world.admin, json: {} }))
+        .status,
+      200
+    )
   })
 })

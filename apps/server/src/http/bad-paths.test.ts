@@ -1,4 +1,6 @@
-/** Paths, ids and queries out of bounds: status, code or type, and loc as the contract says. Spec: api.md, Conventions. */
+/**
+ * Paths, ids and queries out of bounds: status, code or type, and loc as the contract says. Spec: api.md, Conventions.
+ */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { assert, describe, it } from "vitest"
@@ -52,7 +54,10 @@ describe("paths and queries", () => {
     ["/api/v1/webhooks/whk_00000000000000000000000000/deliveries", [404, "webhook_not_found"]],
     ["/api/v1/webhooks/whk_00000000000000000000000000/deliveries?limit=0", [422, "greater_than_equal", "query.limit"]],
     ["/api/v1/webhooks/whk_00000000000000000000000000/deliveries?limit=1001", [422, "less_than_equal", "query.limit"]],
-    ["/api/v1/webhooks/whk_00000000000000000000000000/deliveries?before=0", [422, "greater_than_equal", "query.before"]],
+    [
+      "/api/v1/webhooks/whk_00000000000000000000000000/deliveries?before=0",
+      [422, "greater_than_equal", "query.before"]
+    ],
     ["/api/v1/nothing", [404, "not_found"]],
     ["/", [404, "not_found"]],
     [`/${"a/".repeat(100)}`, [404, "not_found"]]
@@ -66,7 +71,10 @@ describe("paths and queries", () => {
   }
 
   it("an unknown parameter is passed over, as the specification's framework does", async () => {
-    assert.strictEqual((await given.world.send("GET", "/api/v1/agents?utm=1", { token: given.world.admin })).status, 200)
+    assert.strictEqual(
+      (await given.world.send("GET", "/api/v1/agents?utm=1", { token: given.world.admin })).status,
+      200
+    )
   })
 
   it("records past the head are an empty list", async () => {
@@ -76,15 +84,44 @@ describe("paths and queries", () => {
 
   it("POST to an id that is none", async () => {
     const post = (path: string, json: unknown) => given.world.send("POST", path, { token: given.world.admin, json })
-    assert.deepStrictEqual(seen(await post("/api/v1/decisions/x/settle", { status: "ok" })), [404, "decision_not_found"])
-    assert.deepStrictEqual(seen(await post("/api/v1/decisions/dec_00000000000000000000000000/settle", { status: "ok" })), [404, "decision_not_found"])
+    assert.deepStrictEqual(seen(await post("/api/v1/decisions/x/settle", { status: "ok" })), [
+      404,
+      "decision_not_found"
+    ])
+    assert.deepStrictEqual(
+      seen(await post("/api/v1/decisions/dec_00000000000000000000000000/settle", { status: "ok" })),
+      [404, "decision_not_found"]
+    )
     assert.deepStrictEqual(seen(await post("/api/v1/admin/ingest-keys/x/revoke", {})), [404, "ingest_key_not_found"])
-    for (const act of ["test", "revoke", "rotate-secret", "rotate-secret/complete", "enable", `deliveries/dlv_${"0".repeat(26)}/redeliver`]) {
-      assert.deepStrictEqual(seen(await post(`/api/v1/webhooks/whk_${"0".repeat(26)}/${act}`, {})), [404, "webhook_not_found"], act)
+    for (const act of [
+      "test",
+      "revoke",
+      "rotate-secret",
+      "rotate-secret/complete",
+      "enable",
+      `deliveries/dlv_${"0".repeat(26)}/redeliver`
+    ]) {
+      assert.deepStrictEqual(
+        seen(await post(`/api/v1/webhooks/whk_${"0".repeat(26)}/${act}`, {})),
+        [404, "webhook_not_found"],
+        act
+      )
     }
-    assert.deepStrictEqual(seen(await post("/api/v1/agents/x/decisions", { client_ref: "a", action: "b" })), [404, "agent_not_found"])
-    assert.deepStrictEqual(seen(await post("/api/v1/evidence/packs", { kind: "sparse", agent_id: "agt_00000000000000000000000000" })), [404, "agent_not_found"])
-    assert.deepStrictEqual(seen(await post("/api/v1/chain/erasures", { seq: 1_000_000, name: "args", reason: "security" })), [404, "record_not_found"])
-    assert.deepStrictEqual(seen(await post("/api/v1/chain/erasures", { seq: 0, name: "args", reason: "security" })), [404, "part_not_found"])
+    assert.deepStrictEqual(seen(await post("/api/v1/agents/x/decisions", { client_ref: "a", action: "b" })), [
+      404,
+      "agent_not_found"
+    ])
+    assert.deepStrictEqual(
+      seen(await post("/api/v1/evidence/packs", { kind: "sparse", agent_id: "agt_00000000000000000000000000" })),
+      [404, "agent_not_found"]
+    )
+    assert.deepStrictEqual(
+      seen(await post("/api/v1/chain/erasures", { seq: 1_000_000, name: "args", reason: "security" })),
+      [404, "record_not_found"]
+    )
+    assert.deepStrictEqual(seen(await post("/api/v1/chain/erasures", { seq: 0, name: "args", reason: "security" })), [
+      404,
+      "part_not_found"
+    ])
   })
 })

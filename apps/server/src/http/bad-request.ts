@@ -9,16 +9,28 @@ interface BadRequest {
   readonly problem: Problem
 }
 
-const row = (tag: string, status: number, reason: string, detail: string): BadRequest => ({ tag, reason, problem: { status, body: { detail, code: codeOf(tag) }, headers: { connection: "close" } } })
+const row = (tag: string, status: number, reason: string, detail: string): BadRequest => ({
+  tag,
+  reason,
+  problem: { status, body: { detail, code: codeOf(tag) }, headers: { connection: "close" } }
+})
 
 /** What can be wrong with bytes, whatever path they were meant for. */
 export const badRequests = {
   unreadable: row("BadRequest", 400, "Bad Request", "This is not an HTTP request that can be read."),
-  headersTooLarge: row("HeadersTooLarge", 431, "Request Header Fields Too Large", "The head of the request is too large."),
+  headersTooLarge: row(
+    "HeadersTooLarge",
+    431,
+    "Request Header Fields Too Large",
+    "The head of the request is too large."
+  ),
   timeout: row("RequestTimeout", 408, "Request Timeout", "The request did not arrive in time.")
 } as const
 
-const unreadable = (detail: string): Problem => ({ ...badRequests.unreadable.problem, body: { ...badRequests.unreadable.problem.body, detail } })
+const unreadable = (detail: string): Problem => ({
+  ...badRequests.unreadable.problem,
+  body: { ...badRequests.unreadable.problem.body, detail }
+})
 
 /** The answer to a request by HTTP 1.1 without a Host header. */
 export const hostMissing = unreadable("A request by HTTP 1.1 names its host in the header Host.")
@@ -27,10 +39,21 @@ export const hostTwice = unreadable("A request names its host once: there are tw
 
 /** A whole HTTP response for an error of the parser. */
 export const badRequestText = (code: string | undefined): string => {
-  const { problem, reason } = code === "HPE_HEADER_OVERFLOW" ? badRequests.headersTooLarge : code === "ERR_HTTP_REQUEST_TIMEOUT" ? badRequests.timeout : badRequests.unreadable
+  const { problem, reason } =
+    code === "HPE_HEADER_OVERFLOW"
+      ? badRequests.headersTooLarge
+      : code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? badRequests.timeout
+        : badRequests.unreadable
   const body = JSON.stringify(problem.body)
   return [
-    `HTTP/1.1 ${problem.status} ${reason}`, "connection: close", "content-type: application/json", `content-length: ${Buffer.byteLength(body)}`,
-    "cache-control: no-store", `x-request-id: ${randomUUID()}`, "", body
+    `HTTP/1.1 ${problem.status} ${reason}`,
+    "connection: close",
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "cache-control: no-store",
+    `x-request-id: ${randomUUID()}`,
+    "",
+    body
   ].join("\r\n")
 }

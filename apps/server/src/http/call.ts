@@ -1,7 +1,14 @@
 /** A request as handlers see it: decoded, its caller known and admitted. */
 import { type Endpoint, type generalRefusals, type Params, type ParamValues } from "@flyball/contract/http"
 import type { Refusal } from "@flyball/contract"
-import { type GovernorServices, type Storage, type StorageConflict, type StorageCorrupt, type StorageUnavailable, type TrustStoreUnavailable } from "@flyball/core"
+import {
+  type GovernorServices,
+  type Storage,
+  type StorageConflict,
+  type StorageCorrupt,
+  type StorageUnavailable,
+  type TrustStoreUnavailable
+} from "@flyball/core"
 import type { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { HttpCounts } from "../metrics/http-counts.ts"
@@ -23,7 +30,9 @@ export interface Call<P, Q, B> {
   readonly caller: AdmittedCaller
   /** The Accept header, lower case; empty when there is none. */
   readonly accept: string
-  /** The request itself, for what concerns no endpoint of the contract: conditional requests, and where it comes from. */
+  /**
+   * The request itself, for what concerns no endpoint of the contract: conditional requests, and where it comes from.
+   */
   readonly request: IncomingMessage
   readonly server: ServerFacts
 }
@@ -38,9 +47,16 @@ export interface ServerFacts {
 }
 
 /** The handler of an endpoint. It may fail with the refusals of its row in the table, and no others. */
-export type HandlerOf<E> = E extends Endpoint<infer P extends Params, infer Q, infer B, infer R>
-  ? (call: Call<ParamValues<P>, Q, B>) => Effect.Effect<Answer, Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }> | Fault, Services>
-  : never
+export type HandlerOf<E> =
+  E extends Endpoint<infer P extends Params, infer Q, infer B, infer R>
+    ? (
+        call: Call<ParamValues<P>, Q, B>
+      ) => Effect.Effect<
+        Answer,
+        Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }> | Fault,
+        Services
+      >
+    : never
 
 /** The handlers of a group of endpoints. Forgetting one is a type error. */
 export type HandlersOf<Group> = { readonly [K in keyof Group]: HandlerOf<Group[K]> }

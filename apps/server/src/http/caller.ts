@@ -1,7 +1,22 @@
 /** Who is calling, once the token was checked, and where the caller may do what it asks for. */
 import { type Forbidden, type KeyNotAllowed, Unauthorized } from "@flyball/contract"
-import { access, type AccessRow, type Caller, type Grant, type OrgUnits, refusalFor, unitsFor } from "@flyball/contract/http"
-import { Principals, type RegistrationLimits, type Scope, type StorageCorrupt, type StorageUnavailable, type Writer } from "@flyball/core"
+import {
+  access,
+  type AccessRow,
+  type Caller,
+  type Grant,
+  type OrgUnits,
+  refusalFor,
+  unitsFor
+} from "@flyball/contract/http"
+import {
+  Principals,
+  type RegistrationLimits,
+  type Scope,
+  type StorageCorrupt,
+  type StorageUnavailable,
+  type Writer
+} from "@flyball/core"
 import { Effect, Result } from "effect"
 
 /** A caller with an ingest key. */
@@ -26,11 +41,20 @@ export interface PersonCaller {
 /** A caller that carries an ingest key, a person's session, or nothing. */
 export type KnownCaller = KeyCaller | PersonCaller | { readonly kind: "anonymous" }
 
-/** A caller that may use an endpoint. `orgUnits` of a person: where it may, by the grants whose role allows this endpoint. */
-export type AdmittedCaller = KeyCaller | (PersonCaller & { readonly orgUnits: OrgUnits }) | { readonly kind: "anonymous" }
+/**
+ * A caller that may use an endpoint. `orgUnits` of a person: where it may, by the grants whose role allows this
+ * endpoint.
+ */
+export type AdmittedCaller =
+  | KeyCaller
+  | (PersonCaller & { readonly orgUnits: OrgUnits })
+  | { readonly kind: "anonymous" }
 
 /** Admits a caller to the endpoints of a row, or says why not. */
-export const admit = (row: AccessRow, caller: KnownCaller): Result.Result<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed> => {
+export const admit = (
+  row: AccessRow,
+  caller: KnownCaller
+): Result.Result<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed> => {
   if (caller.kind === "anonymous") return Result.fail(new Unauthorized())
   const refusal = refusalFor(row, caller)
   if (refusal !== null) return Result.fail(refusal)
@@ -38,16 +62,20 @@ export const admit = (row: AccessRow, caller: KnownCaller): Result.Result<Admitt
 }
 
 /** How far the caller may do what this endpoint does. Nobody: nowhere. */
-export const scopeOf = (caller: AdmittedCaller): Scope => ({ orgUnits: caller.kind === "anonymous" ? [] : caller.kind === "key" ? [caller.orgUnit] : caller.orgUnits })
+export const scopeOf = (caller: AdmittedCaller): Scope => ({
+  orgUnits: caller.kind === "anonymous" ? [] : caller.kind === "key" ? [caller.orgUnit] : caller.orgUnits
+})
 
 /** How far the caller reads, by any of its grants: at least as far as it acts. */
-export const readScopeOf = (caller: KnownCaller): Scope => ({ orgUnits: caller.kind === "anonymous" ? [] : unitsFor(access.readOwn, caller) })
+export const readScopeOf = (caller: KnownCaller): Scope => ({
+  orgUnits: caller.kind === "anonymous" ? [] : unitsFor(access.readOwn, caller)
+})
 
 /** The caller as access rows know it; null for nobody. */
 export const accessCaller = (caller: KnownCaller): Caller | null => (caller.kind === "anonymous" ? null : caller)
 
 /** The address that the issuer says is this person's; null where it says none. */
-export const emailOf = (caller: KnownCaller): string | null => caller.kind === "user" ? caller.email ?? null : null
+export const emailOf = (caller: KnownCaller): string | null => (caller.kind === "user" ? (caller.email ?? null) : null)
 
 /** What the caller may register: a key up to its tier, a person bound to a unit any tier of it; null for no bound. */
 export const limitsOf = (caller: AdmittedCaller): RegistrationLimits | null => {
@@ -56,10 +84,13 @@ export const limitsOf = (caller: AdmittedCaller): RegistrationLimits | null => {
 }
 
 /**
- * The writer that records name for this caller. A person gets a pseudonym, at the first write: asking for it may record `principal.seen`,
+ * The writer that records name for this caller. A person gets a pseudonym, at the first write: asking for it may record
+ * `principal.seen`,
  * so only handlers that write ask.
  */
-export const writerOf = (caller: KnownCaller): Effect.Effect<Writer, StorageUnavailable | StorageCorrupt, Principals> => {
+export const writerOf = (
+  caller: KnownCaller
+): Effect.Effect<Writer, StorageUnavailable | StorageCorrupt, Principals> => {
   switch (caller.kind) {
     case "key":
       return Effect.succeed(caller.writer)
@@ -70,6 +101,12 @@ export const writerOf = (caller: KnownCaller): Effect.Effect<Writer, StorageUnav
   }
 }
 
-/** Does something as {@link writerOf} this caller. A key is its own writer, and need not wait for the answer: those are the requests that come by the thousand. */
-export const asWriter = <A, E, R>(caller: KnownCaller, act: (writer: Writer) => Effect.Effect<A, E, R>): Effect.Effect<A, E | StorageUnavailable | StorageCorrupt, R | Principals> =>
+/**
+ * Does something as {@link writerOf} this caller. A key is its own writer, and need not wait for the answer: those are
+ * the requests that come by the thousand.
+ */
+export const asWriter = <A, E, R>(
+  caller: KnownCaller,
+  act: (writer: Writer) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | StorageUnavailable | StorageCorrupt, R | Principals> =>
   caller.kind === "key" ? act(caller.writer) : Effect.flatMap(writerOf(caller), act)

@@ -1,4 +1,7 @@
-/** Whose address a request comes from, past the proxies that are trusted. Spec: RFC 7239; X-Forwarded-For as proxies write it. Decision 0023. */
+/**
+ * Whose address a request comes from, past the proxies that are trusted. Spec: RFC 7239; X-Forwarded-For as proxies
+ * write it. Decision 0023.
+ */
 import { isIP } from "node:net"
 
 /** What is known of a request's way here. */
@@ -15,15 +18,23 @@ const MOST_HOPS = 32
 /**
  * The address of the client; null when the peer is gone.
  *
- * Headers count only when the peer is trusted: they are read from the right, past proxies that are trusted too, to the first address that is not. What stands left of it
- * anybody can have written. Where the list cannot be read, the answer is the last address that a trusted proxy vouched for. Two headers that say different things are
+ * Headers count only when the peer is trusted: they are read from the right, past proxies that are trusted too, to the
+ * first address that is not. What stands left of it
+ * anybody can have written. Where the list cannot be read, the answer is the last address that a trusted proxy vouched
+ * for. Two headers that say different things are
  * both left aside: one of them may be the client's own.
  */
-export const clientAddress = ({ headers, peer }: Way, isTrusted: ((address: string) => boolean) | null): string | null => {
+export const clientAddress = (
+  { headers, peer }: Way,
+  isTrusted: ((address: string) => boolean) | null
+): string | null => {
   if (peer === undefined) return null
   const near = plainAddress(peer) ?? peer
   if (isTrusted === null || !isTrusted(near)) return near
-  const reported = [listOf(headers["x-forwarded-for"], readXForwardedFor), listOf(headers["forwarded"], readForwarded)].filter((hops) => hops !== null)
+  const reported = [
+    listOf(headers["x-forwarded-for"], readXForwardedFor),
+    listOf(headers["forwarded"], readForwarded)
+  ].filter((hops) => hops !== null)
   const [first, second] = reported.map((hops) => rightmostUntrusted(near, hops, isTrusted))
   return first === undefined || (second !== undefined && second !== first) ? near : first
 }
@@ -43,11 +54,19 @@ const rightmostUntrusted = (peer: string, hops: Hops, isTrusted: (address: strin
   return at
 }
 
-const readXForwardedFor = (text: string): Hops => text.split(",").slice(-MOST_HOPS).map((entry) => nodeAddress(entry.trim()))
+const readXForwardedFor = (text: string): Hops =>
+  text
+    .split(",")
+    .slice(-MOST_HOPS)
+    .map((entry) => nodeAddress(entry.trim()))
 
-const PAIR = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z:[\]-]+)|"((?:[^"\\]|\\.)*)")[ \t]*(;|,|$)/
+const PAIR =
+  /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z:[\]-]+)|"((?:[^"\\]|\\.)*)")[ \t]*(;|,|$)/
 
-/** The `for` of each element. What does not have the form of RFC 7239 makes all of it unreadable: a quote that is left open would swallow what others wrote. */
+/**
+ * The `for` of each element. What does not have the form of RFC 7239 makes all of it unreadable: a quote that is left
+ * open would swallow what others wrote.
+ */
 const readForwarded = (text: string): Hops => {
   const hops: Array<string | null> = []
   let rest = text
@@ -64,14 +83,20 @@ const readForwarded = (text: string): Hops => {
   }
 }
 
-/** The address of `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; null for anything else, such as `unknown` and `_hidden`. */
+/**
+ * The address of `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; null for anything else, such as
+ * `unknown` and `_hidden`.
+ */
 const nodeAddress = (text: string): string | null => {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)
   if (bracketed !== null) return isIP(bracketed[1]!) === 6 ? plainAddress(bracketed[1]!) : null
   return plainAddress(/^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(text)?.[1] ?? text)
 }
 
-/** An address without a zone, in small letters, and an IPv4 address that was written as IPv6 as what it is; null when it is none. */
+/**
+ * An address without a zone, in small letters, and an IPv4 address that was written as IPv6 as what it is; null when it
+ * is none.
+ */
 const plainAddress = (text: string): string | null => {
   const address = text.replace(/%.*$/, "").toLowerCase()
   if (isIP(address) === 0) return null

@@ -14,7 +14,10 @@ export interface Kept {
 /** The bytes, unless `If-None-Match` names them. */
 export const conditionalGet = ({ headers }: IncomingMessage, { bytes, etag, headers: own, media }: Kept): Answer => {
   const given = { ...own, etag, "cache-control": "no-cache" }
-  return knows(headers["if-none-match"], etag) ? { kind: "unchanged", headers: given } : { kind: "kept", media, bytes, headers: given }
+  return knows(headers["if-none-match"], etag)
+    ? { kind: "unchanged", headers: given }
+    : { kind: "kept", media, bytes, headers: given }
 }
 
-const knows = (header: string | undefined, etag: string): boolean => header !== undefined && header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)
+const knows = (header: string | undefined, etag: string): boolean =>
+  header !== undefined && header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)

@@ -5,17 +5,32 @@ import type { Slices } from "@flyball/evidence"
 import { Result } from "effect"
 import { paramNames } from "./router.ts"
 
-/** The decoded parameters of a path and of a query, or all that is wrong with both. An id that cannot be one is told alone: there is nothing to ask about. */
-export const decodeTarget = (endpoint: AnyEndpoint, values: ReadonlyArray<string>, queryText: string): Result.Result<{ readonly params: { readonly [name: string]: unknown }; readonly query: unknown }, Refusal> => {
+/**
+ * The decoded parameters of a path and of a query, or all that is wrong with both. An id that cannot be one is told
+ * alone: there is nothing to ask about.
+ */
+export const decodeTarget = (
+  endpoint: AnyEndpoint,
+  values: ReadonlyArray<string>,
+  queryText: string
+): Result.Result<{ readonly params: { readonly [name: string]: unknown }; readonly query: unknown }, Refusal> => {
   const params = decodeParams(endpoint, values)
   const odd = Result.isFailure(params) ? params.failure : null
   if (odd !== null && odd._tag !== "InvalidInput") return Result.fail(odd)
   const query = decodeQuery(endpoint, queryText)
-  if (odd !== null) return Result.fail(Result.isSuccess(query) ? odd : invalid([...odd.detail, ...query.failure.detail] as ReadonlyArray<DetailItem>))
-  return Result.isFailure(query) ? Result.fail(query.failure) : Result.succeed({ params: Result.getOrThrow(params), query: query.success })
+  if (odd !== null)
+    return Result.fail(
+      Result.isSuccess(query) ? odd : invalid([...odd.detail, ...query.failure.detail] as ReadonlyArray<DetailItem>)
+    )
+  return Result.isFailure(query)
+    ? Result.fail(query.failure)
+    : Result.succeed({ params: Result.getOrThrow(params), query: query.success })
 }
 
-const decodeParams = (endpoint: AnyEndpoint, values: ReadonlyArray<string>): Result.Result<{ readonly [name: string]: unknown }, Refusal> => {
+const decodeParams = (
+  endpoint: AnyEndpoint,
+  values: ReadonlyArray<string>
+): Result.Result<{ readonly [name: string]: unknown }, Refusal> => {
   const params: { [name: string]: unknown } = {}
   const names = namesOf(endpoint.path)
   for (let index = 0; index < names.length; index++) {
@@ -47,14 +62,15 @@ const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown
   for (const name of endpoint.query.names) {
     const [first, second] = given.get(name) ?? []
     const malformed = given.get(name)?.find(({ sent }) => !isUriText(sent))
-    const refuse = (msg: string, input: string): void => void odd.push(detailItem(["query", name], "value_error", msg, input))
+    const refuse = (msg: string, input: string): void =>
+      void odd.push(detailItem(["query", name], "value_error", msg, input))
     if (malformed !== undefined) refuse("This is not percent-encoded UTF-8", malformed.sent)
     else if (second !== undefined) refuse("This parameter may stand here once", second.value)
     else if (first !== undefined) known[name] = first.value
   }
   const decoded = endpoint.query.decode(known) as Result.Result<unknown, ReadonlyArray<DetailItem>>
   const detail = [...odd, ...(Result.isFailure(decoded) ? decoded.failure : [])]
-  return detail.length > 0 ? Result.fail(new InvalidInput({ detail })) : decoded as Result.Result<unknown, never>
+  return detail.length > 0 ? Result.fail(new InvalidInput({ detail })) : (decoded as Result.Result<unknown, never>)
 }
 
 /** A parameter, and how it was sent: `URLSearchParams` puts U+FFFD where that is not percent-encoded UTF-8. */
@@ -80,7 +96,8 @@ const pairsOf = (text: string, names: ReadonlyArray<string>): ReadonlyMap<string
   return given
 }
 
-// The value is taken: of a call whose value nobody takes the bundler keeps nothing where it knows the function, not even that it throws.
+// The value is taken: of a call whose value nobody takes the bundler keeps nothing where it knows the function, not
+// even that it throws.
 const isUriText = (text: string): boolean => {
   try {
     return typeof decodeURIComponent(text) === "string"
@@ -99,13 +116,17 @@ export function* decodeBody(
   caller: Caller | null
 ): Slices<Result.Result<unknown, InvalidInput>> {
   const value = sent === null && (endpoint.body === null || endpoint.body.optional) ? undefined : sent
-  if (endpoint.body === null) return value === undefined ? Result.succeed(null) : Result.mapError(emptyBody(value), invalid)
+  if (endpoint.body === null)
+    return value === undefined ? Result.succeed(null) : Result.mapError(emptyBody(value), invalid)
   if (value === undefined && !endpoint.body.optional) return Result.fail(invalid(missingBody))
   if (endpoint.body.decodeInSlices !== undefined) {
     const decoded = yield* endpoint.body.decodeInSlices(value)
     return Result.mapError(decoded as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
   }
-  return Result.mapError(endpoint.body.decode(value === undefined ? {} : value, caller) as Result.Result<unknown, ReadonlyArray<DetailItem>>, invalid)
+  return Result.mapError(
+    endpoint.body.decode(value === undefined ? {} : value, caller) as Result.Result<unknown, ReadonlyArray<DetailItem>>,
+    invalid
+  )
 }
 
 const invalid = (detail: ReadonlyArray<DetailItem>): InvalidInput => new InvalidInput({ detail })
@@ -117,8 +138,18 @@ const emptyBody = (value: unknown): Result.Result<null, ReadonlyArray<DetailItem
   const [name] = Object.keys(value)
   return name === undefined
     ? Result.succeed(null)
-    : Result.fail(Object.keys(value).slice(0, MAX_NAMED).map((member) =>
-      detailItem(["body", member], "extra_forbidden", "This endpoint takes no body", (value as { readonly [name: string]: unknown })[member])))
+    : Result.fail(
+        Object.keys(value)
+          .slice(0, MAX_NAMED)
+          .map((member) =>
+            detailItem(
+              ["body", member],
+              "extra_forbidden",
+              "This endpoint takes no body",
+              (value as { readonly [name: string]: unknown })[member]
+            )
+          )
+      )
 }
 
 /** Members of an unwanted body that are named. */

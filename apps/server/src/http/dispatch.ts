@@ -1,10 +1,12 @@
 /**
  * One request from its head to its answer.
  *
- * The order is part of the contract: path (404), method (405), token (401), access (403), parameters of path (404) and query (422, those of both at once),
+ * The order is part of the contract: path (404), method (405), token (401), access (403), parameters of path (404) and
+ * query (422, those of both at once),
  * body (415, 413, 422), and only then the handler. Nothing is written to the store before the handler.
  *
- * What the forms of a body's members say is listed at once. Rules between members, and those that need the clock or the store, are looked at when every form is right, as validators behind the fields are.
+ * What the forms of a body's members say is listed at once. Rules between members, and those that need the clock or the
+ * store, are looked at when every form is right, as validators behind the fields are.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AnyEndpoint } from "@flyball/contract/http"
@@ -42,7 +44,7 @@ export interface Reply {
 }
 
 /** Finds out what a request asks for, and does it. */
-export const dispatch = Effect.fnUntraced(function*(
+export const dispatch = Effect.fnUntraced(function* (
   dispatcher: Dispatcher,
   request: IncomingMessage,
   response: ServerResponse,
@@ -51,7 +53,7 @@ export const dispatch = Effect.fnUntraced(function*(
   const { path, query } = target(request.url ?? "/")
   const route = dispatcher.route(path)
   if (route === null) return yield* new NotFound()
-  const endpoint = route.methods.get(request.method === "HEAD" ? "GET" : request.method ?? "")
+  const endpoint = route.methods.get(request.method === "HEAD" ? "GET" : (request.method ?? ""))
   if (request.method === "OPTIONS") return { status: 204, answer: { kind: "allow", methods: route.allow } }
   if (endpoint === undefined) return yield* new MethodNotAllowed({ allow: route.allow })
   progress.endpoint = endpoint
@@ -78,7 +80,11 @@ export const dispatch = Effect.fnUntraced(function*(
     request,
     server: dispatcher.server
   } satisfies Call<unknown, unknown, unknown>
-  const answer = yield* forbiddenWhereRead(endpoint, call.caller, dispatcher.handlers[endpoint.id]!(call as Call<never, never, never>))
+  const answer = yield* forbiddenWhereRead(
+    endpoint,
+    call.caller,
+    dispatcher.handlers[endpoint.id]!(call as Call<never, never, never>)
+  )
   return { status: answer.kind === "unchanged" ? 304 : endpoint.success.status, answer }
 })
 

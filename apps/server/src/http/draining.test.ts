@@ -11,11 +11,14 @@ import { givenServers } from "./testing/given-servers.ts"
 
 const { beside, opened } = givenServers()
 
-/** A client that keeps its own half of the connection open whatever the server does, as some do; everything received, and that the server has ended it. */
+/**
+ * A client that keeps its own half of the connection open whatever the server does, as some do; everything received,
+ * and that the server has ended it.
+ */
 const stubborn = async (port: number, text: string) => {
   const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true })
   let received = ""
-  socket.on("data", (chunk: Buffer) => received += chunk.toString("latin1"))
+  socket.on("data", (chunk: Buffer) => (received += chunk.toString("latin1")))
   socket.on("error", () => undefined)
   await once(socket, "connect")
   const ended = once(socket, "end").then(() => received)
@@ -29,8 +32,15 @@ const slow = async (answer: Effect.Effect<never, StorageUnavailable>) => {
   const [begun, go] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
   const head = Effect.andThen(Deferred.succeed(begun, undefined), Effect.andThen(Deferred.await(go), answer))
   // Far beyond what the test takes: only an answer that ends its connection lets `close` come to its end in time.
-  const { port, server } = await beside(world, (context) => Context.add(context, Chain, { ...Context.get(context, Chain), head }), { closeMs: 3_600_000 })
-  const client = await stubborn(port, `GET /api/v1/chain/head HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`)
+  const { port, server } = await beside(
+    world,
+    (context) => Context.add(context, Chain, { ...Context.get(context, Chain), head }),
+    { closeMs: 3_600_000 }
+  )
+  const client = await stubborn(
+    port,
+    `GET /api/v1/chain/head HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`
+  )
   await Effect.runPromise(Deferred.await(begun))
   return { client, server, go: () => Effect.runPromise(Deferred.succeed(go, undefined)) }
 }
@@ -58,14 +68,24 @@ describe("a request that began before the server drained", () => {
   it("ends its connection too where its answer was half written, and its client never hangs up", async () => {
     const world = await opened()
     const [begun, go] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
-    const chunks = async function*() {
+    const chunks = async function* () {
       yield utf8("first ")
       await Effect.runPromise(Deferred.await(go))
       yield utf8("last")
     }
-    const { port, server } = await beside(world, (context) => Context.add(context, Packs, { ...Context.get(context, Packs), build: () => Effect.sync(chunks) }), { closeMs: 3_600_000 })
-    const client = await stubborn(port, `GET /api/v1/evidence/packs/pck_${"0".repeat(26)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`)
-    client.socket.on("data", (chunk: Buffer) => chunk.includes("first ") ? Effect.runSync(Deferred.succeed(begun, undefined)) : undefined)
+    const { port, server } = await beside(
+      world,
+      (context) => Context.add(context, Packs, { ...Context.get(context, Packs), build: () => Effect.sync(chunks) }),
+      { closeMs: 3_600_000 }
+    )
+    const client = await stubborn(
+      port,
+      `GET /api/v1/evidence/packs/pck_${"0".repeat(26)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ` +
+        `${world.admin}\r\n\r\n`
+    )
+    client.socket.on("data", (chunk: Buffer) =>
+      chunk.includes("first ") ? Effect.runSync(Deferred.succeed(begun, undefined)) : undefined
+    )
     await Effect.runPromise(Deferred.await(begun))
     const closed = server.close()
     await Effect.runPromise(Deferred.succeed(go, undefined))

@@ -1,7 +1,9 @@
 /**
- * No request keeps other callers waiting: the worst ones that were found, each while somebody else asks for something small.
+ * No request keeps other callers waiting: the worst ones that were found, each while somebody else asks for something
+ * small.
  *
- * Time is what this thread's processor counts, so that a machine that is busy with other things changes nothing of it: a caller's
+ * Time is what this thread's processor counts, so that a machine that is busy with other things changes nothing of it:
+ * a caller's
  * latency is the work that the server does between its question and its answer. Spec: decision 0036.
  */
 import { mkdtempSync, rmSync } from "node:fs"
@@ -17,9 +19,11 @@ import { openWorld, type World } from "./http-world.ts"
 /** What a request may cost others. Unit: milliseconds of this thread's processor. */
 const MOST_MS = 250
 
-const list = (count: number, item: (index: number) => string): string => Array.from({ length: count }, (_, index) => item(index)).join(",")
+const list = (count: number, item: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => item(index)).join(",")
 const decision = (ref: string, args: string): string => `{"client_ref":"${ref}","action":"pay","args":${args}}`
-const batch = (name: string, args: (index: number) => string): string => `{"decisions":[${list(1_000, (index) => decision(`${name}${index}`, args(index)))}]}`
+const batch = (name: string, args: (index: number) => string): string =>
+  `{"decisions":[${list(1_000, (index) => decision(`${name}${index}`, args(index)))}]}`
 const wrong = `{"client_ref":1,"action":2,"tool_server":3,"run_id":4,"step":"x","evaluation_id":5,"model":6,"usage":7,"latency_ms":"q","mode":"w","zz":1}`
 const keys = (count: number, prefix = "k"): string => list(count, (index) => `"${prefix}${index}":1`)
 const agentBody = (more: string): string => `{"name":"x","org_unit":"claims",${more}}`
@@ -27,23 +31,58 @@ const agentBody = (more: string): string => `{"name":"x","org_unit":"claims",${m
 /** Name, path below the agents, body, and the status of the answer. */
 const shapes: ReadonlyArray<readonly [string, "agents" | "decisions", () => string, number]> = [
   ["unordered combining marks", "agents", () => agentBody(`"description":"${"\u0323\u0301".repeat(100_000)}"`), 422],
-  ["unordered combining marks that just fit", "agents", () => agentBody(`"description":"${"\u0345\u0301".repeat(2_000)}"`), 201],
+  [
+    "unordered combining marks that just fit",
+    "agents",
+    () => agentBody(`"description":"${"\u0345\u0301".repeat(2_000)}"`),
+    201
+  ],
   ["90,000 members in args", "decisions", () => decision("keys", `{${keys(90_000)}}`), 201],
   ["100,001 members in args", "decisions", () => decision("keys", `{${keys(100_001)}}`), 422],
   ["80,000 unknown members", "agents", () => agentBody(keys(80_000)), 422],
   ["16,000 unknown members", "agents", () => agentBody(keys(16_000)), 422],
-  ["unknown members as far as the body goes", "decisions", () => `{"client_ref":"x","action":"a",${keys(1_200_000)}}`, 422],
+  [
+    "unknown members as far as the body goes",
+    "decisions",
+    () => `{"client_ref":"x","action":"a",${keys(1_200_000)}}`,
+    422
+  ],
   ["330,000 empty objects", "decisions", () => decision("objects", `[${list(330_000, () => "{}")}]`), 201],
-  ["empty objects as far as the body goes", "decisions", () => decision("many", `[${list(5_500_000, () => "{}")}]`), 422],
+  [
+    "empty objects as far as the body goes",
+    "decisions",
+    () => decision("many", `[${list(5_500_000, () => "{}")}]`),
+    422
+  ],
   ["a wrong batch", "decisions", () => `{"decisions":[${list(1_000, () => wrong)}]}`, 422],
-  ["a wrong batch of 14 MB", "decisions", () => `{"decisions":[${list(1_000, () => decision("w", `"${"x".repeat(14_000)}","zz":1`))}]}`, 422],
+  [
+    "a wrong batch of 14 MB",
+    "decisions",
+    () => `{"decisions":[${list(1_000, () => decision("w", `"${"x".repeat(14_000)}","zz":1`))}]}`,
+    422
+  ],
   ["a batch of 14.4 MB of text", "decisions", () => batch("t", () => `"${"x".repeat(14_300)}"`), 201],
   ["a batch of 14.4 MB of members", "decisions", () => batch("m", (index) => `{${keys(1_000, `n${index}_`)}}`), 201],
-  ["a batch of 14.4 MB of small objects", "decisions", () => batch("s", () => `[${list(230, () => `{"b":1,"a":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":1}`)}]`), 201],
-  ["a batch of one-megabyte arguments", "decisions", () => `{"decisions":[${list(15, (index) => decision(`l${index}`, `"${"x".repeat(1_000_000)}"`))}]}`, 201],
+  [
+    "a batch of 14.4 MB of small objects",
+    "decisions",
+    () => batch("s", () => `[${list(230, () => `{"b":1,"a":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":1}`)}]`),
+    201
+  ],
+  [
+    "a batch of one-megabyte arguments",
+    "decisions",
+    () => `{"decisions":[${list(15, (index) => decision(`l${index}`, `"${"x".repeat(1_000_000)}"`))}]}`,
+    201
+  ],
   ["16 MB of white space", "decisions", () => " ".repeat(16_000_000), 422],
   ["a reference of 16 MB", "decisions", () => `{"action":"a","client_ref":"${"x".repeat(16_000_000)}"}`, 422],
-  ["a value where text belongs", "decisions", () => `{"action":"a","client_ref":[${list(50, () => `[${list(100, () => `[${list(100, () => "1")}]`)}]`)}]}`, 422]
+  [
+    "a value where text belongs",
+    "decisions",
+    () => `{"action":"a","client_ref":[${list(50, () => `[${list(100, () => `[${list(100, () => "1")}]`)}]`)}]}`,
+    422
+  ]
 ]
 
 const processorMs = (): number => {
@@ -58,14 +97,20 @@ interface Place {
 
 const sqlitePlace = (): Place => {
   const folder = mkdtempSync(join(tmpdir(), "flyball-event-loop-"))
-  return { storage: sqliteStorage({ file: join(folder, "store.db") }), leave: () => rmSync(folder, { recursive: true }) }
+  return {
+    storage: sqliteStorage({ file: join(folder, "store.db") }),
+    leave: () => rmSync(folder, { recursive: true })
+  }
 }
 const postgresPlace = async (): Promise<Place> => {
   const { drop, url } = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
   return { storage: postgresStorage({ url }), leave: drop }
 }
 
-describe.each([["SQLite", sqlitePlace, shapes], ["Postgres", postgresPlace, shapes.filter(([name]) => name.includes("batch"))]] as const)("other callers, on %s", { timeout: 120_000 }, (_, open, shapes) => {
+describe.each([
+  ["SQLite", sqlitePlace, shapes],
+  ["Postgres", postgresPlace, shapes.filter(([name]) => name.includes("batch"))]
+] as const)("other callers, on %s", { timeout: 120_000 }, (_, open, shapes) => {
   let place: Place
   let world: World
   let path: string
@@ -82,7 +127,10 @@ describe.each([["SQLite", sqlitePlace, shapes], ["Postgres", postgresPlace, shap
   /** Over a socket of its own: what sends must not cost what is measured. Answers the status. */
   const ask = (method: string, target: string, body: Buffer): Promise<number> =>
     new Promise((resolve, reject) => {
-      const head = `${method} ${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n`
+      const head =
+        `${method} ${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ` +
+        `${world.admin}\r\ncontent-type: application/json\r\ncontent-length: ` +
+        `${body.length}\r\nconnection: close\r\n\r\n`
       const socket = connect(world.port, "127.0.0.1")
       let first = ""
       socket.on("data", (chunk) => {
@@ -95,7 +143,9 @@ describe.each([["SQLite", sqlitePlace, shapes], ["Postgres", postgresPlace, shap
     })
 
   /** The longest that somebody else waited while a request was answered. */
-  const watched = async (request: () => Promise<number>): Promise<{ readonly status: number; readonly waitedMs: number; readonly answers: number }> => {
+  const watched = async (
+    request: () => Promise<number>
+  ): Promise<{ readonly status: number; readonly waitedMs: number; readonly answers: number }> => {
     let waitedMs = 0
     let answers = 0
     const over = new AbortController()
@@ -116,7 +166,9 @@ describe.each([["SQLite", sqlitePlace, shapes], ["Postgres", postgresPlace, shap
 
   it.for(shapes)("do not wait for %s", async ([, where, body, expected]) => {
     const bytes = Buffer.from(body())
-    const { answers, status, waitedMs } = await watched(() => ask("POST", where === "agents" ? "/api/v1/agents" : path, bytes))
+    const { answers, status, waitedMs } = await watched(() =>
+      ask("POST", where === "agents" ? "/api/v1/agents" : path, bytes)
+    )
     assert.strictEqual(status, expected)
     assert.isAtLeast(answers, 1)
     assert.isBelow(waitedMs, MOST_MS)

@@ -10,10 +10,16 @@ const { beside, opened, withHead } = givenServers()
 
 describe("faults and defects", () => {
   it("a store that cannot be reached is 503, and the reason stays in the log", async () => {
-    const { get, log } = await withHead(await opened(), Effect.fail(new StorageUnavailable({ reason: "db.internal:5432 refused", wrote: "no" })))
+    const { get, log } = await withHead(
+      await opened(),
+      Effect.fail(new StorageUnavailable({ reason: "db.internal:5432 refused", wrote: "no" }))
+    )
     const got = await get("/api/v1/chain/head")
     const body = await got.text()
-    assert.deepStrictEqual([got.status, JSON.parse(body).code, got.headers.get("retry-after")], [503, "storage_unavailable", "1"])
+    assert.deepStrictEqual(
+      [got.status, JSON.parse(body).code, got.headers.get("retry-after")],
+      [503, "storage_unavailable", "1"]
+    )
     assert.notInclude(body, "db.internal")
     assert.include(log[0]!.problem, "db.internal")
   })
@@ -21,7 +27,10 @@ describe("faults and defects", () => {
   it("a store that is corrupt is 503 too, with its own code", async () => {
     const { get } = await withHead(await opened(), Effect.fail(new StorageCorrupt({ reason: "row 7" })))
     const got = await get("/api/v1/chain/head")
-    assert.deepStrictEqual([got.status, (await got.json()).code, got.headers.get("retry-after")], [503, "storage_corrupt", null])
+    assert.deepStrictEqual(
+      [got.status, (await got.json()).code, got.headers.get("retry-after")],
+      [503, "storage_corrupt", null]
+    )
   })
 
   it("a defect is 500 with the request's id and nothing else", async () => {
@@ -29,7 +38,13 @@ describe("faults and defects", () => {
     const got = await get("/api/v1/chain/head")
     const body = await got.json()
     const id = got.headers.get("x-request-id")!
-    assert.deepStrictEqual([got.status, body], [500, { detail: `Something went wrong inside the server. The log names this request: ${id}.`, code: "internal_error" }])
+    assert.deepStrictEqual(
+      [got.status, body],
+      [
+        500,
+        { detail: `Something went wrong inside the server. The log names this request: ${id}.`, code: "internal_error" }
+      ]
+    )
     assert.include(log[0]!.problem, "secret internals")
     assert.strictEqual(log[0]!.requestId, id)
   })
@@ -37,22 +52,45 @@ describe("faults and defects", () => {
   it("healthz is 503 when the store fails, and status does not ask it", async () => {
     const world = await opened()
     const { get } = await beside(world, (context) =>
-      Context.add(context, Storage, { ...Context.get(context, Storage), head: Effect.fail(new StorageUnavailable({ reason: "gone", wrote: "no" })) }))
+      Context.add(context, Storage, {
+        ...Context.get(context, Storage),
+        head: Effect.fail(new StorageUnavailable({ reason: "gone", wrote: "no" }))
+      })
+    )
     assert.strictEqual((await get("/healthz")).status, 503)
     assert.strictEqual((await get("/status")).status, 200)
   })
 
   it("healthz is 503 while the store takes no writes, though it is read, and 200 once one was taken", async () => {
     let full = false
-    const disk = storageChoice("memory", Layer.effect(Storage, Effect.map(Storage, (storage) => Storage.of({
-      ...storage, commit: (change) => full ? Effect.fail(new StorageUnavailable({ reason: "the disk is full", wrote: "no" })) : storage.commit(change)
-    }))).pipe(Layer.provide(layerOf(memoryStorage()))))
+    const disk = storageChoice(
+      "memory",
+      Layer.effect(
+        Storage,
+        Effect.map(Storage, (storage) =>
+          Storage.of({
+            ...storage,
+            commit: (change) =>
+              full
+                ? Effect.fail(new StorageUnavailable({ reason: "the disk is full", wrote: "no" }))
+                : storage.commit(change)
+          })
+        )
+      ).pipe(Layer.provide(layerOf(memoryStorage())))
+    )
     const { key, send } = await opened({ storage: disk })
-    const register = async (name: string): Promise<number> => (await send("POST", "/api/v1/agents", { token: key, json: { name } })).status
+    const register = async (name: string): Promise<number> =>
+      (await send("POST", "/api/v1/agents", { token: key, json: { name } })).status
     full = true
-    assert.deepStrictEqual([await register("a"), (await send("GET", "/api/v1/agents", { token: key })).status], [503, 200])
+    assert.deepStrictEqual(
+      [await register("a"), (await send("GET", "/api/v1/agents", { token: key })).status],
+      [503, 200]
+    )
     const health = await send("GET", "/healthz")
-    assert.deepStrictEqual([health.status, health.json.code, health.headers.get("retry-after")], [503, "not_writing", "5"])
+    assert.deepStrictEqual(
+      [health.status, health.json.code, health.headers.get("retry-after")],
+      [503, "not_writing", "5"]
+    )
     full = false
     assert.deepStrictEqual([await register("a"), (await send("GET", "/healthz")).status], [201, 200])
   })

@@ -1,7 +1,9 @@
 /**
- * Answers 403 in place of 404 where the caller may read the thing by another of its grants, and only may not do this to it.
+ * Answers 403 in place of 404 where the caller may read the thing by another of its grants, and only may not do this to
+ * it.
  *
- * Services look for things in the org units where the caller may act, and find nothing elsewhere. A person who is operator of one unit and auditor of
+ * Services look for things in the org units where the caller may act, and find nothing elsewhere. A person who is
+ * operator of one unit and auditor of
  * another would get `agent_not_found` for an agent that GET shows. What a caller may not read stays 404.
  *
  * Spec: api.md "Who may call"; decision 0039.
@@ -19,12 +21,22 @@ type Answer<A> = Effect.Effect<A, Refusal | Fault, Services>
 export const forbiddenWhereRead = <A>(endpoint: AnyEndpoint, caller: AdmittedCaller, handled: Answer<A>): Answer<A> => {
   // With one grant whoever reads a thing and is admitted may act on it.
   if (caller.kind !== "user" || caller.grants.length < 2) return handled
-  return Effect.catch(handled, (refusal) => Effect.flatMap(isReadOnlyElsewhere(refusal, scopeOf(caller), readScopeOf(caller)), (elsewhere) =>
-    Effect.fail(elsewhere ? refusalThere(endpoint.access, caller.grants) : refusal)))
+  return Effect.catch(handled, (refusal) =>
+    Effect.flatMap(isReadOnlyElsewhere(refusal, scopeOf(caller), readScopeOf(caller)), (elsewhere) =>
+      Effect.fail(elsewhere ? refusalThere(endpoint.access, caller.grants) : refusal)
+    )
+  )
 }
 
-/** Whether what a refusal does not find can be read, and is not where the caller may act. A thing that is there, and past this act, stays 404. */
-const isReadOnlyElsewhere = (refusal: Refusal | Fault, acts: Scope, reads: Scope): Effect.Effect<boolean, Fault, Services> => {
+/**
+ * Whether what a refusal does not find can be read, and is not where the caller may act. A thing that is there, and
+ * past this act, stays 404.
+ */
+const isReadOnlyElsewhere = (
+  refusal: Refusal | Fault,
+  acts: Scope,
+  reads: Scope
+): Effect.Effect<boolean, Fault, Services> => {
   const readsIt = lookUp(refusal)
   if (readsIt === null) return Effect.succeed(false)
   return Effect.flatMap(readsIt(acts), (there) => (there ? Effect.succeed(false) : readsIt(reads)))
@@ -39,15 +51,21 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
     }
     case "EnvelopeNotFound": {
       const { envelopeId } = refusal
-      return typeof envelopeId === "string" ? (scope) => found(Envelopes.use((envelopes) => envelopes.get(envelopeId, scope))) : null
+      return typeof envelopeId === "string"
+        ? (scope) => found(Envelopes.use((envelopes) => envelopes.get(envelopeId, scope)))
+        : null
     }
     case "EvaluationNotFound": {
       const { evaluationId } = refusal
-      return typeof evaluationId === "string" ? (scope) => found(Evaluations.use((evaluations) => evaluations.get(evaluationId, scope))) : null
+      return typeof evaluationId === "string"
+        ? (scope) => found(Evaluations.use((evaluations) => evaluations.get(evaluationId, scope)))
+        : null
     }
     case "DecisionNotFound": {
       const { decisionId } = refusal
-      return typeof decisionId === "string" ? (scope) => found(Capture.use((capture) => capture.agentOf(decisionId, scope))) : null
+      return typeof decisionId === "string"
+        ? (scope) => found(Capture.use((capture) => capture.agentOf(decisionId, scope)))
+        : null
     }
     default:
       return null
@@ -57,4 +75,8 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
 type NotThere = AgentNotFound | EnvelopeNotFound | EvaluationNotFound | DecisionNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
-  Effect.as(read, true).pipe(Effect.catchTag(["AgentNotFound", "EnvelopeNotFound", "EvaluationNotFound", "DecisionNotFound"], () => Effect.succeed(false)))
+  Effect.as(read, true).pipe(
+    Effect.catchTag(["AgentNotFound", "EnvelopeNotFound", "EvaluationNotFound", "DecisionNotFound"], () =>
+      Effect.succeed(false)
+    )
+  )

@@ -17,7 +17,10 @@ describe("callers that go away", () => {
     const never = Effect.never.pipe(Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined)))
     const world = await opened()
     const { log, nextLog, port } = await withHead(world, Effect.andThen(Deferred.succeed(begun, undefined), never))
-    const { socket } = await rawConnection(port, `GET /api/v1/chain/head HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`)
+    const { socket } = await rawConnection(
+      port,
+      `GET /api/v1/chain/head HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`
+    )
     await Effect.runPromise(Deferred.await(begun))
     const logged = nextLog()
     socket.destroy()
@@ -30,7 +33,11 @@ describe("callers that go away", () => {
     const world = await opened()
     const { log, nextLog, port } = await beside(world, (context) => context)
     const before = await world.size()
-    const { socket } = await rawConnection(port, `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.key}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"name":`)
+    const { socket } = await rawConnection(
+      port,
+      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.key}\r\ncontent-type: ` +
+        `application/json\r\ncontent-length: 100\r\n\r\n{"name":`
+    )
     const logged = nextLog()
     socket.end()
     await logged
@@ -45,7 +52,11 @@ describe("going away", () => {
     server.drain()
     const health = await send("GET", "/healthz")
     assert.deepStrictEqual([health.status, health.json.code], [503, "draining"])
-    assert.deepStrictEqual(log.filter(({ route }) => route === "/healthz").map(({ problem, status }) => [status, problem]), [[503, null]], "nothing to look into")
+    assert.deepStrictEqual(
+      log.filter(({ route }) => route === "/healthz").map(({ problem, status }) => [status, problem]),
+      [[503, null]],
+      "nothing to look into"
+    )
     assert.strictEqual((await send("GET", "/api/v1/agents", { token: admin })).status, 200)
     assert.strictEqual((await send("GET", "/status")).headers.get("connection"), "close")
   })
@@ -67,7 +78,10 @@ describe("going away", () => {
     const world = await opened()
     const begun = Deferred.makeUnsafe<void>()
     const go = Deferred.makeUnsafe<void>()
-    const head = Effect.andThen(Deferred.succeed(begun, undefined), Effect.andThen(Deferred.await(go), Effect.fail(new StorageUnavailable({ reason: "late", wrote: "no" }))))
+    const head = Effect.andThen(
+      Deferred.succeed(begun, undefined),
+      Effect.andThen(Deferred.await(go), Effect.fail(new StorageUnavailable({ reason: "late", wrote: "no" })))
+    )
     const { get, server, url } = await withHead(world, head)
     const answer = get("/api/v1/chain/head")
     await Effect.runPromise(Deferred.await(begun))
@@ -75,7 +89,13 @@ describe("going away", () => {
     await Effect.runPromise(Deferred.succeed(go, undefined))
     assert.strictEqual((await answer).status, 503)
     await closed
-    assert.strictEqual(await fetch(`${url}/status`).then(() => "answered", () => "refused"), "refused")
+    assert.strictEqual(
+      await fetch(`${url}/status`).then(
+        () => "answered",
+        () => "refused"
+      ),
+      "refused"
+    )
     await server.close()
   })
 
@@ -83,10 +103,15 @@ describe("going away", () => {
     const world = await opened()
     const server = makeServer({
       context: Context.add(world.context, Chain, { ...Context.get(world.context, Chain), head: Effect.never }),
-      verifier: world.issuer, version: "x", times: { closeMs: 20 }
+      verifier: world.issuer,
+      version: "x",
+      times: { closeMs: 20 }
     })
     const { port } = await server.listen({ host: "127.0.0.1", port: 0 })
-    const { ended, socket } = await rawConnection(port, `GET /api/v1/chain/head HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`)
+    const { ended, socket } = await rawConnection(
+      port,
+      `GET /api/v1/chain/head HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`
+    )
     await fetch(`http://127.0.0.1:${port}/status`)
     await Promise.all([server.close(), ended()])
     socket.destroy()
@@ -95,6 +120,9 @@ describe("going away", () => {
   it("a port that is taken is an error of listen", async () => {
     const { context, port } = await opened()
     const second = makeServer({ context, verifier: null, version: "x" })
-    assert.strictEqual(await second.listen({ host: "127.0.0.1", port }).catch((error: NodeJS.ErrnoException) => error.code), "EADDRINUSE")
+    assert.strictEqual(
+      await second.listen({ host: "127.0.0.1", port }).catch((error: NodeJS.ErrnoException) => error.code),
+      "EADDRINUSE"
+    )
   })
 })

@@ -1,4 +1,6 @@
-/** How often a header stands in a request. Of two node keeps the first; a proxy in front may have looked at the second. */
+/**
+ * How often a header stands in a request. Of two node keeps the first; a proxy in front may have looked at the second.
+ */
 export const headerCount = (rawHeaders: ReadonlyArray<string>, name: string): number => {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -14,18 +14,28 @@ export interface GoodRequest {
 /** A small envelope. */
 const envelope = {
   semantics: "envelope/1",
-  signals: { tool: { type: "enum", values: ["pay"], source: "caller" }, amount: { type: "int", min: 0, max: 1_000, source: "caller" } },
+  signals: {
+    tool: { type: "enum", values: ["pay"], source: "caller" },
+    amount: { type: "int", min: 0, max: 1_000, source: "caller" }
+  },
   effects: { pay: "write_reversible" },
   rules: [{ id: "small", outcome: "allow", when: [{ signal: "amount", lte: 10 }] }],
   default: { outcome: "deny" }
 }
 /** An exception to it. */
-const waiver = { rule_id: "small", unless: [{ signal: "amount", eq: 7 }], expires_at: new Date(Date.now() + 86_400_000).toISOString(), reason: "Seven is settled by hand." }
+const waiver = {
+  rule_id: "small",
+  unless: [{ signal: "amount", eq: 7 }],
+  expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  reason: "Seven is settled by hand."
+}
 
 /** Requests that change the envelope they are about, so that each has one of its own. */
 const own = new Set(["publish", "update_envelope", "withdraw", "grant_waiver"].map((act) => `bound.${act}`))
 
-const acts = new Set(["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`))
+const acts = new Set(
+  ["activate", "suspend", "decommission", "recertify", "transfer_ownership", "disown"].map((act) => `agents.${act}`)
+)
 
 let count = 0
 const fresh = (): string => `n${count++}`
@@ -34,31 +44,62 @@ const fresh = (): string => `n${count++}`
 export const goodRequests = async (world: World) => {
   const agent = await world.register(fresh())
   const witness = async (): Promise<{ readonly decision_id: string; readonly seq: number }> =>
-    (await world.send("POST", `/api/v1/agents/${agent}/decisions`, { token: world.admin, json: { client_ref: fresh(), action: "pay", args: { to: "x" } } })).json.receipts[0]
-  const pack: string = (await world.send("POST", "/api/v1/evidence/packs", { token: world.admin, json: { kind: "full" } })).json.id
+    (
+      await world.send("POST", `/api/v1/agents/${agent}/decisions`, {
+        token: world.admin,
+        json: { client_ref: fresh(), action: "pay", args: { to: "x" } }
+      })
+    ).json.receipts[0]
+  const pack: string = (
+    await world.send("POST", "/api/v1/evidence/packs", { token: world.admin, json: { kind: "full" } })
+  ).json.id
 
   const author = await world.token("governor", "*", "author of envelopes")
   const approver = await world.token("governor", "*", "approver of envelopes")
-  const as = async (token: string, method: string, path: string, json: unknown = {}): Promise<{ readonly id: string }> => {
+  const as = async (
+    token: string,
+    method: string,
+    path: string,
+    json: unknown = {}
+  ): Promise<{ readonly id: string }> => {
     const got = await world.send(method, `/api/v1${path}`, { token, json })
     if (got.status >= 300) throw new Error(`${method} ${path}: ${got.text}`)
     return got.json
   }
-  /** An envelope of an agent of its own, with a version in force and another draft, by somebody who is none of the callers. */
+  /**
+   * An envelope of an agent of its own, with a version in force and another draft, by somebody who is none of the
+   * callers.
+   */
   const envelopeInForce = async (): Promise<string> => {
-    const { id } = await as(author, "POST", "/bound/envelopes", { name: fresh(), agent_id: await world.register(fresh()), envelope })
+    const { id } = await as(author, "POST", "/bound/envelopes", {
+      name: fresh(),
+      agent_id: await world.register(fresh()),
+      envelope
+    })
     await as(approver, "POST", `/bound/envelopes/${id}/publish`)
-    await as(author, "PATCH", `/bound/envelopes/${id}`, { envelope: { ...envelope, rules: [{ ...envelope.rules[0]!, outcome: "require_review" }] } })
+    await as(author, "PATCH", `/bound/envelopes/${id}`, {
+      envelope: { ...envelope, rules: [{ ...envelope.rules[0]!, outcome: "require_review" }] }
+    })
     return id
   }
-  const askedWaiver = async (envelopeId: string): Promise<string> => (await as(author, "POST", `/bound/envelopes/${envelopeId}/waivers`, waiver)).id
+  const askedWaiver = async (envelopeId: string): Promise<string> =>
+    (await as(author, "POST", `/bound/envelopes/${envelopeId}/waivers`, waiver)).id
   let shared: Promise<string> | null = null
-  const evaluated = async (): Promise<string> => (await as(world.admin, "POST", "/bound/evaluations", { agent_id: agent, client_ref: fresh(), signals: {} })).id
+  const evaluated = async (): Promise<string> =>
+    (await as(world.admin, "POST", "/bound/evaluations", { agent_id: agent, client_ref: fresh(), signals: {} })).id
   let spender: Promise<string> | null = null
   const spending = async (): Promise<string> => {
     const id = await world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" })
-    const metered = { ...envelope, meters: { asked: { op: "count", window_ms: 60_000, key: ["agent_id"] } }, rules: [...envelope.rules, { id: "often", outcome: "deny", when: [{ meter: "asked", after_gt: 1_000 }] }] }
-    const { id: envelopeId } = await as(author, "POST", "/bound/envelopes", { name: fresh(), agent_id: id, envelope: metered })
+    const metered = {
+      ...envelope,
+      meters: { asked: { op: "count", window_ms: 60_000, key: ["agent_id"] } },
+      rules: [...envelope.rules, { id: "often", outcome: "deny", when: [{ meter: "asked", after_gt: 1_000 }] }]
+    }
+    const { id: envelopeId } = await as(author, "POST", "/bound/envelopes", {
+      name: fresh(),
+      agent_id: id,
+      envelope: metered
+    })
     await as(approver, "POST", `/bound/envelopes/${envelopeId}/publish`)
     await as(author, "PATCH", `/agents/${id}`, { autonomy_tier: "L2" })
     await as(author, "POST", `/agents/${id}/activate`)
@@ -67,21 +108,39 @@ export const goodRequests = async (world: World) => {
   /** An evaluation that let something through, and added it to a meter. */
   const counted = async (): Promise<string> => {
     const id = await (spender ??= spending())
-    return (await as(world.admin, "POST", "/bound/evaluations", { agent_id: id, client_ref: fresh(), signals: { tool: "pay", amount: 3 } })).id
+    return (
+      await as(world.admin, "POST", "/bound/evaluations", {
+        agent_id: id,
+        client_ref: fresh(),
+        signals: { tool: "pay", amount: 3 }
+      })
+    ).id
   }
 
   const webhook = async (): Promise<string> =>
-    (await as(world.admin, "POST", "/webhooks", { url: "https://hooks.example.org/flyball", events: ["agent.decommissioned"] })).id
+    (
+      await as(world.admin, "POST", "/webhooks", {
+        url: "https://hooks.example.org/flyball",
+        events: ["agent.decommissioned"]
+      })
+    ).id
   /** A delivery at its end: cancelled, as the webhook was disabled and enabled again. */
   const finishedDelivery = async (webhookId: string): Promise<string> => {
     const agentId = await world.register(fresh())
     await as(world.admin, "POST", `/agents/${agentId}/decommission`)
-    const [delivery] = await world.runtime.runPromise(Webhooks.use((webhooks) =>
-      Effect.andThen(Effect.andThen(webhooks.disable(webhookId, systemHost), webhooks.enable(webhookId, systemHost)), webhooks.deliveries(webhookId))))
+    const [delivery] = await world.runtime.runPromise(
+      Webhooks.use((webhooks) =>
+        Effect.andThen(
+          Effect.andThen(webhooks.disable(webhookId, systemHost), webhooks.enable(webhookId, systemHost)),
+          webhooks.deliveries(webhookId)
+        )
+      )
+    )
     return delivery!.id
   }
 
-  const mappedNow = async (): Promise<ReadonlyArray<object>> => (await world.runtime.runPromise(AccessMapping.use(({ get }) => get))).rules
+  const mappedNow = async (): Promise<ReadonlyArray<object>> =>
+    (await world.runtime.runPromise(AccessMapping.use(({ get }) => get))).rules
 
   /** `orgUnit`: that of the caller, which may only register and mint in its own. */
   return async (endpoint: AnyEndpoint, orgUnit: string = UNIT): Promise<GoodRequest> => {
@@ -104,7 +163,12 @@ export const goodRequests = async (world: World) => {
       "bound.withdraw": () => ({ reason: "The case is under review." }),
       "bound.backtest": () => ({ meters: "recorded" }),
       "bound.request_waiver": () => waiver,
-      "bound.evaluate": () => ({ agent_id: agent, client_ref: fresh(), signals: { tool: "pay", amount: 3 }, action: "pay" }),
+      "bound.evaluate": () => ({
+        agent_id: agent,
+        client_ref: fresh(),
+        signals: { tool: "pay", amount: 3 },
+        action: "pay"
+      }),
       "bound.void_evaluation": () => ({ reason: "Not done." }),
       "chain.erase": async () => ({ seq: (await witness()).seq, name: "args", reason: "security" }),
       "evidence.create": () => ({ kind: "sparse", agent_id: unit === UNIT ? agent : null }),
@@ -112,7 +176,9 @@ export const goodRequests = async (world: World) => {
       "models.update": () => ({ status: "restricted" }),
       "agents.add_provenance": () => ({ kind: "prompt", name: fresh() }),
       // What the mapping says already stays: other callers live by it.
-      "access_mapping.set": async () => ({ rules: [...await mappedNow(), { match: { claim: "groups", value: fresh() }, role: "admin", org_unit: "*" }] }),
+      "access_mapping.set": async () => ({
+        rules: [...(await mappedNow()), { match: { claim: "groups", value: fresh() }, role: "admin", org_unit: "*" }]
+      }),
       "access_mapping.resolve_draft": () => ({ rules: [], roles: ["x"] }),
       "ingest_keys.mint": () => ({ name: fresh(), org_unit: unit }),
       "webhooks.create": () => ({ url: "https://hooks.example.org/flyball", events: ["agent.suspended"] }),
@@ -121,15 +187,24 @@ export const goodRequests = async (world: World) => {
     }
     const values: { readonly [name: string]: () => Promise<string> | string } = {
       // An act moves its agent on, so each request has one of its own.
-      agent_id: () => acts.has(endpoint.id) ? world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" }) : agent,
+      agent_id: () =>
+        acts.has(endpoint.id)
+          ? world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" })
+          : agent,
       decision_id: async () => (await witness()).decision_id,
-      envelope_id: () => own.has(endpoint.id) ? envelopeInForce() : shared ??= envelopeInForce(),
+      envelope_id: () => (own.has(endpoint.id) ? envelopeInForce() : (shared ??= envelopeInForce())),
       version: () => "1",
       waiver_id: () => askedWaiver(path.split("/")[5]!),
-      evaluation_id: () => endpoint.id === "bound.void_evaluation" ? counted() : evaluated(),
+      evaluation_id: () => (endpoint.id === "bound.void_evaluation" ? counted() : evaluated()),
       seq: () => "1",
       pack_id: () => pack,
-      model_id: async () => (await world.send("POST", "/api/v1/models", { token: world.admin, json: { provider: "openai", name: fresh() } })).json.id,
+      model_id: async () =>
+        (
+          await world.send("POST", "/api/v1/models", {
+            token: world.admin,
+            json: { provider: "openai", name: fresh() }
+          })
+        ).json.id,
       key_id: async () => (await world.mint(UNIT)).id,
       webhook_id: webhook,
       delivery_id: () => finishedDelivery(path.split("/")[4]!)
@@ -140,4 +215,3 @@ export const goodRequests = async (world: World) => {
     return { path: path + (queries[endpoint.id] ?? ""), json: (await bodies[endpoint.id]?.()) ?? null }
   }
 }
-

@@ -1,7 +1,20 @@
 /** A server in process over a store in memory, with a caller of every kind: what the HTTP tests stand on. */
 import { type Role, roles } from "@flyball/contract"
 import {
-  type Attempted, ephemeralKeys, governorLayer, type GovernorServices, IngestKeys, keysLayerOf, layerOf, type Mailer, memoryStorage, type SecretBox, Storage, type StorageChoice, systemHost, type WebhooksLayer,
+  type Attempted,
+  ephemeralKeys,
+  governorLayer,
+  type GovernorServices,
+  IngestKeys,
+  keysLayerOf,
+  layerOf,
+  type Mailer,
+  memoryStorage,
+  type SecretBox,
+  Storage,
+  type StorageChoice,
+  systemHost,
+  type WebhooksLayer,
   WebhookSender
 } from "@flyball/core"
 import { logMailer, memorySecretBox, pinnedSender } from "@flyball/node"
@@ -39,7 +52,14 @@ export interface Sending {
 /** Receivers that take everything, at addresses of the right form. Nothing leaves this process. */
 const takingAll: WebhooksLayer = Layer.mergeAll(
   Layer.succeed(WebhookSender, {
-    send: () => Effect.succeed<Attempted>({ statusCode: 204, errorCode: null, durationMs: 1, responseExcerpt: "", retryAfterMs: null }),
+    send: () =>
+      Effect.succeed<Attempted>({
+        statusCode: 204,
+        errorCode: null,
+        durationMs: 1,
+        responseExcerpt: "",
+        retryAfterMs: null
+      }),
     urlProblem: pinnedSender().urlProblem
   }),
   memorySecretBox,
@@ -61,23 +81,46 @@ export interface WorldOptions {
 
 /** Opens a server on a free port of the loopback address. */
 export const openWorld = async (options: WorldOptions = {}) => {
-  const runtime = ManagedRuntime.make((options.jobs ?? Layer.empty).pipe(
-    Layer.provideMerge(governorLayer({ origin: "flyball.test/http" })),
-    Layer.provide(options.webhooks ?? takingAll),
-    Layer.provide(options.trust ?? Layer.empty),
-    Layer.provideMerge(watchedStorage.pipe(Layer.provideMerge(tracedStorage), Layer.provideMerge(layerOf(options.storage ?? memoryStorage())))),
-    Layer.provideMerge(tracedGuard.pipe(Layer.provideMerge(keysLayerOf(ephemeralKeys())))),
-    Layer.provideMerge(options.spans ?? Layer.empty),
-    Layer.provideMerge(options.under ?? Layer.empty)
-  ))
+  const runtime = ManagedRuntime.make(
+    (options.jobs ?? Layer.empty).pipe(
+      Layer.provideMerge(governorLayer({ origin: "flyball.test/http" })),
+      Layer.provide(options.webhooks ?? takingAll),
+      Layer.provide(options.trust ?? Layer.empty),
+      Layer.provideMerge(
+        watchedStorage.pipe(
+          Layer.provideMerge(tracedStorage),
+          Layer.provideMerge(layerOf(options.storage ?? memoryStorage()))
+        )
+      ),
+      Layer.provideMerge(tracedGuard.pipe(Layer.provideMerge(keysLayerOf(ephemeralKeys())))),
+      Layer.provideMerge(options.spans ?? Layer.empty),
+      Layer.provideMerge(options.under ?? Layer.empty)
+    )
+  )
   const context = await runtime.context()
   const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
   const issuer: DevIssuer = await devIssuer(await exportJWK(privateKey))
   /** A token of an administrator by the issuer's own key, good but for these claims. */
   const forged = (claims: { readonly [name: string]: unknown }): Promise<string> =>
-    new SignJWT({ iss: DEV_ISSUER, aud: DEV_AUDIENCE, sub: "ann", roles: ["admin"], org_unit: "*", exp: Math.floor(Date.now() / 1_000) + 60, ...claims }).setProtectedHeader({ alg: "EdDSA" }).sign(privateKey)
+    new SignJWT({
+      iss: DEV_ISSUER,
+      aud: DEV_AUDIENCE,
+      sub: "ann",
+      roles: ["admin"],
+      org_unit: "*",
+      exp: Math.floor(Date.now() / 1_000) + 60,
+      ...claims
+    })
+      .setProtectedHeader({ alg: "EdDSA" })
+      .sign(privateKey)
   const log: Array<RequestLog> = []
-  const server = makeServer({ context, verifier: issuer, version: "0.0.0-test", log: (entry) => log.push(entry), ...options.server })
+  const server = makeServer({
+    context,
+    verifier: issuer,
+    version: "0.0.0-test",
+    log: (entry) => log.push(entry),
+    ...options.server
+  })
   const { host, port, url } = await server.listen({ host: "127.0.0.1", port: 0 })
 
   const send = async (method: string, path: string, sending: Sending = {}): Promise<Got> => {
@@ -88,19 +131,31 @@ export const openWorld = async (options: WorldOptions = {}) => {
         ...(sending.json === undefined && sending.body === undefined ? {} : { "content-type": "application/json" }),
         ...sending.headers
       },
-      ...(sending.json !== undefined ? { body: JSON.stringify(sending.json) } : sending.body !== undefined ? { body: sending.body } : {}),
+      ...(sending.json !== undefined
+        ? { body: JSON.stringify(sending.json) }
+        : sending.body !== undefined
+          ? { body: sending.body }
+          : {}),
       ...(sending.body instanceof ReadableStream ? { duplex: "half" } : {})
     } as RequestInit)
     const bytes = new Uint8Array(await response.arrayBuffer())
     const text = new TextDecoder().decode(bytes)
     return {
-      status: response.status, headers: response.headers, bytes, text,
-      json: (response.headers.get("content-type") ?? "").startsWith("application/json") && text !== "" ? JSON.parse(text) : null
+      status: response.status,
+      headers: response.headers,
+      bytes,
+      text,
+      json:
+        (response.headers.get("content-type") ?? "").startsWith("application/json") && text !== ""
+          ? JSON.parse(text)
+          : null
     }
   }
 
-  const token = (role: Role, orgUnit = "*", subject = `${role} of ${orgUnit}`): Promise<string> => issuer.sign({ role, orgUnit, subject }, Date.now())
-  const mint = (orgUnit: string) => runtime.runPromise(IngestKeys.use((keys) => keys.mint({ name: "a key", org_unit: orgUnit }, systemHost)))
+  const token = (role: Role, orgUnit = "*", subject = `${role} of ${orgUnit}`): Promise<string> =>
+    issuer.sign({ role, orgUnit, subject }, Date.now())
+  const mint = (orgUnit: string) =>
+    runtime.runPromise(IngestKeys.use((keys) => keys.mint({ name: "a key", org_unit: orgUnit }, systemHost)))
 
   const key = await mint(UNIT)
   const otherKey = await mint(OTHER_UNIT)
@@ -108,19 +163,58 @@ export const openWorld = async (options: WorldOptions = {}) => {
   await runtime.runPromise(IngestKeys.use((keys) => keys.revoke(revokedKey.id, systemHost)))
   const expired = await mint(UNIT)
   // A key is minted for a time to come, so the one that has run out is made by hand.
-  await runtime.runPromise(Storage.use((storage) => Effect.flatMap(storage.get("ingest_keys", expired.id), (document) =>
-    storage.commit({ puts: [{ collection: "ingest_keys", id: expired.id, expectedVersion: 1, body: { ...document!.body, expiresAtMs: 1 }, unique: { digest: String(document!.body["digest"]) } }] }))))
+  await runtime.runPromise(
+    Storage.use((storage) =>
+      Effect.flatMap(storage.get("ingest_keys", expired.id), (document) =>
+        storage.commit({
+          puts: [
+            {
+              collection: "ingest_keys",
+              id: expired.id,
+              expectedVersion: 1,
+              body: { ...document!.body, expiresAtMs: 1 },
+              unique: { digest: String(document!.body["digest"]) }
+            }
+          ]
+        })
+      )
+    )
+  )
   const admin = await token("admin")
   // Everybody writes once, so that later tests see no `principal.seen` of theirs.
-  const tokens = Object.fromEntries(await Promise.all(roles.map(async (role) => [role, await token(role)]))) as { readonly [R in Role]: string }
-  for (const role of roles) await send("POST", "/api/v1/evidence/packs", { token: tokens[role], json: { kind: "full" } })
+  const tokens = Object.fromEntries(await Promise.all(roles.map(async (role) => [role, await token(role)]))) as {
+    readonly [R in Role]: string
+  }
+  for (const role of roles)
+    await send("POST", "/api/v1/evidence/packs", { token: tokens[role], json: { kind: "full" } })
 
   return {
-    runtime, context, server, host, port, url, issuer, log, send, token, mint, admin, tokens,
-    key: key.key, keyId: key.id, otherKey: otherKey.key, revokedKey: revokedKey.key, expiredKey: expired.key, forged,
+    runtime,
+    context,
+    server,
+    host,
+    port,
+    url,
+    issuer,
+    log,
+    send,
+    token,
+    mint,
+    admin,
+    tokens,
+    key: key.key,
+    keyId: key.id,
+    otherKey: otherKey.key,
+    revokedKey: revokedKey.key,
+    expiredKey: expired.key,
+    forged,
     /** Records in the chain. */
     size: async (): Promise<number> => (await send("GET", "/api/v1/chain/head", { token: admin })).json.tree_size,
-    register: async (name: string, orgUnit = UNIT, more: { readonly [member: string]: unknown } = {}): Promise<string> =>
+    register: async (
+      name: string,
+      orgUnit = UNIT,
+      more: { readonly [member: string]: unknown } = {}
+    ): Promise<string> =>
       (await send("POST", "/api/v1/agents", { token: admin, json: { name, org_unit: orgUnit, ...more } })).json.id,
     close: async () => {
       await server.close()

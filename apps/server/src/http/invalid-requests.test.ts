@@ -26,18 +26,33 @@ describe("a query", () => {
   it("finds what it names: an equals sign, a plus for a space, U+FFFD itself", async () => {
     for (const name of ["a=b", "two words", "100%", "café"]) {
       await given.world.register(name)
-      assert.deepStrictEqual((await get(`name=${encodeURIComponent(name).replaceAll("%20", "+")}`)).json.map((one: { readonly name: string }) => one.name), [name])
+      assert.deepStrictEqual(
+        (await get(`name=${encodeURIComponent(name).replaceAll("%20", "+")}`)).json.map(
+          (one: { readonly name: string }) => one.name
+        ),
+        [name]
+      )
     }
     assert.lengthOf((await get("name=%EF%BF%BD")).json, 1)
   })
 })
 
 describe("the header Host", () => {
-  const ask = async (lines: ReadonlyArray<string>, version = "1.1") => (await rawConnection(given.world.port, [`GET /status HTTP/${version}`, ...lines, "connection: close", "", ""].join("\r\n"))).ended()
+  const ask = async (lines: ReadonlyArray<string>, version = "1.1") =>
+    (
+      await rawConnection(
+        given.world.port,
+        [`GET /status HTTP/${version}`, ...lines, "connection: close", "", ""].join("\r\n")
+      )
+    ).ended()
 
   it("stands in a request once", async () => {
     for (const version of ["1.1", "1.0"]) {
-      for (const hosts of [["host: a", "host: b"], ["Host: a", "HOST: a"], ["host: a", "x: y", "host: a"]]) {
+      for (const hosts of [
+        ["host: a", "host: b"],
+        ["Host: a", "HOST: a"],
+        ["host: a", "x: y", "host: a"]
+      ]) {
         const text = await ask(hosts, version)
         assert.match(text, /^HTTP\/1.1 400 [^]*"code":"bad_request"/, `${version} ${hosts.join()}`)
         assert.match(text, /\r\nx-request-id: /i)

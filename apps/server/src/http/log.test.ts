@@ -1,4 +1,7 @@
-/** What a request is known by afterwards: its id, and its line in the log. And what a browser is told to forget of the answer. */
+/**
+ * What a request is known by afterwards: its id, and its line in the log. And what a browser is told to forget of the
+ * answer.
+ */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { assert, describe, it } from "vitest"
@@ -17,7 +20,8 @@ describe("request ids", () => {
       const got = await send("GET", "/status", { headers: { "x-request-id": odd } })
       assert.match(got.headers.get("x-request-id")!, /^[0-9a-f-]{36}$/)
     }
-    for (const path of ["/nothing", "/api/v1/me", "/healthz"]) assert.isNotEmpty((await send("GET", path)).headers.get("x-request-id"))
+    for (const path of ["/nothing", "/api/v1/me", "/healthz"])
+      assert.isNotEmpty((await send("GET", path)).headers.get("x-request-id"))
   })
 })
 
@@ -25,13 +29,22 @@ describe("the log", () => {
   it("names route, status and caller, and holds no token, path, query or body", async () => {
     const { admin, key, keyId, log, otherKey, revokedKey, send } = await opened()
     log.length = 0
-    await send("POST", "/api/v1/agents?password=hunter2", { token: key, json: { name: "private name", zzz: "hunter2" } })
+    await send("POST", "/api/v1/agents?password=hunter2", {
+      token: key,
+      json: { name: "private name", zzz: "hunter2" }
+    })
     await send("GET", "/api/v1/agents/hunter2?q=hunter2", { token: admin })
     await send("GET", "/hunter2", { token: otherKey })
     await send("GET", "/api/v1/me", { token: revokedKey })
-    assert.deepStrictEqual(log.map(({ caller, method, route, status }) => [method, route, status, caller]), [
-      ["POST", "/api/v1/agents", 422, keyId], ["GET", "/api/v1/agents/{agent_id}", 404, "user"], ["GET", null, 404, null], ["GET", "/api/v1/me", 401, null]
-    ])
+    assert.deepStrictEqual(
+      log.map(({ caller, method, route, status }) => [method, route, status, caller]),
+      [
+        ["POST", "/api/v1/agents", 422, keyId],
+        ["GET", "/api/v1/agents/{agent_id}", 404, "user"],
+        ["GET", null, 404, null],
+        ["GET", "/api/v1/me", 401, null]
+      ]
+    )
     const text = JSON.stringify(log)
     for (const secret of [admin, key, otherKey, revokedKey, "hunter2", "private name"]) assert.notInclude(text, secret)
   })
@@ -40,7 +53,13 @@ describe("the log", () => {
     const world = await opened({ server: { trustedProxy: inNetworks(readNetworks("127.0.0.1, 10.0.0.0/8")!) } })
     const clients = async ({ log, send }: World): Promise<ReadonlyArray<string | null>> => {
       log.length = 0
-      for (const headers of [{}, { "x-forwarded-for": "203.0.113.9, 192.0.2.1, 10.0.0.2" }, { forwarded: "for=\"[2001:db8::7]:80\"" }, { "x-forwarded-for": "no address" }]) await send("GET", "/status", { headers })
+      for (const headers of [
+        {},
+        { "x-forwarded-for": "203.0.113.9, 192.0.2.1, 10.0.0.2" },
+        { forwarded: 'for="[2001:db8::7]:80"' },
+        { "x-forwarded-for": "no address" }
+      ])
+        await send("GET", "/status", { headers })
       return log.map(({ client }) => client)
     }
     assert.deepStrictEqual(await clients(world), ["127.0.0.1", "192.0.2.1", "2001:db8::7", "127.0.0.1"])
@@ -51,7 +70,10 @@ describe("the log", () => {
     const { send } = await opened()
     for (const path of ["/status", "/nothing"]) {
       const { headers } = await send("GET", path)
-      assert.deepStrictEqual([headers.get("cache-control"), headers.get("x-content-type-options")], ["no-store", "nosniff"])
+      assert.deepStrictEqual(
+        [headers.get("cache-control"), headers.get("x-content-type-options")],
+        ["no-store", "nosniff"]
+      )
     }
   })
 })

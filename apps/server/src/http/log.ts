@@ -1,4 +1,7 @@
-/** What the server says of a request once it is over. No path, query, header (but for the address that a trusted proxy tells) or body: those can hold secrets and people's data. */
+/**
+ * What the server says of a request once it is over. No path, query, header (but for the address that a trusted proxy
+ * tells) or body: those can hold secrets and people's data.
+ */
 
 /** One finished request. */
 export interface RequestLog {
@@ -15,7 +18,10 @@ export interface RequestLog {
   readonly client: string | null
   /** The trace that it belongs to, where spans are made. */
   readonly traceId?: string
-  /** Of answers 500 and 503: what happened, for the operator. Null where the server drains, which is nothing to look into. */
+  /**
+   * Of answers 500 and 503: what happened, for the operator. Null where the server drains, which is nothing to look
+   * into.
+   */
   readonly problem: string | null
 }
 

@@ -27,20 +27,30 @@ const slowResponse = (made: () => number) => {
 const countedItems = (count: number, length: number) => {
   let made = 0
   const value = "x".repeat(length)
-  return { made: () => made, items: Array.from({ length: count }, (_, id) => ({ toJSON: () => (made++, { id, value }) })) }
+  return {
+    made: () => made,
+    items: Array.from({ length: count }, (_, id) => ({ toJSON: () => (made++, { id, value }) }))
+  }
 }
 
 const writing = { requestId: "r", bodiless: false, stallMs: 1_000 }
 const write = (count: number, length: number, options = writing) => {
   const { items, made } = countedItems(count, length)
   const { heads, response, taken } = slowResponse(made)
-  return Effect.runPromise(writeAnswer(response, 200, json(items), options)).then(() => ({ taken, heads, text: taken.map(({ text }) => text).join("") }))
+  return Effect.runPromise(writeAnswer(response, 200, json(items), options)).then(() => ({
+    taken,
+    heads,
+    text: taken.map(({ text }) => text).join("")
+  }))
 }
 
 describe("a list", () => {
   it("that is long is made while it is taken, and is whole", async () => {
     const { taken, text } = await write(100, 20_000)
-    assert.deepStrictEqual((JSON.parse(text) as Array<{ id: number }>).map(({ id }) => id), Array.from({ length: 100 }, (_, id) => id))
+    assert.deepStrictEqual(
+      (JSON.parse(text) as Array<{ id: number }>).map(({ id }) => id),
+      Array.from({ length: 100 }, (_, id) => id)
+    )
     taken.forEach(({ made }, piece) => assert.isAtMost(made, (piece + 1) * 4))
   })
 
@@ -54,7 +64,12 @@ describe("a list", () => {
   })
 
   it("that ends with a piece, or has no text of its own, is JSON", async () => {
-    for (const [count, length] of [[2, 70_000], [1, 70_000], [4, 32_768]] as const) assert.strictEqual((JSON.parse((await write(count, length)).text) as Array<unknown>).length, count)
+    for (const [count, length] of [
+      [2, 70_000],
+      [1, 70_000],
+      [4, 32_768]
+    ] as const)
+      assert.strictEqual((JSON.parse((await write(count, length)).text) as Array<unknown>).length, count)
   })
 
   it("is not made for who asks for its head alone", async () => {

@@ -16,7 +16,12 @@ describe("what the service tells of itself", () => {
   it("has every closed list of words that the contract has", () => {
     const reported = new Set<unknown>([...Object.values(meta.enums), meta.autonomy_tiers, meta.roles, meta.event_kinds])
     const elsewhere: ReadonlyArray<unknown> = [detailTypes, eventTypes, missingBody]
-    assert.deepStrictEqual(Object.entries<unknown>(contract).filter(([, value]) => Array.isArray(value) && !reported.has(value) && !elsewhere.includes(value)).map(([name]) => name), [])
+    assert.deepStrictEqual(
+      Object.entries<unknown>(contract)
+        .filter(([, value]) => Array.isArray(value) && !reported.has(value) && !elsewhere.includes(value))
+        .map(([name]) => name),
+      []
+    )
   })
 
   it("has only kinds of records that the format names", () => {

@@ -10,7 +10,10 @@ describe("methods", () => {
   it("that a path does not take are 405 with Allow", async () => {
     const { admin, send } = await opened()
     const got = await send("DELETE", "/api/v1/agents", { token: admin })
-    assert.deepStrictEqual([got.status, got.json.code, got.headers.get("allow")], [405, "method_not_allowed", "GET, HEAD, OPTIONS, POST"])
+    assert.deepStrictEqual(
+      [got.status, got.json.code, got.headers.get("allow")],
+      [405, "method_not_allowed", "GET, HEAD, OPTIONS, POST"]
+    )
     assert.strictEqual((await send("POST", "/status")).headers.get("allow"), "GET, HEAD, OPTIONS")
     assert.strictEqual((await send("HEAD", "/api/v1/chain/erasures", { token: admin })).status, 405)
   })
@@ -19,7 +22,10 @@ describe("methods", () => {
     const { admin, send } = await opened()
     const get = await send("GET", "/api/v1/agents", { token: admin })
     const head = await send("HEAD", "/api/v1/agents", { token: admin })
-    assert.deepStrictEqual([head.status, head.text, head.headers.get("content-length")], [200, "", get.headers.get("content-length")])
+    assert.deepStrictEqual(
+      [head.status, head.text, head.headers.get("content-length")],
+      [200, "", get.headers.get("content-length")]
+    )
     assert.strictEqual((await send("HEAD", "/api/v1/agents")).status, 401)
     assert.strictEqual((await send("HEAD", "/api/v1/agents/x", { token: admin })).text, "")
   })

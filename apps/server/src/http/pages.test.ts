@@ -1,4 +1,7 @@
-/** The pages about the interface, and the metrics: as public as they are meant to be, and like every other path to HEAD, OPTIONS, 405, ids and log. */
+/**
+ * The pages about the interface, and the metrics: as public as they are meant to be, and like every other path to HEAD,
+ * OPTIONS, 405, ids and log.
+ */
 import { Storage, type StorageApi, StorageUnavailable } from "@flyball/core"
 import { Context, Effect } from "effect"
 import { request as httpRequest } from "node:http"
@@ -21,14 +24,33 @@ describe("pages", () => {
     it(`${path} is public here, and takes GET, HEAD and OPTIONS`, async () => {
       world.log.length = 0
       const got = await world.send("GET", path, { headers: { "x-request-id": "mine" } })
-      assert.deepStrictEqual([got.status, got.headers.get("content-type"), got.headers.get("x-request-id"), got.headers.get("x-content-type-options")], [200, success.media, "mine", "nosniff"])
+      assert.deepStrictEqual(
+        [
+          got.status,
+          got.headers.get("content-type"),
+          got.headers.get("x-request-id"),
+          got.headers.get("x-content-type-options")
+        ],
+        [200, success.media, "mine", "nosniff"]
+      )
       const head = await world.send("HEAD", path)
       assert.deepStrictEqual([head.status, head.text, head.headers.get("content-type")], [200, "", success.media])
       const options = await world.send("OPTIONS", path)
       assert.deepStrictEqual([options.status, options.headers.get("allow")], [204, "GET, HEAD, OPTIONS"])
       const post = await world.send("POST", path, { json: {} })
-      assert.deepStrictEqual([post.status, post.json.code, post.headers.get("allow")], [405, "method_not_allowed", "GET, HEAD, OPTIONS"])
-      assert.deepStrictEqual(world.log.map(({ caller, method, route, status }) => [method, route, status, caller]), [["GET", path, 200, null], ["HEAD", path, 200, null], ["OPTIONS", null, 204, null], ["POST", null, 405, null]])
+      assert.deepStrictEqual(
+        [post.status, post.json.code, post.headers.get("allow")],
+        [405, "method_not_allowed", "GET, HEAD, OPTIONS"]
+      )
+      assert.deepStrictEqual(
+        world.log.map(({ caller, method, route, status }) => [method, route, status, caller]),
+        [
+          ["GET", path, 200, null],
+          ["HEAD", path, 200, null],
+          ["OPTIONS", null, 204, null],
+          ["POST", null, 405, null]
+        ]
+      )
       assert.match(id, /^pages\./)
     })
   }
@@ -45,16 +67,23 @@ describe("pages", () => {
         assert.deepStrictEqual([again.status, again.text, again.headers.get("etag")], [304, "", etag], known)
         assert.isNotEmpty(again.headers.get("x-request-id"))
       }
-      assert.strictEqual((await world.send("GET", path, { headers: { "if-none-match": "\"x\"" } })).text, first.text)
+      assert.strictEqual((await world.send("GET", path, { headers: { "if-none-match": '"x"' } })).text, first.text)
     }
   })
 
   it("the page may load nothing, and stand in no frame", async () => {
     const { headers, text } = await world.send("GET", "/docs")
     const policy = headers.get("content-security-policy")!
-    assert.match(policy, /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/)
+    assert.match(
+      policy,
+      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/
+    )
     const style = /<style>([^]*?)<\/style>/.exec(text)![1]!
-    assert.include(policy, Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(style))).toString("base64"), "the browser takes the style sheet")
+    assert.include(
+      policy,
+      Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(style))).toString("base64"),
+      "the browser takes the style sheet"
+    )
   })
 
   it("the second interface has no description yet", async () => {
@@ -62,7 +91,8 @@ describe("pages", () => {
   })
 })
 
-const scraped = async (headers: { readonly [name: string]: string } = {}) => readExposition((await world.send("GET", "/metrics", { headers })).text)
+const scraped = async (headers: { readonly [name: string]: string } = {}) =>
+  readExposition((await world.send("GET", "/metrics", { headers })).text)
 
 describe("metrics", () => {
   it("counts requests and refusals, under names of ours only", async () => {
@@ -72,9 +102,21 @@ describe("metrics", () => {
     await world.send("POST", "/api/v1/agents", { token: world.key, json: { secret: "secret" } })
     const { text } = await world.send("GET", "/metrics")
     assert.notInclude(text, "secret")
-    const lines = readExposition(text).get("flyball_http_refusals_total")!.lines.map(({ labels }) => `${labels["endpoint"]} ${labels["code"]}`)
-    assert.includeMembers(lines, ["agents.get agent_not_found", "none not_found", "system.me unauthorized", "agents.create invalid_input"])
-    assert.isTrue([...readExposition(text).keys()].every((name) => /^flyball_[a-z0-9_]+_(seconds|bytes|records|total|info|up)$/.test(name)), [...readExposition(text).keys()].join())
+    const lines = readExposition(text)
+      .get("flyball_http_refusals_total")!
+      .lines.map(({ labels }) => `${labels["endpoint"]} ${labels["code"]}`)
+    assert.includeMembers(lines, [
+      "agents.get agent_not_found",
+      "none not_found",
+      "system.me unauthorized",
+      "agents.create invalid_input"
+    ])
+    assert.isTrue(
+      [...readExposition(text).keys()].every((name) =>
+        /^flyball_[a-z0-9_]+_(seconds|bytes|records|total|info|up)$/.test(name)
+      ),
+      [...readExposition(text).keys()].join()
+    )
   })
 
   it("reads the chain from the store", async () => {
@@ -92,8 +134,11 @@ describe("metrics", () => {
   })
 
   it("says that the store does not answer, and still what it knows", async () => {
-    const away: StorageApi = { ...Context.get(world.context, Storage), head: Effect.fail(new StorageUnavailable({ reason: "db.internal refused", wrote: "no" })) }
-    const server = makeServer({ context: Context.add(world.context, Storage, away), verifier: null, version: "x\"y" })
+    const away: StorageApi = {
+      ...Context.get(world.context, Storage),
+      head: Effect.fail(new StorageUnavailable({ reason: "db.internal refused", wrote: "no" }))
+    }
+    const server = makeServer({ context: Context.add(world.context, Storage, away), verifier: null, version: 'x"y' })
     const { url } = await server.listen({ host: "127.0.0.1", port: 0 })
     const text = await (await fetch(`${url}/metrics`)).text()
     await server.close()
@@ -107,31 +152,64 @@ describe("metrics", () => {
 
 describe("who may read the metrics", () => {
   /** `fetch` sets Host itself. */
-  const asked = (headers: { readonly [name: string]: string | ReadonlyArray<string> }, port = world.port) => new Promise<readonly [number, string | undefined]>((resolve, reject) => {
-    httpRequest({ port, host: "127.0.0.1", path: "/metrics", headers: headers as { readonly [name: string]: string } }, (response) => {
-      response.resume()
-      resolve([response.statusCode!, response.headers["www-authenticate"]])
-    }).on("error", reject).end()
-  })
+  const asked = (headers: { readonly [name: string]: string | ReadonlyArray<string> }, port = world.port) =>
+    new Promise<readonly [number, string | undefined]>((resolve, reject) => {
+      httpRequest(
+        { port, host: "127.0.0.1", path: "/metrics", headers: headers as { readonly [name: string]: string } },
+        (response) => {
+          response.resume()
+          resolve([response.statusCode!, response.headers["www-authenticate"]])
+        }
+      )
+        .on("error", reject)
+        .end()
+    })
 
   it("a process on this host, unless somebody passed its request on", async () => {
-    for (const host of ["127.0.0.1", `127.0.0.1:${world.port}`, "localhost:1", "[::1]:8787", "[::1]"]) assert.deepStrictEqual(await asked({ host }), [200, undefined], host)
-    for (const host of ["example.org", "127.0.0.1.example.org", "localhost.example.org:80", "10.0.0.1"]) assert.deepStrictEqual(await asked({ host }), [401, "Bearer"], host)
-    for (const name of ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "cf-connecting-ip", "X-Original-Forwarded-For"]) assert.deepStrictEqual(await asked({ [name]: "127.0.0.1" }), [401, "Bearer"], name)
+    for (const host of ["127.0.0.1", `127.0.0.1:${world.port}`, "localhost:1", "[::1]:8787", "[::1]"])
+      assert.deepStrictEqual(await asked({ host }), [200, undefined], host)
+    for (const host of ["example.org", "127.0.0.1.example.org", "localhost.example.org:80", "10.0.0.1"])
+      assert.deepStrictEqual(await asked({ host }), [401, "Bearer"], host)
+    for (const name of [
+      "forwarded",
+      "via",
+      "x-forwarded-for",
+      "x-forwarded-host",
+      "x-real-ip",
+      "cf-connecting-ip",
+      "X-Original-Forwarded-For"
+    ])
+      assert.deepStrictEqual(await asked({ [name]: "127.0.0.1" }), [401, "Bearer"], name)
   })
 
   it("whoever brings the token, and it alone", async () => {
     const elsewhere = { host: "example.org" }
     assert.deepStrictEqual(await asked({ ...elsewhere, authorization: `Bearer ${TOKEN}` }), [200, undefined])
-    for (const authorization of ["Bearer", "Bearer x", `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(0, -1)}`, `Basic ${TOKEN}`, TOKEN, `Bearer ${world.admin}`, `Bearer ${world.key}`]) assert.deepStrictEqual(await asked({ ...elsewhere, authorization }), [401, "Bearer"], authorization)
+    for (const authorization of [
+      "Bearer",
+      "Bearer x",
+      `Bearer ${TOKEN}x`,
+      `Bearer ${TOKEN.slice(0, -1)}`,
+      `Basic ${TOKEN}`,
+      TOKEN,
+      `Bearer ${world.admin}`,
+      `Bearer ${world.key}`
+    ])
+      assert.deepStrictEqual(await asked({ ...elsewhere, authorization }), [401, "Bearer"], authorization)
     assert.strictEqual((await world.send("GET", "/api/v1/me", { token: TOKEN })).status, 401, "it opens nothing else")
   })
 
   it("nobody from elsewhere where there is no token; an address that is this host's in other words is", () => {
     const from = (remoteAddress: string, authorization?: string) =>
-      ({ headers: { host: "localhost", ...(authorization === undefined ? {} : { authorization }) }, rawHeaders: authorization === undefined ? [] : ["Authorization", authorization], socket: { remoteAddress } }) as Parameters<typeof mayReadMetrics>[0]
-    for (const address of ["127.0.0.1", "127.8.0.1", "::1", "::ffff:127.0.0.1"]) assert.isTrue(mayReadMetrics(from(address), null), address)
-    for (const address of ["10.0.0.1", "::ffff:10.0.0.1", "fe80::1", ""]) assert.isFalse(mayReadMetrics(from(address), null), address)
+      ({
+        headers: { host: "localhost", ...(authorization === undefined ? {} : { authorization }) },
+        rawHeaders: authorization === undefined ? [] : ["Authorization", authorization],
+        socket: { remoteAddress }
+      }) as Parameters<typeof mayReadMetrics>[0]
+    for (const address of ["127.0.0.1", "127.8.0.1", "::1", "::ffff:127.0.0.1"])
+      assert.isTrue(mayReadMetrics(from(address), null), address)
+    for (const address of ["10.0.0.1", "::ffff:10.0.0.1", "fe80::1", ""])
+      assert.isFalse(mayReadMetrics(from(address), null), address)
     assert.isFalse(mayReadMetrics(from("10.0.0.1", "Bearer "), null))
     assert.isTrue(mayReadMetrics(from("10.0.0.1", `Bearer ${TOKEN}`), TOKEN))
   })

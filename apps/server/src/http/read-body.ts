@@ -1,7 +1,13 @@
 /** Reads request bodies: bounded before they are kept, whatever the headers say. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import {
-  BodyTooLarge, detailItem, InvalidInput, MAX_BODY_MEMBERS, MAX_BODY_VALUES, MAX_FREE_MEMBERS, UnsupportedMediaType
+  BodyTooLarge,
+  detailItem,
+  InvalidInput,
+  MAX_BODY_MEMBERS,
+  MAX_BODY_VALUES,
+  MAX_FREE_MEMBERS,
+  UnsupportedMediaType
 } from "@flyball/contract"
 import type { Body } from "@flyball/contract/http"
 import { inSlices } from "@flyball/core"
@@ -10,18 +16,21 @@ import { Effect } from "effect"
 
 /** Whether the request brings a body, going by its headers. */
 export const bringsBody = ({ headers }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] !== undefined || (headers["content-length"] !== undefined && headers["content-length"] !== "0")
+  headers["transfer-encoding"] !== undefined ||
+  (headers["content-length"] !== undefined && headers["content-length"] !== "0")
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i
 
 /** Whether a body can be read by what its headers say of it. */
 export const isJson = ({ headers }: IncomingMessage): boolean =>
-  JSON_TYPE.test(headers["content-type"] ?? "") && (headers["content-encoding"] ?? "identity").toLowerCase() === "identity"
+  JSON_TYPE.test(headers["content-type"] ?? "") &&
+  (headers["content-encoding"] ?? "identity").toLowerCase() === "identity"
 
 /**
  * The JSON value of the body that a request {@link bringsBody}; undefined when it is empty.
  *
- * - Fails: `UnsupportedMediaType` and `BodyTooLarge` before anything is kept; `InvalidInput` with `json_invalid` at `body`.
+ * - Fails: `UnsupportedMediaType` and `BodyTooLarge` before anything is kept; `InvalidInput` with `json_invalid` at
+ *   `body`.
  */
 export const readBody = (
   request: IncomingMessage,
@@ -33,12 +42,17 @@ export const readBody = (
   if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue()
   return collect(request, limitBytes, (bytes) => {
     if (bytes.length === 0) return Effect.undefined
-    return Effect.flatMap(inSlices(readJsonInSlices(bytes, keepRaw === null ? bounds : { ...bounds, keepRaw })), (read) => {
-      if (read.ok) return Effect.succeed(read.value)
-      const { offset, reason } = read
-      const msg = `The body is not JSON that can be read: ${says[reason]}`
-      return Effect.fail(new InvalidInput({ detail: [detailItem(["body"], "json_invalid", msg, null, { reason, offset })] }))
-    })
+    return Effect.flatMap(
+      inSlices(readJsonInSlices(bytes, keepRaw === null ? bounds : { ...bounds, keepRaw })),
+      (read) => {
+        if (read.ok) return Effect.succeed(read.value)
+        const { offset, reason } = read
+        const msg = `The body is not JSON that can be read: ${says[reason]}`
+        return Effect.fail(
+          new InvalidInput({ detail: [detailItem(["body"], "json_invalid", msg, null, { reason, offset })] })
+        )
+      }
+    )
   })
 }
 
@@ -51,11 +65,20 @@ const says: { readonly [R in BoundedReason]: string } = {
   depth: "more than 64 containers are open at once",
   duplicate: "a member stands twice in one object",
   places: `it has more than ${MAX_BODY_VALUES} values`,
-  members: `an object has more than ${MAX_BODY_MEMBERS} members, or in args, result, labels or signals ${MAX_FREE_MEMBERS}`
+  members:
+    `an object has more than ${MAX_BODY_MEMBERS} members, or in args, result, labels or signals ` +
+    `${MAX_FREE_MEMBERS}`
 }
 
-/** What `read` makes of all bytes of the request. What goes beyond the limit is never kept; the rest of it is let run out by {@link discardRest}. */
-const collect = <A, E>(request: IncomingMessage, limitBytes: number, read: (bytes: Uint8Array) => Effect.Effect<A, E>): Effect.Effect<A, E | BodyTooLarge> =>
+/**
+ * What `read` makes of all bytes of the request. What goes beyond the limit is never kept; the rest of it is let run
+ * out by {@link discardRest}.
+ */
+const collect = <A, E>(
+  request: IncomingMessage,
+  limitBytes: number,
+  read: (bytes: Uint8Array) => Effect.Effect<A, E>
+): Effect.Effect<A, E | BodyTooLarge> =>
   Effect.callback((resume) => {
     const chunks: Array<Uint8Array> = []
     let size = 0

@@ -3,12 +3,27 @@ import { assert, describe, it } from "vitest"
 import { paramNames, router } from "./router.ts"
 
 const endpoint = (id: string, method: AnyEndpoint["method"], path: string): AnyEndpoint => ({
-  id, method, path, summary: "", access: access.public, params: {}, query: null, body: null, success: media(""), refusals: []
+  id,
+  method,
+  path,
+  summary: "",
+  access: access.public,
+  params: {},
+  query: null,
+  body: null,
+  success: media(""),
+  refusals: []
 })
 
 const route = router([
-  endpoint("one", "GET", "/a/{id}"), endpoint("all", "GET", "/a"), endpoint("make", "POST", "/a"), endpoint("orphans", "GET", "/a/orphans"),
-  endpoint("deep", "GET", "/a/{id}/b/{n}"), endpoint("gone", "POST", "/a/orphans/b"), endpoint("left", "GET", "/p/{x}/q"), endpoint("right", "GET", "/{y}/r/s")
+  endpoint("one", "GET", "/a/{id}"),
+  endpoint("all", "GET", "/a"),
+  endpoint("make", "POST", "/a"),
+  endpoint("orphans", "GET", "/a/orphans"),
+  endpoint("deep", "GET", "/a/{id}/b/{n}"),
+  endpoint("gone", "POST", "/a/orphans/b"),
+  endpoint("left", "GET", "/p/{x}/q"),
+  endpoint("right", "GET", "/{y}/r/s")
 ])
 const found = (path: string, method = "GET") => {
   const at = route(path)
@@ -32,7 +47,22 @@ describe("router", () => {
     assert.deepStrictEqual(found("/a/%C3%A4/b/x%2Fy"), ["deep", "ä", "x/y"])
   })
   it("finds nothing at other paths", () => {
-    for (const path of ["/", "", "/b", "/a/", "/a/x/", "/a//b/1", "/a/x/b", "//a", "/a/%ff", "/a/%", `/a${"/x".repeat(40)}`, "/__proto__", "/A"]) assert.isNull(found(path), path)
+    for (const path of [
+      "/",
+      "",
+      "/b",
+      "/a/",
+      "/a/x/",
+      "/a//b/1",
+      "/a/x/b",
+      "//a",
+      "/a/%ff",
+      "/a/%",
+      `/a${"/x".repeat(40)}`,
+      "/__proto__",
+      "/A"
+    ])
+      assert.isNull(found(path), path)
   })
   it("knows the methods of a path", () => {
     assert.deepStrictEqual(route("/a")!.allow, ["GET", "HEAD", "OPTIONS", "POST"])

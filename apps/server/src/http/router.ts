@@ -23,18 +23,21 @@ const MAX_SEGMENTS = 16
 const newNode = (): Node => ({ fixed: new Map(), parameter: null, methods: new Map(), allow: null })
 
 /** A router over an endpoint table. It answers null where nothing is. */
-export const router = (endpoints: ReadonlyArray<AnyEndpoint>): (path: string) => Route | null => {
+export const router = (endpoints: ReadonlyArray<AnyEndpoint>): ((path: string) => Route | null) => {
   const root = newNode()
   for (const endpoint of endpoints) insert(root, endpoint)
   const fixed = fixedRoutes(root, endpoints)
   return (path) => {
     const found = fixed.get(path)
     if (found !== undefined) return found
-    const segments = path.split("/", MAX_SEGMENTS + 1).slice(1).map(decoded)
+    const segments = path
+      .split("/", MAX_SEGMENTS + 1)
+      .slice(1)
+      .map(decoded)
     if (segments.length > MAX_SEGMENTS || !segments.every((segment) => segment !== null)) return null
     const values: Array<string> = []
     const node = find(root, segments, 0, values)
-    return node === null ? null : { methods: node.methods, values, allow: node.allow ??= allowOf(node) }
+    return node === null ? null : { methods: node.methods, values, allow: (node.allow ??= allowOf(node)) }
   }
 }
 
@@ -44,13 +47,17 @@ const fixedRoutes = (root: Node, endpoints: ReadonlyArray<AnyEndpoint>): Readonl
   for (const { path } of endpoints) {
     if (path.includes("{")) continue
     const node = find(root, path.split("/").slice(1), 0, [])!
-    routes.set(path, { methods: node.methods, values: [], allow: node.allow ??= allowOf(node) })
+    routes.set(path, { methods: node.methods, values: [], allow: (node.allow ??= allowOf(node)) })
   }
   return routes
 }
 
 /** The names of a path's parameters, in order. */
-export const paramNames = (path: string): ReadonlyArray<string> => path.split("/").filter((segment) => segment.startsWith("{")).map((segment) => segment.slice(1, -1))
+export const paramNames = (path: string): ReadonlyArray<string> =>
+  path
+    .split("/")
+    .filter((segment) => segment.startsWith("{"))
+    .map((segment) => segment.slice(1, -1))
 
 const insert = (root: Node, endpoint: AnyEndpoint): void => {
   let node = root
@@ -66,7 +73,9 @@ const insert = (root: Node, endpoint: AnyEndpoint): void => {
   node.methods.set(endpoint.method, endpoint)
 }
 
-/** Goes back to the parameter where the fixed segment led nowhere: /agents/orphans must not hide /agents/{id}/decisions. */
+/**
+ * Goes back to the parameter where the fixed segment led nowhere: /agents/orphans must not hide /agents/{id}/decisions.
+ */
 const find = (node: Node, segments: ReadonlyArray<string>, at: number, values: Array<string>): Node | null => {
   const segment = segments[at]
   if (segment === undefined) return node.methods.size > 0 ? node : null

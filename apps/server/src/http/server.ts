@@ -22,18 +22,26 @@ import { requestId } from "./request-id.ts"
 import { router } from "./router.ts"
 import { writeAnswer, writeProblem } from "./write-answer.ts"
 
-// An import would read all that the module exports, and with it load Node's HTTP client and its WebSocket: a tenth of the start.
+// An import would read all that the module exports, and with it load Node's HTTP client and its WebSocket: a tenth of
+// the start.
 const { createServer, ServerResponse: NodeResponse } = process.getBuiltinModule("node:http")
 
 /** How long the server waits for slow senders. Unit: milliseconds. */
 export interface ServerTimes {
   /** For the head of a request. */
   readonly headersMs: number
-  /** For a request with its body, so that 16 MiB arrive over a slow line, and a trickle does not hold a socket for ever. */
+  /**
+   * For a request with its body, so that 16 MiB arrive over a slow line, and a trickle does not hold a socket for ever.
+   */
   readonly requestMs: number
-  /** Between two requests of a connection; longer than the usual 60 s of a proxy, so that the proxy is the one to hang up. */
+  /**
+   * Between two requests of a connection; longer than the usual 60 s of a proxy, so that the proxy is the one to hang
+   * up.
+   */
   readonly keepAliveMs: number
-  /** For a reader that takes nothing of an answer, so that one who stops reading does not hold its source open for ever. */
+  /**
+   * For a reader that takes nothing of an answer, so that one who stops reading does not hold its source open for ever.
+   */
   readonly stallMs: number
   /** How often the first two are looked after. */
   readonly checkMs: number
@@ -42,7 +50,14 @@ export interface ServerTimes {
 }
 
 /** The times of a server that was told nothing else. */
-export const defaultTimes: ServerTimes = { headersMs: 15_000, requestMs: 60_000, keepAliveMs: 65_000, stallMs: 60_000, checkMs: 5_000, closeMs: 10_000 }
+export const defaultTimes: ServerTimes = {
+  headersMs: 15_000,
+  requestMs: 60_000,
+  keepAliveMs: 65_000,
+  stallMs: 60_000,
+  checkMs: 5_000,
+  closeMs: 10_000
+}
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -58,7 +73,9 @@ export interface ServerOptions {
   /** Opens the metrics to those who are not on this host. */
   readonly metricsToken?: string | null
   readonly log?: LogRequest
-  /** Whether this is the address of a proxy whose word on the client's address counts; null or left out: nobody's does. */
+  /**
+   * Whether this is the address of a proxy whose word on the client's address counts; null or left out: nobody's does.
+   */
   readonly trustedProxy?: ((address: string) => boolean) | null
   readonly times?: Partial<ServerTimes>
 }
@@ -66,7 +83,10 @@ export interface ServerOptions {
 /** A server that can be started and stopped. */
 export interface FlyballServer {
   /** Listens; answers where. Port 0 takes a free one. */
-  readonly listen: (at: { readonly host: string; readonly port: number }) => Promise<{ readonly host: string; readonly port: number; readonly url: string }>
+  readonly listen: (at: {
+    readonly host: string
+    readonly port: number
+  }) => Promise<{ readonly host: string; readonly port: number; readonly url: string }>
   /** Says at /healthz that it is going, and still answers everything else. */
   readonly drain: () => void
   /** Takes no new connections, finishes what is under way, and cuts what is not done in time. */
@@ -81,7 +101,12 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     route: router([...endpoints, ...Object.values(pages)]),
     handlers,
     access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null, visitor: options.visitor ?? null },
-    server: { version: options.version, draining: () => draining, counts: httpCounts(), metricsToken: options.metricsToken ?? null }
+    server: {
+      version: options.version,
+      draining: () => draining,
+      counts: httpCounts(),
+      metricsToken: options.metricsToken ?? null
+    }
   }
   const server = createServer({
     headersTimeout: times.headersMs,
@@ -98,7 +123,11 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     answering.set(request.socket, { request, response })
     const problem = hostProblem(request)
-    if (problem !== null) return writeProblem(response, problem, { requestId: requestId(request.headers["x-request-id"]), bodiless: request.method === "HEAD" })
+    if (problem !== null)
+      return writeProblem(response, problem, {
+        requestId: requestId(request.headers["x-request-id"]),
+        bodiless: request.method === "HEAD"
+      })
     serveRequest(dispatcher, options, tracing, times, request, response)
   }
   server.on("request", serve)
@@ -112,7 +141,8 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
       else socket.destroy()
     }
     if (before === undefined || before.response.writableFinished || !before.request.complete) answer()
-    // The request before these bytes was whole, and may be written already: it gets its own answer, and 400 must not pass for that.
+    // The request before these bytes was whole, and may be written already: it gets its own answer, and 400 must not
+    // pass for that.
     else if (!before.response.headersSent) before.response.once("finish", answer)
     // In the middle of an answer these bytes would pass for a part of it.
     else socket.destroy()
@@ -145,13 +175,17 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
   }
 }
 
-/** Responses that end their connection from the moment the server drains, whenever their request came: what holds is what holds when the head is written. */
-const responseOf = (draining: () => boolean) => class extends NodeResponse {
-  override writeHead(status: number, ...rest: ReadonlyArray<unknown>): this {
-    if (draining()) this.shouldKeepAlive = false
-    return super.writeHead(status, ...(rest as []))
+/**
+ * Responses that end their connection from the moment the server drains, whenever their request came: what holds is
+ * what holds when the head is written.
+ */
+const responseOf = (draining: () => boolean) =>
+  class extends NodeResponse {
+    override writeHead(status: number, ...rest: ReadonlyArray<unknown>): this {
+      if (draining()) this.shouldKeepAlive = false
+      return super.writeHead(status, ...(rest as []))
+    }
   }
-}
 
 /** Bytes of an unread body that are let run out after the answer. */
 const DISCARD_BYTES = 4 * BATCH_LIMIT_BYTES
@@ -162,16 +196,30 @@ interface Answering {
   readonly response: ServerResponse
 }
 
-const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, tracing: TracingApi | null, { stallMs }: ServerTimes, request: IncomingMessage, response: ServerResponse): void => {
+const serveRequest = (
+  dispatcher: Dispatcher,
+  options: ServerOptions,
+  tracing: TracingApi | null,
+  { stallMs }: ServerTimes,
+  request: IncomingMessage,
+  response: ServerResponse
+): void => {
   const id = requestId(request.headers["x-request-id"])
   const startedMs = performance.now()
   // Now, because a socket that is gone has no address any more.
-  const client = options.log === undefined ? null : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, options.trustedProxy ?? null)
+  const client =
+    options.log === undefined
+      ? null
+      : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, options.trustedProxy ?? null)
   const span = requestSpanOf(tracing, request)
   const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
   const writing = { requestId: id, bodiless: request.method === "HEAD", stallMs }
-  const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) => writeAnswer(response, status, answer, writing))
-  const fiber = Effect.runForkWith(options.context)(span === null ? answered : Effect.provideService(answered, CurrentSpan, span))
+  const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) =>
+    writeAnswer(response, status, answer, writing)
+  )
+  const fiber = Effect.runForkWith(options.context)(
+    span === null ? answered : Effect.provideService(answered, CurrentSpan, span)
+  )
   const onClose = (): void => {
     if (!response.writableFinished) fiber.interruptUnsafe()
     // A connection that was in use when the server began to go would stay open until its idle time is over.
@@ -193,14 +241,17 @@ const serveRequest = (dispatcher: Dispatcher, options: ServerOptions, tracing: T
     const route = progress.endpoint?.path ?? null
     const code = problem?.code ?? null
     dispatcher.server.counts.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code })
-    span?.end(requestSpan({ ...finished, requestId: id, route, code, failed: problem !== null && problem.logged !== null }))
+    span?.end(
+      requestSpan({ ...finished, requestId: id, route, code, failed: problem !== null && problem.logged !== null })
+    )
     options.log?.({
       ...finished,
       requestId: id,
       route,
       client,
       ...(span === null ? {} : { traceId: span.traceId }),
-      caller: progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
+      caller:
+        progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
       problem: problem?.logged ?? null
     })
   })
@@ -216,16 +267,25 @@ const requestSpanOf = (tracing: TracingApi | null, { headers }: IncomingMessage)
 }
 
 /** What a failed request is answered, and what the log says of it. Interruption means that the caller is gone. */
-const problemOfCause = (cause: Cause.Cause<unknown>, id: string): { readonly shown: Problem; readonly code: string | null; readonly logged: string | null } => {
+const problemOfCause = (
+  cause: Cause.Cause<unknown>,
+  id: string
+): { readonly shown: Problem; readonly code: string | null; readonly logged: string | null } => {
   const error = Cause.findErrorOption(cause)
   const known = error._tag === "Some" ? problemOf(error.value) : null
-  // That the server goes was asked for: whoever found an error in the log for each probe of each deployment would stop reading it.
+  // That the server goes was asked for: whoever found an error in the log for each probe of each deployment would stop
+  // reading it.
   const meant = error._tag === "Some" && error.value instanceof Draining
-  if (known !== null) return { shown: known, code: codeOfProblem(known), logged: known.status >= 500 && !meant ? Cause.pretty(cause) : null }
+  if (known !== null)
+    return {
+      shown: known,
+      code: codeOfProblem(known),
+      logged: known.status >= 500 && !meant ? Cause.pretty(cause) : null
+    }
   const gone = Cause.hasInterruptsOnly(cause)
   const shown = internalError(id)
   return { shown, code: gone ? null : codeOfProblem(shown), logged: gone ? null : Cause.pretty(cause) }
 }
 
 /** The word for it; a validation error carries none. */
-const codeOfProblem = ({ body }: Problem): string => typeof body["code"] === "string" ? body["code"] : "invalid_input"
+const codeOfProblem = ({ body }: Problem): string => (typeof body["code"] === "string" ? body["code"] : "invalid_input")

@@ -16,20 +16,22 @@ const SOURCE_CHUNKS = 2_000
 describe("streams", () => {
   const streaming = (world: World, chunks: (made: { count: number; closed: boolean }) => AsyncIterable<Uint8Array>) => {
     const made = { count: 0, closed: false }
-    return Effect.runPromise(Effect.promise(async () => ({
-      made,
-      ...await beside(world, (context) => {
-        const packs = Context.get(context, Packs)
-        return Context.add(context, Packs, { ...packs, build: () => Effect.succeed(chunks(made)) })
-      })
-    })))
+    return Effect.runPromise(
+      Effect.promise(async () => ({
+        made,
+        ...(await beside(world, (context) => {
+          const packs = Context.get(context, Packs)
+          return Context.add(context, Packs, { ...packs, build: () => Effect.succeed(chunks(made)) })
+        }))
+      }))
+    )
   }
   const packOf = async (world: World): Promise<string> =>
     `/api/v1/evidence/packs/${(await world.send("POST", "/api/v1/evidence/packs", { token: world.admin, json: { kind: "full" } })).json.id}`
 
   it("wait for a slow reader, and stop when it leaves", async () => {
     const world = await opened()
-    const { log, made, nextLog, port } = await streaming(world, async function*(made) {
+    const { log, made, nextLog, port } = await streaming(world, async function* (made) {
       try {
         // It ends, so that a server that does not wait fails this test instead of filling the machine's memory.
         while (made.count < SOURCE_CHUNKS) {
@@ -40,7 +42,10 @@ describe("streams", () => {
         made.closed = true
       }
     })
-    const { socket, until } = await rawConnection(port, `GET ${await packOf(world)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`)
+    const { socket, until } = await rawConnection(
+      port,
+      `GET ${await packOf(world)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`
+    )
     await until((text) => text.length > 200_000)
     socket.pause()
     const logged = nextLog()
@@ -54,15 +59,23 @@ describe("streams", () => {
   it("cut a reader that takes nothing any more", async () => {
     const world = await opened()
     const closed = Deferred.makeUnsafe<void>()
-    const chunks = async function*() {
+    const chunks = async function* () {
       try {
         for (let count = 0; count < SOURCE_CHUNKS; count++) yield new Uint8Array(65_536)
       } finally {
         await Effect.runPromise(Deferred.succeed(closed, undefined))
       }
     }
-    const { port } = await beside(world, (context) => Context.add(context, Packs, { ...Context.get(context, Packs), build: () => Effect.succeed(chunks()) }), { stallMs: 20 })
-    const { socket, until } = await rawConnection(port, `GET ${await packOf(world)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`)
+    const { port } = await beside(
+      world,
+      (context) =>
+        Context.add(context, Packs, { ...Context.get(context, Packs), build: () => Effect.succeed(chunks()) }),
+      { stallMs: 20 }
+    )
+    const { socket, until } = await rawConnection(
+      port,
+      `GET ${await packOf(world)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`
+    )
     await until((text) => text.length > 100_000)
     socket.pause()
     await Effect.runPromise(Deferred.await(closed))
@@ -84,12 +97,12 @@ describe("streams", () => {
 
   it("that fail before the first byte are a proper answer, later they are cut", async () => {
     const world = await opened()
-    const early = await streaming(world, async function*() {
+    const early = await streaming(world, async function* () {
       throw new StorageUnavailable({ reason: "gone", wrote: "no" })
     })
     assert.strictEqual((await early.get(await packOf(world))).status, 503)
     const seen = Deferred.makeUnsafe<void>()
-    const late = await streaming(world, async function*() {
+    const late = await streaming(world, async function* () {
       yield new Uint8Array(10)
       await Effect.runPromise(Deferred.await(seen))
       throw new StorageUnavailable({ reason: "gone", wrote: "no" })
@@ -115,12 +128,24 @@ describe("streams", () => {
 
   it("records come one a line where that is asked for", async () => {
     const { admin, send } = await opened()
-    const lines = await send("GET", "/api/v1/chain/records?limit=3", { token: admin, headers: { accept: "application/x-ndjson" } })
+    const lines = await send("GET", "/api/v1/chain/records?limit=3", {
+      token: admin,
+      headers: { accept: "application/x-ndjson" }
+    })
     const array = await send("GET", "/api/v1/chain/records?limit=3", { token: admin })
     assert.strictEqual(lines.headers.get("content-type"), "application/x-ndjson")
-    const preferred = await send("GET", "/api/v1/chain/records?limit=3", { token: admin, headers: { accept: "application/json, application/x-ndjson;q=0.5" } })
+    const preferred = await send("GET", "/api/v1/chain/records?limit=3", {
+      token: admin,
+      headers: { accept: "application/json, application/x-ndjson;q=0.5" }
+    })
     assert.strictEqual(preferred.headers.get("content-type"), "application/json")
-    assert.deepStrictEqual(lines.text.trimEnd().split("\n").map((line) => JSON.parse(line)), array.json)
+    assert.deepStrictEqual(
+      lines.text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+      array.json
+    )
     const one = await send("GET", "/api/v1/chain/records/1", { token: admin })
     assert.strictEqual(`${one.text}\n`, `${lines.text.split("\n")[1]}\n`)
   })

@@ -12,7 +12,9 @@ const { beside, opened } = givenServers()
 describe("bodies on the wire", () => {
   it("are refused by their announced length, unread; the connection goes on", async () => {
     const { key, port } = await opened()
-    const head = (extra: string) => `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${extra}\r\n\r\n`
+    const head = (extra: string) =>
+      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: ` +
+      `application/json\r\n${extra}\r\n\r\n`
     const { socket, until } = await rawConnection(port, head("content-length: 2000000"))
     const first = await until((text) => text.includes("body_too_large"))
     assert.match(first, /^HTTP\/1\.1 413 /)
@@ -24,7 +26,8 @@ describe("bodies on the wire", () => {
   it("are asked for only after the caller was admitted", async () => {
     const { key, port } = await opened()
     const head = (authorization: string) =>
-      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n`
+      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-type: ` +
+      `application/json\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n`
     const stranger = await rawConnection(port, head("Bearer x"))
     assert.match(await stranger.until((text) => text.includes("unauthorized")), /^HTTP\/1\.1 401 /)
     stranger.socket.destroy()
@@ -37,27 +40,37 @@ describe("bodies on the wire", () => {
 
   it("longer than announced are a broken request, whatever came before", async () => {
     const { key, port } = await opened()
-    const { ended } = await rawConnection(port,
-      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}{"name":"hidden"}\r\n\r\n`)
+    const { ended } = await rawConnection(
+      port,
+      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: ` +
+        `application/json\r\ncontent-length: 2\r\n\r\n{}{"name":"hidden"}\r\n\r\n`
+    )
     const text = await ended()
     // The request that came whole has its own answer first: a 400 for one that was done would be a lie.
     assert.match(text, /^HTTP\/1\.1 422 /)
     assert.include(text, "HTTP/1.1 400 Bad Request")
-    assert.include(text, "\"code\":\"bad_request\"")
+    assert.include(text, '"code":"bad_request"')
     assert.match(text.slice(text.indexOf("HTTP/1.1 400")), /x-request-id: [0-9a-f-]{36}/)
     assert.notInclude(text, "hidden")
   })
 
   it("that say their length in two ways are refused", async () => {
     const { key, port } = await opened()
-    const { ended } = await rawConnection(port,
-      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`)
+    const { ended } = await rawConnection(
+      port,
+      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: ` +
+        `application/json\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`
+    )
     assert.match(await ended(), /^HTTP\/1\.1 400 /)
   })
 
   it("that trickle end with 408", async () => {
     const { key, port } = await opened({ server: { times: { headersMs: 40, requestMs: 60, checkMs: 20 } } })
-    const { ended } = await rawConnection(port, `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{`)
+    const { ended } = await rawConnection(
+      port,
+      `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: ` +
+        `application/json\r\ncontent-length: 20\r\n\r\n{`
+    )
     assert.match(await ended(), /^HTTP\/1\.1 408 [^]*"code":"request_timeout"/)
     const head = await rawConnection(port, "GET /status HTTP/1.1\r\nhost:")
     assert.match(await head.ended(), /^HTTP\/1\.1 408 /)
@@ -65,7 +78,10 @@ describe("bodies on the wire", () => {
 
   it("heads over 16 KiB are 431", async () => {
     const { port } = await opened()
-    const { ended } = await rawConnection(port, `GET /status HTTP/1.1\r\nhost: x\r\nx-long: ${"a".repeat(20_000)}\r\n\r\n`)
+    const { ended } = await rawConnection(
+      port,
+      `GET /status HTTP/1.1\r\nhost: x\r\nx-long: ${"a".repeat(20_000)}\r\n\r\n`
+    )
     assert.match(await ended(), /^HTTP\/1\.1 431 [^]*"code":"headers_too_large"/)
   })
 
@@ -74,14 +90,24 @@ describe("bodies on the wire", () => {
     const text = await (await rawConnection(port, "GET /status HTTP/1.1\r\n\r\n")).ended()
     assert.match(text, /^HTTP\/1\.1 400 /)
     assert.match(text, /x-request-id: [0-9a-f-]{36}/)
-    assert.include(text, "\"code\":\"bad_request\"")
+    assert.include(text, '"code":"bad_request"')
     assert.match(await (await rawConnection(port, "GET /status HTTP/1.0\r\n\r\n")).ended(), /^HTTP\/1\.1 200 /)
   })
 
   it("with two tokens are 401, whichever of them is good", async () => {
     const { key, port } = await opened()
-    for (const [one, two] of [[key, "x"], ["x", key], [key, key]]) {
-      const text = await (await rawConnection(port, `GET /api/v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${one}\r\nauthorization: Bearer ${two}\r\n\r\n`)).ended()
+    for (const [one, two] of [
+      [key, "x"],
+      ["x", key],
+      [key, key]
+    ]) {
+      const text = await (
+        await rawConnection(
+          port,
+          `GET /api/v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ` +
+            `${one}\r\nauthorization: Bearer ${two}\r\n\r\n`
+        )
+      ).ended()
       assert.match(text, /^HTTP\/1\.1 401 /)
     }
   })
@@ -89,7 +115,10 @@ describe("bodies on the wire", () => {
   it("what is no HTTP is 400, and an absolute target is its path", async () => {
     const { port } = await opened()
     assert.match(await (await rawConnection(port, "\0\r\n\r\n")).ended(), /^HTTP\/1\.1 400 /)
-    const absolute = await rawConnection(port, "GET http://elsewhere.example/status HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+    const absolute = await rawConnection(
+      port,
+      "GET http://elsewhere.example/status HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    )
     assert.match(await absolute.ended(), /^HTTP\/1\.1 200 /)
   })
 })
@@ -100,7 +129,7 @@ describe("a broken request behind a good one", () => {
     const seen = Deferred.makeUnsafe<void>()
     const { port } = await beside(world, (context) => {
       const packs = Context.get(context, Packs)
-      const chunks = async function*() {
+      const chunks = async function* () {
         yield Buffer.from("first")
         await Effect.runPromise(Deferred.await(seen))
         yield Buffer.from("last")
@@ -108,7 +137,10 @@ describe("a broken request behind a good one", () => {
       return Context.add(context, Packs, { ...packs, build: () => Effect.succeed(chunks()) })
     })
     const pack = await world.send("POST", "/api/v1/evidence/packs", { token: world.admin, json: { kind: "full" } })
-    const { ended, socket, until } = await rawConnection(port, `GET /api/v1/evidence/packs/${pack.json.id} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`)
+    const { ended, socket, until } = await rawConnection(
+      port,
+      `GET /api/v1/evidence/packs/${pack.json.id} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.admin}\r\n\r\n`
+    )
     await until((text) => text.includes("first"))
     socket.write("\0garbage\r\n\r\n")
     assert.notInclude(await ended(), "400 Bad Request")

@@ -19,47 +19,92 @@ export interface Writing {
   readonly stallMs: number
 }
 
-/** Writes a success. Fails only with what a stream fails with before its first byte; later failures cut the connection, so that nobody takes half for whole. */
-export const writeAnswer = (response: ServerResponse, status: number, answer: Answer, writing: Writing): Effect.Effect<void, unknown> => {
+/**
+ * Writes a success. Fails only with what a stream fails with before its first byte; later failures cut the connection,
+ * so that nobody takes half for whole.
+ */
+export const writeAnswer = (
+  response: ServerResponse,
+  status: number,
+  answer: Answer,
+  writing: Writing
+): Effect.Effect<void, unknown> => {
   switch (answer.kind) {
     case "json":
       return Array.isArray(answer.value)
         ? writeList(response, status, answer.value, writing)
         : Effect.sync(() => writeJson(response, status, noHeaders, answer.value, writing))
     case "allow":
-      return Effect.sync(() => void response.writeHead(status, { ...headersOf(writing), allow: answer.methods.join(", ") }).end())
+      return Effect.sync(
+        () => void response.writeHead(status, { ...headersOf(writing), allow: answer.methods.join(", ") }).end()
+      )
     case "kept":
       return Effect.sync(() => {
-        response.writeHead(status, { ...headersOf(writing), "content-type": answer.media, ...answer.headers, "content-length": answer.bytes.length })
+        response.writeHead(status, {
+          ...headersOf(writing),
+          "content-type": answer.media,
+          ...answer.headers,
+          "content-length": answer.bytes.length
+        })
         response.end(writing.bodiless ? undefined : answer.bytes)
       })
     case "unchanged":
       return Effect.sync(() => void response.writeHead(status, { ...headersOf(writing), ...answer.headers }).end())
     case "pieces":
-      return Effect.tryPromise({ try: () => writePieces(response, status, answer.media, answer.pieces, writing), catch: (error) => error })
+      return Effect.tryPromise({
+        try: () => writePieces(response, status, answer.media, answer.pieces, writing),
+        catch: (error) => error
+      })
     case "stream":
       // It ends by itself when the reader leaves; cutting it short here would leave its source open.
-      return Effect.uninterruptible(Effect.tryPromise({ try: () => writeStream(response, status, answer, writing), catch: (error) => error }))
+      return Effect.uninterruptible(
+        Effect.tryPromise({ try: () => writeStream(response, status, answer, writing), catch: (error) => error })
+      )
   }
 }
 
 /** Writes a refusal, a fault or a defect. */
-export const writeProblem = (response: ServerResponse, { body, headers, status }: Problem, writing: Pick<Writing, "bodiless" | "requestId">): void =>
-  writeJson(response, status, headers, body, writing)
+export const writeProblem = (
+  response: ServerResponse,
+  { body, headers, status }: Problem,
+  writing: Pick<Writing, "bodiless" | "requestId">
+): void => writeJson(response, status, headers, body, writing)
 
 const noHeaders = {}
 
 const headersOf = ({ requestId }: Pick<Writing, "requestId">) => ({ "x-request-id": requestId, ...always })
 
-const writeJson = (response: ServerResponse, status: number, own: { readonly [name: string]: string }, value: unknown, writing: Pick<Writing, "bodiless" | "requestId">): void =>
-  writeText(response, status, own, JSON.stringify(value), writing)
+const writeJson = (
+  response: ServerResponse,
+  status: number,
+  own: { readonly [name: string]: string },
+  value: unknown,
+  writing: Pick<Writing, "bodiless" | "requestId">
+): void => writeText(response, status, own, JSON.stringify(value), writing)
 
-/** As text and with its headers in a row: Node then joins head and body, and hands the socket one piece. That is a tenth of what a small answer costs. */
-const writeText = (response: ServerResponse, status: number, own: { readonly [name: string]: string }, text: string, { bodiless, requestId }: Pick<Writing, "bodiless" | "requestId">): void => {
+/**
+ * As text and with its headers in a row: Node then joins head and body, and hands the socket one piece. That is a tenth
+ * of what a small answer costs.
+ */
+const writeText = (
+  response: ServerResponse,
+  status: number,
+  own: { readonly [name: string]: string },
+  text: string,
+  { bodiless, requestId }: Pick<Writing, "bodiless" | "requestId">
+): void => {
   const length = Buffer.byteLength(text)
   const headers = [
-    "x-request-id", requestId, "cache-control", always["cache-control"], "x-content-type-options", always["x-content-type-options"],
-    "content-type", "application/json", "content-length", String(length)
+    "x-request-id",
+    requestId,
+    "cache-control",
+    always["cache-control"],
+    "x-content-type-options",
+    always["x-content-type-options"],
+    "content-type",
+    "application/json",
+    "content-length",
+    String(length)
   ]
   for (const name in own) headers.push(name, own[name]!)
   response.writeHead(status, headers)
@@ -70,13 +115,24 @@ const writeText = (response: ServerResponse, status: number, own: { readonly [na
 /** How much of a list is made into text before others have their turn, about a millisecond's work. Unit: characters. */
 const TURN_CHARACTERS = 65_536
 
-/** A list, at once where it is short. A long one is made into text while its reader takes it, so that nobody else waits for that. */
-const writeList = (response: ServerResponse, status: number, items: ReadonlyArray<unknown>, writing: Writing): Effect.Effect<void, unknown> =>
+/**
+ * A list, at once where it is short. A long one is made into text while its reader takes it, so that nobody else waits
+ * for that.
+ */
+const writeList = (
+  response: ServerResponse,
+  status: number,
+  items: ReadonlyArray<unknown>,
+  writing: Writing
+): Effect.Effect<void, unknown> =>
   Effect.suspend(() => {
     const first = textFrom(items, 0)
     return first.next === items.length
       ? Effect.sync(() => writeText(response, status, noHeaders, `[${first.text}]`, writing))
-      : Effect.tryPromise({ try: () => writeLongList(response, status, items, first, writing), catch: (error) => error })
+      : Effect.tryPromise({
+          try: () => writeLongList(response, status, items, first, writing),
+          catch: (error) => error
+        })
   })
 
 /** The text of the items from one on, as many as one turn takes, and which comes next. */
@@ -90,7 +146,13 @@ const textFrom = (items: ReadonlyArray<unknown>, from: number): { readonly text:
   return { text, next }
 }
 
-const writeLongList = async (response: ServerResponse, status: number, items: ReadonlyArray<unknown>, first: { readonly text: string; readonly next: number }, writing: Writing): Promise<void> => {
+const writeLongList = async (
+  response: ServerResponse,
+  status: number,
+  items: ReadonlyArray<unknown>,
+  first: { readonly text: string; readonly next: number },
+  writing: Writing
+): Promise<void> => {
   response.writeHead(status, { ...headersOf(writing), "content-type": "application/json" })
   if (writing.bodiless) return void response.end()
   let { next, text } = first
@@ -103,23 +165,42 @@ const writeLongList = async (response: ServerResponse, status: number, items: Re
   response.end("]")
 }
 
-const writePieces = async (response: ServerResponse, status: number, media: string, pieces: ReadonlyArray<Uint8Array>, writing: Writing): Promise<void> => {
+const writePieces = async (
+  response: ServerResponse,
+  status: number,
+  media: string,
+  pieces: ReadonlyArray<Uint8Array>,
+  writing: Writing
+): Promise<void> => {
   const { bodiless, stallMs } = writing
-  response.writeHead(status, { ...headersOf(writing), "content-type": media, "content-length": pieces.reduce((sum, piece) => sum + piece.length, 0) })
+  response.writeHead(status, {
+    ...headersOf(writing),
+    "content-type": media,
+    "content-length": pieces.reduce((sum, piece) => sum + piece.length, 0)
+  })
   if (!bodiless) for (const piece of pieces) if (!(await push(response, piece, stallMs))) return
   response.end()
 }
 
-const writeStream = async (response: ServerResponse, status: number, answer: Extract<Answer, { readonly kind: "stream" }>, writing: Writing): Promise<void> => {
+const writeStream = async (
+  response: ServerResponse,
+  status: number,
+  answer: Extract<Answer, { readonly kind: "stream" }>,
+  writing: Writing
+): Promise<void> => {
   const { bodiless, stallMs } = writing
-  const headers = { ...headersOf(writing), "content-type": answer.media, "content-disposition": `attachment; filename="${answer.fileName}"` }
+  const headers = {
+    ...headersOf(writing),
+    "content-type": answer.media,
+    "content-disposition": `attachment; filename="${answer.fileName}"`
+  }
   if (bodiless) return void response.writeHead(status, headers).end()
   const chunks = answer.chunks[Symbol.asyncIterator]()
   let next = await chunks.next()
   response.writeHead(status, headers)
   try {
     while (next.done !== true) {
-      if (!(await push(response, next.value, stallMs))) return void await chunks.return?.()
+      if (!(await push(response, next.value, stallMs))) return void (await chunks.return?.())
       next = await chunks.next()
     }
     response.end()
@@ -129,7 +210,10 @@ const writeStream = async (response: ServerResponse, status: number, answer: Ext
   }
 }
 
-/** Writes a piece and waits until the socket takes more; false when the reader is gone, or has taken nothing for `stallMs` and is cut off. */
+/**
+ * Writes a piece and waits until the socket takes more; false when the reader is gone, or has taken nothing for
+ * `stallMs` and is cut off.
+ */
 const push = async (response: ServerResponse, piece: Uint8Array | string, stallMs: number): Promise<boolean> => {
   if (response.destroyed) return false
   if (response.write(piece)) return true

@@ -17,30 +17,59 @@ interface ChainState {
   readonly unsignedSinceMs: number | null
 }
 
-const read = Effect.fnUntraced(function*(storage: StorageApi): Effect.fn.Return<ChainState, StorageUnavailable | StorageCorrupt> {
+const read = Effect.fnUntraced(function* (
+  storage: StorageApi
+): Effect.fn.Return<ChainState, StorageUnavailable | StorageCorrupt> {
   const signed = (yield* latestCheckpoint(storage))?.size ?? 0
   const head = yield* storage.head
   const records = (head?.seq ?? -1) + 1
-  const signedAtMs = signed === 0 ? null : (yield* storage.record(signed - 1))?.atMs ?? null
-  const unsignedSinceMs = records <= signed ? null : (yield* storage.record(signed))?.atMs ?? null
+  const signedAtMs = signed === 0 ? null : ((yield* storage.record(signed - 1))?.atMs ?? null)
+  const unsignedSinceMs = records <= signed ? null : ((yield* storage.record(signed))?.atMs ?? null)
   return { records, signed, headAtMs: head?.atMs ?? null, signedAtMs, unsignedSinceMs }
 })
 
 /** Measurements of the chain. Where the store does not answer they say that, and nothing else. */
-export const chainFamilies: Effect.Effect<ReadonlyArray<Family>, never, Storage> = Effect.gen(function*() {
-  const state = yield* read(yield* Storage).pipe(Effect.timeoutOption(READ_TIMEOUT), Effect.map((read) => read._tag === "Some" ? read.value : null), Effect.catch(() => Effect.succeed(null)))
+export const chainFamilies: Effect.Effect<ReadonlyArray<Family>, never, Storage> = Effect.gen(function* () {
+  const state = yield* read(yield* Storage).pipe(
+    Effect.timeoutOption(READ_TIMEOUT),
+    Effect.map((read) => (read._tag === "Some" ? read.value : null)),
+    Effect.catch(() => Effect.succeed(null))
+  )
   return families(state, yield* Clock.currentTimeMillis)
 })
 
 const families = (state: ChainState | null, nowMs: number): ReadonlyArray<Family> => {
-  const gauge = (name: string, help: string, value: number | null): Family => ({ name, type: "gauge", help, samples: value === null ? [] : [{ value }] })
-  const since = (atMs: number | null): number | null => atMs === null ? null : Math.max(0, nowMs - atMs) / 1_000
+  const gauge = (name: string, help: string, value: number | null): Family => ({
+    name,
+    type: "gauge",
+    help,
+    samples: value === null ? [] : [{ value }]
+  })
+  const since = (atMs: number | null): number | null => (atMs === null ? null : Math.max(0, nowMs - atMs) / 1_000)
   return [
     gauge("flyball_store_up", "1 when the store answered within two seconds, else 0.", state === null ? 0 : 1),
     gauge("flyball_chain_size_records", "Records in the chain.", state === null ? null : state.records),
-    gauge("flyball_chain_unsigned_records", "Records that no checkpoint covers yet.", state === null ? null : Math.max(0, state.records - state.signed)),
-    gauge("flyball_chain_unsigned_age_seconds", "Age of the oldest record that no checkpoint covers, 0 when there is none. More than a minute: nothing is being signed.", state === null ? null : since(state.unsignedSinceMs) ?? 0),
-    gauge("flyball_chain_checkpoint_age_seconds", "Age of the newest record that the last checkpoint covers. It grows while nothing is recorded.", state === null ? null : since(state.signedAtMs)),
-    gauge("flyball_chain_ahead_seconds", "How far the newest record lies ahead of this host's clock, 0 where it does not. More than a minute: a clock is wrong, and time stands still for meters and webhooks.", state === null ? null : Math.max(0, (state.headAtMs ?? 0) - nowMs) / 1_000)
+    gauge(
+      "flyball_chain_unsigned_records",
+      "Records that no checkpoint covers yet.",
+      state === null ? null : Math.max(0, state.records - state.signed)
+    ),
+    gauge(
+      "flyball_chain_unsigned_age_seconds",
+      "Age of the oldest record that no checkpoint covers, 0 when there is none. More than a minute: nothing " +
+        "is being signed.",
+      state === null ? null : (since(state.unsignedSinceMs) ?? 0)
+    ),
+    gauge(
+      "flyball_chain_checkpoint_age_seconds",
+      "Age of the newest record that the last checkpoint covers. It grows while nothing is recorded.",
+      state === null ? null : since(state.signedAtMs)
+    ),
+    gauge(
+      "flyball_chain_ahead_seconds",
+      "How far the newest record lies ahead of this host's clock, 0 where it does not. More than a minute: a " +
+        "clock is wrong, and time stands still for meters and webhooks.",
+      state === null ? null : Math.max(0, (state.headAtMs ?? 0) - nowMs) / 1_000
+    )
   ]
 }

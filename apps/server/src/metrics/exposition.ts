@@ -21,11 +21,20 @@ export interface Family {
 
 /** The text for these families. One without samples is left out: what is not known is not said. */
 export const exposition = (families: ReadonlyArray<Family>): string =>
-  families.filter(({ samples }) => samples.length > 0).map(({ help, name, samples, type }) =>
-    [`# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`, `# TYPE ${name} ${type}`, ...samples.map((sample) => `${name}${sample.suffix ?? ""}${labelsOf(sample)} ${sample.value}`)].join("\n")
-  ).join("\n") + "\n"
+  families
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ help, name, samples, type }) =>
+      [
+        `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`,
+        `# TYPE ${name} ${type}`,
+        ...samples.map((sample) => `${name}${sample.suffix ?? ""}${labelsOf(sample)} ${sample.value}`)
+      ].join("\n")
+    )
+    .join("\n") + "\n"
 
 const labelsOf = ({ labels = {} }: Sample): string => {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\"", "\\\"")}"`)
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`
+  )
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`
 }

@@ -1,5 +1,6 @@
 /**
- * Counts finished requests. Names of endpoints, methods, statuses and codes are those of our tables, never what a caller sent, so that there are only so many lines.
+ * Counts finished requests. Names of endpoints, methods, statuses and codes are those of our tables, never what a
+ * caller sent, so that there are only so many lines.
  *
  * A request costs a few look-ups in small maps; everything else happens when somebody reads.
  */
@@ -23,7 +24,10 @@ export interface HttpCounts {
   readonly families: () => ReadonlyArray<Family>
 }
 
-/** Upper bounds of the durations that are told apart. Unit: milliseconds. Captures take a few; a pack of everything takes long. */
+/**
+ * Upper bounds of the durations that are told apart. Unit: milliseconds. Captures take a few; a pack of everything
+ * takes long.
+ */
 const BUCKETS_MS = [5, 25, 100, 500, 2_500, 10_000] as const
 
 /** Methods that are told apart; any other is `other`. */
@@ -49,7 +53,16 @@ export const httpCounts = (): HttpCounts => {
     count: ({ code, durationMs, endpoint, method, status }) => {
       const name = endpoint ?? "none"
       let row = rows.get(name)
-      if (row === undefined) rows.set(name, row = { requests: new Map(), refusals: new Map(), buckets: Array.from({ length: BUCKETS_MS.length + 1 }, () => 0), sumMs: 0 })
+      if (row === undefined)
+        rows.set(
+          name,
+          (row = {
+            requests: new Map(),
+            refusals: new Map(),
+            buckets: Array.from({ length: BUCKETS_MS.length + 1 }, () => 0),
+            sumMs: 0
+          })
+        )
       const known = methods.indexOf(method as (typeof methods)[number])
       add(row.requests, (known < 0 ? OTHER : known) * STATUSES + status)
       if (code !== null) add(row.refusals, code)
@@ -59,14 +72,39 @@ export const httpCounts = (): HttpCounts => {
       row.sumMs += durationMs
     },
     families: () => {
-      const sorted = [...rows].sort(([a], [b]) => a < b ? -1 : 1)
+      const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
       return [
         {
-          name: "flyball_http_requests_total", type: "counter", help: "Finished requests by endpoint, method and status. Endpoint none: nothing at the path, or OPTIONS. Status 0: the caller did not get a whole answer.",
-          samples: sorted.flatMap(([endpoint, { requests }]) => [...requests].sort(([a], [b]) => a - b).map(([key, value]) => ({ labels: { endpoint, method: methods[Math.floor(key / STATUSES)]!, status: String(key % STATUSES) }, value })))
+          name: "flyball_http_requests_total",
+          type: "counter",
+          help:
+            "Finished requests by endpoint, method and status. Endpoint none: nothing at the path, or " +
+            "OPTIONS. Status 0: the caller did not get a whole answer.",
+          samples: sorted.flatMap(([endpoint, { requests }]) =>
+            [...requests]
+              .sort(([a], [b]) => a - b)
+              .map(([key, value]) => ({
+                labels: { endpoint, method: methods[Math.floor(key / STATUSES)]!, status: String(key % STATUSES) },
+                value
+              }))
+          )
         },
-        { name: "flyball_http_refusals_total", type: "counter", help: "Requests that were not done, by endpoint and the code of the answer.", samples: sorted.flatMap(([endpoint, { refusals }]) => [...refusals].sort(([a], [b]) => a < b ? -1 : 1).map(([code, value]) => ({ labels: { endpoint, code }, value }))) },
-        { name: "flyball_http_request_duration_seconds", type: "histogram", help: "Time from the head of a request to the end of its answer.", samples: sorted.flatMap(([endpoint, row]) => durations(endpoint, row)) }
+        {
+          name: "flyball_http_refusals_total",
+          type: "counter",
+          help: "Requests that were not done, by endpoint and the code of the answer.",
+          samples: sorted.flatMap(([endpoint, { refusals }]) =>
+            [...refusals]
+              .sort(([a], [b]) => (a < b ? -1 : 1))
+              .map(([code, value]) => ({ labels: { endpoint, code }, value }))
+          )
+        },
+        {
+          name: "flyball_http_request_duration_seconds",
+          type: "histogram",
+          help: "Time from the head of a request to the end of its answer.",
+          samples: sorted.flatMap(([endpoint, row]) => durations(endpoint, row))
+        }
       ]
     }
   }
@@ -78,7 +116,15 @@ const durations = (endpoint: string, { buckets, sumMs }: Row): ReadonlyArray<Sam
   let below = 0
   const samples: Array<Sample> = buckets.map((count, index) => {
     below += count
-    return { suffix: "_bucket", labels: { endpoint, le: index < BUCKETS_MS.length ? String(BUCKETS_MS[index]! / 1_000) : "+Inf" }, value: below }
+    return {
+      suffix: "_bucket",
+      labels: { endpoint, le: index < BUCKETS_MS.length ? String(BUCKETS_MS[index]! / 1_000) : "+Inf" },
+      value: below
+    }
   })
-  return [...samples, { suffix: "_sum", labels: { endpoint }, value: sumMs / 1_000 }, { suffix: "_count", labels: { endpoint }, value: below }]
+  return [
+    ...samples,
+    { suffix: "_sum", labels: { endpoint }, value: sumMs / 1_000 },
+    { suffix: "_count", labels: { endpoint }, value: below }
+  ]
 }

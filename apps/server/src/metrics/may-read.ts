@@ -1,4 +1,7 @@
-/** Who may read the metrics: a process on this host, or whoever has the token. Spec: api.md, the list of paths. Decision 0017. */
+/**
+ * Who may read the metrics: a process on this host, or whoever has the token. Spec: api.md, the list of paths. Decision
+ * 0017.
+ */
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import { isLoopback } from "../host/loopback.ts"
@@ -6,14 +9,21 @@ import { bearerToken } from "../http/authenticate.ts"
 import { onlyAuthorization } from "../http/only-authorization.ts"
 
 /** Headers by which a proxy says that it speaks for another. */
-const PROXY_HEADER = /^(?:forwarded|via|true-client-ip|x-(?:forwarded|original|envoy|real|client|cluster-client)-.+|cf-.+)$/
+const PROXY_HEADER =
+  /^(?:forwarded|via|true-client-ip|x-(?:forwarded|original|envoy|real|client|cluster-client)-.+|cf-.+)$/
 
 /** True for a caller on this host, and for one that brings the token. Without a token only the former. */
-export const mayReadMetrics = (request: IncomingMessage, token: string | null): boolean => isFromThisHost(request) || (token !== null && isToken(request, token))
+export const mayReadMetrics = (request: IncomingMessage, token: string | null): boolean =>
+  isFromThisHost(request) || (token !== null && isToken(request, token))
 
-/** The socket ends here, the request was meant for here (a page in a browser names its own host), and nobody says that it was passed on. */
+/**
+ * The socket ends here, the request was meant for here (a page in a browser names its own host), and nobody says that
+ * it was passed on.
+ */
 const isFromThisHost = ({ headers, socket }: IncomingMessage): boolean =>
-  isLoopback(socket.remoteAddress ?? "") && isLoopback((headers.host ?? "").replace(/:\d{1,5}$/, "")) && !Object.keys(headers).some((name) => PROXY_HEADER.test(name))
+  isLoopback(socket.remoteAddress ?? "") &&
+  isLoopback((headers.host ?? "").replace(/:\d{1,5}$/, "")) &&
+  !Object.keys(headers).some((name) => PROXY_HEADER.test(name))
 
 const isToken = (request: IncomingMessage, token: string): boolean => {
   const given = bearerToken(onlyAuthorization(request))

@@ -13,4 +13,6 @@ export { mayReadMetrics } from "./may-read.ts"
 
 /** Everything that is measured, as text. */
 export const metricsText = ({ counts, version }: ServerFacts): Effect.Effect<string, never, Storage> =>
-  Effect.zipWith(chainFamilies, Tracing, (chain, tracing) => exposition([...processFamilies(version), ...chain, ...counts.families(), ...spanFamilies(tracing)]))
+  Effect.zipWith(chainFamilies, Tracing, (chain, tracing) =>
+    exposition([...processFamilies(version), ...chain, ...counts.families(), ...spanFamilies(tracing)])
+  )

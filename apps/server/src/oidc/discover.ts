@@ -13,27 +13,40 @@ const MAX_BYTES = 262_144
  *
  * - Fails: as {@link discover}, and when the keys cannot be had.
  */
-export const fetchKeys = async (issuer: string): Promise<JSONWebKeySet> => (await fetchJson((await discover(issuer)).href)) as JSONWebKeySet
+export const fetchKeys = async (issuer: string): Promise<JSONWebKeySet> =>
+  (await fetchJson((await discover(issuer)).href)) as JSONWebKeySet
 
 /**
  * The address of an issuer's keys.
  *
- * - Fails: rejects with `IssuerUnavailable` when the document cannot be had, is another issuer's, or names an address that is not https (loopback apart).
+ * - Fails: rejects with `IssuerUnavailable` when the document cannot be had, is another issuer's, or names an address
+ *   that is not https (loopback apart).
  */
 const discover = async (issuer: string): Promise<URL> => {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
   const document = await fetchJson(url)
-  const said = (name: string): unknown => (typeof document === "object" && document !== null ? (document as { readonly [name: string]: unknown })[name] : undefined)
+  const said = (name: string): unknown =>
+    typeof document === "object" && document !== null
+      ? (document as { readonly [name: string]: unknown })[name]
+      : undefined
   // Otherwise whoever can answer for one issuer could stand for another.
-  if (said("issuer") !== issuer) throw new IssuerUnavailable({ reason: `${url} says that it is of another issuer: ${JSON.stringify(said("issuer"))}` })
+  if (said("issuer") !== issuer)
+    throw new IssuerUnavailable({
+      reason: `${url} says that it is of another issuer: ${JSON.stringify(said("issuer"))}`
+    })
   const keys = said("jwks_uri")
-  if (typeof keys !== "string" || !isIssuerUrl(keys)) throw new IssuerUnavailable({ reason: `${url} names no https address of its keys` })
+  if (typeof keys !== "string" || !isIssuerUrl(keys))
+    throw new IssuerUnavailable({ reason: `${url} names no https address of its keys` })
   return new URL(keys)
 }
 
 const fetchJson = async (url: string): Promise<unknown> => {
   try {
-    const response = await fetch(url, { redirect: "error", headers: { accept: "application/json" }, signal: AbortSignal.timeout(REQUEST_MS) })
+    const response = await fetch(url, {
+      redirect: "error",
+      headers: { accept: "application/json" },
+      signal: AbortSignal.timeout(REQUEST_MS)
+    })
     if (response.status !== 200) throw new Error(`it answers ${response.status}`)
     const chunks: Array<Uint8Array> = []
     let size = 0
@@ -44,7 +57,8 @@ const fetchJson = async (url: string): Promise<unknown> => {
     }
     return JSON.parse(Buffer.concat(chunks).toString())
   } catch (cause) {
-    const why = cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)
+    const why =
+      cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)
     throw new IssuerUnavailable({ reason: `${url} cannot be read: ${why}` })
   }
 }

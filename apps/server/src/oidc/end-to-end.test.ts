@@ -9,7 +9,11 @@ import { signIn } from "./person.ts"
 
 const CALLBACK = "http://127.0.0.1:1/callback"
 /** Who is in which group at the provider. */
-const groups: { readonly [login: string]: ReadonlyArray<string> } = { ada: ["founders"], grace: ["payments", "security"], eve: ["interns"] }
+const groups: { readonly [login: string]: ReadonlyArray<string> } = {
+  ada: ["founders"],
+  grace: ["payments", "security"],
+  eve: ["interns"]
+}
 
 let me: Operator
 let provider: Server
@@ -22,13 +26,25 @@ beforeAll(async () => {
   provider = createServer()
   await new Promise<void>((resolve) => void provider.listen(0, "127.0.0.1", resolve))
   issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  provider.on("request", new Provider(issuer, {
-    clients: ["flyball", "another"].map((client_id) => ({ client_id, token_endpoint_auth_method: "none", redirect_uris: [CALLBACK], grant_types: ["authorization_code"], application_type: "native" })),
-    claims: { openid: ["sub", "name", "groups"] },
-    conformIdTokenClaims: false,
-    cookies: { keys: ["a secret of this test"] },
-    findAccount: (_: unknown, login: string) => ({ accountId: login, claims: () => ({ sub: login, name: `Person ${login}`, groups: groups[login] }) })
-  }).callback())
+  provider.on(
+    "request",
+    new Provider(issuer, {
+      clients: ["flyball", "another"].map((client_id) => ({
+        client_id,
+        token_endpoint_auth_method: "none",
+        redirect_uris: [CALLBACK],
+        grant_types: ["authorization_code"],
+        application_type: "native"
+      })),
+      claims: { openid: ["sub", "name", "groups"] },
+      conformIdTokenClaims: false,
+      cookies: { keys: ["a secret of this test"] },
+      findAccount: (_: unknown, login: string) => ({
+        accountId: login,
+        claims: () => ({ sub: login, name: `Person ${login}`, groups: groups[login] })
+      })
+    }).callback()
+  )
   for (const login of Object.keys(groups)) tokens.set(login, await signIn(issuer, "flyball", CALLBACK, login))
   tokens.set("ada elsewhere", await signIn(issuer, "another", CALLBACK, "ada"))
   server = await me.serve({ FLYBALL_OIDC_ISSUER: issuer, FLYBALL_BOOTSTRAP_ADMIN: "groups:founders" })
@@ -41,7 +57,9 @@ afterAll(async () => {
 
 const call = async (who: string, method: string, path: string, body?: unknown) => {
   const response = await fetch(`${server.url}${path}`, {
-    method, headers: { authorization: `Bearer ${tokens.get(who)}`, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    method,
+    headers: { authorization: `Bearer ${tokens.get(who)}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
   // oxlint-disable-next-line no-explicit-any
   return { status: response.status, json: (await response.json()) as any }
@@ -49,33 +67,64 @@ const call = async (who: string, method: string, path: string, body?: unknown) =
 
 describe("people of a real OpenID provider", () => {
   it("begin with one administrator, who says what the others are, from the next request on", async () => {
-    assert.deepEqual((await call("ada", "GET", "/api/v1/me")).json, { subject: "ada", kind: "user", role: "admin", org_units: ["*"], name: "Person ada", grants: [{ role: "admin", org_unit: "*" }] })
-    assert.deepEqual([(await call("grace", "GET", "/api/v1/me")).status, (await call("ada elsewhere", "GET", "/api/v1/me")).status], [403, 401])
+    assert.deepEqual((await call("ada", "GET", "/api/v1/me")).json, {
+      subject: "ada",
+      kind: "user",
+      role: "admin",
+      org_units: ["*"],
+      name: "Person ada",
+      grants: [{ role: "admin", org_unit: "*" }]
+    })
+    assert.deepEqual(
+      [(await call("grace", "GET", "/api/v1/me")).status, (await call("ada elsewhere", "GET", "/api/v1/me")).status],
+      [403, 401]
+    )
     const rules = [
       { id: "founders", match: { claim: "groups", value: "founders" }, role: "admin", org_unit: "*" },
       { match: { claim: "groups", value: "payments" }, role: "governor", org_unit: "payments" },
       { match: { claim: "groups", value: "security" }, role: "auditor", org_unit: "*" }
     ]
-    assert.deepEqual((await call("ada", "POST", "/api/v1/admin/entitlement-rules/resolve-draft", { rules, groups: groups["grace"] })).json, { roles: ["governor", "auditor"], org_units: ["payments"] })
+    assert.deepEqual(
+      (await call("ada", "POST", "/api/v1/admin/entitlement-rules/resolve-draft", { rules, groups: groups["grace"] }))
+        .json,
+      { roles: ["governor", "auditor"], org_units: ["payments"] }
+    )
     assert.strictEqual((await call("ada", "PUT", "/api/v1/admin/entitlement-rules", { rules })).status, 200)
-    assert.deepInclude((await call("grace", "GET", "/api/v1/me")).json, { role: "governor", org_units: ["payments"], grants: [{ role: "governor", org_unit: "payments" }, { role: "auditor", org_unit: "*" }] })
+    assert.deepInclude((await call("grace", "GET", "/api/v1/me")).json, {
+      role: "governor",
+      org_units: ["payments"],
+      grants: [
+        { role: "governor", org_unit: "payments" },
+        { role: "auditor", org_unit: "*" }
+      ]
+    })
     assert.strictEqual((await call("eve", "GET", "/api/v1/me")).status, 403)
   })
 
   it("act within their org units, under a pseudonym", async () => {
-    const made = await call("ada", "POST", "/api/v1/agents", { name: "refunds", org_unit: "payments", owner_name: "Grace", owner_email: "grace@example.org" })
+    const made = await call("ada", "POST", "/api/v1/agents", {
+      name: "refunds",
+      org_unit: "payments",
+      owner_name: "Grace",
+      owner_email: "grace@example.org"
+    })
     const other = await call("ada", "POST", "/api/v1/agents", { name: "letters", org_unit: "post" })
     assert.strictEqual((await call("grace", "POST", `/api/v1/agents/${made.json.id}/activate`)).json.status, "active")
     assert.strictEqual((await call("grace", "POST", `/api/v1/agents/${other.json.id}/activate`)).status, 403)
     assert.strictEqual((await call("grace", "GET", `/api/v1/agents/${other.json.id}`)).status, 200)
-    assert.strictEqual((await call("grace", "POST", "/api/v1/admin/ingest-keys", { name: "k", org_unit: "payments" })).status, 403)
+    assert.strictEqual(
+      (await call("grace", "POST", "/api/v1/admin/ingest-keys", { name: "k", org_unit: "payments" })).status,
+      403
+    )
     const records = (await call("ada", "GET", "/api/v1/chain/records?kind=agent.activated")).json
     assert.match(records[0].record ?? JSON.stringify(records[0]), /usr_[0-9a-z]{26}/)
     assert.notInclude(JSON.stringify(records), "grace")
   })
 
   it("do not get in while the provider is away, and agents do", async () => {
-    const { json: { key } } = await call("ada", "POST", "/api/v1/admin/ingest-keys", { name: "k", org_unit: "payments" })
+    const {
+      json: { key }
+    } = await call("ada", "POST", "/api/v1/admin/ingest-keys", { name: "k", org_unit: "payments" })
     await server.stop("SIGTERM")
     provider.closeAllConnections()
     const port = (provider.address() as AddressInfo).port
@@ -95,10 +144,16 @@ describe("people of a real OpenID provider", () => {
     assert.strictEqual(status, 1)
     assert.include(err, "Ask that issuer for one")
     await server.stop("SIGTERM")
-    writeFileSync(me.path("mapping.json"), JSON.stringify({ rules: [{ match: { claim: "user_ids", value: "eve" }, role: "admin", org_unit: "*" }] }))
+    writeFileSync(
+      me.path("mapping.json"),
+      JSON.stringify({ rules: [{ match: { claim: "user_ids", value: "eve" }, role: "admin", org_unit: "*" }] })
+    )
     assert.strictEqual((await me.flyball(["mapping", "set", "mapping.json"], variables)).status, 0)
     server = await me.serve(variables)
-    assert.deepEqual([(await call("eve", "GET", "/api/v1/me")).json.role, (await call("ada", "GET", "/api/v1/me")).status], ["admin", 403])
+    assert.deepEqual(
+      [(await call("eve", "GET", "/api/v1/me")).json.role, (await call("ada", "GET", "/api/v1/me")).status],
+      ["admin", 403]
+    )
     assert.strictEqual((await me.flyball(["check"], variables)).status, 0)
   })
 })

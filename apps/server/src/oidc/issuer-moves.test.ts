@@ -1,4 +1,7 @@
-/** Keys that move and end: an issuer may change where they are, and which, while the server runs. Time is what each question brings along. */
+/**
+ * Keys that move and end: an issuer may change where they are, and which, while the server runs. Time is what each
+ * question brings along.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { IssuerUnavailable } from "../http/issuer-unavailable.ts"
 import { COOLDOWN_MS, KEEP_MS, oidcIssuer } from "./issuer.ts"
@@ -10,21 +13,29 @@ let issuer: TestIssuer
 let verify: (token: string, nowMs: number) => Promise<unknown>
 /** A token that is good for an hour of the test's time. */
 const token = (kid: string) => issuer.sign(kid, NOW + 3_600_000)
-const outcome = (kid: string, nowMs: number) => token(kid).then((one) => verify(one, nowMs)).then((claims) => claims === null ? "refused" : "known", (cause: unknown) => cause instanceof IssuerUnavailable ? cause.reason : String(cause))
+const outcome = (kid: string, nowMs: number) =>
+  token(kid)
+    .then((one) => verify(one, nowMs))
+    .then(
+      (claims) => (claims === null ? "refused" : "known"),
+      (cause: unknown) => (cause instanceof IssuerUnavailable ? cause.reason : String(cause))
+    )
 
 /** From now on the keys are at `path`, and `old` answers for the address they were at. */
 const moveKeys = (path: string, old: { readonly status: number; readonly body: string }): void =>
   issuer.answer((asked, response) => {
     if (asked === DISCOVERY) response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}${path}` }))
-    else if (asked === path) response.end(JSON.stringify({ keys: [{ ...issuer.publicJwk("two"), kid: "two", alg: "EdDSA", use: "sig" }] }))
+    else if (asked === path)
+      response.end(JSON.stringify({ keys: [{ ...issuer.publicJwk("two"), kid: "two", alg: "EdDSA", use: "sig" }] }))
     else response.writeHead(old.status).end(old.body)
     return true
   })
 const gone = { status: 404, body: "" }
-const nothing = (): void => issuer.answer((_, response) => {
-  response.writeHead(503).end()
-  return true
-})
+const nothing = (): void =>
+  issuer.answer((_, response) => {
+    response.writeHead(503).end()
+    return true
+  })
 
 beforeEach(async () => {
   issuer = await testIssuer()
@@ -46,7 +57,10 @@ describe("an issuer's keys", () => {
   it("that were withdrawn end with their time, though the old address still names them", async () => {
     assert.strictEqual(await outcome("one", NOW), "known")
     await issuer.addKey("two")
-    moveKeys("/new/keys", { status: 200, body: JSON.stringify({ keys: [{ ...issuer.publicJwk("one"), kid: "one", alg: "EdDSA", use: "sig" }] }) })
+    moveKeys("/new/keys", {
+      status: 200,
+      body: JSON.stringify({ keys: [{ ...issuer.publicJwk("one"), kid: "one", alg: "EdDSA", use: "sig" }] })
+    })
     assert.strictEqual(await outcome("one", NOW + KEEP_MS), "refused")
     assert.strictEqual(await outcome("two", NOW + KEEP_MS), "known")
   })
@@ -57,7 +71,11 @@ describe("an issuer's keys", () => {
     moveKeys("/new/keys", gone)
     assert.strictEqual(await outcome("two", NOW + COOLDOWN_MS - 1), "refused")
     assert.deepStrictEqual(issuer.asked, [DISCOVERY, "/keys"])
-    assert.deepStrictEqual(await Promise.all([1, 2, 3].map(() => outcome("two", NOW + COOLDOWN_MS))), ["known", "known", "known"])
+    assert.deepStrictEqual(await Promise.all([1, 2, 3].map(() => outcome("two", NOW + COOLDOWN_MS))), [
+      "known",
+      "known",
+      "known"
+    ])
     assert.deepStrictEqual(issuer.asked, [DISCOVERY, "/keys", DISCOVERY, "/new/keys"])
   })
 

@@ -9,8 +9,13 @@ import type { IgnoredKey } from "./usable-keys.ts"
 
 const NOW = Date.UTC(2026, 10, 21)
 let issuer: TestIssuer
-const verifier = (more: Partial<Parameters<typeof oidcIssuer>[0]> = {}) => oidcIssuer({ issuer: issuer.url, audience: "flyball", rolesClaim: "roles", groupsClaim: "groups", ...more })
-const fault = (tried: Promise<unknown>): Promise<unknown> => tried.then(() => "no fault", (cause: unknown) => cause instanceof IssuerUnavailable ? cause.reason : cause)
+const verifier = (more: Partial<Parameters<typeof oidcIssuer>[0]> = {}) =>
+  oidcIssuer({ issuer: issuer.url, audience: "flyball", rolesClaim: "roles", groupsClaim: "groups", ...more })
+const fault = (tried: Promise<unknown>): Promise<unknown> =>
+  tried.then(
+    () => "no fault",
+    (cause: unknown) => (cause instanceof IssuerUnavailable ? cause.reason : cause)
+  )
 
 beforeEach(async () => {
   issuer = await testIssuer()
@@ -23,11 +28,29 @@ describe("a token of the organisation's issuer", () => {
     const { verify } = verifier()
     for (const alg of ["RS256", "PS256", "ES256", "EdDSA"]) {
       await issuer.addKey(alg, alg)
-      const claims = { name: "Ann", roles: ["boss"], groups: "a b", email: "ann@example.org", email_verified: true, org_unit: "x" }
+      const claims = {
+        name: "Ann",
+        roles: ["boss"],
+        groups: "a b",
+        email: "ann@example.org",
+        email_verified: true,
+        org_unit: "x"
+      }
       const fresh = verifier()
-      assert.deepStrictEqual(await fresh.verify(await issuer.sign(alg, NOW, claims), NOW), { subject: "ann", name: "Ann", email: "ann@example.org", roles: ["boss"], groups: ["a", "b"], userIds: ["ann", "ann@example.org"], orgUnit: null })
+      assert.deepStrictEqual(await fresh.verify(await issuer.sign(alg, NOW, claims), NOW), {
+        subject: "ann",
+        name: "Ann",
+        email: "ann@example.org",
+        roles: ["boss"],
+        groups: ["a", "b"],
+        userIds: ["ann", "ann@example.org"],
+        orgUnit: null
+      })
     }
-    const unverified = await verify(await issuer.sign("one", NOW, { email: "boss@example.org", aud: ["x", "flyball"] }), NOW)
+    const unverified = await verify(
+      await issuer.sign("one", NOW, { email: "boss@example.org", aud: ["x", "flyball"] }),
+      NOW
+    )
     assert.isNull(unverified?.email)
     assert.deepStrictEqual(unverified?.userIds, ["ann"], "an address that nobody verified is anybody's")
   })
@@ -36,10 +59,27 @@ describe("a token of the organisation's issuer", () => {
     const { verify } = verifier()
     const now = NOW / 1_000
     for (const claims of [
-      { iss: "https://elsewhere.example" }, { iss: `${issuer.url}/` }, { iss: undefined }, { aud: "another" }, { aud: undefined }, { aud: [] }, { exp: undefined }, { exp: now - CLOCK_TOLERANCE_SECONDS },
-      { nbf: now + CLOCK_TOLERANCE_SECONDS + 1 }, { sub: undefined }, { sub: "" }, { sub: "x".repeat(300) }
-    ]) assert.isNull(await verify(await issuer.sign("one", NOW, claims), NOW), JSON.stringify(claims))
-    assert.isNotNull(await verify(await issuer.sign("one", NOW, { exp: now - CLOCK_TOLERANCE_SECONDS + 1, nbf: now + CLOCK_TOLERANCE_SECONDS }), NOW), "the clocks of two hosts differ")
+      { iss: "https://elsewhere.example" },
+      { iss: `${issuer.url}/` },
+      { iss: undefined },
+      { aud: "another" },
+      { aud: undefined },
+      { aud: [] },
+      { exp: undefined },
+      { exp: now - CLOCK_TOLERANCE_SECONDS },
+      { nbf: now + CLOCK_TOLERANCE_SECONDS + 1 },
+      { sub: undefined },
+      { sub: "" },
+      { sub: "x".repeat(300) }
+    ])
+      assert.isNull(await verify(await issuer.sign("one", NOW, claims), NOW), JSON.stringify(claims))
+    assert.isNotNull(
+      await verify(
+        await issuer.sign("one", NOW, { exp: now - CLOCK_TOLERANCE_SECONDS + 1, nbf: now + CLOCK_TOLERANCE_SECONDS }),
+        NOW
+      ),
+      "the clocks of two hosts differ"
+    )
   })
 
   it("opens nothing without a signature, by a secret, by a key of another kind, of an unknown key, or garbled", async () => {
@@ -49,7 +89,14 @@ describe("a token of the organisation's issuer", () => {
     assert.isNull(await verify(new UnsecuredJWT(claims).encode(), NOW))
     // The public key taken for a secret: what everybody can read would sign.
     for (const secret of [JSON.stringify(issuer.publicJwk("rsa")), issuer.publicJwk("rsa").n!]) {
-      assert.isNull(await verify(await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "rsa" }).sign(new TextEncoder().encode(secret.padEnd(32))), NOW))
+      assert.isNull(
+        await verify(
+          await new SignJWT(claims)
+            .setProtectedHeader({ alg: "HS256", kid: "rsa" })
+            .sign(new TextEncoder().encode(secret.padEnd(32))),
+          NOW
+        )
+      )
     }
     const good = await issuer.sign("one", NOW)
     const stranger = await testIssuer()
@@ -57,9 +104,12 @@ describe("a token of the organisation's issuer", () => {
     assert.isNull(await verify(await stranger.sign("one", NOW, { iss: issuer.url }), NOW))
     await stranger.close()
     const [head, body, signature] = good.split(".")
-    for (const garbled of [".", "a.b.c", `${good}.x`, good.slice(0, -4), `${head}.${body}.`, `${head}..${signature}`]) assert.isNull(await verify(garbled, NOW))
+    for (const garbled of [".", "a.b.c", `${good}.x`, good.slice(0, -4), `${head}.${body}.`, `${head}..${signature}`])
+      assert.isNull(await verify(garbled, NOW))
     assert.isNull(await verify(await issuer.sign("one", NOW, {}, { kid: "rsa" }), NOW))
-    assert.isNull(await verify(await issuer.sign("one", NOW, {}, { crit: ["x"], x: 1 } as never).catch(() => "a.b.c"), NOW))
+    assert.isNull(
+      await verify(await issuer.sign("one", NOW, {}, { crit: ["x"], x: 1 } as never).catch(() => "a.b.c"), NOW)
+    )
   })
 })
 
@@ -68,7 +118,8 @@ describe("the issuer's keys", () => {
     const { verify } = verifier()
     for (let n = 0; n < 5; n++) assert.isNotNull(await verify(await issuer.sign("one", NOW), NOW))
     assert.deepStrictEqual(issuer.asked, ["/.well-known/openid-configuration", "/keys"])
-    for (let n = 0; n < 20; n++) assert.isNull(await verify(await issuer.sign("one", NOW, {}, { kid: `made up ${n}` }), NOW))
+    for (let n = 0; n < 20; n++)
+      assert.isNull(await verify(await issuer.sign("one", NOW, {}, { kid: `made up ${n}` }), NOW))
     assert.isAtMost(issuer.asked.length, 3)
   })
 
@@ -96,19 +147,28 @@ describe("the issuer's keys", () => {
       [json({ issuer: issuer.url, jwks_uri: "http://elsewhere.example/keys" }), /no https address/],
       [json({ issuer: issuer.url }), /no https address/],
       [json([]), /another issuer/],
-      [(_, response) => {
-        response.writeHead(302, { location: `${issuer.url}/keys` }).end()
-        return true
-      }, /redirect/],
-      [(_, response) => {
-        response.end("x".repeat(300_000))
-        return true
-      }, /more than/],
-      [(path, response) => {
-        if (path !== "/keys") return false
-        response.end("{}")
-        return true
-      }, /malformed/]
+      [
+        (_, response) => {
+          response.writeHead(302, { location: `${issuer.url}/keys` }).end()
+          return true
+        },
+        /redirect/
+      ],
+      [
+        (_, response) => {
+          response.end("x".repeat(300_000))
+          return true
+        },
+        /more than/
+      ],
+      [
+        (path, response) => {
+          if (path !== "/keys") return false
+          response.end("{}")
+          return true
+        },
+        /malformed/
+      ]
     ]
     for (const [answer, says] of bad) {
       issuer.answer(answer)
@@ -129,7 +189,10 @@ describe("a key that is too weak or cannot be read", () => {
       assert.isNotNull(await verify(await issuer.sign("one", NOW), NOW))
     }
     const reason = "it is too weak: RSA with 1024 bits, at least 2048 are expected"
-    assert.deepStrictEqual(ignored.map((key) => [key.kid, key.reason]), [["weak", reason]])
+    assert.deepStrictEqual(
+      ignored.map((key) => [key.kid, key.reason]),
+      [["weak", reason]]
+    )
     // The keys are fetched again, and the key is no news.
     assert.isNotNull(await verify(await issuer.sign("one", NOW + KEEP_MS), NOW + KEEP_MS))
     assert.isAbove(issuer.asked.length, 2)
@@ -149,8 +212,12 @@ describe("a key that is too weak or cannot be read", () => {
     const rsa = { ...issuer.publicJwk("rsa"), alg: "RS256", use: "sig" }
     const p256 = { ...issuer.publicJwk("p256"), alg: "ES256" }
     const bad = {
-      one: { ...rsa, e: "AQ" }, even: { ...rsa, e: "AQAC" }, empty: { ...rsa, n: "" }, text: { ...rsa, n: 7 },
-      curve: { ...p256, x: p256.y }, secret: { ...p256, d: p256.x }
+      one: { ...rsa, e: "AQ" },
+      even: { ...rsa, e: "AQAC" },
+      empty: { ...rsa, n: "" },
+      text: { ...rsa, n: 7 },
+      curve: { ...p256, x: p256.y },
+      secret: { ...p256, d: p256.x }
     }
     const weak = { ...rsa, n: "AQ" }
     const shared = { kty: "oct", k: "AAAA" }
@@ -170,14 +237,33 @@ describe("a key that is too weak or cannot be read", () => {
 
 describe("claims", () => {
   it("are read where they are said to be, and only as texts", () => {
-    assert.deepStrictEqual(claimList({ realm_access: { roles: ["a", 1, null, "b"] } }, "realm_access.roles"), ["a", "b"])
+    assert.deepStrictEqual(claimList({ realm_access: { roles: ["a", 1, null, "b"] } }, "realm_access.roles"), [
+      "a",
+      "b"
+    ])
     assert.deepStrictEqual(claimList({ "https://x.example/roles": ["a"] }, "https://x.example/roles"), ["a"])
-    for (const path of ["nothing", "a.b.c", "constructor.name", "__proto__"]) assert.deepStrictEqual(claimList({ a: { b: 1 } }, path), [])
+    for (const path of ["nothing", "a.b.c", "constructor.name", "__proto__"])
+      assert.deepStrictEqual(claimList({ a: { b: 1 } }, path), [])
     assert.lengthOf(claimList({ groups: Array(2_000).fill("g") }, "groups"), 1_000)
   })
 
   it("come from an issuer at https, or on this host", () => {
-    for (const good of ["https://idp.example", "https://idp.example/realms/x", "http://127.0.0.1:9", "http://localhost:9/x"]) assert.isTrue(isIssuerUrl(good), good)
-    for (const bad of ["", "idp.example", "http://idp.example", "https://a:b@idp.example", "https://idp.example#x", "ftp://idp.example", "http://127.0.0.1.example"]) assert.isFalse(isIssuerUrl(bad), bad)
+    for (const good of [
+      "https://idp.example",
+      "https://idp.example/realms/x",
+      "http://127.0.0.1:9",
+      "http://localhost:9/x"
+    ])
+      assert.isTrue(isIssuerUrl(good), good)
+    for (const bad of [
+      "",
+      "idp.example",
+      "http://idp.example",
+      "https://a:b@idp.example",
+      "https://idp.example#x",
+      "ftp://idp.example",
+      "http://127.0.0.1.example"
+    ])
+      assert.isFalse(isIssuerUrl(bad), bad)
   })
 })

@@ -1,8 +1,10 @@
 /**
  * The organisation's OpenID provider: finds its keys, and tells its good tokens from all others.
  *
- * Keys are found by discovery and kept for {@link KEEP_MS}. Address and keys are asked for anew after that, and before it where a token names a key that is not
- * known, at most once in {@link COOLDOWN_MS}: a provider may move its keys. What cannot be checked is not let in. Spec: document 1 section 5; api.md "Who may call".
+ * Keys are found by discovery and kept for {@link KEEP_MS}. Address and keys are asked for anew after that, and before
+ * it where a token names a key that is not
+ * known, at most once in {@link COOLDOWN_MS}: a provider may move its keys. What cannot be checked is not let in. Spec:
+ * document 1 section 5; api.md "Who may call".
  */
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from "jose"
 import type { PersonClaims, TokenVerifier } from "../http/authenticate.ts"
@@ -24,7 +26,10 @@ export interface OidcOptions {
   readonly onIgnoredKey?: (key: IgnoredKey) => void
 }
 
-/** Signature algorithms that are taken. No secret is shared with the issuer, so none that begins with HS; `none` is no algorithm. */
+/**
+ * Signature algorithms that are taken. No secret is shared with the issuer, so none that begins with HS; `none` is no
+ * algorithm.
+ */
 export const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 /** How far the clocks of issuer and host may be apart. Unit: seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 30
@@ -59,9 +64,12 @@ export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
           return read(newer)
         })
       } catch (cause) {
-        // Whatever is wrong with a token, its bearer learns only that it opens nothing; that its key could not be asked for is another matter.
+        // Whatever is wrong with a token, its bearer learns only that it opens nothing; that its key could not be asked
+        // for is another matter.
         if (cause instanceof errors.JOSEError && !isUnreachable(cause)) return null
-        throw cause instanceof IssuerUnavailable ? cause : new IssuerUnavailable({ reason: cause instanceof Error ? cause.message : String(cause) })
+        throw cause instanceof IssuerUnavailable
+          ? cause
+          : new IssuerUnavailable({ reason: cause instanceof Error ? cause.message : String(cause) })
       }
     }
   }
@@ -77,7 +85,10 @@ interface FoundKeys {
   readonly atMs: number
 }
 
-/** The issuer's keys: asked for at the first token, and again after a failure, but not for every token that comes meanwhile. */
+/**
+ * The issuer's keys: asked for at the first token, and again after a failure, but not for every token that comes
+ * meanwhile.
+ */
 const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   let current: FoundKeys | null = null
   let asking: Promise<FoundKeys> | null = null
@@ -85,11 +96,16 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   /** What was reported of the keys that the issuer publishes now. */
   let reported: ReadonlySet<string> = new Set()
 
-  /** Keys that are good yet stay until there are newer ones: whoever makes up key ids while the issuer is away must not lock everybody out. */
+  /**
+   * Keys that are good yet stay until there are newer ones: whoever makes up key ids while the issuer is away must not
+   * lock everybody out.
+   */
   const ask = (nowMs: number): Promise<FoundKeys> => {
     if (asking !== null) return asking
     askedAtMs = nowMs
-    return asking = found(nowMs).then((keys) => current = keys).finally(() => asking = null)
+    return (asking = found(nowMs)
+      .then((keys) => (current = keys))
+      .finally(() => (asking = null)))
   }
   const found = async (nowMs: number): Promise<FoundKeys> => {
     const jwks = await fetchKeys(issuer)
@@ -104,7 +120,8 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   const isYounger = (atMs: number, nowMs: number, thanMs: number): boolean => nowMs >= atMs && nowMs - atMs < thanMs
 
   return {
-    at: (nowMs: number): Promise<FoundKeys> => current !== null && isYounger(current.atMs, nowMs, KEEP_MS) ? Promise.resolve(current) : ask(nowMs),
+    at: (nowMs: number): Promise<FoundKeys> =>
+      current !== null && isYounger(current.atMs, nowMs, KEEP_MS) ? Promise.resolve(current) : ask(nowMs),
     /** What others found since, or what is found now; `old` itself where the issuer was asked a moment ago. */
     newerThan: (old: FoundKeys, nowMs: number): Promise<FoundKeys> => {
       if (current !== null && current !== old) return Promise.resolve(current)

@@ -1,4 +1,7 @@
-/** An issuer on this host, for tests of what its good and bad tokens open: its keys are served over HTTP, and it signs whatever it is asked to. */
+/**
+ * An issuer on this host, for tests of what its good and bad tokens open: its keys are served over HTTP, and it signs
+ * whatever it is asked to.
+ */
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -20,8 +23,10 @@ export const testIssuer = async () => {
     asked.push(path)
     if (instead !== null && instead(path, response)) return
     response.setHeader("content-type", "application/json")
-    if (path === "/.well-known/openid-configuration") response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/keys` }))
-    else if (path === "/keys") response.end(JSON.stringify({ keys: keys.map(({ alg, jwk, kid }) => ({ ...jwk, kid, alg, use: "sig" })) }))
+    if (path === "/.well-known/openid-configuration")
+      response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/keys` }))
+    else if (path === "/keys")
+      response.end(JSON.stringify({ keys: keys.map(({ alg, jwk, kid }) => ({ ...jwk, kid, alg, use: "sig" })) }))
     else response.writeHead(404).end()
   })
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
@@ -42,12 +47,23 @@ export const testIssuer = async () => {
       const jwk = pair.publicKey.export({ format: "jwk" }) as JWK
       keys.push({ kid, alg: "RS256", jwk, privateKey: pair.privateKey })
     },
-    dropKey: (kid: string) => void keys.splice(keys.findIndex((key) => key.kid === kid), 1),
+    dropKey: (kid: string) =>
+      void keys.splice(
+        keys.findIndex((key) => key.kid === kid),
+        1
+      ),
     publicJwk: (kid: string): JWK => keys.find((key) => key.kid === kid)!.jwk,
     /** A token by a key, good but for the changes. */
-    sign: (kid: string, nowMs: number, claims: { readonly [name: string]: unknown } = {}, header: Partial<JWTHeaderParameters> = {}) => {
+    sign: (
+      kid: string,
+      nowMs: number,
+      claims: { readonly [name: string]: unknown } = {},
+      header: Partial<JWTHeaderParameters> = {}
+    ) => {
       const key = keys.find((one) => one.kid === kid)!
-      return new SignJWT({ iss: url, aud: "flyball", sub: "ann", exp: Math.floor(nowMs / 1_000) + 300, ...claims }).setProtectedHeader({ alg: key.alg, kid, ...header }).sign(key.privateKey)
+      return new SignJWT({ iss: url, aud: "flyball", sub: "ann", exp: Math.floor(nowMs / 1_000) + 300, ...claims })
+        .setProtectedHeader({ alg: key.alg, kid, ...header })
+        .sign(key.privateKey)
     },
     /** A token by an RSA key that is too weak for {@link sign}. */
     signWeakly: (kid: string, nowMs: number) => {
@@ -57,10 +73,11 @@ export const testIssuer = async () => {
       const { privateKey } = keys.find((one) => one.kid === kid)!
       return `${text}.${sign("sha256", Buffer.from(text), privateKey as KeyObject).toString("base64url")}`
     },
-    close: () => new Promise<void>((resolve) => {
-      server.closeAllConnections()
-      server.close(() => resolve())
-    })
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      })
   }
 }
 

@@ -1,4 +1,7 @@
-/** Which keys of an issuer's key set can verify a token. The others are ignored, so that one bad key costs no other its tokens. */
+/**
+ * Which keys of an issuer's key set can verify a token. The others are ignored, so that one bad key costs no other its
+ * tokens.
+ */
 import { importJWK, type JSONWebKeySet, type JWK } from "jose"
 
 /** The least size of an RSA modulus. Unit: bits. Spec: RFC 7518 sections 3.3 and 3.5. */
@@ -12,7 +15,9 @@ export interface IgnoredKey {
 }
 
 /** Separates the keys of a set that can be used from those that are too weak or cannot be read. */
-export const usableKeys = async ({ keys }: JSONWebKeySet): Promise<{
+export const usableKeys = async ({
+  keys
+}: JSONWebKeySet): Promise<{
   readonly usable: JSONWebKeySet
   readonly ignored: ReadonlyArray<IgnoredKey>
 }> => {
@@ -37,10 +42,13 @@ const problemOf = async (jwk: JWK): Promise<string | null> => {
 }
 
 const rsaProblem = ({ modulusLength, publicExponent }: RsaParameters): string | null => {
-  if (modulusLength < MIN_RSA_BITS) return `it is too weak: RSA with ${modulusLength} bits, at least ${MIN_RSA_BITS} are expected`
+  if (modulusLength < MIN_RSA_BITS)
+    return `it is too weak: RSA with ${modulusLength} bits, at least ${MIN_RSA_BITS} are expected`
   const exponent = Buffer.from(publicExponent).toString("hex").replace(/^0+/, "")
   // With 1 a signature is the padded message itself, which anybody can write.
-  return exponent === "1" || !/[13579bdf]$/.test(exponent) ? "it is too weak: RSA with an exponent that is 1 or even" : null
+  return exponent === "1" || !/[13579bdf]$/.test(exponent)
+    ? "it is too weak: RSA with an exponent that is 1 or even"
+    : null
 }
 
 interface RsaParameters {
@@ -52,7 +60,13 @@ interface RsaParameters {
 const algorithmOf = ({ alg, crv, key_ops: operations, kty, use }: JWK): string | null => {
   if (use !== undefined && use !== "sig") return null
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) return null
-  const fitting = kty === "RSA" ? ["RS256", "PS256"] : kty === "EC" && crv === "P-256" ? ["ES256"]
-    : kty === "OKP" && crv === "Ed25519" ? ["EdDSA"] : []
+  const fitting =
+    kty === "RSA"
+      ? ["RS256", "PS256"]
+      : kty === "EC" && crv === "P-256"
+        ? ["ES256"]
+        : kty === "OKP" && crv === "Ed25519"
+          ? ["EdDSA"]
+          : []
   return (alg === undefined ? fitting[0] : fitting.find((one) => one === alg)) ?? null
 }

@@ -1,4 +1,7 @@
-/** What the server really answers, held against what its description says of it: status, headers, media type, every member. */
+/**
+ * What the server really answers, held against what its description says of it: status, headers, media type, every
+ * member.
+ */
 // First, as in the command.
 import "effect/schema/SchemaJITCompiler/enable"
 import { type AnyEndpoint, endpoints } from "@flyball/contract/http"
@@ -20,15 +23,22 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const fits = (schema: JsonSchema, value: unknown, name: string) => assert.deepStrictEqual(problemsOfValue(schema, value, "it", { schemas: description.components.schemas, closed: true }), [], name)
+const fits = (schema: JsonSchema, value: unknown, name: string) =>
+  assert.deepStrictEqual(
+    problemsOfValue(schema, value, "it", { schemas: description.components.schemas, closed: true }),
+    [],
+    name
+  )
 
 /** Holds an answer against its description. */
 const described = ({ id, method, path }: AnyEndpoint, got: Got): void => {
   const response = description.paths[path]![method.toLowerCase()]!.responses[got.status]
   assert.isDefined(response, `${id} says nothing of ${got.status}: ${got.text.slice(0, 200)}`)
-  const { content, headers } = "$ref" in response! ? description.components.responses[response.$ref.split("/").at(-1)!]! : response as Response
+  const { content, headers } =
+    "$ref" in response! ? description.components.responses[response.$ref.split("/").at(-1)!]! : (response as Response)
   for (const [name, header] of Object.entries(headers)) {
-    const { required, schema } = "$ref" in header ? description.components.headers[header.$ref.split("/").at(-1)!]! : header
+    const { required, schema } =
+      "$ref" in header ? description.components.headers[header.$ref.split("/").at(-1)!]! : header
     const value = got.headers.get(name)
     if (required === true) assert.isNotNull(value, `${id} ${got.status} ${name}`)
     if (value !== null) fits(schema, schema["type"] === "integer" ? Number(value) : value, name)
@@ -55,13 +65,31 @@ describe("what the server answers is what its description says", () => {
         await send({ token: world.key, ...body }),
         await send({ token: world.tokens.auditor, ...body }),
         await send({ token: await world.token("admin", "elsewhere"), ...body }),
-        ...(endpoint.query === null ? [] : [await send({ token: world.admin }, `${endpoint.path.includes("{") ? path : endpoint.path}?limit=x&from=x&tree_size=x`)]),
-        ...(endpoint.method === "GET" ? [] : [
-          await send({ token: world.admin, json: { ...json, zzz: 1 } }), await send({ token: world.admin, body: "{" }), await send({ token: world.admin, body: "x", headers: { "content-type": "text/plain" } }),
-          await send({ token: world.admin, body: " ".repeat((endpoint.body?.limitBytes ?? 1_048_576) + 1) })
-        ]),
-        ...Object.keys(endpoint.params).map(async (name) => send({ token: world.admin, ...body }, endpoint.path.replace(`{${name}}`, name === "seq" ? "9007199254740991" : "nobody"))),
-        ...Object.keys(endpoint.params).map(async (name) => send({ token: world.admin, ...body }, endpoint.path.replace(`{${name}}`, "%ff")))
+        ...(endpoint.query === null
+          ? []
+          : [
+              await send(
+                { token: world.admin },
+                `${endpoint.path.includes("{") ? path : endpoint.path}?limit=x&from=x&tree_size=x`
+              )
+            ]),
+        ...(endpoint.method === "GET"
+          ? []
+          : [
+              await send({ token: world.admin, json: { ...json, zzz: 1 } }),
+              await send({ token: world.admin, body: "{" }),
+              await send({ token: world.admin, body: "x", headers: { "content-type": "text/plain" } }),
+              await send({ token: world.admin, body: " ".repeat((endpoint.body?.limitBytes ?? 1_048_576) + 1) })
+            ]),
+        ...Object.keys(endpoint.params).map(async (name) =>
+          send(
+            { token: world.admin, ...body },
+            endpoint.path.replace(`{${name}}`, name === "seq" ? "9007199254740991" : "nobody")
+          )
+        ),
+        ...Object.keys(endpoint.params).map(async (name) =>
+          send({ token: world.admin, ...body }, endpoint.path.replace(`{${name}}`, "%ff"))
+        )
       ]
       for (const got of await Promise.all(refused)) {
         described(endpoint, got)
@@ -77,7 +105,12 @@ describe("what the server answers is what its description says", () => {
   it("a body that fits its description is taken, as far as it goes", async () => {
     for (const endpoint of endpoints.filter(({ body }) => body !== null)) {
       const { json } = await good(endpoint)
-      fits(description.paths[endpoint.path]![endpoint.method.toLowerCase()]!.requestBody!.content["application/json"]!.schema, json, endpoint.id)
+      fits(
+        description.paths[endpoint.path]![endpoint.method.toLowerCase()]!.requestBody!.content["application/json"]!
+          .schema,
+        json,
+        endpoint.id
+      )
     }
   })
 
@@ -85,22 +118,71 @@ describe("what the server answers is what its description says", () => {
     const find = (id: string) => endpoints.find((one) => one.id === id)!
     const post = (path: string, json: unknown) => world.send("POST", path, { token: world.admin, json })
     const agent = await world.register("everything", "claims", {
-      owner_name: "Ada", owner_email: "ada@example.org", blast_radius: { a: [1] }, recert_due_at: "2099-01-01T00:00:00+02:00", purpose: "p", agent_version: "1", framework: "f", model_ids: ["m"], risk_class: "high", labels: { l: null }
+      owner_name: "Ada",
+      owner_email: "ada@example.org",
+      blast_radius: { a: [1] },
+      recert_due_at: "2099-01-01T00:00:00+02:00",
+      purpose: "p",
+      agent_version: "1",
+      framework: "f",
+      model_ids: ["m"],
+      risk_class: "high",
+      labels: { l: null }
     })
     described(find("agents.get"), await world.send("GET", `/api/v1/agents/${agent}`, { token: world.admin }))
     const usage = { input_tokens: 1, output_tokens: 2, cost_micro_usd: null }
-    const [decision] = (await post(`/api/v1/agents/${agent}/decisions`, { decisions: [{ client_ref: "a", action: "b", tool_server: "s", run_id: "r", step: 1, observed_at: "2026-01-01T00:00:00Z", model: "m", usage, latency_ms: 1, mode: "observed", decided_by: "server", writer_seq: 1, result: 1 }] })).json.receipts
+    const [decision] = (
+      await post(`/api/v1/agents/${agent}/decisions`, {
+        decisions: [
+          {
+            client_ref: "a",
+            action: "b",
+            tool_server: "s",
+            run_id: "r",
+            step: 1,
+            observed_at: "2026-01-01T00:00:00Z",
+            model: "m",
+            usage,
+            latency_ms: 1,
+            mode: "observed",
+            decided_by: "server",
+            writer_seq: 1,
+            result: 1
+          }
+        ]
+      })
+    ).json.receipts
     await post(`/api/v1/decisions/${decision.decision_id}/settle`, { status: "ok", usage, latency_ms: 2, result: null })
-    described(find("decisions.list"), await world.send("GET", `/api/v1/agents/${agent}/decisions`, { token: world.admin }))
-    for (const json of [{ kind: "full", disclose: "all" }, { kind: "range", from: 0, to: 1, disclose: ["args"] }, { kind: "sparse", kinds: ["decision.made"], since: "2026-01-01T00:00:00Z", run_id: "r" }]) described(find("evidence.create"), await post("/api/v1/evidence/packs", json))
+    described(
+      find("decisions.list"),
+      await world.send("GET", `/api/v1/agents/${agent}/decisions`, { token: world.admin })
+    )
+    for (const json of [
+      { kind: "full", disclose: "all" },
+      { kind: "range", from: 0, to: 1, disclose: ["args"] },
+      { kind: "sparse", kinds: ["decision.made"], since: "2026-01-01T00:00:00Z", run_id: "r" }
+    ])
+      described(find("evidence.create"), await post("/api/v1/evidence/packs", json))
     described(find("evidence.list"), await world.send("GET", "/api/v1/evidence/packs", { token: world.admin }))
   })
 
   it("records one a line, each as in the list", async () => {
     const list = await world.send("GET", "/api/v1/chain/records?limit=1000", { token: world.admin })
-    const lines = await world.send("GET", "/api/v1/chain/records?limit=1000", { token: world.admin, headers: { accept: "application/x-ndjson" } })
-    described(endpoints.find(({ id }) => id === "chain.records")!, lines)
-    assert.deepStrictEqual(lines.text.split("\n").slice(0, -1).map((line) => JSON.parse(line)), list.json)
+    const lines = await world.send("GET", "/api/v1/chain/records?limit=1000", {
+      token: world.admin,
+      headers: { accept: "application/x-ndjson" }
+    })
+    described(
+      endpoints.find(({ id }) => id === "chain.records")!,
+      lines
+    )
+    assert.deepStrictEqual(
+      lines.text
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line)),
+      list.json
+    )
     assert.isTrue(lines.text.endsWith("\n"))
   })
 })

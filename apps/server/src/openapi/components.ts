@@ -1,4 +1,6 @@
-/** The shapes that a description names, each written once. Their names are those under which the contract exports them. */
+/**
+ * The shapes that a description names, each written once. Their names are those under which the contract exports them.
+ */
 import * as contract from "@flyball/contract"
 import { Schema, type SchemaAST } from "effect"
 import { type Direction, type JsonSchema, jsonSchemaOf, type Named, writtenOut } from "./json-schema.ts"
@@ -7,7 +9,9 @@ import { type Direction, type JsonSchema, jsonSchemaOf, type Named, writtenOut }
 const specified: { readonly [name: string]: string } = { Agent: "AgentOut" }
 
 const names: ReadonlyMap<SchemaAST.AST, string> = new Map(
-  Object.entries<unknown>(contract).flatMap(([name, value]) => Schema.isSchema(value) && value.ast._tag === "Objects" ? [[value.ast, specified[name] ?? name] as const] : [])
+  Object.entries<unknown>(contract).flatMap(([name, value]) =>
+    Schema.isSchema(value) && value.ast._tag === "Objects" ? [[value.ast, specified[name] ?? name] as const] : []
+  )
 )
 
 /** Collects named shapes while a description is written. */
@@ -23,13 +27,17 @@ export interface Components {
 /** The reference to a named schema. */
 export const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Starts a collection. What goes in is to be asked for before what comes out: a shape that does both has its name for the way in, and `<name>Out` for the way out. */
+/**
+ * Starts a collection. What goes in is to be asked for before what comes out: a shape that does both has its name for
+ * the way in, and `<name>Out` for the way out.
+ */
 export const components = (): Components => {
   const found = new Map<string, JsonSchema>()
   const given = { input: new Map<SchemaAST.AST, string>(), output: new Map<SchemaAST.AST, string>() }
   const add: Components["add"] = (name, schema) => {
     const before = found.get(name)
-    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema)) throw new Error(`two shapes of the interface description are called ${name}`)
+    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema))
+      throw new Error(`two shapes of the interface description are called ${name}`)
     found.set(name, schema)
     return referenceTo(name)
   }
@@ -45,6 +53,6 @@ export const components = (): Components => {
   return {
     schema: (of, direction) => jsonSchemaOf(of, direction, named),
     add,
-    schemas: () => Object.fromEntries([...found].sort(([a], [b]) => a < b ? -1 : 1))
+    schemas: () => Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 }

@@ -1,7 +1,23 @@
-/** The interface description against the table of endpoints, and against the rules of OpenAPI 3.1. Spec: document 1 sections 7 to 9. */
+/**
+ * The interface description against the table of endpoints, and against the rules of OpenAPI 3.1. Spec: document 1
+ * sections 7 to 9.
+ */
 import { readFileSync } from "node:fs"
 import { eventTypes, type RefusalTag } from "@flyball/contract"
-import { access, type AnyEndpoint, endpoint, endpoints, faultTags, internalError, json, type Problem, problemOf, problems, refusalExamples, refusalsOf } from "@flyball/contract/http"
+import {
+  access,
+  type AnyEndpoint,
+  endpoint,
+  endpoints,
+  faultTags,
+  internalError,
+  json,
+  type Problem,
+  problemOf,
+  problems,
+  refusalExamples,
+  refusalsOf
+} from "@flyball/contract/http"
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { interfaceDescription, operationIdOf } from "./document.ts"
@@ -15,7 +31,9 @@ const operationOf = ({ method, path }: AnyEndpoint): Operation => description.pa
 
 /** Everything in a value that is an object or a list, with where it stands. */
 const nodes = (value: unknown, at = "#"): ReadonlyArray<readonly [string, object]> =>
-  typeof value !== "object" || value === null ? [] : [[at, value] as const, ...Object.entries(value).flatMap(([name, inner]) => nodes(inner, `${at}/${name}`))]
+  typeof value !== "object" || value === null
+    ? []
+    : [[at, value] as const, ...Object.entries(value).flatMap(([name, inner]) => nodes(inner, `${at}/${name}`))]
 
 const responseOf = (operation: Operation, status: number): Response => {
   const response = operation.responses[status]
@@ -23,7 +41,8 @@ const responseOf = (operation: Operation, status: number): Response => {
   return "$ref" in response! ? description.components.responses[response.$ref.split("/").at(-1)!]! : response!
 }
 
-const fits = (schema: JsonSchema, value: unknown, closed = true) => assert.deepStrictEqual(problemsOfValue(schema, value, "it", { schemas, closed }), [])
+const fits = (schema: JsonSchema, value: unknown, closed = true) =>
+  assert.deepStrictEqual(problemsOfValue(schema, value, "it", { schemas, closed }), [])
 
 describe("the interface description", () => {
   it("is version 0.1.0 of the specification's interface, in OpenAPI 3.1", () => {
@@ -31,7 +50,9 @@ describe("the interface description", () => {
   })
 
   it("has the endpoints of the table, each once, and nothing else", () => {
-    const written = Object.entries(description.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+    const written = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+    )
     assert.deepStrictEqual(written.sort(), endpoints.map(({ method, path }) => `${method} ${path}`).sort())
     const ids = endpoints.map(operationIdOf)
     assert.strictEqual(new Set(ids).size, ids.length)
@@ -40,7 +61,14 @@ describe("the interface description", () => {
 
   it("changes with the table, and with nothing else", () => {
     assert.strictEqual(JSON.stringify(interfaceDescription()), JSON.stringify(description))
-    const added = endpoint({ id: "agents.count", method: "GET", path: "/api/v1/agent-count", summary: "How many.", access: access.read, success: json(200, Schema.Int) })
+    const added = endpoint({
+      id: "agents.count",
+      method: "GET",
+      path: "/api/v1/agent-count",
+      summary: "How many.",
+      access: access.read,
+      success: json(200, Schema.Int)
+    })
     const more = interfaceDescription([...endpoints, added])
     const { [added.path]: path, ...others } = more.paths
     assert.deepStrictEqual({ ...more, paths: others }, description)
@@ -51,43 +79,61 @@ describe("the interface description", () => {
   })
 
   it("leads nowhere with no reference, and uses all that it defines", () => {
-    const targets = nodes(description).flatMap(([, node]) => "$ref" in node ? [String(node.$ref)] : [])
-    const defined = Object.entries(description.components).filter(([kind]) => kind !== "securitySchemes").flatMap(([kind, all]) => Object.keys(all).map((name) => `#/components/${kind}/${name}`))
+    const targets = nodes(description).flatMap(([, node]) => ("$ref" in node ? [String(node.$ref)] : []))
+    const defined = Object.entries(description.components)
+      .filter(([kind]) => kind !== "securitySchemes")
+      .flatMap(([kind, all]) => Object.keys(all).map((name) => `#/components/${kind}/${name}`))
     assert.deepStrictEqual([...new Set(targets)].sort(), defined.sort())
     for (const name of defined) assert.match(name.split("/").at(-1)!, /^[A-Za-z0-9._-]+$/)
   })
 
   it("keeps the rules of OpenAPI that a reader trips over", () => {
     const tags = description.tags.map(({ name }) => name)
-    for (const tag of description.tags) assert.notStrictEqual(tag.description, tag.name, "a group says what it is about")
+    for (const tag of description.tags)
+      assert.notStrictEqual(tag.description, tag.name, "a group says what it is about")
     for (const [path, methods] of Object.entries(description.paths)) {
       assert.match(path, /^\//)
       for (const operation of Object.values(methods)) {
-        assert.deepStrictEqual(operation.tags.filter((tag) => !tags.includes(tag)), [])
+        assert.deepStrictEqual(
+          operation.tags.filter((tag) => !tags.includes(tag)),
+          []
+        )
         assert.isNotEmpty(operation.summary)
         const places = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`)
         assert.strictEqual(new Set(places).size, places.length)
-        assert.deepStrictEqual(operation.parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name), [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name))
+        assert.deepStrictEqual(
+          operation.parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name),
+          [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name)
+        )
         for (const parameter of operation.parameters) if (parameter.in === "path") assert.isTrue(parameter.required)
         for (const [status, response] of Object.entries(operation.responses)) {
           assert.match(status, /^[1-5]\d\d$/)
           if (!("$ref" in response)) assert.isNotEmpty(response.description)
         }
-        for (const scheme of operation.security ?? []) for (const name of Object.keys(scheme)) assert.property(description.components.securitySchemes, name)
+        for (const scheme of operation.security ?? [])
+          for (const name of Object.keys(scheme)) assert.property(description.components.securitySchemes, name)
       }
     }
-    assert.deepStrictEqual(nodes(description).filter(([, node]) => "nullable" in node || "undefined" in node), [], "nothing of OpenAPI 3.0")
+    assert.deepStrictEqual(
+      nodes(description).filter(([, node]) => "nullable" in node || "undefined" in node),
+      [],
+      "nothing of OpenAPI 3.0"
+    )
     assert.deepStrictEqual(JSON.parse(JSON.stringify(description)), description)
   })
 
   it("has only schemas whose keywords are known, whose patterns compile, and whose examples fit", () => {
     for (const schema of Object.values(schemas)) problemsOfValue(schema, {}, "it", { schemas, closed: false })
     for (const [at, node] of nodes(description)) {
-      if ("pattern" in node && typeof node.pattern === "string") assert.instanceOf(new RegExp(node.pattern, "u"), RegExp)
-      if ("required" in node && Array.isArray(node.required)) assert.includeMembers(Object.keys((node as JsonSchema)["properties"] as object), node.required, at)
-      if ("examples" in node) for (const example of node.examples as ReadonlyArray<unknown>) fits(node as JsonSchema, example)
+      if ("pattern" in node && typeof node.pattern === "string")
+        assert.instanceOf(new RegExp(node.pattern, "u"), RegExp)
+      if ("required" in node && Array.isArray(node.required))
+        assert.includeMembers(Object.keys((node as JsonSchema)["properties"] as object), node.required, at)
+      if ("examples" in node)
+        for (const example of node.examples as ReadonlyArray<unknown>) fits(node as JsonSchema, example)
       if ("default" in node) fits(node as JsonSchema, node.default)
-      if ("in" in node && "example" in node) fits((node as unknown as { readonly schema: JsonSchema }).schema, node.example)
+      if ("in" in node && "example" in node)
+        fits((node as unknown as { readonly schema: JsonSchema }).schema, node.example)
     }
   })
 
@@ -102,70 +148,196 @@ describe("the interface description", () => {
   })
 
   it("names the specification's shapes as it does", () => {
-    for (const name of ["AgentOut", "AgentCreate", "AgentUpdate", "IdentityIn", "OwnershipTransfer", "ProvenanceCreate", "ProvenanceOut", "HTTPValidationError"]) assert.property(schemas, name)
+    for (const name of [
+      "AgentOut",
+      "AgentCreate",
+      "AgentUpdate",
+      "IdentityIn",
+      "OwnershipTransfer",
+      "ProvenanceCreate",
+      "ProvenanceOut",
+      "HTTPValidationError"
+    ])
+      assert.property(schemas, name)
   })
 
   it("asks for a token where the table does", () => {
     assert.deepStrictEqual(description.security, [{ bearer: [] }])
-    for (const one of endpoints) assert.deepStrictEqual(operationOf(one).security, one.access.anonymous ? [] : undefined, one.id)
+    for (const one of endpoints)
+      assert.deepStrictEqual(operationOf(one).security, one.access.anonymous ? [] : undefined, one.id)
   })
 })
 
 describe("what goes in", () => {
-  const parameter = (path: string, name: string) => description.paths[path]!["get"]!.parameters.find((one) => one.name === name)!
+  const parameter = (path: string, name: string) =>
+    description.paths[path]!["get"]!.parameters.find((one) => one.name === name)!
 
   it("has integers with their bounds in paths and queries", () => {
-    const integers = Object.entries(description.paths).flatMap(([path, methods]) => Object.values(methods).flatMap(({ parameters }) => parameters.filter(({ schema }) => schema["type"] === "integer").map(({ name, schema }) => `${path} ${name} ${String(schema["minimum"])}..${String(schema["maximum"])}`)))
+    const integers = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.values(methods).flatMap(({ parameters }) =>
+        parameters
+          .filter(({ schema }) => schema["type"] === "integer")
+          .map(({ name, schema }) => `${path} ${name} ${String(schema["minimum"])}..${String(schema["maximum"])}`)
+      )
+    )
     const most = Number.MAX_SAFE_INTEGER
-    assert.deepStrictEqual([...new Set(integers)].sort(), [
-      ...["agents", "agents/orphans", "agents/{agent_id}/provenance", "models", "bound/envelopes/{envelope_id}/versions", "bound/envelopes/{envelope_id}/waivers", "chain/keys", "evidence/packs", "admin/ingest-keys", "webhooks"]
-        .map((list) => `/api/v1/${list} limit 1..1000`),
-      `/api/v1/bound/envelopes/{envelope_id}/versions after 1..${most}`, "/api/v1/agents/{agent_id}/decisions limit 1..1000", `/api/v1/agents/{agent_id}/decisions before 0..${most}`, "/api/v1/bound/envelopes limit 1..1000", `/api/v1/bound/envelopes/{envelope_id}/diff from 0..${most}`,
-      `/api/v1/bound/envelopes/{envelope_id}/diff to 0..${most}`, "/api/v1/bound/envelopes/{envelope_id}/versions/{version} version 1..1000000", `/api/v1/chain/verify from 0..${most}`, `/api/v1/chain/verify to 0..${most}`,
-      `/api/v1/chain/records from 0..${most}`, "/api/v1/chain/records limit 1..1000", `/api/v1/chain/records/{seq} seq 0..${most}`, `/api/v1/chain/records/{seq}/proof seq 0..${most}`,
-      `/api/v1/chain/records/{seq}/proof tree_size 1..${most}`, `/api/v1/chain/consistency from 0..${most}`, `/api/v1/chain/consistency to 0..${most}`,
-      "/api/v1/webhooks/{webhook_id}/deliveries limit 1..1000", `/api/v1/webhooks/{webhook_id}/deliveries before 1..${most}`
-    ].sort())
+    assert.deepStrictEqual(
+      [...new Set(integers)].sort(),
+      [
+        ...[
+          "agents",
+          "agents/orphans",
+          "agents/{agent_id}/provenance",
+          "models",
+          "bound/envelopes/{envelope_id}/versions",
+          "bound/envelopes/{envelope_id}/waivers",
+          "chain/keys",
+          "evidence/packs",
+          "admin/ingest-keys",
+          "webhooks"
+        ].map((list) => `/api/v1/${list} limit 1..1000`),
+        `/api/v1/bound/envelopes/{envelope_id}/versions after 1..${most}`,
+        "/api/v1/agents/{agent_id}/decisions limit 1..1000",
+        `/api/v1/agents/{agent_id}/decisions before 0..${most}`,
+        "/api/v1/bound/envelopes limit 1..1000",
+        `/api/v1/bound/envelopes/{envelope_id}/diff from 0..${most}`,
+        `/api/v1/bound/envelopes/{envelope_id}/diff to 0..${most}`,
+        "/api/v1/bound/envelopes/{envelope_id}/versions/{version} version 1..1000000",
+        `/api/v1/chain/verify from 0..${most}`,
+        `/api/v1/chain/verify to 0..${most}`,
+        `/api/v1/chain/records from 0..${most}`,
+        "/api/v1/chain/records limit 1..1000",
+        `/api/v1/chain/records/{seq} seq 0..${most}`,
+        `/api/v1/chain/records/{seq}/proof seq 0..${most}`,
+        `/api/v1/chain/records/{seq}/proof tree_size 1..${most}`,
+        `/api/v1/chain/consistency from 0..${most}`,
+        `/api/v1/chain/consistency to 0..${most}`,
+        "/api/v1/webhooks/{webhook_id}/deliveries limit 1..1000",
+        `/api/v1/webhooks/{webhook_id}/deliveries before 1..${most}`
+      ].sort()
+    )
   })
 
   it("has the specification's bounds of the agent list", () => {
     assert.deepStrictEqual(parameter("/api/v1/agents", "name").schema, { type: "string", maxLength: 200 })
     assert.deepStrictEqual(parameter("/api/v1/agents", "q").schema, { type: "string", maxLength: 200 })
-    assert.deepStrictEqual(parameter("/api/v1/agents", "status").schema, { type: "string", enum: ["draft", "active", "suspended", "decommissioned"] })
-    assert.deepStrictEqual(parameter("/api/v1/agents", "autonomy_tier").schema, { type: "string", enum: ["L0", "L1", "L2", "L3", "L4"] })
+    assert.deepStrictEqual(parameter("/api/v1/agents", "status").schema, {
+      type: "string",
+      enum: ["draft", "active", "suspended", "decommissioned"]
+    })
+    assert.deepStrictEqual(parameter("/api/v1/agents", "autonomy_tier").schema, {
+      type: "string",
+      enum: ["L0", "L1", "L2", "L3", "L4"]
+    })
   })
 
   it("says which parameters are needed, and what ids look like", () => {
-    assert.deepStrictEqual([parameter("/api/v1/chain/consistency", "from").required, parameter("/api/v1/chain/consistency", "to").required], [true, false])
-    assert.strictEqual(parameter("/api/v1/agents/{agent_id}", "agent_id").schema["pattern"], "^agt_[0-9a-hjkmnp-tv-z]{26}$")
+    assert.deepStrictEqual(
+      [parameter("/api/v1/chain/consistency", "from").required, parameter("/api/v1/chain/consistency", "to").required],
+      [true, false]
+    )
+    assert.strictEqual(
+      parameter("/api/v1/agents/{agent_id}", "agent_id").schema["pattern"],
+      "^agt_[0-9a-hjkmnp-tv-z]{26}$"
+    )
   })
 
   it("has bodies where the table has, needed where they are", () => {
-    for (const one of endpoints) assert.strictEqual(operationOf(one).requestBody?.required, one.body === null ? undefined : !one.body.optional, one.id)
+    for (const one of endpoints)
+      assert.strictEqual(
+        operationOf(one).requestBody?.required,
+        one.body === null ? undefined : !one.body.optional,
+        one.id
+      )
   })
 
   it("has defaults, null, lists, one or many, and what is no org unit", () => {
-    const member = (shape: string, name: string) => (schemas[shape]!["properties"] as { readonly [name: string]: JsonSchema })[name]
-    assert.deepStrictEqual(member("DecisionIn", "kind"), { type: "string", enum: ["tool_call", "model_call", "message", "handoff", "approval", "other"], default: "other" })
+    const member = (shape: string, name: string) =>
+      (schemas[shape]!["properties"] as { readonly [name: string]: JsonSchema })[name]
+    assert.deepStrictEqual(member("DecisionIn", "kind"), {
+      type: "string",
+      enum: ["tool_call", "model_call", "message", "handoff", "approval", "other"],
+      default: "other"
+    })
     assert.deepStrictEqual(member("MappingIn", "trust_canonical"), { type: "boolean", default: false })
-    assert.deepStrictEqual(member("AgentCreate", "autonomy_tier"), { type: ["string", "null"], enum: ["L0", "L1", "L2", "L3", "L4", null] })
-    assert.deepStrictEqual(member("AgentCreate", "org_unit"), { type: "string", minLength: 1, maxLength: 100, description: "This text needs a visible character, and holds no control characters.", not: { const: "*" } })
-    assert.deepStrictEqual(member("AgentCreate", "owner_email"), { type: ["string", "null"], minLength: 3, maxLength: 254, format: "email" })
+    assert.deepStrictEqual(member("AgentCreate", "autonomy_tier"), {
+      type: ["string", "null"],
+      enum: ["L0", "L1", "L2", "L3", "L4", null]
+    })
+    assert.deepStrictEqual(member("AgentCreate", "org_unit"), {
+      type: "string",
+      minLength: 1,
+      maxLength: 100,
+      description: "This text needs a visible character, and holds no control characters.",
+      not: { const: "*" }
+    })
+    assert.deepStrictEqual(member("AgentCreate", "owner_email"), {
+      type: ["string", "null"],
+      minLength: 3,
+      maxLength: 254,
+      format: "email"
+    })
     assert.deepStrictEqual(member("RecertifyIn", "recert_due_at"), { type: "string", format: "date-time" })
     assert.deepStrictEqual(member("DecisionIn", "args"), {})
     assert.deepStrictEqual(member("EvaluationIn", "signals"), { type: "object" })
-    assert.deepStrictEqual(member("DecisionIn", "usage"), { anyOf: [{ $ref: "#/components/schemas/Usage" }, { type: "null" }] })
-    assert.deepStrictEqual(operationOf(endpoints.find(({ id }) => id === "decisions.witness")!).requestBody!.content["application/json"]!.schema, {
-      anyOf: [{ $ref: "#/components/schemas/DecisionBatchIn" }, { $ref: "#/components/schemas/DecisionIn" }]
+    assert.deepStrictEqual(member("DecisionIn", "usage"), {
+      anyOf: [{ $ref: "#/components/schemas/Usage" }, { type: "null" }]
     })
+    assert.deepStrictEqual(
+      operationOf(endpoints.find(({ id }) => id === "decisions.witness")!).requestBody!.content["application/json"]!
+        .schema,
+      {
+        anyOf: [{ $ref: "#/components/schemas/DecisionBatchIn" }, { $ref: "#/components/schemas/DecisionIn" }]
+      }
+    )
   })
 })
 
 /** Values that are right for some member and wrong for most. */
 const pool: ReadonlyArray<unknown> = [
-  null, true, 0, 1, 3, 4, -1, 1.5, 2 ** 53, "", "x", "*", "a b", "ab", "args", "abc.d", "e30=", "x".repeat(65), "x".repeat(201), "x".repeat(257), "x".repeat(5_000), "2026-01-01T00:00:00Z", "L1", "ok", "full", "all", "tool_call",
-  [], ["x"], ["a b"], ["args"], ["abc"], [1], Array(65).fill("abc"), Array(1_001).fill("x"), {}, { a: 1 }, { input_tokens: -1 }, { claim: "roles", value: "x" }, [{ match: { claim: "roles", value: "x" }, role: "admin", org_unit: "*" }],
-  { card: "e30=" }, { card: "e30=", zzz: 1 }, `agt_${"0".repeat(26)}`
+  null,
+  true,
+  0,
+  1,
+  3,
+  4,
+  -1,
+  1.5,
+  2 ** 53,
+  "",
+  "x",
+  "*",
+  "a b",
+  "ab",
+  "args",
+  "abc.d",
+  "e30=",
+  "x".repeat(65),
+  "x".repeat(201),
+  "x".repeat(257),
+  "x".repeat(5_000),
+  "2026-01-01T00:00:00Z",
+  "L1",
+  "ok",
+  "full",
+  "all",
+  "tool_call",
+  [],
+  ["x"],
+  ["a b"],
+  ["args"],
+  ["abc"],
+  [1],
+  Array(65).fill("abc"),
+  Array(1_001).fill("x"),
+  {},
+  { a: 1 },
+  { input_tokens: -1 },
+  { claim: "roles", value: "x" },
+  [{ match: { claim: "roles", value: "x" }, role: "admin", org_unit: "*" }],
+  { card: "e30=" },
+  { card: "e30=", zzz: 1 },
+  `agt_${"0".repeat(26)}`
 ]
 
 /** What JSON Schema has no word for, or only a note. */
@@ -174,20 +346,43 @@ const beyondSchemas = new Set(["value_error", "datetime_parsing"])
 describe("bodies are described as they are decoded", () => {
   for (const { body, id } of endpoints.filter((one) => one.body !== null)) {
     it(id, () => {
-      const schema = operationOf(endpoints.find((one) => one.id === id)!).requestBody!.content["application/json"]!.schema
-      const shape = schema["$ref"] === undefined ? schemas["DecisionIn"]! : schemas[String(schema["$ref"]).split("/").at(-1)!]!
+      const schema = operationOf(endpoints.find((one) => one.id === id)!).requestBody!.content["application/json"]!
+        .schema
+      const shape =
+        schema["$ref"] === undefined ? schemas["DecisionIn"]! : schemas[String(schema["$ref"]).split("/").at(-1)!]!
       const members = Object.keys(shape["properties"] as object)
       let agreed = 0
       for (const member of [...members, "zzz"]) {
         for (const value of pool) {
           const input = { [member]: value }
-          const decoded = body!.decode(input) as Result.Result<unknown, ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly type: string }>>
+          const decoded = body!.decode(input) as Result.Result<
+            unknown,
+            ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly type: string }>
+          >
           // Other members are missing on both sides, which says nothing of this one.
-          const refused = Result.isFailure(decoded) ? decoded.failure.filter(({ loc, type }) => loc[1] === member && !(type === "missing" && loc.length === 2)) : []
-          const described = member === "zzz" ? (shape["additionalProperties"] === false ? ["closed"] : []) : problemsOfValue((shape["properties"] as { readonly [name: string]: JsonSchema })[member]!, value, member, { schemas, closed: false })
-          const seen = `${member}: ${JSON.stringify(value).slice(0, 80)} ${JSON.stringify(refused).slice(0, 300)} ${described.join()}`
+          const refused = Result.isFailure(decoded)
+            ? decoded.failure.filter(({ loc, type }) => loc[1] === member && !(type === "missing" && loc.length === 2))
+            : []
+          const described =
+            member === "zzz"
+              ? shape["additionalProperties"] === false
+                ? ["closed"]
+                : []
+              : problemsOfValue(
+                  (shape["properties"] as { readonly [name: string]: JsonSchema })[member]!,
+                  value,
+                  member,
+                  { schemas, closed: false }
+                )
+          const seen =
+            `${member}: ${JSON.stringify(value).slice(0, 80)} ` +
+            `${JSON.stringify(refused).slice(0, 300)} ${described.join()}`
           if (described.length > 0) assert.isNotEmpty(refused, seen)
-          else assert.isEmpty(refused.filter(({ type }) => !beyondSchemas.has(type)), seen)
+          else
+            assert.isEmpty(
+              refused.filter(({ type }) => !beyondSchemas.has(type)),
+              seen
+            )
           agreed += 1
         }
       }
@@ -203,62 +398,119 @@ describe("what comes out", () => {
     it(`${one.id}: every status, with its body`, () => {
       const operation = operationOf(one)
       assert.isDefined(operation.responses[one.success.status])
-      const faults = faultTags.filter((tag) => tag === "TrustStoreUnavailable" ? one.id === "agents.attach_identity" : tag !== "IssuerUnavailable" || !one.access.anonymous).map((tag) => problemOf({ _tag: tag })!)
+      const faults = faultTags
+        .filter((tag) =>
+          tag === "TrustStoreUnavailable"
+            ? one.id === "agents.attach_identity"
+            : tag !== "IssuerUnavailable" || !one.access.anonymous
+        )
+        .map((tag) => problemOf({ _tag: tag })!)
       const expected = [...everywhere, ...faults, ...refusalsOf(one).map((tag) => problemOf(refusalExamples[tag])!)]
       for (const { body, headers, status } of expected) {
         const response = responseOf(operation, status)
         fits(response.content["application/json"]!.schema, body)
-        for (const header of Object.keys(headers)) assert.include(Object.keys(response.headers).map((name) => name.toLowerCase()), header)
-        assert.throws(() => fits(response.content["application/json"]!.schema, { ...body, ...(status === 422 ? { detail: "x" } : { code: "another" }) }))
+        for (const header of Object.keys(headers))
+          assert.include(
+            Object.keys(response.headers).map((name) => name.toLowerCase()),
+            header
+          )
+        assert.throws(() =>
+          fits(response.content["application/json"]!.schema, {
+            ...body,
+            ...(status === 422 ? { detail: "x" } : { code: "another" })
+          })
+        )
       }
-      const statuses = new Set([one.success.status, 400, 408, 431, ...(Object.keys(one.params).length > 0 ? [404] : []), ...expected.map(({ status }) => status)])
+      const statuses = new Set([
+        one.success.status,
+        400,
+        408,
+        431,
+        ...(Object.keys(one.params).length > 0 ? [404] : []),
+        ...expected.map(({ status }) => status)
+      ])
       assert.deepStrictEqual(Object.keys(operation.responses).map(Number).sort(), [...statuses].sort(), "and no other")
     })
   }
 
   it("has times as times", () => {
-    const members = Object.entries(schemas).flatMap(([name, schema]) => [schema, ...(schema["allOf"] as ReadonlyArray<JsonSchema> | undefined ?? [])].flatMap((one) => Object.entries(one["properties"] ?? {}) as ReadonlyArray<[string, JsonSchema]>).map(([member, of]) => [`${name}.${member}`, of] as const))
+    const members = Object.entries(schemas).flatMap(([name, schema]) =>
+      [schema, ...((schema["allOf"] as ReadonlyArray<JsonSchema> | undefined) ?? [])]
+        .flatMap((one) => Object.entries(one["properties"] ?? {}) as ReadonlyArray<[string, JsonSchema]>)
+        .map(([member, of]) => [`${name}.${member}`, of] as const)
+    )
     const times = members.filter(([name]) => /(_at|_until|_since|\.since|\.until)$/.test(name))
     assert.isAbove(times.length, 30)
-    assert.deepStrictEqual(times.filter(([, of]) => of["format"] !== "date-time").map(([name]) => name), [])
+    assert.deepStrictEqual(
+      times.filter(([, of]) => of["format"] !== "date-time").map(([name]) => name),
+      []
+    )
   })
 
   it("carries an id on every response, and the challenge on 401", () => {
-    const all = [...Object.values(description.components.responses), ...endpoints.map((one) => responseOf(operationOf(one), one.success.status))]
-    for (const response of all) assert.deepStrictEqual(response.headers["X-Request-Id"], { $ref: "#/components/headers/RequestId" })
-    assert.deepStrictEqual(responseOf(operationOf(endpoints.find(({ id }) => id === "agents.list")!), 401).headers["WWW-Authenticate"], { $ref: "#/components/headers/Authenticate" })
+    const all = [
+      ...Object.values(description.components.responses),
+      ...endpoints.map((one) => responseOf(operationOf(one), one.success.status))
+    ]
+    for (const response of all)
+      assert.deepStrictEqual(response.headers["X-Request-Id"], { $ref: "#/components/headers/RequestId" })
+    assert.deepStrictEqual(
+      responseOf(operationOf(endpoints.find(({ id }) => id === "agents.list")!), 401).headers["WWW-Authenticate"],
+      { $ref: "#/components/headers/Authenticate" }
+    )
   })
 
   it("has every member of every response: what is absent is null", () => {
     const answered = new Set<object>()
     const walk = (value: unknown): void => {
-      const node = typeof value === "object" && value !== null && "$ref" in value ? String(value.$ref).split("/").slice(1).reduce((in_: unknown, name) => (in_ as { readonly [name: string]: unknown })[name], description) : value
+      const node =
+        typeof value === "object" && value !== null && "$ref" in value
+          ? String(value.$ref)
+              .split("/")
+              .slice(1)
+              .reduce((in_: unknown, name) => (in_ as { readonly [name: string]: unknown })[name], description)
+          : value
       if (typeof node !== "object" || node === null || answered.has(node)) return
       answered.add(node)
       Object.values(node).forEach(walk)
     }
     for (const one of endpoints) walk(operationOf(one).responses)
-    for (const node of answered) if ("properties" in node) assert.deepStrictEqual((node as JsonSchema)["required"], Object.keys(node.properties as object), JSON.stringify(node))
+    for (const node of answered)
+      if ("properties" in node)
+        assert.deepStrictEqual(
+          (node as JsonSchema)["required"],
+          Object.keys(node.properties as object),
+          JSON.stringify(node)
+        )
   })
 
   it("has the media types that are no JSON", () => {
-    const content = (id: string) => Object.keys(responseOf(operationOf(endpoints.find((one) => one.id === id)!), 200).content)
+    const content = (id: string) =>
+      Object.keys(responseOf(operationOf(endpoints.find((one) => one.id === id)!), 200).content)
     assert.deepStrictEqual(content("chain.records"), ["application/json", "application/x-ndjson"])
     assert.deepStrictEqual(content("chain.checkpoint"), ["text/plain; charset=utf-8"])
     assert.deepStrictEqual(content("evidence.download"), ["application/vnd.flyball.evidence-pack"])
   })
 
   it("describes the members of every refusal that has some", () => {
-    for (const [tag, { members = {} }] of Object.entries(problems) as ReadonlyArray<[RefusalTag, { readonly members?: object }]>) {
+    for (const [tag, { members = {} }] of Object.entries(problems) as ReadonlyArray<
+      [RefusalTag, { readonly members?: object }]
+    >) {
       if (tag === "InvalidInput" || schemas[tag] === undefined) continue
       assert.deepStrictEqual(schemas[tag]!["required"], ["detail", "code", ...Object.keys(members)])
-      assert.strictEqual(Object.keys(problemOf(refusalExamples[tag])!.body).join(), ["detail", "code", ...Object.keys(members)].join())
+      assert.strictEqual(
+        Object.keys(problemOf(refusalExamples[tag])!.body).join(),
+        ["detail", "code", ...Object.keys(members)].join()
+      )
     }
   })
 })
 
 describe("a brick that the description does not know", () => {
-  const described = (schema: Schema.Top): OpenApi => interfaceDescription([endpoint({ id: "a.b", method: "GET", path: "/a", summary: "", access: access.public, success: json(200, schema) })])
+  const described = (schema: Schema.Top): OpenApi =>
+    interfaceDescription([
+      endpoint({ id: "a.b", method: "GET", path: "/a", summary: "", access: access.public, success: json(200, schema) })
+    ])
 
   it("is an error, and nobody reads a schema that takes more than the service", () => {
     assert.throws(() => described(Schema.String.check(Schema.isMinLength(2))), /does not know a check/)

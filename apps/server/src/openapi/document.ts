@@ -1,4 +1,7 @@
-/** The interface description: an OpenAPI 3.1 document that follows from the table of endpoints and nothing else. Spec: document 1 section 9; api.md, Conventions. Decision 0017. */
+/**
+ * The interface description: an OpenAPI 3.1 document that follows from the table of endpoints and nothing else. Spec:
+ * document 1 section 9; api.md, Conventions. Decision 0017.
+ */
 import { type RefusalTag, roles as allRoles } from "@flyball/contract"
 import { type AnyEndpoint, endpoints, LINES_MEDIA, type Param, problems, type Query } from "@flyball/contract/http"
 import type { Schema } from "effect"
@@ -27,17 +30,29 @@ const groups: { readonly [group: string]: string } = {
 
 const about = [
   "The governor for autonomous software agents.",
-  "Every request but those to public endpoints carries `Authorization: Bearer <token>`: an ingest key, or an OIDC session (a JWT).",
-  "An input that is not as described is 422 with every problem listed, and members that a body does not have are refused; query parameters that an endpoint does not know are passed over. Any other refusal is a sentence in `detail` and a word in `code`.",
-  "Members of a response are always there; what is absent is null. In a body a member that may be left out may be null as well, where its type says so, with the same meaning; but in the body of a PATCH what is left out stays as it is, and null empties what may be empty; and `args`, `result` and `labels` hold any JSON, of which null is one: it is kept, and another content than none. Where no body is needed, the JSON value null is none. Times take any RFC 3339 offset and come out as UTC. Lengths of text count code points, after NFC; U+0000 and halves of surrogate pairs are refused.",
+  "Every request but those to public endpoints carries `Authorization: Bearer <token>`: an ingest key, or an " +
+    "OIDC session (a JWT).",
+  "An input that is not as described is 422 with every problem listed, and members that a body does not have " +
+    "are refused; query parameters that an endpoint does not know are passed over. Any other refusal is a " +
+    "sentence in `detail` and a word in `code`.",
+  "Members of a response are always there; what is absent is null. In a body a member that may be left out may " +
+    "be null as well, where its type says so, with the same meaning; but in the body of a PATCH what is left out " +
+    "stays as it is, and null empties what may be empty; and `args`, `result` and `labels` hold any JSON, of " +
+    "which null is one: it is kept, and another content than none. Where no body is needed, the JSON value null " +
+    "is none. Times take any RFC 3339 offset and come out as UTC. Lengths of text count code points, after NFC; " +
+    "U+0000 and halves of surrogate pairs are refused.",
   "A list is whole, unless `limit` asks for a piece of it or has a default.",
   "Every GET answers HEAD, and every path OPTIONS. A response carries `X-Request-Id`, which the caller may choose."
 ].join("\n\n")
 
-const bearer = "An ingest key of an org unit, which registers agents and witnesses decisions; or the JWT of a person, whose claims the access mapping turns into roles, each in an org unit. Each is judged by itself. A token with a dot is a JWT."
+const bearer =
+  "An ingest key of an org unit, which registers agents and witnesses decisions; or the JWT of a person, whose " +
+  "claims the access mapping turns into roles, each in an org unit. Each is judged by itself. A token with a " +
+  "dot is a JWT."
 
 /** Name of an operation: the endpoint's id, as programming languages write names. */
-export const operationIdOf = ({ id }: AnyEndpoint): string => id.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+export const operationIdOf = ({ id }: AnyEndpoint): string =>
+  id.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** The description of a table of endpoints. */
 export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints): OpenApi => {
@@ -47,7 +62,7 @@ export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints)
   const inputs = new Map(of.map((endpoint) => [endpoint.id, inputOf(endpoint, shapes)]))
   const paths: { [path: string]: { [method: string]: Operation } } = {}
   for (const endpoint of of) {
-    const at = paths[endpoint.path] ??= {}
+    const at = (paths[endpoint.path] ??= {})
     at[endpoint.method.toLowerCase()] = {
       operationId: operationIdOf(endpoint),
       tags: [groupOf(endpoint)],
@@ -55,14 +70,22 @@ export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints)
       description: callersOf(endpoint),
       ...(endpoint.access.anonymous ? { security: [] } : {}),
       ...inputs.get(endpoint.id)!,
-      responses: { [endpoint.success.status]: successOf(endpoint, shapes), ...problemResponses(endpoint, shapes, (tag) => membersOf(tag, shapes), responses) }
+      responses: {
+        [endpoint.success.status]: successOf(endpoint, shapes),
+        ...problemResponses(endpoint, shapes, (tag) => membersOf(tag, shapes), responses)
+      }
     }
   }
   const webhooks = webhooksOf(shapes)
   const used = [...new Set(of.map(groupOf))]
   return {
     openapi: "3.1.0",
-    info: { title: "Flyball", version: INTERFACE_VERSION, description: about, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
+    info: {
+      title: "Flyball",
+      version: INTERFACE_VERSION,
+      description: about,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" }
+    },
     servers: [{ url: "/" }],
     tags: used.map((name) => ({ name, description: groups[name] ?? name })),
     security: [{ bearer: [] }],
@@ -70,7 +93,7 @@ export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints)
     webhooks,
     components: {
       schemas: shapes.schemas(),
-      responses: Object.fromEntries([...responses].sort(([a], [b]) => a < b ? -1 : 1)),
+      responses: Object.fromEntries([...responses].sort(([a], [b]) => (a < b ? -1 : 1))),
       headers,
       securitySchemes: { bearer: { type: "http", scheme: "bearer", description: bearer } }
     }
@@ -79,36 +102,72 @@ export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints)
 
 const groupOf = ({ id }: AnyEndpoint): string => id.slice(0, id.indexOf("."))
 
-const inputOf = ({ body, params, query }: AnyEndpoint, shapes: Components): Pick<Operation, "parameters" | "requestBody"> => ({
+const inputOf = (
+  { body, params, query }: AnyEndpoint,
+  shapes: Components
+): Pick<Operation, "parameters" | "requestBody"> => ({
   parameters: [
-    ...Object.entries(params as { readonly [name: string]: Param<unknown> }).map(([name, { example, schema }]): Parameter => {
-      const written = shapes.schema(schema, "input")
-      return { name, in: "path", required: true, schema: written, example: written["type"] === "integer" ? Number(example) : example }
-    }),
+    ...Object.entries(params as { readonly [name: string]: Param<unknown> }).map(
+      ([name, { example, schema }]): Parameter => {
+        const written = shapes.schema(schema, "input")
+        return {
+          name,
+          in: "path",
+          required: true,
+          schema: written,
+          example: written["type"] === "integer" ? Number(example) : example
+        }
+      }
+    ),
     ...(query === null ? [] : parametersOf(query, shapes))
   ],
-  ...(body === null ? {} : {
-    requestBody: { required: !body.optional, description: `At most ${body.limitBytes} bytes.`, content: { "application/json": { schema: shapes.schema(body.schema, "input") } } }
-  })
+  ...(body === null
+    ? {}
+    : {
+        requestBody: {
+          required: !body.optional,
+          description: `At most ${body.limitBytes} bytes.`,
+          content: { "application/json": { schema: shapes.schema(body.schema, "input") } }
+        }
+      })
 })
 
 const parametersOf = ({ fields }: Query<unknown>, shapes: Components): ReadonlyArray<Parameter> =>
-  Object.entries<Schema.Top>(fields).map(([name, schema]) => ({ name, in: "query", required: !mayBeLeftOut(schema.ast), schema: shapes.schema(schema, "input") }))
+  Object.entries<Schema.Top>(fields).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: !mayBeLeftOut(schema.ast),
+    schema: shapes.schema(schema, "input")
+  }))
 
 const successOf = ({ success: { line, media, schema, status } }: AnyEndpoint, shapes: Components): Response => ({
   description: status === 201 ? "Done, and recorded." : "Done.",
   headers: requestIdHeader,
   content: {
     [media]: { schema: schema === null ? { type: "string" } : shapes.schema(schema, "output") },
-    ...(line === null ? {} : { [LINES_MEDIA]: { schema: { type: "string", description: "The same items one a line, each ended by a line feed, where `Accept` asks for it." } } })
+    ...(line === null
+      ? {}
+      : {
+          [LINES_MEDIA]: {
+            schema: {
+              type: "string",
+              description: "The same items one a line, each ended by a line feed, where `Accept` asks for it."
+            }
+          }
+        })
   }
 })
 
 const membersOf = (tag: RefusalTag, shapes: Components) =>
-  Object.fromEntries(Object.entries(problems[tag].members ?? {}).map(([name, { schema }]) => [name, shapes.schema(schema, "output")]))
+  Object.fromEntries(
+    Object.entries(problems[tag].members ?? {}).map(([name, { schema }]) => [name, shapes.schema(schema, "output")])
+  )
 
 const callersOf = ({ access: { anonymous, everyUnit, ingestKey, roles } }: AnyEndpoint): string => {
   if (anonymous) return "Anyone may call this, without a token."
-  const people = roles.length === allRoles.length ? "people with any role" : `people with the role ${roles.toReversed().join(" or ")}`
+  const people =
+    roles.length === allRoles.length
+      ? "people with any role"
+      : `people with the role ${roles.toReversed().join(" or ")}`
   return `Callers: ${ingestKey ? "ingest keys, and " : ""}${people}${everyUnit ? ", of the org unit `*`" : ""}.`
 }

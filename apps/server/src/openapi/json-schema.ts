@@ -1,8 +1,10 @@
 /**
  * Says a shape in JSON Schema (draft 2020-12), as it stands on the wire.
  *
- * Written for the bricks of the contract: each check carries pydantic's word and its bound, and that is what JSON Schema needs. A brick that this does not know is an error at
- * the first reading, so that nothing is described as wider than it is without anybody noticing. Decision 0017 says why it is not Effect's own.
+ * Written for the bricks of the contract: each check carries pydantic's word and its bound, and that is what JSON
+ * Schema needs. A brick that this does not know is an error at
+ * the first reading, so that nothing is described as wider than it is without anybody noticing. Decision 0017 says why
+ * it is not Effect's own.
  */
 import type { CheckDetail } from "@flyball/contract"
 import { type Schema, SchemaAST } from "effect"
@@ -19,15 +21,20 @@ export type Direction = "input" | "output"
 export type Named = (ast: SchemaAST.AST, direction: Direction) => JsonSchema | null
 
 /** The JSON Schema of a shape. */
-export const jsonSchemaOf = (schema: Schema.Top, direction: Direction, named: Named): JsonSchema => walk(schema.ast, direction, named)
+export const jsonSchemaOf = (schema: Schema.Top, direction: Direction, named: Named): JsonSchema =>
+  walk(schema.ast, direction, named)
 
 /** The same for a shape that is being given its name. */
-export const writtenOut = (ast: SchemaAST.AST, direction: Direction, named: Named): JsonSchema => ({ ...bare(ast, direction, named), ...keywordsOf(ast) })
+export const writtenOut = (ast: SchemaAST.AST, direction: Direction, named: Named): JsonSchema => ({
+  ...bare(ast, direction, named),
+  ...keywordsOf(ast)
+})
 
 /** Whether a member may be left out. */
 export const mayBeLeftOut = (ast: SchemaAST.AST): boolean => SchemaAST.isOptional(SchemaAST.toEncoded(ast))
 
-const walk = (ast: SchemaAST.AST, direction: Direction, named: Named): JsonSchema => named(ast, direction) ?? writtenOut(ast, direction, named)
+const walk = (ast: SchemaAST.AST, direction: Direction, named: Named): JsonSchema =>
+  named(ast, direction) ?? writtenOut(ast, direction, named)
 
 const bare = (ast: SchemaAST.AST, direction: Direction, named: Named): JsonSchema => {
   switch (ast._tag) {
@@ -48,7 +55,9 @@ const bare = (ast: SchemaAST.AST, direction: Direction, named: Named): JsonSchem
     case "Arrays":
       return { type: "array", items: ast.rest[0] === undefined ? {} : walk(ast.rest[0], direction, named) }
     case "Objects":
-      return ast.indexSignatures[0] === undefined ? structOf(ast, direction, named) : { type: "object", additionalProperties: walk(ast.indexSignatures[0].type, direction, named) }
+      return ast.indexSignatures[0] === undefined
+        ? structOf(ast, direction, named)
+        : { type: "object", additionalProperties: walk(ast.indexSignatures[0].type, direction, named) }
     default:
       throw new Error(`the interface description has no JSON Schema for ${ast._tag}`)
   }
@@ -58,7 +67,9 @@ const structOf = (ast: SchemaAST.Objects, direction: Direction, named: Named): J
   const required = ast.propertySignatures.filter(({ type }) => !mayBeLeftOut(type)).map(({ name }) => String(name))
   return {
     type: "object",
-    properties: Object.fromEntries(ast.propertySignatures.map(({ name, type }) => [String(name), walk(type, direction, named)])),
+    properties: Object.fromEntries(
+      ast.propertySignatures.map(({ name, type }) => [String(name), walk(type, direction, named)])
+    ),
     ...(required.length > 0 ? { required } : {}),
     ...(direction === "input" ? { additionalProperties: false } : {})
   }
@@ -66,11 +77,12 @@ const structOf = (ast: SchemaAST.Objects, direction: Direction, named: Named): J
 
 const unionOf = (ast: SchemaAST.Union, direction: Direction, named: Named): JsonSchema => {
   const types = ast.types.filter(({ _tag }) => _tag !== "Null")
-  const one = types.length === 1
-    ? walk(types[0]!, direction, named)
-    : types.every(SchemaAST.isLiteral)
-    ? { type: "string", enum: types.map(({ literal }) => literal) }
-    : { anyOf: types.map((type) => walk(type, direction, named)) }
+  const one =
+    types.length === 1
+      ? walk(types[0]!, direction, named)
+      : types.every(SchemaAST.isLiteral)
+        ? { type: "string", enum: types.map(({ literal }) => literal) }
+        : { anyOf: types.map((type) => walk(type, direction, named)) }
   return types.length === ast.types.length ? one : orNull(one)
 }
 
@@ -85,17 +97,29 @@ const orNull = (schema: JsonSchema): JsonSchema => {
 /** What the checks of a shape say, those of its encoded side included. */
 const keywordsOf = (ast: SchemaAST.AST): JsonSchema => {
   const leftOut = leftOutOf(ast)
-  return Object.assign({}, ...checksOf(ast).map((check) => keywordsOfCheck(ast, check)), leftOut === undefined ? {} : { default: leftOut })
+  return Object.assign(
+    {},
+    ...checksOf(ast).map((check) => keywordsOfCheck(ast, check)),
+    leftOut === undefined ? {} : { default: leftOut }
+  )
 }
 
 type Annotated = { readonly annotations?: { readonly [name: string]: unknown } | undefined }
 
-const checksOf = (ast: SchemaAST.AST): ReadonlyArray<Annotated> => [...(ast.checks ?? []), ...(ast.encoding ?? []).flatMap(({ to }) => checksOf(to))]
+const checksOf = (ast: SchemaAST.AST): ReadonlyArray<Annotated> => [
+  ...(ast.checks ?? []),
+  ...(ast.encoding ?? []).flatMap(({ to }) => checksOf(to))
+]
 
-const leftOutOf = (ast: SchemaAST.AST): unknown => ast.annotations?.["leftOut"] ?? ast.checks?.at(-1)?.annotations?.["leftOut"]
+const leftOutOf = (ast: SchemaAST.AST): unknown =>
+  ast.annotations?.["leftOut"] ?? ast.checks?.at(-1)?.annotations?.["leftOut"]
 
 const keywordsOfCheck = (ast: SchemaAST.AST, { annotations = {} }: Annotated): JsonSchema => {
-  const { detail, keywords, representation } = annotations as { readonly detail?: CheckDetail; readonly keywords?: JsonSchema; readonly representation?: { readonly id?: unknown } }
+  const { detail, keywords, representation } = annotations as {
+    readonly detail?: CheckDetail
+    readonly keywords?: JsonSchema
+    readonly representation?: { readonly id?: unknown }
+  }
   if (detail !== undefined) return { ...keywordsOfDetail(ast, detail), ...keywords }
   if (representation?.id === "effect/schema/isInt") return { type: "integer" }
   throw new Error(`the interface description does not know a check of ${ast._tag}: ${JSON.stringify(annotations)}`)

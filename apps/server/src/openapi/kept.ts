@@ -11,7 +11,7 @@ const keep = (media: string, text: string, headers: Kept["headers"] = {}): Kept 
 
 const once = <A>(make: () => A): (() => A) => {
   let made: A | null = null
-  return () => made ??= make()
+  return () => (made ??= make())
 }
 
 const description = once(() => interfaceDescription())
@@ -20,4 +20,9 @@ const description = once(() => interfaceDescription())
 export const keptDescription = once(() => keep("application/json", JSON.stringify(description())))
 
 /** The page. Nothing but its own style sheet is loaded, from wherever. */
-export const keptPage = once(() => keep("text/html; charset=utf-8", page(description()), { "content-security-policy": PAGE_POLICY, "referrer-policy": "no-referrer" }))
+export const keptPage = once(() =>
+  keep("text/html; charset=utf-8", page(description()), {
+    "content-security-policy": PAGE_POLICY,
+    "referrer-policy": "no-referrer"
+  })
+)

@@ -37,7 +37,11 @@ export interface Operation {
   readonly description: string
   readonly security?: ReadonlyArray<{ readonly [scheme: string]: ReadonlyArray<string> }>
   readonly parameters: ReadonlyArray<Parameter>
-  readonly requestBody?: { readonly required: boolean; readonly description: string; readonly content: { readonly [media: string]: { readonly schema: JsonSchema } } }
+  readonly requestBody?: {
+    readonly required: boolean
+    readonly description: string
+    readonly content: { readonly [media: string]: { readonly schema: JsonSchema } }
+  }
   readonly responses: { readonly [status: string]: Response | Reference }
 }
 
@@ -45,14 +49,22 @@ export interface Operation {
 export interface Webhook {
   readonly summary: string
   readonly security: ReadonlyArray<never>
-  readonly requestBody: { readonly required: true; readonly content: { readonly [media: string]: { readonly schema: JsonSchema } } }
+  readonly requestBody: {
+    readonly required: true
+    readonly content: { readonly [media: string]: { readonly schema: JsonSchema } }
+  }
   readonly responses: { readonly [status: string]: { readonly description: string } }
 }
 
 /** The document. */
 export interface OpenApi {
   readonly openapi: "3.1.0"
-  readonly info: { readonly title: string; readonly version: string; readonly description: string; readonly license: { readonly name: string; readonly identifier: string } }
+  readonly info: {
+    readonly title: string
+    readonly version: string
+    readonly description: string
+    readonly license: { readonly name: string; readonly identifier: string }
+  }
   readonly servers: ReadonlyArray<{ readonly url: string }>
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly security: ReadonlyArray<{ readonly [scheme: string]: ReadonlyArray<string> }>
@@ -62,6 +74,8 @@ export interface OpenApi {
     readonly schemas: { readonly [name: string]: JsonSchema }
     readonly responses: { readonly [name: string]: Response }
     readonly headers: { readonly [name: string]: Header }
-    readonly securitySchemes: { readonly [name: string]: { readonly type: "http"; readonly scheme: "bearer"; readonly description: string } }
+    readonly securitySchemes: {
+      readonly [name: string]: { readonly type: "http"; readonly scheme: "bearer"; readonly description: string }
+    }
   }
 }

@@ -2,9 +2,11 @@
 import { escaped, table, withCode } from "./html.ts"
 import type { JsonSchema } from "./json-schema.ts"
 
-const list = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : value === undefined ? [] : [value]
+const list = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : value === undefined ? [] : [value]
 const schemas = (value: unknown): ReadonlyArray<JsonSchema> => list(value) as ReadonlyArray<JsonSchema>
-const code = (value: unknown): string => `<code>${escaped(typeof value === "string" ? value : JSON.stringify(value))}</code>`
+const code = (value: unknown): string =>
+  `<code>${escaped(typeof value === "string" ? value : JSON.stringify(value))}</code>`
 
 /** The last part of a reference. */
 export const nameOf = (reference: unknown): string => String(reference).split("/").at(-1)!
@@ -18,14 +20,24 @@ export const typeOf = (schema: JsonSchema): string => {
   const choice = schemas(schema["anyOf"] ?? schema["oneOf"])
   if (choice.length > 0) return choice.map(typeOf).join(" or ")
   const words = [...list(schema["enum"]), ...list(schema["const"])]
-  if (words.length > 0) return words.map((word) => word === null ? "null" : code(word)).join(", ")
-  const types = list(schema["type"]).map((type) => type === "array" && schema["items"] !== undefined ? `list of ${typeOf(schema["items"] as JsonSchema)}` : escaped(String(type)))
+  if (words.length > 0) return words.map((word) => (word === null ? "null" : code(word))).join(", ")
+  const types = list(schema["type"]).map((type) =>
+    type === "array" && schema["items"] !== undefined
+      ? `list of ${typeOf(schema["items"] as JsonSchema)}`
+      : escaped(String(type))
+  )
   return types.length === 0 ? "any JSON" : types.join(" or ")
 }
 
 /** What holds for the value beside its type. */
 export const boundsOf = (schema: JsonSchema): string => {
-  const range = (least: unknown, most: unknown, unit: string): ReadonlyArray<string> => least === undefined && most === undefined ? [] : [`${least === undefined ? "up" : escaped(String(least))} to ${most === undefined ? "any number" : escaped(String(most))}${unit}`]
+  const range = (least: unknown, most: unknown, unit: string): ReadonlyArray<string> =>
+    least === undefined && most === undefined
+      ? []
+      : [
+          `${least === undefined ? "up" : escaped(String(least))} to ` +
+            `${most === undefined ? "any number" : escaped(String(most))}${unit}`
+        ]
   const says = [
     ...range(schema["minLength"], schema["maxLength"], " characters"),
     ...range(schema["minItems"], schema["maxItems"], " items"),
@@ -36,7 +48,9 @@ export const boundsOf = (schema: JsonSchema): string => {
     ...schemas(schema["not"]).map((not) => `not ${typeOf(not)}`),
     ...(Object.hasOwn(schema, "default") ? [`left out: ${code(schema["default"])}`] : []),
     ...list(schema["description"]).map((text) => withCode(String(text))),
-    ...(schema["type"] === "array" || list(schema["type"]).includes("array") ? boundsOfItems(schema["items"] as JsonSchema | undefined) : [])
+    ...(schema["type"] === "array" || list(schema["type"]).includes("array")
+      ? boundsOfItems(schema["items"] as JsonSchema | undefined)
+      : [])
   ]
   return says.join("; ")
 }
@@ -49,14 +63,27 @@ const boundsOfItems = (items: JsonSchema | undefined): ReadonlyArray<string> => 
 /** The members of an object, those of objects within it too; a sentence for what is no object. */
 export const membersTable = (schema: JsonSchema): string => {
   const rows = rowsOf(schema, "")
-  return rows.length === 0 ? `<p>${typeOf(schema)}${boundsOf(schema) === "" ? "" : `; ${boundsOf(schema)}`}</p>` : table(["member", "needed", "type", "bounds"], rows)
+  return rows.length === 0
+    ? `<p>${typeOf(schema)}${boundsOf(schema) === "" ? "" : `; ${boundsOf(schema)}`}</p>`
+    : table(["member", "needed", "type", "bounds"], rows)
 }
 
 const rowsOf = (schema: JsonSchema, before: string): ReadonlyArray<ReadonlyArray<string>> => {
   const required = list(schema["required"])
-  return Object.entries((schema["properties"] ?? {}) as { readonly [name: string]: JsonSchema }).flatMap(([name, member]) => [
-    [`<code>${escaped(before + name)}</code>`, required.includes(name) ? "yes" : "no", typeOf(member), boundsOf(member)],
-    ...[member, ...schemas(member["anyOf"]), ...schemas(member["items"]), ...schemas((member["items"] as JsonSchema | undefined)?.["anyOf"])].flatMap((inner) =>
-      inner["properties"] === undefined ? [] : rowsOf(inner, `${before}${name}.`))
-  ])
+  return Object.entries((schema["properties"] ?? {}) as { readonly [name: string]: JsonSchema }).flatMap(
+    ([name, member]) => [
+      [
+        `<code>${escaped(before + name)}</code>`,
+        required.includes(name) ? "yes" : "no",
+        typeOf(member),
+        boundsOf(member)
+      ],
+      ...[
+        member,
+        ...schemas(member["anyOf"]),
+        ...schemas(member["items"]),
+        ...schemas((member["items"] as JsonSchema | undefined)?.["anyOf"])
+      ].flatMap((inner) => (inner["properties"] === undefined ? [] : rowsOf(inner, `${before}${name}.`)))
+    ]
+  )
 }

@@ -7,7 +7,8 @@ import { page } from "./page.ts"
 
 const description = interfaceDescription()
 const html = page(description)
-const attributes = (name: string): ReadonlyArray<string> => [...html.matchAll(new RegExp(` ${name}="([^"]*)"`, "g"))].map(([, value]) => value!)
+const attributes = (name: string): ReadonlyArray<string> =>
+  [...html.matchAll(new RegExp(` ${name}="([^"]*)"`, "g"))].map(([, value]) => value!)
 
 /** Elements that have no end. */
 const empty = new Set(["meta", "br"])
@@ -22,12 +23,19 @@ describe("the page", () => {
       assert.include(html, withCode(endpoint.summary))
     }
     for (const type of eventTypes) assert.include(ids, `event-${type}`)
-    for (const name of Object.keys(description.components.schemas)) assert.isTrue(ids.includes(`shape-${name}`) || ids.includes(`refusal-${name}`), name)
-    assert.deepStrictEqual(attributes("href").filter((href) => !(href === "/openapi.json" || ids.includes(href.slice(1)))), [])
+    for (const name of Object.keys(description.components.schemas))
+      assert.isTrue(ids.includes(`shape-${name}`) || ids.includes(`refusal-${name}`), name)
+    assert.deepStrictEqual(
+      attributes("href").filter((href) => !(href === "/openapi.json" || ids.includes(href.slice(1)))),
+      []
+    )
   })
 
   it("loads nothing and runs nothing", () => {
-    assert.notMatch(html, /<(script|img|link|iframe|object|embed|form|base)\b|\son[a-z]+=|javascript:|@import|url\(|\sstyle=|https?:/i)
+    assert.notMatch(
+      html,
+      /<(script|img|link|iframe|object|embed|form|base)\b|\son[a-z]+=|javascript:|@import|url\(|\sstyle=|https?:/i
+    )
   })
 
   it("closes what it opens", () => {
@@ -40,7 +48,7 @@ describe("the page", () => {
   })
 
   it("shows text as text", () => {
-    assert.strictEqual(escaped("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;")
+    assert.strictEqual(escaped('<a href="x">&\''), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;")
     assert.strictEqual(withCode("<a> `<b>` c"), "&lt;a&gt; <code>&lt;b&gt;</code> c")
     const odd = page({ ...description, info: { ...description.info, title: "<script>alert(1)</script>" } })
     assert.notInclude(odd, "<script")

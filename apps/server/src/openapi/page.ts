@@ -27,7 +27,10 @@ th, td { text-align: left; vertical-align: top; padding: .25rem .5rem; border-bo
 `
 
 /** The Content-Security-Policy of the page: its own style sheet by its digest, and nothing else from anywhere. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+export const PAGE_POLICY =
+  "default-src 'none'; style-src " +
+  `'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; ` +
+  "form-action 'none'; frame-ancestors 'none'"
 
 interface Placed {
   readonly method: string
@@ -37,9 +40,18 @@ interface Placed {
 
 /** The page. */
 export const page = (of: OpenApi): string => {
-  const placed = Object.entries(of.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]): Placed => ({ method: method.toUpperCase(), path, operation })))
-  const groups = of.tags.map((tag) => ({ ...tag, placed: placed.filter(({ operation }) => operation.tags.includes(tag.name)) }))
-  const problems = new Set(Object.values(of.components.responses).flatMap((response) => problemNames(response)).filter((name) => name !== VALIDATION))
+  const placed = Object.entries(of.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Placed => ({ method: method.toUpperCase(), path, operation }))
+  )
+  const groups = of.tags.map((tag) => ({
+    ...tag,
+    placed: placed.filter(({ operation }) => operation.tags.includes(tag.name))
+  }))
+  const problems = new Set(
+    Object.values(of.components.responses)
+      .flatMap((response) => problemNames(response))
+      .filter((name) => name !== VALIDATION)
+  )
   const shapes = Object.entries(of.components.schemas).filter(([name]) => !problems.has(name))
   const { description, title, version } = of.info
   return `<!doctype html>
@@ -52,9 +64,24 @@ export const page = (of: OpenApi): string => {
 </head>
 <body>
 <nav aria-label="Contents">
-${groups.map(({ name, placed }) => `<a href="#group-${escaped(name)}">${escaped(heading(name))}</a>\n<ul>${placed.map((one) => `<li><a href="#${escaped(one.operation.operationId)}">${escaped(one.method)} ${escaped(one.path)}</a></li>`).join("\n")}</ul>`).join("\n")}
+${groups
+  .map(
+    ({ name, placed }) =>
+      "<a " +
+      `href="#group-${escaped(name)}">${escaped(heading(name))}</a>\n<ul>${placed
+        .map(
+          (one) =>
+            "<li><a " +
+            `href="#${escaped(one.operation.operationId)}">${escaped(one.method)} ` +
+            `${escaped(one.path)}</a></li>`
+        )
+        .join("\n")}</ul>`
+  )
+  .join("\n")}
 <a href="#events">Events</a>
-<ul>${Object.keys(of.webhooks).map((type) => `<li><a href="#event-${escaped(type)}">${escaped(type)}</a></li>`).join("\n")}</ul>
+<ul>${Object.keys(of.webhooks)
+    .map((type) => `<li><a href="#event-${escaped(type)}">${escaped(type)}</a></li>`)
+    .join("\n")}</ul>
 <a href="#refusals">Refusals</a>
 <ul></ul>
 <a href="#shapes">Shapes</a>
@@ -64,13 +91,30 @@ ${groups.map(({ name, placed }) => `<a href="#group-${escaped(name)}">${escaped(
 <h1>${escaped(title)}</h1>
 <p>Interface ${escaped(version)}. The same for programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${escaped(of.openapi)}).</p>
 ${paragraphs(description)}
-${Object.values(of.components.securitySchemes).map((scheme) => paragraphs(scheme.description)).join("\n")}
-${groups.map(({ description, name, placed }) => `<section><h2 id="group-${escaped(name)}">${escaped(heading(name))}</h2>\n${paragraphs(description)}\n${placed.map((one) => operationOf(of, one)).join("\n")}</section>`).join("\n")}
+${Object.values(of.components.securitySchemes)
+  .map((scheme) => paragraphs(scheme.description))
+  .join("\n")}
+${groups
+  .map(
+    ({ description, name, placed }) =>
+      "<section><h2 " +
+      `id="group-${escaped(name)}">${escaped(heading(name))}</h2>\n${paragraphs(description)}\n${placed.map((one) => operationOf(of, one)).join("\n")}</section>`
+  )
+  .join("\n")}
 <section><h2 id="events">Events</h2>
 <p>What the server sends to webhooks.</p>
-${Object.entries(of.webhooks).map(([type, { post }]) => `<h3 id="event-${escaped(type)}"><code>${escaped(type)}</code></h3>\n<p>${withCode(post.summary)}</p>\n${membersTable(post.requestBody.content["application/json"]!.schema)}`).join("\n")}</section>
+${Object.entries(of.webhooks)
+  .map(
+    ([type, { post }]) =>
+      "<h3 " +
+      `id="event-${escaped(type)}"><code>${escaped(type)}</code></h3>\n<p>${withCode(post.summary)}</p>\n${membersTable(post.requestBody.content["application/json"]!.schema)}`
+  )
+  .join("\n")}</section>
 <section><h2 id="refusals">Refusals</h2>
-${table(["code", "members", "says"], [...problems].sort().map((name) => refusalRow(name, of.components.schemas[name]!)))}</section>
+${table(
+  ["code", "members", "says"],
+  [...problems].sort().map((name) => refusalRow(name, of.components.schemas[name]!))
+)}</section>
 <section><h2 id="shapes">Shapes</h2>
 ${shapes.map(([name, schema]) => `<h3 id="shape-${escaped(name)}">${escaped(name)}</h3>\n${membersTable(schema)}`).join("\n")}</section>
 </main>
@@ -87,19 +131,48 @@ const heading = (group: string): string => group.replaceAll("_", " ").replace(/^
 const operationOf = (of: OpenApi, { method, operation, path }: Placed): string => {
   const { description, operationId, parameters, requestBody, responses, summary } = operation
   return [
-    `<h3 id="${escaped(operationId)}"><code><span class="method">${escaped(method)}</span> ${escaped(path)}</code></h3>`,
+    `<h3 id="${escaped(operationId)}"><code><span class="method">${escaped(method)}</span> ` +
+      `${escaped(path)}</code></h3>`,
     `<p>${withCode(summary)} ${withCode(description)}</p>`,
-    table(["parameter", "in", "needed", "type", "bounds"], parameters.map(({ in: place, name, required, schema }) => [`<code>${escaped(name)}</code>`, place, required ? "yes" : "no", typeOf(schema), boundsOf(schema)])),
-    requestBody === undefined ? "" : `<p>Body: ${typeOf(requestBody.content["application/json"]!.schema)}${requestBody.required ? "" : ", or none"}. ${withCode(requestBody.description)}</p>`,
-    table(["status", "answer"], Object.entries(responses).map(([status, response]) => [escaped(status), answerOf(of, response)]))
+    table(
+      ["parameter", "in", "needed", "type", "bounds"],
+      parameters.map(({ in: place, name, required, schema }) => [
+        `<code>${escaped(name)}</code>`,
+        place,
+        required ? "yes" : "no",
+        typeOf(schema),
+        boundsOf(schema)
+      ])
+    ),
+    requestBody === undefined
+      ? ""
+      : "<p>Body: " +
+        `${typeOf(requestBody.content["application/json"]!.schema)}${requestBody.required ? "" : ", or none"}. ` +
+        `${withCode(requestBody.description)}</p>`,
+    table(
+      ["status", "answer"],
+      Object.entries(responses).map(([status, response]) => [escaped(status), answerOf(of, response)])
+    )
   ].join("\n")
 }
 
 const answerOf = (of: OpenApi, response: Response | Reference): string => {
   if ("$ref" in response) {
-    return problemNames(of.components.responses[nameOf(response.$ref)]!).map((name) => name === VALIDATION ? `<a href="#shape-${VALIDATION}">every problem of the input</a>` : `<a href="#refusal-${escaped(name)}"><code>${escaped(codeOf(of.components.schemas[name]!))}</code></a>`).join(", ")
+    return problemNames(of.components.responses[nameOf(response.$ref)]!)
+      .map((name) =>
+        name === VALIDATION
+          ? `<a href="#shape-${VALIDATION}">every problem of the input</a>`
+          : `<a href="#refusal-${escaped(name)}"><code>${escaped(codeOf(of.components.schemas[name]!))}</code></a>`
+      )
+      .join(", ")
   }
-  return Object.entries(response.content).map(([media, { schema }]) => media === "application/json" ? typeOf(schema) : `<code>${escaped(media)}</code>${schema["description"] === undefined ? "" : ` ${withCode(String(schema["description"]))}`}`).join("<br>")
+  return Object.entries(response.content)
+    .map(([media, { schema }]) =>
+      media === "application/json"
+        ? typeOf(schema)
+        : `<code>${escaped(media)}</code>${schema["description"] === undefined ? "" : ` ${withCode(String(schema["description"]))}`}`
+    )
+    .join("<br>")
 }
 
 /** Names of the schemas of an answer that is not a success. */
@@ -115,5 +188,9 @@ const codeOf = (schema: JsonSchema): string => String(properties(schema)["code"]
 const refusalRow = (name: string, schema: JsonSchema): ReadonlyArray<string> => {
   const beside = Object.entries(properties(schema)).filter(([member]) => member !== "detail" && member !== "code")
   const [example] = schema["examples"] as ReadonlyArray<{ readonly detail: string }>
-  return [`<code id="refusal-${escaped(name)}">${escaped(codeOf(schema))}</code>`, beside.map(([member, its]) => `<code>${escaped(member)}</code> ${typeOf(its)}`).join("<br>"), escaped(example!.detail)]
+  return [
+    `<code id="refusal-${escaped(name)}">${escaped(codeOf(schema))}</code>`,
+    beside.map(([member, its]) => `<code>${escaped(member)}</code> ${typeOf(its)}`).join("<br>"),
+    escaped(example!.detail)
+  ]
 }

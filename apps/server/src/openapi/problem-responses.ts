@@ -1,6 +1,15 @@
 /** Every answer that is not a success, by status: which codes it can carry, and what stands beside them. */
 import { codeOf, detailTypes, type RefusalTag } from "@flyball/contract"
-import { type AnyEndpoint, faultTags, internalError, type Problem, problemOf, problems, refusalExamples, refusalsOf } from "@flyball/contract/http"
+import {
+  type AnyEndpoint,
+  faultTags,
+  internalError,
+  type Problem,
+  problemOf,
+  problems,
+  refusalExamples,
+  refusalsOf
+} from "@flyball/contract/http"
 import { badRequests } from "../http/bad-request.ts"
 import type { Components } from "./components.ts"
 import type { JsonSchema } from "./json-schema.ts"
@@ -14,17 +23,40 @@ interface Named {
 
 /** Headers that stand in a description once. `x-request-id` is on every response. */
 export const headers: { readonly [name: string]: Header } = {
-  RequestId: { description: "The id of the request, as the log has it: the caller's own where it matches the pattern, else a new one.", required: true, schema: { type: "string", pattern: "^[A-Za-z0-9._:/@+-]{1,128}$" } },
+  RequestId: {
+    description:
+      "The id of the request, as the log has it: the caller's own where it matches the pattern, else a new one.",
+    required: true,
+    schema: { type: "string", pattern: "^[A-Za-z0-9._:/@+-]{1,128}$" }
+  },
   Allow: { description: "The methods of the path.", required: true, schema: { type: "string" } },
-  Authenticate: { description: "How to say who is calling.", required: true, schema: { type: "string", const: "Bearer" } },
-  RetryAfter: { description: "When to come again. Unit: seconds. It is not there for `storage_corrupt`, which a person must look at first.", schema: { type: "integer", minimum: 0 } }
+  Authenticate: {
+    description: "How to say who is calling.",
+    required: true,
+    schema: { type: "string", const: "Bearer" }
+  },
+  RetryAfter: {
+    description:
+      "When to come again. Unit: seconds. It is not there for `storage_corrupt`, which a person must look at first.",
+    schema: { type: "integer", minimum: 0 }
+  }
 }
 
-const componentOf: { readonly [header: string]: string } = { "allow": "Allow", "www-authenticate": "Authenticate", "retry-after": "RetryAfter" }
-const spelling: { readonly [header: string]: string } = { "allow": "Allow", "www-authenticate": "WWW-Authenticate", "retry-after": "Retry-After" }
+const componentOf: { readonly [header: string]: string } = {
+  allow: "Allow",
+  "www-authenticate": "Authenticate",
+  "retry-after": "RetryAfter"
+}
+const spelling: { readonly [header: string]: string } = {
+  allow: "Allow",
+  "www-authenticate": "WWW-Authenticate",
+  "retry-after": "Retry-After"
+}
 
 /** What every response carries. */
-export const requestIdHeader: { readonly [name: string]: Reference } = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } }
+export const requestIdHeader: { readonly [name: string]: Reference } = {
+  "X-Request-Id": { $ref: "#/components/headers/RequestId" }
+}
 
 const refusal = (tag: RefusalTag): Named => ({ name: tag, problem: problemOf(refusalExamples[tag])! })
 
@@ -51,21 +83,40 @@ export const problemsOf = (endpoint: AnyEndpoint): ReadonlyMap<number, ReadonlyA
 }
 
 /** Writes the problems of an endpoint: a reference for each status. `responses` takes what is referred to. */
-export const problemResponses = (endpoint: AnyEndpoint, { add }: Components, membersOf: (tag: RefusalTag) => { readonly [name: string]: JsonSchema }, responses: Map<string, Response>): { readonly [status: string]: Reference } =>
-  Object.fromEntries([...problemsOf(endpoint)].map(([status, named]) => {
-    const name = named.map((one) => one.name).join("Or")
-    if (!responses.has(name)) {
-      const schemas = named.map((one) => add(one.name === "InvalidInput" ? "HTTPValidationError" : one.name, one.name === "InvalidInput" ? validationError(add) : schemaOf(one, membersOf)))
-      responses.set(name, responseOf(named, schemas))
-    }
-    return [String(status), { $ref: `#/components/responses/${name}` }]
-  }))
+export const problemResponses = (
+  endpoint: AnyEndpoint,
+  { add }: Components,
+  membersOf: (tag: RefusalTag) => { readonly [name: string]: JsonSchema },
+  responses: Map<string, Response>
+): { readonly [status: string]: Reference } =>
+  Object.fromEntries(
+    [...problemsOf(endpoint)].map(([status, named]) => {
+      const name = named.map((one) => one.name).join("Or")
+      if (!responses.has(name)) {
+        const schemas = named.map((one) =>
+          add(
+            one.name === "InvalidInput" ? "HTTPValidationError" : one.name,
+            one.name === "InvalidInput" ? validationError(add) : schemaOf(one, membersOf)
+          )
+        )
+        responses.set(name, responseOf(named, schemas))
+      }
+      return [String(status), { $ref: `#/components/responses/${name}` }]
+    })
+  )
 
-const schemaOf = ({ name, problem }: Named, membersOf: (tag: RefusalTag) => { readonly [name: string]: JsonSchema }): JsonSchema => {
+const schemaOf = (
+  { name, problem }: Named,
+  membersOf: (tag: RefusalTag) => { readonly [name: string]: JsonSchema }
+): JsonSchema => {
   const members = Object.hasOwn(problems, name) ? membersOf(name as RefusalTag) : {}
   return {
     type: "object",
-    properties: { detail: { type: "string", description: "A sentence for people. Its words may change." }, code: { type: "string", const: problem.body["code"] }, ...members },
+    properties: {
+      detail: { type: "string", description: "A sentence for people. Its words may change." },
+      code: { type: "string", const: problem.body["code"] },
+      ...members
+    },
     required: ["detail", "code", ...Object.keys(members)],
     examples: [problem.body]
   }
@@ -79,10 +130,16 @@ const validationError = (add: Components["add"]): JsonSchema => ({
       items: add("ValidationError", {
         type: "object",
         properties: {
-          loc: { type: "array", items: { type: "string" }, description: "`body`, `query` or `path`, then names of members and indexes." },
+          loc: {
+            type: "array",
+            items: { type: "string" },
+            description: "`body`, `query` or `path`, then names of members and indexes."
+          },
           msg: { type: "string", description: "A sentence for people. Its words may change." },
           type: { type: "string", enum: [...detailTypes] },
-          input: { description: "What was seen, cut at 256 characters; null where it is secret, absent or has no JSON form." },
+          input: {
+            description: "What was seen, cut at 256 characters; null where it is secret, absent or has no JSON form."
+          },
           ctx: { type: "object", description: "The bound that was missed." }
         },
         required: ["loc", "msg", "type", "input", "ctx"]
@@ -94,12 +151,29 @@ const validationError = (add: Components["add"]): JsonSchema => ({
 })
 
 const responseOf = (named: ReadonlyArray<Named>, schemas: ReadonlyArray<JsonSchema>): Response => {
-  const given = [...new Set(named.flatMap(({ problem }) => Object.keys(problem.headers)))].filter((header) => componentOf[header] !== undefined).sort()
+  const given = [...new Set(named.flatMap(({ problem }) => Object.keys(problem.headers)))]
+    .filter((header) => componentOf[header] !== undefined)
+    .sort()
   const [only] = schemas
   const mapping = Object.fromEntries(named.map(({ problem }, index) => [problem.body["code"], schemas[index]!["$ref"]]))
   return {
-    description: named.map(({ name, problem }) => name === "InvalidInput" ? "The input is not what the contract describes. Every problem is listed." : `\`${codeOf(name)}\`: ${String(problem.body["detail"])}`).join("\n\n"),
-    headers: { ...requestIdHeader, ...Object.fromEntries(given.map((header) => [spelling[header]!, { $ref: `#/components/headers/${componentOf[header]!}` }])) },
-    content: { "application/json": { schema: schemas.length === 1 ? only! : { oneOf: schemas, discriminator: { propertyName: "code", mapping } } } }
+    description: named
+      .map(({ name, problem }) =>
+        name === "InvalidInput"
+          ? "The input is not what the contract describes. Every problem is listed."
+          : `\`${codeOf(name)}\`: ${String(problem.body["detail"])}`
+      )
+      .join("\n\n"),
+    headers: {
+      ...requestIdHeader,
+      ...Object.fromEntries(
+        given.map((header) => [spelling[header]!, { $ref: `#/components/headers/${componentOf[header]!}` }])
+      )
+    },
+    content: {
+      "application/json": {
+        schema: schemas.length === 1 ? only! : { oneOf: schemas, discriminator: { propertyName: "code", mapping } }
+      }
+    }
   }
 }

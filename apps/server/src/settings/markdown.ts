@@ -6,8 +6,11 @@ export const MARKS = { start: "<!-- settings -->", end: "<!-- /settings -->" } a
 
 /** The table in Markdown, one row a setting. */
 export const settingsMarkdown = (): string => {
-  const rows = Object.values<Setting<unknown>>(settingsTable).map(({ fallback, meaning, name, secret }) =>
-    `| \`${name}\`${secret ? ` or \`${name}_FILE\`` : ""} | ${fallback === null ? "" : `\`${fallback}\``} | ${meaning} |`)
+  const rows = Object.values<Setting<unknown>>(settingsTable).map(
+    ({ fallback, meaning, name, secret }) =>
+      `| \`${name}\`${secret ? ` or \`${name}_FILE\`` : ""} | ${fallback === null ? "" : `\`${fallback}\``} | ` +
+      `${meaning} |`
+  )
   return ["| setting | default | meaning |", "|---|---|---|", ...rows].join("\n")
 }
 

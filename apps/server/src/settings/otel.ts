@@ -3,12 +3,23 @@
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 const VALUE = /^[\x20-\x7e]{0,4096}$/
 /** Headers that frame a request; whoever sets them breaks it. */
-const framing: ReadonlySet<string> = new Set(["content-type", "content-length", "transfer-encoding", "connection", "host"])
+const framing: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "host"
+])
 
-/** `a=1,b=2` with values in percent encoding, as headers by name in small letters; null where it is not of this form. */
+/**
+ * `a=1,b=2` with values in percent encoding, as headers by name in small letters; null where it is not of this form.
+ */
 export const readOtlpHeaders = (text: string): { readonly [name: string]: string } | null => {
   const headers: { [name: string]: string } = {}
-  for (const pair of text.split(",").map((one) => one.trim()).filter((one) => one !== "")) {
+  for (const pair of text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "")) {
     const at = pair.indexOf("=")
     const name = pair.slice(0, at).trim().toLowerCase()
     const value = decoded(pair.slice(at + 1).trim())
@@ -29,5 +40,11 @@ const decoded = (text: string): string | null => {
 /** Whether this is the address of a collector: http or https, and nothing in it that is secret, since it is shown. */
 export const isCollector = (text: string): boolean => {
   const url = text.length <= 2_048 && URL.canParse(text) ? new URL(text) : null
-  return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "" && !/[?#]/.test(text)
+  return (
+    url !== null &&
+    (url.protocol === "http:" || url.protocol === "https:") &&
+    url.username === "" &&
+    url.password === "" &&
+    !/[?#]/.test(text)
+  )
 }

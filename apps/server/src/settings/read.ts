@@ -8,7 +8,25 @@ type Table = typeof settingsTable
 type ValueOf<S> = S extends Setting<infer A> ? A : never
 
 /** The settings with their types; `null` where a choice was left to the store. */
-export type Settings = { readonly [F in keyof Table]: F extends "origin" | "tenantId" | "oidcIssuer" | "bootstrapAdmin" | "trustStore" | "metricsToken" | "trustedProxies" | "otlpEndpoint" | "otlpHeaders" | "egressAllow" | "egressPorts" | "secretsKeyFile" | "alertEmail" | "smtpUrl" ? ValueOf<Table[F]> | null : ValueOf<Table[F]> }
+export type Settings = {
+  readonly [F in keyof Table]: F extends
+    | "origin"
+    | "tenantId"
+    | "oidcIssuer"
+    | "bootstrapAdmin"
+    | "trustStore"
+    | "metricsToken"
+    | "trustedProxies"
+    | "otlpEndpoint"
+    | "otlpHeaders"
+    | "egressAllow"
+    | "egressPorts"
+    | "secretsKeyFile"
+    | "alertEmail"
+    | "smtpUrl"
+    ? ValueOf<Table[F]> | null
+    : ValueOf<Table[F]>
+}
 
 /** One setting in force, as `flyball config` prints it. */
 export interface EffectiveSetting {
@@ -19,7 +37,12 @@ export interface EffectiveSetting {
 
 /** The outcome: settings, or every problem as a sentence. Warnings do not stop the start. */
 export type SettingsRead =
-  | { readonly ok: true; readonly settings: Settings; readonly effective: ReadonlyArray<EffectiveSetting>; readonly warnings: ReadonlyArray<string> }
+  | {
+      readonly ok: true
+      readonly settings: Settings
+      readonly effective: ReadonlyArray<EffectiveSetting>
+      readonly warnings: ReadonlyArray<string>
+    }
   | { readonly ok: false; readonly problems: ReadonlyArray<string>; readonly warnings: ReadonlyArray<string> }
 
 /** An environment as `process.env` gives it. */
@@ -49,18 +72,28 @@ export const readSettings = (environment: Environment, readFile: (path: string) 
     }
     const parsed = row.parse(text)
     if (!parsed.ok) {
-      problems.push(`${given.variable} should ${given.from === "file" ? "name a file that holds" : "be"} ${parsed.expected}${row.secret ? "" : `, and is ${JSON.stringify(withoutSecrets(text).slice(0, 100))}`}.`)
+      problems.push(
+        `${given.variable} should ${given.from === "file" ? "name a file that holds" : "be"} ` +
+          `${parsed.expected}${row.secret ? "" : `, and is ${JSON.stringify(withoutSecrets(text).slice(0, 100))}`}.`
+      )
       continue
     }
     values[field] = parsed.value
     effective.push({ name: row.name, shown: row.show(text), from: given.from })
   }
   const warnings = warningsOf(environment)
-  return problems.length > 0 ? { ok: false, problems, warnings } : { ok: true, settings: values as unknown as Settings, effective, warnings }
+  return problems.length > 0
+    ? { ok: false, problems, warnings }
+    : { ok: true, settings: values as unknown as Settings, effective, warnings }
 }
 
 type Given =
-  | { readonly _tag: "Given"; readonly text: string | null; readonly from: EffectiveSetting["from"]; readonly variable: string }
+  | {
+      readonly _tag: "Given"
+      readonly text: string | null
+      readonly from: EffectiveSetting["from"]
+      readonly variable: string
+    }
   | { readonly _tag: "Problem"; readonly problem: string }
 
 /** What the environment says of a setting: directly, in the file that `<name>_FILE` names, or nothing. */
@@ -71,11 +104,17 @@ const givenFor = (row: Setting<unknown>, environment: Environment, readFile: (pa
   if (file === null) return { _tag: "Given", text, from: text === null ? "default" : "environment", variable: row.name }
   if (text !== null) return { _tag: "Problem", problem: `${row.name} and ${variable} are both set; set one of them.` }
   // Who puts the secret itself here must not read it again in a log.
-  if (file.includes("://")) return { _tag: "Problem", problem: `${variable} should name a file, and holds an address; set ${row.name} instead.` }
+  if (file.includes("://"))
+    return {
+      _tag: "Problem",
+      problem: `${variable} should name a file, and holds an address; set ${row.name} instead.`
+    }
   const named = `${variable} names ${JSON.stringify(file)}, which`
   try {
     const content = readFile(file).replace(/\r?\n$/, "")
-    return content === "" ? { _tag: "Problem", problem: `${named} is empty.` } : { _tag: "Given", text: content, from: "file", variable }
+    return content === ""
+      ? { _tag: "Problem", problem: `${named} is empty.` }
+      : { _tag: "Given", text: content, from: "file", variable }
   } catch (cause) {
     return { _tag: "Problem", problem: `${named} cannot be read: ${fileProblem(cause)}.` }
   }
@@ -85,11 +124,17 @@ const defaultDatabase = (environment: Environment): string =>
   `sqlite:${(environment[settingsTable.dataDir.name] || settingsTable.dataDir.fallback!).replace(/[\\/]+$/, "")}/flyball.db`
 
 const warningsOf = (environment: Environment): ReadonlyArray<string> => {
-  const known = Object.values(settingsTable).flatMap((row) => row.secret ? [row.name, `${row.name}_FILE`] : [row.name])
-  return Object.keys(environment).filter((name) => name.startsWith("FLYBALL_") && !name.startsWith("FLYBALL_TEST_") && !known.includes(name)).sort().map((name) => {
-    const base = name.replace(/_FILE$/, "")
-    if (base !== name && known.includes(base)) return `${name} is not a setting and is ignored. Only secrets can come from a file; set ${base}.`
-    const meant = nearest(name, known)
-    return `${name} is not a setting and is ignored.${meant === null ? "" : ` Did you mean ${meant}?`}`
-  })
+  const known = Object.values(settingsTable).flatMap((row) =>
+    row.secret ? [row.name, `${row.name}_FILE`] : [row.name]
+  )
+  return Object.keys(environment)
+    .filter((name) => name.startsWith("FLYBALL_") && !name.startsWith("FLYBALL_TEST_") && !known.includes(name))
+    .sort()
+    .map((name) => {
+      const base = name.replace(/_FILE$/, "")
+      if (base !== name && known.includes(base))
+        return `${name} is not a setting and is ignored. Only secrets can come from a file; set ${base}.`
+      const meant = nearest(name, known)
+      return `${name} is not a setting and is ignored.${meant === null ? "" : ` Did you mean ${meant}?`}`
+    })
 }

@@ -1,7 +1,8 @@
 /**
  * Every setting of the server, as one table: name, default, how its text is read, whether it is secret.
  *
- * Spec: issue "record, prove, verify" item 5: one typed settings table, validated at start, `*_FILE` for secrets; the README prints it.
+ * Spec: issue "record, prove, verify" item 5: one typed settings table, validated at start, `*_FILE` for secrets; the
+ * README prints it.
  */
 
 import { isMailAddress, type MappingClaim } from "@flyball/contract"
@@ -42,13 +43,18 @@ export type DatabaseLocation =
 const parseDatabaseUrl = (text: string): Parsed<DatabaseLocation> => {
   if (text === "sqlite::memory:") return ok({ kind: "memory" })
   if (text.startsWith("sqlite:")) {
-    // sqlite:///srv/x.db is how other programs write /srv/x.db; sqlite://x.db would silently mean a file in the root folder.
+    // sqlite:///srv/x.db is how other programs write /srv/x.db; sqlite://x.db would silently mean a file in the root
+    // folder.
     const file = text.slice("sqlite:".length).replace(/^\/\/\//, "/")
-    return file.trim() === "" || file.startsWith(":") || file.startsWith("//") || file.includes("\0") ? no("sqlite:<path of a file>, without //, or sqlite::memory:") : ok({ kind: "sqlite", file })
+    return file.trim() === "" || file.startsWith(":") || file.startsWith("//") || file.includes("\0")
+      ? no("sqlite:<path of a file>, without //, or sqlite::memory:")
+      : ok({ kind: "sqlite", file })
   }
   if (/^postgres(ql)?:\/\//.test(text)) {
     if (!URL.canParse(text)) return no("postgres://user:password@host:port/database")
-    return isPercentEncoded(text) ? ok({ kind: "postgres", url: text }) : no("postgres://user:password@host:port/database, with a % of the password written as %25")
+    return isPercentEncoded(text)
+      ? ok({ kind: "postgres", url: text })
+      : no("postgres://user:password@host:port/database, with a % of the password written as %25")
   }
   return no("sqlite:<path>, sqlite::memory: or postgres://…")
 }
@@ -64,13 +70,22 @@ const maskPassword = (text: string): string => {
   return url.toString()
 }
 
-const integer = (min: number, max: number) => (text: string): Parsed<number> =>
-  /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? ok(Number(text)) : no(`a whole number from ${min} to ${max}`)
+const integer =
+  (min: number, max: number) =>
+  (text: string): Parsed<number> =>
+    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max
+      ? ok(Number(text))
+      : no(`a whole number from ${min} to ${max}`)
 
-const literal = <const A extends ReadonlyArray<string>>(...values: A) => (text: string): Parsed<A[number]> =>
-  values.includes(text) ? ok(text) : no(`one of ${values.join(", ")}`)
+const literal =
+  <const A extends ReadonlyArray<string>>(...values: A) =>
+  (text: string): Parsed<A[number]> =>
+    values.includes(text) ? ok(text) : no(`one of ${values.join(", ")}`)
 
-const text = (pattern: RegExp, expected: string) => (value: string): Parsed<string> => pattern.test(value) ? ok(value) : no(expected)
+const text =
+  (pattern: RegExp, expected: string) =>
+  (value: string): Parsed<string> =>
+    pattern.test(value) ? ok(value) : no(expected)
 
 /** A path that is not blank: nobody means a folder whose name is spaces. */
 const PATH = /^(?!\s*$)[^\0]{1,4096}$/
@@ -80,29 +95,39 @@ const CLAIM_PATH = /^[\x21-\x7e]{1,256}$/
 /** A claim and the value that makes its bearer the first administrator. */
 const parseBootstrap = (text: string): Parsed<{ readonly claim: MappingClaim; readonly value: string }> => {
   const [, claim, value] = /^(roles|groups|user_ids):(.{1,256})$/.exec(text) ?? []
-  return claim === undefined || value === undefined ? no("<claim>:<value>, with a claim of roles, groups or user_ids") : ok({ claim: claim as MappingClaim, value })
+  return claim === undefined || value === undefined
+    ? no("<claim>:<value>, with a claim of roles, groups or user_ids")
+    : ok({ claim: claim as MappingClaim, value })
 }
 
 const parseNetworks = (text: string): Parsed<ReadonlyArray<Network>> => {
   const networks = readNetworks(text)
-  return networks === null ? no("addresses and networks with commas between, such as 10.0.0.0/8,192.0.2.7,::1") : ok(networks)
+  return networks === null
+    ? no("addresses and networks with commas between, such as 10.0.0.0/8,192.0.2.7,::1")
+    : ok(networks)
 }
 
 const parseOtlpHeaders = (text: string): Parsed<{ readonly [name: string]: string }> => {
   const headers = readOtlpHeaders(text)
-  return headers === null ? no("<name>=<value> with commas between, values in percent encoding, and no header that frames a request") : ok(headers)
+  return headers === null
+    ? no("<name>=<value> with commas between, values in percent encoding, and no header that frames a request")
+    : ok(headers)
 }
 
 const parseEgressAllow = (text: string): Parsed<ReadonlyArray<string>> => {
   const entries = text.split(",").map((entry) => entry.trim())
   // What it says of an entry shows it.
   const problem = egressProblem(entries) === null ? null : egressProblem(entries.map(withoutSecrets))
-  return problem === null ? ok(entries) : no(`addresses, networks and exact names with commas between, such as 10.1.0.0/16,hooks.internal (${problem})`)
+  return problem === null
+    ? ok(entries)
+    : no(`addresses, networks and exact names with commas between, such as 10.1.0.0/16,hooks.internal (${problem})`)
 }
 
 const parsePorts = (text: string): Parsed<ReadonlyArray<number>> => {
   const ports = text.split(",").map((port) => port.trim())
-  return ports.every((port) => /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535) ? ok(ports.map(Number)) : no("ports with commas between, each from 1 to 65535, such as 443,8443")
+  return ports.every((port) => /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535)
+    ? ok(ports.map(Number))
+    : no("ports with commas between, each from 1 to 65535, such as 443,8443")
 }
 
 const parseSmtpUrl = (url: string): Parsed<string> => {
@@ -111,125 +136,262 @@ const parseSmtpUrl = (url: string): Parsed<string> => {
 }
 
 const parseMailFrom = (from: string): Parsed<string> =>
-  mailProblem({ url: "smtp://localhost", from }) === null ? ok(from) : no("an address such as flyball@example.com or Flyball <flyball@example.com>")
+  mailProblem({ url: "smtp://localhost", from }) === null
+    ? ok(from)
+    : no("an address such as flyball@example.com or Flyball <flyball@example.com>")
 
 const parseSignatureHeader = (name: string): Parsed<string> => {
   const problem = signatureHeaderProblem(name)
   return problem === null ? ok(name) : no(`the name of a header that no delivery has (${problem})`)
 }
 
-const parseRatio = (text: string): Parsed<number> => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text) ? ok(Number(text)) : no("a share from 0 to 1, such as 0.1")
+const parseRatio = (text: string): Parsed<number> =>
+  /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text) ? ok(Number(text)) : no("a share from 0 to 1, such as 0.1")
 
-const setting = <A>(row: Omit<Setting<A>, "secret" | "show"> & Partial<Pick<Setting<A>, "secret" | "show">>): Setting<A> => ({ secret: false, show: plain, ...row })
+const setting = <A>(
+  row: Omit<Setting<A>, "secret" | "show"> & Partial<Pick<Setting<A>, "secret" | "show">>
+): Setting<A> => ({ secret: false, show: plain, ...row })
 
 /** The table. Adding a setting is adding a row. */
 export const settingsTable = {
   host: setting({
-    name: "FLYBALL_HOST", fallback: "127.0.0.1", parse: text(/^[0-9A-Za-z.:_-]{1,255}$/, "a host name or address"),
+    name: "FLYBALL_HOST",
+    fallback: "127.0.0.1",
+    parse: text(/^[0-9A-Za-z.:_-]{1,255}$/, "a host name or address"),
     meaning: "Address to listen on. Without an OIDC issuer only a loopback address is accepted."
   }),
-  port: setting({ name: "FLYBALL_PORT", fallback: "8787", parse: integer(0, 65_535), meaning: "Port to listen on; 0 takes a free one." }),
+  port: setting({
+    name: "FLYBALL_PORT",
+    fallback: "8787",
+    parse: integer(0, 65_535),
+    meaning: "Port to listen on; 0 takes a free one."
+  }),
   database: setting({
-    name: "FLYBALL_DATABASE_URL", fallback: null, parse: parseDatabaseUrl, secret: true, show: maskPassword,
-    meaning: "The store: `sqlite:<path>`, `sqlite::memory:` or `postgres://…`. Default: `sqlite:<data folder>/flyball.db`."
+    name: "FLYBALL_DATABASE_URL",
+    fallback: null,
+    parse: parseDatabaseUrl,
+    secret: true,
+    show: maskPassword,
+    meaning:
+      "The store: `sqlite:<path>`, `sqlite::memory:` or `postgres://…`. Default: `sqlite:<data folder>/flyball.db`."
   }),
   origin: setting({
-    name: "FLYBALL_ORIGIN", fallback: null, parse: text(/^(?!.*:\/\/)[\x21-\x2a\x2c-\x7e]{1,255}$/, "1 to 255 printable ASCII characters without space, + or a scheme, such as flyball.example/acme/prod"),
-    meaning: "Name of the chain, a URL without scheme such as `flyball.example/acme/prod`. Fixed at the first start; made up then when not set."
+    name: "FLYBALL_ORIGIN",
+    fallback: null,
+    parse: text(
+      /^(?!.*:\/\/)[\x21-\x2a\x2c-\x7e]{1,255}$/,
+      "1 to 255 printable ASCII characters without space, + or a scheme, such as flyball.example/acme/prod"
+    ),
+    meaning:
+      "Name of the chain, a URL without scheme such as `flyball.example/acme/prod`. Fixed at the first start; " +
+      "made up then when not set."
   }),
   dataDir: setting({
-    name: "FLYBALL_DATA_DIR", fallback: "./.flyball", parse: text(PATH, "a path"),
-    meaning: "Folder of the signing key, the signing guard, the key of webhooks' secrets and the development issuer's key. Back it up with the database."
+    name: "FLYBALL_DATA_DIR",
+    fallback: "./.flyball",
+    parse: text(PATH, "a path"),
+    meaning:
+      "Folder of the signing key, the signing guard, the key of webhooks' secrets and the development issuer's " +
+      "key. Back it up with the database."
   }),
   oidcIssuer: setting({
-    name: "FLYBALL_OIDC_ISSUER", fallback: null, parse: (value) => isIssuerUrl(value) ? ok(value) : no("an https address without user, password or #, exactly as the issuer's tokens name it (http on this host)"),
-    meaning: "The organisation's OpenID provider. Without it the server vouches for people itself, on a loopback address only."
+    name: "FLYBALL_OIDC_ISSUER",
+    fallback: null,
+    parse: (value) =>
+      isIssuerUrl(value)
+        ? ok(value)
+        : no(
+            "an https address without user, password or #, exactly as the issuer's tokens name it (http on this host)"
+          ),
+    meaning:
+      "The organisation's OpenID provider. Without it the server vouches for people itself, on a loopback address only."
   }),
   oidcAudience: setting({
-    name: "FLYBALL_OIDC_AUDIENCE", fallback: "flyball", parse: text(/^[\x21-\x7e]{1,256}$/, "1 to 256 printable ASCII characters without space"), meaning: "The audience that tokens must be for."
+    name: "FLYBALL_OIDC_AUDIENCE",
+    fallback: "flyball",
+    parse: text(/^[\x21-\x7e]{1,256}$/, "1 to 256 printable ASCII characters without space"),
+    meaning: "The audience that tokens must be for."
   }),
   oidcRolesClaim: setting({
-    name: "FLYBALL_OIDC_ROLES_CLAIM", fallback: "roles", parse: text(CLAIM_PATH, "the name of a claim, or a path with dots such as realm_access.roles"), meaning: "The claim that rules match as `roles`; a path with dots goes into it."
+    name: "FLYBALL_OIDC_ROLES_CLAIM",
+    fallback: "roles",
+    parse: text(CLAIM_PATH, "the name of a claim, or a path with dots such as realm_access.roles"),
+    meaning: "The claim that rules match as `roles`; a path with dots goes into it."
   }),
   oidcGroupsClaim: setting({
-    name: "FLYBALL_OIDC_GROUPS_CLAIM", fallback: "groups", parse: text(CLAIM_PATH, "the name of a claim, or a path with dots"), meaning: "The claim that rules match as `groups`."
+    name: "FLYBALL_OIDC_GROUPS_CLAIM",
+    fallback: "groups",
+    parse: text(CLAIM_PATH, "the name of a claim, or a path with dots"),
+    meaning: "The claim that rules match as `groups`."
   }),
   bootstrapAdmin: setting({
-    name: "FLYBALL_BOOTSTRAP_ADMIN", fallback: null, parse: parseBootstrap,
-    meaning: "The first administrator, `<claim>:<value>` with a claim of roles, groups or user_ids. Counts while no access mapping is set."
+    name: "FLYBALL_BOOTSTRAP_ADMIN",
+    fallback: null,
+    parse: parseBootstrap,
+    meaning:
+      "The first administrator, `<claim>:<value>` with a claim of roles, groups or user_ids. Counts while no " +
+      "access mapping is set."
   }),
   tenantId: setting({
-    name: "FLYBALL_TENANT_ID", fallback: null, parse: text(/^[A-Za-z0-9._-]{1,64}$/, "1 to 64 letters, digits, dots, dashes, underscores"),
+    name: "FLYBALL_TENANT_ID",
+    fallback: null,
+    parse: text(/^[A-Za-z0-9._-]{1,64}$/, "1 to 64 letters, digits, dots, dashes, underscores"),
     meaning: "`tenant_id` of every agent. Fixed at the first start; `default` then when not set."
   }),
   trustStore: setting({
-    name: "FLYBALL_TRUST_STORE", fallback: null, parse: text(PATH, "a path"),
-    meaning: "Folder of the public keys that may sign agent cards: `*.pem` and `*.jwk`. Read anew for each card. Without it no signed card is verified."
+    name: "FLYBALL_TRUST_STORE",
+    fallback: null,
+    parse: text(PATH, "a path"),
+    meaning:
+      "Folder of the public keys that may sign agent cards: `*.pem` and `*.jwk`. Read anew for each card. " +
+      "Without it no signed card is verified."
   }),
   metricsToken: setting({
-    name: "FLYBALL_METRICS_TOKEN", fallback: null, parse: text(/^[A-Za-z0-9._~+/-]{16,256}=*$/, "16 to 256 letters, digits and . _ ~ + / -"), secret: true, show: () => "****",
+    name: "FLYBALL_METRICS_TOKEN",
+    fallback: null,
+    parse: text(/^[A-Za-z0-9._~+/-]{16,256}=*$/, "16 to 256 letters, digits and . _ ~ + / -"),
+    secret: true,
+    show: () => "****",
     meaning: "Bearer token that opens `/metrics` to callers from elsewhere. Without it only this host reads them."
   }),
   trustedProxies: setting({
-    name: "FLYBALL_TRUSTED_PROXIES", fallback: null, parse: parseNetworks,
-    meaning: "Addresses and networks of proxies, with commas between, whose `X-Forwarded-For` or `Forwarded` says the client's address for the log. Without it nobody's does."
+    name: "FLYBALL_TRUSTED_PROXIES",
+    fallback: null,
+    parse: parseNetworks,
+    meaning:
+      "Addresses and networks of proxies, with commas between, whose `X-Forwarded-For` or `Forwarded` says the " +
+      "client's address for the log. Without it nobody's does."
   }),
   drainMs: setting({
-    name: "FLYBALL_DRAIN_MS", fallback: "5000", parse: integer(0, 120_000),
-    meaning: "After SIGTERM, how long requests are still taken while `/healthz` answers 503, so that a balancer finds out. Milliseconds. After SIGINT there is no wait."
+    name: "FLYBALL_DRAIN_MS",
+    fallback: "5000",
+    parse: integer(0, 120_000),
+    meaning:
+      "After SIGTERM, how long requests are still taken while `/healthz` answers 503, so that a balancer finds " +
+      "out. Milliseconds. After SIGINT there is no wait."
   }),
   otlpEndpoint: setting({
-    name: "OTEL_EXPORTER_OTLP_ENDPOINT", fallback: null, parse: (value) => isCollector(value) ? ok(value) : no("an http or https address without user, password, ? or #, such as http://127.0.0.1:4318"),
-    meaning: "An OpenTelemetry collector that takes OTLP/HTTP with JSON; spans go to its `/v1/traces`. Without it there are no spans."
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    fallback: null,
+    parse: (value) =>
+      isCollector(value)
+        ? ok(value)
+        : no("an http or https address without user, password, ? or #, such as http://127.0.0.1:4318"),
+    meaning:
+      "An OpenTelemetry collector that takes OTLP/HTTP with JSON; spans go to its `/v1/traces`. Without it " +
+      "there are no spans."
   }),
   otlpHeaders: setting({
-    name: "OTEL_EXPORTER_OTLP_HEADERS", fallback: null, parse: parseOtlpHeaders, secret: true, show: () => "****",
+    name: "OTEL_EXPORTER_OTLP_HEADERS",
+    fallback: null,
+    parse: parseOtlpHeaders,
+    secret: true,
+    show: () => "****",
     meaning: "Headers for the collector, `<name>=<value>` with commas between."
   }),
-  otelServiceName: setting({ name: "OTEL_SERVICE_NAME", fallback: "flyball", parse: text(/^\P{Cc}{1,255}$/u, "1 to 255 characters, no control characters"), meaning: "`service.name` of the spans." }),
+  otelServiceName: setting({
+    name: "OTEL_SERVICE_NAME",
+    fallback: "flyball",
+    parse: text(/^\P{Cc}{1,255}$/u, "1 to 255 characters, no control characters"),
+    meaning: "`service.name` of the spans."
+  }),
   tracesSampler: setting({
-    name: "OTEL_TRACES_SAMPLER", fallback: "parentbased_always_on", parse: literal(...samplers),
+    name: "OTEL_TRACES_SAMPLER",
+    fallback: "parentbased_always_on",
+    parse: literal(...samplers),
     meaning: `Which traces are kept: ${samplers.map((name) => `\`${name}\``).join(", ")}.`
   }),
-  tracesSamplerArg: setting({ name: "OTEL_TRACES_SAMPLER_ARG", fallback: "1", parse: parseRatio, meaning: "The share of traces that the samplers with `traceidratio` keep, 0 to 1." }),
-  egressAllow: setting({
-    name: "FLYBALL_EGRESS_ALLOW", fallback: null, parse: parseEgressAllow,
-    meaning: "Addresses, networks and exact names inside your network that webhooks may reach, with commas between. Without it none: webhooks go to public addresses only."
+  tracesSamplerArg: setting({
+    name: "OTEL_TRACES_SAMPLER_ARG",
+    fallback: "1",
+    parse: parseRatio,
+    meaning: "The share of traces that the samplers with `traceidratio` keep, 0 to 1."
   }),
-  egressHttp: setting({ name: "FLYBALL_EGRESS_HTTP", fallback: "0", parse: literal("0", "1"), meaning: "`1` lets webhooks have plain http addresses too." }),
+  egressAllow: setting({
+    name: "FLYBALL_EGRESS_ALLOW",
+    fallback: null,
+    parse: parseEgressAllow,
+    meaning:
+      "Addresses, networks and exact names inside your network that webhooks may reach, with commas between. " +
+      "Without it none: webhooks go to public addresses only."
+  }),
+  egressHttp: setting({
+    name: "FLYBALL_EGRESS_HTTP",
+    fallback: "0",
+    parse: literal("0", "1"),
+    meaning: "`1` lets webhooks have plain http addresses too."
+  }),
   egressPorts: setting({
-    name: "FLYBALL_EGRESS_PORTS", fallback: null, parse: parsePorts,
-    meaning: "The only ports that webhooks may use, with commas between. Without it 443 (80 for plain http), and those above 1023 but for what browsers refuse."
+    name: "FLYBALL_EGRESS_PORTS",
+    fallback: null,
+    parse: parsePorts,
+    meaning:
+      "The only ports that webhooks may use, with commas between. Without it 443 (80 for plain http), and " +
+      "those above 1023 but for what browsers refuse."
   }),
   secretsKeyFile: setting({
-    name: "FLYBALL_SECRETS_KEY_FILE", fallback: null, parse: text(PATH, "a path"),
-    meaning: "File of the key that seals webhooks' secrets in the store, the same for all processes of one store. Default: `<data folder>/secrets.key`, made at the first start."
+    name: "FLYBALL_SECRETS_KEY_FILE",
+    fallback: null,
+    parse: text(PATH, "a path"),
+    meaning:
+      "File of the key that seals webhooks' secrets in the store, the same for all processes of one store. " +
+      "Default: `<data folder>/secrets.key`, made at the first start."
   }),
   secretsLost: setting({
-    name: "FLYBALL_SECRETS_LOST", fallback: "0", parse: literal("0", "1"),
-    meaning: "`1` starts although the key of webhooks' secrets is lost: each webhook then needs a new secret (`rotate-secret`), and nothing is sent to it before."
+    name: "FLYBALL_SECRETS_LOST",
+    fallback: "0",
+    parse: literal("0", "1"),
+    meaning:
+      "`1` starts although the key of webhooks' secrets is lost: each webhook then needs a new secret " +
+      "(`rotate-secret`), and nothing is sent to it before."
   }),
   alertEmail: setting({
-    name: "FLYBALL_ALERT_EMAIL", fallback: null, parse: (value) => isMailAddress(value) ? ok(value) : no("an e-mail address in ASCII, such as night@example.com"),
+    name: "FLYBALL_ALERT_EMAIL",
+    fallback: null,
+    parse: (value) => (isMailAddress(value) ? ok(value) : no("an e-mail address in ASCII, such as night@example.com")),
     meaning: "Who is written to when a webhook fails that names nobody, or nobody whom a letter reaches."
   }),
   smtpUrl: setting({
-    name: "FLYBALL_SMTP_URL", fallback: null, parse: parseSmtpUrl, secret: true, show: () => "****",
-    meaning: "The mail server: `smtp://user:password@host:587` (STARTTLS), `smtps://…`. Without it letters go to the log."
+    name: "FLYBALL_SMTP_URL",
+    fallback: null,
+    parse: parseSmtpUrl,
+    secret: true,
+    show: () => "****",
+    meaning:
+      "The mail server: `smtp://user:password@host:587` (STARTTLS), `smtps://…`. Without it letters go to the log."
   }),
-  mailFrom: setting({ name: "FLYBALL_MAIL_FROM", fallback: "flyball@localhost", parse: parseMailFrom, meaning: "Who letters are from." }),
+  mailFrom: setting({
+    name: "FLYBALL_MAIL_FROM",
+    fallback: "flyball@localhost",
+    parse: parseMailFrom,
+    meaning: "Who letters are from."
+  }),
   signatureHeader: setting({
-    name: "FLYBALL_WEBHOOK_SIGNATURE_HEADER", fallback: "X-Platform-Signature", parse: parseSignatureHeader,
+    name: "FLYBALL_WEBHOOK_SIGNATURE_HEADER",
+    fallback: "X-Platform-Signature",
+    parse: parseSignatureHeader,
     meaning: "Name of the webhooks' header with `sha256=<hex>`; none that a delivery has already."
   }),
   webhookRetryAfter: setting({
-    name: "FLYBALL_WEBHOOK_RETRY_AFTER", fallback: "0", parse: literal("0", "1"),
-    meaning: "`1` lets `Retry-After` of a receiver's 429 or 503 delay the next attempt, to twice its delay at most. "
-      + "Without it every attempt follows the fixed schedule."
+    name: "FLYBALL_WEBHOOK_RETRY_AFTER",
+    fallback: "0",
+    parse: literal("0", "1"),
+    meaning:
+      "`1` lets `Retry-After` of a receiver's 429 or 503 delay the next attempt, to twice its delay at most. " +
+      "Without it every attempt follows the fixed schedule."
   }),
   webhookKeepDays: setting({
-    name: "FLYBALL_WEBHOOK_KEEP_DAYS", fallback: "30", parse: integer(15, 3_650),
-    meaning: "Days after which finished deliveries of webhooks and their events are forgotten, 15 to 3650. Records are kept whatever this says."
+    name: "FLYBALL_WEBHOOK_KEEP_DAYS",
+    fallback: "30",
+    parse: integer(15, 3_650),
+    meaning:
+      "Days after which finished deliveries of webhooks and their events are forgotten, 15 to 3650. Records " +
+      "are kept whatever this says."
   }),
-  logLevel: setting({ name: "FLYBALL_LOG_LEVEL", fallback: "info", parse: literal("info", "warn", "error", "silent"), meaning: "What goes to the log on standard error: `info`, `warn`, `error` or `silent`." })
+  logLevel: setting({
+    name: "FLYBALL_LOG_LEVEL",
+    fallback: "info",
+    parse: literal("info", "warn", "error", "silent"),
+    meaning: "What goes to the log on standard error: `info`, `warn`, `error` or `silent`."
+  })
 } as const satisfies { readonly [field: string]: Setting<unknown> }

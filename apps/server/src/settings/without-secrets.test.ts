@@ -15,8 +15,12 @@ describe("what a sentence shows of a setting that cannot be used", () => {
   ])("of %j is %j", (text, shown) => assert.strictEqual(withoutSecrets(text), shown))
 
   it.each([
-    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:hunter2@collector:4318"], ["OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector/?key=hunter2"], ["OTEL_EXPORTER_OTLP_ENDPOINT", `http://u:${"x".repeat(90)}hunter2@h`],
-    ["FLYBALL_OIDC_ISSUER", "https://user:hunter2@login.example.com/realm"], ["FLYBALL_HOST", "https://user:hunter2@h"], ["FLYBALL_EGRESS_ALLOW", "10.0.0.0/8,https://user:hunter2@h"]
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:hunter2@collector:4318"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector/?key=hunter2"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", `http://u:${"x".repeat(90)}hunter2@h`],
+    ["FLYBALL_OIDC_ISSUER", "https://user:hunter2@login.example.com/realm"],
+    ["FLYBALL_HOST", "https://user:hunter2@h"],
+    ["FLYBALL_EGRESS_ALLOW", "10.0.0.0/8,https://user:hunter2@h"]
   ])("%s never shows a password", (name, text) => {
     const read = readSettings({ [name]: text }, () => "")
     assert.isFalse(read.ok)

@@ -1,7 +1,11 @@
-/** A text that may be an address, without what in it may be a password or a key: for a sentence about what is wrong with it. */
+/**
+ * A text that may be an address, without what in it may be a password or a key: for a sentence about what is wrong with
+ * it.
+ */
 
 /**
- * Masks what stands before an `@` where that may be `user:password`, and what follows a `?` or `#` in an address. Whole, since what is wrong may be the password's spelling.
+ * Masks what stands before an `@` where that may be `user:password`, and what follows a `?` or `#` in an address.
+ * Whole, since what is wrong may be the password's spelling.
  *
  * An e-mail address stays as it is.
  */
@@ -10,6 +14,6 @@ export const withoutSecrets = (text: string): string => {
   const rest = text.slice(scheme.length)
   const at = rest.lastIndexOf("@")
   const user = at < 0 ? "" : rest.slice(0, at)
-  const shown = scheme !== "" && user !== "" || user.includes(":") ? `****${rest.slice(at)}` : rest
+  const shown = (scheme !== "" && user !== "") || user.includes(":") ? `****${rest.slice(at)}` : rest
   return scheme + (scheme === "" ? shown : shown.replace(/([?#]).*/s, "$1****"))
 }

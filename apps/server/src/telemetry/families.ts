@@ -8,9 +8,19 @@ export const spanFamilies = (tracing: TracingApi | null): ReadonlyArray<Family> 
   const { dropped, exported, waiting } = tracing.counts()
   return [
     {
-      name: "flyball_trace_spans_total", type: "counter", help: "Finished spans that a collector took (exported) or that were lost because it did not (dropped).",
-      samples: [{ labels: { outcome: "exported" }, value: exported }, { labels: { outcome: "dropped" }, value: dropped }]
+      name: "flyball_trace_spans_total",
+      type: "counter",
+      help: "Finished spans that a collector took (exported) or that were lost because it did not (dropped).",
+      samples: [
+        { labels: { outcome: "exported" }, value: exported },
+        { labels: { outcome: "dropped" }, value: dropped }
+      ]
     },
-    { name: "flyball_trace_spans_waiting", type: "gauge", help: "Finished spans that wait to be sent, or are on their way.", samples: [{ value: waiting }] }
+    {
+      name: "flyball_trace_spans_waiting",
+      type: "gauge",
+      help: "Finished spans that wait to be sent, or are on their way.",
+      samples: [{ value: waiting }]
+    }
   ]
 }

@@ -1,7 +1,10 @@
 /** What the span of a request says. Spec: OpenTelemetry semantic conventions for HTTP servers. */
 import type { Attributes } from "./span.ts"
 
-/** A request that is over, as far as its span tells of it: nothing that a caller made up but the id of the request, and nobody's name. */
+/**
+ * A request that is over, as far as its span tells of it: nothing that a caller made up but the id of the request, and
+ * nobody's name.
+ */
 export interface TracedRequest {
   readonly requestId: string
   readonly method: string
@@ -15,14 +18,31 @@ export interface TracedRequest {
   readonly failed: boolean
 }
 
-const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"])
+const methods: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+  "TRACE",
+  "CONNECT"
+])
 
 /** Name, attributes and status of its span. */
-export const requestSpan = ({ code, failed, method, requestId, route, status }: TracedRequest): { readonly name: string; readonly attributes: Attributes; readonly failed: boolean } => {
+export const requestSpan = ({
+  code,
+  failed,
+  method,
+  requestId,
+  route,
+  status
+}: TracedRequest): { readonly name: string; readonly attributes: Attributes; readonly failed: boolean } => {
   const known = methods.has(method) ? method : null
   const error = code ?? (status === 0 ? "incomplete" : null)
   return {
-    name: route === null ? known ?? "HTTP" : `${known ?? "HTTP"} ${route}`,
+    name: route === null ? (known ?? "HTTP") : `${known ?? "HTTP"} ${route}`,
     attributes: {
       "http.request.method": known ?? "_OTHER",
       ...(route === null ? {} : { "http.route": route }),

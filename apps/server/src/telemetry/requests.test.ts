@@ -15,7 +15,13 @@ afterEach(async () => {
   for (const close of open.splice(0).toReversed()) await close()
 })
 
-const options: Omit<TracingOptions, "endpoint"> = { headers: { "x-token": "hunter2" }, serviceName: "governor", sampler: "parentbased_always_on", ratio: 1, version: "0.0.0-test" }
+const options: Omit<TracingOptions, "endpoint"> = {
+  headers: { "x-token": "hunter2" },
+  serviceName: "governor",
+  sampler: "parentbased_always_on",
+  ratio: 1,
+  version: "0.0.0-test"
+}
 
 const collecting = async (...args: Parameters<typeof openCollector>) => {
   const collector = await openCollector(...args)
@@ -24,7 +30,11 @@ const collecting = async (...args: Parameters<typeof openCollector>) => {
 }
 
 /** A server that tells this collector; it is closed, and with it everything sent, before `then` looks. */
-const traced = async <A>(endpoint: string, more: Partial<TracingOptions>, act: (world: World) => Promise<A>): Promise<{ readonly world: World; readonly result: A }> => {
+const traced = async <A>(
+  endpoint: string,
+  more: Partial<TracingOptions>,
+  act: (world: World) => Promise<A>
+): Promise<{ readonly world: World; readonly result: A }> => {
   const world = await openWorld({ spans: tracingLayer({ ...options, ...more, endpoint }) })
   try {
     return { world, result: await act(world) }
@@ -49,16 +59,38 @@ describe("spans", () => {
     })
     assert.deepStrictEqual(collector.problems, [])
     const requests = collector.received.filter(({ kind }) => kind === 2).slice(-5)
-    assert.deepStrictEqual(requests.map(({ attributes, name, parentSpanId, status }) => [name, attributes["http.response.status_code"], attributes["http.route"], status, parentSpanId]), [
-      ["POST /api/v1/agents", 201, "/api/v1/agents", 0, null], ["GET /api/v1/agents/{agent_id}", 200, "/api/v1/agents/{agent_id}", 0, null],
-      ["POST /api/v1/agents", 422, "/api/v1/agents", 0, null], ["GET", 404, undefined, 0, null], ["HEAD /status", 200, "/status", 0, null]
-    ])
-    assert.deepStrictEqual(requests[1]!.attributes, { "http.request.method": "GET", "http.route": "/api/v1/agents/{agent_id}", "http.response.status_code": 200, "flyball.request_id": "mine-1" })
+    assert.deepStrictEqual(
+      requests.map(({ attributes, name, parentSpanId, status }) => [
+        name,
+        attributes["http.response.status_code"],
+        attributes["http.route"],
+        status,
+        parentSpanId
+      ]),
+      [
+        ["POST /api/v1/agents", 201, "/api/v1/agents", 0, null],
+        ["GET /api/v1/agents/{agent_id}", 200, "/api/v1/agents/{agent_id}", 0, null],
+        ["POST /api/v1/agents", 422, "/api/v1/agents", 0, null],
+        ["GET", 404, undefined, 0, null],
+        ["HEAD /status", 200, "/status", 0, null]
+      ]
+    )
+    assert.deepStrictEqual(requests[1]!.attributes, {
+      "http.request.method": "GET",
+      "http.route": "/api/v1/agents/{agent_id}",
+      "http.response.status_code": 200,
+      "flyball.request_id": "mine-1"
+    })
     // The log and the span of a request find each other.
-    assert.deepStrictEqual(world.log.map(({ requestId, traceId }) => [requestId, traceId]), requests.map(({ attributes, traceId }) => [attributes["flyball.request_id"], traceId]))
-    for (const { endNanos, startNanos } of requests) assert.isTrue(endNanos >= startNanos && startNanos > BigInt(Date.now() - 600_000) * 1_000_000n)
+    assert.deepStrictEqual(
+      world.log.map(({ requestId, traceId }) => [requestId, traceId]),
+      requests.map(({ attributes, traceId }) => [attributes["flyball.request_id"], traceId])
+    )
+    for (const { endNanos, startNanos } of requests)
+      assert.isTrue(endNanos >= startNanos && startNanos > BigInt(Date.now() - 600_000) * 1_000_000n)
     const sent = collector.requests.map(({ text }) => text).join("\n")
-    for (const secret of ["hunter3", "hunter2", "private name", "127.0.0.1", world.key, world.admin, world.keyId]) assert.notInclude(sent, secret)
+    for (const secret of ["hunter3", "hunter2", "private name", "127.0.0.1", world.key, world.admin, world.keyId])
+      assert.notInclude(sent, secret)
   })
 
   it("name the service, carry the headers that are set, and those are in no log", async () => {
@@ -77,12 +109,20 @@ describe("spans", () => {
       await runtime.runPromise(Checkpointer.use(({ now }) => now))
     })
     assert.deepStrictEqual(collector.problems, [])
-    const after = collector.received.slice(collector.received.findIndex(({ attributes }) => attributes["flyball.request_id"] === "before") + 1)
+    const after = collector.received.slice(
+      collector.received.findIndex(({ attributes }) => attributes["flyball.request_id"] === "before") + 1
+    )
     const request = after.find(({ name }) => name === "POST /api/v1/agents")!
     const commits = after.filter(({ parentSpanId }) => parentSpanId === request.spanId)
-    assert.deepStrictEqual(commits.map(({ kind, name, traceId }) => [name, kind, traceId]), [["storage.commit", 1, request.traceId]])
+    assert.deepStrictEqual(
+      commits.map(({ kind, name, traceId }) => [name, kind, traceId]),
+      [["storage.commit", 1, request.traceId]]
+    )
     assert.deepInclude(commits[0]!.attributes, { "flyball.storage.backend": "memory", "flyball.commit.records": 1 })
-    assert.includeMembers(after.map(({ name }) => name), ["checkpoint.guard", "checkpoint.store"])
+    assert.includeMembers(
+      after.map(({ name }) => name),
+      ["checkpoint.guard", "checkpoint.store"]
+    )
   })
 
   it("go on with the trace that the caller names, and begin one where what it says cannot be followed", async () => {
@@ -98,25 +138,46 @@ describe("spans", () => {
     assert.deepInclude(begun, { parentSpanId: null, flags: 0x101 })
     assert.notStrictEqual(begun!.traceId, trace.id)
     // Its caller keeps nothing of the second, so it is not sent; the log names its trace all the same.
-    assert.deepStrictEqual(world.log.map(({ traceId }) => traceId), [trace.id, trace.id, begun!.traceId])
+    assert.deepStrictEqual(
+      world.log.map(({ traceId }) => traceId),
+      [trace.id, trace.id, begun!.traceId]
+    )
   })
 
-  it.each<[TracingOptions["sampler"], number, number]>([["always_off", 1, 0], ["parentbased_always_off", 1, 1], ["traceidratio", 0, 0], ["always_on", 1, 3]])("%s keeps what it should", async (sampler, ratio, kept) => {
+  it.each<[TracingOptions["sampler"], number, number]>([
+    ["always_off", 1, 0],
+    ["parentbased_always_off", 1, 1],
+    ["traceidratio", 0, 0],
+    ["always_on", 1, 3]
+  ])("%s keeps what it should", async (sampler, ratio, kept) => {
     const collector = await collecting()
     await traced(collector.endpoint, { sampler, ratio }, async ({ send }) => {
       await send("GET", "/status", { headers: traceparent("01") })
       await send("GET", "/status", { headers: traceparent("00") })
       await send("GET", "/status")
     })
-    assert.lengthOf(collector.received.filter(({ name }) => name === "GET /status"), kept)
+    assert.lengthOf(
+      collector.received.filter(({ name }) => name === "GET /status"),
+      kept
+    )
   })
 
   it("say that a request failed, and not with what words", async () => {
     const collector = await collecting()
     await traced(collector.endpoint, {}, async ({ admin, context, issuer }) => {
-      const server = makeServer({ context: Context.add(context, Chain, { ...Context.get(context, Chain), head: Effect.die(new Error("secret internals")) }), verifier: issuer, version: "x" })
+      const server = makeServer({
+        context: Context.add(context, Chain, {
+          ...Context.get(context, Chain),
+          head: Effect.die(new Error("secret internals"))
+        }),
+        verifier: issuer,
+        version: "x"
+      })
       const { url } = await server.listen({ host: "127.0.0.1", port: 0 })
-      assert.strictEqual((await fetch(`${url}/api/v1/chain/head`, { headers: { authorization: `Bearer ${admin}` } })).status, 500)
+      assert.strictEqual(
+        (await fetch(`${url}/api/v1/chain/head`, { headers: { authorization: `Bearer ${admin}` } })).status,
+        500
+      )
       await server.close()
     })
     const failed = collector.received.at(-1)!
@@ -127,7 +188,11 @@ describe("spans", () => {
 })
 
 describe("a collector", () => {
-  it.each<[string, () => number | "never"]>([["that never answers", () => "never"], ["that refuses", () => 400], ["that is too busy", () => 503]])("%s changes no answer, and what was lost is counted", async (_, answer) => {
+  it.each<[string, () => number | "never"]>([
+    ["that never answers", () => "never"],
+    ["that refuses", () => 400],
+    ["that is too busy", () => 503]
+  ])("%s changes no answer, and what was lost is counted", async (_, answer) => {
     const collector = await collecting(answer)
     const { result } = await traced(collector.endpoint, { lastMs: 0 }, async ({ send }) => {
       // More than a batch, so that the collector is asked while requests go on.
@@ -148,7 +213,9 @@ describe("a collector", () => {
   it("that is not there changes no answer", async () => {
     const collector = await openCollector()
     await collector.close()
-    const { result } = await traced(collector.endpoint, { lastMs: 0 }, ({ send }) => Promise.all(Array.from({ length: 600 }, () => send("GET", "/status"))))
+    const { result } = await traced(collector.endpoint, { lastMs: 0 }, ({ send }) =>
+      Promise.all(Array.from({ length: 600 }, () => send("GET", "/status")))
+    )
     assert.isTrue(result.every(({ status }) => status === 200))
   })
 

@@ -4,7 +4,10 @@ import { type SamplerName, samplerOf, samplers } from "./sampler.ts"
 const low = `${"f".repeat(19)}${"0".repeat(13)}`
 const high = `${"0".repeat(19)}${"f".repeat(13)}`
 
-/** For each sampler with ratio 0.5: a low and a high id without a parent, then with one that is not kept and one that is. */
+/**
+ * For each sampler with ratio 0.5: a low and a high id without a parent, then with one that is not kept and one that
+ * is.
+ */
 const expected: { readonly [name in SamplerName]: readonly [boolean, boolean, boolean, boolean] } = {
   always_on: [true, true, true, true],
   always_off: [false, false, false, false],
@@ -17,7 +20,10 @@ const expected: { readonly [name in SamplerName]: readonly [boolean, boolean, bo
 describe("samplers", () => {
   it.each(samplers)("%s", (name) => {
     const sampler = samplerOf(name, 0.5)
-    assert.deepStrictEqual([sampler(low, null), sampler(high, null), sampler(low, false), sampler(high, true)], [...expected[name]])
+    assert.deepStrictEqual(
+      [sampler(low, null), sampler(high, null), sampler(low, false), sampler(high, true)],
+      [...expected[name]]
+    )
   })
 
   it("keep none by the ratio 0 and all by the ratio 1", () => {

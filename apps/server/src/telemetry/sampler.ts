@@ -1,7 +1,14 @@
 /** Which traces are kept. Spec: OpenTelemetry, OTEL_TRACES_SAMPLER. */
 
 /** The samplers that there are, by their standard names. */
-export const samplers = ["always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"] as const
+export const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio"
+] as const
 
 /** One of them. */
 export type SamplerName = (typeof samplers)[number]

@@ -1,4 +1,7 @@
-/** A span that is over, and how OTLP writes it in JSON. Spec: opentelemetry-proto 1.x, trace.proto; OTLP, JSON Protobuf encoding. */
+/**
+ * A span that is over, and how OTLP writes it in JSON. Spec: opentelemetry-proto 1.x, trace.proto; OTLP, JSON Protobuf
+ * encoding.
+ */
 
 /** What a span says beside its name: words and numbers of our tables, never what a caller sent. */
 export type Attributes = { readonly [name: string]: string | number | boolean }
@@ -34,16 +37,21 @@ export interface Resource {
 const kinds: { readonly [kind in SpanKind]: number } = { internal: 1, server: 2 }
 const STATUS_UNSET = 0
 const STATUS_ERROR = 2
-/** `SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK`, `SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK`, and the sampled bit of W3C: only sampled spans are sent. */
+/**
+ * `SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK`, `SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK`, and the sampled bit of W3C: only
+ * sampled spans are sent.
+ */
 const [FLAGS, REMOTE] = [0x101, 0x200]
 
 /** The body of an export request. */
 export const otlpJson = (resource: Resource, spans: ReadonlyArray<EndedSpan>): string =>
   JSON.stringify({
-    resourceSpans: [{
-      resource: { attributes: keyValues(resource.attributes) },
-      scopeSpans: [{ scope: { name: "flyball", version: resource.version }, spans: spans.map(spanJson) }]
-    }]
+    resourceSpans: [
+      {
+        resource: { attributes: keyValues(resource.attributes) },
+        scopeSpans: [{ scope: { name: "flyball", version: resource.version }, spans: spans.map(spanJson) }]
+      }
+    ]
   })
 
 const spanJson = (span: EndedSpan): object => ({
@@ -59,7 +67,8 @@ const spanJson = (span: EndedSpan): object => ({
   status: { code: span.failed ? STATUS_ERROR : STATUS_UNSET }
 })
 
-const keyValues = (attributes: Attributes): ReadonlyArray<object> => Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }))
+const keyValues = (attributes: Attributes): ReadonlyArray<object> =>
+  Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }))
 
 /** Whole numbers are 64 bits long in the protocol, which JSON writes as text. */
 const anyValue = (value: string | number | boolean): object => {

@@ -4,7 +4,10 @@ import { steadyNanos } from "./steady-nanos.ts"
 describe("the time of spans", () => {
   it("goes with the process's clock between the milliseconds of the day, and with the day when that steps", () => {
     let [day, steady] = [1_795_230_000_000, 100]
-    const now = steadyNanos(() => day, () => steady)
+    const now = steadyNanos(
+      () => day,
+      () => steady
+    )
     const at = (dayMs: number, steadyMs: number): bigint => {
       ;[day, steady] = [dayMs, steadyMs]
       return now()

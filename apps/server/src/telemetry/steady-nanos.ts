@@ -6,9 +6,13 @@ const APART_MS = 5
 /**
  * Nanoseconds since 1970 UTC, to a microsecond.
  *
- * The time of day alone is whole milliseconds and may step back within a span; the process's own clock alone drifts away from it in weeks.
+ * The time of day alone is whole milliseconds and may step back within a span; the process's own clock alone drifts
+ * away from it in weeks.
  */
-export const steadyNanos = (dayMs: () => number = Date.now, steadyMs: () => number = () => performance.now()): () => bigint => {
+export const steadyNanos = (
+  dayMs: () => number = Date.now,
+  steadyMs: () => number = () => performance.now()
+): (() => bigint) => {
   let offsetMs = dayMs() - steadyMs()
   return () => {
     const steady = steadyMs()

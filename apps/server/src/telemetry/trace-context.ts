@@ -15,7 +15,7 @@ const SAMPLED = 1
 
 /** What a header says; null where it says nothing that can be followed. A trace then begins here. */
 export const readTraceparent = (header: string | ReadonlyArray<string> | undefined): TraceContext | null => {
-  const [, version, traceId, spanId, flags, more] = typeof header === "string" ? FORM.exec(header) ?? [] : []
+  const [, version, traceId, spanId, flags, more] = typeof header === "string" ? (FORM.exec(header) ?? []) : []
   if (traceId === undefined || spanId === undefined || flags === undefined) return null
   // A later version may say more behind what we know; this one may not, and ff is none.
   if (version === "ff" || (version === "00" && more !== undefined)) return null

@@ -22,10 +22,14 @@ export interface TracingApi {
 }
 
 /** Null where no collector is configured: nothing is made then, and a request pays for one comparison. */
-export const Tracing: Context.Reference<TracingApi | null> = Context.Reference("flyball/server/Tracing", { defaultValue: (): TracingApi | null => null })
+export const Tracing: Context.Reference<TracingApi | null> = Context.Reference("flyball/server/Tracing", {
+  defaultValue: (): TracingApi | null => null
+})
 
 /** The span that an Effect runs under; null outside any. */
-export const CurrentSpan: Context.Reference<OpenSpan | null> = Context.Reference("flyball/server/CurrentSpan", { defaultValue: (): OpenSpan | null => null })
+export const CurrentSpan: Context.Reference<OpenSpan | null> = Context.Reference("flyball/server/CurrentSpan", {
+  defaultValue: (): OpenSpan | null => null
+})
 
 /** How spans are made and where they go. */
 export interface TracingOptions extends Collector {
@@ -40,10 +44,21 @@ export interface TracingOptions extends Collector {
 
 /** Tracing for as long as the scope is open. Its end sends what is left, so it should be the last to close. */
 export const tracingLayer = (options: TracingOptions): Layer.Layer<never> =>
-  Layer.effect(Tracing, Effect.map(makeExporter(sendTo(options, { attributes: resourceOf(options), version: options.version }), options.lastMs), (exporter) => makeTracing(exporter, samplerOf(options.sampler, options.ratio), steadyNanos())))
+  Layer.effect(
+    Tracing,
+    Effect.map(
+      makeExporter(sendTo(options, { attributes: resourceOf(options), version: options.version }), options.lastMs),
+      (exporter) => makeTracing(exporter, samplerOf(options.sampler, options.ratio), steadyNanos())
+    )
+  )
 
 const resourceOf = ({ serviceName, version }: TracingOptions): Attributes => ({
-  "service.name": serviceName, "service.version": version, "service.instance.id": randomUUID(), "telemetry.sdk.name": "flyball", "telemetry.sdk.version": version, "telemetry.sdk.language": "nodejs"
+  "service.name": serviceName,
+  "service.version": version,
+  "service.instance.id": randomUUID(),
+  "telemetry.sdk.name": "flyball",
+  "telemetry.sdk.version": version,
+  "telemetry.sdk.language": "nodejs"
 })
 
 /** Tracing over an exporter. */
@@ -56,8 +71,20 @@ export const makeTracing = (exporter: SpanExporter, sampler: Sampler, nowNanos: 
     if (!sampled) return { traceId, spanId, sampled, end: () => {} }
     const startNanos = nowNanos()
     return {
-      traceId, spanId, sampled,
-      end: (said) => exporter.push({ traceId, spanId, parentId: parent?.spanId ?? null, remote, kind, startNanos, endNanos: nowNanos(), ...said })
+      traceId,
+      spanId,
+      sampled,
+      end: (said) =>
+        exporter.push({
+          traceId,
+          spanId,
+          parentId: parent?.spanId ?? null,
+          remote,
+          kind,
+          startNanos,
+          endNanos: nowNanos(),
+          ...said
+        })
     }
   }
 })

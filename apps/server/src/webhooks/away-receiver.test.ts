@@ -1,4 +1,7 @@
-/** A receiver that is away: when it is tried again, when that ends, who is told, and how it is made good. Spec: document 1 section 6. */
+/**
+ * A receiver that is away: when it is tried again, when that ends, who is told, and how it is made good. Spec: document
+ * 1 section 6.
+ */
 import { assert, describe, it } from "vitest"
 import { arrivals, givenSending } from "./testing/given-sending.ts"
 import { until } from "./testing/jumping-clock.ts"
@@ -28,9 +31,18 @@ describe("a receiver that is away", () => {
       const [delivery] = await settled(id)
       bodies.add(away.arrived[index]!.body)
       assert.strictEqual(away.arrived.length, index + 1)
-      assert.deepInclude(away.arrived[index]!.headers, { "x-platform-attempt": String(index + 1), "webhook-id": delivery!.event_id, "webhook-sequence": "1" })
+      assert.deepInclude(away.arrived[index]!.headers, {
+        "x-platform-attempt": String(index + 1),
+        "webhook-id": delivery!.event_id,
+        "webhook-sequence": "1"
+      })
       const attempt = delivery!.attempts[index]!
-      assert.deepInclude(attempt, { attempt: index + 1, status_code: 500, error: "http_status", response_excerpt: "the queue is full" })
+      assert.deepInclude(attempt, {
+        attempt: index + 1,
+        status_code: 500,
+        error: "http_status",
+        response_excerpt: "the queue is full"
+      })
       if (delayMs === null) break
       assert.strictEqual(Date.parse(delivery!.next_attempt_at!) - Date.parse(attempt.ended_at), delayMs)
       clock.jump(Date.parse(delivery!.next_attempt_at!) - 1)
@@ -45,20 +57,41 @@ describe("a receiver that is away", () => {
     assert.deepInclude(await done("GET", `/webhooks/${id}`), { status: "failed", cause: "seventh_failure" })
     const [reported] = await arrivals(watching, 1)
     assert.deepInclude(reported!.event, { type: "webhook.failed" })
-    assert.deepInclude(reported!.event.data, { webhook_id: id, delivery_id: failed!.id, event_id: failed!.event_id, event_type: "agent.registered" })
+    assert.deepInclude(reported!.event.data, {
+      webhook_id: id,
+      delivery_id: failed!.id,
+      event_id: failed!.event_id,
+      event_type: "agent.registered"
+    })
     await settled(watcher.id)
-    const [letter] = await until(() => mail.letters, ({ length }) => length > 0, "no letter came")
+    const [letter] = await until(
+      () => mail.letters,
+      ({ length }) => length > 0,
+      "no letter came"
+    )
     assert.deepStrictEqual(letter!.to, ["owner@example.org"])
     assert.include(letter!.head, id)
-    for (const expected of [id, failed!.id, failed!.event_id, away.url, "the receiver answered 500"]) assert.include(letter!.text, expected)
+    for (const expected of [id, failed!.id, failed!.event_id, away.url, "the receiver answered 500"])
+      assert.include(letter!.text, expected)
     const records = await done("GET", "/chain/records?kind=webhook.changed")
-    assert.deepStrictEqual(records.map(({ body }: { body: { webhook_id: string; status: string; cause: string; writer: string } }) => [body.webhook_id, body.status, body.cause, body.writer]),
-      [[id, "failed", "seventh_failure", "policy:seventh_failure"]])
+    assert.deepStrictEqual(
+      records.map(({ body }: { body: { webhook_id: string; status: string; cause: string; writer: string } }) => [
+        body.webhook_id,
+        body.status,
+        body.cause,
+        body.writer
+      ]),
+      [[id, "failed", "seventh_failure", "policy:seventh_failure"]]
+    )
 
     // What happens meanwhile is not owed, until it is asked for.
     await done("POST", "/agents", { name: "second", org_unit: "claims" })
     for (const path of [`deliveries/${failed!.id}/redeliver`, "recover"]) {
-      const refused = await call("POST", `/webhooks/${id}/${path}`, path === "recover" ? { since: new Date(clock.nowMs() - HOUR_MS).toISOString() } : undefined)
+      const refused = await call(
+        "POST",
+        `/webhooks/${id}/${path}`,
+        path === "recover" ? { since: new Date(clock.nowMs() - HOUR_MS).toISOString() } : undefined
+      )
       assert.deepStrictEqual([refused.status, refused.json.code], [409, "webhook_not_active"])
     }
     away.answer = (_, response) => void response.writeHead(200).end("ok")
@@ -66,13 +99,35 @@ describe("a receiver that is away", () => {
     assert.deepInclude(await done("POST", `/webhooks/${id}/enable`), { status: "active", cause: "enabled" })
     away.arrived.length = 0
     const since = new Date(clock.nowMs() - 48 * HOUR_MS).toISOString()
-    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since, dry_run: true }), { count: 2, dry_run: true, has_more: false })
-    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since }), { count: 2, dry_run: false, has_more: false })
+    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since, dry_run: true }), {
+      count: 2,
+      dry_run: true,
+      has_more: false
+    })
+    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since }), {
+      count: 2,
+      dry_run: false,
+      has_more: false
+    })
     await arrivals(away, 2)
     const after = await settled(id)
-    assert.deepStrictEqual(after.map(({ sequence, state }) => [sequence, state]), [[3, "succeeded"], [2, "succeeded"], [1, "failed"]])
-    assert.isTrue(away.arrived.some(({ event }) => event.id === failed!.event_id), "under the id it had")
-    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since }), { count: 0, dry_run: false, has_more: false })
+    assert.deepStrictEqual(
+      after.map(({ sequence, state }) => [sequence, state]),
+      [
+        [3, "succeeded"],
+        [2, "succeeded"],
+        [1, "failed"]
+      ]
+    )
+    assert.isTrue(
+      away.arrived.some(({ event }) => event.id === failed!.event_id),
+      "under the id it had"
+    )
+    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since }), {
+      count: 0,
+      dry_run: false,
+      has_more: false
+    })
 
     const again = await done("POST", `/webhooks/${id}/deliveries/${after[0]!.id}/redeliver`)
     assert.deepInclude(again, { event_id: after[0]!.event_id, sequence: 4 })
@@ -98,7 +153,10 @@ describe("a receiver that is away", () => {
       clock.jump(clock.nowMs() + delayMs)
       await arrivals(away, before + 1)
     }
-    assert.deepStrictEqual((await settled(id)).map(({ attempts, state }) => [state, attempts.map(({ status_code }) => status_code)]), [["succeeded", [503, 503, 200]]])
+    assert.deepStrictEqual(
+      (await settled(id)).map(({ attempts, state }) => [state, attempts.map(({ status_code }) => status_code)]),
+      [["succeeded", [503, 503, 200]]]
+    )
   })
 
   it("writes to the house where the webhook names nobody", async () => {
@@ -114,7 +172,11 @@ describe("a receiver that is away", () => {
       assert.strictEqual(delivery!.attempts[attempt - 1]!.error, "connect")
       if (attempt < 7) clock.jump(Date.parse(delivery!.next_attempt_at!) + 1_000)
     }
-    const [letter] = await until(() => mail.letters, ({ length }) => length > 0, "no letter came")
+    const [letter] = await until(
+      () => mail.letters,
+      ({ length }) => length > 0,
+      "no letter came"
+    )
     assert.deepStrictEqual(letter!.to, ["night@example.org"])
     assert.include(letter!.text, "connect")
   })

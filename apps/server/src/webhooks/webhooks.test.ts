@@ -1,4 +1,7 @@
-/** Webhooks through the real server: HTTP in, POSTs out to receivers on the loopback address. Time is a clock that jumps. Spec: document 1 sections 4 and 6. */
+/**
+ * Webhooks through the real server: HTTP in, POSTs out to receivers on the loopback address. Time is a clock that
+ * jumps. Spec: document 1 sections 4 and 6.
+ */
 import { deliveryEngine } from "@flyball/core"
 import { logMailer, memorySecretBox, webhookSender } from "@flyball/node"
 import { Layer } from "effect"
@@ -15,13 +18,25 @@ const HOUR_MS = 60 * MINUTE_MS
 
 const { closing, sendingWorld } = givenSending()
 
-const bySequence = (arrived: ReadonlyArray<Arrived>): ReadonlyArray<Arrived> => arrived.toSorted((a, b) => Number(a.headers["webhook-sequence"]) - Number(b.headers["webhook-sequence"]))
+const bySequence = (arrived: ReadonlyArray<Arrived>): ReadonlyArray<Arrived> =>
+  arrived.toSorted((a, b) => Number(a.headers["webhook-sequence"]) - Number(b.headers["webhook-sequence"]))
 
 describe("what happens here is told", () => {
   it("once each, in one sequence, as the interface description says, and three libraries believe it", async () => {
     const { done, settled, webhook, world } = await sendingWorld()
     const receiver = closing(await startReceiver())
-    const wanted = ["agent.registered", "agent.activated", "agent.suspended", "agent.decommissioned", "agent.owner_transferred", "agent.orphaned", "key.minted", "key.revoked", "capture.gap", "evidence.exported"]
+    const wanted = [
+      "agent.registered",
+      "agent.activated",
+      "agent.suspended",
+      "agent.decommissioned",
+      "agent.owner_transferred",
+      "agent.orphaned",
+      "key.minted",
+      "key.revoked",
+      "capture.gap",
+      "evidence.exported"
+    ]
     const { id, secret } = await webhook(receiver, wanted, { description: "to the pager" })
 
     const agent = (await done("POST", "/agents", { name: "courier", org_unit: "claims" })).id
@@ -31,27 +46,54 @@ describe("what happens here is told", () => {
     await done("POST", `/agents/${agent}/disown`, { reason: "left the house" })
     const key = (await done("POST", "/admin/ingest-keys", { name: "k", org_unit: "claims" })).id
     await done("POST", `/admin/ingest-keys/${key}/revoke`)
-    await done("POST", `/agents/${agent}/capture-gaps`, { from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:01:00Z", count: 3, reason: "crash" })
+    await done("POST", `/agents/${agent}/capture-gaps`, {
+      from: "2026-01-01T00:00:00Z",
+      to: "2026-01-01T00:01:00Z",
+      count: 3,
+      reason: "crash"
+    })
     const pack = (await done("POST", "/evidence/packs", { kind: "full" })).id
     await world.send("GET", `/api/v1/evidence/packs/${pack}`, { token: world.admin })
     await done("POST", `/agents/${agent}/decommission`)
 
-    await until(() => new Set(receiver.arrived.map(({ event }) => event.type)), (types) => wanted.every((type) => types.has(type)), "not every type arrived")
+    await until(
+      () => new Set(receiver.arrived.map(({ event }) => event.type)),
+      (types) => wanted.every((type) => types.has(type)),
+      "not every type arrived"
+    )
     const deliveries = await settled(id)
     const arrived = bySequence(receiver.arrived)
-    assert.deepStrictEqual(arrived.map(({ headers }) => Number(headers["webhook-sequence"])), arrived.map((_, index) => index + 1))
+    assert.deepStrictEqual(
+      arrived.map(({ headers }) => Number(headers["webhook-sequence"])),
+      arrived.map((_, index) => index + 1)
+    )
     assert.strictEqual(new Set(arrived.map(({ headers }) => headers["webhook-id"])).size, arrived.length)
-    assert.deepStrictEqual(deliveries.toReversed().map((one) => [one.event_id, one.event_type, one.state, one.attempts.length]), arrived.map(({ event }) => [event.id, event.type, "succeeded", 1]))
+    assert.deepStrictEqual(
+      deliveries.toReversed().map((one) => [one.event_id, one.event_type, one.state, one.attempts.length]),
+      arrived.map(({ event }) => [event.id, event.type, "succeeded", 1])
+    )
 
     const description = (await world.send("GET", "/openapi.json")).json
     for (const one of arrived) {
       assert.deepStrictEqual(await believedBy(one, secret), LIBRARIES, one.event.type)
-      assert.deepStrictEqual(await believedBy({ ...one, body: one.body.replace("\"id\"", "\"ID\"") }, secret), [])
+      assert.deepStrictEqual(await believedBy({ ...one, body: one.body.replace('"id"', '"ID"') }, secret), [])
       const { schema } = description.webhooks[one.event.type].post.requestBody.content["application/json"]
-      assert.deepStrictEqual(problemsOfValue(schema, one.event, "event", { schemas: description.components.schemas, closed: true }), [])
-      assert.deepInclude(one.headers, { "content-type": "application/json", "webhook-id": one.event.id, "x-platform-event": one.event.type, "x-platform-attempt": "1" })
+      assert.deepStrictEqual(
+        problemsOfValue(schema, one.event, "event", { schemas: description.components.schemas, closed: true }),
+        []
+      )
+      assert.deepInclude(one.headers, {
+        "content-type": "application/json",
+        "webhook-id": one.event.id,
+        "x-platform-event": one.event.type,
+        "x-platform-attempt": "1"
+      })
       // A checkpoint's signature spells "Ada" once in some two thousand.
-      assert.notMatch(one.body.replace(/"note":"[^"]*"/, ""), /courier|Ada|ada@|looked odd|left the house|pager/, "what a person wrote is not sent")
+      assert.notMatch(
+        one.body.replace(/"note":"[^"]*"/, ""),
+        /courier|Ada|ada@|looked odd|left the house|pager/,
+        "what a person wrote is not sent"
+      )
       const proof = await done("GET", `/chain/records/${one.event.chain.seq}/proof`)
       assert.strictEqual(proof.record_hash, one.event.chain.record_hash)
     }
@@ -75,12 +117,22 @@ describe("what happens here is told", () => {
     await arrivals(second, 2)
     await settled(two.id)
     assert.strictEqual(first.arrived.length, 1)
-    for (const [act, code] of [["test", "webhook_revoked"], ["rotate-secret", "webhook_revoked"], ["enable", "webhook_revoked"]] as const) {
+    for (const [act, code] of [
+      ["test", "webhook_revoked"],
+      ["rotate-secret", "webhook_revoked"],
+      ["enable", "webhook_revoked"]
+    ] as const) {
       const refused = await call("POST", `/webhooks/${one.id}/${act}`)
       assert.deepStrictEqual([refused.status, refused.json.code], [409, code], act)
     }
     const listed = await done("GET", "/webhooks")
-    assert.deepStrictEqual(listed.map(({ id, status }: { id: string; status: string }) => [id, status]), [[one.id, "revoked"], [two.id, "active"]])
+    assert.deepStrictEqual(
+      listed.map(({ id, status }: { id: string; status: string }) => [id, status]),
+      [
+        [one.id, "revoked"],
+        [two.id, "active"]
+      ]
+    )
     assert.notInclude(JSON.stringify(listed), "whsec_")
   })
 
@@ -99,8 +151,14 @@ describe("what happens here is told", () => {
     assert.deepStrictEqual([again.id, again.sequence], [waiting!.id, 1])
     await arrivals(receiver, 2)
     await settled(id)
-    assert.deepStrictEqual((await deliveries(id)).map(({ attempts, state }) => [state, attempts.length]), [["succeeded", 2]])
-    assert.deepStrictEqual(receiver.arrived.map(({ headers }) => headers["x-platform-attempt"]), ["1", "2"])
+    assert.deepStrictEqual(
+      (await deliveries(id)).map(({ attempts, state }) => [state, attempts.length]),
+      [["succeeded", 2]]
+    )
+    assert.deepStrictEqual(
+      receiver.arrived.map(({ headers }) => headers["x-platform-attempt"]),
+      ["1", "2"]
+    )
 
     const disabled = await done("POST", `/webhooks/${id}/disable`)
     assert.deepStrictEqual([disabled.status, disabled.cause], ["disabled", "owner"])
@@ -109,7 +167,11 @@ describe("what happens here is told", () => {
     const refused = await call("POST", `/webhooks/${id}/deliveries/${waiting!.id}/redeliver`)
     assert.deepStrictEqual([refused.status, refused.json.code], [409, "webhook_not_active"])
     await done("POST", `/webhooks/${id}/enable`)
-    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since }), { count: 1, dry_run: false, has_more: false })
+    assert.deepStrictEqual(await done("POST", `/webhooks/${id}/recover`, { since }), {
+      count: 1,
+      dry_run: false,
+      has_more: false
+    })
     await arrivals(receiver, 3)
   })
 
@@ -143,24 +205,55 @@ describe("what happens here is told", () => {
     const good = await done("POST", `/webhooks/${id}/test`)
     assert.deepInclude(good, { delivered: true, status_code: 204, error: null })
     assert.deepStrictEqual(await believedBy(receiver.arrived[0]!, secret), LIBRARIES)
-    assert.deepStrictEqual([receiver.arrived[0]!.event.type, receiver.arrived[0]!.event.id, receiver.arrived[0]!.headers["webhook-sequence"]], ["webhook.test", good.event_id, "0"])
+    assert.deepStrictEqual(
+      [
+        receiver.arrived[0]!.event.type,
+        receiver.arrived[0]!.event.id,
+        receiver.arrived[0]!.headers["webhook-sequence"]
+      ],
+      ["webhook.test", good.event_id, "0"]
+    )
     receiver.answer = (_, response) => void response.writeHead(302, { location: "http://127.0.0.1:1/" }).end()
-    assert.deepInclude(await done("POST", `/webhooks/${id}/test`), { delivered: false, status_code: 302, error: "redirect" })
+    assert.deepInclude(await done("POST", `/webhooks/${id}/test`), {
+      delivered: false,
+      status_code: 302,
+      error: "redirect"
+    })
     await receiver.close()
-    assert.deepInclude(await done("POST", `/webhooks/${id}/test`), { delivered: false, status_code: null, error: "connect" })
-    assert.deepStrictEqual([await deliveries(id), await world.size(), (await done("GET", `/webhooks/${id}`)).status], [[], size, "active"])
+    assert.deepInclude(await done("POST", `/webhooks/${id}/test`), {
+      delivered: false,
+      status_code: null,
+      error: "connect"
+    })
+    assert.deepStrictEqual(
+      [await deliveries(id), await world.size(), (await done("GET", `/webhooks/${id}`)).status],
+      [[], size, "active"]
+    )
   })
 })
 
 describe("an address that must not be reached", () => {
-  const bad = async (world: World, url: string) => await world.send("POST", "/api/v1/webhooks", { token: world.admin, json: { url, events: ["agent.registered"] } })
+  const bad = async (world: World, url: string) =>
+    await world.send("POST", "/api/v1/webhooks", { token: world.admin, json: { url, events: ["agent.registered"] } })
 
   it("is refused when a webhook is made, and a name that leads there at each attempt", async () => {
-    const world = closing(await openWorld({
-      jobs: deliveryEngine(),
-      webhooks: Layer.mergeAll(webhookSender({ resolve: () => Promise.resolve(["10.0.0.7"]) }), memorySecretBox, logMailer)
-    }))
-    for (const url of ["https://127.0.0.1/", "https://10.0.0.7/", "https://[::ffff:10.0.0.7]/", "https://169.254.169.254/", "https://2130706433/"]) {
+    const world = closing(
+      await openWorld({
+        jobs: deliveryEngine(),
+        webhooks: Layer.mergeAll(
+          webhookSender({ resolve: () => Promise.resolve(["10.0.0.7"]) }),
+          memorySecretBox,
+          logMailer
+        )
+      })
+    )
+    for (const url of [
+      "https://127.0.0.1/",
+      "https://10.0.0.7/",
+      "https://[::ffff:10.0.0.7]/",
+      "https://169.254.169.254/",
+      "https://2130706433/"
+    ]) {
       const got = await bad(world, url)
       assert.deepStrictEqual([got.status, got.json.detail[0].loc], [422, ["body", "url"]], url)
     }

@@ -45,23 +45,52 @@ export class BodyCount {
   }
 }
 
-/** The report on a pack whose bodies were asked for; `bodies` is null where they could not be compared. What was asked for and is not so is status 2: nothing was tampered with. */
+/**
+ * The report on a pack whose bodies were asked for; `bodies` is null where they could not be compared. What was asked
+ * for and is not so is status 2: nothing was tampered with.
+ */
 export const withBodies = (report: Report, bodies: BodiesReport | null): Report => {
-  const sentences = bodies === null
-    ? ["Bodies of records were not compared with the catalogue: the records are not what the pack claims."]
-    : [
-      ...bodies.wrong === 0 ? [] : [`${plural(bodies.wrong, "record is", "records are")} not as section 8 of SPEC.md describes ${bodies.wrong === 1 ? "its kind" : "their kinds"}, and may hold what does not belong there. Ask the operator which program wrote ${bodies.wrong === 1 ? "it" : "them"}.`],
-      ...bodies.unknown === 0 ? [] : [`${plural(bodies.unknown, "record is of a kind", "records are of kinds")} that this version does not know, so ${bodies.unknown === 1 ? "its body was" : "their bodies were"} not compared. A later version may know more.`]
-    ]
-  return sentences.length === 0 ? report : { ...report, not_checked: [...sentences, ...report.not_checked], exit: worstExit(report.exit, 2) }
+  const sentences =
+    bodies === null
+      ? ["Bodies of records were not compared with the catalogue: the records are not what the pack claims."]
+      : [
+          ...(bodies.wrong === 0
+            ? []
+            : [
+                `${plural(bodies.wrong, "record is", "records are")} not as section 8 of SPEC.md describes ` +
+                  `${bodies.wrong === 1 ? "its kind" : "their kinds"}, and may hold what does not belong there. ` +
+                  `Ask the operator which program wrote ${bodies.wrong === 1 ? "it" : "them"}.`
+              ]),
+          ...(bodies.unknown === 0
+            ? []
+            : [
+                `${plural(bodies.unknown, "record is of a kind", "records are of kinds")} that this version ` +
+                  `does not know, so ${bodies.unknown === 1 ? "its body was" : "their bodies were"} not ` +
+                  "compared. A later version may know more."
+              ])
+        ]
+  return sentences.length === 0
+    ? report
+    : { ...report, not_checked: [...sentences, ...report.not_checked], exit: worstExit(report.exit, 2) }
 }
 
 /** The line beside the contents. */
 export const bodyCounts = ({ records, unknown, wrong }: BodiesReport): string =>
-  `${plural(records, "record", "records")} compared with the catalogue: ${[`${records - wrong - unknown} as it says`, ...wrong === 0 ? [] : [`${wrong} not`], ...unknown === 0 ? [] : [`${unknown} of kinds that this version does not know`]].join(", ")}.`
+  `${plural(records, "record", "records")} compared with the catalogue: ` +
+  `${[`${records - wrong - unknown} as it says`, ...(wrong === 0 ? [] : [`${wrong} not`]), ...(unknown === 0 ? [] : [`${unknown} of kinds that this version does not know`])].join(", ")}.`
 
 /** The list below the findings. */
-export const bodyEntries = ({ problems, wrong }: BodiesReport): ReadonlyArray<{ readonly title: string; readonly items: ReadonlyArray<string> }> =>
-  wrong === 0 ? [] : [{ title: `Records that are not as the catalogue describes their kind: ${wrong}${listed(problems, wrong)}`, items: problems.map(({ problem, seq }) => `Record ${seq}: ${problem}`) }]
+export const bodyEntries = ({
+  problems,
+  wrong
+}: BodiesReport): ReadonlyArray<{ readonly title: string; readonly items: ReadonlyArray<string> }> =>
+  wrong === 0
+    ? []
+    : [
+        {
+          title: `Records that are not as the catalogue describes their kind: ${wrong}${listed(problems, wrong)}`,
+          items: problems.map(({ problem, seq }) => `Record ${seq}: ${problem}`)
+        }
+      ]
 
 const plural = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`

@@ -15,12 +15,20 @@ export const compareBodies = async (path: string): Promise<BodiesReport> => {
   await using source = await fileSource(path)
   const compression = await detectCompression(source)
   const count = new BodyCount()
-  await readPackSizes(() => packContent(source, compression), (record) => count.add(record, kindRow(record.kind) === null ? "unknown" : problemOf(record)))
+  await readPackSizes(
+    () => packContent(source, compression),
+    (record) => count.add(record, kindRow(record.kind) === null ? "unknown" : problemOf(record))
+  )
   return count.report()
 }
 
 /** What is wrong with a record of a known kind; null where nothing is. */
 const problemOf = ({ body, kind, parts }: PackRecord<number | null>): string | null =>
-  checkBody(kind, body)
-    ?? checkParts(kind, [...parts].map(([name, bytes]) => ({ name, bytes })))
-    ?? (kind === "part.erased" && isKeptPart(String(body["name"])) ? "It erases a part of a sort that is never erased." : null)
+  checkBody(kind, body) ??
+  checkParts(
+    kind,
+    [...parts].map(([name, bytes]) => ({ name, bytes }))
+  ) ??
+  (kind === "part.erased" && isKeptPart(String(body["name"]))
+    ? "It erases a part of a sort that is never erased."
+    : null)

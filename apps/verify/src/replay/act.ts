@@ -2,8 +2,20 @@
 import type { JsonValue } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
 
-/** Verdicts on a draft, a publication or a grant. The first that applies; `withheld`: what would be needed is not shown, and what is shown agrees. */
-export const actVerdicts = ["ok", "digest_mismatch", "second_person_missing", "authors_mismatch", "draft_mismatch", "number_mismatch", "waiver_mismatch", "withheld"] as const
+/**
+ * Verdicts on a draft, a publication or a grant. The first that applies; `withheld`: what would be needed is not shown,
+ * and what is shown agrees.
+ */
+export const actVerdicts = [
+  "ok",
+  "digest_mismatch",
+  "second_person_missing",
+  "authors_mismatch",
+  "draft_mismatch",
+  "number_mismatch",
+  "waiver_mismatch",
+  "withheld"
+] as const
 export type ActVerdictName = (typeof actVerdicts)[number]
 
 /** What is wrong with an act, or not known of it. */
@@ -23,11 +35,16 @@ export interface Act {
 
 /** An act with its verdict. */
 export const act = ({ body, kind, seq }: ReplayRecord, problem: ActVerdict | null): Act => ({
-  seq, kind,
-  about: kind === "waiver.granted" ? shown(body["waiver_id"]) : `${shown(body["envelope_id"])} version ${shown(body["version"])}`,
+  seq,
+  kind,
+  about:
+    kind === "waiver.granted"
+      ? shown(body["waiver_id"])
+      : `${shown(body["envelope_id"])} version ${shown(body["version"])}`,
   verdict: problem?.verdict ?? "ok",
   reason: problem?.reason ?? null
 })
 
 /** A body that is not as the catalogue says may hold anything, also what cannot become a text. */
-const shown = (value: JsonValue | undefined): string => typeof value === "string" || typeof value === "number" ? String(value) : "unknown"
+const shown = (value: JsonValue | undefined): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "unknown"

@@ -27,7 +27,10 @@ export class DisclosedParts {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** Moves to a place or the first one behind it; answers whether the part is disclosed. A promise only where more must be read. */
+  /**
+   * Moves to a place or the first one behind it; answers whether the part is disclosed. A promise only where more must
+   * be read.
+   */
   seek(place: PartPlace): boolean | Promise<boolean> {
     while (this.#isBefore(place)) if (!this.#next()) return this.#readOn(place)
     return this.#isAt(place)
@@ -47,7 +50,7 @@ export class DisclosedParts {
     const { bytes, end } = this.#reader
     const digits = end - (this.#salt + SALT_DIGITS + 1)
     const padding = digits === 0 || bytes[end - 1] !== PADDING ? 0 : bytes[end - 2] === PADDING ? 2 : 1
-    return digits / 4 * 3 - padding
+    return (digits / 4) * 3 - padding
   }
 
   /** Lets go of the pack. */

@@ -1,5 +1,6 @@
 /**
- * The packs of the chains before this one, for what a recovered chain carried over: record 0 says which chain it follows, of how many records and with which root, so whoever trusts
+ * The packs of the chains before this one, for what a recovered chain carried over: record 0 says which chain it
+ * follows, of how many records and with which root, so whoever trusts
  * the one pack has all it needs to believe the other. Decisions 0010 and 0026.
  */
 import type { Previous } from "@flyball/evidence"
@@ -35,7 +36,11 @@ export interface Given {
  *
  * - Fails: answers a sentence where one of them is not what it is given for.
  */
-export const earlierPacks = async (pack: string, given: ReadonlyArray<string>, threads: number | null): Promise<Earlier | string> => {
+export const earlierPacks = async (
+  pack: string,
+  given: ReadonlyArray<string>,
+  threads: number | null
+): Promise<Earlier | string> => {
   const chains: Array<Given> = []
   for (const path of given) {
     const found = await wholeChain(path, threads)
@@ -65,24 +70,48 @@ export const earlierPacks = async (pack: string, given: ReadonlyArray<string>, t
     followed = await followedChain(found.path)
   }
   const [spare] = left
-  if (spare !== undefined) return `Evaluations were not made again: ${spare.path} holds ${spare.origin}, which is no chain that this one follows${followed === null || followed === "hidden" ? "" : `; it follows ${followed.origin}`}.`
+  if (spare !== undefined)
+    return (
+      `Evaluations were not made again: ${spare.path} holds ${spare.origin}, which is no chain that this ` +
+      `one follows${followed === null || followed === "hidden" ? "" : `; it follows ${followed.origin}`}.`
+    )
   return { packs, missing: partial ?? missingOf(followed) }
 }
 
 const missingOf = (followed: Previous | "hidden" | null): string | null => {
   if (followed === null) return null
-  if (followed === "hidden") return "Record 0 says that this chain follows another one, and the pack does not show which: what was carried over from there is not known. Ask for another pack."
+  if (followed === "hidden")
+    return (
+      "Record 0 says that this chain follows another one, and the pack does not show which: what was " +
+      "carried over from there is not known. Ask for another pack."
+    )
   if (followed.storedSize === 0) return null
-  return `This chain follows ${followed.origin}, and what was carried over from there (agents, envelopes, what meters held) has its records there. Give that chain's full pack, with its parts, as --previous PACK: the operator makes it with flyball export --kind full --disclose all --chain ${followed.origin}.`
+  return (
+    `This chain follows ${followed.origin}, and what was carried over from there (agents, envelopes, what ` +
+    "meters held) has its records there. Give that chain's full pack, with its parts, as --previous PACK: " +
+    `the operator makes it with flyball export --kind full --disclose all --chain ${followed.origin}.`
+  )
 }
 
-/** A pack of all records of a chain; a sentence where it is none. Which key signed it does not matter: the root is what counts. */
+/**
+ * A pack of all records of a chain; a sentence where it is none. Which key signed it does not matter: the root is what
+ * counts.
+ */
 const wholeChain = async (path: string, threads: number | null): Promise<Given | string> => {
-  const { checkpoint, header, origin, verdicts } = await verifyPackFile(path, { vkeys: [], ...threads === null ? {} : { threads } })
-  if (verdicts.integrity !== "ok" || checkpoint === null || origin === null) return `Evaluations were not made again: the records of ${path} are not what that pack claims. Verify it by itself to see what is wrong.`
-  if (header?.kind !== "full") return `Evaluations were not made again: ${path} does not hold its whole chain. Give a full pack with --previous.`
+  const { checkpoint, header, origin, verdicts } = await verifyPackFile(path, {
+    vkeys: [],
+    ...(threads === null ? {} : { threads })
+  })
+  if (verdicts.integrity !== "ok" || checkpoint === null || origin === null)
+    return (
+      `Evaluations were not made again: the records of ${path} are not what that pack claims. Verify it ` +
+      "by itself to see what is wrong."
+    )
+  if (header?.kind !== "full")
+    return `Evaluations were not made again: ${path} does not hold its whole chain. Give a full pack with --previous.`
   return { path, origin, size: checkpoint.size, rootHex: checkpoint.rootHex }
 }
 
 const differs = ({ origin, path, rootHex, size }: Given, { storedRootHex, storedSize }: Previous): string =>
-  `Evaluations were not made again: this chain follows ${origin} of ${storedSize} records with root ${storedRootHex}, and ${path} holds ${size} with root ${rootHex}. They are not the same history.`
+  `Evaluations were not made again: this chain follows ${origin} of ${storedSize} records with root ` +
+  `${storedRootHex}, and ${path} holds ${size} with root ${rootHex}. They are not the same history.`

@@ -33,12 +33,18 @@ export class ActCount {
 
   report(): FourEyesReport {
     const counts = [...this.#counts]
-    return { acts: counts.reduce((sum, [, count]) => sum + count, 0), verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld }
+    return {
+      acts: counts.reduce((sum, [, count]) => sum + count, 0),
+      verdicts: Object.fromEntries(counts),
+      mismatches: this.#mismatches,
+      withheld: this.#withheld
+    }
   }
 }
 
 /** How many acts are not as they should be. */
-export const wrongActs = ({ acts, verdicts }: FourEyesReport): number => acts - (verdicts.ok ?? 0) - (verdicts.withheld ?? 0)
+export const wrongActs = ({ acts, verdicts }: FourEyesReport): number =>
+  acts - (verdicts.ok ?? 0) - (verdicts.withheld ?? 0)
 
 /** One sentence per verdict. */
 export const actText: { readonly [verdict in ActVerdictName]: string } = {
@@ -55,16 +61,37 @@ export const actText: { readonly [verdict in ActVerdictName]: string } = {
 /** How many acts there are, by verdict. */
 export const actCounts = ({ acts, verdicts }: FourEyesReport): string => {
   if (acts === 0) return "no version and no waiver."
-  return `${acts} ${acts === 1 ? "draft, publication or grant" : "drafts, publications and grants"}: ${countedVerdicts(actText, verdicts)}.`
+  return (
+    `${acts} ${acts === 1 ? "draft, publication or grant" : "drafts, publications and grants"}: ` +
+    `${countedVerdicts(actText, verdicts)}.`
+  )
 }
 
 /** The lists below the findings. */
-export const actEntries = (report: FourEyesReport): ReadonlyArray<{ readonly title: string; readonly items: ReadonlyArray<string> }> => {
+export const actEntries = (
+  report: FourEyesReport
+): ReadonlyArray<{ readonly title: string; readonly items: ReadonlyArray<string> }> => {
   const wrong = wrongActs(report)
   const open = report.verdicts.withheld ?? 0
   return [
-    ...wrong === 0 ? [] : [{ title: `Versions and waivers that were not made as their rules ask: ${wrong}${listed(report.mismatches, wrong)}`, items: report.mismatches.map(item) }],
-    ...open === 0 ? [] : [{ title: `Versions and waivers that could not be judged: ${open}${listed(report.withheld, open)}`, items: report.withheld.map(item) }]
+    ...(wrong === 0
+      ? []
+      : [
+          {
+            title:
+              "Versions and waivers that were not made as their rules ask: " +
+              `${wrong}${listed(report.mismatches, wrong)}`,
+            items: report.mismatches.map(item)
+          }
+        ]),
+    ...(open === 0
+      ? []
+      : [
+          {
+            title: `Versions and waivers that could not be judged: ${open}${listed(report.withheld, open)}`,
+            items: report.withheld.map(item)
+          }
+        ])
   ]
 }
 
@@ -73,7 +100,12 @@ export const actStatement = (report: FourEyesReport): string | null => {
   const wrong = wrongActs(report)
   const first = report.mismatches[0]
   if (first === undefined) return null
-  return `${wrong === 1 ? "One version or waiver was" : `${wrong} versions or waivers were`} not made as the rules ask (${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): whoever sealed this chain sealed something that this service refuses.`
+  return (
+    `${wrong === 1 ? "One version or waiver was" : `${wrong} versions or waivers were`} not made as the ` +
+    `rules ask (${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): whoever ` +
+    "sealed this chain sealed something that this service refuses."
+  )
 }
 
-const item = ({ about, kind, reason, seq, verdict }: Act): string => `Record ${seq}: ${actText[verdict]} ${reason ?? ""} (${verdict}, ${kind} of ${about})`
+const item = ({ about, kind, reason, seq, verdict }: Act): string =>
+  `Record ${seq}: ${actText[verdict]} ${reason ?? ""} (${verdict}, ${kind} of ${about})`

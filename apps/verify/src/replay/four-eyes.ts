@@ -1,5 +1,6 @@
 /**
- * Whether what takes two people was done by two: versions that newly allow something, and waivers. From records alone, in order, beside the evaluations that are made again.
+ * Whether what takes two people was done by two: versions that newly allow something, and waivers. From records alone,
+ * in order, beside the evaluations that are made again.
  *
  * Spec: document 1 part 5; decisions 0025 and 0026.
  */
@@ -15,7 +16,8 @@ import { digestProblem, type Sha256 } from "./reported-digests.ts"
 const judgedKinds: ReadonlySet<string> = new Set(["envelope.drafted", "envelope.published", "waiver.granted"])
 
 /** Whether records of a kind are taken at all; those of others need not be given. */
-export const isFourEyes = (kind: string): boolean => kind === "part.erased" || kind === "principal.seen" || kind.startsWith("envelope.") || kind.startsWith("waiver.")
+export const isFourEyes = (kind: string): boolean =>
+  kind === "part.erased" || kind === "principal.seen" || kind.startsWith("envelope.") || kind.startsWith("waiver.")
 
 /** Parts that are looked into beside those of evaluations. */
 export const fourEyesParts: ReadonlySet<string> = new Set(["backtest", "diff", "envelope", "lint", "waiver"])
@@ -38,7 +40,8 @@ interface Candidates {
 /**
  * The fold. Memory grows with envelopes, with waivers that were asked for and with people, and with nothing else.
  *
- * `fromGenesis`: nothing lies before the first record. If not, an act that begins there is `withheld`, and nothing of it is called wrong for want of that beginning.
+ * `fromGenesis`: nothing lies before the first record. If not, an act that begins there is `withheld`, and nothing of
+ * it is called wrong for want of that beginning.
  */
 export class FourEyes {
   readonly #candidates = new Map<string, Candidates>()
@@ -53,7 +56,15 @@ export class FourEyes {
   #isWhole: boolean
 
   /** `compare`: compares a publication with what bound before it, as the records before it say. */
-  constructor({ compare, fromGenesis, sha256 }: { readonly compare: (record: ReplayRecord) => RecomputedPublication; readonly fromGenesis: boolean; readonly sha256: Sha256 }) {
+  constructor({
+    compare,
+    fromGenesis,
+    sha256
+  }: {
+    readonly compare: (record: ReplayRecord) => RecomputedPublication
+    readonly fromGenesis: boolean
+    readonly sha256: Sha256
+  }) {
     this.#isWhole = fromGenesis
     this.#people = new People(fromGenesis)
     this.#numbers = new EnvelopeNumbers(fromGenesis)
@@ -62,9 +73,11 @@ export class FourEyes {
   }
 
   /**
-   * Takes one record, before the state that `compare` looks at does; answers for drafts, publications and grants of the chain at hand, null for all others. Never throws, whatever a record says.
+   * Takes one record, before the state that `compare` looks at does; answers for drafts, publications and grants of the
+   * chain at hand, null for all others. Never throws, whatever a record says.
    *
-   * - `before`, for a record of a chain that a recovery put aside: how many records lie between its first one and record 0 of the chain at hand.
+   * - `before`, for a record of a chain that a recovery put aside: how many records lie between its first one and
+   *   record 0 of the chain at hand.
    */
   take(record: ReplayRecord, before = 0): Act | null {
     const { body, kind, seq } = record
@@ -76,7 +89,9 @@ export class FourEyes {
     if (checkBody(kind, body) !== null) {
       if (!isErasure) this.#forget()
       const isJudged = before === 0 && judgedKinds.has(kind) && typeof body["envelope_id"] === "string"
-      return isJudged ? act(record, { verdict: "withheld", reason: "The record is not as this version knows its kind." }) : null
+      return isJudged
+        ? act(record, { verdict: "withheld", reason: "The record is not as this version knows its kind." })
+        : null
     }
     const number = this.#numbers.take(record)
     if (isErasure) {
@@ -89,7 +104,10 @@ export class FourEyes {
     return found
   }
 
-  /** A draft or a request in words that this version does not know: from here on nothing is known as to what can be published. */
+  /**
+   * A draft or a request in words that this version does not know: from here on nothing is known as to what can be
+   * published.
+   */
   #forget(): void {
     this.#isWhole = false
     this.#numbers.forget()
@@ -99,16 +117,35 @@ export class FourEyes {
 
   #judge(record: ReplayRecord, number: WrongNumber | null): Act {
     const { body, kind } = record
-    if (kind === "waiver.granted") return act(record, grantProblem(record, this.#asked.get(String(body["waiver_id"])) ?? (this.#isWhole ? null : undefined), this.#people, this.#sha256))
-    const problem = digestProblem(record, this.#sha256) ?? (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
-    return act(record, problem === null || problem.verdict === "withheld" ? this.#otherAgent(body) ?? numberProblem(number) ?? problem : problem)
+    if (kind === "waiver.granted")
+      return act(
+        record,
+        grantProblem(
+          record,
+          this.#asked.get(String(body["waiver_id"])) ?? (this.#isWhole ? null : undefined),
+          this.#people,
+          this.#sha256
+        )
+      )
+    const problem =
+      digestProblem(record, this.#sha256) ??
+      (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
+    return act(
+      record,
+      problem === null || problem.verdict === "withheld"
+        ? (this.#otherAgent(body) ?? numberProblem(number) ?? problem)
+        : problem
+    )
   }
 
   /** For whom an envelope is never changes. */
   #otherAgent(body: JsonObject): ActVerdict | null {
     const before = this.#agents.get(String(body["envelope_id"]))
     if (before === undefined || before === agentOf(body)) return null
-    return { verdict: "draft_mismatch", reason: `The envelope is for ${before ?? "an org unit"}; the record says ${agentOf(body) ?? "an org unit"}.` }
+    return {
+      verdict: "draft_mismatch",
+      reason: `The envelope is for ${before ?? "an org unit"}; the record says ${agentOf(body) ?? "an org unit"}.`
+    }
   }
 
   /** Whoever wrote on a draft stays among its authors until it is published. */
@@ -122,9 +159,14 @@ export class FourEyes {
     const alone = this.#approval(record)
     if (alone?.verdict === "second_person_missing") return alone
     const text = this.#candidate(body)
-    if (text === undefined) return { verdict: "withheld", reason: "What was drafted lies before the first record here, or cannot be read." }
+    if (text === undefined)
+      return { verdict: "withheld", reason: "What was drafted lies before the first record here, or cannot be read." }
     if (text === null) return { verdict: "draft_mismatch", reason: "No record before it says that this was drafted." }
-    if (text.digest !== body["digest"]) return { verdict: "draft_mismatch", reason: `The text that was drafted has the digest ${text.digest}; ${String(body["digest"])} was published.` }
+    if (text.digest !== body["digest"])
+      return {
+        verdict: "draft_mismatch",
+        reason: `The text that was drafted has the digest ${text.digest}; ${String(body["digest"])} was published.`
+      }
     return missing(authorsOf(body), text.authors) ?? alone
   }
 
@@ -134,17 +176,33 @@ export class FourEyes {
     const writer = String(record.body["writer"])
     const authors = authorsOf(record.body)
     if (mode === "enforced" && (change === "loosens" || change === "unknown")) {
-      if (authors.includes(writer)) return { verdict: "second_person_missing", reason: `It newly allows something (${change}), and ${writer}, who published it, is among its authors.` }
-      if (approver === undefined) return { verdict: "second_person_missing", reason: `It newly allows something (${change}) and names no approver.` }
+      if (authors.includes(writer))
+        return {
+          verdict: "second_person_missing",
+          reason: `It newly allows something (${change}), and ${writer}, who published it, is among its authors.`
+        }
+      if (approver === undefined)
+        return {
+          verdict: "second_person_missing",
+          reason: `It newly allows something (${change}) and names no approver.`
+        }
     }
-    if (approver !== undefined && (approver !== writer || authors.includes(String(approver)))) return { verdict: "second_person_missing", reason: `The approver is who publishes and none of the authors; the record names ${String(approver)}, published by ${writer}.` }
+    if (approver !== undefined && (approver !== writer || authors.includes(String(approver))))
+      return {
+        verdict: "second_person_missing",
+        reason:
+          `The approver is who publishes and none of the authors; the record names ${String(approver)}, ` +
+          `published by ${writer}.`
+      }
     if (mode !== "enforced") return null
     const same = approver === undefined ? null : this.#people.problem(authors, writer)
     if (change === "loosens" || change === "unknown" || same?.verdict === "withheld") return same
     if (approver !== undefined && same === null) return null
     // Whoever is none of the authors stands as the approver, also where one person was enough.
     const alone = publishedAloneProblem(this.#compare(record), String(change))
-    return alone === null || same === null ? alone : { verdict: alone.verdict, reason: `${same.reason} ${alone.reason}` }
+    return alone === null || same === null
+      ? alone
+      : { verdict: alone.verdict, reason: `${same.reason} ${alone.reason}` }
   }
 
   /** The draft; where there is none, or it was erased, the version on trial. */
@@ -163,9 +221,11 @@ export class FourEyes {
     const { body, kind } = record
     const id = String(body["envelope_id"])
     const text = (): Text => ({ digest: String(body["digest"]), authors: authorsOf(body), place, isErased: false })
-    if ((kind === "envelope.drafted" || kind === "envelope.published") && !this.#agents.has(id)) this.#agents.set(id, agentOf(body))
+    if ((kind === "envelope.drafted" || kind === "envelope.published") && !this.#agents.has(id))
+      this.#agents.set(id, agentOf(body))
     if (kind === "envelope.drafted") this.#candidates.set(id, { ...this.#candidatesOf(body), draft: text() })
-    if (kind === "envelope.published") this.#candidates.set(id, { draft: null, trial: body["mode"] === "shadow" ? text() : null })
+    if (kind === "envelope.published")
+      this.#candidates.set(id, { draft: null, trial: body["mode"] === "shadow" ? text() : null })
     if (kind === "envelope.withdrawn") this.#candidates.set(id, { ...this.#candidatesOf(body), trial: null })
     if (kind === "waiver.requested") this.#asked.set(String(body["waiver_id"]), askedBy(record, this.#sha256))
   }
@@ -173,19 +233,30 @@ export class FourEyes {
   /** A draft that was erased is nobody's to publish; who wrote on it is still known. */
   #erase(place: number): void {
     for (const [id, candidates] of this.#candidates) {
-      if (candidates.draft?.place === place) this.#candidates.set(id, { ...candidates, draft: { ...candidates.draft, isErased: true } })
+      if (candidates.draft?.place === place)
+        this.#candidates.set(id, { ...candidates, draft: { ...candidates.draft, isErased: true } })
     }
   }
 }
 
 const numberProblem = (wrong: WrongNumber | null): ActVerdict | null =>
-  wrong === null ? null : { verdict: "number_mismatch", reason: `The next ${wrong.member} is ${wrong.expected}; the record says ${wrong.found}.` }
+  wrong === null
+    ? null
+    : {
+        verdict: "number_mismatch",
+        reason: `The next ${wrong.member} is ${wrong.expected}; the record says ${wrong.found}.`
+      }
 
-const agentOf = ({ agent_id: agentId }: JsonObject): string | null => typeof agentId === "string" ? agentId : null
+const agentOf = ({ agent_id: agentId }: JsonObject): string | null => (typeof agentId === "string" ? agentId : null)
 
 const authorsOf = (body: JsonObject): ReadonlyArray<string> => body["authors"] as ReadonlyArray<string>
 
 const missing = (authors: ReadonlyArray<string>, wrote: ReadonlyArray<string>): ActVerdict | null => {
   const left = [...new Set(wrote)].filter((writer) => !authors.includes(writer))
-  return left.length === 0 ? null : { verdict: "authors_mismatch", reason: `${left.join(", ")} wrote on it and ${left.length === 1 ? "is" : "are"} not among its authors.` }
+  return left.length === 0
+    ? null
+    : {
+        verdict: "authors_mismatch",
+        reason: `${left.join(", ")} wrote on it and ${left.length === 1 ? "is" : "are"} not among its authors.`
+      }
 }

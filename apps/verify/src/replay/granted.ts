@@ -1,4 +1,6 @@
-/** Whether a waiver that was granted is the one that was asked for, and by somebody else. Spec: decisions 0025 and 0026. */
+/**
+ * Whether a waiver that was granted is the one that was asked for, and by somebody else. Spec: decisions 0025 and 0026.
+ */
 import { type JsonObject, toHex } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"
@@ -12,30 +14,63 @@ export interface Asked {
 }
 
 /** What a request asks for. */
-export const askedBy = ({ body, parts }: ReplayRecord, sha256: Sha256): Asked => ({ body, content: contentOf(parts.get("waiver"), sha256) })
+export const askedBy = ({ body, parts }: ReplayRecord, sha256: Sha256): Asked => ({
+  body,
+  content: contentOf(parts.get("waiver"), sha256)
+})
 
 /** What both say, by its names in the grant and in the request. */
-const reported = [["requested_by", "writer"], ["envelope_id", "envelope_id"], ["version", "version"], ["rule_id", "rule_id"], ["expires_at", "expires_at"]] as const
+const reported = [
+  ["requested_by", "writer"],
+  ["envelope_id", "envelope_id"],
+  ["version", "version"],
+  ["rule_id", "rule_id"],
+  ["expires_at", "expires_at"]
+] as const
 
 /**
  * What is wrong with a grant.
  *
  * `asked`: its request; null where nobody asked, undefined where that is not known.
  */
-export const grantProblem = ({ body, parts }: ReplayRecord, asked: Asked | null | undefined, people: People, sha256: Sha256): ActVerdict | null => {
+export const grantProblem = (
+  { body, parts }: ReplayRecord,
+  asked: Asked | null | undefined,
+  people: People,
+  sha256: Sha256
+): ActVerdict | null => {
   const writer = String(body["writer"])
-  if (writer === body["requested_by"]) return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it.` }
-  if (asked?.body["writer"] === writer) return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it; the record of the grant says that ${String(body["requested_by"])} asked.` }
-  const same = people.problem([String(body["requested_by"]), String(asked?.body["writer"] ?? body["requested_by"])], writer)
+  if (writer === body["requested_by"])
+    return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it.` }
+  if (asked?.body["writer"] === writer)
+    return {
+      verdict: "second_person_missing",
+      reason:
+        `${writer} asked for it and granted it; the record of the grant says that ` +
+        `${String(body["requested_by"])} asked.`
+    }
+  const same = people.problem(
+    [String(body["requested_by"]), String(asked?.body["writer"] ?? body["requested_by"])],
+    writer
+  )
   if (same?.verdict === "second_person_missing") return same
   if (asked === null) return { verdict: "waiver_mismatch", reason: "No record before it says that it was asked for." }
-  if (asked === undefined) return { verdict: "withheld", reason: "Its request lies before the first record here, or cannot be read." }
+  if (asked === undefined)
+    return { verdict: "withheld", reason: "Its request lies before the first record here, or cannot be read." }
   for (const [name, wanted] of reported) {
-    if (body[name] !== asked.body[wanted]) return { verdict: "waiver_mismatch", reason: `The request says ${String(asked.body[wanted])} for ${name}; the grant says ${String(body[name])}.` }
+    if (body[name] !== asked.body[wanted])
+      return {
+        verdict: "waiver_mismatch",
+        reason: `The request says ${String(asked.body[wanted])} for ${name}; the grant says ${String(body[name])}.`
+      }
   }
   const granted = contentOf(parts.get("waiver"), sha256)
-  if (granted === null || asked.content === null) return { verdict: "withheld", reason: "What was asked for, or what was granted, is not shown." }
-  return granted === asked.content ? same : { verdict: "waiver_mismatch", reason: "What it excepts, or the reason for it, is not what was asked for." }
+  if (granted === null || asked.content === null)
+    return { verdict: "withheld", reason: "What was asked for, or what was granted, is not shown." }
+  return granted === asked.content
+    ? same
+    : { verdict: "waiver_mismatch", reason: "What it excepts, or the reason for it, is not what was asked for." }
 }
 
-const contentOf = (part: ReturnType<ReplayRecord["parts"]["get"]>, sha256: Sha256): string | null => part?.state === "present" ? toHex(sha256(part.bytes)) : null
+const contentOf = (part: ReturnType<ReplayRecord["parts"]["get"]>, sha256: Sha256): string | null =>
+  part?.state === "present" ? toHex(sha256(part.bytes)) : null

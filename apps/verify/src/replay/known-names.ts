@@ -7,11 +7,11 @@ export class KnownNames {
   /** The name at [start, end). */
   at(bytes: Uint8Array, start: number, end: number): string {
     if (isName(this.#last, bytes, start, end)) return this.#last
-    for (const name of this.#names) if (isName(name, bytes, start, end)) return this.#last = name
+    for (const name of this.#names) if (isName(name, bytes, start, end)) return (this.#last = name)
     const name = latin1.decode(bytes.subarray(start, end))
     // Names are few, but a hostile pack could have a new one in each line.
     if (this.#names.length < MAX_KEPT) this.#names.push(name)
-    return this.#last = name
+    return (this.#last = name)
   }
 }
 

@@ -1,11 +1,15 @@
-/** Members of records that replay does not check, or only in part, since no record says what they should be. Spec: decision 0026, "Not proved". */
+/**
+ * Members of records that replay does not check, or only in part, since no record says what they should be. Spec:
+ * decision 0026, "Not proved".
+ */
 export const notReplayed: ReadonlyArray<string> = [
   "action_digest: no record has the action that it digests.",
   "approval_id: what a caller says. It excuses nothing: an evaluation is made again as if nothing had been approved.",
   "evaluation_id of a decision: what a caller says. It is compared where the decision is settled with amounts.",
   "review_id: what a host opened. It is compared with the outcome alone.",
   "run_id: what a caller says. It is compared where an evaluation rests on a latch of the run.",
-  "writer: that it is no rule, and wrote nothing before the record that gives it its name, is checked. Whether a key was open then, or which person it was, is not.",
+  "writer: that it is no rule, and wrote nothing before the record that gives it its name, is checked. Whether " +
+    "a key was open then, or which person it was, is not.",
   "decision_seq of a settlement without amounts: that it is a decision of the agent is checked, and not which one."
 ]
 

@@ -22,15 +22,23 @@ export interface PackRecord<P> extends Omit<ReplayRecord, "parts"> {
  *
  * - Unit: `atMs`, milliseconds since 1970 UTC.
  */
-export const readPackRecords = (content: () => AsyncIterable<Uint8Array>, wanted: Wanted, take: (record: ReplayRecord, atMs: number) => void): Promise<void> =>
+export const readPackRecords = (
+  content: () => AsyncIterable<Uint8Array>,
+  wanted: Wanted,
+  take: (record: ReplayRecord, atMs: number) => void
+): Promise<void> =>
   readEach(content, wanted, (parts): PartContent => ({ state: "present", bytes: parts.bytes() }), withheld, take)
 
 /**
- * Hands every record of a pack of whatever kind to `take`, in order, with the sizes of its disclosed parts; null for the others. To be asked of a pack whose integrity is `ok`.
+ * Hands every record of a pack of whatever kind to `take`, in order, with the sizes of its disclosed parts; null for
+ * the others. To be asked of a pack whose integrity is `ok`.
  *
  * Memory does not grow with the pack, nor with its parts: a record may name some hundred, of 16 MiB each.
  */
-export const readPackSizes = (content: () => AsyncIterable<Uint8Array>, take: (record: PackRecord<number | null>) => void): Promise<void> =>
+export const readPackSizes = (
+  content: () => AsyncIterable<Uint8Array>,
+  take: (record: PackRecord<number | null>) => void
+): Promise<void> =>
   readEach<number | null>(content, { kind: () => true, part: () => true }, (parts) => parts.size(), null, take)
 
 /** The parts stand behind the records, so the content is read by two readers side by side. */
@@ -62,13 +70,23 @@ const readEach = async <P>(
     parts.set(name, isDisclosed ? shown(disclosed) : hidden)
   }
   /** The parts from the first one on that lies behind what has been read. */
-  const readOn = async (parts: Map<string, P>, all: ReadonlyArray<string>, place: number, first: Promise<boolean>, seq: number): Promise<ReadonlyMap<string, P>> => {
+  const readOn = async (
+    parts: Map<string, P>,
+    all: ReadonlyArray<string>,
+    place: number,
+    first: Promise<boolean>,
+    seq: number
+  ): Promise<ReadonlyMap<string, P>> => {
     put(parts, all[place]!, await first)
-    for (const name of all.slice(place + 1)) put(parts, name, wanted.part(name) && await disclosed.seek({ seq, name }))
+    for (const name of all.slice(place + 1))
+      put(parts, name, wanted.part(name) && (await disclosed.seek({ seq, name })))
     return parts
   }
   /** A promise only where more of the pack must be read. */
-  const partsOf = (all: ReadonlyArray<string>, seq: number): ReadonlyMap<string, P> | Promise<ReadonlyMap<string, P>> => {
+  const partsOf = (
+    all: ReadonlyArray<string>,
+    seq: number
+  ): ReadonlyMap<string, P> | Promise<ReadonlyMap<string, P>> => {
     const parts = new Map<string, P>()
     for (const [place, name] of all.entries()) {
       const found = wanted.part(name) ? disclosed.seek({ seq, name }) : false

@@ -1,29 +1,70 @@
-/** What a pack of the chain before has in common with what record 0 says of that chain, where it is not all of it. Decision 0010. */
-import { formatCheckpoint, formatNote, fromHex, parseCheckpoint, parseNote, type Previous, signatureLine, utf8 } from "@flyball/evidence"
+/**
+ * What a pack of the chain before has in common with what record 0 says of that chain, where it is not all of it.
+ * Decision 0010.
+ */
+import {
+  formatCheckpoint,
+  formatNote,
+  fromHex,
+  parseCheckpoint,
+  parseNote,
+  type Previous,
+  signatureLine,
+  utf8
+} from "@flyball/evidence"
 import { verifyPackFile } from "@flyball/evidence/node"
 import type { Given } from "./earlier-packs.ts"
 
 /**
  * Says how much of the chain that was put aside a whole pack of it holds; null where the two are not one history.
  *
- * Record 0 names two heads: the last one that was signed for, and what was stored. A pack that reaches either is computed up to it. One that reaches neither may be the beginning of the
+ * Record 0 names two heads: the last one that was signed for, and what was stored. A pack that reaches either is
+ * computed up to it. One that reaches neither may be the beginning of the
  * chain or of another one: it is called neither.
  */
-export const partOfHistory = async ({ origin, path, size }: Given, { checkpoint, storedRootHex, storedSize }: Previous, threads: number | null): Promise<string | null> => {
+export const partOfHistory = async (
+  { origin, path, size }: Given,
+  { checkpoint, storedRootHex, storedSize }: Previous,
+  threads: number | null
+): Promise<string | null> => {
   const agreesWith = async (note: string): Promise<"same" | "other" | "not reached"> => {
     // Without a key a checkpoint is believed as it is given: record 0, which was believed already, says it.
-    const { findings, verdicts } = await verifyPackFile(path, { vkeys: [], trustedCheckpoint: note, ...threads === null ? {} : { threads } })
-    return verdicts.anchoring === "consistent_with_trusted_checkpoint" ? "same" : findings.some(({ code }) => code === "E_ROLLBACK") ? "not reached" : "other"
+    const { findings, verdicts } = await verifyPackFile(path, {
+      vkeys: [],
+      trustedCheckpoint: note,
+      ...(threads === null ? {} : { threads })
+    })
+    return verdicts.anchoring === "consistent_with_trusted_checkpoint"
+      ? "same"
+      : findings.some(({ code }) => code === "E_ROLLBACK")
+        ? "not reached"
+        : "other"
   }
   const stored = await agreesWith(unsignedNote(origin, storedSize, storedRootHex))
-  if (stored === "same") return `${path} holds ${size} records of ${origin}, of which this chain goes on from the first ${storedSize}. ${NOT_USED} Give a pack that ends there.`
+  if (stored === "same")
+    return (
+      `${path} holds ${size} records of ${origin}, of which this chain goes on from the first ` +
+      `${storedSize}. ${NOT_USED} Give a pack that ends there.`
+    )
   if (stored === "other") return null
   const covered = checkpoint === null ? null : sizeOf(checkpoint)
   const signed = covered === null ? "not reached" : await agreesWith(checkpoint!)
   if (signed === "other") return null
-  if (signed === "not reached") return `${path} holds ${size} of ${storedSize} records of ${origin}; whether they are its first cannot be told from this pack. ${NOT_USED} Ask the operator for a newer one.`
-  if (size !== covered) return `${path} holds ${size} of ${storedSize} records of ${origin}; the first ${covered} are its own, and of the others that cannot be told from this pack. ${NOT_USED}`
-  return `${path} holds the first ${size} of ${storedSize} records of ${origin}: it agrees with the last checkpoint of that chain that record 0 names. The ${storedSize - size} after them were under no checkpoint when it was put aside, and no pack that the operator makes of it has them. ${NOT_USED}`
+  if (signed === "not reached")
+    return (
+      `${path} holds ${size} of ${storedSize} records of ${origin}; whether they are its first cannot be ` +
+      `told from this pack. ${NOT_USED} Ask the operator for a newer one.`
+    )
+  if (size !== covered)
+    return (
+      `${path} holds ${size} of ${storedSize} records of ${origin}; the first ${covered} are its own, and ` +
+      `of the others that cannot be told from this pack. ${NOT_USED}`
+    )
+  return (
+    `${path} holds the first ${size} of ${storedSize} records of ${origin}: it agrees with the last ` +
+    `checkpoint of that chain that record 0 names. The ${storedSize - size} after them were under no ` +
+    `checkpoint when it was put aside, and no pack that the operator makes of it has them. ${NOT_USED}`
+  )
 }
 
 const NOT_USED = "What was carried over from that chain is not known from it alone."
@@ -37,4 +78,6 @@ const sizeOf = (note: string): number | null => {
 
 /** A note is read only with a line that looks like a signature; nobody made this one, and none is asked for. */
 const unsignedNote = (origin: string, size: number, rootHex: string): string =>
-  formatNote(formatCheckpoint({ origin, size, root: fromHex(rootHex)! }), [signatureLine(origin, new Uint8Array(4), new Uint8Array(64))])
+  formatNote(formatCheckpoint({ origin, size, root: fromHex(rootHex)! }), [
+    signatureLine(origin, new Uint8Array(4), new Uint8Array(64))
+  ])

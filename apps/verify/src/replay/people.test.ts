@@ -10,18 +10,30 @@ interface Reported {
   readonly kind: string
   readonly body: { readonly [member: string]: string | number }
 }
-const seen = (seq: number, principal_id: string): Reported => ({ seq, kind: "principal.seen", body: { kind: "user", principal_id } })
-const erased = (seq: number, target: number, name = "identity"): Reported => ({ seq, kind: "part.erased", body: { name, reason: "subject_request", seq: target } })
+const seen = (seq: number, principal_id: string): Reported => ({
+  seq,
+  kind: "principal.seen",
+  body: { kind: "user", principal_id }
+})
+const erased = (seq: number, target: number, name = "identity"): Reported => ({
+  seq,
+  kind: "part.erased",
+  body: { name, reason: "subject_request", seq: target }
+})
 const drafted = (seq: number, writer: string): Reported => ({ seq, kind: "envelope.drafted", body: { writer } })
 
-const after = (fromGenesis: boolean, ...chains: ReadonlyArray<readonly [before: number, ...records: ReadonlyArray<Reported>]>): People => {
+const after = (
+  fromGenesis: boolean,
+  ...chains: ReadonlyArray<readonly [before: number, ...records: ReadonlyArray<Reported>]>
+): People => {
   const people = new People(fromGenesis)
   for (const [before, ...records] of chains) {
     for (const record of records) people.take({ ...record, parts: new Map() }, placeOf(record.seq, before), before)
   }
   return people
 }
-const verdict = (people: People, writer = again, began: ReadonlyArray<string> = [eve]): string => people.problem(began, writer)?.verdict ?? "another"
+const verdict = (people: People, writer = again, began: ReadonlyArray<string> = [eve]): string =>
+  people.problem(began, writer)?.verdict ?? "another"
 const whole = (...records: ReadonlyArray<Reported>) => verdict(after(true, [0, ...records]))
 const range = (...records: ReadonlyArray<Reported>) => verdict(after(false, [0, ...records]))
 
@@ -43,21 +55,40 @@ describe("two pseudonyms", () => {
   })
 
   it("keep their order through chains that a recovery put aside", () => {
-    assert.strictEqual(verdict(after(true, [10, seen(1, eve), erased(9, 1)], [0, seen(1, again)])), "second_person_missing")
-    assert.strictEqual(verdict(after(true, [10, seen(8, again), seen(9, eve)], [0, seen(1, `usr_${"0".repeat(25)}3`), erased(2, 1)])), "another")
+    assert.strictEqual(
+      verdict(after(true, [10, seen(1, eve), erased(9, 1)], [0, seen(1, again)])),
+      "second_person_missing"
+    )
+    assert.strictEqual(
+      verdict(after(true, [10, seen(8, again), seen(9, eve)], [0, seen(1, `usr_${"0".repeat(25)}3`), erased(2, 1)])),
+      "another"
+    )
     assert.strictEqual(verdict(after(true, [20, seen(9, again)], [10, seen(1, eve), erased(2, 1)])), "another")
-    assert.strictEqual(verdict(after(true, [10, seen(1, eve)], [0, seen(1, `usr_${"0".repeat(25)}3`), erased(2, 1), seen(3, again)])), "another")
+    assert.strictEqual(
+      verdict(after(true, [10, seen(1, eve)], [0, seen(1, `usr_${"0".repeat(25)}3`), erased(2, 1), seen(3, again)])),
+      "another"
+    )
   })
 
   it("are found to be one in words that this version does not know", () => {
-    const people = after(true, [0, { seq: 1, kind: "principal.seen", body: { kind: "robot", principal_id: eve } }, erased(2, 1), seen(3, again)])
+    const people = after(true, [
+      0,
+      { seq: 1, kind: "principal.seen", body: { kind: "robot", principal_id: eve } },
+      erased(2, 1),
+      seen(3, again)
+    ])
     assert.strictEqual(verdict(people), "second_person_missing")
   })
 })
 
 describe("two pseudonyms of which one was given out before a range", () => {
-  it("are one where what is shown says so", () => assert.strictEqual(range(seen(11, eve), drafted(12, eve), erased(13, 11), seen(14, again)), "second_person_missing"))
-  it("are two where the second was given out before an erasure that is shown", () => assert.strictEqual(range(seen(11, eve), drafted(12, eve), erased(13, 11)), "another"))
+  it("are one where what is shown says so", () =>
+    assert.strictEqual(
+      range(seen(11, eve), drafted(12, eve), erased(13, 11), seen(14, again)),
+      "second_person_missing"
+    ))
+  it("are two where the second was given out before an erasure that is shown", () =>
+    assert.strictEqual(range(seen(11, eve), drafted(12, eve), erased(13, 11)), "another"))
   it("are two where the first wrote, and nobody unknown was erased between that and the other's first sight", () => {
     assert.strictEqual(range(drafted(11, eve), seen(12, again)), "another")
     assert.strictEqual(range(drafted(11, eve), seen(12, again), erased(13, 1)), "another")

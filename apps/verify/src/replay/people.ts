@@ -1,8 +1,14 @@
-/** Whether two pseudonyms are certainly two people: whoever's identity was erased comes again under another one. Spec: decisions 0008, 0025 and 0026. */
+/**
+ * Whether two pseudonyms are certainly two people: whoever's identity was erased comes again under another one. Spec:
+ * decisions 0008, 0025 and 0026.
+ */
 import type { ReplayRecord } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"
 
-/** Where a record lies, in order over all chains: how far behind record 0 of the chain at hand, below zero in chains that a recovery put aside. `before` is as a replay takes it. */
+/**
+ * Where a record lies, in order over all chains: how far behind record 0 of the chain at hand, below zero in chains
+ * that a recovery put aside. `before` is as a replay takes it.
+ */
 export const placeOf = (seq: number, before: number): number => seq - before
 
 /** Kinds by which somebody begins what takes a second person. */
@@ -19,7 +25,10 @@ export class People {
   readonly #given = new Map<number, string>()
   readonly #seenAt = new Map<string, number>()
   readonly #erasedAt = new Map<string, number>()
-  /** Erasures of an identity that none of these records gave: in a range, perhaps that of somebody who was seen before it. */
+  /**
+   * Erasures of an identity that none of these records gave: in a range, perhaps that of somebody who was seen before
+   * it.
+   */
   readonly #othersErasedAt: Array<number> = []
   /** Where each began something last, and so stood for somebody. */
   readonly #wroteAt = new Map<string, number>()
@@ -46,16 +55,31 @@ export class People {
     if (id === undefined && !this.#isWhole) this.#othersErasedAt.push(place)
   }
 
-  /** Null where the writer is certainly none of those who began it, as far as these records tell people apart at all: whom a host names itself, the host tells apart. */
+  /**
+   * Null where the writer is certainly none of those who began it, as far as these records tell people apart at all:
+   * whom a host names itself, the host tells apart.
+   */
   problem(began: ReadonlyArray<string>, writer: string): ActVerdict | null {
     const seenAt = this.#seenAt.get(writer)
     const same = seenAt === undefined ? undefined : began.find((one) => (this.#erasedAt.get(one) ?? seenAt) < seenAt)
-    if (same !== undefined) return { verdict: "second_person_missing", reason: `The identity of ${same} was erased before ${writer} was first seen: they may be one person.` }
+    if (same !== undefined)
+      return {
+        verdict: "second_person_missing",
+        reason: `The identity of ${same} was erased before ${writer} was first seen: they may be one person.`
+      }
     const open = this.#isWhole || !isPseudonym(writer) ? undefined : began.find((one) => this.#isOpen(one, seenAt))
-    return open === undefined ? null : { verdict: "withheld", reason: `Whether the identity of ${open} was erased before ${writer} was first seen is not shown.` }
+    return open === undefined
+      ? null
+      : {
+          verdict: "withheld",
+          reason: `Whether the identity of ${open} was erased before ${writer} was first seen is not shown.`
+        }
   }
 
-  /** Whether somebody who was seen before these records, if at all, may have been erased before the writer was first seen: `seenAt`, or before these records too. */
+  /**
+   * Whether somebody who was seen before these records, if at all, may have been erased before the writer was first
+   * seen: `seenAt`, or before these records too.
+   */
   #isOpen(one: string, seenAt: number | undefined): boolean {
     if (!isPseudonym(one) || this.#seenAt.has(one)) return false
     const wroteAt = this.#wroteAt.get(one)

@@ -2,13 +2,39 @@
 import type { RecomputedPublication } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"
 
-/** What one person published takes no second one only where it is proved that nothing is newly allowed. The record's own word for it proves nothing. */
+/**
+ * What one person published takes no second one only where it is proved that nothing is newly allowed. The record's own
+ * word for it proves nothing.
+ */
 export const publishedAloneProblem = (found: RecomputedPublication, reported: string): ActVerdict | null => {
-  if ("notCompared" in found) return { verdict: "withheld", reason: `One person published it as ${reported}, and it was not compared: ${found.notCompared}` }
+  if ("notCompared" in found)
+    return {
+      verdict: "withheld",
+      reason: `One person published it as ${reported}, and it was not compared: ${found.notCompared}`
+    }
   const { change, isOpen, isWhole, sentence } = found
-  if (isOpen) return { verdict: "withheld", reason: `One person published it as ${reported}, and that is not proved: the comparison with what bound before ended with its budget.` }
-  if (change === "loosens" || change === "unknown") return { verdict: "second_person_missing", reason: `One person published it as ${reported}. Compared again with what bound before it is ${change}: ${sentence.slice(0, MAX_SENTENCE)}` }
-  return isWhole ? null : { verdict: "withheld", reason: `One person published it as ${reported}, and envelopes of agents that it is to be compared with are not shown.` }
+  if (isOpen)
+    return {
+      verdict: "withheld",
+      reason:
+        `One person published it as ${reported}, and that is not proved: the comparison with what bound ` +
+        "before ended with its budget."
+    }
+  if (change === "loosens" || change === "unknown")
+    return {
+      verdict: "second_person_missing",
+      reason:
+        `One person published it as ${reported}. Compared again with what bound before it is ${change}: ` +
+        `${sentence.slice(0, MAX_SENTENCE)}`
+    }
+  return isWhole
+    ? null
+    : {
+        verdict: "withheld",
+        reason:
+          `One person published it as ${reported}, and envelopes of agents that it is to be compared ` +
+          "with are not shown."
+      }
 }
 
 /** What is shown of how a version differs. Unit: characters. */

@@ -1,5 +1,13 @@
 /** Makes every evaluation of a checked pack again. */
-import { isRecomputed, LATE_MS, longestWindowMs, Recomputation, type Recomputed, recomputedParts, type ReplayRecord } from "@flyball/rules"
+import {
+  isRecomputed,
+  LATE_MS,
+  longestWindowMs,
+  Recomputation,
+  type Recomputed,
+  recomputedParts,
+  type ReplayRecord
+} from "@flyball/rules"
 import { kindRow, knownMembers } from "@flyball/evidence"
 import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
 import { DisclosedParts } from "./disclosed-parts.ts"
@@ -9,35 +17,62 @@ import { readPackRecords } from "./pack-records.ts"
 import { ReplayCount, type ReplayReport } from "./replay-report.ts"
 
 /**
- * Replays a full or range pack that begins at `from`, after the chains before it. To be asked of packs whose integrity is `ok`.
+ * Replays a full or range pack that begins at `from`, after the chains before it. To be asked of packs whose integrity
+ * is `ok`.
  *
- * Reads each pack twice more: once for how far back meters look, so that what lies farther back can be let go of, and once to evaluate.
+ * Reads each pack twice more: once for how far back meters look, so that what lies farther back can be let go of, and
+ * once to evaluate.
  */
-export const replayPack = async (path: string, origin: string, from: number, { missing, packs }: Earlier): Promise<ReplayReport> => {
+export const replayPack = async (
+  path: string,
+  origin: string,
+  from: number,
+  { missing, packs }: Earlier
+): Promise<ReplayReport> => {
   const all = [...packs, { path, before: 0 }]
   let longest = 0
-  for (const one of all) longest = Math.max(longest, await withContent(one.path, (content) => longestWindowOf(content())))
-  const again = new Recomputation({ fromGenesis: from === 0 && missing === null, crypto: nodeCrypto, longestWindowMs: longest, origin })
-  const people = new FourEyes({ compare: (record) => again.compare(record), fromGenesis: from === 0 && missing === null, sha256: nodeCrypto.sha256 })
+  for (const one of all)
+    longest = Math.max(longest, await withContent(one.path, (content) => longestWindowOf(content())))
+  const again = new Recomputation({
+    fromGenesis: from === 0 && missing === null,
+    crypto: nodeCrypto,
+    longestWindowMs: longest,
+    origin
+  })
+  const people = new FourEyes({
+    compare: (record) => again.compare(record),
+    fromGenesis: from === 0 && missing === null,
+    sha256: nodeCrypto.sha256
+  })
   const count = new ReplayCount(LATE_MS)
   for (const one of all) {
-    await withContent(one.path, (content) => readPackRecords(content, { kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null, part: (name) => recomputedParts.has(name) || fourEyesParts.has(name) }, (record, atMs) => {
-      if (kindRow(record.kind) === null) count.addUnknownKind()
-      // First, since a publication is compared with what bound before it.
-      const done = people.take(record, one.before)
-      const unreadable = again.unreadable
-      let judged = again.take(record, atMs, one.before)
-      if (again.unreadable > unreadable) judged = takeKnown(again, record, atMs, one.before) ?? judged
-      // What was evaluated in a chain before this one is for a replay of that chain's own pack to judge.
-      if (judged !== null && one.before === 0) count.add(judged)
-      if (done !== null) count.addAct(done)
-    }))
+    await withContent(one.path, (content) =>
+      readPackRecords(
+        content,
+        {
+          kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null,
+          part: (name) => recomputedParts.has(name) || fourEyesParts.has(name)
+        },
+        (record, atMs) => {
+          if (kindRow(record.kind) === null) count.addUnknownKind()
+          // First, since a publication is compared with what bound before it.
+          const done = people.take(record, one.before)
+          const unreadable = again.unreadable
+          let judged = again.take(record, atMs, one.before)
+          if (again.unreadable > unreadable) judged = takeKnown(again, record, atMs, one.before) ?? judged
+          // What was evaluated in a chain before this one is for a replay of that chain's own pack to judge.
+          if (judged !== null && one.before === 0) count.add(judged)
+          if (done !== null) count.addAct(done)
+        }
+      )
+    )
   }
   return count.report(again.unreadable, missing)
 }
 
 /**
- * Takes what this version knows of a record with members that it does not know: what comes after rests on it. Of the record itself nothing is called
+ * Takes what this version knows of a record with members that it does not know: what comes after rests on it. Of the
+ * record itself nothing is called
  * wrong, since those members may explain it. Null where there is nothing to take, or nothing to say.
  */
 const takeKnown = (again: Recomputation, record: ReplayRecord, atMs: number, before: number): Recomputed | null => {
@@ -48,13 +83,19 @@ const takeKnown = (again: Recomputation, record: ReplayRecord, atMs: number, bef
   return { ...judged, verdict: "withheld", reason: `The record has members that this version does not know.${besides}` }
 }
 
-const withContent = async <A>(path: string, use: (content: () => AsyncIterable<Uint8Array>) => Promise<A>): Promise<A> => {
+const withContent = async <A>(
+  path: string,
+  use: (content: () => AsyncIterable<Uint8Array>) => Promise<A>
+): Promise<A> => {
   await using source = await fileSource(path)
   const compression = await detectCompression(source)
   return await use(() => packContent(source, compression))
 }
 
-/** The longest window of the envelopes that a pack discloses. Under others nothing can be made again. Unit: milliseconds. */
+/**
+ * The longest window of the envelopes that a pack discloses. Under others nothing can be made again. Unit:
+ * milliseconds.
+ */
 const longestWindowOf = async (content: AsyncIterable<Uint8Array>): Promise<number> => {
   const parts = new DisclosedParts(content)
   let longest = 0

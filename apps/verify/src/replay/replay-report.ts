@@ -17,7 +17,10 @@ export interface ReplayReport {
   readonly withheld: ReadonlyArray<ListedEvaluation>
   /** Evaluations that name a time long before that of their record: how many, and the first {@link MAX_LISTED} seqs. */
   readonly late: { readonly count: number; readonly seqs: ReadonlyArray<number>; readonly beyond_ms: number }
-  /** Records that are not as the catalogue describes their kind: nothing was taken of them but the members that it names. */
+  /**
+   * Records that are not as the catalogue describes their kind: nothing was taken of them but the members that it
+   * names.
+   */
   readonly unreadable_records: number
   /** Records of kinds that this version has no row for: what they change, if anything, is not known here. */
   readonly unknown_kinds: number
@@ -68,7 +71,8 @@ export class ReplayCount {
     if (isLate && ++this.#lateCount <= MAX_LISTED) this.#late.push(seq)
     if (verdict === "ok") return
     const list = verdict === "withheld" || verdict === "as_recorded" ? this.#withheld : this.#mismatches
-    if (list.length < MAX_LISTED) list.push({ seq, verdict, evaluation_id: evaluationId, agent_id: agentId, reason: reason ?? "" })
+    if (list.length < MAX_LISTED)
+      list.push({ seq, verdict, evaluation_id: evaluationId, agent_id: agentId, reason: reason ?? "" })
   }
 
   addAct(act: Act): void {
@@ -82,27 +86,86 @@ export class ReplayCount {
   report(unreadable: number, missing: string | null = null): ReplayReport {
     const counts = [...this.#counts]
     const evaluations = counts.reduce((sum, [, count]) => sum + count, 0)
-    const rest = { evaluations, verdicts: Object.fromEntries(counts), mismatches: this.#mismatches, withheld: this.#withheld, late: { count: this.#lateCount, seqs: this.#late, beyond_ms: this.#lateMs }, unreadable_records: unreadable, unknown_kinds: this.#unknownKinds, previous_missing: missing, four_eyes: this.#acts.report(), not_replayed: notReplayed }
+    const rest = {
+      evaluations,
+      verdicts: Object.fromEntries(counts),
+      mismatches: this.#mismatches,
+      withheld: this.#withheld,
+      late: { count: this.#lateCount, seqs: this.#late, beyond_ms: this.#lateMs },
+      unreadable_records: unreadable,
+      unknown_kinds: this.#unknownKinds,
+      previous_missing: missing,
+      four_eyes: this.#acts.report(),
+      not_replayed: notReplayed
+    }
     return { ...rest, statement: statementOf(rest) }
   }
 }
 
 /** How many evaluations do not follow from their envelopes. */
-export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "evaluations" | "verdicts">): number => evaluations - (verdicts.ok ?? 0) - (verdicts.as_recorded ?? 0) - (verdicts.withheld ?? 0)
+export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "evaluations" | "verdicts">): number =>
+  evaluations - (verdicts.ok ?? 0) - (verdicts.as_recorded ?? 0) - (verdicts.withheld ?? 0)
 
 /** The report on a pack whose evaluations were made again, or could not be: then `why` says it. */
 export const withReplay = (report: Report, replay: ReplayReport | null, why: string | null): Report => {
-  if (replay === null) return { ...report, not_checked: [...why === null ? [] : [why], ...report.not_checked], exit: worstExit(report.exit, 2) }
+  if (replay === null)
+    return {
+      ...report,
+      not_checked: [...(why === null ? [] : [why]), ...report.not_checked],
+      exit: worstExit(report.exit, 2)
+    }
   const open = [
-    ...replay.previous_missing === null || replay.evaluations === 0 ? [] : [replay.previous_missing],
-    ...(replay.verdicts.withheld ?? 0) === 0 ? [] : [`${plural(replay.verdicts.withheld!, "evaluation")} could not be made again, since what that needs is not in this pack. Ask for a full pack that discloses it.`],
-    ...(replay.verdicts.as_recorded ?? 0) === 0 ? [] : [`${plural(replay.verdicts.as_recorded!, "evaluation")} ${replay.verdicts.as_recorded === 1 ? "was" : "were"} made again only with the tier, status, versions and sums that ${replay.verdicts.as_recorded === 1 ? "its record tells" : "their records tell"}, since what would prove those lies before this pack. Ask for a full pack.`],
-    ...(replay.four_eyes.verdicts.withheld ?? 0) === 0 ? [] : [`Whether two people did what takes two is not known of ${plural(replay.four_eyes.verdicts.withheld!, "act")} (drafts, publications and grants of waivers), since what that needs is not in this pack.`],
-    ...replay.late.count === 0 ? [] : [`${plural(replay.late.count, "evaluation")} ${replay.late.count === 1 ? "names a time" : "name times"} more than ${replay.late.beyond_ms / 60_000} minutes before ${replay.late.count === 1 ? "its record" : "their records"}. A host that slept makes such; so does who wants a waiver or a status that had ended. Ask the operator.`],
-    ...replay.unreadable_records === 0 || replay.evaluations + replay.four_eyes.acts === 0 ? [] : [`${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: what it does not know was left out where evaluations were made again.`],
-    ...replay.unknown_kinds === 0 || replay.evaluations + replay.four_eyes.acts === 0 ? [] : [`${plural(replay.unknown_kinds, "record")} of kinds that this version does not know: left out where evaluations were made again. A later version may know more.`]
+    ...(replay.previous_missing === null || replay.evaluations === 0 ? [] : [replay.previous_missing]),
+    ...((replay.verdicts.withheld ?? 0) === 0
+      ? []
+      : [
+          `${plural(replay.verdicts.withheld!, "evaluation")} could not be made again, since what that needs ` +
+            "is not in this pack. Ask for a full pack that discloses it."
+        ]),
+    ...((replay.verdicts.as_recorded ?? 0) === 0
+      ? []
+      : [
+          `${plural(replay.verdicts.as_recorded!, "evaluation")} ` +
+            `${replay.verdicts.as_recorded === 1 ? "was" : "were"} made again only with the tier, status, ` +
+            "versions and sums that " +
+            `${replay.verdicts.as_recorded === 1 ? "its record tells" : "their records tell"}, since what would ` +
+            "prove those lies before this pack. Ask for a full pack."
+        ]),
+    ...((replay.four_eyes.verdicts.withheld ?? 0) === 0
+      ? []
+      : [
+          "Whether two people did what takes two is not known of " +
+            `${plural(replay.four_eyes.verdicts.withheld!, "act")} (drafts, publications and grants of waivers), ` +
+            "since what that needs is not in this pack."
+        ]),
+    ...(replay.late.count === 0
+      ? []
+      : [
+          `${plural(replay.late.count, "evaluation")} ` +
+            `${replay.late.count === 1 ? "names a time" : "name times"} more than ` +
+            `${replay.late.beyond_ms / 60_000} minutes before ` +
+            `${replay.late.count === 1 ? "its record" : "their records"}. A host that slept makes such; so does ` +
+            "who wants a waiver or a status that had ended. Ask the operator."
+        ]),
+    ...(replay.unreadable_records === 0 || replay.evaluations + replay.four_eyes.acts === 0
+      ? []
+      : [
+          `${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ` +
+            `${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: what it ` +
+            "does not know was left out where evaluations were made again."
+        ]),
+    ...(replay.unknown_kinds === 0 || replay.evaluations + replay.four_eyes.acts === 0
+      ? []
+      : [
+          `${plural(replay.unknown_kinds, "record")} of kinds that this version does not know: left out where ` +
+            "evaluations were made again. A later version may know more."
+        ])
   ]
-  return { ...report, not_checked: [...open, ...report.not_checked], exit: worstExit(report.exit, mismatchCount(replay) + wrongActs(replay.four_eyes) > 0 ? 1 : open.length > 0 ? 2 : 0) }
+  return {
+    ...report,
+    not_checked: [...open, ...report.not_checked],
+    exit: worstExit(report.exit, mismatchCount(replay) + wrongActs(replay.four_eyes) > 0 ? 1 : open.length > 0 ? 2 : 0)
+  }
 }
 
 const statementOf = (replay: Pick<ReplayReport, "evaluations" | "four_eyes" | "mismatches" | "verdicts">): string => {
@@ -114,11 +177,21 @@ const evaluationsStatement = (replay: Pick<ReplayReport, "evaluations" | "mismat
   const { evaluations, verdicts } = replay
   const wrong = mismatchCount(replay)
   const first = replay.mismatches[0]
-  if (first !== undefined) return `${wrong === 1 ? "One recorded evaluation does" : `${wrong} recorded evaluations do`} not follow from the records before ${wrong === 1 ? "it" : "them"} (${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): whoever sealed this chain sealed something that its own rules do not say.`
+  if (first !== undefined)
+    return (
+      `${wrong === 1 ? "One recorded evaluation does" : `${wrong} recorded evaluations do`} not follow ` +
+      `from the records before ${wrong === 1 ? "it" : "them"} ` +
+      `(${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): whoever sealed this ` +
+      "chain sealed something that its own rules do not say."
+    )
   if (evaluations === 0) return "This pack holds no evaluation, so there was none to make again."
   const good = verdicts.ok ?? 0
-  const made = good === evaluations ? "Every recorded evaluation follows" : `${good} of ${evaluations} recorded evaluations follow`
-  return `${made} from the envelopes in force and the records before it; that the signals were true, that the agent asked before it acted, and that it did as it was told, is not proved by this.`
+  const made =
+    good === evaluations ? "Every recorded evaluation follows" : `${good} of ${evaluations} recorded evaluations follow`
+  return (
+    `${made} from the envelopes in force and the records before it; that the signals were true, that the ` +
+    "agent asked before it acted, and that it did as it was told, is not proved by this."
+  )
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

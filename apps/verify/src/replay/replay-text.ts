@@ -32,20 +32,51 @@ export const replayCounts = ({ evaluations, verdicts }: ReplayReport): string =>
 }
 
 /** The lists below the findings. */
-export const replayEntries = (replay: ReplayReport): ReadonlyArray<{ readonly title: string; readonly items: ReadonlyArray<string> }> => {
+export const replayEntries = (
+  replay: ReplayReport
+): ReadonlyArray<{ readonly title: string; readonly items: ReadonlyArray<string> }> => {
   const wrong = mismatchCount(replay)
   const recorded = replay.verdicts.as_recorded ?? 0
   const open = (replay.verdicts.withheld ?? 0) + recorded
   return [
-    ...wrong === 0 ? [] : [{ title: `Evaluations that do not follow from their rules: ${wrong}${listed(replay.mismatches, wrong)}`, items: replay.mismatches.map(item) }],
-    ...replay.late.count === 0 ? [] : [{ title: `Evaluations made long before they were recorded: ${replay.late.count}${listed(replay.late.seqs, replay.late.count)}`, items: [`Records ${replay.late.seqs.join(", ")}: more than ${replay.late.beyond_ms / 60_000} minutes lie between the time that the evaluation names and that of its record.`] }],
-    ...open === 0 ? [] : [{ title: `Evaluations that could not be made again${recorded === 0 ? "" : ", or not out of the records before them"}: ${open}${listed(replay.withheld, open)}`, items: replay.withheld.map(item) }],
+    ...(wrong === 0
+      ? []
+      : [
+          {
+            title: `Evaluations that do not follow from their rules: ${wrong}${listed(replay.mismatches, wrong)}`,
+            items: replay.mismatches.map(item)
+          }
+        ]),
+    ...(replay.late.count === 0
+      ? []
+      : [
+          {
+            title:
+              "Evaluations made long before they were recorded: " +
+              `${replay.late.count}${listed(replay.late.seqs, replay.late.count)}`,
+            items: [
+              `Records ${replay.late.seqs.join(", ")}: more than ${replay.late.beyond_ms / 60_000} minutes lie ` +
+                "between the time that the evaluation names and that of its record."
+            ]
+          }
+        ]),
+    ...(open === 0
+      ? []
+      : [
+          {
+            title:
+              "Evaluations that could not be made " +
+              `again${recorded === 0 ? "" : ", or not out of the records before them"}: ` +
+              `${open}${listed(replay.withheld, open)}`,
+            items: replay.withheld.map(item)
+          }
+        ]),
     ...actEntries(replay.four_eyes)
   ]
 }
 
-
-const item = ({ agent_id, evaluation_id, reason, seq, verdict }: ListedEvaluation): string => `Record ${seq}: ${replayText[verdict]} ${reason} (${verdict}${whose(evaluation_id, agent_id)})`
+const item = ({ agent_id, evaluation_id, reason, seq, verdict }: ListedEvaluation): string =>
+  `Record ${seq}: ${replayText[verdict]} ${reason} (${verdict}${whose(evaluation_id, agent_id)})`
 
 /** Records that are no evaluations name none, and those of keys and people no agent. */
 const whose = (evaluationId: string, agentId: string): string =>

@@ -6,15 +6,30 @@ import { endpoint, json, jsonBody } from "./endpoint.ts"
 /** The access mapping. */
 export const accessMapping = {
   get: endpoint({
-    id: "access_mapping.get", method: "GET", path: "/api/v1/admin/entitlement-rules", summary: "The access mapping in force.",
-    access: access.administerAll, success: json(200, MappingOut)
+    id: "access_mapping.get",
+    method: "GET",
+    path: "/api/v1/admin/entitlement-rules",
+    summary: "The access mapping in force.",
+    access: access.administerAll,
+    success: json(200, MappingOut)
   }),
   set: endpoint({
-    id: "access_mapping.set", method: "PUT", path: "/api/v1/admin/entitlement-rules", summary: "Replaces the access mapping, from the next request on.",
-    access: access.administerAll, body: jsonBody(MappingIn), success: json(200, MappingOut), refusals: ["MappingVersionConflict"]
+    id: "access_mapping.set",
+    method: "PUT",
+    path: "/api/v1/admin/entitlement-rules",
+    summary: "Replaces the access mapping, from the next request on.",
+    access: access.administerAll,
+    body: jsonBody(MappingIn),
+    success: json(200, MappingOut),
+    refusals: ["MappingVersionConflict"]
   }),
   resolveDraft: endpoint({
-    id: "access_mapping.resolve_draft", method: "POST", path: "/api/v1/admin/entitlement-rules/resolve-draft", summary: "What claims would come to under rules that are sent along. Reads and stores nothing.",
-    access: access.administer, body: jsonBody(ResolveDraftIn), success: json(200, ResolvedOut)
+    id: "access_mapping.resolve_draft",
+    method: "POST",
+    path: "/api/v1/admin/entitlement-rules/resolve-draft",
+    summary: "What claims would come to under rules that are sent along. Reads and stores nothing.",
+    access: access.administer,
+    body: jsonBody(ResolveDraftIn),
+    success: json(200, ResolvedOut)
   })
 } as const

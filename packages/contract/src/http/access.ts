@@ -13,12 +13,21 @@ export interface AccessRow {
   readonly everyUnit: boolean
 }
 
-const row = (name: string, may: Partial<Omit<AccessRow, "name">>): AccessRow => ({ name, anonymous: false, ingestKey: false, roles: [], everyUnit: false, ...may })
+const row = (name: string, may: Partial<Omit<AccessRow, "name">>): AccessRow => ({
+  name,
+  anonymous: false,
+  ingestKey: false,
+  roles: [],
+  everyUnit: false,
+  ...may
+})
 
 /** The rows. A new capability picks one; a new row needs a line in the specification's table. */
 export const access = {
   public: row("public", { anonymous: true, ingestKey: true, roles }),
-  /** Register an agent, attach an identity. A key attaches only while its agent is in draft, which the registry checks. */
+  /**
+   * Register an agent, attach an identity. A key attaches only while its agent is in draft, which the registry checks.
+   */
   register: row("register", { ingestKey: true, roles: ["governor", "admin"] }),
   /** Witness, settle, note a gap, evaluate. */
   capture: row("capture", { ingestKey: true, roles: ["admin"] }),
@@ -58,7 +67,8 @@ export type OrgUnits = "*" | ReadonlyArray<string>
 /**
  * The org units in which a caller may use the endpoints of a row; none where it may not use them at all.
  *
- * Each grant counts for itself: its unit is in the answer when its role is in the row. So one more grant never takes a unit away.
+ * Each grant counts for itself: its unit is in the answer when its role is in the row. So one more grant never takes a
+ * unit away.
  * A row that concerns every unit needs a grant for `*`.
  *
  * Spec: api.md "Who may call"; decision 0039.
@@ -70,7 +80,10 @@ export const unitsFor = (row: AccessRow, caller: Caller): OrgUnits => {
   return row.everyUnit ? [] : [...new Set(units)]
 }
 
-/** The one org unit in which a caller may use the endpoints of a row, which need not be named; null where there are several, or every one. */
+/**
+ * The one org unit in which a caller may use the endpoints of a row, which need not be named; null where there are
+ * several, or every one.
+ */
 export const unitOf = (row: AccessRow, caller: Caller): string | null => {
   const units = unitsFor(row, caller)
   return units !== "*" && units.length === 1 ? units[0]! : null
@@ -80,7 +93,10 @@ export const unitOf = (row: AccessRow, caller: Caller): string | null => {
 export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forbidden | null => {
   if (unitsFor(row, caller).length > 0) return null
   if (caller.kind === "key") return new KeyNotAllowed()
-  return new Forbidden({ need: `${roleNeeded(row)}${row.everyUnit ? " in org unit *" : ""}`, have: grantsHeld(caller.grants, row.everyUnit) })
+  return new Forbidden({
+    need: `${roleNeeded(row)}${row.everyUnit ? " in org unit *" : ""}`,
+    have: grantsHeld(caller.grants, row.everyUnit)
+  })
 }
 
 /** Why a caller may not do this to something that another of its grants lets it read. */
@@ -97,7 +113,10 @@ const NAMED_GRANTS = 8
 const grantsHeld = (grants: ReadonlyArray<Grant>, withUnits: boolean): string => {
   const strongestFirst = roles.flatMap((role) => grants.filter((grant) => grant.role === role))
   const held = [...new Set(strongestFirst.map(({ orgUnit, role }) => (withUnits ? `${role} in ${orgUnit}` : role)))]
-  return listed(held.length > NAMED_GRANTS ? [...held.slice(0, NAMED_GRANTS), `${held.length - NAMED_GRANTS} more`] : held, "and")
+  return listed(
+    held.length > NAMED_GRANTS ? [...held.slice(0, NAMED_GRANTS), `${held.length - NAMED_GRANTS} more`] : held,
+    "and"
+  )
 }
 
 const listed = (words: ReadonlyArray<string>, last: "and" | "or"): string =>

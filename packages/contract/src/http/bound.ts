@@ -1,7 +1,23 @@
-/** The endpoints of bounded autonomy: envelopes, waivers, evaluations. Spec: document 1 section 4; api.md "bounded autonomy". */
+/**
+ * The endpoints of bounded autonomy: envelopes, waivers, evaluations. Spec: document 1 section 4; api.md "bounded
+ * autonomy".
+ */
 import { Result, Schema } from "effect"
 import {
-  BacktestIn, BacktestOut, DiffOut, DiffQuery, EnvelopeCreate, EnvelopeListQuery, EnvelopeOut, EnvelopeUpdate, EnvelopeVersionOut, LintIn, LintOut, PublishIn, WaiverCreate, WaiverOut,
+  BacktestIn,
+  BacktestOut,
+  DiffOut,
+  DiffQuery,
+  EnvelopeCreate,
+  EnvelopeListQuery,
+  EnvelopeOut,
+  EnvelopeUpdate,
+  EnvelopeVersionOut,
+  LintIn,
+  LintOut,
+  PublishIn,
+  WaiverCreate,
+  WaiverOut,
   WithdrawIn
 } from "../envelopes.ts"
 import { Evaluation, EvaluationIn, ExplanationOut, VoidIn, VoidOut } from "../evaluations.ts"
@@ -30,77 +46,199 @@ const version: Param<number> = {
 /** Bounded autonomy. */
 export const bound = {
   createEnvelope: endpoint({
-    id: "bound.create_envelope", method: "POST", path: "/api/v1/bound/envelopes", summary: "Begins an envelope for an agent or an org unit, as a draft.",
-    access: access.govern, body: jsonBody(EnvelopeCreate), success: json(201, EnvelopeOut), refusals: ["AgentNotFound", "EnvelopeExists", "OrgUnitNotAllowed"]
+    id: "bound.create_envelope",
+    method: "POST",
+    path: "/api/v1/bound/envelopes",
+    summary: "Begins an envelope for an agent or an org unit, as a draft.",
+    access: access.govern,
+    body: jsonBody(EnvelopeCreate),
+    success: json(201, EnvelopeOut),
+    refusals: ["AgentNotFound", "EnvelopeExists", "OrgUnitNotAllowed"]
   }),
   envelopes: endpoint({
-    id: "bound.envelopes", method: "GET", path: "/api/v1/bound/envelopes", summary: "Envelopes, oldest first.",
-    access: access.read, query: queryOf(EnvelopeListQuery), success: json(200, Schema.Array(EnvelopeOut))
+    id: "bound.envelopes",
+    method: "GET",
+    path: "/api/v1/bound/envelopes",
+    summary: "Envelopes, oldest first.",
+    access: access.read,
+    query: queryOf(EnvelopeListQuery),
+    success: json(200, Schema.Array(EnvelopeOut))
   }),
   envelope: endpoint({
-    id: "bound.envelope", method: "GET", path: AT, summary: "One envelope, with its draft.",
-    access: access.read, params: envelope, success: json(200, EnvelopeOut), refusals: ["EnvelopeNotFound"]
+    id: "bound.envelope",
+    method: "GET",
+    path: AT,
+    summary: "One envelope, with its draft.",
+    access: access.read,
+    params: envelope,
+    success: json(200, EnvelopeOut),
+    refusals: ["EnvelopeNotFound"]
   }),
   updateEnvelope: endpoint({
-    id: "bound.update_envelope", method: "PATCH", path: AT, summary: "Writes the draft anew. What is in force stays.",
-    access: access.govern, params: envelope, body: jsonBody(EnvelopeUpdate), success: json(200, EnvelopeOut), refusals: ["EnvelopeNotFound", "EnvelopeRevisionConflict"]
+    id: "bound.update_envelope",
+    method: "PATCH",
+    path: AT,
+    summary: "Writes the draft anew. What is in force stays.",
+    access: access.govern,
+    params: envelope,
+    body: jsonBody(EnvelopeUpdate),
+    success: json(200, EnvelopeOut),
+    refusals: ["EnvelopeNotFound", "EnvelopeRevisionConflict"]
   }),
   lint: endpoint({
-    id: "bound.lint", method: "POST", path: `${AT}/lint`, summary: "Says everything that is wrong or odd about the draft, each with an example, and what is proved not to be.",
-    access: access.read, params: envelope, body: optionalBody(LintIn), success: json(200, LintOut), refusals: ["EnvelopeNotFound", "NothingToPublish"]
+    id: "bound.lint",
+    method: "POST",
+    path: `${AT}/lint`,
+    summary:
+      "Says everything that is wrong or odd about the draft, each with an example, and what is proved not to be.",
+    access: access.read,
+    params: envelope,
+    body: optionalBody(LintIn),
+    success: json(200, LintOut),
+    refusals: ["EnvelopeNotFound", "NothingToPublish"]
   }),
   publish: endpoint({
-    id: "bound.publish", method: "POST", path: `${AT}/publish`, summary: "Puts the draft in force, or on trial. What it newly allows needs a governor who did not write it.",
-    access: access.govern, params: envelope, body: optionalBody(PublishIn), success: json(200, EnvelopeVersionOut),
-    refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "EnvelopeRevisionConflict", "NothingToPublish", "SecondApproverRequired"]
+    id: "bound.publish",
+    method: "POST",
+    path: `${AT}/publish`,
+    summary: "Puts the draft in force, or on trial. What it newly allows needs a governor who did not write it.",
+    access: access.govern,
+    params: envelope,
+    body: optionalBody(PublishIn),
+    success: json(200, EnvelopeVersionOut),
+    refusals: [
+      "EnvelopeNotFound",
+      "EnvelopeNotPublishable",
+      "EnvelopeRevisionConflict",
+      "NothingToPublish",
+      "SecondApproverRequired"
+    ]
   }),
   withdraw: endpoint({
-    id: "bound.withdraw", method: "POST", path: `${AT}/withdraw`, summary: "Takes the envelope out of force: every evaluation it would bind is denied until a version is published.",
-    access: access.govern, params: envelope, body: optionalBody(WithdrawIn), success: json(200, EnvelopeOut), refusals: ["EnvelopeNotFound", "EnvelopeNotInForce"]
+    id: "bound.withdraw",
+    method: "POST",
+    path: `${AT}/withdraw`,
+    summary: "Takes the envelope out of force: every evaluation it would bind is denied until a version is published.",
+    access: access.govern,
+    params: envelope,
+    body: optionalBody(WithdrawIn),
+    success: json(200, EnvelopeOut),
+    refusals: ["EnvelopeNotFound", "EnvelopeNotInForce"]
   }),
   backtest: endpoint({
-    id: "bound.backtest", method: "POST", path: `${AT}/backtest`, summary: "What recorded evaluations would come to under the draft.",
-    access: access.read, params: envelope, body: optionalBody(BacktestIn), success: json(200, BacktestOut), refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "NothingToPublish"]
+    id: "bound.backtest",
+    method: "POST",
+    path: `${AT}/backtest`,
+    summary: "What recorded evaluations would come to under the draft.",
+    access: access.read,
+    params: envelope,
+    body: optionalBody(BacktestIn),
+    success: json(200, BacktestOut),
+    refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "NothingToPublish"]
   }),
   versions: endpoint({
-    id: "bound.versions", method: "GET", path: `${AT}/versions`, summary: "Published versions, oldest first.",
-    access: access.read, params: envelope, query: queryOf(NumberedPageQuery), success: json(200, Schema.Array(EnvelopeVersionOut)), refusals: ["EnvelopeNotFound"]
+    id: "bound.versions",
+    method: "GET",
+    path: `${AT}/versions`,
+    summary: "Published versions, oldest first.",
+    access: access.read,
+    params: envelope,
+    query: queryOf(NumberedPageQuery),
+    success: json(200, Schema.Array(EnvelopeVersionOut)),
+    refusals: ["EnvelopeNotFound"]
   }),
   version: endpoint({
-    id: "bound.version", method: "GET", path: `${AT}/versions/{version}`, summary: "One published version.",
-    access: access.read, params: { ...envelope, version }, success: json(200, EnvelopeVersionOut), refusals: ["EnvelopeNotFound", "EnvelopeVersionNotFound"]
+    id: "bound.version",
+    method: "GET",
+    path: `${AT}/versions/{version}`,
+    summary: "One published version.",
+    access: access.read,
+    params: { ...envelope, version },
+    success: json(200, EnvelopeVersionOut),
+    refusals: ["EnvelopeNotFound", "EnvelopeVersionNotFound"]
   }),
   diff: endpoint({
-    id: "bound.diff", method: "GET", path: `${AT}/diff`, summary: "What one version changes against another, exactly, with examples.",
-    access: access.read, params: envelope, query: queryOf(DiffQuery), success: json(200, DiffOut), refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "EnvelopeVersionNotFound", "NothingToPublish"]
+    id: "bound.diff",
+    method: "GET",
+    path: `${AT}/diff`,
+    summary: "What one version changes against another, exactly, with examples.",
+    access: access.read,
+    params: envelope,
+    query: queryOf(DiffQuery),
+    success: json(200, DiffOut),
+    refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "EnvelopeVersionNotFound", "NothingToPublish"]
   }),
   requestWaiver: endpoint({
-    id: "bound.request_waiver", method: "POST", path: `${AT}/waivers`, summary: "Asks for an exception to one rule of the version in force, for a time. Another governor grants it.",
-    access: access.govern, params: envelope, body: jsonBody(WaiverCreate), success: json(201, WaiverOut), refusals: ["EnvelopeNotFound", "EnvelopeNotInForce"]
+    id: "bound.request_waiver",
+    method: "POST",
+    path: `${AT}/waivers`,
+    summary: "Asks for an exception to one rule of the version in force, for a time. Another governor grants it.",
+    access: access.govern,
+    params: envelope,
+    body: jsonBody(WaiverCreate),
+    success: json(201, WaiverOut),
+    refusals: ["EnvelopeNotFound", "EnvelopeNotInForce"]
   }),
   waivers: endpoint({
-    id: "bound.waivers", method: "GET", path: `${AT}/waivers`, summary: "Waivers of an envelope, oldest first.",
-    access: access.read, params: envelope, query: queryOf(pageQuery("waiver")), success: json(200, Schema.Array(WaiverOut)), refusals: ["EnvelopeNotFound"]
+    id: "bound.waivers",
+    method: "GET",
+    path: `${AT}/waivers`,
+    summary: "Waivers of an envelope, oldest first.",
+    access: access.read,
+    params: envelope,
+    query: queryOf(pageQuery("waiver")),
+    success: json(200, Schema.Array(WaiverOut)),
+    refusals: ["EnvelopeNotFound"]
   }),
   grantWaiver: endpoint({
-    id: "bound.grant_waiver", method: "POST", path: `${AT}/waivers/{waiver_id}/grant`, summary: "Grants a waiver that somebody else asked for.",
-    access: access.govern, params: waiver, success: json(200, WaiverOut), refusals: ["EnvelopeNotFound", "SecondApproverRequired", "WaiverNotFound", "WaiverNotOpen"]
+    id: "bound.grant_waiver",
+    method: "POST",
+    path: `${AT}/waivers/{waiver_id}/grant`,
+    summary: "Grants a waiver that somebody else asked for.",
+    access: access.govern,
+    params: waiver,
+    success: json(200, WaiverOut),
+    refusals: ["EnvelopeNotFound", "SecondApproverRequired", "WaiverNotFound", "WaiverNotOpen"]
   }),
   evaluate: endpoint({
-    id: "bound.evaluate", method: "POST", path: "/api/v1/bound/evaluations", summary: "Says whether an agent may do what it intends, and records the verdict.",
-    access: access.capture, body: jsonBody(EvaluationIn, { keepRaw: (path) => path.length === 1 && path[0] === "signals" }), success: json(201, Evaluation),
+    id: "bound.evaluate",
+    method: "POST",
+    path: "/api/v1/bound/evaluations",
+    summary: "Says whether an agent may do what it intends, and records the verdict.",
+    access: access.capture,
+    body: jsonBody(EvaluationIn, { keepRaw: (path) => path.length === 1 && path[0] === "signals" }),
+    success: json(201, Evaluation),
     refusals: ["AgentNotFound", "ClientRefReused"]
   }),
   evaluation: endpoint({
-    id: "bound.evaluation", method: "GET", path: EVALUATION, summary: "One evaluation, with its trace.",
-    access: access.readOwn, params: evaluation, success: json(200, Evaluation), refusals: ["EvaluationNotFound"]
+    id: "bound.evaluation",
+    method: "GET",
+    path: EVALUATION,
+    summary: "One evaluation, with its trace.",
+    access: access.readOwn,
+    params: evaluation,
+    success: json(200, Evaluation),
+    refusals: ["EvaluationNotFound"]
   }),
   explain: endpoint({
-    id: "bound.explain", method: "POST", path: `${EVALUATION}/explain`, summary: "What would have had to be otherwise for a less restrictive verdict: computed, exact.",
-    access: access.readOwn, params: evaluation, success: json(200, ExplanationOut), refusals: ["EvaluationNotFound"]
+    id: "bound.explain",
+    method: "POST",
+    path: `${EVALUATION}/explain`,
+    summary: "What would have had to be otherwise for a less restrictive verdict: computed, exact.",
+    access: access.readOwn,
+    params: evaluation,
+    success: json(200, ExplanationOut),
+    refusals: ["EvaluationNotFound"]
   }),
   voidEvaluation: endpoint({
-    id: "bound.void_evaluation", method: "POST", path: `${EVALUATION}/void`, summary: "Takes away what an evaluation added to meters: its action was not taken.",
-    access: access.operate, params: evaluation, body: optionalBody(VoidIn), success: json(201, VoidOut), refusals: ["EvaluationEnded", "EvaluationNotFound", "NothingToVoid"]
+    id: "bound.void_evaluation",
+    method: "POST",
+    path: `${EVALUATION}/void`,
+    summary: "Takes away what an evaluation added to meters: its action was not taken.",
+    access: access.operate,
+    params: evaluation,
+    body: optionalBody(VoidIn),
+    success: json(201, VoidOut),
+    refusals: ["EvaluationEnded", "EvaluationNotFound", "NothingToVoid"]
   })
 } as const

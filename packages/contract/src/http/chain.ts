@@ -1,6 +1,17 @@
 /** The chain's endpoints. Spec: document 1 section 4, `/chain`; api.md "decisions, chain, evidence". */
 import {
-  ConsistencyOut, ConsistencyQuery, ErasureIn, ErasureOut, HeadOut, KeysOut, ProofOut, ProofQuery, RecordOut, RecordsQuery, VerifyOut, VerifyQuery
+  ConsistencyOut,
+  ConsistencyQuery,
+  ErasureIn,
+  ErasureOut,
+  HeadOut,
+  KeysOut,
+  ProofOut,
+  ProofQuery,
+  RecordOut,
+  RecordsQuery,
+  VerifyOut,
+  VerifyQuery
 } from "../chain.ts"
 import { KeysPageQuery } from "../page.ts"
 import { access } from "./access.ts"
@@ -9,39 +20,86 @@ import { endpoint, json, jsonBody, jsonOrLines, media, queryOf, seqParam } from 
 /** The chain. */
 export const chain = {
   head: endpoint({
-    id: "chain.head", method: "GET", path: "/api/v1/chain/head", summary: "The last record and the tree over all of them.",
-    access: access.readOwn, success: json(200, HeadOut)
+    id: "chain.head",
+    method: "GET",
+    path: "/api/v1/chain/head",
+    summary: "The last record and the tree over all of them.",
+    access: access.readOwn,
+    success: json(200, HeadOut)
   }),
   verify: endpoint({
-    id: "chain.verify", method: "GET", path: "/api/v1/chain/verify", summary: "Recomputes the chain from the stored bytes.",
-    access: access.read, query: queryOf(VerifyQuery), success: json(200, VerifyOut)
+    id: "chain.verify",
+    method: "GET",
+    path: "/api/v1/chain/verify",
+    summary: "Recomputes the chain from the stored bytes.",
+    access: access.read,
+    query: queryOf(VerifyQuery),
+    success: json(200, VerifyOut)
   }),
   records: endpoint({
-    id: "chain.records", method: "GET", path: "/api/v1/chain/records", summary: "Records as their exact bytes, oldest first; NDJSON if asked for by Accept.",
-    access: access.readChain, query: queryOf(RecordsQuery), success: jsonOrLines(RecordOut)
+    id: "chain.records",
+    method: "GET",
+    path: "/api/v1/chain/records",
+    summary: "Records as their exact bytes, oldest first; NDJSON if asked for by Accept.",
+    access: access.readChain,
+    query: queryOf(RecordsQuery),
+    success: jsonOrLines(RecordOut)
   }),
   record: endpoint({
-    id: "chain.record", method: "GET", path: "/api/v1/chain/records/{seq}", summary: "One record as its exact bytes.",
-    access: access.readChain, params: { seq: seqParam }, success: json(200, RecordOut), refusals: ["RecordNotFound"]
+    id: "chain.record",
+    method: "GET",
+    path: "/api/v1/chain/records/{seq}",
+    summary: "One record as its exact bytes.",
+    access: access.readChain,
+    params: { seq: seqParam },
+    success: json(200, RecordOut),
+    refusals: ["RecordNotFound"]
   }),
   proof: endpoint({
-    id: "chain.proof", method: "GET", path: "/api/v1/chain/records/{seq}/proof", summary: "Proves that a record is in the tree.",
-    access: access.read, params: { seq: seqParam }, query: queryOf(ProofQuery), success: json(200, ProofOut), refusals: ["RecordNotFound"]
+    id: "chain.proof",
+    method: "GET",
+    path: "/api/v1/chain/records/{seq}/proof",
+    summary: "Proves that a record is in the tree.",
+    access: access.read,
+    params: { seq: seqParam },
+    query: queryOf(ProofQuery),
+    success: json(200, ProofOut),
+    refusals: ["RecordNotFound"]
   }),
   consistency: endpoint({
-    id: "chain.consistency", method: "GET", path: "/api/v1/chain/consistency", summary: "Proves that one tree begins with another.",
-    access: access.read, query: queryOf(ConsistencyQuery), success: json(200, ConsistencyOut)
+    id: "chain.consistency",
+    method: "GET",
+    path: "/api/v1/chain/consistency",
+    summary: "Proves that one tree begins with another.",
+    access: access.read,
+    query: queryOf(ConsistencyQuery),
+    success: json(200, ConsistencyOut)
   }),
   checkpoint: endpoint({
-    id: "chain.checkpoint", method: "GET", path: "/api/v1/chain/checkpoint", summary: "The newest checkpoint as a signed note.",
-    access: access.readOwn, success: media("text/plain; charset=utf-8")
+    id: "chain.checkpoint",
+    method: "GET",
+    path: "/api/v1/chain/checkpoint",
+    summary: "The newest checkpoint as a signed note.",
+    access: access.readOwn,
+    success: media("text/plain; charset=utf-8")
   }),
   keys: endpoint({
-    id: "chain.keys", method: "GET", path: "/api/v1/chain/keys", summary: "The keys that sign, or signed, for the chain.",
-    access: access.read, query: queryOf(KeysPageQuery), success: json(200, KeysOut)
+    id: "chain.keys",
+    method: "GET",
+    path: "/api/v1/chain/keys",
+    summary: "The keys that sign, or signed, for the chain.",
+    access: access.read,
+    query: queryOf(KeysPageQuery),
+    success: json(200, KeysOut)
   }),
   erase: endpoint({
-    id: "chain.erase", method: "POST", path: "/api/v1/chain/erasures", summary: "Erases a part of a record and records that.",
-    access: access.erase, body: jsonBody(ErasureIn), success: json(201, ErasureOut), refusals: ["RecordNotFound", "PartNotFound", "PartErased"]
+    id: "chain.erase",
+    method: "POST",
+    path: "/api/v1/chain/erasures",
+    summary: "Erases a part of a record and records that.",
+    access: access.erase,
+    body: jsonBody(ErasureIn),
+    success: json(201, ErasureOut),
+    refusals: ["RecordNotFound", "PartNotFound", "PartErased"]
   })
 } as const

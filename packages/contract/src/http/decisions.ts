@@ -1,7 +1,18 @@
 /** The endpoints of capture. Spec: api.md "decisions, chain, evidence". */
 import { Schema } from "effect"
 import {
-  CaptureGapIn, CaptureGapOut, DecisionBatchIn, DecisionIn, DecisionListQuery, DecisionOut, decodeWitness, decodeWitnessInSlices, rawMembers, ReceiptsOut, SettleIn, SettleOut
+  CaptureGapIn,
+  CaptureGapOut,
+  DecisionBatchIn,
+  DecisionIn,
+  DecisionListQuery,
+  DecisionOut,
+  decodeWitness,
+  decodeWitnessInSlices,
+  rawMembers,
+  ReceiptsOut,
+  SettleIn,
+  SettleOut
 } from "../decisions.ts"
 import { BATCH_LIMIT_BYTES } from "../limits.ts"
 import { DecisionNotFound } from "../refusals.ts"
@@ -10,7 +21,9 @@ import { agentId } from "./agents.ts"
 import { type Body, endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 
 const isRaw = (path: ReadonlyArray<string | number>): boolean =>
-  path.length === 1 ? rawMembers.has(path[0]!) : path.length === 3 && path[0] === "decisions" && typeof path[1] === "number" && rawMembers.has(path[2]!)
+  path.length === 1
+    ? rawMembers.has(path[0]!)
+    : path.length === 3 && path[0] === "decisions" && typeof path[1] === "number" && rawMembers.has(path[2]!)
 
 /** One decision, or a batch of them. */
 const witnessBody: Body<ReadonlyArray<DecisionIn>> = {
@@ -25,24 +38,53 @@ const witnessBody: Body<ReadonlyArray<DecisionIn>> = {
 /** Capture. */
 export const decisions = {
   witness: endpoint({
-    id: "decisions.witness", method: "POST", path: "/api/v1/agents/{agent_id}/decisions", summary: "Witnesses one decision or up to 1,000, all or none.",
-    access: access.capture, params: { agent_id: agentId }, body: witnessBody, success: json(201, ReceiptsOut),
+    id: "decisions.witness",
+    method: "POST",
+    path: "/api/v1/agents/{agent_id}/decisions",
+    summary: "Witnesses one decision or up to 1,000, all or none.",
+    access: access.capture,
+    params: { agent_id: agentId },
+    body: witnessBody,
+    success: json(201, ReceiptsOut),
     refusals: ["AgentNotFound", "ClientRefReused", "DecisionTooLarge"]
   }),
   list: endpoint({
-    id: "decisions.list", method: "GET", path: "/api/v1/agents/{agent_id}/decisions", summary: "An agent's decisions, newest first.",
-    access: access.readOwn, params: { agent_id: agentId }, query: queryOf(DecisionListQuery), success: json(200, Schema.Array(DecisionOut)),
+    id: "decisions.list",
+    method: "GET",
+    path: "/api/v1/agents/{agent_id}/decisions",
+    summary: "An agent's decisions, newest first.",
+    access: access.readOwn,
+    params: { agent_id: agentId },
+    query: queryOf(DecisionListQuery),
+    success: json(200, Schema.Array(DecisionOut)),
     refusals: ["AgentNotFound"]
   }),
   settle: endpoint({
-    id: "decisions.settle", method: "POST", path: "/api/v1/decisions/{decision_id}/settle", summary: "Records the outcome of a decision, once.",
-    access: access.capture, params: { decision_id: idParam("decision", () => new DecisionNotFound()) },
-    body: jsonBody(SettleIn, { keepRaw: (path) => path.length === 1 && path[0] === "result" }), success: json(201, SettleOut),
-    refusals: ["DecisionNotFound", "DecisionAlreadySettled", "DecisionTooLarge", "EvaluationEnded", "SettleBelowReserved"]
+    id: "decisions.settle",
+    method: "POST",
+    path: "/api/v1/decisions/{decision_id}/settle",
+    summary: "Records the outcome of a decision, once.",
+    access: access.capture,
+    params: { decision_id: idParam("decision", () => new DecisionNotFound()) },
+    body: jsonBody(SettleIn, { keepRaw: (path) => path.length === 1 && path[0] === "result" }),
+    success: json(201, SettleOut),
+    refusals: [
+      "DecisionNotFound",
+      "DecisionAlreadySettled",
+      "DecisionTooLarge",
+      "EvaluationEnded",
+      "SettleBelowReserved"
+    ]
   }),
   gap: endpoint({
-    id: "decisions.gap", method: "POST", path: "/api/v1/agents/{agent_id}/capture-gaps", summary: "Records that decisions were not witnessed.",
-    access: access.capture, params: { agent_id: agentId }, body: jsonBody(CaptureGapIn), success: json(201, CaptureGapOut),
+    id: "decisions.gap",
+    method: "POST",
+    path: "/api/v1/agents/{agent_id}/capture-gaps",
+    summary: "Records that decisions were not witnessed.",
+    access: access.capture,
+    params: { agent_id: agentId },
+    body: jsonBody(CaptureGapIn),
+    success: json(201, CaptureGapOut),
     refusals: ["AgentNotFound"]
   })
 } as const

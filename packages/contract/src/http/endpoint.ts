@@ -1,4 +1,7 @@
-/** What an endpoint is: plain data that the dispatcher, the tests and the interface description read. Decision 0003 says why it is not Effect's HttpApi. */
+/**
+ * What an endpoint is: plain data that the dispatcher, the tests and the interface description read. Decision 0003 says
+ * why it is not Effect's HttpApi.
+ */
 import { Result, Schema } from "effect"
 import { type Decoded, decode } from "../decode.ts"
 import { id, integerParam } from "../fields.ts"
@@ -19,7 +22,7 @@ export interface Param<A> {
 /** An id in a path. One that has not the form of an id is one that does not exist. */
 export const idParam = (kind: IdKind, missing: () => Refusal): Param<string> => ({
   schema: id(kind),
-  decode: (text) => idPattern(kind).test(text) ? Result.succeed(text) : Result.fail(missing()),
+  decode: (text) => (idPattern(kind).test(text) ? Result.succeed(text) : Result.fail(missing())),
   example: `${idPrefixes[kind]}_${"0".repeat(26)}`
 })
 
@@ -53,15 +56,25 @@ export const jsonBody = <S extends Schema.Top & { readonly DecodingServices: nev
   options: { readonly limitBytes?: number; readonly keepRaw?: (path: ReadonlyArray<string | number>) => boolean } = {}
 ): Body<S["Type"]> => {
   const decoder = decode(schema)
-  return { schema, decode: (value) => decoder(value, "body"), limitBytes: options.limitBytes ?? BODY_LIMIT_BYTES, optional: false, keepRaw: options.keepRaw ?? null }
+  return {
+    schema,
+    decode: (value) => decoder(value, "body"),
+    limitBytes: options.limitBytes ?? BODY_LIMIT_BYTES,
+    optional: false,
+    keepRaw: options.keepRaw ?? null
+  }
 }
 
 /** A body of one shape, from some callers of one that asks for more. The interface description shows the first. */
-export const bodyBy = <A>(body: Body<A>, stricter: Body<A>, asksMore: (caller: Caller) => boolean): Body<A> =>
-  ({ ...body, decode: (value, caller = null) => (caller !== null && asksMore(caller) ? stricter : body).decode(value) })
+export const bodyBy = <A>(body: Body<A>, stricter: Body<A>, asksMore: (caller: Caller) => boolean): Body<A> => ({
+  ...body,
+  decode: (value, caller = null) => (caller !== null && asksMore(caller) ? stricter : body).decode(value)
+})
 
 /** A body of one shape that may be left out. */
-export const optionalBody = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S): Body<S["Type"]> => ({ ...jsonBody(schema), optional: true })
+export const optionalBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S
+): Body<S["Type"]> => ({ ...jsonBody(schema), optional: true })
 
 /** A query. Parameters that an endpoint does not know are passed over, as the specification's own framework does. */
 export interface Query<A> {
@@ -71,7 +84,11 @@ export interface Query<A> {
 }
 
 /** A query of one shape; each parameter at most once. */
-export const queryOf = <S extends Schema.Top & { readonly DecodingServices: never; readonly fields: { readonly [name: string]: Schema.Top } }>(schema: S): Query<S["Type"]> => {
+export const queryOf = <
+  S extends Schema.Top & { readonly DecodingServices: never; readonly fields: { readonly [name: string]: Schema.Top } }
+>(
+  schema: S
+): Query<S["Type"]> => {
   const decoder = decode(schema)
   return { fields: schema.fields, names: Object.keys(schema.fields), decode: (value) => decoder(value, "query") }
 }
@@ -94,7 +111,12 @@ export interface Success {
 export const LINES_MEDIA = "application/x-ndjson"
 
 /** JSON of this shape. */
-export const json = (status: 200 | 201, schema: Schema.Top): Success => ({ status, schema, media: "application/json", line: null })
+export const json = (status: 200 | 201, schema: Schema.Top): Success => ({
+  status,
+  schema,
+  media: "application/json",
+  line: null
+})
 
 /** JSON of a list of this shape, or its items one a line. */
 export const jsonOrLines = (item: Schema.Top): Success => ({ ...json(200, Schema.Array(item)), line: item })
@@ -139,7 +161,9 @@ interface Declaration<P extends Params, Q, B, R extends RefusalTag> {
 }
 
 /** Declares an endpoint. */
-export const endpoint = <P extends Params = {}, Q = {}, B = null, const R extends RefusalTag = never>(declared: Declaration<P, Q, B, R>): Endpoint<P, Q, B, R> => ({
+export const endpoint = <P extends Params = {}, Q = {}, B = null, const R extends RefusalTag = never>(
+  declared: Declaration<P, Q, B, R>
+): Endpoint<P, Q, B, R> => ({
   ...declared,
   params: declared.params ?? ({} as P),
   query: declared.query ?? null,
@@ -148,7 +172,11 @@ export const endpoint = <P extends Params = {}, Q = {}, B = null, const R extend
 })
 
 /** Refusals that any request can meet before its handler runs. */
-export const generalRefusals = ["InvalidInput", "BodyTooLarge", "UnsupportedMediaType"] as const satisfies ReadonlyArray<RefusalTag>
+export const generalRefusals = [
+  "InvalidInput",
+  "BodyTooLarge",
+  "UnsupportedMediaType"
+] as const satisfies ReadonlyArray<RefusalTag>
 
 /** Every refusal that an endpoint can answer with: its own, and those that follow from what it is. */
 export const refusalsOf = (of: AnyEndpoint): ReadonlyArray<RefusalTag> => {

@@ -12,15 +12,32 @@ export const PACK_MEDIA = "application/vnd.flyball.evidence-pack"
 /** Evidence packs. */
 export const evidence = {
   create: endpoint({
-    id: "evidence.create", method: "POST", path: "/api/v1/evidence/packs", summary: "Asks for a pack of the tree as it is now.",
-    access: access.exportPacks, body: jsonBody(PackRequest), success: json(201, PackOut), refusals: ["AgentNotFound"]
+    id: "evidence.create",
+    method: "POST",
+    path: "/api/v1/evidence/packs",
+    summary: "Asks for a pack of the tree as it is now.",
+    access: access.exportPacks,
+    body: jsonBody(PackRequest),
+    success: json(201, PackOut),
+    refusals: ["AgentNotFound"]
   }),
   list: endpoint({
-    id: "evidence.list", method: "GET", path: "/api/v1/evidence/packs", summary: "Packs that were asked for, oldest first.",
-    access: access.exportPacks, query: queryOf(pageQuery("pack")), success: json(200, Schema.Array(PackOut))
+    id: "evidence.list",
+    method: "GET",
+    path: "/api/v1/evidence/packs",
+    summary: "Packs that were asked for, oldest first.",
+    access: access.exportPacks,
+    query: queryOf(pageQuery("pack")),
+    success: json(200, Schema.Array(PackOut))
   }),
   download: endpoint({
-    id: "evidence.download", method: "GET", path: "/api/v1/evidence/packs/{pack_id}", summary: "The pack itself, made anew.",
-    access: access.exportPacks, params: { pack_id: idParam("pack", () => new PackNotFound()) }, success: media(PACK_MEDIA), refusals: ["PackNotFound"]
+    id: "evidence.download",
+    method: "GET",
+    path: "/api/v1/evidence/packs/{pack_id}",
+    summary: "The pack itself, made anew.",
+    access: access.exportPacks,
+    params: { pack_id: idParam("pack", () => new PackNotFound()) },
+    success: media(PACK_MEDIA),
+    refusals: ["PackNotFound"]
   })
 } as const

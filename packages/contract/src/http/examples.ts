@@ -1,10 +1,58 @@
 /** One of each refusal, as it can happen: what the interface description shows. */
 import {
-  EnvelopeExists, EnvelopeNotFound, EnvelopeNotInForce, EnvelopeNotPublishable, EnvelopeRevisionConflict, EnvelopeVersionNotFound, EvaluationEnded, EvaluationNotFound, NothingToPublish, NothingToVoid, SecondApproverRequired, SettleBelowReserved, WaiverNotFound, WaiverNotOpen,
-  AgentNameTaken, AgentNotFound, AgentVersionConflict, BodyTooLarge, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, DecisionTooLarge, DeliveryNotFound,
-  DeliveryUnfinished, Draining, Forbidden, IdentityAlreadyVerified, IngestKeyNotFound, InvalidInput,
-  InvalidTransition, KeyNotAllowed, MappingVersionConflict, MethodNotAllowed, ModelNotFound, ModelTaken, NotFound, NotWriting, OrgUnitNotAllowed, PackNotFound, PartErased, PartNotFound, RecordNotFound, type Refusal,
-  type RefusalTag, RotationUnderWay, TierGateUnmet, TierOverCap, Unauthorized, UnsupportedMediaType, WebhookNotActive, WebhookNotFound, WebhookRevoked, WebhooksUnavailable
+  EnvelopeExists,
+  EnvelopeNotFound,
+  EnvelopeNotInForce,
+  EnvelopeNotPublishable,
+  EnvelopeRevisionConflict,
+  EnvelopeVersionNotFound,
+  EvaluationEnded,
+  EvaluationNotFound,
+  NothingToPublish,
+  NothingToVoid,
+  SecondApproverRequired,
+  SettleBelowReserved,
+  WaiverNotFound,
+  WaiverNotOpen,
+  AgentNameTaken,
+  AgentNotFound,
+  AgentVersionConflict,
+  BodyTooLarge,
+  ClientRefReused,
+  DecisionAlreadySettled,
+  DecisionNotFound,
+  DecisionTooLarge,
+  DeliveryNotFound,
+  DeliveryUnfinished,
+  Draining,
+  Forbidden,
+  IdentityAlreadyVerified,
+  IngestKeyNotFound,
+  InvalidInput,
+  InvalidTransition,
+  KeyNotAllowed,
+  MappingVersionConflict,
+  MethodNotAllowed,
+  ModelNotFound,
+  ModelTaken,
+  NotFound,
+  NotWriting,
+  OrgUnitNotAllowed,
+  PackNotFound,
+  PartErased,
+  PartNotFound,
+  RecordNotFound,
+  type Refusal,
+  type RefusalTag,
+  RotationUnderWay,
+  TierGateUnmet,
+  TierOverCap,
+  Unauthorized,
+  UnsupportedMediaType,
+  WebhookNotActive,
+  WebhookNotFound,
+  WebhookRevoked,
+  WebhooksUnavailable
 } from "../refusals.ts"
 import { detailItem } from "../detail.ts"
 import { idPrefixes } from "../ids.ts"
@@ -53,9 +101,25 @@ export const refusalExamples: { readonly [T in RefusalTag]: Extract<Refusal, { r
   EnvelopeRevisionConflict: new EnvelopeRevisionConflict({ revision: 2 }),
   NothingToPublish: new NothingToPublish(),
   EnvelopeNotPublishable: new EnvelopeNotPublishable({
-    findings: [{ code: "E101", level: "error", path: null, rules: ["small_refunds"], message: "The rule small_refunds holds for no input: its conditions exclude each other. Correct them or remove it.", example: null, volume: null, share: null, history_count: null }]
+    findings: [
+      {
+        code: "E101",
+        level: "error",
+        path: null,
+        rules: ["small_refunds"],
+        message:
+          "The rule small_refunds holds for no input: its conditions exclude each other. Correct them or remove it.",
+        example: null,
+        volume: null,
+        share: null,
+        history_count: null
+      }
+    ]
   }),
-  SecondApproverRequired: new SecondApproverRequired({ change: "loosens", sentence: "Newly allowed: 12.50 % of the inputs." }),
+  SecondApproverRequired: new SecondApproverRequired({
+    change: "loosens",
+    sentence: "Newly allowed: 12.50 % of the inputs."
+  }),
   EnvelopeNotInForce: new EnvelopeNotInForce(),
   WaiverNotFound: new WaiverNotFound({}),
   WaiverNotOpen: new WaiverNotOpen({ status: "expired" }),

@@ -1,4 +1,6 @@
-/** What `@flyball/contract/http` promises: the table of endpoints, who may call them, and the status of every refusal. */
+/**
+ * What `@flyball/contract/http` promises: the table of endpoints, who may call them, and the status of every refusal.
+ */
 import { accessMapping } from "./access-mapping.ts"
 import { agents } from "./agents.ts"
 import { bound } from "./bound.ts"
@@ -11,12 +13,48 @@ import { models } from "./models.ts"
 import { system } from "./system.ts"
 import { webhooks } from "./webhooks.ts"
 
-export { access, type AccessRow, type Caller, type Grant, type OrgUnits, refusalFor, refusalThere, unitsFor } from "./access.ts"
-export { type AnyEndpoint, type Body, endpoint, type Endpoint, generalRefusals, json, LINES_MEDIA, media, type Method, type Param, type Params, type ParamValues, type Query, refusalsOf, type Success } from "./endpoint.ts"
+export {
+  access,
+  type AccessRow,
+  type Caller,
+  type Grant,
+  type OrgUnits,
+  refusalFor,
+  refusalThere,
+  unitsFor
+} from "./access.ts"
+export {
+  type AnyEndpoint,
+  type Body,
+  endpoint,
+  type Endpoint,
+  generalRefusals,
+  json,
+  LINES_MEDIA,
+  media,
+  type Method,
+  type Param,
+  type Params,
+  type ParamValues,
+  type Query,
+  refusalsOf,
+  type Success
+} from "./endpoint.ts"
 export { PACK_MEDIA } from "./evidence.ts"
 export { refusalExamples } from "./examples.ts"
 export { faultTags, internalError, type Problem, problemOf, problems } from "./problems.ts"
 export { accessMapping, agents, bound, chain, decisions, evidence, ingestKeys, models, system, webhooks }
 
 /** Every endpoint, in the order in which a reader meets them. */
-export const endpoints: ReadonlyArray<AnyEndpoint> = [system, agents, models, decisions, bound, chain, evidence, ingestKeys, accessMapping, webhooks].flatMap((group) => Object.values(group))
+export const endpoints: ReadonlyArray<AnyEndpoint> = [
+  system,
+  agents,
+  models,
+  decisions,
+  bound,
+  chain,
+  evidence,
+  ingestKeys,
+  accessMapping,
+  webhooks
+].flatMap((group) => Object.values(group))

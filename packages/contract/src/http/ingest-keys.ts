@@ -9,16 +9,32 @@ import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 /** Ingest keys. */
 export const ingestKeys = {
   mint: endpoint({
-    id: "ingest_keys.mint", method: "POST", path: "/api/v1/admin/ingest-keys", summary: "Mints an ingest key; the answer is the only time that it is shown.",
-    access: access.administer, body: jsonBody(IngestKeyCreate), success: json(201, IngestKeyMinted), refusals: ["OrgUnitNotAllowed"]
+    id: "ingest_keys.mint",
+    method: "POST",
+    path: "/api/v1/admin/ingest-keys",
+    summary: "Mints an ingest key; the answer is the only time that it is shown.",
+    access: access.administer,
+    body: jsonBody(IngestKeyCreate),
+    success: json(201, IngestKeyMinted),
+    refusals: ["OrgUnitNotAllowed"]
   }),
   list: endpoint({
-    id: "ingest_keys.list", method: "GET", path: "/api/v1/admin/ingest-keys", summary: "Ingest keys without the keys, oldest first.",
-    access: access.administer, query: queryOf(pageQuery("ingestKey")), success: json(200, Schema.Array(IngestKeyOut))
+    id: "ingest_keys.list",
+    method: "GET",
+    path: "/api/v1/admin/ingest-keys",
+    summary: "Ingest keys without the keys, oldest first.",
+    access: access.administer,
+    query: queryOf(pageQuery("ingestKey")),
+    success: json(200, Schema.Array(IngestKeyOut))
   }),
   revoke: endpoint({
-    id: "ingest_keys.revoke", method: "POST", path: "/api/v1/admin/ingest-keys/{key_id}/revoke", summary: "Revokes an ingest key from the next request on.",
-    access: access.administer, params: { key_id: idParam("ingestKey", () => new IngestKeyNotFound()) }, success: json(200, IngestKeyOut),
+    id: "ingest_keys.revoke",
+    method: "POST",
+    path: "/api/v1/admin/ingest-keys/{key_id}/revoke",
+    summary: "Revokes an ingest key from the next request on.",
+    access: access.administer,
+    params: { key_id: idParam("ingestKey", () => new IngestKeyNotFound()) },
+    success: json(200, IngestKeyOut),
     refusals: ["IngestKeyNotFound"]
   })
 } as const

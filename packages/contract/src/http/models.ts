@@ -9,15 +9,33 @@ import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 /** Models. */
 export const models = {
   list: endpoint({
-    id: "models.list", method: "GET", path: "/api/v1/models", summary: "Models, oldest first.",
-    access: access.readOwn, query: queryOf(pageQuery("model")), success: json(200, Schema.Array(ModelOut))
+    id: "models.list",
+    method: "GET",
+    path: "/api/v1/models",
+    summary: "Models, oldest first.",
+    access: access.readOwn,
+    query: queryOf(pageQuery("model")),
+    success: json(200, Schema.Array(ModelOut))
   }),
   create: endpoint({
-    id: "models.create", method: "POST", path: "/api/v1/models", summary: "Registers a model.",
-    access: access.govern, body: jsonBody(ModelCreate), success: json(201, ModelOut), refusals: ["ModelTaken"]
+    id: "models.create",
+    method: "POST",
+    path: "/api/v1/models",
+    summary: "Registers a model.",
+    access: access.govern,
+    body: jsonBody(ModelCreate),
+    success: json(201, ModelOut),
+    refusals: ["ModelTaken"]
   }),
   update: endpoint({
-    id: "models.update", method: "PATCH", path: "/api/v1/models/{model_id}", summary: "Changes a model's status, hosting or price.",
-    access: access.governAll, params: { model_id: idParam("model", () => new ModelNotFound()) }, body: jsonBody(ModelUpdate), success: json(200, ModelOut), refusals: ["ModelNotFound"]
+    id: "models.update",
+    method: "PATCH",
+    path: "/api/v1/models/{model_id}",
+    summary: "Changes a model's status, hosting or price.",
+    access: access.governAll,
+    params: { model_id: idParam("model", () => new ModelNotFound()) },
+    body: jsonBody(ModelUpdate),
+    success: json(200, ModelOut),
+    refusals: ["ModelNotFound"]
   })
 } as const

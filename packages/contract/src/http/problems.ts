@@ -1,4 +1,7 @@
-/** The HTTP status of every refusal and fault, and their bodies. The one such table. Spec: api.md, Conventions; style section 5. */
+/**
+ * The HTTP status of every refusal and fault, and their bodies. The one such table. Spec: api.md, Conventions; style
+ * section 5.
+ */
 import { Schema } from "effect"
 import { EnvelopeFinding } from "../envelopes.ts"
 import { instant } from "../fields.ts"
@@ -38,7 +41,10 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   DeliveryNotFound: { status: 404 },
   WebhookRevoked: { status: 409 },
   WebhookNotActive: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
-  RotationUnderWay: { status: 409, members: { overlap_until: { schema: Schema.NullOr(instant), of: ({ overlapUntil }) => overlapUntil ?? null } } },
+  RotationUnderWay: {
+    status: 409,
+    members: { overlap_until: { schema: Schema.NullOr(instant), of: ({ overlapUntil }) => overlapUntil ?? null } }
+  },
   DeliveryUnfinished: { status: 409, members: { state: { schema: text, of: ({ state }) => state ?? null } } },
   WebhooksUnavailable: { status: 503 },
   EnvelopeNotFound: { status: 404 },
@@ -47,11 +53,26 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   NothingToVoid: { status: 409 },
   EvaluationEnded: { status: 409, members: { how: { schema: text, of: ({ how }) => how ?? null } } },
   WaiverNotFound: { status: 404 },
-  EnvelopeExists: { status: 409, members: { envelope_id: { schema: text, of: ({ envelopeId }) => envelopeId ?? null } } },
-  EnvelopeRevisionConflict: { status: 409, members: { revision: { schema: count, of: ({ revision }) => revision ?? null } } },
+  EnvelopeExists: {
+    status: 409,
+    members: { envelope_id: { schema: text, of: ({ envelopeId }) => envelopeId ?? null } }
+  },
+  EnvelopeRevisionConflict: {
+    status: 409,
+    members: { revision: { schema: count, of: ({ revision }) => revision ?? null } }
+  },
   NothingToPublish: { status: 409 },
-  EnvelopeNotPublishable: { status: 409, members: { findings: { schema: Schema.Array(EnvelopeFinding), of: ({ findings }) => findings ?? [] } } },
-  SecondApproverRequired: { status: 409, members: { change: { schema: text, of: ({ change }) => change ?? null }, sentence: { schema: text, of: ({ sentence }) => sentence ?? null } } },
+  EnvelopeNotPublishable: {
+    status: 409,
+    members: { findings: { schema: Schema.Array(EnvelopeFinding), of: ({ findings }) => findings ?? [] } }
+  },
+  SecondApproverRequired: {
+    status: 409,
+    members: {
+      change: { schema: text, of: ({ change }) => change ?? null },
+      sentence: { schema: text, of: ({ sentence }) => sentence ?? null }
+    }
+  },
   EnvelopeNotInForce: { status: 409 },
   WaiverNotOpen: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   NotFound: { status: 404 },
@@ -59,17 +80,35 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   AgentNameTaken: { status: 409, members: { agent_id: { schema: text, of: ({ agentId }) => agentId ?? null } } },
   InvalidTransition: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   IdentityAlreadyVerified: { status: 409 },
-  TierGateUnmet: { status: 409, members: { missing: { schema: Schema.Array(Schema.String), of: ({ missing }) => missing ?? [] } } },
+  TierGateUnmet: {
+    status: 409,
+    members: { missing: { schema: Schema.Array(Schema.String), of: ({ missing }) => missing ?? [] } }
+  },
   AgentVersionConflict: { status: 409, members: { version: { schema: count, of: ({ version }) => version ?? null } } },
-  MappingVersionConflict: { status: 409, members: { version: { schema: count, of: ({ version }) => version ?? null } } },
+  MappingVersionConflict: {
+    status: 409,
+    members: { version: { schema: count, of: ({ version }) => version ?? null } }
+  },
   ModelNotFound: { status: 404 },
   ModelTaken: { status: 409, members: { model_id: { schema: text, of: ({ modelId }) => modelId ?? null } } },
-  ClientRefReused: { status: 409, members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } } },
+  ClientRefReused: {
+    status: 409,
+    members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }
+  },
   DecisionAlreadySettled: { status: 409 },
-  SettleBelowReserved: { status: 403, members: { meter: { schema: text, of: ({ meter }) => meter ?? null }, reserved: { schema: count, of: ({ reserved }) => reserved ?? null } } },
+  SettleBelowReserved: {
+    status: 403,
+    members: {
+      meter: { schema: text, of: ({ meter }) => meter ?? null },
+      reserved: { schema: count, of: ({ reserved }) => reserved ?? null }
+    }
+  },
   PartErased: { status: 409, members: { erased_by: { schema: count, of: ({ erasedBy }) => erasedBy ?? null } } },
   BodyTooLarge: { status: 413 },
-  DecisionTooLarge: { status: 413, members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } } },
+  DecisionTooLarge: {
+    status: 413,
+    members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }
+  },
   UnsupportedMediaType: { status: 415 },
   InvalidInput: { status: 422 },
   Draining: { status: 503, headers: () => ({ "retry-after": "1" }) },
@@ -78,11 +117,18 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
 
 /** What a caller is told of a failing world: never the reason, which may name hosts and files. */
 const faults: { readonly [tag: string]: string } = {
-  StorageUnavailable: "The store cannot be reached or cannot write now. Send the request again later; captures with a client_ref are idempotent.",
-  IssuerUnavailable: "The identity provider cannot be asked for its keys now, so nobody's token can be checked. Send the request again later; ingest keys work.",
-  TrustStoreUnavailable: "The trust store cannot be read now, so no card can be verified and nothing was recorded. Send the request again later; declared identities are taken.",
+  StorageUnavailable:
+    "The store cannot be reached or cannot write now. Send the request again later; captures with a client_ref " +
+    "are idempotent.",
+  IssuerUnavailable:
+    "The identity provider cannot be asked for its keys now, so nobody's token can be checked. Send the " +
+    "request again later; ingest keys work.",
+  TrustStoreUnavailable:
+    "The trust store cannot be read now, so no card can be verified and nothing was recorded. Send the request " +
+    "again later; declared identities are taken.",
   StorageConflict: "Others kept changing what this request changes. Send it again.",
-  StorageCorrupt: "The store holds something that cannot be true, and this request stops before it. The operator must look."
+  StorageCorrupt:
+    "The store holds something that cannot be true, and this request stops before it. The operator must look."
 }
 
 /** Tags of the world's faults, which any endpoint can answer with. */
@@ -101,13 +147,19 @@ export const problemOf = (error: unknown): Problem | null => {
   const tag = reportedTag(error._tag, error)
   const fault = Object.hasOwn(faults, tag) ? faults[tag]! : null
   // What is corrupt is so a second later too: nobody is asked to come back before a person has looked.
-  if (fault !== null) return { status: 503, body: { detail: fault, code: codeOf(tag) }, headers: tag === "StorageCorrupt" ? {} : { "retry-after": "1" } }
+  if (fault !== null)
+    return {
+      status: 503,
+      body: { detail: fault, code: codeOf(tag) },
+      headers: tag === "StorageCorrupt" ? {} : { "retry-after": "1" }
+    }
   if (!Object.hasOwn(problems, tag)) return null
   const refusal = error as Refusal
   const row = problems[tag as RefusalTag] as ProblemRow<Refusal>
-  const body = refusal._tag === "InvalidInput"
-    ? { detail: refusal.detail }
-    : { detail: refusal.message, code: codeOf(tag), ...membersOf(row, refusal) }
+  const body =
+    refusal._tag === "InvalidInput"
+      ? { detail: refusal.detail }
+      : { detail: refusal.message, code: codeOf(tag), ...membersOf(row, refusal) }
   return { status: row.status, body, headers: row.headers?.(refusal) ?? {} }
 }
 
@@ -117,6 +169,9 @@ const membersOf = ({ members = {} }: ProblemRow<Refusal>, refusal: Refusal): { r
 /** The answer to a defect: it names the request, so that an operator finds it in the log, and nothing else. */
 export const internalError = (requestId: string): Problem => ({
   status: 500,
-  body: { detail: `Something went wrong inside the server. The log names this request: ${requestId}.`, code: "internal_error" },
+  body: {
+    detail: `Something went wrong inside the server. The log names this request: ${requestId}.`,
+    code: "internal_error"
+  },
   headers: {}
 })

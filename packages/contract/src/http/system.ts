@@ -7,26 +7,43 @@ import { endpoint, json } from "./endpoint.ts"
 
 /** GET /healthz: 503 while the store does not answer or takes no writes, or the server drains. */
 export const healthz = endpoint({
-  id: "system.healthz", method: "GET", path: "/healthz", summary: "Whether the store answers.",
-  access: access.public, success: json(200, HealthOut), refusals: ["Draining", "NotWriting"]
+  id: "system.healthz",
+  method: "GET",
+  path: "/healthz",
+  summary: "Whether the store answers.",
+  access: access.public,
+  success: json(200, HealthOut),
+  refusals: ["Draining", "NotWriting"]
 })
 
 /** GET /status: never touches the database. */
 export const status = endpoint({
-  id: "system.status", method: "GET", path: "/status", summary: "Liveness and version, nothing else.",
-  access: access.public, success: json(200, StatusOut)
+  id: "system.status",
+  method: "GET",
+  path: "/status",
+  summary: "Liveness and version, nothing else.",
+  access: access.public,
+  success: json(200, StatusOut)
 })
 
 /** GET /me: the caller as the service sees it. */
 export const me = endpoint({
-  id: "system.me", method: "GET", path: "/api/v1/me", summary: "Who is calling.",
-  access: access.readOwn, success: json(200, MeOut)
+  id: "system.me",
+  method: "GET",
+  path: "/api/v1/me",
+  summary: "Who is calling.",
+  access: access.readOwn,
+  success: json(200, MeOut)
 })
 
 /** GET /register/_meta. */
 export const meta = endpoint({
-  id: "system.meta", method: "GET", path: "/api/v1/register/_meta", summary: "Enums, limits, tiers, roles and kinds: what a console or an SDK needs to know.",
-  access: access.readOwn, success: json(200, MetaOut)
+  id: "system.meta",
+  method: "GET",
+  path: "/api/v1/register/_meta",
+  summary: "Enums, limits, tiers, roles and kinds: what a console or an SDK needs to know.",
+  access: access.readOwn,
+  success: json(200, MetaOut)
 })
 
 export const system = { healthz, status, me, meta } as const

@@ -3,7 +3,15 @@ import { Schema } from "effect"
 import { pageQuery } from "../page.ts"
 import { DeliveryNotFound, WebhookNotFound } from "../refusals.ts"
 import {
-  DeliveriesQuery, DeliveryOut, RecoverIn, RecoverOut, RotateSecretIn, WebhookCreate, WebhookOut, WebhookTestOut, WebhookWithSecret
+  DeliveriesQuery,
+  DeliveryOut,
+  RecoverIn,
+  RecoverOut,
+  RotateSecretIn,
+  WebhookCreate,
+  WebhookOut,
+  WebhookTestOut,
+  WebhookWithSecret
 } from "../webhooks.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
@@ -15,52 +23,127 @@ const AT = "/api/v1/webhooks/{webhook_id}"
 /** Webhooks. They are told of every org unit's agents, so whoever sets one up may see all units. */
 export const webhooks = {
   create: endpoint({
-    id: "webhooks.create", method: "POST", path: "/api/v1/webhooks", summary: "Creates a webhook; the answer is the only time that its secret is shown.",
-    access: access.administerAll, body: jsonBody(WebhookCreate), success: json(201, WebhookWithSecret), refusals: ["WebhooksUnavailable"]
+    id: "webhooks.create",
+    method: "POST",
+    path: "/api/v1/webhooks",
+    summary: "Creates a webhook; the answer is the only time that its secret is shown.",
+    access: access.administerAll,
+    body: jsonBody(WebhookCreate),
+    success: json(201, WebhookWithSecret),
+    refusals: ["WebhooksUnavailable"]
   }),
   list: endpoint({
-    id: "webhooks.list", method: "GET", path: "/api/v1/webhooks", summary: "Webhooks without their secrets, oldest first, revoked ones too.",
-    access: access.administerAll, query: queryOf(pageQuery("webhook")), success: json(200, Schema.Array(WebhookOut))
+    id: "webhooks.list",
+    method: "GET",
+    path: "/api/v1/webhooks",
+    summary: "Webhooks without their secrets, oldest first, revoked ones too.",
+    access: access.administerAll,
+    query: queryOf(pageQuery("webhook")),
+    success: json(200, Schema.Array(WebhookOut))
   }),
   get: endpoint({
-    id: "webhooks.get", method: "GET", path: AT, summary: "One webhook without its secret.",
-    access: access.administerAll, params: webhook, success: json(200, WebhookOut), refusals: ["WebhookNotFound"]
+    id: "webhooks.get",
+    method: "GET",
+    path: AT,
+    summary: "One webhook without its secret.",
+    access: access.administerAll,
+    params: webhook,
+    success: json(200, WebhookOut),
+    refusals: ["WebhookNotFound"]
   }),
   test: endpoint({
-    id: "webhooks.test", method: "POST", path: `${AT}/test`, summary: "Sends one signed test event at once, whatever the webhook's events, and tells how it went.",
-    access: access.administerAll, params: webhook, success: json(200, WebhookTestOut), refusals: ["WebhookNotFound", "WebhookRevoked", "WebhooksUnavailable"]
+    id: "webhooks.test",
+    method: "POST",
+    path: `${AT}/test`,
+    summary: "Sends one signed test event at once, whatever the webhook's events, and tells how it went.",
+    access: access.administerAll,
+    params: webhook,
+    success: json(200, WebhookTestOut),
+    refusals: ["WebhookNotFound", "WebhookRevoked", "WebhooksUnavailable"]
   }),
   revoke: endpoint({
-    id: "webhooks.revoke", method: "POST", path: `${AT}/revoke`, summary: "Ends a webhook: what is still owed to it is cancelled.",
-    access: access.administerAll, params: webhook, success: json(200, WebhookOut), refusals: ["WebhookNotFound"]
+    id: "webhooks.revoke",
+    method: "POST",
+    path: `${AT}/revoke`,
+    summary: "Ends a webhook: what is still owed to it is cancelled.",
+    access: access.administerAll,
+    params: webhook,
+    success: json(200, WebhookOut),
+    refusals: ["WebhookNotFound"]
   }),
   rotateSecret: endpoint({
-    id: "webhooks.rotate_secret", method: "POST", path: `${AT}/rotate-secret`, summary: "Makes a new secret, shown this once; the old one signs beside it for the overlap.",
-    access: access.administerAll, params: webhook, body: optionalBody(RotateSecretIn), success: json(200, WebhookWithSecret),
+    id: "webhooks.rotate_secret",
+    method: "POST",
+    path: `${AT}/rotate-secret`,
+    summary: "Makes a new secret, shown this once; the old one signs beside it for the overlap.",
+    access: access.administerAll,
+    params: webhook,
+    body: optionalBody(RotateSecretIn),
+    success: json(200, WebhookWithSecret),
     refusals: ["RotationUnderWay", "WebhookNotFound", "WebhookRevoked", "WebhooksUnavailable"]
   }),
   completeRotation: endpoint({
-    id: "webhooks.complete_rotation", method: "POST", path: `${AT}/rotate-secret/complete`, summary: "Ends the old secret before its overlap does.",
-    access: access.administerAll, params: webhook, success: json(200, WebhookOut), refusals: ["WebhookNotFound", "WebhookRevoked"]
+    id: "webhooks.complete_rotation",
+    method: "POST",
+    path: `${AT}/rotate-secret/complete`,
+    summary: "Ends the old secret before its overlap does.",
+    access: access.administerAll,
+    params: webhook,
+    success: json(200, WebhookOut),
+    refusals: ["WebhookNotFound", "WebhookRevoked"]
   }),
   disable: endpoint({
-    id: "webhooks.disable", method: "POST", path: `${AT}/disable`, summary: "Has nothing sent to a webhook until it is enabled: what is still owed to it is cancelled.",
-    access: access.administerAll, params: webhook, success: json(200, WebhookOut), refusals: ["WebhookNotFound", "WebhookRevoked"]
+    id: "webhooks.disable",
+    method: "POST",
+    path: `${AT}/disable`,
+    summary: "Has nothing sent to a webhook until it is enabled: what is still owed to it is cancelled.",
+    access: access.administerAll,
+    params: webhook,
+    success: json(200, WebhookOut),
+    refusals: ["WebhookNotFound", "WebhookRevoked"]
   }),
   enable: endpoint({
-    id: "webhooks.enable", method: "POST", path: `${AT}/enable`, summary: "Has a failed or disabled webhook sent to again, from the next event on.",
-    access: access.administerAll, params: webhook, success: json(200, WebhookOut), refusals: ["WebhookNotFound", "WebhookRevoked"]
+    id: "webhooks.enable",
+    method: "POST",
+    path: `${AT}/enable`,
+    summary: "Has a failed or disabled webhook sent to again, from the next event on.",
+    access: access.administerAll,
+    params: webhook,
+    success: json(200, WebhookOut),
+    refusals: ["WebhookNotFound", "WebhookRevoked"]
   }),
   deliveries: endpoint({
-    id: "webhooks.deliveries", method: "GET", path: `${AT}/deliveries`, summary: "What was and is owed to a webhook, newest first, with every attempt.",
-    access: access.administerAll, params: webhook, query: queryOf(DeliveriesQuery), success: json(200, Schema.Array(DeliveryOut)), refusals: ["WebhookNotFound"]
+    id: "webhooks.deliveries",
+    method: "GET",
+    path: `${AT}/deliveries`,
+    summary: "What was and is owed to a webhook, newest first, with every attempt.",
+    access: access.administerAll,
+    params: webhook,
+    query: queryOf(DeliveriesQuery),
+    success: json(200, Schema.Array(DeliveryOut)),
+    refusals: ["WebhookNotFound"]
   }),
   redeliver: endpoint({
-    id: "webhooks.redeliver", method: "POST", path: `${AT}/deliveries/{delivery_id}/redeliver`, summary: "Has a waiting delivery tried at once, as the next of its attempts; owes the event of a finished one once more, under the same event id.",
-    access: access.administerAll, params: delivery, success: json(200, DeliveryOut), refusals: ["DeliveryNotFound", "DeliveryUnfinished", "WebhookNotActive", "WebhookNotFound"]
+    id: "webhooks.redeliver",
+    method: "POST",
+    path: `${AT}/deliveries/{delivery_id}/redeliver`,
+    summary:
+      "Has a waiting delivery tried at once, as the next of its attempts; owes the event of a finished one " +
+      "once more, under the same event id.",
+    access: access.administerAll,
+    params: delivery,
+    success: json(200, DeliveryOut),
+    refusals: ["DeliveryNotFound", "DeliveryUnfinished", "WebhookNotActive", "WebhookNotFound"]
   }),
   recover: endpoint({
-    id: "webhooks.recover", method: "POST", path: `${AT}/recover`, summary: "Owes once more what a webhook missed since a time, at most 14 days ago.",
-    access: access.administerAll, params: webhook, body: jsonBody(RecoverIn), success: json(200, RecoverOut), refusals: ["WebhookNotActive", "WebhookNotFound"]
+    id: "webhooks.recover",
+    method: "POST",
+    path: `${AT}/recover`,
+    summary: "Owes once more what a webhook missed since a time, at most 14 days ago.",
+    access: access.administerAll,
+    params: webhook,
+    body: jsonBody(RecoverIn),
+    success: json(200, RecoverOut),
+    refusals: ["WebhookNotActive", "WebhookNotFound"]
   })
 } as const

@@ -1,8 +1,10 @@
 /**
  * Tells webhooks that the chain is not in order.
  *
- * The event comes without a record: nothing is appended for it to a chain that cannot be signed for, and what it tells is not changed by who learns of it. Its envelope
- * holds the head as it is stored. Each finding is told once, whoever finds it how often. Spec: api.md "Events to webhooks"; decision 0030.
+ * The event comes without a record: nothing is appended for it to a chain that cannot be signed for, and what it tells
+ * is not changed by who learns of it. Its envelope
+ * holds the head as it is stored. Each finding is told once, whoever finds it how often. Spec: api.md "Events to
+ * webhooks"; decision 0030.
  */
 import type { ChainProblem } from "@flyball/contract"
 import { Effect } from "effect"
@@ -25,7 +27,7 @@ const UNTOLD = "The chain is not in order, and webhooks could not be told of it.
 
 /** Tells of a finding, unless it was told before. Never fails: whoever found it says so himself. */
 export const raiseAlarm = (storage: StorageApi, { code, foundBy, seq }: Alarm): Effect.Effect<void> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const id = `${code}-${seq ?? "chain"}`
     if ((yield* storage.get(ALARMS, id)) !== null) return
     yield* storage.commit({
@@ -51,4 +53,5 @@ const foundIn = (cause: unknown): Pick<Alarm, "code" | "seq"> => {
   return isFinding(cause) ? cause : { code: "E_STORE", seq: null }
 }
 
-const isFinding = (cause: unknown): cause is Pick<Alarm, "code" | "seq"> => typeof cause === "object" && cause !== null && "code" in cause && "seq" in cause
+const isFinding = (cause: unknown): cause is Pick<Alarm, "code" | "seq"> =>
+  typeof cause === "object" && cause !== null && "code" in cause && "seq" in cause

@@ -1,4 +1,6 @@
-/** The Chain: what is sealed, read and proved. Spec: document 1 section 4, `/chain`; api "decisions, chain, evidence". */
+/**
+ * The Chain: what is sealed, read and proved. Spec: document 1 section 4, `/chain`; api "decisions, chain, evidence".
+ */
 import type { ConsistencyOut, HeadOut, KeysOut, ProofOut, RecordsQuery, VerifyOut } from "@flyball/contract"
 import { DEFAULT_PAGE, detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
 import { consistencyProof, parseVkey, toHex } from "@flyball/evidence"
@@ -28,7 +30,10 @@ export interface ChainApi {
   /** The key that checkpoints are signed with, as it was when the chain was opened, or when `keys` was read last. */
   readonly vkey: string
   readonly head: Effect.Effect<HeadOut, ReadFault>
-  /** Recomputes `from` to `to` from the stored bytes; both default to all there is, and `to` past the head means the head. */
+  /**
+   * Recomputes `from` to `to` from the stored bytes; both default to all there is, and `to` past the head means the
+   * head.
+   */
   readonly verify: (from?: number, to?: number) => Effect.Effect<VerifyOut, InvalidInput | ReadFault>
   readonly record: (seq: number) => Effect.Effect<StoredRecord, RecordNotFound | ReadFault>
   /** Oldest first, 100 unless a limit is given. */
@@ -45,23 +50,28 @@ export interface ChainApi {
 /** The chain of this store. */
 export class Chain extends Context.Service<Chain, ChainApi>()("flyball/core/Chain") {
   /** Opens the chain, makes genesis in an empty store. */
-  static readonly layer = (options: ChainOptions = {}): Layer.Layer<Chain, StartError, Storage | Signer | Guard> => Layer.effect(Chain, make(options))
+  static readonly layer = (options: ChainOptions = {}): Layer.Layer<Chain, StartError, Storage | Signer | Guard> =>
+    Layer.effect(Chain, make(options))
 }
 
-const make = Effect.fnUntraced(function*(options: ChainOptions) {
+const make = Effect.fnUntraced(function* (options: ChainOptions) {
   const opened = yield* openChain(options)
   const storage = yield* Storage
   const crypto = yield* EvidenceCrypto
   const tree = storedTree(storage, crypto)
 
   const currentHead: Effect.Effect<Head, ReadFault> = Effect.flatMap(storage.head, (head) =>
-    head === null ? Effect.fail(new StorageCorrupt({ reason: "the chain was opened and is empty now" })) : Effect.succeed(head))
+    head === null
+      ? Effect.fail(new StorageCorrupt({ reason: "the chain was opened and is empty now" }))
+      : Effect.succeed(head)
+  )
 
   const checkpointText = Effect.map(latestCheckpoint(storage), (latest) => latest?.note ?? null)
 
-  // The root over a head that was told before: it follows from the head, and a head is asked for far oftener than it changes.
+  // The root over a head that was told before: it follows from the head, and a head is asked for far oftener than it
+  // changes.
   let reported: { readonly recordHash: string; readonly rootHash: string } | null = null
-  const head: ChainApi["head"] = Effect.gen(function*() {
+  const head: ChainApi["head"] = Effect.gen(function* () {
     const [checkpoint, { hash, seq }] = yield* Effect.all([checkpointText, currentHead], { concurrency: "unbounded" })
     const recordHash = digest(hash)
     if (reported?.recordHash !== recordHash) reported = { recordHash, rootHash: digest(yield* tree.rootAt(seq + 1)) }
@@ -75,15 +85,22 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
     return named.map((key, index) => keyOf(key, index === named.length - 1))
   })
 
-  const verify: ChainApi["verify"] = Effect.fnUntraced(function*(first = 0, last) {
+  const verify: ChainApi["verify"] = Effect.fnUntraced(function* (first = 0, last) {
     const startedMs = yield* Clock.currentTimeMillis
     const at = yield* head
     const to = Math.min(last ?? at.seq, at.seq)
     if (first > to) return yield* outside("query", "from", first, `a record at or before ${to}`)
     const named = (yield* readChainKeys(storage, crypto)).keys
-    const { checked, checkpoint, findings } = yield* verifyRange(storage, crypto, { origin: opened.origin, keys: named }, first, to)
+    const { checked, checkpoint, findings } = yield* verifyRange(
+      storage,
+      crypto,
+      { origin: opened.origin, keys: named },
+      first,
+      to
+    )
     const [found] = findings.listed
-    if (found !== undefined && options.readOnly !== true) yield* raiseAlarm(storage, { code: found.code, seq: found.seq, foundBy: "check" })
+    if (found !== undefined && options.readOnly !== true)
+      yield* raiseAlarm(storage, { code: found.code, seq: found.seq, foundBy: "check" })
     return {
       ok: findings.none,
       checked,
@@ -92,12 +109,15 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
       head: at,
       first_bad_seq: findings.firstBadSeq,
       findings: findings.listed,
-      checkpoint: checkpoint === null ? null : { tree_size: checkpoint.size, root_hash: `sha256:${checkpoint.rootHex}`, ok: checkpoint.ok },
+      checkpoint:
+        checkpoint === null
+          ? null
+          : { tree_size: checkpoint.size, root_hash: `sha256:${checkpoint.rootHex}`, ok: checkpoint.ok },
       duration_ms: (yield* Clock.currentTimeMillis) - startedMs
     }
   })
 
-  const record: ChainApi["record"] = Effect.fnUntraced(function*(seq) {
+  const record: ChainApi["record"] = Effect.fnUntraced(function* (seq) {
     return (yield* storage.record(seq)) ?? (yield* new RecordNotFound({ seq }))
   })
 
@@ -109,13 +129,19 @@ const make = Effect.fnUntraced(function*(options: ChainOptions) {
       ...(query.agent_id === undefined ? {} : { agentId: query.agent_id })
     })
 
-  const consistency: ChainApi["consistency"] = Effect.fnUntraced(function*(from, to) {
-    const size = ((yield* currentHead).seq) + 1
+  const consistency: ChainApi["consistency"] = Effect.fnUntraced(function* (from, to) {
+    const size = (yield* currentHead).seq + 1
     const end = to ?? size
     if (end > size) return yield* outside("query", "to", end, `a tree size up to ${size}`)
     if (from > end) return yield* outside("query", "from", from, `a tree size up to ${end}`)
     const hashes = yield* tree.with((read) => consistencyProof(crypto, from, end, read))
-    return { from, to: end, from_root: digest(yield* tree.rootAt(from)), to_root: digest(yield* tree.rootAt(end)), proof: hashes.map(digest) }
+    return {
+      from,
+      to: end,
+      from_root: digest(yield* tree.rootAt(from)),
+      to_root: digest(yield* tree.rootAt(end)),
+      proof: hashes.map(digest)
+    }
   })
 
   const { origin, originTag } = opened
@@ -143,5 +169,11 @@ const outside = (slot: string, name: string, input: number, expected: string): I
 
 const keyOf = ({ seq, vkey }: KeySince, current: boolean): ChainKey => {
   const parsed = parseVkey(vkey)
-  return { vkey, key_id: parsed.ok ? toHex(parsed.vkey.keyId) : "", name: parsed.ok ? parsed.vkey.name : "", since_seq: seq, current }
+  return {
+    vkey,
+    key_id: parsed.ok ? toHex(parsed.vkey.keyId) : "",
+    name: parsed.ok ? parsed.vkey.name : "",
+    since_seq: seq,
+    current
+  }
 }

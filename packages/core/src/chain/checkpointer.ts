@@ -1,7 +1,8 @@
 /**
  * The Checkpointer: signs tree heads in time, one process at a time.
  *
- * Spec: design section 4. A checkpoint every 1,000 records or 10 s, at once after the kinds of {@link urgentKinds}, at export and at shutdown.
+ * Spec: design section 4. A checkpoint every 1,000 records or 10 s, at once after the kinds of {@link urgentKinds}, at
+ * export and at shutdown.
  */
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Context, Effect, Layer, Option, Queue, Semaphore } from "effect"
@@ -23,7 +24,8 @@ const CHECKPOINT_NANOS = BigInt(CHECKPOINT_MS) * 1_000_000n
 /** How often a process looks for records that others wrote. Bounds the delay of "at once" across processes. */
 export const LOOK_MS = 1_000
 /**
- * A signer that died is taken over after this. Short, because a wanted checkpoint waits for it after a crash; a signature that takes longer is
+ * A signer that died is taken over after this. Short, because a wanted checkpoint waits for it after a crash; a
+ * signature that takes longer is
  * still safe when another process begins one too, since the guard lets only one of them through.
  */
 export const LEASE_MS = 5_000
@@ -35,35 +37,60 @@ const UNSIGNED = "No checkpoint could be made, so nobody outside can check the n
 
 const UNSIGNED_AT_CLOSE = "The last checkpoint could not be signed. The next start signs for what the store holds."
 /** Where trying again does not help. Records may be missing: the store may have been put back under this process. */
-const UNSIGNABLE = "No checkpoint can be made before a person has looked: store and guard are not as they should be, and records may be missing."
+const UNSIGNABLE =
+  "No checkpoint can be made before a person has looked: store and guard are not as they should be, and " +
+  "records may be missing."
 
-const saying = (otherwise: string, cause: Cause.Cause<ReadFault>): string => Option.getOrNull(Cause.findErrorOption(cause))?._tag === "StorageCorrupt" ? UNSIGNABLE : otherwise
+const saying = (otherwise: string, cause: Cause.Cause<ReadFault>): string =>
+  Option.getOrNull(Cause.findErrorOption(cause))?._tag === "StorageCorrupt" ? UNSIGNABLE : otherwise
 
 /** What a command that may only read says when nothing was ever signed. */
-export const NO_CHECKPOINT = "no checkpoint was signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
+export const NO_CHECKPOINT =
+  "no checkpoint was signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
 
 /** Kinds whose records are signed for at once: they change who answers, who may write, or what may go on. */
 export const urgentKinds: ReadonlyArray<string> = [
-  "agent.owner_transferred", "agent.orphaned", "breaker.tripped", "breaker.released", "kill.activated", "kill.released", "key.rotated", "key.revoked",
-  "ingest_key.minted", "ingest_key.revoked", "platform_key.minted", "platform_key.revoked", "part.erased", "chain.trimmed", "chain.sealed"
+  "agent.owner_transferred",
+  "agent.orphaned",
+  "breaker.tripped",
+  "breaker.released",
+  "kill.activated",
+  "kill.released",
+  "key.rotated",
+  "key.revoked",
+  "ingest_key.minted",
+  "ingest_key.revoked",
+  "platform_key.minted",
+  "platform_key.revoked",
+  "part.erased",
+  "chain.trimmed",
+  "chain.sealed"
 ]
 
 /** What the checkpointer does. */
 export interface CheckpointerApi {
   /** A checkpoint that covers everything committed before the call. */
   readonly now: Effect.Effect<Checkpoint, ReadFault>
-  /** Tells of records just committed, so that what is due is signed without waiting for the next look. Never fails, never waits. */
+  /**
+   * Tells of records just committed, so that what is due is signed without waiting for the next look. Never fails,
+   * never waits.
+   */
   readonly onCommit: (kinds: ReadonlyArray<string>) => void
 }
 
 /** Signs checkpoints. */
 export class Checkpointer extends Context.Service<Checkpointer, CheckpointerApi>()("flyball/core/Checkpointer") {
-  /** Signs in the background while its scope is open, and once more when it closes. With `readOnly` it signs nothing and answers what is stored. */
-  static readonly layer = (options: { readonly readOnly?: boolean } = {}): Layer.Layer<Checkpointer, never, Chain | Storage | Signer | Guard> =>
+  /**
+   * Signs in the background while its scope is open, and once more when it closes. With `readOnly` it signs nothing and
+   * answers what is stored.
+   */
+  static readonly layer = (
+    options: { readonly readOnly?: boolean } = {}
+  ): Layer.Layer<Checkpointer, never, Chain | Storage | Signer | Guard> =>
     options.readOnly === true ? Layer.effect(Checkpointer, readOnly) : Layer.effect(Checkpointer, make)
 }
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const { origin } = yield* Chain
   const storage = yield* Storage
   const signer = yield* Signer
@@ -74,10 +101,14 @@ const make = Effect.gen(function*() {
   const wake = yield* Queue.sliding<void>(1)
 
   /** Signs if this process gets the lease; null when another has it. */
-  const signIfHolder = mutex.withPermit(Effect.gen(function*() {
-    if (!(yield* storage.lease("signer", holder, LEASE_MS))) return null
-    return yield* signHead({ storage, signer, guard, crypto, origin }).pipe(Effect.ensuring(Effect.ignore(storage.releaseLease("signer", holder))))
-  }))
+  const signIfHolder = mutex.withPermit(
+    Effect.gen(function* () {
+      if (!(yield* storage.lease("signer", holder, LEASE_MS))) return null
+      return yield* signHead({ storage, signer, guard, crypto, origin }).pipe(
+        Effect.ensuring(Effect.ignore(storage.releaseLease("signer", holder)))
+      )
+    })
+  )
 
   /** Records that are there; null where the store does not say. */
   const sizeNow = Effect.map(storage.head, (head) => (head?.seq ?? -1) + 1)
@@ -85,26 +116,32 @@ const make = Effect.gen(function*() {
   /** For how many records a caller of `now` was last told that no checkpoint could be made. */
   let refusedFor: { readonly size: number | null } | null = null
 
-  const now: CheckpointerApi["now"] = Effect.onError(Effect.gen(function*() {
-    const wanted = yield* sizeNow
-    for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += WAIT_STEP_MS) {
-      const latest = yield* latestCheckpoint(storage)
-      if (latest !== null && latest.size >= wanted) return latest
-      const made = yield* signIfHolder
-      if (made !== null) return made
-      yield* Effect.sleep(WAIT_STEP_MS)
-    }
-    return yield* new StorageUnavailable({ reason: `another process has held the lease to sign for more than ${WAIT_MS / 1_000} s`, wrote: "no" })
-  }), () => Effect.map(sizeOrUnknown, (size) => void (refusedFor = { size })))
+  const now: CheckpointerApi["now"] = Effect.onError(
+    Effect.gen(function* () {
+      const wanted = yield* sizeNow
+      for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += WAIT_STEP_MS) {
+        const latest = yield* latestCheckpoint(storage)
+        if (latest !== null && latest.size >= wanted) return latest
+        const made = yield* signIfHolder
+        if (made !== null) return made
+        yield* Effect.sleep(WAIT_STEP_MS)
+      }
+      return yield* new StorageUnavailable({
+        reason: `another process has held the lease to sign for more than ${WAIT_MS / 1_000} s`,
+        wrote: "no"
+      })
+    }),
+    () => Effect.map(sizeOrUnknown, (size) => void (refusedFor = { size }))
+  )
 
   let unsignedSinceNanos: bigint | null = null
   let reported = 0
   let urgent = false
 
-  const look = Effect.gen(function*() {
+  const look = Effect.gen(function* () {
     const latest = yield* latestCheckpoint(storage)
     const from = latest?.size ?? 0
-    const to = ((yield* storage.head)?.seq ?? -1)
+    const to = (yield* storage.head)?.seq ?? -1
     if (to < from) {
       unsignedSinceNanos = null
       return
@@ -112,7 +149,10 @@ const make = Effect.gen(function*() {
     // Not the time of day: a clock that steps back, again and again, would put the due time off for ever.
     const nowNanos = yield* Clock.monotonicTimeNanos
     unsignedSinceNanos ??= nowNanos
-    const due = urgent || to + 1 - from >= CHECKPOINT_RECORDS || nowNanos - unsignedSinceNanos >= CHECKPOINT_NANOS ||
+    const due =
+      urgent ||
+      to + 1 - from >= CHECKPOINT_RECORDS ||
+      nowNanos - unsignedSinceNanos >= CHECKPOINT_NANOS ||
       (yield* storage.records({ from, to, kinds: urgentKinds, limit: 1 })).length > 0
     if (!due) return
     reported = 0
@@ -123,16 +163,29 @@ const make = Effect.gen(function*() {
   const background = Queue.take(wake).pipe(
     Effect.timeoutOption(LOOK_MS),
     Effect.andThen(look),
-    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.andThen(Effect.logError(saying(UNSIGNED, cause), cause), Effect.sleep(CHECKPOINT_MS))),
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.failCause(cause)
+        : Effect.andThen(Effect.logError(saying(UNSIGNED, cause), cause), Effect.sleep(CHECKPOINT_MS))
+    ),
     Effect.forever
   )
   // Not `now`, which waits: whoever holds the lease at that moment signs for our records too.
-  yield* Effect.addFinalizer(() => Effect.gen(function*() {
-    const latest = yield* latestCheckpoint(storage)
-    if ((latest?.size ?? 0) < (yield* sizeNow)) yield* signIfHolder
-  }).pipe(Effect.catchCause((cause) => Effect.flatMap(sizeOrUnknown, (size) =>
-    // Whoever asked for it a moment ago was told, and says it in his own words.
-    Cause.hasInterruptsOnly(cause) || refusedFor?.size === size ? Effect.void : Effect.logError(saying(UNSIGNED_AT_CLOSE, cause), cause)))))
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      const latest = yield* latestCheckpoint(storage)
+      if ((latest?.size ?? 0) < (yield* sizeNow)) yield* signIfHolder
+    }).pipe(
+      Effect.catchCause((cause) =>
+        Effect.flatMap(sizeOrUnknown, (size) =>
+          // Whoever asked for it a moment ago was told, and says it in his own words.
+          Cause.hasInterruptsOnly(cause) || refusedFor?.size === size
+            ? Effect.void
+            : Effect.logError(saying(UNSIGNED_AT_CLOSE, cause), cause)
+        )
+      )
+    )
+  )
   yield* Effect.forkScoped(background)
 
   return Checkpointer.of({
@@ -147,6 +200,11 @@ const make = Effect.gen(function*() {
 
 const readOnly = Effect.map(Storage, (storage) =>
   Checkpointer.of({
-    now: Effect.flatMap(latestCheckpoint(storage), (latest) => latest === null ? Effect.fail(new StorageUnavailable({ reason: NO_CHECKPOINT, wrote: "no" })) : Effect.succeed(latest)),
+    now: Effect.flatMap(latestCheckpoint(storage), (latest) =>
+      latest === null
+        ? Effect.fail(new StorageUnavailable({ reason: NO_CHECKPOINT, wrote: "no" }))
+        : Effect.succeed(latest)
+    ),
     onCommit: () => undefined
-  }))
+  })
+)

@@ -6,11 +6,20 @@ import { RetiredStores } from "../storage/retirement.ts"
 import { readPrevious } from "./read-previous.ts"
 import { withRetired } from "./with-retired.ts"
 
-/** The name in record 0 of the open store, and those in the stores that were put aside beside it. One that is not there, or cannot be read, names nothing. */
-export const formerNames = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto): Effect.fn.Return<ReadonlySet<string>, ReadFault> {
+/**
+ * The name in record 0 of the open store, and those in the stores that were put aside beside it. One that is not there,
+ * or cannot be read, names nothing.
+ */
+export const formerNames = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  crypto: Crypto
+): Effect.fn.Return<ReadonlySet<string>, ReadFault> {
   const previous = yield* readPrevious(storage, crypto)
   if (previous === null) return new Set()
   const earlier = yield* Effect.flatMap(yield* RetiredStores, (stores) =>
-    Effect.forEach(stores, (store) => withRetired(store, (open) => readPrevious(open, crypto)).pipe(Effect.orElseSucceed(() => null)))).pipe(Effect.orElseSucceed(() => []))
-  return new Set([previous, ...earlier].flatMap((one) => one === null ? [] : [one.origin]))
+    Effect.forEach(stores, (store) =>
+      withRetired(store, (open) => readPrevious(open, crypto)).pipe(Effect.orElseSucceed(() => null))
+    )
+  ).pipe(Effect.orElseSucceed(() => []))
+  return new Set([previous, ...earlier].flatMap((one) => (one === null ? [] : [one.origin])))
 })

@@ -18,26 +18,42 @@ export interface HeldVkeys {
 /**
  * Plans the record that names the next key.
  *
- * Its once key is the key that is rotated away: of two rotations at the same time one is appended. With the same next key the other is a duplicate; with
+ * Its once key is the key that is rotated away: of two rotations at the same time one is appended. With the same next
+ * key the other is a duplicate; with
  * another one it is a conflict, and the next plan is refused.
  *
- * - Fails: `RotationRefused` when the current key is not the chain's, or there is no next key, or it has been used before.
+ * - Fails: `RotationRefused` when the current key is not the chain's, or there is no next key, or it has been used
+ *   before.
  */
-export const planRotation = (crypto: Crypto, keys: ReadonlyArray<KeySince>, held: HeldVkeys): Result.Result<ChangeSet, RotationRefused> => {
+export const planRotation = (
+  crypto: Crypto,
+  keys: ReadonlyArray<KeySince>,
+  held: HeldVkeys
+): Result.Result<ChangeSet, RotationRefused> => {
   const current = keys.at(-1)!.vkey
   if (held.current !== current) {
-    return refused(`the chain names ${current}, and the key here is ${held.current}. Another process has rotated it meanwhile: start again, and look at the keys of the chain first.`)
+    return refused(
+      `the chain names ${current}, and the key here is ${held.current}. Another process has rotated it ` +
+        "meanwhile: start again, and look at the keys of the chain first."
+    )
   }
-  if (held.next === null) return refused("there is no key that could follow. Another process may have rotated at the same moment: look at the keys of the chain, and rotate again if it has not.")
-  if (keys.some(({ vkey }) => vkey === held.next)) return refused(`the key ${keyIdText(held.next)} has signed for this chain before, and a key does not come back.`)
+  if (held.next === null)
+    return refused(
+      "there is no key that could follow. Another process may have rotated at the same moment: look at the " +
+        "keys of the chain, and rotate again if it has not."
+    )
+  if (keys.some(({ vkey }) => vkey === held.next))
+    return refused(`the key ${keyIdText(held.next)} has signed for this chain before, and a key does not come back.`)
   return Result.succeed({
-    records: [{
-      kind: "key.rotated",
-      body: { from_key_id: keyIdText(current), to_vkey: held.next },
-      parts: [],
-      agentId: null,
-      once: { scope: ROTATION_SCOPE, key: current, digest: crypto.sha256Hex(utf8(held.next)) }
-    }]
+    records: [
+      {
+        kind: "key.rotated",
+        body: { from_key_id: keyIdText(current), to_vkey: held.next },
+        parts: [],
+        agentId: null,
+        once: { scope: ROTATION_SCOPE, key: current, digest: crypto.sha256Hex(utf8(held.next)) }
+      }
+    ]
   })
 }
 

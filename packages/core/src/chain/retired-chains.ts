@@ -30,17 +30,29 @@ export interface RetiredCheck {
 }
 
 /** What each of these stores holds, oldest first. One that holds no chain is left out. */
-export const retiredChainsOf = (stores: ReadonlyArray<StorageChoice>): Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> =>
+export const retiredChainsOf = (
+  stores: ReadonlyArray<StorageChoice>
+): Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> =>
   Effect.map(
-    Effect.forEach(stores, (store) => withRetired(store, Effect.fnUntraced(function*(storage) {
-      const genesis = yield* readStoredGenesis(storage)
-      return genesis === null ? [] : [{ origin: genesis.origin, size: ((yield* storage.head)?.seq ?? -1) + 1, storage: store }]
-    }))),
+    Effect.forEach(stores, (store) =>
+      withRetired(
+        store,
+        Effect.fnUntraced(function* (storage) {
+          const genesis = yield* readStoredGenesis(storage)
+          return genesis === null
+            ? []
+            : [{ origin: genesis.origin, size: ((yield* storage.head)?.seq ?? -1) + 1, storage: store }]
+        })
+      )
+    ),
     (chains) => chains.flat()
   )
 
 /** The chains that were put aside beside the store that is open, oldest first. */
-export const retiredChains: Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> = Effect.flatMap(Effect.flatten(RetiredStores), retiredChainsOf)
+export const retiredChains: Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> = Effect.flatMap(
+  Effect.flatten(RetiredStores),
+  retiredChainsOf
+)
 
 /** The chains that were put aside beside this store, oldest first, without opening it. */
 export const retiredChainsBeside = (storage: StorageChoice): Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> => {
@@ -49,32 +61,54 @@ export const retiredChainsBeside = (storage: StorageChoice): Effect.Effect<Reado
 }
 
 /**
- * Recomputes every retired chain from its stored bytes, and holds it against what the chain after it says of it, oldest first.
+ * Recomputes every retired chain from its stored bytes, and holds it against what the chain after it says of it, oldest
+ * first.
  *
- * A chain that was put aside because its records had been changed has findings: that is what it was put aside for, and it stays so.
+ * A chain that was put aside because its records had been changed has findings: that is what it was put aside for, and
+ * it stays so.
  */
-export const checkRetired: Effect.Effect<ReadonlyArray<RetiredCheck>, ReadFault, Storage> = Effect.gen(function*() {
+export const checkRetired: Effect.Effect<ReadonlyArray<RetiredCheck>, ReadFault, Storage> = Effect.gen(function* () {
   const crypto = yield* EvidenceCrypto
   const current = yield* Storage
   const chains = yield* retiredChains
   const reported = [
-    ...(yield* Effect.forEach(chains.slice(1), ({ storage }) => withRetired(storage, (open) => readPrevious(open, crypto)))),
+    ...(yield* Effect.forEach(chains.slice(1), ({ storage }) =>
+      withRetired(storage, (open) => readPrevious(open, crypto))
+    )),
     yield* readPrevious(current, crypto)
   ]
-  const checks = yield* Effect.forEach(chains, (chain) => withRetired(chain.storage, (storage) =>
-    checkChain(storage, crypto, chain, reported.find((previous) => previous?.origin === chain.origin) ?? null)))
-  const missing = reported.filter((previous) => previous !== null && previous.storedSize > 0 && !chains.some(({ origin }) => origin === previous.origin)) as ReadonlyArray<Previous>
+  const checks = yield* Effect.forEach(chains, (chain) =>
+    withRetired(chain.storage, (storage) =>
+      checkChain(storage, crypto, chain, reported.find((previous) => previous?.origin === chain.origin) ?? null)
+    )
+  )
+  const missing = reported.filter(
+    (previous) =>
+      previous !== null && previous.storedSize > 0 && !chains.some(({ origin }) => origin === previous.origin)
+  ) as ReadonlyArray<Previous>
   return [...missing.map(lost), ...checks]
 })
 
-const checkChain = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, { origin, size }: RetiredChain, told: Previous | null): Effect.fn.Return<RetiredCheck, ReadFault> {
+const checkChain = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  crypto: Crypto,
+  { origin, size }: RetiredChain,
+  told: Previous | null
+): Effect.fn.Return<RetiredCheck, ReadFault> {
   const { keys } = yield* readChainKeys(storage, crypto)
   const { checked, findings } = yield* verifyRange(storage, crypto, { origin, keys }, 0, size - 1)
   const found = `${size} records with root ${toHex(yield* storedTree(storage, crypto).rootAt(size))}`
-  if (told === null) findings.add({ code: "E_ORIGIN", seq: null, expected: "a chain that the next one names in its record 0", found: origin })
+  if (told === null)
+    findings.add({
+      code: "E_ORIGIN",
+      seq: null,
+      expected: "a chain that the next one names in its record 0",
+      found: origin
+    })
   else {
     const expected = `${told.storedSize} records with root ${told.storedRootHex}`
-    if (found !== expected) findings.add({ code: "E_ROOT", seq: null, expected: `${expected}, as record 0 of the next chain says`, found })
+    if (found !== expected)
+      findings.add({ code: "E_ROOT", seq: null, expected: `${expected}, as record 0 of the next chain says`, found })
   }
   return { origin, checked, findings: findings.listed }
 })
@@ -82,5 +116,12 @@ const checkChain = Effect.fnUntraced(function*(storage: StorageApi, crypto: Cryp
 const lost = ({ origin, storedSize }: Previous): RetiredCheck => ({
   origin,
   checked: 0,
-  findings: [{ code: "E_COUNT", seq: null, expected: `the ${storedSize} records that were put aside`, found: "no such chain beside the store" }]
+  findings: [
+    {
+      code: "E_COUNT",
+      seq: null,
+      expected: `the ${storedSize} records that were put aside`,
+      found: "no such chain beside the store"
+    }
+  ]
 })

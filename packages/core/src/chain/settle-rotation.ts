@@ -17,16 +17,34 @@ export interface RotationParts {
 }
 
 /** Whether the first stored checkpoint that covers this rotation carries both signatures. */
-export const isSignedByBoth = (storage: StorageApi, crypto: Crypto, origin: string, keys: ReadonlyArray<KeySince>, { fromVkey, seq, toVkey }: Rotation) =>
-  Effect.map(firstCovering(storage, seq), (checkpoint) =>
-    checkpoint !== null && noteProblem(crypto, { origin, known: keys.map(({ vkey }) => vkey), needed: [fromVkey, toVkey] }, checkpoint) === null)
+export const isSignedByBoth = (
+  storage: StorageApi,
+  crypto: Crypto,
+  origin: string,
+  keys: ReadonlyArray<KeySince>,
+  { fromVkey, seq, toVkey }: Rotation
+) =>
+  Effect.map(
+    firstCovering(storage, seq),
+    (checkpoint) =>
+      checkpoint !== null &&
+      noteProblem(crypto, { origin, known: keys.map(({ vkey }) => vkey), needed: [fromVkey, toVkey] }, checkpoint) ===
+        null
+  )
 
 /**
- * Puts the next key in the place of the old one, when the chain names it and the first checkpoint that covers the rotation carries both signatures.
+ * Puts the next key in the place of the old one, when the chain names it and the first checkpoint that covers the
+ * rotation carries both signatures.
  *
- * A crash before leaves two keys, of which the chain names the second: every signature looks for it, and whoever signs or starts next comes here again.
+ * A crash before leaves two keys, of which the chain names the second: every signature looks for it, and whoever signs
+ * or starts next comes here again.
  */
-export const settleRotation: (parts: RotationParts) => Effect.Effect<void, ReadFault> = Effect.fnUntraced(function*({ crypto, origin, signer, storage }: RotationParts) {
+export const settleRotation: (parts: RotationParts) => Effect.Effect<void, ReadFault> = Effect.fnUntraced(function* ({
+  crypto,
+  origin,
+  signer,
+  storage
+}: RotationParts) {
   const { rotation } = signer
   if (rotation === undefined) return
   const { next } = yield* heldKeys(signer)

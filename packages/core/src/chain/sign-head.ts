@@ -1,10 +1,13 @@
 /**
  * Signs for the current head: guard first, then the signature, then the document.
  *
- * Spec: chain-format section 4, "Signing guard". A crash before the guard moved leaves nothing. A crash after it, before the document is stored, leaves a guard
- * ahead of the documents: the next signing is for the same state (Ed25519 gives the same bytes again) or for a later, consistent one.
+ * Spec: chain-format section 4, "Signing guard". A crash before the guard moved leaves nothing. A crash after it,
+ * before the document is stored, leaves a guard
+ * ahead of the documents: the next signing is for the same state (Ed25519 gives the same bytes again) or for a later,
+ * consistent one.
  *
- * Who must sign is read from the records that the head covers and the last stored checkpoint: where a rotation lies between them, both keys. All of them must be
+ * Who must sign is read from the records that the head covers and the last stored checkpoint: where a rotation lies
+ * between them, both keys. All of them must be
  * here before the guard moves; none signs without the others.
  */
 import type { Crypto } from "@flyball/evidence"
@@ -32,40 +35,61 @@ export interface SigningParts {
   readonly origin: string
 }
 
-const UNSETTLED = "The signing key was rotated and both keys have signed, but the old one could not be put away. It is tried again at the next checkpoint."
+const UNSETTLED =
+  "The signing key was rotated and both keys have signed, but the old one could not be put away. It is tried " +
+  "again at the next checkpoint."
 
 /**
  * Makes the checkpoint of the head as it is now, or answers the stored one when nothing is new.
  *
- * - Fails: `StorageCorrupt` where store and guard contradict each other: what stops a start stops a signature too, and a person must look.
+ * - Fails: `StorageCorrupt` where store and guard contradict each other: what stops a start stops a signature too, and
+ *   a person must look.
  */
 export const signHead = (parts: SigningParts): Effect.Effect<Checkpoint, ReadFault> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const made = yield* attemptOnce(parts)
       if (made !== null) return made
     }
-    return yield* new StorageUnavailable({ reason: `other processes moved the signing guard ${MAX_ATTEMPTS} times in a row`, wrote: "no" })
-  }).pipe(Effect.catchTag(["GuardBehindStore", "GuardRefused", "GuardDisagrees", "StoreBehindGuard"], (refusal) =>
-    Effect.fail(new StorageCorrupt({ reason: `nothing can be signed. ${refusal.message}`, cause: refusal }))), Effect.tapError((fault) => alarmOfSigning(parts.storage, fault)))
+    return yield* new StorageUnavailable({
+      reason: `other processes moved the signing guard ${MAX_ATTEMPTS} times in a row`,
+      wrote: "no"
+    })
+  }).pipe(
+    Effect.catchTag(["GuardBehindStore", "GuardRefused", "GuardDisagrees", "StoreBehindGuard"], (refusal) =>
+      Effect.fail(new StorageCorrupt({ reason: `nothing can be signed. ${refusal.message}`, cause: refusal }))
+    ),
+    Effect.tapError((fault) => alarmOfSigning(parts.storage, fault))
+  )
 
 /** One attempt; null when another holder moved the guard meanwhile. */
-const attemptOnce = Effect.fnUntraced(function*({ crypto, guard, origin, signer, storage }: SigningParts) {
+const attemptOnce = Effect.fnUntraced(function* ({ crypto, guard, origin, signer, storage }: SigningParts) {
   // In this order: checkpoint, guard and head only go forward, each at or behind the next.
   const latest = yield* latestCheckpoint(storage)
   const signed = yield* guard.read
   const head = yield* storage.head
   const size = (head?.seq ?? -1) + 1
-  if (signed !== null && signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })
-  if (latest !== null && latest.size > (signed?.size ?? 0)) return yield* new GuardBehindStore({ origin, signed: latest.size, guarded: signed?.size ?? 0 })
-  if (signed !== null && size < signed.size) return yield* new StoreBehindGuard({ origin, signed: signed.size, stored: size })
+  if (signed !== null && signed.origin !== origin)
+    return yield* new GuardRefused({ expected: origin, found: signed.origin })
+  if (latest !== null && latest.size > (signed?.size ?? 0))
+    return yield* new GuardBehindStore({ origin, signed: latest.size, guarded: signed?.size ?? 0 })
+  if (signed !== null && size < signed.size)
+    return yield* new StoreBehindGuard({ origin, signed: signed.size, stored: size })
   if (size === 0) return yield* new StorageCorrupt({ reason: "there is no record to sign for" })
   const root = yield* rehashedRoot(storage, crypto, signed, origin, size)
   if (latest !== null && latest.size === size && latest.rootHex === toHex(root)) return latest
-  const keys = yield* signingKeys(signer, origin, vkeysToSign(yield* chainKeys(storage, crypto), latest?.size ?? 0, size)).pipe(
-    // Another process may have finished a rotation since we looked for the last checkpoint; the old key is then gone, and not needed any more.
+  const keys = yield* signingKeys(
+    signer,
+    origin,
+    vkeysToSign(yield* chainKeys(storage, crypto), latest?.size ?? 0, size)
+  ).pipe(
+    // Another process may have finished a rotation since we looked for the last checkpoint; the old key is then gone,
+    // and not needed any more.
     Effect.catchTag("StorageUnavailable", (missing) =>
-      Effect.flatMap(latestCheckpoint(storage), (now) => (now?.size ?? 0) === (latest?.size ?? 0) ? Effect.fail(missing) : Effect.succeed(null)))
+      Effect.flatMap(latestCheckpoint(storage), (now) =>
+        (now?.size ?? 0) === (latest?.size ?? 0) ? Effect.fail(missing) : Effect.succeed(null)
+      )
+    )
   )
   if (keys === null) return null
   const next: SignedState = { origin, size, rootHex: toHex(root) }
@@ -74,6 +98,9 @@ const attemptOnce = Effect.fnUntraced(function*({ crypto, guard, origin, signer,
   const checkpoint: Checkpoint = { size, rootHex: next.rootHex, note }
   yield* storeCheckpoint(storage, checkpoint)
   // What failed here is done by whoever signs or starts next; the checkpoint is good.
-  if (keys.at(-1) !== signer) yield* settleRotation({ storage, signer, crypto, origin }).pipe(Effect.catch((fault) => Effect.logError(UNSETTLED, fault)))
+  if (keys.at(-1) !== signer)
+    yield* settleRotation({ storage, signer, crypto, origin }).pipe(
+      Effect.catch((fault) => Effect.logError(UNSETTLED, fault))
+    )
   return checkpoint
 })

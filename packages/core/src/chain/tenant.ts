@@ -17,9 +17,15 @@ const TENANT_ID = /^[A-Za-z0-9._-]{1,64}$/
 export const isTenantId = (value: unknown): value is string => typeof value === "string" && TENANT_ID.test(value)
 
 /** The tenant that was asked for is not the one this store was started with. */
-export class TenantRefused extends Schema.TaggedError<TenantRefused>()("TenantRefused", { expected: Schema.String, found: Schema.String }) {
+export class TenantRefused extends Schema.TaggedError<TenantRefused>()("TenantRefused", {
+  expected: Schema.String,
+  found: Schema.String
+}) {
   override get message(): string {
-    return `This store belongs to the tenant ${this.expected}, but ${this.found} was asked for. A tenant never changes: leave the setting out, or use another store.`
+    return (
+      `This store belongs to the tenant ${this.expected}, but ${this.found} was asked for. A tenant never ` +
+      "changes: leave the setting out, or use another store."
+    )
   }
 }
 
@@ -29,20 +35,32 @@ export class Tenant extends Context.Service<Tenant, { readonly tenantId: string 
    * Fixes the tenant at the first start, and holds later starts to it. Without a choice the store's own tenant stands.
    * It asks for the chain so that a store which cannot be opened is not written to.
    */
-  static readonly layer = (options: { readonly tenantId?: string; readonly readOnly?: boolean }): Layer.Layer<Tenant, TenantRefused | ReadFault, Storage | Chain> =>
-    Layer.effect(Tenant, Effect.gen(function*() {
-      const { readOnly = false, tenantId } = options
-      yield* Chain
-      const storage = yield* Storage
-      const fixed = yield* commitWithRetry(storage, Effect.gen(function*() {
-        const document = yield* storage.get(SETTINGS, TENANT)
-        if (document !== null) return String(document.body["tenantId"])
-        const chosen = tenantId ?? defaultTenantId
-        if (readOnly) return chosen
-        yield* storage.commit({ puts: [{ collection: SETTINGS, id: TENANT, expectedVersion: 0, body: { tenantId: chosen } }] })
-        return chosen
-      }))
-      if (tenantId !== undefined && tenantId !== fixed) return yield* new TenantRefused({ expected: fixed, found: tenantId })
-      return { tenantId: fixed }
-    }))
+  static readonly layer = (options: {
+    readonly tenantId?: string
+    readonly readOnly?: boolean
+  }): Layer.Layer<Tenant, TenantRefused | ReadFault, Storage | Chain> =>
+    Layer.effect(
+      Tenant,
+      Effect.gen(function* () {
+        const { readOnly = false, tenantId } = options
+        yield* Chain
+        const storage = yield* Storage
+        const fixed = yield* commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            const document = yield* storage.get(SETTINGS, TENANT)
+            if (document !== null) return String(document.body["tenantId"])
+            const chosen = tenantId ?? defaultTenantId
+            if (readOnly) return chosen
+            yield* storage.commit({
+              puts: [{ collection: SETTINGS, id: TENANT, expectedVersion: 0, body: { tenantId: chosen } }]
+            })
+            return chosen
+          })
+        )
+        if (tenantId !== undefined && tenantId !== fixed)
+          return yield* new TenantRefused({ expected: fixed, found: tenantId })
+        return { tenantId: fixed }
+      })
+    )
 }

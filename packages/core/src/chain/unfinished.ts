@@ -19,14 +19,20 @@ export interface Found {
 }
 
 /**
- * True when the store holds record 0 of a new chain and nothing else, while the key or the guard still belongs to the chain before it.
+ * True when the store holds record 0 of a new chain and nothing else, while the key or the guard still belongs to the
+ * chain before it.
  *
- * A recovery goes store, guard, checkpoint, key, and no server starts before it is done: so a second record, a checkpoint without the guard that was moved before it, or
- * a guard that has signed for more or is a copy, says that it was finished. A key or a guard of the old name is then from an older copy, such as a vault's, and the store may be
+ * A recovery goes store, guard, checkpoint, key, and no server starts before it is done: so a second record, a
+ * checkpoint without the guard that was moved before it, or
+ * a guard that has signed for more or is a copy, says that it was finished. A key or a guard of the old name is then
+ * from an older copy, such as a vault's, and the store may be
  * one too: whoever went on with it would sign a second time what was signed after it was made.
  */
 export const isUnfinished = (found: Found): boolean =>
-  found.previous !== null && found.size === 1 && (found.keyOrigin === found.previous.origin || found.signed?.origin === found.previous.origin) && mayFollow(found.previous, found)
+  found.previous !== null &&
+  found.size === 1 &&
+  (found.keyOrigin === found.previous.origin || found.signed?.origin === found.previous.origin) &&
+  mayFollow(found.previous, found)
 
 /** Whether a recovery that stopped can have left this guard. */
 const mayFollow = (previous: Previous, { inDoubt, isSigned, origin, signed }: Found): boolean => {

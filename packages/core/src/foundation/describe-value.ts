@@ -12,18 +12,29 @@ export const describeValue = (value: unknown): string => {
     case "symbol":
       return `a ${typeof value}`
     case "object":
-      return value === null ? "null" : `an object (${Object.prototype.toString.call(value).slice("[object ".length, -1)})`
+      return value === null
+        ? "null"
+        : `an object (${Object.prototype.toString.call(value).slice("[object ".length, -1)})`
     default:
       return String(value)
   }
 }
 
 /** Whether it is an object that options can be read from. Who writes plain JavaScript is told by no compiler. */
-export const isOptions = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value)
+export const isOptions = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What is wrong with the path that an option names, as a sentence; null when nothing is. Empty it would be the folder that the process runs in. */
+/**
+ * What is wrong with the path that an option names, as a sentence; null when nothing is. Empty it would be the folder
+ * that the process runs in.
+ */
 export const pathProblem = (option: string, value: unknown): string | null => {
   if (typeof value === "string" && value !== "" && !value.includes("\0")) return null
-  const instead = value === "" ? "; write . for the folder that the process runs in" : value instanceof URL ? "; write fileURLToPath(url)" : ""
+  const instead =
+    value === ""
+      ? "; write . for the folder that the process runs in"
+      : value instanceof URL
+        ? "; write fileURLToPath(url)"
+        : ""
   return `${option} is a path, a string that is not empty, not ${describeValue(value)}${instead}`
 }

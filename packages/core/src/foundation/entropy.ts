@@ -38,4 +38,6 @@ export const pooledEntropy = (): EntropySource => {
 }
 
 /** The randomness of the process. Tests replace it with a seeded one; nothing else does. */
-export const Entropy: Context.Reference<EntropySource> = Context.Reference("flyball/core/Entropy", { defaultValue: pooledEntropy })
+export const Entropy: Context.Reference<EntropySource> = Context.Reference("flyball/core/Entropy", {
+  defaultValue: pooledEntropy
+})

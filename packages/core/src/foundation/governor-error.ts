@@ -3,8 +3,10 @@
 /**
  * What a governor's promise rejects with.
  *
- * `code` is the refusal's tag in snake_case, as on the wire (`agent_not_found`, `client_ref_reused` …), a fault (`storage_unavailable`, `storage_conflict`, `storage_corrupt`),
- * `aborted`, `closed`, or `internal_error`. `detail` is what the caller needs to act: the indexes of a batch, the list of an `invalid_input`.
+ * `code` is the refusal's tag in snake_case, as on the wire (`agent_not_found`, `client_ref_reused` …), a fault
+ * (`storage_unavailable`, `storage_conflict`, `storage_corrupt`),
+ * `aborted`, `closed`, or `internal_error`. `detail` is what the caller needs to act: the indexes of a batch, the list
+ * of an `invalid_input`.
  */
 export class GovernorError extends Error {
   override readonly name = "GovernorError"

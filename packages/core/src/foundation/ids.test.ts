@@ -6,15 +6,16 @@ import { newId } from "./ids.ts"
 
 describe("new ids", () => {
   it.effect("are a prefix, 48 bits of time and 80 random bits", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* TestClock.setTime(2 ** 32 + 5)
       assert.strictEqual(yield* newId("agt"), "agt_0004000005zzzzzzzzzzzzzzzz")
       yield* TestClock.setTime(2 ** 48 - 1)
       assert.strictEqual(yield* newId("usr"), "usr_7zzzzzzzzzzzzzzzzzzzzzzzzz")
-    }).pipe(Effect.provideService(Entropy, { bytes: (n) => new Uint8Array(n).fill(255) })))
+    }).pipe(Effect.provideService(Entropy, { bytes: (n) => new Uint8Array(n).fill(255) }))
+  )
 
   it.effect("sort by time and do not repeat", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const ids = []
       for (let ms = 0; ms < 200; ms++) {
         yield* TestClock.setTime(ms * 1_000_003)
@@ -22,5 +23,6 @@ describe("new ids", () => {
       }
       assert.deepStrictEqual(ids.toSorted(), ids)
       assert.strictEqual(new Set(yield* Effect.all(Array.from({ length: 1000 }, () => newId("agt")))).size, 1000)
-    }))
+    })
+  )
 })

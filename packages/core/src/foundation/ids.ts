@@ -13,12 +13,18 @@ const idBytes = 16
  * - Unit: `prefix` is without the underscore.
  * - Fails: never.
  */
-export const newId = (prefix: string): Effect.Effect<string> => Effect.withFiberSucceed((fiber) => newIdIn(fiber, prefix))
+export const newId = (prefix: string): Effect.Effect<string> =>
+  Effect.withFiberSucceed((fiber) => newIdIn(fiber, prefix))
 
 /** The same for who is in a fiber already, and comes by too often for an Effect more. */
 export const newIdIn = (fiber: Fiber.Fiber<unknown, unknown>, prefix: string): string => {
   const bytes = new Uint8Array(idBytes)
   bytes.set(fiber.getRef(Entropy).bytes(idBytes - timeBytes), timeBytes)
-  for (let at = timeBytes - 1, rest = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()); at >= 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256
+  for (
+    let at = timeBytes - 1, rest = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe());
+    at >= 0;
+    at--, rest = Math.floor(rest / 256)
+  )
+    bytes[at] = rest % 256
   return encodeId(`${prefix}_`, bytes)
 }

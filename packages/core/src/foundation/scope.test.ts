@@ -10,8 +10,19 @@ describe("scope", () => {
 
   it("of several units covers each, and what they cover together", () => {
     const both = { orgUnits: ["ops", "sales"] }
-    assert.deepStrictEqual([covers(both, "ops"), covers(both, "sales"), covers(both, "legal"), covers({ orgUnits: [] }, "ops")], [true, true, false, false])
-    assert.deepStrictEqual([coversAll(both, unitScope("sales")), coversAll(unitScope("sales"), both), coversAll(both, everyUnit), coversAll(everyUnit, both)], [true, false, false, true])
+    assert.deepStrictEqual(
+      [covers(both, "ops"), covers(both, "sales"), covers(both, "legal"), covers({ orgUnits: [] }, "ops")],
+      [true, true, false, false]
+    )
+    assert.deepStrictEqual(
+      [
+        coversAll(both, unitScope("sales")),
+        coversAll(unitScope("sales"), both),
+        coversAll(both, everyUnit),
+        coversAll(everyUnit, both)
+      ],
+      [true, false, false, true]
+    )
   })
 
   it("covers everything where it is every unit, also what has lost its own", () => {

@@ -1,7 +1,8 @@
 /**
  * How far a caller sees: some org units, or all of them.
  *
- * Spec: document 1 part 5, "scope is enforced at agent creation, capture and evaluation". What lies outside looks as if it were not there.
+ * Spec: document 1 part 5, "scope is enforced at agent creation, capture and evaluation". What lies outside looks as if
+ * it were not there.
  */
 
 /** The org units a caller may touch; `*` is every one. */
@@ -15,8 +16,12 @@ export const everyUnit: Scope = { orgUnits: "*" }
 /** The scope of one org unit; of every one for `*`. */
 export const unitScope = (orgUnit: string): Scope => (orgUnit === "*" ? everyUnit : { orgUnits: [orgUnit] })
 
-/** Whether `scope` covers a thing of this org unit. A thing whose org unit was erased belongs to nobody's unit but `*`. */
-export const covers = (scope: Scope, orgUnit: string | null): boolean => scope.orgUnits === "*" || (orgUnit !== null && scope.orgUnits.includes(orgUnit))
+/**
+ * Whether `scope` covers a thing of this org unit. A thing whose org unit was erased belongs to nobody's unit but `*`.
+ */
+export const covers = (scope: Scope, orgUnit: string | null): boolean =>
+  scope.orgUnits === "*" || (orgUnit !== null && scope.orgUnits.includes(orgUnit))
 
 /** Whether everything that `inner` covers is covered by `scope` too. */
-export const coversAll = (scope: Scope, inner: Scope): boolean => scope.orgUnits === "*" || (inner.orgUnits !== "*" && inner.orgUnits.every((orgUnit) => covers(scope, orgUnit)))
+export const coversAll = (scope: Scope, inner: Scope): boolean =>
+  scope.orgUnits === "*" || (inner.orgUnits !== "*" && inner.orgUnits.every((orgUnit) => covers(scope, orgUnit)))

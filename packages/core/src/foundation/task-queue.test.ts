@@ -18,7 +18,10 @@ describe("work in turns", () => {
       })
       assert.deepStrictEqual(order, [])
       await all
-      assert.deepStrictEqual(order, Array.from({ length: tasksPerTurn * 5 }, (_, index) => index))
+      assert.deepStrictEqual(
+        order,
+        Array.from({ length: tasksPerTurn * 5 }, (_, index) => index)
+      )
       const counts = new Map<number, number>()
       for (const at of doneIn) counts.set(at, (counts.get(at) ?? 0) + 1)
       assert.isAtMost(Math.max(...counts.values()), tasksPerTurn)
@@ -31,10 +34,14 @@ describe("work in turns", () => {
         while (performance.now() < untilMs);
       }
       const doneIn: Array<number> = []
-      await Promise.all(Array.from({ length: 6 }, () => new Promise<void>((done) => queueTask(done)).then(() => {
-        busy()
-        doneIn.push(turn())
-      })))
+      await Promise.all(
+        Array.from({ length: 6 }, () =>
+          new Promise<void>((done) => queueTask(done)).then(() => {
+            busy()
+            doneIn.push(turn())
+          })
+        )
+      )
       assert.strictEqual(new Set(doneIn).size, 6)
     }))
 

@@ -1,8 +1,10 @@
 /**
  * Work on the host's thread, a little in each turn of its event loop.
  *
- * Many callers are answered at once: by a worker's message, by a batch that became durable. What each of them does next takes 20 to 50 microseconds, and
- * to begin a call as long again, so that all in a row would stop the host for milliseconds. All governors and stores of a process share one queue, since
+ * Many callers are answered at once: by a worker's message, by a batch that became durable. What each of them does next
+ * takes 20 to 50 microseconds, and
+ * to begin a call as long again, so that all in a row would stop the host for milliseconds. All governors and stores of
+ * a process share one queue, since
  * they share the turn.
  */
 
@@ -49,7 +51,9 @@ const next = (): void => {
   else begun = false
 }
 
-/** One task. A promise's reactions to it are microtasks too, and their time counts: the next task is queued behind them. */
+/**
+ * One task. A promise's reactions to it are microtasks too, and their time counts: the next task is queued behind them.
+ */
 const step = (): void => {
   const task = tasks[done]
   if (task === undefined || left-- === 0 || performance.now() > untilMs) return

@@ -8,14 +8,20 @@
 export const maxTextBytes = 1024
 
 /**
- * Whether every store can hold this text as an id or a key: no U+0000 (Postgres has none), no lone surrogate (UTF-8 has none), not too long.
+ * Whether every store can hold this text as an id or a key: no U+0000 (Postgres has none), no lone surrogate (UTF-8 has
+ * none), not too long.
  *
  * Reads answer "not there" for other text, since nothing can be stored under it.
  */
 export const isStorable = (text: string): boolean =>
-  !text.includes("\0") && text.isWellFormed() && (text.length * 3 <= maxTextBytes || new TextEncoder().encode(text).length <= maxTextBytes)
+  !text.includes("\0") &&
+  text.isWellFormed() &&
+  (text.length * 3 <= maxTextBytes || new TextEncoder().encode(text).length <= maxTextBytes)
 
-/** Compares as the bytes of UTF-8 would: by code point, case-sensitive, nothing normalised. JavaScript's `<` puts U+FFFD after emoji. */
+/**
+ * Compares as the bytes of UTF-8 would: by code point, case-sensitive, nothing normalised. JavaScript's `<` puts U+FFFD
+ * after emoji.
+ */
 export const compareText = (a: string, b: string): number => {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
@@ -26,4 +32,4 @@ export const compareText = (a: string, b: string): number => {
 }
 
 /** Lifts surrogates (the halves of U+10000 and up) above the other code units. */
-const rank = (unit: number): number => unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+const rank = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)

@@ -25,7 +25,9 @@ describe("what a host is told", () => {
   })
 
   it("hands on the list of an invalid input as it is, and null where there is nothing", () => {
-    assert.deepStrictEqual(governorError(new InvalidInput({ detail: [{ type: "missing" }] })).detail, [{ type: "missing" }])
+    assert.deepStrictEqual(governorError(new InvalidInput({ detail: [{ type: "missing" }] })).detail, [
+      { type: "missing" }
+    ])
     assert.strictEqual(governorError(new AgentNotFound()).detail, null)
   })
 

@@ -12,7 +12,8 @@ const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker)
 export const isWriterId = (text: unknown): text is string => typeof text === "string" && WRITER.test(text)
 
 /** Whether a caller can name this as who acts: a rule acts by itself, and nobody in its name. */
-export const isCallersWriterId = (text: unknown): text is string => isWriterId(text) && !/^(?:policy|breaker):/.test(text)
+export const isCallersWriterId = (text: unknown): text is string =>
+  isWriterId(text) && !/^(?:policy|breaker):/.test(text)
 
 /** Whether a writer is an ingest key. */
 export const isIngestKey = ({ id }: Writer): boolean => id.startsWith("key_")

@@ -10,12 +10,23 @@ describe("what is logged in the background", () => {
     const print = console.log
     console.log = (...words) => void printed.push(words)
     try {
-      await Effect.runPromise(Effect.all([Effect.logError("no checkpoint", Cause.die(new Error("key gone"))), Effect.logInfo("one", "two")]).pipe(Effect.provide(backgroundLog((line) => lines.push(line)))))
+      await Effect.runPromise(
+        Effect.all([
+          Effect.logError("no checkpoint", Cause.die(new Error("key gone"))),
+          Effect.logInfo("one", "two")
+        ]).pipe(Effect.provide(backgroundLog((line) => lines.push(line))))
+      )
     } finally {
       console.log = print
     }
     assert.deepStrictEqual(printed, [])
-    assert.deepStrictEqual(lines.map(({ level, message }) => [level, message]), [["error", "no checkpoint"], ["info", "one two"]])
+    assert.deepStrictEqual(
+      lines.map(({ level, message }) => [level, message]),
+      [
+        ["error", "no checkpoint"],
+        ["info", "one two"]
+      ]
+    )
     assert.match(lines[0]!.cause!, /key gone/)
     assert.isNull(lines[1]!.cause)
   })

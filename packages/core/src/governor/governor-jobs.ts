@@ -7,4 +7,8 @@ import type { Storage } from "../storage/port.ts"
 import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
 
 /** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
-export const governorJobs: Layer.Layer<never, never, Agents | Storage> = Layer.mergeAll(agentClock, outboxSweep, meterSweep)
+export const governorJobs: Layer.Layer<never, never, Agents | Storage> = Layer.mergeAll(
+  agentClock,
+  outboxSweep,
+  meterSweep
+)

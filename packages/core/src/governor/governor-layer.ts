@@ -44,16 +44,52 @@ export interface GovernorLayerOptions {
 export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvalid
 
 /** Everything a governor offers. */
-export type GovernorServices = AccessMapping | Agents | Models | Provenance | Principals | IngestKeys | Identities | Capture | Replay | Chain | Checkpointer | KeyRotation | Erasure | Packs | Tenant | Webhooks | OutboxListener | Envelopes | Evaluations | Waivers
+export type GovernorServices =
+  | AccessMapping
+  | Agents
+  | Models
+  | Provenance
+  | Principals
+  | IngestKeys
+  | Identities
+  | Capture
+  | Replay
+  | Chain
+  | Checkpointer
+  | KeyRotation
+  | Erasure
+  | Packs
+  | Tenant
+  | Webhooks
+  | OutboxListener
+  | Envelopes
+  | Evaluations
+  | Waivers
 
 /**
- * All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two governors.
+ * All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two
+ * governors.
  *
- * `Webhooks` takes a `WebhookSender` and a `SecretBox` where they are provided; without them it creates none. Sending is `deliveryEngine`'s, which whoever stays adds.
+ * `Webhooks` takes a `WebhookSender` and a `SecretBox` where they are provided; without them it creates none. Sending
+ * is `deliveryEngine`'s, which whoever stays adds.
  */
-export const governorLayer = (options: GovernorLayerOptions = {}): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
+export const governorLayer = (
+  options: GovernorLayerOptions = {}
+): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
-  const writing = Layer.mergeAll(AccessMapping.layer, Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)), Envelopes.layer, Evaluations.layer, Waivers.layer, Models.layer, Provenance.layer, Principals.layer, IngestKeys.layer, Capture.layer, Webhooks.layer).pipe(Layer.provide(checkpointingStorage))
+  const writing = Layer.mergeAll(
+    AccessMapping.layer,
+    Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)),
+    Envelopes.layer,
+    Evaluations.layer,
+    Waivers.layer,
+    Models.layer,
+    Provenance.layer,
+    Principals.layer,
+    IngestKeys.layer,
+    Capture.layer,
+    Webhooks.layer
+  ).pipe(Layer.provide(checkpointingStorage))
   return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer(options), KeyRotation.layer(options)).pipe(
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing),

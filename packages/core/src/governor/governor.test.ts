@@ -9,7 +9,8 @@ import { layerOf, storageChoice } from "../storage/choice.ts"
 import { memoryStorage } from "../storage/memory/memory.ts"
 import { Storage, type StorageApi } from "../storage/port.ts"
 
-const opened = (more: Partial<GovernorOptions> = {}): Promise<Governor> => openGovernor({ storage: memoryStorage(), ...more })
+const opened = (more: Partial<GovernorOptions> = {}): Promise<Governor> =>
+  openGovernor({ storage: memoryStorage(), ...more })
 
 const codeOf = async (promise: Promise<unknown>): Promise<string> => {
   try {
@@ -21,7 +22,8 @@ const codeOf = async (promise: Promise<unknown>): Promise<string> => {
   return "resolved"
 }
 
-const agentOf = async (governor: Governor, name = "a"): Promise<string> => (await governor.agents.register({ name, org_unit: "ops" })).agent.id
+const agentOf = async (governor: Governor, name = "a"): Promise<string> =>
+  (await governor.agents.register({ name, org_unit: "ops" })).agent.id
 const collected = async (chunks: AsyncIterable<Uint8Array>): Promise<ReadonlyArray<Uint8Array>> => {
   const all: Array<Uint8Array> = []
   for await (const chunk of chunks) all.push(chunk)
@@ -40,9 +42,13 @@ describe("opening a governor", () => {
   it("refuses what cannot be meant, before anything is opened", async () => {
     assert.strictEqual(await codeOf(opened({ writer: "Ada" })), "invalid_writer")
     assert.strictEqual(await codeOf(opened({ origin: "two words" })), "origin_invalid")
-    assert.strictEqual(await codeOf(openGovernor({ storage: { backend: "sqlite", layer: null, retirement: null } })), "keys_needed")
+    assert.strictEqual(
+      await codeOf(openGovernor({ storage: { backend: "sqlite", layer: null, retirement: null } })),
+      "keys_needed"
+    )
     const untyped = openGovernor as (options?: unknown) => Promise<Governor>
-    for (const options of [undefined, null, {}, { storage: null }, { storage: "decisions.db" }]) assert.strictEqual(await codeOf(untyped(options)), "storage_needed")
+    for (const options of [undefined, null, {}, { storage: null }, { storage: "decisions.db" }])
+      assert.strictEqual(await codeOf(untyped(options)), "storage_needed")
   })
 
   it("writes in the name it was given", async () => {
@@ -60,12 +66,23 @@ describe("a governor", () => {
     assert.isNull(await governor.agents.find("b"))
     assert.strictEqual((await governor.agents.get(id)).name, "a")
     assert.lengthOf(await governor.agents.list({ limit: 1, q: "a" }), 1)
-    const { head, receipts } = await governor.witness(id, [{ client_ref: "r1", action: "x", args: { a: 1, b: undefined } }, { client_ref: "r2", action: "y", run_id: undefined } as unknown as DecisionInput])
+    const { head, receipts } = await governor.witness(id, [
+      { client_ref: "r1", action: "x", args: { a: 1, b: undefined } },
+      { client_ref: "r2", action: "y", run_id: undefined } as unknown as DecisionInput
+    ])
     assert.strictEqual(head.seq, receipts[1]?.seq)
     await governor.settle(receipts[0]!.decision_id, { status: "ok" })
-    await governor.captureGap(id, { from: "2026-11-21T01:00:00+01:00", to: "2026-11-21T00:00:01Z", count: 2, reason: "crash" })
+    await governor.captureGap(id, {
+      from: "2026-11-21T01:00:00+01:00",
+      to: "2026-11-21T00:00:01Z",
+      count: 2,
+      reason: "crash"
+    })
     const [second, first] = await governor.decisions(id, { limit: 2 })
-    assert.deepStrictEqual([second?.client_ref, first?.settled?.status, first?.kind, first?.status], ["r2", "ok", "other", "unknown"])
+    assert.deepStrictEqual(
+      [second?.client_ref, first?.settled?.status, first?.kind, first?.status],
+      ["r2", "ok", "other", "unknown"]
+    )
     const erased = await governor.erase({ seq: receipts[0]!.seq, name: "args", reason: "retention" })
     assert.deepInclude(await governor.chain.head(), { seq: erased.seq, record_hash: erased.record_hash })
     assert.isTrue((await governor.chain.verify()).ok)
@@ -77,24 +94,35 @@ describe("a governor", () => {
     assert.strictEqual((await governor.chain.proof(2)).tree_size, signed.size)
     assert.strictEqual((await governor.chain.proof(2, 4)).tree_size, 4)
     assert.strictEqual((await governor.chain.consistency(2)).to, signed.size)
-    assert.deepStrictEqual((await governor.chain.records({ kind: "decision.witnessed", agent_id: id })).map(({ seq }) => seq), [2, 3])
+    assert.deepStrictEqual(
+      (await governor.chain.records({ kind: "decision.witnessed", agent_id: id })).map(({ seq }) => seq),
+      [2, 3]
+    )
   })
 
   it("leads an agent through its life, and says why it may not", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const { agents } = governor
     const { agent } = await agents.register({ name: "courier", org_unit: "ops" })
-    assert.deepStrictEqual((await agents.orphans()).map(({ id }) => id), [agent.id])
+    assert.deepStrictEqual(
+      (await agents.orphans()).map(({ id }) => id),
+      [agent.id]
+    )
     const gate = await agents.activate(agent.id).catch((error: unknown) => error)
     assert.deepInclude(gate, { code: "tier_gate_unmet" })
     await agents.transferOwnership(agent.id, { owner_name: "Ada", owner_email: "ada@example.org" })
     await agents.update(agent.id, { purpose: "carries", if_version: 2 })
     assert.strictEqual((await agents.activate(agent.id)).status, "active")
     assert.strictEqual((await agents.suspend(agent.id)).suspended_reason, "manual")
-    assert.strictEqual((await agents.recertify(agent.id, { recert_due_at: "2099-01-01T00:00:00+01:00" })).recert_due_at, "2098-12-31T23:00:00.000Z")
+    assert.strictEqual(
+      (await agents.recertify(agent.id, { recert_due_at: "2099-01-01T00:00:00+01:00" })).recert_due_at,
+      "2098-12-31T23:00:00.000Z"
+    )
     assert.isNotNull((await agents.disown(agent.id, { reason: "left" })).orphaned_since)
     assert.isNotNull((await agents.decommission(agent.id)).decommissioned_at)
-    assert.deepInclude(await agents.update(agent.id, {}).catch((error: unknown) => error), { code: "invalid_transition" })
+    assert.deepInclude(await agents.update(agent.id, {}).catch((error: unknown) => error), {
+      code: "invalid_transition"
+    })
     assert.isTrue((await governor.check()).ok)
   })
 
@@ -108,7 +136,11 @@ describe("a governor", () => {
     await using governor = await opened()
     await governor.witness(await agentOf(governor), { client_ref: "r", action: "x", args: 1 })
     const { portableCrypto } = await import("@flyball/evidence")
-    const report = await verifyPack(portableCrypto, await collected(governor.exportPack({ kind: "full", disclose: "all" })), { vkeys: [governor.chain.vkey] })
+    const report = await verifyPack(
+      portableCrypto,
+      await collected(governor.exportPack({ kind: "full", disclose: "all" })),
+      { vkeys: [governor.chain.vkey] }
+    )
     assert.deepInclude(report.verdicts, { integrity: "ok", authenticity: "signed_by_pinned_key", completeness: "full" })
     assert.lengthOf(await governor.chain.records({ kind: "evidence.exported" }), 1)
   })
@@ -127,11 +159,23 @@ describe("a governor", () => {
       ["invalid_input", () => governor.witness(id, { client_ref: "r", action: "x", surprise: 1 } as never)],
       ["invalid_input", () => governor.witness(id, { client_ref: "r2", action: "x", args: { at: new Date(0) } })],
       ["invalid_input", () => governor.witness(id, { client_ref: "r2", action: "x", args: Number.NaN })],
-      ["decision_too_large", () => governor.witness(id, { client_ref: "r2", action: "x", args: "x".repeat(1_048_576) })],
+      [
+        "decision_too_large",
+        () => governor.witness(id, { client_ref: "r2", action: "x", args: "x".repeat(1_048_576) })
+      ],
       ["client_ref_reused", () => governor.witness(id, { client_ref: "r", action: "y" })],
       ["decision_not_found", () => governor.settle("dec_1", { status: "ok" })],
       ["invalid_input", () => governor.settle("dec_1", { status: "intended" } as never)],
-      ["invalid_input", () => governor.captureGap(id, { from: "2026-11-21T00:00:01Z", to: "2026-11-21T00:00:00Z", count: 1, reason: "clock" })],
+      [
+        "invalid_input",
+        () =>
+          governor.captureGap(id, {
+            from: "2026-11-21T00:00:01Z",
+            to: "2026-11-21T00:00:00Z",
+            count: 1,
+            reason: "clock"
+          })
+      ],
       ["invalid_input", () => governor.decisions(id, { before: -1 })],
       ["record_not_found", () => governor.chain.record(99)],
       ["invalid_input", () => governor.chain.record(-1)],
@@ -145,7 +189,10 @@ describe("a governor", () => {
     ]
     for (const [code, call] of rows) assert.strictEqual(await codeOf(call()), code, String(call))
     try {
-      await governor.witness(id, [{ client_ref: "new", action: "x" }, { client_ref: "r", action: "y" }])
+      await governor.witness(id, [
+        { client_ref: "new", action: "x" },
+        { client_ref: "r", action: "y" }
+      ])
     } catch (error) {
       assert.deepStrictEqual((error as GovernorError).detail, { indexes: [1] })
     }
@@ -158,8 +205,16 @@ describe("a governor", () => {
     const registered = { agent: { id } } as unknown as string
     const missing = undefined as unknown as string
     const calls: ReadonlyArray<() => Promise<unknown>> = [
-      () => governor.agents.get(registered), () => governor.agents.find(missing), () => governor.agents.suspend(missing), () => governor.envelopes.publish(missing), () => governor.waivers.grant("env_1", missing),
-      () => governor.evaluation(missing), () => governor.webhooks.redeliver("whk_1", missing), () => governor.witness(registered, []), () => governor.decisions(missing), () => governor.settle(5 as unknown as string, { status: "ok" }),
+      () => governor.agents.get(registered),
+      () => governor.agents.find(missing),
+      () => governor.agents.suspend(missing),
+      () => governor.envelopes.publish(missing),
+      () => governor.waivers.grant("env_1", missing),
+      () => governor.evaluation(missing),
+      () => governor.webhooks.redeliver("whk_1", missing),
+      () => governor.witness(registered, []),
+      () => governor.decisions(missing),
+      () => governor.settle(5 as unknown as string, { status: "ok" }),
       () => (governor.agents.get as () => Promise<unknown>)()
     ]
     for (const call of calls) assert.strictEqual(await codeOf(call()), "invalid_input", call.toString())
@@ -170,9 +225,15 @@ describe("a governor", () => {
   it("ends a call by its signal, before and while it runs", async () => {
     await using governor = await opened()
     const id = await agentOf(governor)
-    assert.strictEqual(await codeOf(governor.witness(id, { client_ref: "r", action: "x" }, { signal: AbortSignal.abort() })), "aborted")
+    assert.strictEqual(
+      await codeOf(governor.witness(id, { client_ref: "r", action: "x" }, { signal: AbortSignal.abort() })),
+      "aborted"
+    )
     assert.strictEqual((await governor.chain.head()).seq, 1)
-    assert.strictEqual(await codeOf(collected(governor.exportPack({ kind: "full" }, { signal: AbortSignal.abort() }))), "aborted")
+    assert.strictEqual(
+      await codeOf(collected(governor.exportPack({ kind: "full" }, { signal: AbortSignal.abort() }))),
+      "aborted"
+    )
   })
 
   it("waits for a commit that is not durable yet before it closes", async () => {
@@ -180,12 +241,20 @@ describe("a governor", () => {
     const gate = new Promise<void>((resolve) => {
       open = resolve
     })
-    const slow = Layer.effect(Storage, Effect.gen(function*() {
-      const storage = yield* Storage
-      const commit: StorageApi["commit"] = (change) =>
-        (change.records ?? []).some(({ kind }) => kind === "decision.witnessed") ? Effect.andThen(Effect.promise(() => gate), storage.commit(change)) : storage.commit(change)
-      return Storage.of({ ...storage, commit })
-    })).pipe(Layer.provide(layerOf(memoryStorage())))
+    const slow = Layer.effect(
+      Storage,
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const commit: StorageApi["commit"] = (change) =>
+          (change.records ?? []).some(({ kind }) => kind === "decision.witnessed")
+            ? Effect.andThen(
+                Effect.promise(() => gate),
+                storage.commit(change)
+              )
+            : storage.commit(change)
+        return Storage.of({ ...storage, commit })
+      })
+    ).pipe(Layer.provide(layerOf(memoryStorage())))
     const governor = await opened({ storage: storageChoice("memory", slow) })
     const witnessed = governor.witness(await agentOf(governor), { client_ref: "r", action: "x" })
     const closing = governor.close()
@@ -197,7 +266,9 @@ describe("a governor", () => {
   it("finishes what is under way when it is closed, then takes no more", async () => {
     const governor = await opened()
     const id = await agentOf(governor)
-    const underWay = Array.from({ length: 20 }, (_, index) => governor.witness(id, { client_ref: `r${index}`, action: "x" }))
+    const underWay = Array.from({ length: 20 }, (_, index) =>
+      governor.witness(id, { client_ref: `r${index}`, action: "x" })
+    )
     const closing = governor.close()
     assert.strictEqual(await codeOf(governor.chain.head()), "closed")
     for (const answer of await Promise.all(underWay)) assert.isFalse(answer.receipts[0]!.duplicate)

@@ -1,7 +1,8 @@
 /**
  * The door for hosts that do not use Effect: plain promises, one kind of error, nothing of Effect in a signature.
  *
- * Spec: design section 1, "a team embedding governance in its own Node host". The README shows it whole; a test runs that example.
+ * Spec: design section 1, "a team embedding governance in its own Node host". The README shows it whole; a test runs
+ * that example.
  */
 import { Capture } from "../verdicts/capture/service.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
@@ -16,15 +17,53 @@ import type { AccessMappingClient } from "./clients/access-mapping-client-types.
 import { agentsClient } from "./clients/agents-client.ts"
 import type { AgentsClient } from "./clients/agents-client-types.ts"
 import { envelopesClient, evaluationsClient, waiversClient } from "./clients/bound-client.ts"
-import type { EnvelopesClient, EvaluationInfo, EvaluationInput, ExplanationInfo, VoidInfo, WaiversClient } from "./clients/bound-client-types.ts"
+import type {
+  EnvelopesClient,
+  EvaluationInfo,
+  EvaluationInput,
+  ExplanationInfo,
+  VoidInfo,
+  WaiversClient
+} from "./clients/bound-client-types.ts"
 import { chainClient } from "./clients/chain-client.ts"
 import { type Client, openClient } from "./clients/client.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
-import { decoded, decodeDecisions, decodeDecisionFilter, decodeErasure, decodeGap, decodePack, decodeSettle } from "./clients/input.ts"
+import {
+  decoded,
+  decodeDecisions,
+  decodeDecisionFilter,
+  decodeErasure,
+  decodeGap,
+  decodePack,
+  decodeSettle
+} from "./clients/input.ts"
 import { acting, writerOf } from "./clients/acting.ts"
 import type { ActOptions, CallOptions } from "./clients/call-options.ts"
-import type { CheckInfo, CheckpointInfo, ConsistencyInfo, ErasureInfo, ErasureInput, HeadInfo, KeyInfo, PackInput, ProofInfo, RecordFilter, RecordInfo, RotationInfo, VerifyInfo } from "./clients/chain-types.ts"
-import type { DecisionFilter, DecisionInfo, DecisionInput, GapInput, GapReceipt, Receipts, SettleInput, SettleReceipt } from "./clients/decision-types.ts"
+import type {
+  CheckInfo,
+  CheckpointInfo,
+  ConsistencyInfo,
+  ErasureInfo,
+  ErasureInput,
+  HeadInfo,
+  KeyInfo,
+  PackInput,
+  ProofInfo,
+  RecordFilter,
+  RecordInfo,
+  RotationInfo,
+  VerifyInfo
+} from "./clients/chain-types.ts"
+import type {
+  DecisionFilter,
+  DecisionInfo,
+  DecisionInput,
+  GapInput,
+  GapReceipt,
+  Receipts,
+  SettleInput,
+  SettleReceipt
+} from "./clients/decision-types.ts"
 import { modelsClient } from "./clients/models-client.ts"
 import type { ModelsClient } from "./clients/models-client-types.ts"
 import { provenanceClient } from "./clients/provenance-client.ts"
@@ -48,19 +87,31 @@ import { systemHost, type Writer } from "../foundation/writer.ts"
 export interface GovernorOptions {
   /** Where everything is kept: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`. */
   readonly storage: StorageChoice
-  /** Who signs: `dataFolder(…)` of `@flyball/node`. Left out, keys live as long as the process; only a store in memory may leave them out. */
+  /**
+   * Who signs: `dataFolder(…)` of `@flyball/node`. Left out, keys live as long as the process; only a store in memory
+   * may leave them out.
+   */
   readonly keys?: KeysChoice | undefined
   /** The chain's name, a URL without scheme; made up at the first start when left out, and fixed from then on. */
   readonly origin?: string | undefined
   /** `tenant_id` of every agent; `default` when left out, and fixed from the first start on. */
   readonly tenantId?: string | undefined
-  /** Whose cards count: `trustFolder(…)` of `@flyball/node`. Left out, no key is known and every signed card is rejected. */
+  /**
+   * Whose cards count: `trustFolder(…)` of `@flyball/node`. Left out, no key is known and every signed card is
+   * rejected.
+   */
   readonly trustStore?: TrustStoreChoice | undefined
   /** What webhooks are sent and their secrets sealed with. Left out, none can be created, and nothing is sent. */
   readonly webhooks?: WebhooksChoice | undefined
-  /** Who the records name as their writer where a call names nobody: `usr_…`, `key_…` or `system:<name>`; `system:host` when left out. */
+  /**
+   * Who the records name as their writer where a call names nobody: `usr_…`, `key_…` or `system:<name>`; `system:host`
+   * when left out.
+   */
   readonly writer?: string | undefined
-  /** Where what happens in the background is told, such as a checkpoint that could not be signed. Left out, it is a line on standard error. It must not throw. */
+  /**
+   * Where what happens in the background is told, such as a checkpoint that could not be signed. Left out, it is a line
+   * on standard error. It must not throw.
+   */
   readonly log?: LogLine | undefined
 }
 
@@ -71,13 +122,23 @@ export interface Governor extends AsyncDisposable {
   readonly envelopes: EnvelopesClient
   /** Exceptions to one rule, for a time. */
   readonly waivers: WaiversClient
-  /** Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. The input counts as it is at the call. */
+  /**
+   * Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. The input counts
+   * as it is at the call.
+   */
   evaluate(input: EvaluationInput, options?: CallOptions): Promise<EvaluationInfo>
   evaluation(id: string, options?: CallOptions): Promise<EvaluationInfo>
   /** What would have had to be otherwise for a less restrictive verdict. */
   explain(id: string, options?: CallOptions): Promise<ExplanationInfo>
-  /** Says that what was evaluated was not done: meters get back what they reserved for it. Once, and not after it was settled. */
-  voidEvaluation(id: string, why?: { readonly reason?: string | null | undefined }, options?: ActOptions): Promise<VoidInfo>
+  /**
+   * Says that what was evaluated was not done: meters get back what they reserved for it. Once, and not after it was
+   * settled.
+   */
+  voidEvaluation(
+    id: string,
+    why?: { readonly reason?: string | null | undefined },
+    options?: ActOptions
+  ): Promise<VoidInfo>
   /** The models that agents use. */
   readonly models: ModelsClient
   /** What agents are made of. */
@@ -86,8 +147,15 @@ export interface Governor extends AsyncDisposable {
   readonly accessMapping: AccessMappingClient
   /** Who is told of what happens here. */
   readonly webhooks: WebhooksClient
-  /** Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. One counts as it is at the call; a list is not to be changed before the promise settles. */
-  witness(agentId: string, decisions: DecisionInput | ReadonlyArray<DecisionInput>, options?: CallOptions): Promise<Receipts>
+  /**
+   * Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. One counts as it
+   * is at the call; a list is not to be changed before the promise settles.
+   */
+  witness(
+    agentId: string,
+    decisions: DecisionInput | ReadonlyArray<DecisionInput>,
+    options?: CallOptions
+  ): Promise<Receipts>
   /** Adds the outcome of a decision, once. */
   settle(decisionId: string, outcome: SettleInput, options?: CallOptions): Promise<SettleReceipt>
   /** Notes that decisions were made and not witnessed. */
@@ -96,11 +164,17 @@ export interface Governor extends AsyncDisposable {
   decisions(agentId: string, filter?: DecisionFilter, options?: CallOptions): Promise<ReadonlyArray<DecisionInfo>>
   readonly chain: {
     readonly origin: string
-    /** The key to check signatures with; after a rotation in this process, or a call of `keys`, the new one. Hand it to auditors by another way than the packs. */
+    /**
+     * The key to check signatures with; after a rotation in this process, or a call of `keys`, the new one. Hand it to
+     * auditors by another way than the packs.
+     */
     readonly vkey: string
     head(options?: CallOptions): Promise<HeadInfo>
     /** Recomputes records from their stored bytes; all of them by default. */
-    verify(range?: { readonly from?: number | undefined; readonly to?: number | undefined }, options?: CallOptions): Promise<VerifyInfo>
+    verify(
+      range?: { readonly from?: number | undefined; readonly to?: number | undefined },
+      options?: CallOptions
+    ): Promise<VerifyInfo>
     records(filter?: RecordFilter, options?: CallOptions): Promise<ReadonlyArray<RecordInfo>>
     record(seq: number, options?: CallOptions): Promise<RecordInfo>
     proof(seq: number, treeSize?: number, options?: CallOptions): Promise<ProofInfo>
@@ -108,12 +182,18 @@ export interface Governor extends AsyncDisposable {
     /** The newest signed note; null before the first. */
     checkpoint(options?: CallOptions): Promise<string | null>
     keys(options?: CallOptions): Promise<ReadonlyArray<KeyInfo>>
-    /** Makes a new signing key, has both sign one checkpoint, and destroys the old one. After a failure call it again: it goes on where it stopped. */
+    /**
+     * Makes a new signing key, has both sign one checkpoint, and destroys the old one. After a failure call it again:
+     * it goes on where it stopped.
+     */
     rotateKey(options?: CallOptions): Promise<RotationInfo>
   }
   /** Deletes the content of a part for good, and records that it was done. */
   erase(target: ErasureInput, options?: ActOptions): Promise<ErasureInfo>
-  /** The bytes of an evidence pack. Reading it to its end is recorded as an export. Each time it is iterated it is another pack, of what is recorded then; closing cuts one that is being read. */
+  /**
+   * The bytes of an evidence pack. Reading it to its end is recorded as an export. Each time it is iterated it is
+   * another pack, of what is recorded then; closing cuts one that is being read.
+   */
   exportPack(request: PackInput, options?: ActOptions): AsyncIterable<Uint8Array>
   /** Signs for everything recorded so far. */
   checkpointNow(options?: CallOptions): Promise<CheckpointInfo>
@@ -124,14 +204,20 @@ export interface Governor extends AsyncDisposable {
 }
 
 /**
- * Opens a governor: the store, the chain in it, the signing key and its guard. What does not fit together is refused here.
+ * Opens a governor: the store, the chain in it, the signing key and its guard. What does not fit together is refused
+ * here.
  *
- * - Fails: rejects with `GovernorError`, code `storage_needed`, `keys_needed`, `invalid_writer`, `invalid_option`, that of a refused start (`origin_refused`, `key_refused`, …) or of a fault.
+ * - Fails: rejects with `GovernorError`, code `storage_needed`, `keys_needed`, `invalid_writer`, `invalid_option`, that
+ *   of a refused start (`origin_refused`, `key_refused`, …) or of a fault.
  */
 export const openGovernor = async (options: GovernorOptions): Promise<Governor> => {
   // Who writes plain JavaScript is told by no compiler.
   if (typeof options?.storage !== "object" || options.storage === null) {
-    throw new GovernorError("storage_needed", "A governor keeps everything in a store. Pass `storage`: sqliteStorage({ file }) or postgresStorage({ … }) of @flyball/storage-sql, or memoryStorage() for a store you throw away.")
+    throw new GovernorError(
+      "storage_needed",
+      "A governor keeps everything in a store. Pass `storage`: sqliteStorage({ file }) or postgresStorage({ … " +
+        "}) of @flyball/storage-sql, or memoryStorage() for a store you throw away."
+    )
   }
   const writer = writerOf(systemHost, options.writer)
   refuseOddOptions(options)
@@ -140,15 +226,26 @@ export const openGovernor = async (options: GovernorOptions): Promise<Governor> 
 }
 
 const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unknown> => {
-  // The one place where the kind of store decides: a chain that outlives its only signing key could never be carried on, and nobody would notice before the next start.
+  // The one place where the kind of store decides: a chain that outlives its only signing key could never be carried
+  // on, and nobody would notice before the next start.
   if (isLeftOut(options.keys) && options.storage.backend !== "memory") {
-    throw new GovernorError("keys_needed", "A store that outlives the process needs keys that do too. Pass `keys`: dataFolder({ dir }) of @flyball/node, or ephemeralKeys() for a store you throw away.")
+    throw new GovernorError(
+      "keys_needed",
+      "A store that outlives the process needs keys that do too. Pass `keys`: dataFolder({ dir }) of " +
+        "@flyball/node, or ephemeralKeys() for a store you throw away."
+    )
   }
   const { origin, tenantId } = options
-  const governor = governorLayer({ ...(isLeftOut(origin) ? {} : { origin }), ...(isLeftOut(tenantId) ? {} : { tenantId }) })
+  const governor = governorLayer({
+    ...(isLeftOut(origin) ? {} : { origin }),
+    ...(isLeftOut(tenantId) ? {} : { tenantId })
+  })
   const working = isLeftOut(options.webhooks)
     ? governorJobs.pipe(Layer.provideMerge(governor))
-    : Layer.mergeAll(governorJobs, deliveryEngine(), mailJob).pipe(Layer.provideMerge(governor), Layer.provide(webhooksLayerOf(options.webhooks)))
+    : Layer.mergeAll(governorJobs, deliveryEngine(), mailJob).pipe(
+        Layer.provideMerge(governor),
+        Layer.provide(webhooksLayerOf(options.webhooks))
+      )
   return working.pipe(
     Layer.provide(isLeftOut(options.trustStore) ? Layer.empty : trustLayerOf(options.trustStore)),
     Layer.provide(layerOf(options.storage)),
@@ -157,15 +254,34 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
   )
 }
 
-const captureClient = ({ run }: Client, writer: Writer): Pick<Governor, "witness" | "settle" | "captureGap" | "decisions"> => ({
+const captureClient = (
+  { run }: Client,
+  writer: Writer
+): Pick<Governor, "witness" | "settle" | "captureGap" | "decisions"> => ({
   witness: (agentId, decisions, options) =>
-    run(Effect.flatMap(decodeDecisions(decisions), (batch) => Capture.use((capture) => capture.witness(agentId, batch, writer))), options),
+    run(
+      Effect.flatMap(decodeDecisions(decisions), (batch) =>
+        Capture.use((capture) => capture.witness(agentId, batch, writer))
+      ),
+      options
+    ),
   settle: (decisionId, outcome, options) =>
-    run(Effect.flatMap(decoded(decodeSettle, outcome), (settle) => Capture.use((capture) => capture.settle(decisionId, settle, writer))), options),
+    run(
+      Effect.flatMap(decoded(decodeSettle, outcome), (settle) =>
+        Capture.use((capture) => capture.settle(decisionId, settle, writer))
+      ),
+      options
+    ),
   captureGap: (agentId, gap, options) =>
-    run(Effect.flatMap(decoded(decodeGap, gap), (noted) => Capture.use((capture) => capture.gap(agentId, noted, writer))), options),
+    run(
+      Effect.flatMap(decoded(decodeGap, gap), (noted) => Capture.use((capture) => capture.gap(agentId, noted, writer))),
+      options
+    ),
   decisions: (agentId, filter = {}, options) =>
-    run(Effect.flatMap(decodeDecisionFilter(filter), (query) => Capture.use((capture) => capture.list(agentId, query))), options)
+    run(
+      Effect.flatMap(decodeDecisionFilter(filter), (query) => Capture.use((capture) => capture.list(agentId, query))),
+      options
+    )
 })
 
 const governorOver = (door: Client, writerId: string): Governor => {
@@ -184,22 +300,46 @@ const governorOver = (door: Client, writerId: string): Governor => {
     ...requireStringIds(captureClient(door, writer)),
     chain: chainClient(door),
     erase: (target, options) =>
-      act((who) => Effect.flatMap(decoded(decodeErasure, target), (erasure) => Erasure.use((service) => service.erase(erasure, who))), options),
+      act(
+        (who) =>
+          Effect.flatMap(decoded(decodeErasure, target), (erasure) =>
+            Erasure.use((service) => service.erase(erasure, who))
+          ),
+        options
+      ),
     exportPack: (request, options) => {
       const asked = decoded(decodePack, request)
-      return door.stream(() => act((who) => Effect.gen(function*() {
-        const packs = yield* Packs
-        const pack = yield* packs.request(yield* asked, who)
-        return yield* packs.build(pack.id, who)
-      }), options), options)
+      return door.stream(
+        () =>
+          act(
+            (who) =>
+              Effect.gen(function* () {
+                const packs = yield* Packs
+                const pack = yield* packs.request(yield* asked, who)
+                return yield* packs.build(pack.id, who)
+              }),
+            options
+          ),
+        options
+      )
     },
     checkpointNow: (options) =>
-      run(Checkpointer.use(({ now }) => Effect.map(now, ({ note, rootHex, size }) => ({ size, root_hash: `sha256:${rootHex}`, note }))), options),
+      run(
+        Checkpointer.use(({ now }) =>
+          Effect.map(now, ({ note, rootHex, size }) => ({ size, root_hash: `sha256:${rootHex}`, note }))
+        ),
+        options
+      ),
     check: (options) =>
-      run(Replay.use(({ check }) => Effect.map(check, (report) => ({
-        ...report,
-        agents: [...report.agents].map(([agent_id, counts]) => ({ agent_id, ...counts }))
-      }))), options),
+      run(
+        Replay.use(({ check }) =>
+          Effect.map(check, (report) => ({
+            ...report,
+            agents: [...report.agents].map(([agent_id, counts]) => ({ agent_id, ...counts }))
+          }))
+        ),
+        options
+      ),
     close: door.close,
     [Symbol.asyncDispose]: door.close
   }

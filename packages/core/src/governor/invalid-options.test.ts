@@ -15,22 +15,55 @@ const refused = async (more: { readonly [name: string]: unknown }): Promise<stri
 
 describe("how a governor is to be opened", () => {
   it("is refused where nothing can be done with an option, and the option is named", async () => {
-    for (const [name, value] of [["keys", "./keys"], ["keys", {}], ["origin", 1], ["tenantId", {}], ["tenantId", ""], ["tenantId", "a\nb"], ["tenantId", "x".repeat(65)], ["trustStore", "./trust"], ["webhooks", {}], ["log", "stderr"]] as const) {
-      assert.match(await refused({ [name]: value }), new RegExp(`^invalid_option: \`${name}\` is expected to be `), `${name} ${JSON.stringify(value)}`)
+    for (const [name, value] of [
+      ["keys", "./keys"],
+      ["keys", {}],
+      ["origin", 1],
+      ["tenantId", {}],
+      ["tenantId", ""],
+      ["tenantId", "a\nb"],
+      ["tenantId", "x".repeat(65)],
+      ["trustStore", "./trust"],
+      ["webhooks", {}],
+      ["log", "stderr"]
+    ] as const) {
+      assert.match(
+        await refused({ [name]: value }),
+        new RegExp(`^invalid_option: \`${name}\` is expected to be `),
+        `${name} ${JSON.stringify(value)}`
+      )
     }
-    assert.match(await refused({ tenant: "acme" }), /^invalid_option: There is no option `tenant`\. There are storage, /)
+    assert.match(
+      await refused({ tenant: "acme" }),
+      /^invalid_option: There is no option `tenant`\. There are storage, /
+    )
   })
 
   it("may say null for what is left out", async () => {
-    assert.strictEqual(await refused({ keys: null, origin: null, tenantId: null, trustStore: null, webhooks: null, writer: null, log: null }), "opened")
+    assert.strictEqual(
+      await refused({
+        keys: null,
+        origin: null,
+        tenantId: null,
+        trustStore: null,
+        webhooks: null,
+        writer: null,
+        log: null
+      }),
+      "opened"
+    )
   })
 
   it("needs keys that outlive the process where the store does, also when null stands there", async () => {
-    assert.match(await refused({ storage: { backend: "sqlite", layer: memoryStorage().layer, retirement: null }, keys: null }), /^keys_needed: /)
+    assert.match(
+      await refused({ storage: { backend: "sqlite", layer: memoryStorage().layer, retirement: null }, keys: null }),
+      /^keys_needed: /
+    )
     assert.strictEqual(await refused({ storage: memoryStorage(), keys: ephemeralKeys() }), "opened")
   })
 
   it("names a writer that is a text, and no rule", async () => {
-    for (const writer of [["system:ann"], "policy:orphan_grace", "breaker:x", "Ada", 1]) assert.match(await refused({ writer }), /^invalid_writer: /, JSON.stringify(writer))
+    for (const writer of [["system:ann"], "policy:orphan_grace", "breaker:x", "Ada", 1])
+      assert.match(await refused({ writer }), /^invalid_writer: /, JSON.stringify(writer))
   })
 })

@@ -1,4 +1,7 @@
-/** Looks at how a governor is to be opened before anything is: some of it is fixed for as long as the store lives, and who writes plain JavaScript is told by no compiler. */
+/**
+ * Looks at how a governor is to be opened before anything is: some of it is fixed for as long as the store lives, and
+ * who writes plain JavaScript is told by no compiler.
+ */
 import type { GovernorOptions } from "./governor.ts"
 import { isTenantId } from "../chain/tenant.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
@@ -8,8 +11,13 @@ export const isLeftOut = (value: unknown): value is null | undefined => value ==
 
 const hasLayer = (value: unknown): boolean => typeof value === "object" && value !== null && "layer" in value
 
-const checks: { readonly [K in keyof GovernorOptions]-?: { readonly holds: (value: unknown) => boolean; readonly expected: string } } = {
-  storage: { holds: hasLayer, expected: "sqliteStorage({ file }) or postgresStorage({ … }) of @flyball/storage-sql, or memoryStorage()" },
+const checks: {
+  readonly [K in keyof GovernorOptions]-?: { readonly holds: (value: unknown) => boolean; readonly expected: string }
+} = {
+  storage: {
+    holds: hasLayer,
+    expected: "sqliteStorage({ file }) or postgresStorage({ … }) of @flyball/storage-sql, or memoryStorage()"
+  },
   keys: { holds: hasLayer, expected: "dataFolder({ dir }) of @flyball/node, or ephemeralKeys()" },
   // Whether it can be one is told when the chain is opened.
   origin: { holds: (value) => typeof value === "string", expected: "a text, such as flyball.example/acme/prod" },
@@ -20,13 +28,22 @@ const checks: { readonly [K in keyof GovernorOptions]-?: { readonly holds: (valu
   log: { holds: (value) => typeof value === "function", expected: "a function" }
 }
 
-/** Fails: throws `GovernorError` with `invalid_option` for an option that nothing can be done with, or that there is none of. */
+/**
+ * Fails: throws `GovernorError` with `invalid_option` for an option that nothing can be done with, or that there is
+ * none of.
+ */
 export const refuseOddOptions = (options: GovernorOptions): void => {
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(checks, name)) throw new GovernorError("invalid_option", `There is no option \`${name.slice(0, 64)}\`. There are ${Object.keys(checks).join(", ")}.`)
+    if (!Object.hasOwn(checks, name))
+      throw new GovernorError(
+        "invalid_option",
+        `There is no option \`${name.slice(0, 64)}\`. There are ${Object.keys(checks).join(", ")}.`
+      )
     const { expected, holds } = checks[name as keyof GovernorOptions]
-    if (!isLeftOut(value) && !holds(value)) throw new GovernorError("invalid_option", `\`${name}\` is expected to be ${expected}.`)
+    if (!isLeftOut(value) && !holds(value))
+      throw new GovernorError("invalid_option", `\`${name}\` is expected to be ${expected}.`)
   }
   const { problem = null } = options.storage
-  if (problem !== null) throw new GovernorError("invalid_option", `\`storage\` cannot be used: ${problem}. Nothing was written.`)
+  if (problem !== null)
+    throw new GovernorError("invalid_option", `\`storage\` cannot be used: ${problem}. Nothing was written.`)
 }

@@ -19,7 +19,12 @@ import type * as Hooks from "./clients/webhooks-client-types.ts"
 const fits = <From extends To, To>(): From | To | undefined => undefined
 
 /** What is left where undefined counts as absent. */
-type Given<T> = T extends ReadonlyArray<infer Item> ? ReadonlyArray<Given<Item>> : T extends object ? { [Name in keyof T]: Given<Exclude<T[Name], undefined>> } : T
+type Given<T> =
+  T extends ReadonlyArray<infer Item>
+    ? ReadonlyArray<Given<Item>>
+    : T extends object
+      ? { [Name in keyof T]: Given<Exclude<T[Name], undefined>> }
+      : T
 
 describe("the plain types of the governor", () => {
   it("say what the contract says: this file compiles", () => {
@@ -31,7 +36,10 @@ describe("the plain types of the governor", () => {
     fits<Given<Agents.IdentityInput>, Contract.IdentityIn>()
     fits<keyof Contract.IdentityIn, keyof Agents.IdentityInput>()
     fits<keyof Contract.SignedCard, keyof NonNullable<Agents.IdentityInput["signed_card"]>>()
-    fits<Given<Required<Pick<Decisions.DecisionInput, "kind" | "status">> & Decisions.DecisionInput>, Contract.DecisionIn>()
+    fits<
+      Given<Required<Pick<Decisions.DecisionInput, "kind" | "status">> & Decisions.DecisionInput>,
+      Contract.DecisionIn
+    >()
     fits<Given<Decisions.SettleInput>, Contract.SettleIn>()
     fits<Given<Decisions.GapInput>, Contract.CaptureGapIn>()
     fits<Given<Chain.ErasureInput>, Contract.ErasureIn>()
@@ -120,15 +128,56 @@ describe("the plain types of the governor", () => {
     try {
       const source = join(import.meta.dirname, "governor.ts")
       const root = join(import.meta.dirname, "../../../..")
-      const flags = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--outDir", out, "--target", "es2024", "--lib", "es2024,esnext.disposable,dom", "--types", "node",
-        "--module", "nodenext", "--strict", "--exactOptionalPropertyTypes", "--allowImportingTsExtensions", "--rewriteRelativeImportExtensions", "--skipLibCheck"]
-      await promisify(execFile)(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...flags, source], { cwd: root })
+      const flags = [
+        "--ignoreConfig",
+        "--declaration",
+        "--emitDeclarationOnly",
+        "--outDir",
+        out,
+        "--target",
+        "es2024",
+        "--lib",
+        "es2024,esnext.disposable,dom",
+        "--types",
+        "node",
+        "--module",
+        "nodenext",
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--allowImportingTsExtensions",
+        "--rewriteRelativeImportExtensions",
+        "--skipLibCheck"
+      ]
+      await promisify(execFile)(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...flags, source], {
+        cwd: root
+      })
       const imports = async (file: string): Promise<ReadonlyArray<string>> =>
-        [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)].map((match) => match[1]!).sort()
+        [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)]
+          .map((match) => match[1]!)
+          .sort()
       const folder = await declarationsOf(out)
-      assert.deepStrictEqual(await imports(join(folder, "governor/governor.d.ts")), ["../chain/keys/keys.ts", "../outward/webhooks/webhooks-choice.ts", "../registry/identity/trust-store.ts", "../storage/choice.ts", "./clients/access-mapping-client-types.ts", "./clients/agents-client-types.ts", "./clients/bound-client-types.ts", "./clients/call-options.ts", "./clients/chain-types.ts", "./clients/decision-types.ts", "./clients/models-client-types.ts", "./clients/provenance-client-types.ts", "./clients/webhooks-client-types.ts", "./log-line.ts"])
-      for (const client of ["access-mapping", "agents", "bound", "models", "provenance", "webhooks"]) assert.deepStrictEqual(await imports(join(folder, `governor/clients/${client}-client-types.d.ts`)), ["./call-options.ts"])
-      for (const plain of ["call-options", "chain-types", "decision-types"]) assert.deepStrictEqual(await imports(join(folder, `governor/clients/${plain}.d.ts`)), [])
+      assert.deepStrictEqual(await imports(join(folder, "governor/governor.d.ts")), [
+        "../chain/keys/keys.ts",
+        "../outward/webhooks/webhooks-choice.ts",
+        "../registry/identity/trust-store.ts",
+        "../storage/choice.ts",
+        "./clients/access-mapping-client-types.ts",
+        "./clients/agents-client-types.ts",
+        "./clients/bound-client-types.ts",
+        "./clients/call-options.ts",
+        "./clients/chain-types.ts",
+        "./clients/decision-types.ts",
+        "./clients/models-client-types.ts",
+        "./clients/provenance-client-types.ts",
+        "./clients/webhooks-client-types.ts",
+        "./log-line.ts"
+      ])
+      for (const client of ["access-mapping", "agents", "bound", "models", "provenance", "webhooks"])
+        assert.deepStrictEqual(await imports(join(folder, `governor/clients/${client}-client-types.d.ts`)), [
+          "./call-options.ts"
+        ])
+      for (const plain of ["call-options", "chain-types", "decision-types"])
+        assert.deepStrictEqual(await imports(join(folder, `governor/clients/${plain}.d.ts`)), [])
       assert.deepStrictEqual(await imports(join(folder, "governor/log-line.d.ts")), [])
       assert.deepStrictEqual(await imports(join(folder, "foundation/governor-error.d.ts")), [])
     } finally {
@@ -140,7 +189,13 @@ describe("the plain types of the governor", () => {
 /** Where the compiler put them: it keeps as much of the path as its inputs differ in. */
 const declarationsOf = async (out: string): Promise<string> => {
   for (const folder of ["", "src", "core/src", "packages/core/src"]) {
-    if (await readFile(join(out, folder, "governor/governor.d.ts")).then(() => true, () => false)) return folder
+    if (
+      await readFile(join(out, folder, "governor/governor.d.ts")).then(
+        () => true,
+        () => false
+      )
+    )
+      return folder
   }
   throw new Error("The compiler is expected to write governor.d.ts.")
 }

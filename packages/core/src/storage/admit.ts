@@ -1,7 +1,8 @@
 /**
  * Whether a ChangeSet may be written: the rules of `commit`, pure, the same for every backend.
  *
- * A backend that can look things up one by one (memory, SQLite) hands in its tables; another reads what a group needs first and hands in maps.
+ * A backend that can look things up one by one (memory, SQLite) hands in its tables; another reads what a group needs
+ * first and hands in maps.
  * Within a group each ChangeSet is admitted against what the admitted ones before it will have written.
  */
 import type { Conflict } from "./faults.ts"
@@ -21,8 +22,14 @@ export interface StoreView extends OutboxView {
   readonly part: (seq: number, name: string) => "present" | "erased" | "missing"
 }
 
-/** What becomes of one draft: it is sealed, or it is the same as a stored record, or as an earlier draft of its own ChangeSet. */
-export type Fate = { readonly _tag: "Fresh" } | { readonly _tag: "Stored"; readonly seq: number } | { readonly _tag: "Repeat"; readonly index: number }
+/**
+ * What becomes of one draft: it is sealed, or it is the same as a stored record, or as an earlier draft of its own
+ * ChangeSet.
+ */
+export type Fate =
+  | { readonly _tag: "Fresh" }
+  | { readonly _tag: "Stored"; readonly seq: number }
+  | { readonly _tag: "Repeat"; readonly index: number }
 
 /** One fate per draft, in order. With any conflict nothing may be written. */
 export interface Admission {
@@ -31,7 +38,8 @@ export interface Admission {
 }
 
 /**
- * Decides what a ChangeSet would do to a store. Conflicts come in this order: chain empty or not, `expects`, `puts`, `deletes`, unique keys, once by index, parts, deliveries, events.
+ * Decides what a ChangeSet would do to a store. Conflicts come in this order: chain empty or not, `expects`, `puts`,
+ * `deletes`, unique keys, once by index, parts, deliveries, events.
  *
  * - Unique keys are judged as all puts of the ChangeSet will leave them: a value that one put frees, another may take.
  * - A once key is looked up in the store first, then among the earlier drafts (conflict with seq -1: it has none yet).
@@ -40,10 +48,14 @@ export const admit = (change: ChangeSet, view: StoreView): Admission => {
   const conflicts: Array<Conflict> = []
   const records = change.records ?? []
   if (change.expectEmpty === true && view.head !== null) conflicts.push({ _tag: "NotEmpty" })
-  if (view.head === null && records.length > 0 && records[0]?.kind !== "chain.genesis") conflicts.push({ _tag: "Empty" })
-  for (const { collection, id, version } of change.expects ?? []) versionConflict(conflicts, view, collection, id, version)
-  for (const { collection, id, expectedVersion } of change.puts ?? []) if (expectedVersion !== null) versionConflict(conflicts, view, collection, id, expectedVersion)
-  for (const { collection, id, version } of change.deletes ?? []) versionConflict(conflicts, view, collection, id, version)
+  if (view.head === null && records.length > 0 && records[0]?.kind !== "chain.genesis")
+    conflicts.push({ _tag: "Empty" })
+  for (const { collection, id, version } of change.expects ?? [])
+    versionConflict(conflicts, view, collection, id, version)
+  for (const { collection, id, expectedVersion } of change.puts ?? [])
+    if (expectedVersion !== null) versionConflict(conflicts, view, collection, id, expectedVersion)
+  for (const { collection, id, version } of change.deletes ?? [])
+    versionConflict(conflicts, view, collection, id, version)
   uniqueConflicts(conflicts, change, view)
   const fates = idempotencyFates(conflicts, records, view, change.expectNew === true)
   for (const { seq, name } of change.erase ?? []) {
@@ -54,7 +66,13 @@ export const admit = (change: ChangeSet, view: StoreView): Admission => {
   return { conflicts, fates }
 }
 
-const versionConflict = (conflicts: Array<Conflict>, view: StoreView, collection: string, id: string, expected: number): void => {
+const versionConflict = (
+  conflicts: Array<Conflict>,
+  view: StoreView,
+  collection: string,
+  id: string,
+  expected: number
+): void => {
   const found = view.version(collection, id)
   if (found !== expected) conflicts.push({ _tag: "Version", collection, id, expected, found })
 }
@@ -77,7 +95,12 @@ const uniqueConflicts = (conflicts: Array<Conflict>, change: ChangeSet, view: St
 
 const fresh: Fate = { _tag: "Fresh" }
 
-const idempotencyFates = (conflicts: Array<Conflict>, records: ReadonlyArray<RecordDraft>, view: StoreView, mustBeNew: boolean): ReadonlyArray<Fate> => {
+const idempotencyFates = (
+  conflicts: Array<Conflict>,
+  records: ReadonlyArray<RecordDraft>,
+  view: StoreView,
+  mustBeNew: boolean
+): ReadonlyArray<Fate> => {
   const earlier = new Map<string, { readonly index: number; readonly digest: string }>()
   return records.map(({ once }, index) => {
     if (once === undefined) return fresh
@@ -86,16 +109,21 @@ const idempotencyFates = (conflicts: Array<Conflict>, records: ReadonlyArray<Rec
     const first = earlier.get(slot)
     const seen = stored ?? first
     if (seen === undefined) earlier.set(slot, { index, digest: once.digest })
-    else if (mustBeNew || (seen.digest !== null && seen.digest !== once.digest)) conflicts.push({ _tag: "Once", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
+    else if (mustBeNew || (seen.digest !== null && seen.digest !== once.digest))
+      conflicts.push({ _tag: "Once", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
     if (stored !== null) return { _tag: "Stored", seq: stored.seq }
     return first === undefined ? fresh : { _tag: "Repeat", index: first.index }
   })
 }
 
 /** Whether all that a ChangeSet seals was sealed before: it came again, and its events were told of the first time. */
-export const isRepeat = (fates: ReadonlyArray<Fate>): boolean => fates.length > 0 && fates.every(({ _tag }) => _tag !== "Fresh")
+export const isRepeat = (fates: ReadonlyArray<Fate>): boolean =>
+  fates.length > 0 && fates.every(({ _tag }) => _tag !== "Fresh")
 
-/** One receipt per draft out of the fates. `sealed` are the receipts of the fresh drafts, in order; `stored` looks up the others. */
+/**
+ * One receipt per draft out of the fates. `sealed` are the receipts of the fresh drafts, in order; `stored` looks up
+ * the others.
+ */
 export const receiptOf = (
   before: Head | null,
   fates: ReadonlyArray<Fate>,
@@ -105,16 +133,25 @@ export const receiptOf = (
   const records: Array<RecordReceipt> = []
   let used = 0
   for (const fate of fates) {
-    const at = fate._tag === "Fresh" ? sealed[used++]! : fate._tag === "Stored" ? stored(fate.seq) : records[fate.index]!
+    const at =
+      fate._tag === "Fresh" ? sealed[used++]! : fate._tag === "Stored" ? stored(fate.seq) : records[fate.index]!
     records.push({ seq: at.seq, hash: at.hash, atMs: at.atMs, duplicate: fate._tag !== "Fresh" })
   }
   const last = sealed.at(-1)
-  return { records, head: last === undefined ? before ?? emptyHead() : { seq: last.seq, hash: last.hash, atMs: last.atMs } }
+  return {
+    records,
+    head: last === undefined ? (before ?? emptyHead()) : { seq: last.seq, hash: last.hash, atMs: last.atMs }
+  }
 }
 
 /** Which record erases each part of `change.erase`: the last `part.erased` of the ChangeSet that names it. */
-export const erasures = (change: ChangeSet, receipt: CommitReceipt): ReadonlyArray<{ readonly seq: number; readonly name: string; readonly erasedBy: number }> =>
+export const erasures = (
+  change: ChangeSet,
+  receipt: CommitReceipt
+): ReadonlyArray<{ readonly seq: number; readonly name: string; readonly erasedBy: number }> =>
   (change.erase ?? []).map(({ seq, name }) => {
-    const index = (change.records ?? []).findLastIndex((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === name)
+    const index = (change.records ?? []).findLastIndex(
+      (draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === name
+    )
     return { seq, name, erasedBy: receipt.records[index]!.seq }
   })

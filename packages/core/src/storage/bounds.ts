@@ -1,5 +1,6 @@
 /**
- * What a planner must not ask of any store. These are bugs of ours, not conflicts: every backend dies with the sentence, before it draws salts;
+ * What a planner must not ask of any store. These are bugs of ours, not conflicts: every backend dies with the
+ * sentence, before it draws salts;
  * that of an event's data, which is made text only then, behind them.
  *
  * What a record may hold is checked when it is sealed (`RecordUnwritable`): a defect for its own caller only.
@@ -29,9 +30,11 @@ const keyPattern = /^[a-z][a-z0-9_.:-]{0,63}$/
 const typePattern = /^[a-z][a-z0-9_.]{2,59}$/
 const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
 
-/** Names that matched once are told by a look in a set. Planners have few, each asked about thousands of times a second. */
+/**
+ * Names that matched once are told by a look in a set. Planners have few, each asked about thousands of times a second.
+ */
 const keptNames = 1_000
-const isNameOf = (pattern: RegExp): (name: string) => boolean => {
+const isNameOf = (pattern: RegExp): ((name: string) => boolean) => {
   const known = new Set<string>()
   return (name) => {
     if (known.has(name)) return true
@@ -57,24 +60,33 @@ const isCollection = isNameOf(namePattern)
 
 /** Says what is wrong with a ChangeSet whatever the store holds; null when nothing is. */
 export const changeProblem = (change: ChangeSet): string | null =>
-  putsProblem(change) ?? recordsProblem(change) ?? eraseProblem(change) ?? forgetProblem(change) ?? outboxProblem(change)
+  putsProblem(change) ??
+  recordsProblem(change) ??
+  eraseProblem(change) ??
+  forgetProblem(change) ??
+  outboxProblem(change)
 
 /** Says what is wrong with a query; null when nothing is. */
 export const queryProblem = (query: RecordQuery): string | null => limitProblem(query.limit)
 
 /** Says what is wrong with the limit of a page of records, deliveries or events; null when nothing is. */
 export const limitProblem = (limit: number): string | null =>
-  Number.isInteger(limit) && limit >= 1 && limit <= maxRows ? null : `A limit is a whole number from 1 to ${maxRows}, not ${limit}.`
+  Number.isInteger(limit) && limit >= 1 && limit <= maxRows
+    ? null
+    : `A limit is a whole number from 1 to ${maxRows}, not ${limit}.`
 
 /** Says what is wrong with a claim; null when nothing is. */
 export const claimProblem = ({ leaseMs, limit, perEndpoint }: ClaimRequest): string | null => {
-  if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > maxLeaseMs) return `A lease is a whole number of milliseconds from 1 to ${maxLeaseMs}, not ${leaseMs}.`
+  if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > maxLeaseMs)
+    return `A lease is a whole number of milliseconds from 1 to ${maxLeaseMs}, not ${leaseMs}.`
   return limitProblem(limit) ?? limitProblem(perEndpoint)
 }
 
 /** Says what is wrong with what is to be forgotten; null when nothing is. */
 export const forgetRequestProblem = ({ beforeMs, limit }: ForgetRequest): string | null =>
-  Number.isSafeInteger(beforeMs) && beforeMs >= 0 ? limitProblem(limit) : `What is over is forgotten from before a whole number of milliseconds since 1970, not ${beforeMs}.`
+  Number.isSafeInteger(beforeMs) && beforeMs >= 0
+    ? limitProblem(limit)
+    : `What is over is forgotten from before a whole number of milliseconds since 1970, not ${beforeMs}.`
 
 const putsProblem = (change: ChangeSet): string | null => {
   // Most put one document, which no other can be.
@@ -86,11 +98,13 @@ const putsProblem = (change: ChangeSet): string | null => {
   for (const put of change.puts ?? []) {
     const problem = addressProblem(put.collection, put.id, put.expectedVersion ?? 0)
     if (problem !== null) return problem
-    if (isTwice(seen, put.collection, put.id)) return `A ChangeSet puts a document of ${put.collection} twice; put it once, as it is at the end.`
+    if (isTwice(seen, put.collection, put.id))
+      return `A ChangeSet puts a document of ${put.collection} twice; put it once, as it is at the end.`
     const problemOfKeys = keysProblem(put.collection, put.keys) ?? keysProblem(put.collection, put.unique)
     if (problemOfKeys !== null) return problemOfKeys
     if (put.keys === undefined || put.unique === undefined) continue
-    for (const key of Object.keys(put.unique)) if (Object.hasOwn(put.keys, key)) return `Look-up key ${key} of ${put.collection} is both unique and not.`
+    for (const key of Object.keys(put.unique))
+      if (Object.hasOwn(put.keys, key)) return `Look-up key ${key} of ${put.collection} is both unique and not.`
   }
   for (const { collection, id, version } of change.deletes ?? []) {
     const problem = addressProblem(collection, id, version)
@@ -115,7 +129,8 @@ const keysProblem = (collection: string, keys: { readonly [key: string]: string 
   if (keys === undefined) return null
   for (const key of Object.keys(keys)) {
     if (!isKeyName(key)) return `A look-up key of ${collection} has a name that does not match ${keyPattern.source}.`
-    if (!isStorable(keys[key]!)) return `The value of look-up key ${key} of ${collection} is not text that a store can hold.`
+    if (!isStorable(keys[key]!))
+      return `The value of look-up key ${key} of ${collection} is not text that a store can hold.`
   }
   return null
 }
@@ -123,12 +138,15 @@ const keysProblem = (collection: string, keys: { readonly [key: string]: string 
 const addressProblem = (collection: string, id: string, version: number): string | null => {
   if (!isCollection(collection)) return `A collection's name does not match ${namePattern.source}.`
   if (id === "" || !isStorable(id)) return `An id in ${collection} is not text that a store can hold.`
-  return Number.isSafeInteger(version) && version >= 0 ? null : `An expected version in ${collection} is ${version}, not a whole number from 0.`
+  return Number.isSafeInteger(version) && version >= 0
+    ? null
+    : `An expected version in ${collection} is ${version}, not a whole number from 0.`
 }
 
 const recordsProblem = (change: ChangeSet): string | null => {
   const records = change.records ?? []
-  if (change.expectEmpty === true && records[0]?.kind !== "chain.genesis") return "Only a ChangeSet that starts with chain.genesis expects an empty chain."
+  if (change.expectEmpty === true && records[0]?.kind !== "chain.genesis")
+    return "Only a ChangeSet that starts with chain.genesis expects an empty chain."
   for (const [index, draft] of records.entries()) {
     if (draft.kind === "chain.genesis" && (index > 0 || change.expectEmpty !== true)) {
       return "chain.genesis comes first in its ChangeSet, which expects an empty chain."
@@ -139,10 +157,18 @@ const recordsProblem = (change: ChangeSet): string | null => {
   return null
 }
 
-/** `before` is a draft without a problem: what it has in common with this one need not be looked at again. A batch of decisions has nearly all in common. */
+/**
+ * `before` is a draft without a problem: what it has in common with this one need not be looked at again. A batch of
+ * decisions has nearly all in common.
+ */
 const draftProblem = (draft: RecordDraft, before: RecordDraft | undefined): string | null => {
   if (draft.kind !== before?.kind && !isKind(draft.kind)) return `the kind does not match ${kindPattern.source}.`
-  if (draft.agentId !== null && draft.agentId !== before?.agentId && (draft.agentId === "" || !isStorable(draft.agentId))) return "the agent's id is not text that a store can hold."
+  if (
+    draft.agentId !== null &&
+    draft.agentId !== before?.agentId &&
+    (draft.agentId === "" || !isStorable(draft.agentId))
+  )
+    return "the agent's id is not text that a store can hold."
   const { parts } = draft
   if (parts.length > maxParts) return `it has ${parts.length} parts; the most is ${maxParts}.`
   let last = ""
@@ -157,7 +183,8 @@ const draftProblem = (draft: RecordDraft, before: RecordDraft | undefined): stri
   }
   const once = draft.once
   if (once === undefined) return null
-  if ((once.scope !== before?.once?.scope && !isStorable(once.scope)) || once.key === "" || !isStorable(once.key)) return "its once key is not text that a store can hold."
+  if ((once.scope !== before?.once?.scope && !isStorable(once.scope)) || once.key === "" || !isStorable(once.key))
+    return "its once key is not text that a store can hold."
   return isDigest(once.digest) ? null : "its once digest is not 64 lower-case hex digits."
 }
 
@@ -167,34 +194,50 @@ const eraseProblem = (change: ChangeSet): string | null => {
     if (!Number.isSafeInteger(seq) || seq < 0 || !isPartName(name)) return "An erasure names a seq from 0 and a part."
     if (seen.has(`${seq} ${name}`)) return `Part ${name} of record ${seq} is erased twice in one ChangeSet.`
     seen.add(`${seq} ${name}`)
-    const said = (change.records ?? []).some((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === name)
+    const said = (change.records ?? []).some(
+      (draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === name
+    )
     if (!said) return `Part ${name} of record ${seq} is erased without a part.erased record that says so.`
   }
   return null
 }
 
 const forgetProblem = (change: ChangeSet): string | null =>
-  (change.forget ?? []).every(({ key, scope }) => isStorable(scope) && key !== "" && isStorable(key)) ? null : "A once key to forget is not text that a store can hold."
+  (change.forget ?? []).every(({ key, scope }) => isStorable(scope) && key !== "" && isStorable(key))
+    ? null
+    : "A once key to forget is not text that a store can hold."
 
 const outboxProblem = ({ again, cancel, events, moves }: ChangeSet): string | null => {
   // Decisions that are captured come this way a thousand times a second, and ask nothing of the outbox.
   if (events === undefined && moves === undefined && cancel === undefined && again === undefined) return null
-  for (const { type } of events ?? []) if (!isEventType(type)) return `An event's type does not match ${typePattern.source}.`
+  for (const { type } of events ?? [])
+    if (!isEventType(type)) return `An event's type does not match ${typePattern.source}.`
   const moved = new Set<string>()
   for (const move of moves ?? []) {
     const problem = moved.has(move.id) ? "it is moved twice in one ChangeSet." : moveProblem(move)
     if (problem !== null) return `A move of a delivery: ${problem}`
     moved.add(move.id)
   }
-  const ids = [...(cancel ?? []).map(({ endpointId }) => endpointId), ...(again ?? []).flatMap(({ endpointId, eventId }) => [endpointId, eventId])]
-  return ids.every((id) => id !== "" && isStorable(id)) ? null : "The id of an endpoint or of an event is not text that a store can hold."
+  const ids = [
+    ...(cancel ?? []).map(({ endpointId }) => endpointId),
+    ...(again ?? []).flatMap(({ endpointId, eventId }) => [endpointId, eventId])
+  ]
+  return ids.every((id) => id !== "" && isStorable(id))
+    ? null
+    : "The id of an endpoint or of an event is not text that a store can hold."
 }
 
-/** Says what is wrong with the data of an event, as JSON text; null when nothing is. Apart from the rest of its ChangeSet, so that the text is made once. */
+/**
+ * Says what is wrong with the data of an event, as JSON text; null when nothing is. Apart from the rest of its
+ * ChangeSet, so that the text is made once.
+ */
 export const eventDataProblem = (type: string, text: string): string | null => {
   // A unit of a text has up to three bytes: only a long text need be counted.
   const bytes = text.length * 3 > maxEventBytes ? textBytes(text) : 0
-  return bytes > maxEventBytes ? `The data of an event ${type} has ${bytes} bytes; the most is ${maxEventBytes}. Send ids, and let the receiver ask.` : null
+  return bytes > maxEventBytes
+    ? `The data of an event ${type} has ${bytes} bytes; the most is ${maxEventBytes}. Send ids, and let the ` +
+        "receiver ask."
+    : null
 }
 
 /** Finished is finished; and an attempt does not stay open behind a delivery that is not in flight any more. */
@@ -202,13 +245,19 @@ const moveProblem = ({ ended, from, id, to }: DeliveryMove): string | null => {
   if (id === "" || !isStorable(id)) return "its id is not text that a store can hold."
   if (from.state !== "pending" && from.state !== "in_flight") return `it is ${from.state} already, and stays so.`
   if (!isCount(from.attempts)) return `its attempts are ${from.attempts}, not a whole number from 0.`
-  if (to.state === "pending" && !isCount(to.nextAttemptAtMs)) return `its next attempt is due at ${to.nextAttemptAtMs}, not at a whole number of milliseconds.`
-  if ((from.state === "in_flight") !== (ended !== undefined)) return "how an attempt ended is said exactly when the delivery was in flight."
+  if (to.state === "pending" && !isCount(to.nextAttemptAtMs))
+    return `its next attempt is due at ${to.nextAttemptAtMs}, not at a whole number of milliseconds.`
+  if ((from.state === "in_flight") !== (ended !== undefined))
+    return "how an attempt ended is said exactly when the delivery was in flight."
   if (ended === undefined) return null
-  if (!isCount(ended.endedAtMs)) return `its attempt ended at ${ended.endedAtMs}, not at a whole number of milliseconds.`
-  if (ended.statusCode !== null && (!isCount(ended.statusCode) || ended.statusCode > 999)) return `the answer's status is ${ended.statusCode}, not a number from 0 to 999.`
+  if (!isCount(ended.endedAtMs))
+    return `its attempt ended at ${ended.endedAtMs}, not at a whole number of milliseconds.`
+  if (ended.statusCode !== null && (!isCount(ended.statusCode) || ended.statusCode > 999))
+    return `the answer's status is ${ended.statusCode}, not a number from 0 to 999.`
   const bytes = textBytes(ended.responseExcerpt)
-  return bytes <= maxExcerptBytes ? null : `the excerpt of the answer has ${bytes} bytes; the most is ${maxExcerptBytes}.`
+  return bytes <= maxExcerptBytes
+    ? null
+    : `the excerpt of the answer has ${bytes} bytes; the most is ${maxExcerptBytes}.`
 }
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0

@@ -13,14 +13,21 @@ export interface StorageChoice {
   readonly backend: string
   /** Opaque on purpose: a plain-Promise host must not need Effect's types. Read it with {@link layerOf}. */
   readonly layer: unknown
-  /** How the store is put aside by a recovery; null where it cannot be. Opaque too: read it with {@link retirementOf}. */
+  /**
+   * How the store is put aside by a recovery; null where it cannot be. Opaque too: read it with {@link retirementOf}.
+   */
   readonly retirement: unknown
   /** What is wrong with the options that it was chosen with, as half a sentence; opening it fails with the same. */
   readonly problem?: string | null
 }
 
 /** Wraps a storage layer for a host to hand around. */
-export const storageChoice = (backend: string, layer: Layer.Layer<Storage, StorageOpenFault>, retirement: Retirement | null = null, problem: string | null = null): StorageChoice => ({
+export const storageChoice = (
+  backend: string,
+  layer: Layer.Layer<Storage, StorageOpenFault>,
+  retirement: Retirement | null = null,
+  problem: string | null = null
+): StorageChoice => ({
   backend,
   layer: retirement === null ? layer : Layer.merge(layer, Layer.succeed(RetiredStores, retirement.retired)),
   retirement,

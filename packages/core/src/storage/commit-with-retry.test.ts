@@ -21,61 +21,96 @@ const document = () => {
   const name = { collection: "agents", id: `agt_${++documents}` }
   let version = 0
   let planned = 0
-  const change = Effect.gen(function*() {
+  const change = Effect.gen(function* () {
     const expected = version
     planned++
     for (let turn = 0; turn < 3; turn++) yield* Effect.yieldNow
-    if (version !== expected) return yield* new StorageConflict({ conflicts: [{ _tag: "Version", ...name, expected, found: version }] })
+    if (version !== expected)
+      return yield* new StorageConflict({ conflicts: [{ _tag: "Version", ...name, expected, found: version }] })
     version++
   })
   return { name, change, version: () => version, planned: () => planned }
 }
 
 describe("read, plan, commit", () => {
-  it.effect("plans again after a conflict", () => Effect.gen(function*() {
-    assert.strictEqual(yield* commitWithRetry(storage, conflicting(0)), 1)
-    assert.strictEqual(yield* commitWithRetry(storage, conflicting(MAX_ATTEMPTS - 1)), MAX_ATTEMPTS)
-  }))
-
-  it.effect("gives up after a bounded number of conflicts, and says that nothing was written", () => Effect.gen(function*() {
-    const error = yield* Effect.flip(commitWithRetry(storage, conflicting(MAX_ATTEMPTS)))
-    assert.instanceOf(error, StorageUnavailable)
-    assert.strictEqual(error.wrote, "no")
-  }))
-
-  it.effect("does not try again after any other failure", () => Effect.gen(function*() {
-    let attempts = 0
-    const failing = Effect.suspend(() => {
-      attempts += 1
-      return Effect.fail("refused" as const)
+  it.effect("plans again after a conflict", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* commitWithRetry(storage, conflicting(0)), 1)
+      assert.strictEqual(yield* commitWithRetry(storage, conflicting(MAX_ATTEMPTS - 1)), MAX_ATTEMPTS)
     })
-    assert.strictEqual(yield* Effect.flip(commitWithRetry(storage, failing)), "refused")
-    assert.strictEqual(attempts, 1)
-  }))
+  )
 
-  it.effect("keeps those apart that say what they change", () => Effect.gen(function*() {
-    const shared = document()
-    yield* Effect.all(Array.from({ length: 3 * MAX_ATTEMPTS }, () => commitWithRetry(storage, shared.change, shared.name)), { concurrency: "unbounded" })
-    assert.deepStrictEqual({ version: shared.version(), planned: shared.planned() }, { version: 3 * MAX_ATTEMPTS, planned: 3 * MAX_ATTEMPTS })
-  }))
+  it.effect("gives up after a bounded number of conflicts, and says that nothing was written", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(commitWithRetry(storage, conflicting(MAX_ATTEMPTS)))
+      assert.instanceOf(error, StorageUnavailable)
+      assert.strictEqual(error.wrote, "no")
+    })
+  )
 
-  it.effect("lets those that did not say it stand in line once they have lost often", () => Effect.gen(function*() {
-    const shared = document()
-    yield* Effect.all(Array.from({ length: 3 * MAX_ATTEMPTS }, () => commitWithRetry(storage, shared.change)), { concurrency: "unbounded" })
-    assert.strictEqual(shared.version(), 3 * MAX_ATTEMPTS)
-  }))
+  it.effect("does not try again after any other failure", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      const failing = Effect.suspend(() => {
+        attempts += 1
+        return Effect.fail("refused" as const)
+      })
+      assert.strictEqual(yield* Effect.flip(commitWithRetry(storage, failing)), "refused")
+      assert.strictEqual(attempts, 1)
+    })
+  )
 
-  it.effect("never waits for who waits for it", () => Effect.gen(function*() {
-    const [one, other] = [document(), document()]
-    const both = Effect.andThen(one.change, other.change)
-    yield* Effect.all([...Array.from({ length: 20 }, () => commitWithRetry(storage, both, one.name)), ...Array.from({ length: 20 }, () => commitWithRetry(storage, both, other.name))], { concurrency: "unbounded" })
-    assert.isAtLeast(Math.min(one.version(), other.version()), 40)
-  }))
+  it.effect("keeps those apart that say what they change", () =>
+    Effect.gen(function* () {
+      const shared = document()
+      yield* Effect.all(
+        Array.from({ length: 3 * MAX_ATTEMPTS }, () => commitWithRetry(storage, shared.change, shared.name)),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        { version: shared.version(), planned: shared.planned() },
+        { version: 3 * MAX_ATTEMPTS, planned: 3 * MAX_ATTEMPTS }
+      )
+    })
+  )
 
-  it.effect("gives up in a line as well, where another process is always faster", () => Effect.gen(function*() {
-    const shared = document()
-    const overtaken = Effect.fail(new StorageConflict({ conflicts: [{ _tag: "Version", ...shared.name, expected: 1, found: 2 }] }))
-    assert.include(yield* Effect.flip(commitWithRetry(storage, overtaken, shared.name)), { contended: true, wrote: "no" })
-    yield* commitWithRetry(storage, shared.change, shared.name)
-  }))
+  it.effect("lets those that did not say it stand in line once they have lost often", () =>
+    Effect.gen(function* () {
+      const shared = document()
+      yield* Effect.all(
+        Array.from({ length: 3 * MAX_ATTEMPTS }, () => commitWithRetry(storage, shared.change)),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(shared.version(), 3 * MAX_ATTEMPTS)
+    })
+  )
+
+  it.effect("never waits for who waits for it", () =>
+    Effect.gen(function* () {
+      const [one, other] = [document(), document()]
+      const both = Effect.andThen(one.change, other.change)
+      yield* Effect.all(
+        [
+          ...Array.from({ length: 20 }, () => commitWithRetry(storage, both, one.name)),
+          ...Array.from({ length: 20 }, () => commitWithRetry(storage, both, other.name))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.isAtLeast(Math.min(one.version(), other.version()), 40)
+    })
+  )
+
+  it.effect("gives up in a line as well, where another process is always faster", () =>
+    Effect.gen(function* () {
+      const shared = document()
+      const overtaken = Effect.fail(
+        new StorageConflict({ conflicts: [{ _tag: "Version", ...shared.name, expected: 1, found: 2 }] })
+      )
+      assert.include(yield* Effect.flip(commitWithRetry(storage, overtaken, shared.name)), {
+        contended: true,
+        wrote: "no"
+      })
+      yield* commitWithRetry(storage, shared.change, shared.name)
+    })
+  )
 })

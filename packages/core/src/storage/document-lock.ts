@@ -1,7 +1,8 @@
 /**
  * Lines before one document of an open store: whoever changes it waits until who came before has done so.
  *
- * Without them each commit on a document makes all others under way plan again, and who is unlucky does so without end. Between processes it is the store
+ * Without them each commit on a document makes all others under way plan again, and who is unlucky does so without end.
+ * Between processes it is the store
  * that decides. Each governor has lines of its own, so that one whose store has fallen silent holds up no other.
  */
 import { Cause, Effect, Exit } from "effect"
@@ -40,9 +41,14 @@ export const lockName = ({ collection, id }: DocumentName): string => `${collect
 /**
  * Does `work` when it is its turn.
  *
- * - A store that cannot be reached lets all go at once who wait: each finds out for itself, and none waits as often as others waited before it.
+ * - A store that cannot be reached lets all go at once who wait: each finds out for itself, and none waits as often as
+ *   others waited before it.
  */
-export const withDocumentLock = <A, E, R>(storage: StorageApi, name: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const withDocumentLock = <A, E, R>(
+  storage: StorageApi,
+  name: string,
+  work: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) => {
     const lines = linesOf.get(storage) ?? newLines(storage)
     const line = lines.get(name) ?? newLine(lines, name)
@@ -87,4 +93,8 @@ const leave = (lines: Lines, line: Line, ticket: Ticket, outage: boolean): void 
 
 /** Whether the store did not answer. Who lost to others too often does not say that. */
 const isOutage = (exit: Exit.Exit<unknown, unknown>): boolean =>
-  Exit.isFailure(exit) && exit.cause.reasons.some((reason) => Cause.isFailReason(reason) && reason.error instanceof StorageUnavailable && reason.error.contended !== true)
+  Exit.isFailure(exit) &&
+  exit.cause.reasons.some(
+    (reason) =>
+      Cause.isFailReason(reason) && reason.error instanceof StorageUnavailable && reason.error.contended !== true
+  )

@@ -16,8 +16,11 @@ export const documentPages = (
   size = PAGE
 ): Stream.Stream<ReadonlyArray<Document>, ReadFault> =>
   Stream.paginate(undefined as string | undefined, (after) =>
-    Effect.map(storage.list(collection, after === undefined ? { limit: size } : { after, limit: size }), (page) =>
-      [[page], page.length < size ? Option.none<string>() : Option.some(page.at(-1)!.id)] as const))
+    Effect.map(
+      storage.list(collection, after === undefined ? { limit: size } : { after, limit: size }),
+      (page) => [[page], page.length < size ? Option.none<string>() : Option.some(page.at(-1)!.id)] as const
+    )
+  )
 
 /** All documents of a collection by id ascending, each page as `show` makes it. */
 export const everyDocument = <A, E = never, R = never>(

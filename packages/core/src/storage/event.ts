@@ -5,6 +5,10 @@ import type { EventDraft } from "./outbox/outbox.ts"
 /**
  * An event of this type, for the `events` of a change.
  *
- * The catalogue in `@flyball/contract` says which facts it takes: ids, words of closed lists, numbers, times and digests. Where the thing itself is found follows from them.
+ * The catalogue in `@flyball/contract` says which facts it takes: ids, words of closed lists, numbers, times and
+ * digests. Where the thing itself is found follows from them.
  */
-export const event = <T extends EventType>(type: T, facts: EventFacts<T>): EventDraft => ({ type, data: { ...facts, resource: eventResource(type, facts) } })
+export const event = <T extends EventType>(type: T, facts: EventFacts<T>): EventDraft => ({
+  type,
+  data: { ...facts, resource: eventResource(type, facts) }
+})

@@ -10,36 +10,81 @@ interface DeliveryStanding {
 
 /** One thing a commit expected and did not find. */
 export type Conflict =
-  | { readonly _tag: "Version"; readonly collection: string; readonly id: string; readonly expected: number; readonly found: number }
-  | { readonly _tag: "Unique"; readonly collection: string; readonly key: string; readonly value: string; readonly id: string }
-  | { readonly _tag: "Once"; readonly index: number; readonly scope: string; readonly key: string; readonly seq: number }
+  | {
+      readonly _tag: "Version"
+      readonly collection: string
+      readonly id: string
+      readonly expected: number
+      readonly found: number
+    }
+  | {
+      readonly _tag: "Unique"
+      readonly collection: string
+      readonly key: string
+      readonly value: string
+      readonly id: string
+    }
+  | {
+      readonly _tag: "Once"
+      readonly index: number
+      readonly scope: string
+      readonly key: string
+      readonly seq: number
+    }
   | { readonly _tag: "Part"; readonly seq: number; readonly name: string; readonly found: "missing" | "erased" }
-  | { readonly _tag: "Delivery"; readonly id: string; readonly expected: DeliveryStanding; readonly found: DeliveryStanding | null }
+  | {
+      readonly _tag: "Delivery"
+      readonly id: string
+      readonly expected: DeliveryStanding
+      readonly found: DeliveryStanding | null
+    }
   /** An event that is owed once more is not there. */
   | { readonly _tag: "Event"; readonly id: string }
   | { readonly _tag: "NotEmpty" }
   | { readonly _tag: "Empty" }
 
 /** What was read has changed: read again, plan again. Nothing was written. */
-export class StorageConflict extends Data.TaggedError("StorageConflict")<{ readonly conflicts: ReadonlyArray<Conflict> }> {
+export class StorageConflict extends Data.TaggedError("StorageConflict")<{
+  readonly conflicts: ReadonlyArray<Conflict>
+}> {
   override get message(): string {
-    return `The commit was refused: ${this.conflicts.map((conflict) => conflict._tag).join(", ")}. Nothing was written; read again and plan again.`
+    return (
+      `The commit was refused: ${this.conflicts.map((conflict) => conflict._tag).join(", ")}. Nothing was ` +
+      "written; read again and plan again."
+    )
   }
 }
 
 /**
- * The store cannot be reached or cannot write now. Retry later. `wrote`: whether the change may have been made durable all the same.
+ * The store cannot be reached or cannot write now. Retry later. `wrote`: whether the change may have been made durable
+ * all the same.
  * `contended`: the store is well; others kept changing what the act reads, and it gave up.
  */
-export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{ readonly reason: string; readonly wrote: "no" | "unknown"; readonly contended?: true; readonly cause?: unknown }> {
+export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{
+  readonly reason: string
+  readonly wrote: "no" | "unknown"
+  readonly contended?: true
+  readonly cause?: unknown
+}> {
   override get message(): string {
-    if (this.contended === true) return `Others kept changing what this changes: ${this.reason}. Nothing was written; send it again.`
-    return `The store is unavailable: ${this.reason}. ${this.wrote === "no" ? "Nothing was written." : "Whether the change was written is not known; send it again, it is idempotent."}`
+    if (this.contended === true)
+      return `Others kept changing what this changes: ${this.reason}. Nothing was written; send it again.`
+    return (
+      `The store is unavailable: ${this.reason}. ` +
+      `${
+        this.wrote === "no"
+          ? "Nothing was written."
+          : "Whether the change was written is not known; send it again, it is idempotent."
+      }`
+    )
   }
 }
 
 /** The store holds something that cannot be true. Never retry; a person must look. */
-export class StorageCorrupt extends Data.TaggedError("StorageCorrupt")<{ readonly reason: string; readonly cause?: unknown }> {
+export class StorageCorrupt extends Data.TaggedError("StorageCorrupt")<{
+  readonly reason: string
+  readonly cause?: unknown
+}> {
   override get message(): string {
     return `The store is corrupt: ${this.reason}. Stop writing and restore or recover.`
   }

@@ -6,19 +6,58 @@ export { layerOf, retirementOf, storageChoice } from "./choice.ts"
 export { type Retirement, type RetirePlan, RetiredStores } from "./retirement.ts"
 export type { Admission, Fate, StoreView } from "./admit.ts"
 export { admit, erasures, isRepeat, receiptOf } from "./admit.ts"
-export { changeProblem, claimProblem, forgetRequestProblem, limitProblem, maxPartBytes, maxParts, maxRows, queryProblem } from "./bounds.ts"
+export {
+  changeProblem,
+  claimProblem,
+  forgetRequestProblem,
+  limitProblem,
+  maxPartBytes,
+  maxParts,
+  maxRows,
+  queryProblem
+} from "./bounds.ts"
 export type { Conflict } from "./faults.ts"
 export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
 export { memoryStorage } from "./memory/memory.ts"
 export type {
-  Attempt, AttemptError, Claimed, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, DeliveryState, EventDraft, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, OutboxChange,
+  Attempt,
+  AttemptError,
+  Claimed,
+  ClaimAnswer,
+  ClaimRequest,
+  Delivery,
+  DeliveryMove,
+  DeliveryState,
+  EventDraft,
+  ForgetAnswer,
+  ForgetRequest,
+  MissedPage,
+  MissedQuery,
+  OutboxApi,
+  OutboxChange,
   StoredEvent
 } from "./outbox/outbox.ts"
 export { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "./outbox/outbox.ts"
 export { readyOutbox } from "./ready-outbox.ts"
 export type {
-  AsOf, ChangeSet, CommitReceipt, Document, DocumentPut, Head, JsonObject, JsonValue, IdempotencyKey, PartDraft, ReadFault, RecordDraft,
-  RecordQuery, RecordReceipt, Rehashed, StorageApi, StoredPart, StoredRecord
+  AsOf,
+  ChangeSet,
+  CommitReceipt,
+  Document,
+  DocumentPut,
+  Head,
+  JsonObject,
+  JsonValue,
+  IdempotencyKey,
+  PartDraft,
+  ReadFault,
+  RecordDraft,
+  RecordQuery,
+  RecordReceipt,
+  Rehashed,
+  StorageApi,
+  StoredPart,
+  StoredRecord
 } from "./port.ts"
 export { Storage } from "./port.ts"
 export { type DocumentText, LIST_UNITS, listDocuments, readDocument, readDocuments, unitsOf } from "./read-documents.ts"

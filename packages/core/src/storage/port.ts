@@ -25,7 +25,10 @@ export interface Document {
 export interface DocumentPut {
   readonly collection: string
   readonly id: string
-  /** The version the plan read; 0 when the document must not exist yet; null when the plan depends on nothing that it says: whoever expects a version of it conflicts, this one never. */
+  /**
+   * The version the plan read; 0 when the document must not exist yet; null when the plan depends on nothing that it
+   * says: whoever expects a version of it conflicts, this one never.
+   */
   readonly expectedVersion: number | null
   readonly body: JsonObject
   /** Exact-match look-up keys; they replace the document's earlier ones. */
@@ -44,7 +47,8 @@ export interface PartDraft {
 
 /**
  * Makes a record idempotent: the store holds at most one record per (`scope`, `key`).
- * The same `digest` again appends nothing and answers the first receipt; another digest is a conflict, unless the first was forgotten.
+ * The same `digest` again appends nothing and answers the first receipt; another digest is a conflict, unless the first
+ * was forgotten.
  */
 export interface IdempotencyKey {
   readonly scope: string
@@ -57,7 +61,9 @@ export interface IdempotencyKey {
 export interface RecordDraft {
   readonly kind: string
   readonly body: JsonObject
-  /** The RFC 8785 form of `body`, where the planner has made it already; a test of the planner holds the two together. */
+  /**
+   * The RFC 8785 form of `body`, where the planner has made it already; a test of the planner holds the two together.
+   */
   readonly bodyText?: string
   /** Sorted by name, names unique, at most 32. */
   readonly parts: ReadonlyArray<PartDraft>
@@ -69,25 +75,41 @@ export interface RecordDraft {
 /**
  * Everything one act changes. All of it is committed, or nothing.
  *
- * Puts come first, then moves of deliveries, then cancellations, then events and what is owed once more: who is owed an event depends on how the puts leave the
- * endpoints. A ChangeSet with records of which every one was there already (see {@link IdempotencyKey}) emits no events and owes nothing once more: it came again. One
- * without records has only its documents' versions and its moves to tell that it came again; whoever sends it a second time without either tells of it twice.
+ * Puts come first, then moves of deliveries, then cancellations, then events and what is owed once more: who is owed an
+ * event depends on how the puts leave the
+ * endpoints. A ChangeSet with records of which every one was there already (see {@link IdempotencyKey}) emits no events
+ * and owes nothing once more: it came again. One
+ * without records has only its documents' versions and its moves to tell that it came again; whoever sends it a second
+ * time without either tells of it twice.
  */
 export interface ChangeSet extends OutboxChange {
-  /** Refused with conflict `NotEmpty` unless the chain is empty. Only genesis sets it, and the first record must be genesis. */
+  /**
+   * Refused with conflict `NotEmpty` unless the chain is empty. Only genesis sets it, and the first record must be
+   * genesis.
+   */
   readonly expectEmpty?: boolean
-  /** Every record must be new: a key of {@link IdempotencyKey} that is taken is a conflict `Once`, under the same digest too. For whoever plans one record on what the others say. */
+  /**
+   * Every record must be new: a key of {@link IdempotencyKey} that is taken is a conflict `Once`, under the same digest
+   * too. For whoever plans one record on what the others say.
+   */
   readonly expectNew?: boolean
   /** Documents that must still have these versions (0: absent), beyond those that are put. */
   readonly expects?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly puts?: ReadonlyArray<DocumentPut>
-  /** Documents that go, each at this version, with their look-up keys. Working state only: what records tell of stays, and endpoints of webhooks do. An id that went is never given again: its versions would begin anew. */
+  /**
+   * Documents that go, each at this version, with their look-up keys. Working state only: what records tell of stays,
+   * and endpoints of webhooks do. An id that went is never given again: its versions would begin anew.
+   */
   readonly deletes?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly records?: ReadonlyArray<RecordDraft>
-  /** Parts whose bytes and salt are deleted; the last record of this ChangeSet with kind `part.erased` naming it is its erasing record. */
+  /**
+   * Parts whose bytes and salt are deleted; the last record of this ChangeSet with kind `part.erased` naming it is its
+   * erasing record.
+   */
   readonly erase?: ReadonlyArray<{ readonly seq: number; readonly name: string }>
   /**
-   * Once keys whose digest is deleted, because it was made over what is erased. Such a key stays taken: whatever comes under it again is a duplicate.
+   * Once keys whose digest is deleted, because it was made over what is erased. Such a key stays taken: whatever comes
+   * under it again is a duplicate.
    * Keys that nobody took are passed over.
    */
   readonly forget?: ReadonlyArray<{ readonly scope: string; readonly key: string }>
@@ -126,8 +148,20 @@ export interface StoredRecord {
 
 /** A part that is still there, or the seq of the record that says it was erased. */
 export type StoredPart =
-  | { readonly seq: number; readonly name: string; readonly salt: Uint8Array; readonly bytes: Uint8Array; readonly erasedBy: null }
-  | { readonly seq: number; readonly name: string; readonly salt: null; readonly bytes: null; readonly erasedBy: number }
+  | {
+      readonly seq: number
+      readonly name: string
+      readonly salt: Uint8Array
+      readonly bytes: Uint8Array
+      readonly erasedBy: null
+    }
+  | {
+      readonly seq: number
+      readonly name: string
+      readonly salt: null
+      readonly bytes: null
+      readonly erasedBy: number
+    }
 
 /** Which records to read. `from` and `to` are inclusive. */
 export interface RecordQuery {
@@ -171,30 +205,46 @@ export interface StorageApi {
   readonly get: (collection: string, id: string) => Effect.Effect<Document | null, ReadFault>
   /** Documents with this look-up key (unique or not), by id ascending. */
   readonly find: (collection: string, key: string, value: string) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
-  /** Documents by id ascending (ids sort by time, so oldest first), `after` exclusive. However long they are, they do not hold up the host: `listDocuments` reads them in pieces. */
-  readonly list: (collection: string, page?: { readonly after?: string; readonly limit?: number }) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
+  /**
+   * Documents by id ascending (ids sort by time, so oldest first), `after` exclusive. However long they are, they do
+   * not hold up the host: `listDocuments` reads them in pieces.
+   */
+  readonly list: (
+    collection: string,
+    page?: { readonly after?: string; readonly limit?: number }
+  ) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
   readonly record: (seq: number) => Effect.Effect<StoredRecord | null, ReadFault>
   readonly records: (query: RecordQuery) => Effect.Effect<ReadonlyArray<StoredRecord>, ReadFault>
   /** All parts of these records, by (seq, name) ascending. At most 1,000 seqs. */
   readonly parts: (seqs: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<StoredPart>, ReadFault>
   /** Which of these keys are taken in `scope`. A digest is null once it was forgotten. */
-  readonly once: (scope: string, keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<{ readonly key: string; readonly seq: number; readonly digest: string | null }>, ReadFault>
+  readonly once: (
+    scope: string,
+    keys: ReadonlyArray<string>
+  ) => Effect.Effect<
+    ReadonlyArray<{ readonly key: string; readonly seq: number; readonly digest: string | null }>,
+    ReadFault
+  >
   /**
    * `count` node hashes of tree level 8 x `tileLevel`, from index `from`, joined (32 bytes each).
    * Only complete nodes exist: index i of tile level t needs (i + 1) x 256^t records. Fewer come back past the end.
    */
   readonly hashes: (tileLevel: number, from: number, count: number) => Effect.Effect<Uint8Array, ReadFault>
   /**
-   * Reads the records behind `previous` up to seq `to` again and hashes their bytes again: what `Rehasher` makes of them, taken where it does not hold up the host.
-   * Null where something may be not in order, which whoever asked then looks for himself. At most 10,000 records; other reads are answered meanwhile.
+   * Reads the records behind `previous` up to seq `to` again and hashes their bytes again: what `Rehasher` makes of
+   * them, taken where it does not hold up the host.
+   * Null where something may be not in order, which whoever asked then looks for himself. At most 10,000 records; other
+   * reads are answered meanwhile.
    *
-   * For a store that has a thread for it, whose code is not the code that wrote. Another leaves it out, and its records are looked at page by page on the host.
+   * For a store that has a thread for it, whose code is not the code that wrote. Another leaves it out, and its records
+   * are looked at page by page on the host.
    */
   readonly rehash?: (previous: Head | null, to: number) => Effect.Effect<Rehashed | null, ReadFault>
   /** What is owed to webhooks. It is written by `commit`. */
   readonly outbox: OutboxApi
   /**
-   * Takes or renews a lease; false while another holder's has not run out. One that ends more than twice `ttlMs` from now has run out too: the clock
+   * Takes or renews a lease; false while another holder's has not run out. One that ends more than twice `ttlMs` from
+   * now has run out too: the clock
    * stepped back since it was taken, and its holder may be gone. So all that want one lease ask for the same time.
    */
   readonly lease: (name: string, holder: string, ttlMs: number) => Effect.Effect<boolean, ReadFault>

@@ -6,17 +6,24 @@ import { type DocumentText, LIST_UNITS, listDocuments, readDocuments, unitsOf } 
 
 const long = JSON.stringify({ text: "x".repeat(60_000) })
 const rows = (count: number, body = long): ReadonlyArray<DocumentText> =>
-  Array.from({ length: count }, (_, n) => ({ collection: "agents", id: `agt_${String(n).padStart(4, "0")}`, version: 1, body }))
+  Array.from({ length: count }, (_, n) => ({
+    collection: "agents",
+    id: `agt_${String(n).padStart(4, "0")}`,
+    version: 1,
+    body
+  }))
 
 /** A store of these rows, which says what it was asked for. */
 const store = (all: ReadonlyArray<DocumentText>) => {
   const asked: Array<number | null> = []
-  const ask = (after: string, limit: number | null) => Effect.sync(() => {
-    asked.push(limit)
-    const found: Array<DocumentText> = []
-    for (const row of all) if (row.id > after && found.length < (limit ?? Infinity) && unitsOf(found) < LIST_UNITS) found.push(row)
-    return { rows: found, isCut: unitsOf(found) >= LIST_UNITS }
-  })
+  const ask = (after: string, limit: number | null) =>
+    Effect.sync(() => {
+      asked.push(limit)
+      const found: Array<DocumentText> = []
+      for (const row of all)
+        if (row.id > after && found.length < (limit ?? Infinity) && unitsOf(found) < LIST_UNITS) found.push(row)
+      return { rows: found, isCut: unitsOf(found) >= LIST_UNITS }
+    })
   return { asked, ask }
 }
 
@@ -31,24 +38,41 @@ describe("documents of a store", () => {
       assert.strictEqual(turn(), before)
     }))
 
-  it.effect("are asked for in pieces that are not too long, until there are as many as were asked for or no more", () => Effect.gen(function*() {
-    const perPiece = Math.ceil(LIST_UNITS / long.length)
-    for (const [limit, expected] of [[undefined, 50], [50, 50], [perPiece, perPiece], [perPiece + 1, perPiece + 1], [3, 3], [500, 50]] as const) {
-      const { ask, asked } = store(rows(50))
-      const found = yield* listDocuments(limit === undefined ? undefined : { limit }, ask)
-      assert.deepStrictEqual(found.map(({ id }) => id), rows(50).slice(0, expected).map(({ id }) => id))
-      assert.strictEqual(asked.length, Math.max(1, Math.ceil(expected / perPiece)), `limit ${limit}`)
-    }
-    const { ask } = store(rows(50))
-    assert.strictEqual((yield* listDocuments({ after: "agt_0030" }, ask))[0]!.id, "agt_0031")
-  }))
+  it.effect("are asked for in pieces that are not too long, until there are as many as were asked for or no more", () =>
+    Effect.gen(function* () {
+      const perPiece = Math.ceil(LIST_UNITS / long.length)
+      for (const [limit, expected] of [
+        [undefined, 50],
+        [50, 50],
+        [perPiece, perPiece],
+        [perPiece + 1, perPiece + 1],
+        [3, 3],
+        [500, 50]
+      ] as const) {
+        const { ask, asked } = store(rows(50))
+        const found = yield* listDocuments(limit === undefined ? undefined : { limit }, ask)
+        assert.deepStrictEqual(
+          found.map(({ id }) => id),
+          rows(50)
+            .slice(0, expected)
+            .map(({ id }) => id)
+        )
+        assert.strictEqual(asked.length, Math.max(1, Math.ceil(expected / perPiece)), `limit ${limit}`)
+      }
+      const { ask } = store(rows(50))
+      assert.strictEqual((yield* listDocuments({ after: "agt_0030" }, ask))[0]!.id, "agt_0031")
+    })
+  )
 
-  it.effect("cannot be changed by who reads them", () => Effect.gen(function*() {
-    const found = yield* readDocuments(rows(1, '{"labels":{"a":[1]}}'))
-    const [document] = found
-    assert.throws(() => Object.assign(document!, { version: 2 }), TypeError)
-    for (const all of [found, yield* readDocuments(rows(3))]) assert.throws(() => (all as Array<unknown>).pop(), TypeError)
-    assert.throws(() => Object.assign(document!.body, { more: 1 }), TypeError)
-    assert.throws(() => (document!.body["labels"] as { a: Array<number> }).a.push(2), TypeError)
-  }))
+  it.effect("cannot be changed by who reads them", () =>
+    Effect.gen(function* () {
+      const found = yield* readDocuments(rows(1, '{"labels":{"a":[1]}}'))
+      const [document] = found
+      assert.throws(() => Object.assign(document!, { version: 2 }), TypeError)
+      for (const all of [found, yield* readDocuments(rows(3))])
+        assert.throws(() => (all as Array<unknown>).pop(), TypeError)
+      assert.throws(() => Object.assign(document!.body, { more: 1 }), TypeError)
+      assert.throws(() => (document!.body["labels"] as { a: Array<number> }).a.push(2), TypeError)
+    })
+  )
 })

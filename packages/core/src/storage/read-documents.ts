@@ -1,4 +1,7 @@
-/** Documents out of the text that a store keeps of them: all stores answer them alike, and none holds up the host with many long ones. */
+/**
+ * Documents out of the text that a store keeps of them: all stores answer them alike, and none holds up the host with
+ * many long ones.
+ */
 import { Effect } from "effect"
 import { queueTask } from "../foundation/task-queue.ts"
 import type { Document, JsonObject } from "./port.ts"
@@ -12,7 +15,10 @@ export interface DocumentText {
   readonly body: string
 }
 
-/** How much a store hands over at once of a long list. Unit: characters of bodies, or bytes; the last document comes on top. */
+/**
+ * How much a store hands over at once of a long list. Unit: characters of bodies, or bytes; the last document comes on
+ * top.
+ */
 export const LIST_UNITS = 1_048_576
 
 /** How much is read before others have their turn: about a millisecond's work. Unit: characters of bodies. */
@@ -22,11 +28,18 @@ const TURN_UNITS = 65_536
 export const readDocument = ({ body, collection, id, version }: DocumentText): Document =>
   Object.freeze({ collection, id, version, body: frozen(JSON.parse(body) as JsonObject) })
 
-/** Reads documents, a little in each turn of the event loop where they are long. What is answered may be kept and answered to many, so it is frozen too. */
+/**
+ * Reads documents, a little in each turn of the event loop where they are long. What is answered may be kept and
+ * answered to many, so it is frozen too.
+ */
 export const readDocuments = (rows: ReadonlyArray<DocumentText>): Effect.Effect<ReadonlyArray<Document>> =>
-  Effect.suspend(() => unitsOf(rows) <= TURN_UNITS ? Effect.succeed(Object.freeze(rows.map(readDocument))) : Effect.map(readInTurns(rows), (found) => Object.freeze(found)))
+  Effect.suspend(() =>
+    unitsOf(rows) <= TURN_UNITS
+      ? Effect.succeed(Object.freeze(rows.map(readDocument)))
+      : Effect.map(readInTurns(rows), (found) => Object.freeze(found))
+  )
 
-const readInTurns = Effect.fnUntraced(function*(rows: ReadonlyArray<DocumentText>) {
+const readInTurns = Effect.fnUntraced(function* (rows: ReadonlyArray<DocumentText>) {
   const documents: Array<Document> = []
   let units = 0
   for (const row of rows) {
@@ -52,9 +65,10 @@ export interface ListPiece {
 /**
  * Reads a list piece by piece.
  *
- * - `ask`: at most `limit` documents behind `after` (null: all), of at most {@link LIST_UNITS} together, the last one on top.
+ * - `ask`: at most `limit` documents behind `after` (null: all), of at most {@link LIST_UNITS} together, the last one
+ *   on top.
  */
-export const listDocuments = Effect.fnUntraced(function*<E>(
+export const listDocuments = Effect.fnUntraced(function* <E>(
   page: { readonly after?: string; readonly limit?: number } | undefined,
   ask: (after: string, limit: number | null) => Effect.Effect<ListPiece, E>
 ): Effect.fn.Return<ReadonlyArray<Document>, E> {
@@ -70,7 +84,8 @@ export const listDocuments = Effect.fnUntraced(function*<E>(
 })
 
 /** How long the bodies of these rows are together. Unit: characters. */
-export const unitsOf = (rows: ReadonlyArray<DocumentText>): number => rows.reduce((units, { body }) => units + body.length, 0)
+export const unitsOf = (rows: ReadonlyArray<DocumentText>): number =>
+  rows.reduce((units, { body }) => units + body.length, 0)
 
 const frozen = <A>(value: A): A => {
   if (typeof value !== "object" || value === null) return value

@@ -7,16 +7,29 @@ import { eventEntropyBytes, eventRandom } from "./outbox/ids.ts"
 import type { OutboxDraft } from "./outbox/rules.ts"
 
 /**
- * What a ChangeSet asks of the outbox; null when nothing. Draws entropy for its events only, after the salts of its records.
+ * What a ChangeSet asks of the outbox; null when nothing. Draws entropy for its events only, after the salts of its
+ * records.
  *
  * - Fails: throws the sentence of `eventDataProblem`, a bug of the planner.
  */
-export const readyOutbox = ({ again, cancel, events, moves }: OutboxChange, entropy: EntropySource): OutboxDraft | null => {
+export const readyOutbox = (
+  { again, cancel, events, moves }: OutboxChange,
+  entropy: EntropySource
+): OutboxDraft | null => {
   if (events === undefined && moves === undefined && cancel === undefined && again === undefined) return null
   if ((events?.length ?? 0) + (moves?.length ?? 0) + (cancel?.length ?? 0) + (again?.length ?? 0) === 0) return null
   return {
-    events: (events ?? []).map(({ data, type }) => ({ type, data: eventText(type, data), random: eventRandom(entropy.bytes(eventEntropyBytes)) })),
-    moves: (moves ?? []).map(({ ended, from, id, to }) => ({ id, from: { ...from }, to: { ...to }, ...ended === undefined ? {} : { ended: { ...ended } } })),
+    events: (events ?? []).map(({ data, type }) => ({
+      type,
+      data: eventText(type, data),
+      random: eventRandom(entropy.bytes(eventEntropyBytes))
+    })),
+    moves: (moves ?? []).map(({ ended, from, id, to }) => ({
+      id,
+      from: { ...from },
+      to: { ...to },
+      ...(ended === undefined ? {} : { ended: { ...ended } })
+    })),
     cancel: (cancel ?? []).map((one) => ({ ...one })),
     again: (again ?? []).map(({ endpointId, eventId }) => ({ eventId, endpointId }))
   }

@@ -7,19 +7,28 @@ import type { Head, RecordDraft } from "./port.ts"
 export interface RetirePlan {
   /** The head that the plan was made for, null for an empty chain. A store with another one is left as it is. */
   readonly head: Head | null
-  /** Record 0 of the new chain. Its time is not before that of `head`, whatever the clock says: what is carried over rests on times up to that one. */
+  /**
+   * Record 0 of the new chain. Its time is not before that of `head`, whatever the clock says: what is carried over
+   * rests on times up to that one.
+   */
   readonly genesis: RecordDraft
-  /** Collections that speak of the old chain and stay with it. All other documents are carried over whole: versions and look-up keys too. */
+  /**
+   * Collections that speak of the old chain and stay with it. All other documents are carried over whole: versions and
+   * look-up keys too.
+   */
   readonly leave: ReadonlyArray<string>
 }
 
 /** What a kind of store can do for a recovery. */
 export interface Retirement {
   /**
-   * Puts the store aside, whole, and leaves a new one in its place: the genesis and the documents that are carried. What is owed, once keys and leases stay behind;
-   * the sequences of endpoints go on behind the next multiple of `SEQUENCES_OF_A_CHAIN`, so that a receiver sees that something is missing, and none comes twice.
+   * Puts the store aside, whole, and leaves a new one in its place: the genesis and the documents that are carried.
+   * What is owed, once keys and leases stay behind;
+   * the sequences of endpoints go on behind the next multiple of `SEQUENCES_OF_A_CHAIN`, so that a receiver sees that
+   * something is missing, and none comes twice.
    *
-   * All or nothing to whoever opens the store; a crash on the way is finished by doing it again. Nobody else writes meanwhile, and no process
+   * All or nothing to whoever opens the store; a crash on the way is finished by doing it again. Nobody else writes
+   * meanwhile, and no process
    * that had the old chain open can write into the new one.
    */
   readonly retire: (plan: RetirePlan) => Effect.Effect<void, StorageOpenFault>
@@ -27,5 +36,10 @@ export interface Retirement {
   readonly retired: Effect.Effect<ReadonlyArray<StorageChoice>, StorageOpenFault>
 }
 
-/** The stores that were put aside beside the one that is open, oldest first. A storage layer brings it where there can be any. */
-export const RetiredStores: Context.Reference<Retirement["retired"]> = Context.Reference("flyball/core/RetiredStores", { defaultValue: (): Retirement["retired"] => Effect.succeed([]) })
+/**
+ * The stores that were put aside beside the one that is open, oldest first. A storage layer brings it where there can
+ * be any.
+ */
+export const RetiredStores: Context.Reference<Retirement["retired"]> = Context.Reference("flyball/core/RetiredStores", {
+  defaultValue: (): Retirement["retired"] => Effect.succeed([])
+})

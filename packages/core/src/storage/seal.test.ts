@@ -22,7 +22,10 @@ const transferred: RecordDraft = {
 const atMs = Date.UTC(2026, 10, 21)
 const salt = new Uint8Array(32).fill(2)
 const withParts = (count: number): RecordDraft => ({
-  kind: "capture.gap", body: {}, agentId: null, parts: Array.from({ length: count }, (_, n) => ({ name: `p${n}`, bytes: new Uint8Array(0) }))
+  kind: "capture.gap",
+  body: {},
+  agentId: null,
+  parts: Array.from({ length: count }, (_, n) => ({ name: `p${n}`, bytes: new Uint8Array(0) }))
 })
 
 describe("sealing", () => {
@@ -30,9 +33,15 @@ describe("sealing", () => {
     const [first, second] = sealDrafts(portableCrypto, null, atMs + 0.9, [genesis, transferred], salt)
     assert.strictEqual(toHex(first!.record.hash), "e206c39a6a636e6df1baa52571c927a9fc4801e70ae33d980275831e8a9789df")
     assert.strictEqual(toHex(second!.record.hash), "48710003c5ef11a5215bdb984e6828d761fa33cdbbaa18e88b8c9d2a82aedf78")
-    assert.include(fromUtf8(second!.record.bytes), `"c":"979d8259dacbc3e42283ff38f077ca73d9d1f1cde020d7c22b1ae47bcecd30a3"`)
+    assert.include(
+      fromUtf8(second!.record.bytes),
+      `"c":"979d8259dacbc3e42283ff38f077ca73d9d1f1cde020d7c22b1ae47bcecd30a3"`
+    )
     assert.deepInclude(second!.record, { seq: 1, kind: "agent.owner_transferred", agentId: "agt_example", atMs })
-    assert.deepEqual(second!.parts.map(({ name, salt: used }) => [name, toHex(used)]), [["owner", "02".repeat(32)]])
+    assert.deepEqual(
+      second!.parts.map(({ name, salt: used }) => [name, toHex(used)]),
+      [["owner", "02".repeat(32)]]
+    )
   })
 
   it("goes on from a head, and never back in time", () => {
@@ -45,7 +54,10 @@ describe("sealing", () => {
   it("gives each part its salt, in order of drafts, then of parts", () => {
     const salts = Uint8Array.from({ length: 96 }, (_, n) => Math.floor(n / 32))
     const sealed = sealDrafts(portableCrypto, null, 0, [withParts(1), withParts(0), withParts(2)], salts)
-    assert.deepEqual(sealed.map(({ parts }) => parts.map((part) => part.salt[0])), [[0], [], [1, 2]])
+    assert.deepEqual(
+      sealed.map(({ parts }) => parts.map((part) => part.salt[0])),
+      [[0], [], [1, 2]]
+    )
   })
 
   it("selects the salts of the drafts that are kept", () => {
@@ -53,7 +65,10 @@ describe("sealing", () => {
     const salts = Uint8Array.from({ length: 32 * partCount(drafts) }, (_, n) => Math.floor(n / 32))
     assert.strictEqual(partCount(drafts), 6)
     const kept = selectSalts(drafts, salts, (index) => index !== 2)
-    assert.deepEqual([...kept].filter((_, n) => n % 32 === 0), [0, 1, 3, 4, 5])
+    assert.deepEqual(
+      [...kept].filter((_, n) => n % 32 === 0),
+      [0, 1, 3, 4, 5]
+    )
     assert.strictEqual(selectSalts(drafts, salts, () => false).length, 0)
   })
 

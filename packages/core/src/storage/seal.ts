@@ -26,14 +26,20 @@ export interface SealedRecord {
 }
 
 /** How many salts these drafts need: one for each part. */
-export const partCount = (drafts: ReadonlyArray<RecordDraft>): number => drafts.reduce((sum, draft) => sum + draft.parts.length, 0)
+export const partCount = (drafts: ReadonlyArray<RecordDraft>): number =>
+  drafts.reduce((sum, draft) => sum + draft.parts.length, 0)
 
 /**
  * The salts of those drafts that are kept, joined, out of the salts drawn for all of them.
  *
- * Salts are drawn for every draft, also for one that turns out to be a duplicate, so that equal seeds give equal bytes on every store.
+ * Salts are drawn for every draft, also for one that turns out to be a duplicate, so that equal seeds give equal bytes
+ * on every store.
  */
-export const selectSalts = (drafts: ReadonlyArray<RecordDraft>, salts: Uint8Array, kept: (index: number) => boolean): Uint8Array => {
+export const selectSalts = (
+  drafts: ReadonlyArray<RecordDraft>,
+  salts: Uint8Array,
+  kept: (index: number) => boolean
+): Uint8Array => {
   const out = new Uint8Array(partCount(drafts.filter((_, index) => kept(index))) * saltBytes)
   let from = 0
   let to = 0

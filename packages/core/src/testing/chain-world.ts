@@ -1,4 +1,7 @@
-/** What the tests of chain, erasure and packs stand on: a store, keys and services that can be opened again over the same store. */
+/**
+ * What the tests of chain, erasure and packs stand on: a store, keys and services that can be opened again over the
+ * same store.
+ */
 import { seededEntropy } from "@flyball/testkit"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -36,26 +39,47 @@ export const open = (options: ChainOptions = { origin: ORIGIN }) => {
 }
 
 /** Opens, uses and closes before going on: a process that came and went. */
-export const session = <A, E, R>(use: (services: Effect.Success<ReturnType<typeof open>>) => Effect.Effect<A, E, R>, options?: ChainOptions) =>
-  Effect.scoped(Effect.flatMap(open(options), use)) as Effect.Effect<A, E | StartError, Exclude<R, Scope.Scope> | Storage | Signer | Guard>
+export const session = <A, E, R>(
+  use: (services: Effect.Success<ReturnType<typeof open>>) => Effect.Effect<A, E, R>,
+  options?: ChainOptions
+) =>
+  Effect.scoped(Effect.flatMap(open(options), use)) as Effect.Effect<
+    A,
+    E | StartError,
+    Exclude<R, Scope.Scope> | Storage | Signer | Guard
+  >
 
 /** A record of an agent's decision with one part. */
-export const draft = (index: number, options: { readonly agentId?: string; readonly runId?: string; readonly parts?: ReadonlyArray<string> } = {}): RecordDraft => ({
+export const draft = (
+  index: number,
+  options: { readonly agentId?: string; readonly runId?: string; readonly parts?: ReadonlyArray<string> } = {}
+): RecordDraft => ({
   kind: "decision.witnessed",
   agentId: options.agentId ?? "agt_one",
-  body: { agent_id: options.agentId ?? "agt_one", client_ref: `c${index}`, run_id: options.runId ?? `run-${index % 3}` },
-  parts: (options.parts ?? (index % 2 === 0 ? ["args"] : [])).map((name) => ({ name, bytes: new TextEncoder().encode(`{"${name}":${index}}`) }))
+  body: {
+    agent_id: options.agentId ?? "agt_one",
+    client_ref: `c${index}`,
+    run_id: options.runId ?? `run-${index % 3}`
+  },
+  parts: (options.parts ?? (index % 2 === 0 ? ["args"] : [])).map((name) => ({
+    name,
+    bytes: new TextEncoder().encode(`{"${name}":${index}}`)
+  }))
 })
 
 /** Appends records `from` to `to`, inclusive. */
 export const append = (from: number, to: number) =>
-  Effect.flatMap(Storage, (storage) => storage.commit({ records: Array.from({ length: to - from + 1 }, (_, index) => draft(from + index)) }))
+  Effect.flatMap(Storage, (storage) =>
+    storage.commit({ records: Array.from({ length: to - from + 1 }, (_, index) => draft(from + index)) })
+  )
 
 /** The store with some methods replaced: what tampering, loss and rollback look like from above. */
-export const replaceStorage = (change: (storage: StorageApi) => Partial<StorageApi>) => Effect.updateService(Storage, (storage: StorageApi) => ({ ...storage, ...change(storage) }))
+export const replaceStorage = (change: (storage: StorageApi) => Partial<StorageApi>) =>
+  Effect.updateService(Storage, (storage: StorageApi) => ({ ...storage, ...change(storage) }))
 
 /** Lets background fibers and the promises they wait for come to rest, moves the clock, and lets them rest again. */
-export const pass = (ms: number): Effect.Effect<void> => settled.pipe(Effect.andThen(TestClock.adjust(ms)), Effect.andThen(settled))
+export const pass = (ms: number): Effect.Effect<void> =>
+  settled.pipe(Effect.andThen(TestClock.adjust(ms)), Effect.andThen(settled))
 
 /** Turns of the event loop in which a checkpoint over this store is surely made: each takes a handful. */
 const TURNS = 50

@@ -11,7 +11,9 @@ import { Storage, type StorageApi } from "../storage/port.ts"
 import { systemHost } from "../foundation/writer.ts"
 
 /** A new governor over a new, empty store, with the store beside it; `wrap` may stand between the two. */
-export const governorWorld = (wrap = (storage: StorageApi): StorageApi => storage): Layer.Layer<GovernorServices | Storage, StartError> =>
+export const governorWorld = (
+  wrap = (storage: StorageApi): StorageApi => storage
+): Layer.Layer<GovernorServices | Storage, StartError> =>
   governorLayer({ origin: "flyball.example/test" }).pipe(
     Layer.provideMerge(Layer.effect(Storage, Effect.map(Storage, wrap)).pipe(Layer.provide(layerOf(memoryStorage())))),
     Layer.provide(keysLayerOf(ephemeralKeys()))
@@ -19,4 +21,9 @@ export const governorWorld = (wrap = (storage: StorageApi): StorageApi => storag
 
 /** An agent of this name and org unit. */
 export const registered = (name: string, orgUnit = "ops"): Effect.Effect<Agent, unknown, Agents> =>
-  Agents.use((agents) => Effect.map(agents.register({ name, org_unit: orgUnit, owner_name: "Ada", owner_email: "ada@example.org" }, systemHost), ({ agent }) => agent))
+  Agents.use((agents) =>
+    Effect.map(
+      agents.register({ name, org_unit: orgUnit, owner_name: "Ada", owner_email: "ada@example.org" }, systemHost),
+      ({ agent }) => agent
+    )
+  )

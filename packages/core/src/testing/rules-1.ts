@@ -1,15 +1,22 @@
 /** A store as rules 1 wrote it, for tests of what a later version makes of it. */
 import type { ChangeSet, DocumentPut, JsonObject, RecordDraft, StorageApi } from "../storage/port.ts"
 
-const withoutMember = <A extends { readonly [name: string]: unknown }>(members: A, ...names: ReadonlyArray<string>): A =>
-  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name))) as A
+const withoutMember = <A extends { readonly [name: string]: unknown }>(
+  members: A,
+  ...names: ReadonlyArray<string>
+): A => Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name))) as A
 
 const olderRecord = (record: RecordDraft): RecordDraft =>
   record.kind === "agent.registered" || record.kind === "agent.owner_transferred"
     ? { ...record, body: withoutMember(record.body as JsonObject, "owner_complete") }
-    : record.kind === "agent.activated" ? { ...record, body: withoutMember(record.body as JsonObject, "rules") } : record
+    : record.kind === "agent.activated"
+      ? { ...record, body: withoutMember(record.body as JsonObject, "rules") }
+      : record
 
-const olderPut = (put: DocumentPut): DocumentPut => (put.collection === "agents" && put.expectedVersion === 0 ? { ...put, body: withoutMember(put.body, "ownerComplete") } : put)
+const olderPut = (put: DocumentPut): DocumentPut =>
+  put.collection === "agents" && put.expectedVersion === 0
+    ? { ...put, body: withoutMember(put.body, "ownerComplete") }
+    : put
 
 /** What rules 1 would have written of agents. */
 export const asRules1 = (change: ChangeSet): ChangeSet => ({
@@ -19,5 +26,9 @@ export const asRules1 = (change: ChangeSet): ChangeSet => ({
 })
 
 /** A store whose commits are those of rules 1 while `isOld` says so. */
-export const storeOfRules1 = (isOld: () => boolean) => (storage: StorageApi): StorageApi =>
-  ({ ...storage, commit: (change) => storage.commit(isOld() ? asRules1(change) : change) })
+export const storeOfRules1 =
+  (isOld: () => boolean) =>
+  (storage: StorageApi): StorageApi => ({
+    ...storage,
+    commit: (change) => storage.commit(isOld() ? asRules1(change) : change)
+  })

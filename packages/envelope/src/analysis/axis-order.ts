@@ -6,7 +6,8 @@ const MAX_WEIGHED = 12
 /**
  * The order in which a diagram asks for the axes: the one with the fewest half-decided boxes, summed over its prefixes.
  *
- * A box is half decided where some of its axes were asked for and some were not: every such box can double the nodes. Axes that nothing tests come last.
+ * A box is half decided where some of its axes were asked for and some were not: every such box can double the nodes.
+ * Axes that nothing tests come last.
  * - Shape: each axis once, by its place in the list. The same boxes always give the same order.
  * - Spec: a gap; decision 0022 has the measurements.
  */
@@ -20,7 +21,10 @@ export const axisOrder = (axes: ReadonlyArray<Axis>, boxes: ReadonlyArray<Box>):
     if (shape === undefined) shapes.set(bits.join(), { bits, count: 1 })
     else shape.count++
   }
-  const order = tested.length <= MAX_WEIGHED ? weighed(tested.length, [...shapes.values()]) : greedy(tested.length, [...shapes.values()])
+  const order =
+    tested.length <= MAX_WEIGHED
+      ? weighed(tested.length, [...shapes.values()])
+      : greedy(tested.length, [...shapes.values()])
   return [...order.map((bit) => tested[bit]!), ...[...axes.keys()].filter((axis) => !place.has(axis))]
 }
 
@@ -58,7 +62,15 @@ const greedy = (count: number, shapes: ReadonlyArray<Shape>): ReadonlyArray<numb
   const left = new Set(Array.from({ length: count }, (_, bit) => bit))
   while (left.size > 0) {
     const open = (bit: number): number =>
-      shapes.reduce((sum, { bits, count }) => sum + (bits.some((other) => other === bit || !left.has(other)) && bits.some((other) => other !== bit && left.has(other)) ? count : 0), 0)
+      shapes.reduce(
+        (sum, { bits, count }) =>
+          sum +
+          (bits.some((other) => other === bit || !left.has(other)) &&
+          bits.some((other) => other !== bit && left.has(other))
+            ? count
+            : 0),
+        0
+      )
     const costs = [...left].map((bit) => ({ bit, open: open(bit) }))
     const best = costs.reduce((least, next) => (next.open < least.open ? next : least))
     order.push(best.bit)

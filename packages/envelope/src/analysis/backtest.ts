@@ -7,13 +7,19 @@ import { severityOf } from "./ranking.ts"
 import type { NotReplayable, RecordedEvaluation, RecordedEvent } from "./recorded-evaluation.ts"
 import { replayOne, replayRecorded } from "./replay-one.ts"
 
-/** What becomes of an action under the draft, against what became of it. `allow` and `allow_with_notice` both let it happen: a change between them is `unchanged` and listed among the transitions. */
+/**
+ * What becomes of an action under the draft, against what became of it. `allow` and `allow_with_notice` both let it
+ * happen: a change between them is `unchanged` and listed among the transitions.
+ */
 export type BacktestClass = "unchanged" | "newly_allowed" | "newly_reviewed" | "newly_denied" | "newly_halted"
 
 export interface BacktestOptions {
   /** `recorded`: meters as the records have them. `counterfactual`: recomputed from what the draft lets through. */
   readonly meters: "recorded" | "counterfactual"
-  /** Whether the events begin with the first of the chain. If not, counterfactual windows fill first, and what falls into that time is not replayable. */
+  /**
+   * Whether the events begin with the first of the chain. If not, counterfactual windows fill first, and what falls
+   * into that time is not replayable.
+   */
   readonly fromGenesis: boolean
 }
 
@@ -25,7 +31,12 @@ export interface BacktestReport {
   /** How many could not be replayed, by reason. */
   readonly notReplayable: Readonly<Record<string, number>>
   /** Outcomes that differ, with how often and the first five evaluations. */
-  readonly transitions: ReadonlyArray<{ readonly from: Outcome; readonly to: Outcome; readonly count: number; readonly evaluationIds: ReadonlyArray<string> }>
+  readonly transitions: ReadonlyArray<{
+    readonly from: Outcome
+    readonly to: Outcome
+    readonly count: number
+    readonly evaluationIds: ReadonlyArray<string>
+  }>
   /** How often the draft says what, over those that were replayed. */
   readonly outcomes: Readonly<Record<Outcome, number>>
   /** The least and the greatest time of an evaluation; null where there was none. */
@@ -38,16 +49,30 @@ const SHOWN = 5
 /**
  * Runs recorded evaluations through a draft. Pure and read-only: it may advise, and authorises nothing.
  *
- * - `events` stand in the order of the chain. Their times may fall: only those of one window go on from its last, as in the service.
+ * - `events` stand in the order of the chain. Their times may fall: only those of one window go on from its last, as in
+ *   the service.
  * - Spec: POST /bound/envelopes/{id}/backtest; decision 0022.
  */
-export const backtest = (events: Iterable<RecordedEvent>, draft: Combination, options: BacktestOptions): BacktestReport => {
+export const backtest = (
+  events: Iterable<RecordedEvent>,
+  draft: Combination,
+  options: BacktestOptions
+): BacktestReport => {
   const ready = prepare(draft)
   const meters = new DraftMeters(ready)
-  const classes: Record<BacktestClass, number> = { unchanged: 0, newly_allowed: 0, newly_reviewed: 0, newly_denied: 0, newly_halted: 0 }
+  const classes: Record<BacktestClass, number> = {
+    unchanged: 0,
+    newly_allowed: 0,
+    newly_reviewed: 0,
+    newly_denied: 0,
+    newly_halted: 0
+  }
   const said: Record<Outcome, number> = { allow: 0, allow_with_notice: 0, require_review: 0, deny: 0, halt: 0 }
   const notReplayable: Record<string, number> = {}
-  const transitions = new Map<string, { readonly from: Outcome; readonly to: Outcome; count: number; readonly evaluationIds: Array<string> }>()
+  const transitions = new Map<
+    string,
+    { readonly from: Outcome; readonly to: Outcome; count: number; readonly evaluationIds: Array<string> }
+  >()
   let total = 0
   let startMs: number | null = null
   let fromAtMs = Number.POSITIVE_INFINITY
@@ -61,7 +86,10 @@ export const backtest = (events: Iterable<RecordedEvent>, draft: Combination, op
     startMs ??= evaluation.atMs
     fromAtMs = Math.min(fromAtMs, evaluation.atMs)
     toAtMs = Math.max(toAtMs, evaluation.atMs)
-    const result = options.meters === "recorded" ? replayRecorded(ready, evaluation) : meters.replay(evaluation, options.fromGenesis ? null : startMs)
+    const result =
+      options.meters === "recorded"
+        ? replayRecorded(ready, evaluation)
+        : meters.replay(evaluation, options.fromGenesis ? null : startMs)
     if (typeof result === "string") {
       notReplayable[result] = (notReplayable[result] ?? 0) + 1
       continue
@@ -70,19 +98,42 @@ export const backtest = (events: Iterable<RecordedEvent>, draft: Combination, op
     classes[classOf(evaluation.outcome, result.outcome)]++
     if (evaluation.outcome === result.outcome) continue
     const key = `${evaluation.outcome} ${result.outcome}`
-    const transition = transitions.get(key) ?? { from: evaluation.outcome, to: result.outcome, count: 0, evaluationIds: [] }
+    const transition = transitions.get(key) ?? {
+      from: evaluation.outcome,
+      to: result.outcome,
+      count: 0,
+      evaluationIds: []
+    }
     transition.count++
     if (transition.evaluationIds.length < SHOWN) transition.evaluationIds.push(evaluation.evaluationId)
     transitions.set(key, transition)
   }
-  const sorted = [...transitions.values()].sort((left, right) => severityOf(right.from) - severityOf(left.from) || severityOf(left.to) - severityOf(right.to))
-  return { meters: options.meters, total, classes, notReplayable, transitions: sorted, outcomes: said, fromAtMs: total === 0 ? null : fromAtMs, toAtMs: total === 0 ? null : toAtMs }
+  const sorted = [...transitions.values()].sort(
+    (left, right) => severityOf(right.from) - severityOf(left.from) || severityOf(left.to) - severityOf(right.to)
+  )
+  return {
+    meters: options.meters,
+    total,
+    classes,
+    notReplayable,
+    transitions: sorted,
+    outcomes: said,
+    fromAtMs: total === 0 ? null : fromAtMs,
+    toAtMs: total === 0 ? null : toAtMs
+  }
 }
 
-const newly: Readonly<Record<Outcome, BacktestClass>> = { allow: "newly_allowed", allow_with_notice: "newly_allowed", require_review: "newly_reviewed", deny: "newly_denied", halt: "newly_halted" }
+const newly: Readonly<Record<Outcome, BacktestClass>> = {
+  allow: "newly_allowed",
+  allow_with_notice: "newly_allowed",
+  require_review: "newly_reviewed",
+  deny: "newly_denied",
+  halt: "newly_halted"
+}
 
 /** The class of a change of outcome. */
-export const classOf = (from: Outcome, to: Outcome): BacktestClass => (newly[from] === newly[to] ? "unchanged" : newly[to])
+export const classOf = (from: Outcome, to: Outcome): BacktestClass =>
+  newly[from] === newly[to] ? "unchanged" : newly[to]
 
 /** The draft's meters, filled by what the draft itself lets through. */
 class DraftMeters {
@@ -99,12 +150,19 @@ class DraftMeters {
     const atMs = this.#timeOf(evaluation)
     const result = replayOne(this.#ready, evaluation, (meter, key) => this.#book.window(meter, key).state(atMs))
     if (typeof result === "string") return result
-    if (severityOf(result.outcome) <= outcomes.indexOf("allow_with_notice")) this.#reserve(evaluation.evaluationId, atMs, result)
-    const unfilled = startMs === null ? undefined : this.#ready.combination.meters.find(({ windowMs }) => evaluation.atMs < startMs + windowMs)
+    if (severityOf(result.outcome) <= outcomes.indexOf("allow_with_notice"))
+      this.#reserve(evaluation.evaluationId, atMs, result)
+    const unfilled =
+      startMs === null
+        ? undefined
+        : this.#ready.combination.meters.find(({ windowMs }) => evaluation.atMs < startMs + windowMs)
     return unfilled === undefined ? result : `meter_window_not_filled:${unfilled.id}`
   }
 
-  /** Its own time, or the last one of any window that it looks at. Which windows these are does not depend on what they hold. */
+  /**
+   * Its own time, or the last one of any window that it looks at. Which windows these are does not depend on what they
+   * hold.
+   */
   #timeOf(evaluation: RecordedEvaluation): number {
     let { atMs } = evaluation
     if (this.#ready.meters.length > 0) {
@@ -119,7 +177,10 @@ class DraftMeters {
   #reserve(evaluationId: string, atMs: number, { meters }: Decision): void {
     const reserved = meters.flatMap(({ amount, contributes, id, key }) => {
       if (!contributes) return []
-      const window = this.#book.window(this.#ready.combination.meters.find((meter) => meter.id === id)!, key)
+      const window = this.#book.window(
+        this.#ready.combination.meters.find((meter) => meter.id === id)!,
+        key
+      )
       window.reserve({ evaluationId, atMs, amount })
       return [{ meter: id, window }]
     })
@@ -127,7 +188,8 @@ class DraftMeters {
   }
 
   settle(evaluationId: string, actual: Readonly<Record<string, number>>): void {
-    for (const { meter, window } of this.#reserved.get(evaluationId) ?? []) if (actual[meter] !== undefined) window.settle(evaluationId, actual[meter])
+    for (const { meter, window } of this.#reserved.get(evaluationId) ?? [])
+      if (actual[meter] !== undefined) window.settle(evaluationId, actual[meter])
   }
 
   void(evaluationId: string): void {

@@ -20,7 +20,10 @@ export interface Level {
   readonly volume: bigint
 }
 
-/** Axes cut into elementary cells by a list of boxes, in the order in which they are asked for. Boxes go by their place in the list. */
+/**
+ * Axes cut into elementary cells by a list of boxes, in the order in which they are asked for. Boxes go by their place
+ * in the list.
+ */
 export interface CellGrid {
   readonly axes: ReadonlyArray<Axis>
   readonly levels: ReadonlyArray<Level>
@@ -40,7 +43,11 @@ export interface CellGrid {
  * - Fails: never. What of a range lies outside its axis admits nothing.
  * - Spec: exact analysis of envelopes; decision 0022.
  */
-export const cellGrid = (axes: ReadonlyArray<Axis>, boxes: ReadonlyArray<Box>, order: ReadonlyArray<number> = axisOrder(axes, boxes)): CellGrid => {
+export const cellGrid = (
+  axes: ReadonlyArray<Axis>,
+  boxes: ReadonlyArray<Box>,
+  order: ReadonlyArray<number> = axisOrder(axes, boxes)
+): CellGrid => {
   const words = wordsFor(boxes.length)
   const all = bitsOf(words, boxes.keys())
   const place = new Map(order.map((axis, position) => [axis, position]))
@@ -52,13 +59,42 @@ export const cellGrid = (axes: ReadonlyArray<Axis>, boxes: ReadonlyArray<Box>, o
   for (let position = order.length - 1; position >= 0; position--) {
     const index = order[position]!
     const here = ranges[index]!
-    const tests = bitsOf(words, here.map(({ box }) => box))
-    const cells = cellsOf(axes[index]!, here, all.map((word, at) => word & ~tests[at]!))
+    const tests = bitsOf(
+      words,
+      here.map(({ box }) => box)
+    )
+    const cells = cellsOf(
+      axes[index]!,
+      here,
+      all.map((word, at) => word & ~tests[at]!)
+    )
     volume *= axisWidth(axes[index]!)
-    levels.push({ axis: axes[index]!, index, cells, places: [...cells.keys()], reach: unionOf(words, cells), tests, ends: bitsOf(words, here.filter(({ box }) => last[box] === position).map(({ box }) => box)), volume })
+    levels.push({
+      axis: axes[index]!,
+      index,
+      cells,
+      places: [...cells.keys()],
+      reach: unionOf(words, cells),
+      tests,
+      ends: bitsOf(
+        words,
+        here.filter(({ box }) => last[box] === position).map(({ box }) => box)
+      ),
+      volume
+    })
   }
   levels.reverse()
-  return { axes, levels, words, all, everywhere: bitsOf(words, [...boxes.keys()].filter((box) => last[box] === -1)), volume }
+  return {
+    axes,
+    levels,
+    words,
+    all,
+    everywhere: bitsOf(
+      words,
+      [...boxes.keys()].filter((box) => last[box] === -1)
+    ),
+    volume
+  }
 }
 
 /** The boxes that admit one of these cells at least. */

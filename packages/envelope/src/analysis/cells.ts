@@ -8,7 +8,10 @@ export interface Run {
   readonly to: number
 }
 
-/** Points of one axis that no box tells apart. They need not be neighbours: two stretches that every box treats alike are one cell. */
+/**
+ * Points of one axis that no box tells apart. They need not be neighbours: two stretches that every box treats alike
+ * are one cell.
+ */
 export interface Cell {
   readonly runs: ReadonlyArray<Run>
   /** How many points. A big integer: an axis may span more than 2^53. */
@@ -31,10 +34,18 @@ export const admits = (range: Range, axis: Axis, point: number): boolean => {
  * Cuts an axis at every end of the ranges, and joins the pieces that the same boxes admit.
  *
  * - `ranges`: which box has which range on this axis; `others` the boxes that do not test it.
- * - Shape: the cells hold every point of the axis once, in the order of their first point. At most 2 x ranges + 2 pieces for intervals.
+ * - Shape: the cells hold every point of the axis once, in the order of their first point. At most 2 x ranges + 2
+ *   pieces for intervals.
  */
-export const cellsOf = (axis: Axis, ranges: ReadonlyArray<{ readonly box: number; readonly range: Range }>, others: Bits): ReadonlyArray<Cell> => {
-  const starts = startsOf(axis, ranges.map(({ range }) => range))
+export const cellsOf = (
+  axis: Axis,
+  ranges: ReadonlyArray<{ readonly box: number; readonly range: Range }>,
+  others: Bits
+): ReadonlyArray<Cell> => {
+  const starts = startsOf(
+    axis,
+    ranges.map(({ range }) => range)
+  )
   const found = new Map<string, { runs: Array<Run>; width: bigint; boxes: Bits }>()
   starts.forEach((from, index) => {
     const to = index + 1 < starts.length ? starts[index + 1]! - 1 : axis.max

@@ -2,24 +2,46 @@
 export type LintLevel = "error" | "warning" | "info"
 
 /**
- * What analysis can find, with the level it has where nothing says otherwise and what it means. Codes that reading and compiling give are in `findings.ts`.
+ * What analysis can find, with the level it has where nothing says otherwise and what it means. Codes that reading and
+ * compiling give are in `findings.ts`.
  *
  * `hasExample`: whether an input can show it.
  *
- * - Spec: exact analysis of envelopes, the lint catalogue; `SPEC.md` section 14; decision 0022 says how each is decided.
+ * - Spec: exact analysis of envelopes, the lint catalogue; `SPEC.md` section 14; decision 0022 says how each is
+ *   decided.
  */
 export const lintCodes = {
   E101: { level: "error", hasExample: false, title: "The rule holds nowhere." },
-  E102: { level: "error", hasExample: true, title: "The rule decides nothing: other rules, alone or together, always decide in its place." },
-  E104: { level: "error", hasExample: true, title: "A higher tier is more restrictive than the tier below it, on the same input." },
-  E107: { level: "error", hasExample: true, title: "The rule would loosen what an outer layer says, and so decides nothing." },
+  E102: {
+    level: "error",
+    hasExample: true,
+    title: "The rule decides nothing: other rules, alone or together, always decide in its place."
+  },
+  E104: {
+    level: "error",
+    hasExample: true,
+    title: "A higher tier is more restrictive than the tier below it, on the same input."
+  },
+  E107: {
+    level: "error",
+    hasExample: true,
+    title: "The rule would loosen what an outer layer says, and so decides nothing."
+  },
   E108: { level: "error", hasExample: true, title: "Nobody may give the review that the rule asks for." },
   E110: { level: "error", hasExample: false, title: "The analysis was not finished within its budget." },
-  E111: { level: "error", hasExample: true, title: "The version allows something new and lacks a second approver or a backtest." },
+  E111: {
+    level: "error",
+    hasExample: true,
+    title: "The version allows something new and lacks a second approver or a backtest."
+  },
   W201: { level: "warning", hasExample: true, title: "No rule of the envelope holds, so its default decides." },
   W202: { level: "warning", hasExample: true, title: "The rule can go: no outcome would change." },
   W203: { level: "info", hasExample: true, title: "The rule decides over less restrictive rules where they overlap." },
-  W204: { level: "warning", hasExample: true, title: "Two neighbouring rules leave out one value between them, or share one." },
+  W204: {
+    level: "warning",
+    hasExample: true,
+    title: "Two neighbouring rules leave out one value between them, or share one."
+  },
   W205: { level: "warning", hasExample: true, title: "One rule decides nearly all of history." },
   W206: { level: "warning", hasExample: true, title: "The rule held for nothing in history." },
   W207: { level: "warning", hasExample: true, title: "A side effect is permitted on what the caller says alone." },
@@ -32,9 +54,13 @@ export const lintCodes = {
 
 export type LintCode = keyof typeof lintCodes
 
-/** How the message of a finding ends that has no example: by its nature, or because none was found. Spec: `SPEC.md` section 14. */
+/**
+ * How the message of a finding ends that has no example: by its nature, or because none was found. Spec: `SPEC.md`
+ * section 14.
+ */
 export const NO_INPUT = "No input shows this."
 export const NONE_FOUND = "No input that shows this was found."
 
 /** The message of a finding without an example. */
-export const withoutExample = (code: LintCode, message: string): string => `${message} ${lintCodes[code].hasExample ? NONE_FOUND : NO_INPUT}`
+export const withoutExample = (code: LintCode, message: string): string =>
+  `${message} ${lintCodes[code].hasExample ? NONE_FOUND : NO_INPUT}`

@@ -2,7 +2,10 @@ import { leastPoint } from "../language/boxes.ts"
 import type { Axis, Box, Compiled, Range } from "../language/compiled.ts"
 import { admits } from "./cells.ts"
 
-/** Two envelopes on one list of axes. Inputs that one of them would refuse to decode lie in its `invalid` boxes, and are denied by it. */
+/**
+ * Two envelopes on one list of axes. Inputs that one of them would refuse to decode lie in its `invalid` boxes, and are
+ * denied by it.
+ */
 export interface CommonAxes {
   readonly axes: ReadonlyArray<Axis>
   readonly from: OnCommonAxes
@@ -21,7 +24,8 @@ export interface OnCommonAxes {
  * Puts two versions onto one list of axes.
  *
  * - A signal of one version alone: the other does not look at it.
- * - Bounds that moved, a new member of an enum, an absence that one version does not know: where a version has no such value, it denies (`@invalid_signal`, `@missing_signal`).
+ * - Bounds that moved, a new member of an enum, an absence that one version does not know: where a version has no such
+ *   value, it denies (`@invalid_signal`, `@missing_signal`).
  * - A signal that changed its type: two axes, as if it were two signals.
  * - Spec: a gap; decision 0022.
  */
@@ -34,7 +38,10 @@ export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
       return axis
     }
     if (other.kind !== axis.kind) {
-      notes.push(`${axis.name} was ${axis.kind} and is ${other.kind}: the two are compared as two signals, each seen by its own version alone.`)
+      notes.push(
+        `${axis.name} was ${axis.kind} and is ${other.kind}: the two are compared as two signals, each seen by ` +
+          "its own version alone."
+      )
       return axis
     }
     return hullOf(axis, other, notes)
@@ -51,10 +58,20 @@ export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
 }
 
 const hullOf = (from: Axis, to: Axis, notes: Array<string>): Axis => {
-  const values = from.values === null ? null : [...from.values, ...to.values!.filter((value) => !from.values!.includes(value))]
-  if (values !== null && (values.length !== from.values!.length || values.length !== to.values!.length)) notes.push(`${from.name} has other values in the two versions: each denies those it does not have.`)
-  if (values === null && (from.min !== to.min || from.max !== to.max)) notes.push(`${from.name} is ${from.min} to ${from.max} in the old version and ${to.min} to ${to.max} in the new one: each denies what lies outside its own.`)
-  if (from.mayBeAbsent !== to.mayBeAbsent) notes.push(`${from.name} may be absent in the ${from.mayBeAbsent ? "old" : "new"} version alone: the other denies where it is. A value of on_missing is not compared.`)
+  const values =
+    from.values === null ? null : [...from.values, ...to.values!.filter((value) => !from.values!.includes(value))]
+  if (values !== null && (values.length !== from.values!.length || values.length !== to.values!.length))
+    notes.push(`${from.name} has other values in the two versions: each denies those it does not have.`)
+  if (values === null && (from.min !== to.min || from.max !== to.max))
+    notes.push(
+      `${from.name} is ${from.min} to ${from.max} in the old version and ${to.min} to ${to.max} in the new ` +
+        "one: each denies what lies outside its own."
+    )
+  if (from.mayBeAbsent !== to.mayBeAbsent)
+    notes.push(
+      `${from.name} may be absent in the ${from.mayBeAbsent ? "old" : "new"} version alone: the other denies ` +
+        "where it is. A value of on_missing is not compared."
+    )
   return {
     ...from,
     min: values === null ? Math.min(from.min, to.min) : 0,
@@ -64,31 +81,61 @@ const hullOf = (from: Axis, to: Axis, notes: Array<string>): Axis => {
   }
 }
 
-const carry = ({ axes: own, rules }: Compiled, axes: ReadonlyArray<Axis>, places: ReadonlyArray<number>): OnCommonAxes => {
+const carry = (
+  { axes: own, rules }: Compiled,
+  axes: ReadonlyArray<Axis>,
+  places: ReadonlyArray<number>
+): OnCommonAxes => {
   const domains = own.map((axis, index) => ({ axis, place: places[index]!, target: axes[places[index]!]! }))
   return {
-    boxes: rules.map(({ boxes }) => boxes.flatMap((box) =>
-      box.reduce((parts: ReadonlyArray<Box>, range) => {
-        const { axis, place, target } = domains[range.axis]!
-        const ranges = carryRange((point) => admits(range, axis, point), range, axis, target, place)
-        return parts.flatMap((part) => ranges.map((one) => [...part, one]))
-      }, [[]]).map((part) => [...part].sort((left, right) => left.axis - right.axis)))),
+    boxes: rules.map(({ boxes }) =>
+      boxes.flatMap((box) =>
+        box
+          .reduce(
+            (parts: ReadonlyArray<Box>, range) => {
+              const { axis, place, target } = domains[range.axis]!
+              const ranges = carryRange((point) => admits(range, axis, point), range, axis, target, place)
+              return parts.flatMap((part) => ranges.map((one) => [...part, one]))
+            },
+            [[]]
+          )
+          .map((part) => [...part].sort((left, right) => left.axis - right.axis))
+      )
+    ),
     invalid: domains.flatMap(({ axis, place, target }) => outsideOf(axis, target, place).map((range) => [range]))
   }
 }
 
-/** A range on the common axis: a set by its values, an interval by its bounds, with absence apart where the bounds below it moved. */
-const carryRange = (admitted: (point: number) => boolean, range: Range, axis: Axis, target: Axis, place: number): ReadonlyArray<Range> => {
-  if (range.kind === "set" && axis.kind !== "int") return [setOf(target, place, (point) => {
-    const own = ownPoint(axis, target, point)
-    return own !== null && admitted(own)
-  })]
+/**
+ * A range on the common axis: a set by its values, an interval by its bounds, with absence apart where the bounds below
+ * it moved.
+ */
+const carryRange = (
+  admitted: (point: number) => boolean,
+  range: Range,
+  axis: Axis,
+  target: Axis,
+  place: number
+): ReadonlyArray<Range> => {
+  if (range.kind === "set" && axis.kind !== "int")
+    return [
+      setOf(target, place, (point) => {
+        const own = ownPoint(axis, target, point)
+        return own !== null && admitted(own)
+      })
+    ]
   if (range.kind === "set") {
     // A set on integers is short by its nature: each of its points becomes an interval.
-    return Array.from({ length: axis.max - leastPoint(axis) + 1 }, (_, bit) => leastPoint(axis) + bit).filter(admitted).map((point) => onePoint(place, point < axis.min ? leastPoint(target) : point))
+    return Array.from({ length: axis.max - leastPoint(axis) + 1 }, (_, bit) => leastPoint(axis) + bit)
+      .filter(admitted)
+      .map((point) => onePoint(place, point < axis.min ? leastPoint(target) : point))
   }
-  const present: ReadonlyArray<Range> = range.to < axis.min ? [] : [{ axis: place, kind: "interval", from: Math.max(range.from, axis.min), to: Math.min(range.to, axis.max) }]
-  const absent: ReadonlyArray<Range> = axis.mayBeAbsent && range.from < axis.min ? [onePoint(place, leastPoint(target))] : []
+  const present: ReadonlyArray<Range> =
+    range.to < axis.min
+      ? []
+      : [{ axis: place, kind: "interval", from: Math.max(range.from, axis.min), to: Math.min(range.to, axis.max) }]
+  const absent: ReadonlyArray<Range> =
+    axis.mayBeAbsent && range.from < axis.min ? [onePoint(place, leastPoint(target))] : []
   return [...absent, ...present]
 }
 
@@ -97,7 +144,8 @@ const onePoint = (axis: number, point: number): Range => ({ axis, kind: "interva
 const setOf = (axis: Axis, place: number, admitted: (point: number) => boolean): Range => {
   const least = leastPoint(axis)
   const bits = new Uint32Array(Math.ceil((axis.max - least + 1) / 32))
-  for (let point = least; point <= axis.max; point++) if (admitted(point)) bits[(point - least) >>> 5]! |= 1 << ((point - least) & 31)
+  for (let point = least; point <= axis.max; point++)
+    if (admitted(point)) bits[(point - least) >>> 5]! |= 1 << ((point - least) & 31)
   return { axis: place, kind: "set", bits }
 }
 

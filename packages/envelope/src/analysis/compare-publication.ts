@@ -1,7 +1,9 @@
 /**
- * What the gate of publication asks: how a version differs from what bound before it, under the tier floor, with the layers around it and with each envelope of an agent inside.
+ * What the gate of publication asks: how a version differs from what bound before it, under the tier floor, with the
+ * layers around it and with each envelope of an agent inside.
  *
- * The service asks before it publishes; whoever replays a pack asks again. A layer inside declares signals with other values and bounds: what is equal in the org unit's own words need not be equal there.
+ * The service asks before it publishes; whoever replays a pack asks again. A layer inside declares signals with other
+ * values and bounds: what is equal in the org unit's own words need not be equal there.
  * Spec: `envelope/1` section 9; decisions 0022, 0025, 0026.
  */
 import { type Combination, compile } from "../compile/compile.ts"
@@ -35,7 +37,8 @@ export interface GateSight {
 }
 
 /**
- * How far a question is followed; past it the answer names what is open (E110). What a node costs grows with the square of the boxes, so where there are many fewer nodes are looked at.
+ * How far a question is followed; past it the answer names what is open (E110). What a node costs grows with the square
+ * of the boxes, so where there are many fewer nodes are looked at.
  *
  * - Unit: nodes of a diagram, and as many states of all searches; `work` is nodes times the square of the boxes.
  */
@@ -44,7 +47,10 @@ export interface Limits {
   readonly work: number
 }
 
-/** What came of it. `isShown`: the texts alone show a change that outcomes do not; no longer search would prove it harmless. */
+/**
+ * What came of it. `isShown`: the texts alone show a change that outcomes do not; no longer search would prove it
+ * harmless.
+ */
 export interface ComparedPublication {
   readonly report: DiffReport
   readonly isShown: boolean
@@ -54,34 +60,75 @@ export interface ComparedPublication {
 const MAX_COMPARED = 256
 
 /** The budgets of a question about these versions. */
-export const budgetsOf = ({ nodes, work }: Limits, ...versions: ReadonlyArray<Combination | null>): Required<Budgets> => {
-  const boxes = Math.max(1, ...versions.map((version) => version?.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0) ?? 0))
+export const budgetsOf = (
+  { nodes, work }: Limits,
+  ...versions: ReadonlyArray<Combination | null>
+): Required<Budgets> => {
+  const boxes = Math.max(
+    1,
+    ...versions.map((version) => version?.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0) ?? 0)
+  )
   const budget = Math.max(1, Math.min(nodes, Math.floor(work / (boxes * boxes))))
   return { budget, searchBudget: budget }
 }
 
 /** Under the tier floor; null where they do not fit together. */
-export const floored = (envelopes: ReadonlyArray<Envelope>): Combination | null => compile(withTierFloor(envelopes)).combination
+export const floored = (envelopes: ReadonlyArray<Envelope>): Combination | null =>
+  compile(withTierFloor(envelopes)).combination
 
-/** Compares. `to` is the published version with what lies around it; `history` are recorded inputs, run through both. */
-export const comparePublication = (later: Envelope, to: Combination, sight: GateSight, limits: Limits, history?: DiffOptions["history"]): ComparedPublication => {
+/**
+ * Compares. `to` is the published version with what lies around it; `history` are recorded inputs, run through both.
+ */
+export const comparePublication = (
+  later: Envelope,
+  to: Combination,
+  sight: GateSight,
+  limits: Limits,
+  history?: DiffOptions["history"]
+): ComparedPublication => {
   const from = combinationOf(sight.before)
   const units = unitsOf(later)
   const budgets = budgetsOf(limits, from, to)
-  const outcomes = diff(from?.compiled ?? null, to.compiled, { ...budgets, units, ...(history === undefined ? {} : { history }) })
+  const outcomes = diff(from?.compiled ?? null, to.compiled, {
+    ...budgets,
+    units,
+    ...(history === undefined ? {} : { history })
+  })
   const beside = beyondOutcomes(outcomes, sight.own, later)
   const alone = withNotes(beside, longerNotice(from, to, budgets, units))
   const { inner } = sight
   const share = { nodes: limits.nodes, work: limits.work / Math.max(1, Math.min(inner.length, MAX_COMPARED)) }
   const found = inner.slice(0, MAX_COMPARED).flatMap((layer) => withAgent(layer, later, sight, share) ?? [])
-  const reports = inner.length <= MAX_COMPARED ? found : [...found, {
-    whom: "", report: { ...alone, change: "unknown" as const, complete: false, sentence: `Agents of this org unit have ${inner.length} different envelopes of their own; ${MAX_COMPARED} are compared at most.` }
-  }]
-  return { report: gravestOf(alone, reports), isShown: beside.notes.length > outcomes.notes.length || found.some(({ moved }) => moved) }
+  const reports =
+    inner.length <= MAX_COMPARED
+      ? found
+      : [
+          ...found,
+          {
+            whom: "",
+            report: {
+              ...alone,
+              change: "unknown" as const,
+              complete: false,
+              sentence:
+                `Agents of this org unit have ${inner.length} different envelopes of their own; ` +
+                `${MAX_COMPARED} are compared at most.`
+            }
+          }
+        ]
+  return {
+    report: gravestOf(alone, reports),
+    isShown: beside.notes.length > outcomes.notes.length || found.some(({ moved }) => moved)
+  }
 }
 
 /** Null where the agent's layer cannot be read, or fits no more: nothing is permitted under it, before and after. */
-const withAgent = (layer: GateLayer, later: Envelope, { before, outer, own }: GateSight, limits: Limits): ReportFor & { readonly moved: boolean } | null => {
+const withAgent = (
+  layer: GateLayer,
+  later: Envelope,
+  { before, outer, own }: GateSight,
+  limits: Limits
+): (ReportFor & { readonly moved: boolean }) | null => {
   const around = outer.map(({ envelope }) => envelope)
   const to = layer.envelope === null ? null : floored([...around.flatMap((one) => one ?? []), later, layer.envelope])
   if (to === null) return null
@@ -91,12 +138,18 @@ const withAgent = (layer: GateLayer, later: Envelope, { before, outer, own }: Ga
   const moved = movedMeters([...around, own, layer.envelope], [...around, later, layer.envelope])
   return {
     whom: `With the envelope ${layer.envelopeId} of an agent of this org unit: `,
-    report: withNotes(diff(from?.compiled ?? null, to.compiled, { ...budgets, units }), [...longerNotice(from, to, budgets, units), ...moved.map((id) => `The meter ${id} would belong to another envelope and begin anew.`)]),
+    report: withNotes(diff(from?.compiled ?? null, to.compiled, { ...budgets, units }), [
+      ...longerNotice(from, to, budgets, units),
+      ...moved.map((id) => `The meter ${id} would belong to another envelope and begin anew.`)
+    ]),
     moved: moved.length > 0
   }
 }
 
-/** What layers permit together, without waivers: a version that makes an exception permanent loosens, also while the exception holds for a time. Null where that is nothing. */
+/**
+ * What layers permit together, without waivers: a version that makes an exception permanent loosens, also while the
+ * exception holds for a time. Null where that is nothing.
+ */
 const combinationOf = (layers: ReadonlyArray<GateLayer>): Combination | null => {
   const envelopes = layers.flatMap(({ envelope }) => envelope ?? [])
   return layers.length === 0 || envelopes.length < layers.length ? null : floored(envelopes)

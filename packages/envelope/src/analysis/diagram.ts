@@ -4,7 +4,10 @@ import type { CellGrid } from "./cell-grid.ts"
 /** Which cell an input takes on each axis, by the axis' place in the list of axes; undefined where any cell will do. */
 export type Path = ReadonlyArray<number | undefined>
 
-/** One way of judging inputs: the rank of each box, least wins; `none` where no box of this side holds, and as the rank of a box that is not this side's. */
+/**
+ * One way of judging inputs: the rank of each box, least wins; `none` where no box of this side holds, and as the rank
+ * of a box that is not this side's.
+ */
 export interface Side {
   readonly ranks: ReadonlyArray<number>
   readonly none: number
@@ -20,7 +23,9 @@ export interface Region {
 }
 
 /** What a diagram found. Incomplete when the budget was spent: then it proves nothing. */
-export type Counted = { readonly complete: true; readonly nodes: number; readonly regions: ReadonlyArray<Region> } | { readonly complete: false; readonly nodes: number }
+export type Counted =
+  | { readonly complete: true; readonly nodes: number; readonly regions: ReadonlyArray<Region> }
+  | { readonly complete: false; readonly nodes: number }
 
 /** Most nodes a diagram may have: some seconds of work at the worst. */
 export const NODE_BUDGET = 200_000
@@ -35,7 +40,8 @@ interface Node {
 }
 
 /**
- * Counts exactly how many inputs come out with each combination of ranks, one axis after the other. Inputs that leave the same boxes to be decided are one node.
+ * Counts exactly how many inputs come out with each combination of ranks, one axis after the other. Inputs that leave
+ * the same boxes to be decided are one node.
  *
  * - Shape: regions in the order found; their volumes add up to the grid's.
  * - Fails: never; over `budget` nodes it is incomplete.
@@ -44,12 +50,21 @@ interface Node {
 export const countRegions = (grid: CellGrid, sides: ReadonlyArray<Side>, budget: number = NODE_BUDGET): Counted => {
   const { levels, words } = grid
   const settle = settler(grid, sides)
-  const spans = levels.map((_, from) => levels.map((_, to) => (to > from ? levels[from]!.volume / levels[to]!.volume : 1n)).concat(levels[from]!.volume))
+  const spans = levels.map((_, from) =>
+    levels.map((_, to) => (to > from ? levels[from]!.volume / levels[to]!.volume : 1n)).concat(levels[from]!.volume)
+  )
   const waiting = levels.map(() => new Map<string, Node>())
   const regions = new Map<string, Region & { volume: bigint }>()
   let nodes = 0
 
-  const place = (live: Bits, ranks: ReadonlyArray<number>, weight: bigint, from: number, parent: Node | undefined, cell: number): void => {
+  const place = (
+    live: Bits,
+    ranks: ReadonlyArray<number>,
+    weight: bigint,
+    from: number,
+    parent: Node | undefined,
+    cell: number
+  ): void => {
     let level = from
     while (level < levels.length && !meets(live, levels[level]!.tests)) level++
     const volume = level === from ? weight : weight * spans[from]![level]!
@@ -71,7 +86,18 @@ export const countRegions = (grid: CellGrid, sides: ReadonlyArray<Side>, budget:
   }
 
   const live = grid.all.slice()
-  place(live, settle(live, grid.everywhere, sides.map(({ none }) => none)), 1n, 0, undefined, -1)
+  place(
+    live,
+    settle(
+      live,
+      grid.everywhere,
+      sides.map(({ none }) => none)
+    ),
+    1n,
+    0,
+    undefined,
+    -1
+  )
   const kept = new Uint32Array(words)
   for (let at = 0; at < levels.length; at++) {
     const { cells, ends } = levels[at]!
@@ -97,8 +123,14 @@ const sameWithin = (live: Bits, left: Bits, right: Bits): boolean => {
   return true
 }
 
-/** Makes the step that takes finished boxes out of `live` (in place), notes their ranks, and drops boxes that can no longer win on any side. */
-const settler = (grid: CellGrid, sides: ReadonlyArray<Side>): ((live: Bits, ends: Bits, before: ReadonlyArray<number>) => ReadonlyArray<number>) => {
+/**
+ * Makes the step that takes finished boxes out of `live` (in place), notes their ranks, and drops boxes that can no
+ * longer win on any side.
+ */
+const settler = (
+  grid: CellGrid,
+  sides: ReadonlyArray<Side>
+): ((live: Bits, ends: Bits, before: ReadonlyArray<number>) => ReadonlyArray<number>) => {
   const { words } = grid
   const beating = sides.map((side) => beatingOf(words, side))
   return (live, ends, before) => {
@@ -137,6 +169,7 @@ const beatingOf = (words: number, { none, ranks }: Side): ReadonlyMap<number, Bi
 
 const pathTo = (grid: CellGrid, parent: Node | undefined, cell: number): Path => {
   const path: Array<number | undefined> = grid.axes.map(() => undefined)
-  for (let node = parent, taken = cell; node !== undefined; taken = node.cell, node = node.parent) path[grid.levels[node.level]!.index] = taken
+  for (let node = parent, taken = cell; node !== undefined; taken = node.cell, node = node.parent)
+    path[grid.levels[node.level]!.index] = taken
   return path
 }

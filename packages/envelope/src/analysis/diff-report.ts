@@ -19,7 +19,8 @@ export interface Transition {
 /**
  * What a new version changes.
  *
- * `change`: `equal`: no outcome differs; `tightening_only`: proved that nothing comes out less restrictive; `loosens`: something does; `unknown`: the budget was spent before
+ * `change`: `equal`: no outcome differs; `tightening_only`: proved that nothing comes out less restrictive; `loosens`:
+ * something does; `unknown`: the budget was spent before
  * either was proved, to be treated as `loosens`.
  */
 export interface DiffReport {

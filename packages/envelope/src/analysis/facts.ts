@@ -2,7 +2,8 @@ import type { Envelope } from "../language/envelope.ts"
 import type { Inputs } from "./inputs.ts"
 
 /**
- * What analysis cannot see in the rules. Each may be left out: the questions that need it are then reported as not asked, never as answered.
+ * What analysis cannot see in the rules. Each may be left out: the questions that need it are then reported as not
+ * asked, never as answered.
  * `"not_built"` says that nothing in this installation can know it yet.
  */
 export interface LintFacts {
@@ -10,17 +11,35 @@ export interface LintFacts {
   readonly envelope?: Envelope
   /** Recorded inputs and the time they span. */
   readonly history?: { readonly inputs: ReadonlyArray<Inputs>; readonly days: number }
-  /** Who can review. `among`: roles of which `grantable` tells; left out, all. `ownerOnly`: roles that nobody but the agent's owner holds. */
-  readonly reviewers?: { readonly grantable: ReadonlySet<string> | "any"; readonly among?: ReadonlySet<string>; readonly ownerOnly: ReadonlySet<string> | "not_built" }
-  /** What may be touched at most: an enum's values, or an integer's greatest value. Signals without an entry are not bounded. */
+  /**
+   * Who can review. `among`: roles of which `grantable` tells; left out, all. `ownerOnly`: roles that nobody but the
+   * agent's owner holds.
+   */
+  readonly reviewers?: {
+    readonly grantable: ReadonlySet<string> | "any"
+    readonly among?: ReadonlySet<string>
+    readonly ownerOnly: ReadonlySet<string> | "not_built"
+  }
+  /**
+   * What may be touched at most: an enum's values, or an integer's greatest value. Signals without an entry are not
+   * bounded.
+   */
   readonly blastRadius?: ReadonlyArray<BlastBound>
   /** Reviews a day that a backtest expects, and how many the reviewers handle. */
   readonly reviewLoad?: { readonly perDay: number; readonly capacityPerDay: number } | "not_built"
   /** Tools that a screen or the recorder saw. */
   readonly toolsSeen?: ReadonlyArray<string>
   /** The highest tier of the agents concerned, and whether what a high tier needs is there. */
-  readonly safety?: { readonly tier: number; readonly breakerArmed: boolean | "not_built"; readonly drillCurrent: boolean | "not_built" }
+  readonly safety?: {
+    readonly tier: number
+    readonly breakerArmed: boolean | "not_built"
+    readonly drillCurrent: boolean | "not_built"
+  }
 }
 
-/** One bound of a blast radius. `ofTools`: it bounds calls of these tools alone, where the envelope has a signal `tool`. */
-export type BlastBound = { readonly signal: string; readonly values: ReadonlyArray<string> } | { readonly signal: string; readonly max: number; readonly ofTools?: ReadonlyArray<string> }
+/**
+ * One bound of a blast radius. `ofTools`: it bounds calls of these tools alone, where the envelope has a signal `tool`.
+ */
+export type BlastBound =
+  | { readonly signal: string; readonly values: ReadonlyArray<string> }
+  | { readonly signal: string; readonly max: number; readonly ofTools?: ReadonlyArray<string> }

@@ -5,14 +5,18 @@ import { findInput, type Query, SEARCH_BUDGET } from "./search.ts"
 import type { Point } from "./verdict-at.ts"
 import type { Version, Versions } from "./versions.ts"
 
-/** Inputs, one at most for whatever decides in the one version, on which the other is less restrictive. Complete: where there is none, that is proved. */
+/**
+ * Inputs, one at most for whatever decides in the one version, on which the other is less restrictive. Complete: where
+ * there is none, that is proved.
+ */
 export interface Laxer {
   readonly points: ReadonlyArray<Point>
   readonly complete: boolean
 }
 
 /**
- * Asks everything that decides in `strict` for an input on which `lax` comes out less restrictive. Needs no diagram: each question stays within one rule's boxes.
+ * Asks everything that decides in `strict` for an input on which `lax` comes out less restrictive. Needs no diagram:
+ * each question stays within one rule's boxes.
  *
  * - `budget`: states of all its searches together.
  * - Spec: the gate of publication holds where a diagram grows past its budget; decision 0022.
@@ -30,8 +34,15 @@ export const findLaxer = ({ grid }: Versions, strict: Version, lax: Version, bud
     return answer.kind === "found"
   }
   const laxer = (severity: number): { readonly avoid: ReadonlyArray<number>; readonly need: Query["need"] } => ({
-    avoid: [...lax.invalid, ...lax.numbers.flatMap((numbers, rule) => (severityOf(lax.compiled.rules[rule]!.outcome) >= severity ? numbers : []))],
-    need: lax.compiled.otherwise.flatMap((outcome, layer) => (outcome !== null && severityOf(outcome) >= severity ? [lax.ofLayer[layer]!] : []))
+    avoid: [
+      ...lax.invalid,
+      ...lax.numbers.flatMap((numbers, rule) =>
+        severityOf(lax.compiled.rules[rule]!.outcome) >= severity ? numbers : []
+      )
+    ],
+    need: lax.compiled.otherwise.flatMap((outcome, layer) =>
+      outcome !== null && severityOf(outcome) >= severity ? [lax.ofLayer[layer]!] : []
+    )
   })
   /** `lax` refuses to decode: that is a denial, laxer than halt alone. */
   const refuses = (within: ReadonlyArray<number>, severity: number, avoid: ReadonlyArray<number>): boolean =>
@@ -40,10 +51,14 @@ export const findLaxer = ({ grid }: Versions, strict: Version, lax: Version, bud
     const { avoid: more, need } = laxer(severity)
     return ask(within, [...avoid, ...more], need) || refuses(within, severity, avoid)
   }
-  strict.compiled.rules.forEach(({ outcome }, rule) => void strict.numbers[rule]!.some((box) => look([box], severityOf(outcome), strict.invalid)))
+  strict.compiled.rules.forEach(
+    ({ outcome }, rule) => void strict.numbers[rule]!.some((box) => look([box], severityOf(outcome), strict.invalid))
+  )
   strict.compiled.otherwise.forEach((outcome, layer) => {
     if (outcome === null) return
-    const spoken = strict.numbers.flatMap((numbers, rule) => (strict.compiled.rules[rule]!.layer === layer ? numbers : []))
+    const spoken = strict.numbers.flatMap((numbers, rule) =>
+      strict.compiled.rules[rule]!.layer === layer ? numbers : []
+    )
     look([], severityOf(outcome), [...strict.invalid, ...spoken])
   })
   strict.invalid.some((box) => look([box], severityOf("deny"), []))

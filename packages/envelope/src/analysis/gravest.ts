@@ -10,12 +10,22 @@ export interface ReportFor {
 
 const grades: ReadonlyArray<DiffReport["change"]> = ["equal", "tightening_only", "unknown", "loosens"]
 
-/** The report that the gate has to look at: the gravest, the first of equals. Its notes name the others that are graver than the first. */
+/**
+ * The report that the gate has to look at: the gravest, the first of equals. Its notes name the others that are graver
+ * than the first.
+ */
 export const gravestOf = (first: DiffReport, others: ReadonlyArray<ReportFor>): DiffReport => {
   const grade = ({ change }: DiffReport): number => grades.indexOf(change)
   const graver = others.filter(({ report }) => grade(report) > grade(first))
-  const worst = graver.reduce((found: ReportFor | null, one) => (found === null || grade(one.report) > grade(found.report) ? one : found), null)
+  const worst = graver.reduce(
+    (found: ReportFor | null, one) => (found === null || grade(one.report) > grade(found.report) ? one : found),
+    null
+  )
   if (worst === null) return first
   const rest = graver.filter((one) => one !== worst).map(({ report, whom }) => `${whom}${report.sentence}`)
-  return { ...worst.report, sentence: `${worst.whom}${worst.report.sentence}`, notes: [...first.notes, ...worst.report.notes, ...rest] }
+  return {
+    ...worst.report,
+    sentence: `${worst.whom}${worst.report.sentence}`,
+    notes: [...first.notes, ...worst.report.notes, ...rest]
+  }
 }

@@ -10,7 +10,9 @@ import type { Path } from "./diagram.ts"
 export type Inputs = Readonly<Record<string, Scalar>>
 
 /** A point, or the axis that has no place for what was given. */
-export type ReadPoint = { readonly point: Point } | { readonly axis: string; readonly problem: "missing" | "out_of_domain" }
+export type ReadPoint =
+  | { readonly point: Point }
+  | { readonly axis: string; readonly problem: "missing" | "out_of_domain" }
 
 /** Finds the point of an input. Names that are no axis are not looked at. */
 export const pointOf = (axes: ReadonlyArray<Axis>, inputs: Inputs): ReadPoint => {
@@ -35,18 +37,24 @@ const placeOf = (axis: Axis, value: Scalar): number | null => {
     const index = typeof value === "string" ? (axis.values ?? []).indexOf(value) : -1
     return index === -1 ? null : index
   }
-  return typeof value === "number" && Number.isSafeInteger(value) && axis.min <= value && value <= axis.max ? value : null
+  return typeof value === "number" && Number.isSafeInteger(value) && axis.min <= value && value <= axis.max
+    ? value
+    : null
 }
 
 /** The input at a point, as it would be sent. */
 export const inputsOf = (axes: ReadonlyArray<Axis>, point: Point): Inputs =>
-  Object.fromEntries(axes.flatMap((axis, index) => {
-    const value = point[index]!
-    if (value < axis.min) return []
-    return [[axis.name, axis.kind === "int" ? value : axis.kind === "bool" ? value === 1 : axis.values![value]!]]
-  }))
+  Object.fromEntries(
+    axes.flatMap((axis, index) => {
+      const value = point[index]!
+      if (value < axis.min) return []
+      return [[axis.name, axis.kind === "int" ? value : axis.kind === "bool" ? value === 1 : axis.values![value]!]]
+    })
+  )
 
-/** A point on a path through the cells, with values that people like to read: present, and round where there is room. */
+/**
+ * A point on a path through the cells, with values that people like to read: present, and round where there is room.
+ */
 export const exampleOn = (grid: CellGrid, path: Path): Point => {
   const point: Array<number> = grid.axes.map(() => 0)
   for (const { axis, cells, index } of grid.levels) {
@@ -65,11 +73,15 @@ const spansMs = [86_400_000, 3_600_000, 60_000, 1_000]
 
 /** Times, by the end of their name, are whole days, hours, minutes or seconds where the stretch has any. */
 const readableOn = ({ name }: Axis, from: number, to: number): number => {
-  const span = name.endsWith("_ms") && to > 0 ? spansMs.find((ms) => Math.ceil(Math.max(from, 1) / ms) * ms <= to) : undefined
+  const span =
+    name.endsWith("_ms") && to > 0 ? spansMs.find((ms) => Math.ceil(Math.max(from, 1) / ms) * ms <= to) : undefined
   return span === undefined ? readable(from, to) : Math.ceil(Math.max(from, 1) / span) * span
 }
 
-/** A value from a stretch: its least where it is short, else the least with few digits, and not below 100 where it reaches that far. */
+/**
+ * A value from a stretch: its least where it is short, else the least with few digits, and not below 100 where it
+ * reaches that far.
+ */
 const readable = (from: number, to: number): number => {
   if (to - from < 10) return from
   if (to <= 0) return 0 - readable(-to, -from)

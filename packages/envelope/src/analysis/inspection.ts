@@ -16,7 +16,10 @@ import type { Point } from "./verdict-at.ts"
 export interface Inspection {
   readonly model: Model
   readonly facts: LintFacts
-  /** The layer under inspection, the innermost, and its rules that hold somewhere. Outer layers were inspected when they were published. */
+  /**
+   * The layer under inspection, the innermost, and its rules that hold somewhere. Outer layers were inspected when they
+   * were published.
+   */
   readonly own: number
   readonly ownRules: ReadonlyArray<number>
   /** Points by the rank of what decides them; null when the budget was spent. */
@@ -53,7 +56,8 @@ export interface Budgets {
 }
 
 /**
- * Bytes that the errors of one lint may take, and all else that it finds, as JSON: more would help nobody, and a part of a record has to hold both.
+ * Bytes that the errors of one lint may take, and all else that it finds, as JSON: more would help nobody, and a part
+ * of a record has to hold both.
  *
  * Each has its own, so that no number of warnings leaves an error untold.
  */
@@ -63,7 +67,11 @@ export const MAX_TOLD_BYTES = 4 * 1024 * 1024
 const TOO_MUCH = "More was found than one lint tells."
 
 /** Lays out an envelope and counts who decides what. */
-export const inspect = (compiled: Compiled, facts: LintFacts, { budget = NODE_BUDGET, searchBudget = NODE_BUDGET }: Budgets = {}): Inspection => {
+export const inspect = (
+  compiled: Compiled,
+  facts: LintFacts,
+  { budget = NODE_BUDGET, searchBudget = NODE_BUDGET }: Budgets = {}
+): Inspection => {
   const model = modelOf(compiled)
   const counted = countRegions(model.grid, decidingSides(model), budget)
   const own = compiled.otherwise.length - 1
@@ -74,30 +82,60 @@ export const inspect = (compiled: Compiled, facts: LintFacts, { budget = NODE_BU
   let left = searchBudget
   const reportedBytes = { error: 0, other: 0 }
   return {
-    model, facts, own, findings, open, idOf,
-    ownRules: [...compiled.rules.keys()].filter((rule) => compiled.rules[rule]!.layer === own && compiled.rules[rule]!.boxes.length > 0),
+    model,
+    facts,
+    own,
+    findings,
+    open,
+    idOf,
+    ownRules: [...compiled.rules.keys()].filter(
+      (rule) => compiled.rules[rule]!.layer === own && compiled.rules[rule]!.boxes.length > 0
+    ),
     volumes: counted.complete ? volumesOf(model, counted) : null,
     nodes: counted.nodes,
     history: facts.history === undefined ? null : countHistory(compiled, facts.history.inputs),
     notChecked: [],
     find: (code, rules, query, { grid } = model) => {
       const empty: Bits = none.length === grid.words ? none : bitsOf(grid.words, [])
-      const answer = findInput(grid, { within: query.within ?? empty, avoid: query.avoid ?? empty, need: query.need ?? [] }, Math.min(left, SEARCH_BUDGET))
+      const answer = findInput(
+        grid,
+        { within: query.within ?? empty, avoid: query.avoid ?? empty, need: query.need ?? [] },
+        Math.min(left, SEARCH_BUDGET)
+      )
       left = Math.max(0, left - answer.states)
       if (answer.kind === "found") return exampleOn(grid, answer.path)
-      if (answer.kind === "open" && !open.some((one) => one.code === code && one.rules.join() === rules.map(idOf).join())) {
+      if (
+        answer.kind === "open" &&
+        !open.some((one) => one.code === code && one.rules.join() === rules.map(idOf).join())
+      ) {
         open.push({ code, rules: rules.map(idOf), reason: "The search for an example did not end within its budget." })
       }
       return null
     },
     held: (rule) => {
       const box = model.numbers[rule]![0]
-      const answer = box === undefined ? null : findInput(model.grid, { within: bitsOf(model.grid.words, [box]), avoid: none, need: [] })
+      const answer =
+        box === undefined
+          ? null
+          : findInput(model.grid, { within: bitsOf(model.grid.words, [box]), avoid: none, need: [] })
       return answer?.kind === "found" ? exampleOn(model.grid, answer.path) : null
     },
-    say: (code, rules, message, { example = null, historyCount, input = example === null ? null : inputsOf(compiled.axes, example), level, volume } = {}) => {
+    say: (
+      code,
+      rules,
+      message,
+      {
+        example = null,
+        historyCount,
+        input = example === null ? null : inputsOf(compiled.axes, example),
+        level,
+        volume
+      } = {}
+    ) => {
       const finding: LintFinding = {
-        code, level: level ?? lintCodes[code].level, rules: rules.map(idOf),
+        code,
+        level: level ?? lintCodes[code].level,
+        rules: rules.map(idOf),
         message: input === null ? withoutExample(code, message) : message,
         example: input,
         volume: volume === undefined ? null : String(volume),

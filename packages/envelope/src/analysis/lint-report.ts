@@ -11,7 +11,9 @@ export interface LintFinding {
   readonly message: string
   /** An input that shows it. Where there is none the message ends in saying so. */
   readonly example: Inputs | null
-  /** How many inputs of the domain it is about, in decimal digits, and their share of it ("0.42 %"). Not a probability. */
+  /**
+   * How many inputs of the domain it is about, in decimal digits, and their share of it ("0.42 %"). Not a probability.
+   */
   readonly volume: string | null
   readonly share: string | null
   /** How many recorded inputs it is about. */
@@ -39,6 +41,9 @@ export interface LintReport {
   readonly notChecked: ReadonlyArray<OpenQuestion>
   /** Points of the whole domain, in decimal digits; null where there were too many boxes to lay out. */
   readonly domain: string | null
-  /** Share of the domain that each rule decides, and each layer's default (`@default`, of the innermost); null where it was not counted. */
+  /**
+   * Share of the domain that each rule decides, and each layer's default (`@default`, of the innermost); null where it
+   * was not counted.
+   */
   readonly decides: Readonly<Record<string, string>> | null
 }

@@ -12,12 +12,18 @@ import type { LintFinding, LintReport } from "./lint-report.ts"
 import { compiled, given, payments, signals } from "./testing/given-envelope.ts"
 import { holding, verdictAt } from "./verdict-at.ts"
 
-const report = (envelope: Envelope, facts: LintFacts = {}, options: LintOptions = {}, ...outer: ReadonlyArray<Envelope>): LintReport => {
+const report = (
+  envelope: Envelope,
+  facts: LintFacts = {},
+  options: LintOptions = {},
+  ...outer: ReadonlyArray<Envelope>
+): LintReport => {
   const made = lint(compiled(...outer, envelope).compiled, { envelope, ...facts }, options)
   for (const { code, example, message } of made.findings) {
     const { hasExample } = lintCodes[code]
     if (options.budget === undefined) assert.equal(example !== null, hasExample, code)
-    for (const end of [NO_INPUT, NONE_FOUND]) assert.equal(message.endsWith(end), example === null && end === (hasExample ? NONE_FOUND : NO_INPUT), message)
+    for (const end of [NO_INPUT, NONE_FOUND])
+      assert.equal(message.endsWith(end), example === null && end === (hasExample ? NONE_FOUND : NO_INPUT), message)
   }
   return made
 }
@@ -34,7 +40,8 @@ const holdsAt = (envelope: Envelope, { example }: LintFinding, id: string): bool
   const read = pointOf(all.axes, example!)
   return "point" in read && holding(all, read.point)[all.rules.findIndex((rule) => rule.id === id)]!
 }
-const of = (code: LintCode, { findings }: LintReport): ReadonlyArray<LintFinding> => findings.filter((one) => one.code === code)
+const of = (code: LintCode, { findings }: LintReport): ReadonlyArray<LintFinding> =>
+  findings.filter((one) => one.code === code)
 const one = (code: LintCode, from: LintReport): LintFinding => {
   const found = of(code, from)
   assert.lengthOf(found, 1, `${code} among ${from.findings.map((each) => each.code).join()}`)
@@ -47,12 +54,20 @@ const tool = (...names: ReadonlyArray<string>) => ({ signal: "tool", in: names }
 
 describe("rules that decide nothing", () => {
   it("E101: a rule that holds nowhere", () => {
-    assert.deepEqual(one("E101", report(given([all, when("r", "deny", amount({ gte: 10 }), amount({ lte: 5 }))]))).rules, ["r"])
+    assert.deepEqual(
+      one("E101", report(given([all, when("r", "deny", amount({ gte: 10 }), amount({ lte: 5 }))]))).rules,
+      ["r"]
+    )
   })
 
   it("E102: a rule that others outdo together, with those that do", () => {
     const low = when("low", "deny", amount({ lte: 500 }))
-    const envelope = given([low, when("high", "deny", amount({ gt: 500 })), when("other", "halt", tool("pay")), when("r", "require_review", tool("refund"))])
+    const envelope = given([
+      low,
+      when("high", "deny", amount({ gt: 500 })),
+      when("other", "halt", tool("pay")),
+      when("r", "require_review", tool("refund"))
+    ])
     const found = one("E102", report(envelope))
     assert.include(["low", "high"], decidedBy(envelope, found))
     assert.isTrue(holdsAt(envelope, found, "r"))
@@ -67,7 +82,10 @@ describe("rules that decide nothing", () => {
     const found = one("E107", report(given([all, dead]), {}, {}, outer))
     assert.deepEqual(found.rules, ["pay_small"])
     assert.equal(decidedBy(given([all, dead]), found, outer), "no_pay")
-    const bare = given([when("pay_late", "allow", tool("pay"), { signal: "tier", gte: 3 }), when("look", "allow", tool("search"))])
+    const bare = given([
+      when("pay_late", "allow", tool("pay"), { signal: "tier", gte: 3 }),
+      when("look", "allow", tool("search"))
+    ])
     const floored = report(bare, {}, {}, tierFloor([bare]))
     assert.deepEqual([...of("E107", floored), ...of("E102", floored)], [])
   })
@@ -85,7 +103,13 @@ describe("rules that decide nothing", () => {
 describe("gaps and borders", () => {
   it("W201: what no rule covers, with example, volume and history; an error where coverage is total", () => {
     const rules = [when("r", "allow", tool("search", "refund"))]
-    const history = { inputs: [{ tool: "pay", amount: 1, tier: 0, known: true }, { tool: "search", amount: 1, tier: 0, known: true }], days: 30 }
+    const history = {
+      inputs: [
+        { tool: "pay", amount: 1, tier: 0, known: true },
+        { tool: "search", amount: 1, tier: 0, known: true }
+      ],
+      days: 30
+    }
     const found = one("W201", report(given(rules), { history }))
     assert.equal(found.volume, String(1001 * 5 * 2))
     assert.equal(found.share, "33.33 %")
@@ -97,23 +121,40 @@ describe("gaps and borders", () => {
   })
 
   it("W203: who decides over whom where both hold", () => {
-    const found = one("W203", report(given([all, when("strict", "deny", amount({ gt: 500 })), when("same", "deny", amount({ gt: 600 }))].slice(0, 2))))
+    const found = one(
+      "W203",
+      report(
+        given([all, when("strict", "deny", amount({ gt: 500 })), when("same", "deny", amount({ gt: 600 }))].slice(0, 2))
+      )
+    )
     assert.deepEqual(found.rules, ["strict", "all"])
     assert.equal(found.level, "info")
     assert.isAbove(Number(found.example?.["amount"]), 500)
   })
 
   it("W204: one value left out between neighbours, or shared by them", () => {
-    const gap = one("W204", report(given([when("low", "deny", amount({ lt: 500 })), when("high", "deny", amount({ gt: 500 })), all])))
+    const gap = one(
+      "W204",
+      report(given([when("low", "deny", amount({ lt: 500 })), when("high", "deny", amount({ gt: 500 })), all]))
+    )
     assert.deepEqual(gap.rules, ["low", "high"])
     assert.equal(gap.example?.["amount"], 500)
-    const shared = one("W204", report(given([when("low", "allow", amount({ lte: 500 })), when("high", "deny", amount({ gte: 500 }))])))
+    const shared = one(
+      "W204",
+      report(given([when("low", "allow", amount({ lte: 500 })), when("high", "deny", amount({ gte: 500 }))]))
+    )
     assert.equal(shared.example?.["amount"], 500)
     for (const fine of [
       [when("low", "allow", amount({ lt: 500 })), when("high", "deny", amount({ gte: 500 }))],
-      [when("low", "deny", amount({ lt: 500 })), when("high", "deny", amount({ gt: 500 })), when("at", "halt", amount({ eq: 500 })), all],
+      [
+        when("low", "deny", amount({ lt: 500 })),
+        when("high", "deny", amount({ gt: 500 })),
+        when("at", "halt", amount({ eq: 500 })),
+        all
+      ],
       [when("low", "allow", amount({ lte: 500 })), when("at", "deny", amount({ eq: 500 }))]
-    ]) assert.lengthOf(of("W204", report(given(fine))), 0)
+    ])
+      assert.lengthOf(of("W204", report(given(fine))), 0)
   })
 })
 
@@ -126,7 +167,10 @@ describe("tiers", () => {
     assert.deepEqual(found.rules, ["late"])
     assert.equal(found.example?.["tier"], 2)
     assert.equal(found.level, "error")
-    assert.equal(one("E104", report(given([early, late], { accept_non_monotone: { reason: "A drill of tier 2." } }))).level, "warning")
+    assert.equal(
+      one("E104", report(given([early, late], { accept_non_monotone: { reason: "A drill of tier 2." } }))).level,
+      "warning"
+    )
   })
 
   it("E104: the default at a higher tier counts too", () => {
@@ -136,7 +180,18 @@ describe("tiers", () => {
 })
 
 describe("side effects", () => {
-  const metered = { meters: { paid: { of: "amount", op: "sum", window_ms: 1000, key: ["agent_id"], where: { tool: ["refund", "pay"] }, max_count: 10 } } }
+  const metered = {
+    meters: {
+      paid: {
+        of: "amount",
+        op: "sum",
+        window_ms: 1000,
+        key: ["agent_id"],
+        where: { tool: ["refund", "pay"] },
+        max_count: 10
+      }
+    }
+  }
   const cap = { id: "cap", outcome: "deny", when: [tool("refund", "pay"), { meter: "paid", after_gt: 5000 }] }
 
   it("W207: permitted on the caller's word alone", () => {
@@ -144,7 +199,11 @@ describe("side effects", () => {
     assert.deepEqual(found.rules, ["r"])
     assert.equal(found.example?.["tool"], "pay")
     const known = { signal: "known", is: true }
-    for (const fine of [[when("r", "allow", tool("pay"), known)], [when("r", "allow", tool("search"))], [when("r", "allow", tool("pay")), { id: "s", outcome: "deny", when: [{ signal: "known", is: false }] }]]) {
+    for (const fine of [
+      [when("r", "allow", tool("pay"), known)],
+      [when("r", "allow", tool("search"))],
+      [when("r", "allow", tool("pay")), { id: "s", outcome: "deny", when: [{ signal: "known", is: false }] }]
+    ]) {
       assert.lengthOf(of("W207", report(given(fine))), 0)
     }
   })
@@ -164,18 +223,39 @@ describe("side effects", () => {
   })
 
   it("W208: permitted outside the blast radius, with how much", () => {
-    const envelope = given([when("r", "allow", tool("pay"), amount({ lte: 700 })), when("no", "deny", { signal: "known", is: false })])
+    const envelope = given([
+      when("r", "allow", tool("pay"), amount({ lte: 700 })),
+      when("no", "deny", { signal: "known", is: false })
+    ])
     const found = one("W208", report(envelope, { blastRadius: [{ signal: "amount", max: 500 }] }))
     assert.equal(found.volume, String(200 * 5))
     assert.isAbove(Number(found.example?.["amount"]), 500)
-    assert.lengthOf(of("W208", report(envelope, { blastRadius: [{ signal: "amount", max: 700 }, { signal: "tool", values: ["pay"] }] })), 0)
+    assert.lengthOf(
+      of(
+        "W208",
+        report(envelope, {
+          blastRadius: [
+            { signal: "amount", max: 700 },
+            { signal: "tool", values: ["pay"] }
+          ]
+        })
+      ),
+      0
+    )
     assert.lengthOf(of("W208", report(envelope, { blastRadius: [{ signal: "tool", values: ["search"] }] })), 1)
   })
 })
 
 describe("history and surroundings", () => {
-  const inputs = [...Array.from({ length: 96 }, () => ({ tool: "search", amount: 1, tier: 0, known: true })), ...Array.from({ length: 4 }, () => ({ tool: "pay", amount: 1, tier: 0, known: true }))]
-  const rules = [when("often", "allow", tool("search")), when("seldom", "deny", tool("pay")), when("never", "deny", tool("refund"))]
+  const inputs = [
+    ...Array.from({ length: 96 }, () => ({ tool: "search", amount: 1, tier: 0, known: true })),
+    ...Array.from({ length: 4 }, () => ({ tool: "pay", amount: 1, tier: 0, known: true }))
+  ]
+  const rules = [
+    when("often", "allow", tool("search")),
+    when("seldom", "deny", tool("pay")),
+    when("never", "deny", tool("refund"))
+  ]
 
   it("W205 and W206: nearly everything, and nothing", () => {
     const found = report(given(rules), { history: { inputs, days: 7 } })
@@ -189,8 +269,17 @@ describe("history and surroundings", () => {
   })
 
   it("E108: nobody can review", () => {
-    const envelope = given([{ id: "r", outcome: "require_review", when: [], obligations: [{ type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 1000 }] }])
-    const reviewers = (grantable: ReadonlySet<string> | "any", ...ownerOnly: ReadonlyArray<string>) => ({ reviewers: { grantable, ownerOnly: new Set(ownerOnly) } })
+    const envelope = given([
+      {
+        id: "r",
+        outcome: "require_review",
+        when: [],
+        obligations: [{ type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 1000 }]
+      }
+    ])
+    const reviewers = (grantable: ReadonlySet<string> | "any", ...ownerOnly: ReadonlyArray<string>) => ({
+      reviewers: { grantable, ownerOnly: new Set(ownerOnly) }
+    })
     const found = one("E108", report(envelope, reviewers(new Set(["sales"]))))
     assert.deepEqual(found.rules, ["r"])
     assert.equal(decidedBy(envelope, found), "r")
@@ -216,7 +305,15 @@ describe("history and surroundings", () => {
 
   it("says what it was not asked, and does not call it proved", () => {
     const { notChecked, proved } = report(given([all]))
-    assert.deepEqual([...new Set(notChecked.map(({ code }) => code))].sort(), ["E108", "W205", "W206", "W208", "W210", "W211", "W212"])
+    assert.deepEqual([...new Set(notChecked.map(({ code }) => code))].sort(), [
+      "E108",
+      "W205",
+      "W206",
+      "W208",
+      "W210",
+      "W211",
+      "W212"
+    ])
     for (const { code } of notChecked) assert.notInclude(proved, code)
     assert.include(proved, "E102")
   })
@@ -233,28 +330,50 @@ describe("a budget that is spent", () => {
       assert.include(found.message, code)
       assert.notInclude(partial.proved, code)
     }
-    assert.equal(one("E110", report(payments(), {}, { budget: 3, searchBudget: 3, acknowledgePartial: codes })).level, "warning")
-    assert.equal(one("E110", report(payments(), {}, { budget: 3, searchBudget: 3, acknowledgePartial: codes.slice(1) })).level, "error")
+    assert.equal(
+      one("E110", report(payments(), {}, { budget: 3, searchBudget: 3, acknowledgePartial: codes })).level,
+      "warning"
+    )
+    assert.equal(
+      one("E110", report(payments(), {}, { budget: 3, searchBudget: 3, acknowledgePartial: codes.slice(1) })).level,
+      "error"
+    )
     assert.lengthOf(of("E110", report(payments())), 0)
   })
 
   it("says a code and its reason once, with all rules that it is about", () => {
-    const rules = Array.from({ length: 60 }, (_, rule) => when(`r${rule}`, rule % 2 === 0 ? "deny" : "allow", amount({ between: [rule * 3, rule * 3 + 100] }), { signal: "known", is: rule % 3 === 0 }))
+    const rules = Array.from({ length: 60 }, (_, rule) =>
+      when(`r${rule}`, rule % 2 === 0 ? "deny" : "allow", amount({ between: [rule * 3, rule * 3 + 100] }), {
+        signal: "known",
+        is: rule % 3 === 0
+      })
+    )
     const { findings, open } = report(given(rules), {}, { budget: 3, searchBudget: 3 })
     assert.isAbove(Math.max(...open.map((question) => question.rules.length)), 30)
     assert.lengthOf(new Set(open.map(({ code, reason }) => `${code} ${reason}`)), open.length)
     assert.isBelow(open.length, 20)
-    assert.lengthOf(findings.filter(({ code }) => code === "E110"), 1)
+    assert.lengthOf(
+      findings.filter(({ code }) => code === "E110"),
+      1
+    )
   })
 
   it("still proves dead rules when only the diagram is too large", () => {
-    const rules = [when("low", "deny", amount({ lte: 500 })), when("high", "deny", amount({ gt: 500 })), when("r", "require_review", tool("refund"))]
+    const rules = [
+      when("low", "deny", amount({ lte: 500 })),
+      when("high", "deny", amount({ gt: 500 })),
+      when("r", "require_review", tool("refund"))
+    ]
     const partial = report(given(rules), {}, { budget: 2 })
     assert.deepEqual(one("E102", partial).rules, ["r", "low", "high"])
   })
 
   it("E110: more boxes than are laid out leave everything open", () => {
-    const rules = Array.from({ length: 120 }, (_, rule) => when(`r${rule}`, "deny", { any: Array.from({ length: 20 }, (_, at) => amount({ eq: at * 40 + (rule % 37) + 1 })) }))
+    const rules = Array.from({ length: 120 }, (_, rule) =>
+      when(`r${rule}`, "deny", {
+        any: Array.from({ length: 20 }, (_, at) => amount({ eq: at * 40 + (rule % 37) + 1 }))
+      })
+    )
     const large = report(given(rules))
     assert.deepEqual(large.proved, [])
     assert.equal(one("E110", large).level, "error")
@@ -271,21 +390,33 @@ describe("a budget that is spent", () => {
     assert.include(few.proved, "W204")
     const many = report(given(meeting(40)))
     assert.lengthOf(of("W204", many), 1_000)
-    assert.deepEqual(many.open.map(({ code, reason, rules }) => [code, reason, rules.includes("low39")]), [["W204", "1600 pairs of rules meet at a single value; the first 1000 were looked at.", true]])
+    assert.deepEqual(
+      many.open.map(({ code, reason, rules }) => [code, reason, rules.includes("low39")]),
+      [["W204", "1600 pairs of rules meet at a single value; the first 1000 were looked at.", true]]
+    )
     assert.equal(one("E110", many).level, "error")
   })
 
   it("tells no more than a record holds, and leaves no error out for warnings", () => {
-    const wide = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`${"s".repeat(60)}${i}`, { type: "enum", values: [`${"v".repeat(127)}a`, `${"v".repeat(127)}b`], source: "caller" }]))
+    const wide = Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [
+        `${"s".repeat(60)}${i}`,
+        { type: "enum", values: [`${"v".repeat(127)}a`, `${"v".repeat(127)}b`], source: "caller" }
+      ])
+    )
     const rules = [
       ...Array.from({ length: 120 }, (_, i) => when(`low${i}`, "allow", amount({ between: [i, 500] }))),
-      ...Array.from({ length: 119 }, (_, i) => when(`high${i}`, "require_review", amount({ between: [500, 1000 - i] }))),
+      ...Array.from({ length: 119 }, (_, i) =>
+        when(`high${i}`, "require_review", amount({ between: [500, 1000 - i] }))
+      ),
       when("last", "deny", { signal: "known", is: true }, { signal: "known", is: false })
     ]
     const reported = report(given(rules, { signals: { ...signals, ...wide } }))
     assert.isBelow(Buffer.byteLength(JSON.stringify(reported)), 9 * 1024 * 1024)
     assert.deepEqual(one("E101", reported).rules, ["last"])
-    const unreported = reported.open.filter(({ reason }) => reason === "More was found than one lint tells.").map(({ code }) => code)
+    const unreported = reported.open
+      .filter(({ reason }) => reason === "More was found than one lint tells.")
+      .map(({ code }) => code)
     assert.includeMembers(unreported, ["W204", "W207"])
     for (const code of unreported) assert.notInclude(reported.proved, code)
     assert.equal(one("E110", reported).level, "error")
@@ -302,16 +433,45 @@ describe("the catalogue", () => {
 
   it("stands in the specification with all codes, and says of each whether an input shows it", () => {
     const spec = readFileSync(new URL("../../SPEC.md", import.meta.url), "utf8")
-    const rows = [...spec.matchAll(/^\| ([EW]\d{3}) \| (.+) \| (.+) \|$/gm)].map(([, code, , example]) => [code!, example!.startsWith("none")] as const)
-    const reading: { readonly [Code in ReadingCode]: boolean } = { E100: true, E103: true, E105: true, E106: true, E109: true, E112: false, E113: true, E114: true }
-    assert.deepEqual(Object.fromEntries(rows), { ...reading, ...Object.fromEntries(Object.entries(lintCodes).map(([code, { hasExample }]) => [code, !hasExample])) })
+    const rows = [...spec.matchAll(/^\| ([EW]\d{3}) \| (.+) \| (.+) \|$/gm)].map(
+      ([, code, , example]) => [code!, example!.startsWith("none")] as const
+    )
+    const reading: { readonly [Code in ReadingCode]: boolean } = {
+      E100: true,
+      E103: true,
+      E105: true,
+      E106: true,
+      E109: true,
+      E112: false,
+      E113: true,
+      E114: true
+    }
+    assert.deepEqual(Object.fromEntries(rows), {
+      ...reading,
+      ...Object.fromEntries(Object.entries(lintCodes).map(([code, { hasExample }]) => [code, !hasExample]))
+    })
     for (const sentence of [NO_INPUT, NONE_FOUND]) assert.include(spec, `"${sentence}"`)
   })
 
   it("names a tool without a class as its own example, and no input for what is no envelope", () => {
-    const json = { semantics: "envelope/1", signals: { tool: { type: "enum", values: ["a", "b"], source: "caller" } }, effects: { a: "read" }, rules: [], default: { outcome: "deny" } }
-    assert.deepEqual(readEnvelope(json).findings.map(({ code, example }) => [code, example]), [["E112", { tool: "b" }]])
-    assert.deepEqual(readEnvelope({ ...json, signals: {}, effects: {} }).findings.map(({ code, example }) => [code, example]), [["E112", {}]])
-    for (const { example } of readEnvelope({ ...json, rules: [1], default: 1 }).findings.filter(({ code }) => code !== "E112")) assert.isUndefined(example)
+    const json = {
+      semantics: "envelope/1",
+      signals: { tool: { type: "enum", values: ["a", "b"], source: "caller" } },
+      effects: { a: "read" },
+      rules: [],
+      default: { outcome: "deny" }
+    }
+    assert.deepEqual(
+      readEnvelope(json).findings.map(({ code, example }) => [code, example]),
+      [["E112", { tool: "b" }]]
+    )
+    assert.deepEqual(
+      readEnvelope({ ...json, signals: {}, effects: {} }).findings.map(({ code, example }) => [code, example]),
+      [["E112", {}]]
+    )
+    for (const { example } of readEnvelope({ ...json, rules: [1], default: 1 }).findings.filter(
+      ({ code }) => code !== "E112"
+    ))
+      assert.isUndefined(example)
   })
 })

@@ -23,12 +23,32 @@ export interface LintOptions extends Budgets {
 }
 
 /** Everything a lint decides; E111 is decided at publication, from the diff. */
-const asked: ReadonlyArray<LintCode> = ["E101", "E102", "E104", "E107", "E108", "W201", "W202", "W203", "W204", "W205", "W206", "W207", "W208", "W209", "W210", "W211", "W212"]
+const asked: ReadonlyArray<LintCode> = [
+  "E101",
+  "E102",
+  "E104",
+  "E107",
+  "E108",
+  "W201",
+  "W202",
+  "W203",
+  "W204",
+  "W205",
+  "W206",
+  "W207",
+  "W208",
+  "W209",
+  "W210",
+  "W211",
+  "W212"
+]
 
 /**
- * Looks for everything that is wrong or odd about an envelope, exactly: what it does not report is proved not to be there, unless the report names it as open or not asked.
+ * Looks for everything that is wrong or odd about an envelope, exactly: what it does not report is proved not to be
+ * there, unless the report names it as open or not asked.
  *
- * Derived signals and meters count as inputs of their own. So an example may hold a combination that they never take; a proof holds all the same.
+ * Derived signals and meters count as inputs of their own. So an example may hold a combination that they never take; a
+ * proof holds all the same.
  * The innermost layer is judged; outer layers count as they decide.
  * - Fails: never. Past its budget it says what is open, with E110.
  * - Spec: exact analysis of envelopes; decision 0022.
@@ -61,17 +81,47 @@ export const lint = (compiled: Compiled, facts: LintFacts = {}, options: LintOpt
 }
 
 /** E110, where something is open: an error, or a warning where every open code is acknowledged by name. */
-const partial = (open: ReadonlyArray<OpenQuestion>, { acknowledgePartial = [] }: LintOptions): ReadonlyArray<LintFinding> => {
+const partial = (
+  open: ReadonlyArray<OpenQuestion>,
+  { acknowledgePartial = [] }: LintOptions
+): ReadonlyArray<LintFinding> => {
   if (open.length === 0) return []
   const codes = [...new Set(open.map(({ code }) => code))].sort()
   const level = codes.every((code) => acknowledgePartial.includes(code)) ? "warning" : lintCodes.E110.level
-  const message = withoutExample("E110", `The analysis was not finished within its budget. Not decided: ${codes.join(", ")}. Everything else is. Simplify the rules, or acknowledge these codes by name.`)
-  return [{ code: "E110", level, rules: [...new Set(open.flatMap(({ rules }) => rules))], message, example: null, volume: null, share: null, historyCount: null }]
+  const message = withoutExample(
+    "E110",
+    `The analysis was not finished within its budget. Not decided: ${codes.join(", ")}. Everything else is. ` +
+      "Simplify the rules, or acknowledge these codes by name."
+  )
+  return [
+    {
+      code: "E110",
+      level,
+      rules: [...new Set(open.flatMap(({ rules }) => rules))],
+      message,
+      example: null,
+      volume: null,
+      share: null,
+      historyCount: null
+    }
+  ]
 }
 
 const tooLarge = (boxes: number, options: LintOptions): LintReport => {
-  const open = asked.map((code): OpenQuestion => ({ code, rules: [], reason: `The rules make ${boxes} boxes; ${MAX_ANALYSED_BOXES} are analysed at most.` }))
-  return { complete: false, findings: partial(open, options), proved: [], open, notChecked: [], domain: null, decides: null }
+  const open = asked.map((code): OpenQuestion => ({
+    code,
+    rules: [],
+    reason: `The rules make ${boxes} boxes; ${MAX_ANALYSED_BOXES} are analysed at most.`
+  }))
+  return {
+    complete: false,
+    findings: partial(open, options),
+    proved: [],
+    open,
+    notChecked: [],
+    domain: null,
+    decides: null
+  }
 }
 
 /** One entry for each code and reason, with all rules it is about: of hundreds of rules each would say the same. */
@@ -85,10 +135,16 @@ const grouped = (questions: ReadonlyArray<OpenQuestion>): ReadonlyArray<OpenQues
 }
 
 /** By code, then as found, which is the order of the rules. */
-const inOrder = (findings: ReadonlyArray<LintFinding>): ReadonlyArray<LintFinding> => [...findings].sort((left, right) => (left.code < right.code ? -1 : left.code > right.code ? 1 : 0))
+const inOrder = (findings: ReadonlyArray<LintFinding>): ReadonlyArray<LintFinding> =>
+  [...findings].sort((left, right) => (left.code < right.code ? -1 : left.code > right.code ? 1 : 0))
 
 const decidesOf = ({ model, own, volumes }: Inspection): Readonly<Record<string, string>> | null =>
-  volumes === null ? null : Object.fromEntries(model.ranking.deciders.flatMap((decider, rank) => {
-    if (decider.kind === "silence") return decider.layer === own ? [["@default", shareOf(volumes[rank]!, model.grid.volume)]] : []
-    return [[model.compiled.rules[decider.rule]!.id, shareOf(volumes[rank]!, model.grid.volume)]]
-  }))
+  volumes === null
+    ? null
+    : Object.fromEntries(
+        model.ranking.deciders.flatMap((decider, rank) => {
+          if (decider.kind === "silence")
+            return decider.layer === own ? [["@default", shareOf(volumes[rank]!, model.grid.volume)]] : []
+          return [[model.compiled.rules[decider.rule]!.id, shareOf(volumes[rank]!, model.grid.volume)]]
+        })
+      )

@@ -2,18 +2,30 @@ import { assert, describe, it } from "vitest"
 import { longerNotice } from "./longer-notice.ts"
 import { compiled, given } from "./testing/given-envelope.ts"
 
-const notice = (id: string, notice_ms: number | null, ...when: ReadonlyArray<object>) => ({ id, outcome: "allow_with_notice", when, ...(notice_ms === null ? {} : { notice_ms }) })
+const notice = (id: string, notice_ms: number | null, ...when: ReadonlyArray<object>) => ({
+  id,
+  outcome: "allow_with_notice",
+  when,
+  ...(notice_ms === null ? {} : { notice_ms })
+})
 const other = (id: string, outcome: string, ...when: ReadonlyArray<object>) => ({ id, outcome, when })
 const upTo = (most: number) => ({ signal: "amount", lte: most })
 const from = (least: number) => ({ signal: "amount", gte: least })
-const between = (before: ReadonlyArray<object>, after: ReadonlyArray<object>, searchBudget?: number): ReadonlyArray<string> =>
+const between = (
+  before: ReadonlyArray<object>,
+  after: ReadonlyArray<object>,
+  searchBudget?: number
+): ReadonlyArray<string> =>
   longerNotice(compiled(given(before)), compiled(given(after)), searchBudget === undefined ? {} : { searchBudget })
 
 describe("a longer notice", () => {
   it("is found where it begins, with an example, and not where nobody waits longer", () => {
     const split = [notice("a", 1_000, upTo(500)), notice("b", 9_000, from(501))]
     assert.deepEqual(between(split, [notice("b", 9_000, from(501)), notice("a", 1_000, upTo(500))]), [])
-    assert.match(between(split, [notice("a", 1_000, upTo(499)), notice("b", 9_000, from(500))]).join(), /^A notice may take more than 1000 ms where it took 1000 ms at most, for example amount 500, /)
+    assert.match(
+      between(split, [notice("a", 1_000, upTo(499)), notice("b", 9_000, from(500))]).join(),
+      /^A notice may take more than 1000 ms where it took 1000 ms at most, for example amount 500, /
+    )
     assert.deepEqual(between(split, [notice("a", 1_000, upTo(501)), notice("b", 9_000, from(502))]), [])
     assert.deepEqual(between(split, [notice("a", 1_000, upTo(1_000)), notice("b", 9_000, from(501))]), [])
   })
@@ -38,7 +50,13 @@ describe("a longer notice", () => {
       assert.lengthOf(between([short, other("x", outcome, upTo(999))], [long, other("x", outcome, upTo(999))]), 1)
     }
     assert.deepEqual(between([other("a", "allow")], [long]), [])
-    assert.deepEqual(between([other("all", "allow"), notice("a", 1_000, upTo(5))], [other("all", "allow"), notice("a", 9_000, from(6))]), [])
+    assert.deepEqual(
+      between(
+        [other("all", "allow"), notice("a", 1_000, upTo(5))],
+        [other("all", "allow"), notice("a", 9_000, from(6))]
+      ),
+      []
+    )
   })
 
   it("counts the layers around it, and those that are silent", () => {
@@ -55,6 +73,13 @@ describe("a longer notice", () => {
   })
 
   it("is said to be open where the budget is spent", () => {
-    assert.match(between([notice("a", 1_000), other("x", "deny", from(7), { signal: "known", is: true })], [notice("a", 9_000)], 0).join(), /^Whether a notice may take longer than before was not decided/)
+    assert.match(
+      between(
+        [notice("a", 1_000), other("x", "deny", from(7), { signal: "known", is: true })],
+        [notice("a", 9_000)],
+        0
+      ).join(),
+      /^Whether a notice may take longer than before was not decided/
+    )
   })
 })

@@ -12,24 +12,45 @@ import { type Version, type Versions, versionsOf } from "./versions.ts"
 
 const NOTICE = severityOf("allow_with_notice")
 
-/** Sets of which a search can be asked to meet one member each. A question with more is asked without the others: it may find too much, never too little. */
+/**
+ * Sets of which a search can be asked to meet one member each. A question with more is asked without the others: it may
+ * find too much, never too little.
+ */
 const MAX_NEEDS = 16
 
 /**
- * What a new version says where a notice may take longer than before, as sentences; empty where it is proved that it never may. Exact, but for what is asked of derived signals and meters.
+ * What a new version says where a notice may take longer than before, as sentences; empty where it is proved that it
+ * never may. Exact, but for what is asked of derived signals and meters.
  *
- * Looks at inputs that come out as `allow_with_notice` in both versions: any other change of theirs is one of outcomes, which a diff compares.
+ * Looks at inputs that come out as `allow_with_notice` in both versions: any other change of theirs is one of outcomes,
+ * which a diff compares.
  * - Spec: `SPEC.md` section 7, `notice_ms`; decision 0022.
  */
-export const longerNotice = (from: Combination | null, to: Combination, { searchBudget = NODE_BUDGET }: Budgets = {}, units: SignalUnits = new Map()): ReadonlyArray<string> => {
+export const longerNotice = (
+  from: Combination | null,
+  to: Combination,
+  { searchBudget = NODE_BUDGET }: Budgets = {},
+  units: SignalUnits = new Map()
+): ReadonlyArray<string> => {
   if (from === null) return []
   const [before, after] = [noticesOf(from), noticesOf(to)]
   if ([...before, ...after].every((ms) => ms === null || ms === undefined)) return []
-  if ([from, to].reduce((sum, { compiled }) => sum + compiled.rules.reduce((all, rule) => all + rule.boxes.length, 0), 0) > MAX_ANALYSED_BOXES) return [UNDECIDED]
+  if (
+    [from, to].reduce(
+      (sum, { compiled }) => sum + compiled.rules.reduce((all, rule) => all + rule.boxes.length, 0),
+      0
+    ) > MAX_ANALYSED_BOXES
+  )
+    return [UNDECIDED]
   const versions = versionsOf(from.compiled, to.compiled)
   const rise = riseOf(versions, before, after, searchBudget)
   if (rise === null) return []
-  return [rise === "open" ? UNDECIDED : `A notice may take more than ${rise.heldMs} ms where it took ${rise.heldMs} ms at most, for example ${describeInputs(rise.example, units)}.`]
+  return [
+    rise === "open"
+      ? UNDECIDED
+      : `A notice may take more than ${rise.heldMs} ms where it took ${rise.heldMs} ms at most, for example ` +
+        `${describeInputs(rise.example, units)}.`
+  ]
 }
 
 const UNDECIDED = "Whether a notice may take longer than before was not decided within the budget."
@@ -37,10 +58,18 @@ const UNDECIDED = "Whether a notice may take longer than before was not decided 
 /** By rule: the time it says for a notice, null if none; undefined for a rule with another outcome. */
 type Notices = ReadonlyArray<number | null | undefined>
 
-const noticesOf = ({ layers }: Combination): Notices => layers.flatMap(({ rules }) => rules.map(({ noticeMs, outcome }) => (outcome === "allow_with_notice" ? noticeMs : undefined)))
+const noticesOf = ({ layers }: Combination): Notices =>
+  layers.flatMap(({ rules }) =>
+    rules.map(({ noticeMs, outcome }) => (outcome === "allow_with_notice" ? noticeMs : undefined))
+  )
 
 /** An input whose notice took at most `heldMs` and may take more. */
-const riseOf = (versions: Versions, before: Notices, after: Notices, budget: number): { readonly heldMs: number; readonly example: Inputs } | "open" | null => {
+const riseOf = (
+  versions: Versions,
+  before: Notices,
+  after: Notices,
+  budget: number
+): { readonly heldMs: number; readonly example: Inputs } | "open" | null => {
   const { common, grid } = versions
   const set = (numbers: Iterable<number>): Bits => bitsOf(grid.words, numbers)
   const none = [...silenced(versions.from), ...silenced(versions.to)]
@@ -50,7 +79,11 @@ const riseOf = (versions: Versions, before: Notices, after: Notices, budget: num
   for (const heldMs of new Set([DEFAULT_NOTICE_MS, ...before.flatMap((ms) => ms ?? [])])) {
     for (const was of within(versions.from, before, (ms) => ms <= heldMs)) {
       for (const is of exceeding(versions.to, after, heldMs)) {
-        const answer = findInput(grid, { within: set([was.box, is.box]), avoid: set([...none, ...was.avoid, ...is.avoid]), need }, Math.min(left, SEARCH_BUDGET))
+        const answer = findInput(
+          grid,
+          { within: set([was.box, is.box]), avoid: set([...none, ...was.avoid, ...is.avoid]), need },
+          Math.min(left, SEARCH_BUDGET)
+        )
         left = Math.max(0, left - answer.states)
         if (answer.kind === "found") return { heldMs, example: inputsOf(common.axes, exampleOn(grid, answer.path)) }
         if (answer.kind === "open") isOpen = true
@@ -66,23 +99,43 @@ interface Place {
   readonly avoid: ReadonlyArray<number>
 }
 
-const numbersOf = ({ numbers }: Version, notices: Notices, picks: (ms: number | null) => boolean): ReadonlyArray<number> =>
-  notices.flatMap((ms, rule) => (ms !== undefined && picks(ms) ? numbers[rule]! : []))
+const numbersOf = (
+  { numbers }: Version,
+  notices: Notices,
+  picks: (ms: number | null) => boolean
+): ReadonlyArray<number> => notices.flatMap((ms, rule) => (ms !== undefined && picks(ms) ? numbers[rule]! : []))
 
-/** Where the least time that a rule says is short: some rule says a short one, or none says any and the usual one is short. */
+/**
+ * Where the least time that a rule says is short: some rule says a short one, or none says any and the usual one is
+ * short.
+ */
 const within = (version: Version, notices: Notices, isShort: (ms: number) => boolean): ReadonlyArray<Place> => [
   ...numbersOf(version, notices, (ms) => ms !== null && isShort(ms)).map((box) => ({ box, avoid: [] })),
-  ...(isShort(DEFAULT_NOTICE_MS) ? numbersOf(version, notices, (ms) => ms === null).map((box) => ({ box, avoid: numbersOf(version, notices, (ms) => ms !== null) })) : [])
+  ...(isShort(DEFAULT_NOTICE_MS)
+    ? numbersOf(version, notices, (ms) => ms === null).map((box) => ({
+        box,
+        avoid: numbersOf(version, notices, (ms) => ms !== null)
+      }))
+    : [])
 ]
 
-/** Where the least time that a rule says is above one: no rule says as little, and one says more or the usual one is more. */
+/**
+ * Where the least time that a rule says is above one: no rule says as little, and one says more or the usual one is
+ * more.
+ */
 const exceeding = (version: Version, notices: Notices, heldMs: number): ReadonlyArray<Place> => {
   const avoid = numbersOf(version, notices, (ms) => ms !== null && ms <= heldMs)
   return numbersOf(version, notices, (ms) => (ms ?? DEFAULT_NOTICE_MS) > heldMs).map((box) => ({ box, avoid }))
 }
 
 /** What must not hold for an input to come out as a notice: what is refused, and every more restrictive rule. */
-const silenced = ({ compiled, invalid, numbers }: Version): ReadonlyArray<number> => [...invalid, ...compiled.rules.flatMap(({ outcome }, rule) => (severityOf(outcome) > NOTICE ? numbers[rule]! : []))]
+const silenced = ({ compiled, invalid, numbers }: Version): ReadonlyArray<number> => [
+  ...invalid,
+  ...compiled.rules.flatMap(({ outcome }, rule) => (severityOf(outcome) > NOTICE ? numbers[rule]! : []))
+]
 
 /** Layers that must not be silent for it. */
-const layersOf = ({ compiled, ofLayer }: Version): ReadonlyArray<Bits> => compiled.otherwise.flatMap((outcome, layer) => (outcome === null || severityOf(outcome) <= NOTICE ? [] : [ofLayer[layer]!]))
+const layersOf = ({ compiled, ofLayer }: Version): ReadonlyArray<Bits> =>
+  compiled.otherwise.flatMap((outcome, layer) =>
+    outcome === null || severityOf(outcome) <= NOTICE ? [] : [ofLayer[layer]!]
+  )

@@ -5,13 +5,18 @@ import type { Envelope } from "../language/envelope.ts"
 type Places = ReadonlyArray<Envelope | null>
 
 /**
- * Meters that would belong to another envelope than before, where they have windows of their own: what was spent would no longer count. In the order of names.
+ * Meters that would belong to another envelope than before, where they have windows of their own: what was spent would
+ * no longer count. In the order of names.
  *
- * `before` and `after` have the same places: whatever stands in one is the same envelope, in the same version or another.
+ * `before` and `after` have the same places: whatever stands in one is the same envelope, in the same version or
+ * another.
  */
 export const movedMeters = (before: Places, after: Places): ReadonlyArray<string> => {
   const owners = ownersOf(after)
-  return [...ownersOf(before)].filter(([id, place]) => owners.has(id) && owners.get(id) !== place).map(([id]) => id).sort()
+  return [...ownersOf(before)]
+    .filter(([id, place]) => owners.has(id) && owners.get(id) !== place)
+    .map(([id]) => id)
+    .sort()
 }
 
 /** The outermost place that declares each meter. */

@@ -11,19 +11,33 @@ export interface PublicationFacts {
 }
 
 /**
- * E111: a version that allows something new, or of which nobody could prove that it does not, needs a second approver and a backtest.
+ * E111: a version that allows something new, or of which nobody could prove that it does not, needs a second approver
+ * and a backtest.
  *
  * - Spec: the gate of publication; api.md, POST /bound/envelopes/{id}/publish.
  */
-export const publicationFindings = ({ change, sentence, transitions }: DiffReport, { backtest, secondApprover }: PublicationFacts): ReadonlyArray<LintFinding> => {
+export const publicationFindings = (
+  { change, sentence, transitions }: DiffReport,
+  { backtest, secondApprover }: PublicationFacts
+): ReadonlyArray<LintFinding> => {
   if (change === "equal" || change === "tightening_only" || (secondApprover && backtest)) return []
-  const missing = [...(secondApprover ? [] : ["the approval of a governor who is not its author"]), ...(backtest ? [] : ["a backtest"])].join(" and ")
+  const missing = [
+    ...(secondApprover ? [] : ["the approval of a governor who is not its author"]),
+    ...(backtest ? [] : ["a backtest"])
+  ].join(" and ")
   const why = change === "unknown" ? "It is not proved that this version only tightens." : sentence
   const worst = transitions.find(({ direction }) => direction === "loosens")
   const message = `${why} Publishing it needs ${missing}.`
-  return [{
-    code: "E111", level: lintCodes.E111.level, rules: worst === undefined || worst.decidedBy.to.startsWith("@") ? [] : [worst.decidedBy.to],
-    message: worst === undefined ? withoutExample("E111", message) : message,
-    example: worst?.example ?? null, volume: worst?.volume ?? null, share: worst?.share ?? null, historyCount: worst?.historyCount ?? null
-  }]
+  return [
+    {
+      code: "E111",
+      level: lintCodes.E111.level,
+      rules: worst === undefined || worst.decidedBy.to.startsWith("@") ? [] : [worst.decidedBy.to],
+      message: worst === undefined ? withoutExample("E111", message) : message,
+      example: worst?.example ?? null,
+      volume: worst?.volume ?? null,
+      share: worst?.share ?? null,
+      historyCount: worst?.historyCount ?? null
+    }
+  ]
 }

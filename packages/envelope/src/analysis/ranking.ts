@@ -5,7 +5,10 @@ export type Decider =
   | { readonly kind: "rule"; readonly rule: number; readonly outcome: Outcome }
   | { readonly kind: "silence"; readonly layer: number; readonly outcome: Outcome }
 
-/** All that can decide, the first that speaks wins: most restrictive first, rules before silent layers, then in their order. A rank is a place in `deciders`. */
+/**
+ * All that can decide, the first that speaks wins: most restrictive first, rules before silent layers, then in their
+ * order. A rank is a place in `deciders`.
+ */
 export interface Ranking {
   readonly deciders: ReadonlyArray<Decider>
   readonly ofRule: ReadonlyArray<number>
@@ -19,7 +22,9 @@ export const severityOf = (outcome: Outcome): number => outcomes.indexOf(outcome
 /** Ranks what can decide. Spec: `compiled.ts`, most restrictive wins, ties to the earliest, silence after rules. */
 export const rankingOf = (compiled: Compiled): Ranking => {
   const rules = compiled.rules.map(({ outcome }, rule): Decider => ({ kind: "rule", rule, outcome }))
-  const silences = compiled.otherwise.flatMap((outcome, layer): ReadonlyArray<Decider> => (outcome === null ? [] : [{ kind: "silence", layer, outcome }]))
+  const silences = compiled.otherwise.flatMap((outcome, layer): ReadonlyArray<Decider> =>
+    outcome === null ? [] : [{ kind: "silence", layer, outcome }]
+  )
   const deciders = [...rules, ...silences].sort((left, right) => severityOf(right.outcome) - severityOf(left.outcome))
   const ofRule = compiled.rules.map(() => 0)
   const ofLayer = compiled.otherwise.map((): number | null => null)

@@ -6,17 +6,26 @@ import type { Actor } from "../meters/meter-reading.ts"
 /** An evaluation as the chain holds it. What a record lacks makes it not replayable; it is never guessed. */
 export interface RecordedEvaluation {
   readonly evaluationId: string
-  /** Its own time. May lie before that of a record before it: evaluations that share no window do not wait for each other. */
+  /**
+   * Its own time. May lie before that of a record before it: evaluations that share no window do not wait for each
+   * other.
+   */
   readonly atMs: number
   readonly actor: Actor
   /** What the caller sent; null: withheld or erased. */
   readonly signals: Values | null
   readonly server: Values
-  /** Signals of the service, and `org_unit`, that the records do not tell any more: what they were told in was erased, or lies in a chain that was put aside. */
+  /**
+   * Signals of the service, and `org_unit`, that the records do not tell any more: what they were told in was erased,
+   * or lies in a chain that was put aside.
+   */
   readonly untold: ReadonlyArray<string>
   readonly latches: ReadonlySet<string>
   readonly outcome: Outcome
-  /** The reserved rule that ended it before any rule was asked and whatever the envelope was: `@killed`, `@suspended`, `@not_active`. Null for all others. */
+  /**
+   * The reserved rule that ended it before any rule was asked and whatever the envelope was: `@killed`, `@suspended`,
+   * `@not_active`. Null for all others.
+   */
   readonly stoppedBy: string | null
   /** Whether an approved review was consumed. */
   readonly approved: boolean
@@ -25,7 +34,10 @@ export interface RecordedEvaluation {
   readonly declared: { readonly signals: ReadonlySet<string>; readonly meters: ReadonlyArray<Meter> } | null
 }
 
-/** A meter as its record has it. `count`: whether the window was found to hold fewer contributions than the meter may, or as many; `unknown` where the verdict does not tell. */
+/**
+ * A meter as its record has it. `count`: whether the window was found to hold fewer contributions than the meter may,
+ * or as many; `unknown` where the verdict does not tell.
+ */
 export interface RecordedReading {
   readonly id: string
   readonly key: string
@@ -41,5 +53,11 @@ export type RecordedEvent =
 
 /** Why a record cannot be replayed. The part behind the colon names the signal, meter or rule. */
 export type NotReplayable =
-  | "withheld" | `stopped:${string}` | `signal_not_recorded:${string}` | `server_signal_not_recorded:${string}` | "org_unit_not_recorded"
-  | `meter_not_recorded:${string}` | `meter_count:${string}` | `meter_window_not_filled:${string}`
+  | "withheld"
+  | `stopped:${string}`
+  | `signal_not_recorded:${string}`
+  | `server_signal_not_recorded:${string}`
+  | "org_unit_not_recorded"
+  | `meter_not_recorded:${string}`
+  | `meter_count:${string}`
+  | `meter_window_not_filled:${string}`

@@ -5,11 +5,15 @@ import type { RecordedEvaluation } from "./recorded-evaluation.ts"
 import { pointOfRecord } from "./replay-one.ts"
 
 /**
- * The inputs of recorded evaluations under an envelope, with derived signals computed and meters as recorded: the history that `lint` and `diff` count on.
+ * The inputs of recorded evaluations under an envelope, with derived signals computed and meters as recorded: the
+ * history that `lint` and `diff` count on.
  *
  * Records that cannot be replayed, or whose signals the envelope refuses, have none and are left out.
  */
-export const recordedInputs = (evaluations: Iterable<RecordedEvaluation>, combination: Combination): ReadonlyArray<Inputs> => {
+export const recordedInputs = (
+  evaluations: Iterable<RecordedEvaluation>,
+  combination: Combination
+): ReadonlyArray<Inputs> => {
   const ready = prepare(combination)
   const inputs: Array<Inputs> = []
   for (const evaluation of evaluations) {

@@ -14,13 +14,16 @@ export interface Query {
 }
 
 /** An input, or the proof that there is none, or neither: the budget was spent. `states` is what it took. */
-export type Answer = { readonly kind: "found"; readonly path: Path; readonly states: number } | { readonly kind: "none" | "open"; readonly states: number }
+export type Answer =
+  | { readonly kind: "found"; readonly path: Path; readonly states: number }
+  | { readonly kind: "none" | "open"; readonly states: number }
 
 /** Most states one search may visit. */
 export const SEARCH_BUDGET = 50_000
 
 /**
- * Looks for one input, axis after axis, the cells with the fewest obstacles first, and remembers which states lead nowhere.
+ * Looks for one input, axis after axis, the cells with the fewest obstacles first, and remembers which states lead
+ * nowhere.
  *
  * - Fails: never; past `budget` states it is `open`, and nothing is claimed.
  * - Spec: exact analysis; decision 0022.
@@ -29,7 +32,9 @@ export const findInput = (grid: CellGrid, query: Query, budget: number = SEARCH_
   const { levels, words } = grid
   const { avoid, need } = query
   // Where no box of the place tests an axis, each of its cells is in it.
-  const cellsAt = levels.map(({ cells, places, tests }) => (meets(tests, query.within) ? places.filter((cell) => admitsAll(cells[cell]!, query.within)) : places))
+  const cellsAt = levels.map(({ cells, places, tests }) =>
+    meets(tests, query.within) ? places.filter((cell) => admitsAll(cells[cell]!, query.within)) : places
+  )
   if (meets(avoid, grid.everywhere) || cellsAt.some((cells) => cells.length === 0)) return { kind: "none", states: 0 }
   const dead = new Set<string>()
   const path: Array<number | undefined> = grid.axes.map(() => undefined)
@@ -37,7 +42,8 @@ export const findInput = (grid: CellGrid, query: Query, budget: number = SEARCH_
 
   /** `met`: one bit for each set of `need` that is satisfied. */
   const visit = (live: Bits, from: number, met: number): boolean => {
-    for (let group = 0; group < need.length; group++) if ((met & (1 << group)) === 0 && !meets(live, need[group]!)) return false
+    for (let group = 0; group < need.length; group++)
+      if ((met & (1 << group)) === 0 && !meets(live, need[group]!)) return false
     if (isEmpty(live)) return true
     let at = from
     while (!meets(live, levels[at]!.tests)) at++
@@ -54,12 +60,19 @@ export const findInput = (grid: CellGrid, query: Query, budget: number = SEARCH_
     return false
   }
 
-  // Boxes that do not reach into the place of the search are no obstacles and no help: without them states are alike more often.
+  // Boxes that do not reach into the place of the search are no obstacles and no help: without them states are alike
+  // more often.
   const met = need.reduce((bits, group, place) => (meets(group, grid.everywhere) ? bits | (1 << place) : bits), 0)
   const start = new Uint32Array(words)
   for (let word = 0; word < words; word++) start[word] = keptBy(query, met, word) & ~grid.everywhere[word]!
   levels.forEach(({ cells, places, reach }, at) => {
-    const reached = cellsAt[at] === places ? reach : unionOf(words, cellsAt[at]!.map((cell) => cells[cell]!))
+    const reached =
+      cellsAt[at] === places
+        ? reach
+        : unionOf(
+            words,
+            cellsAt[at]!.map((cell) => cells[cell]!)
+          )
     for (let word = 0; word < words; word++) start[word] = start[word]! & reached[word]!
   })
   if (!visit(start, 0, met)) return { kind: states > budget ? "open" : "none", states }
@@ -77,13 +90,20 @@ interface Next {
 }
 
 /** Where a state leads on one axis, without what an avoided box holds. */
-const stepsFrom = (query: Query, { cells, ends }: CellGrid["levels"][number], allowed: ReadonlyArray<number>, live: Bits, met: number): ReadonlyArray<Next> => {
+const stepsFrom = (
+  query: Query,
+  { cells, ends }: CellGrid["levels"][number],
+  allowed: ReadonlyArray<number>,
+  live: Bits,
+  met: number
+): ReadonlyArray<Next> => {
   const steps: Array<Next> = []
   for (const cell of allowed) {
     const { boxes } = cells[cell]!
     if (hits(live, boxes, ends, query.avoid)) continue
     let now = met
-    for (let group = 0; group < query.need.length; group++) if (hits(live, boxes, ends, query.need[group]!)) now |= 1 << group
+    for (let group = 0; group < query.need.length; group++)
+      if (hits(live, boxes, ends, query.need[group]!)) now |= 1 << group
     const next = new Uint32Array(live.length)
     let obstacles = 0
     for (let word = 0; word < next.length; word++) {
@@ -109,7 +129,8 @@ const admitsAll = (cell: Cell, within: Bits): boolean => {
 
 /** Whether a box that is alive, admits the cell and ends here is one of those asked about. */
 const hits = (live: Bits, boxes: Bits, ends: Bits, asked: Bits): boolean => {
-  for (let word = 0; word < live.length; word++) if ((live[word]! & boxes[word]! & ends[word]! & asked[word]!) !== 0) return true
+  for (let word = 0; word < live.length; word++)
+    if ((live[word]! & boxes[word]! & ends[word]! & asked[word]!) !== 0) return true
   return false
 }
 

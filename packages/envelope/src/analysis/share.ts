@@ -1,5 +1,6 @@
 /**
- * A part of a whole as a percentage for people: two decimals, cut off; "< 0.01 %" and "> 99.99 %" where that would hide something.
+ * A part of a whole as a percentage for people: two decimals, cut off; "< 0.01 %" and "> 99.99 %" where that would hide
+ * something.
  *
  * Exact: computed on big integers.
  */

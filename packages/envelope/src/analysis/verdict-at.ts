@@ -6,21 +6,29 @@ import { type Decider, severityOf } from "./ranking.ts"
 export type Point = ReadonlyArray<number>
 
 /** Whether a box holds a point. */
-export const holds = (compiled: Compiled, box: Box, point: Point): boolean => box.every((range) => admits(range, compiled.axes[range.axis]!, point[range.axis]!))
+export const holds = (compiled: Compiled, box: Box, point: Point): boolean =>
+  box.every((range) => admits(range, compiled.axes[range.axis]!, point[range.axis]!))
 
 /** Which rules hold at a point, by their place. */
-export const holding = (compiled: Compiled, point: Point): ReadonlyArray<boolean> => compiled.rules.map(({ boxes }) => boxes.some((box) => holds(compiled, box, point)))
+export const holding = (compiled: Compiled, point: Point): ReadonlyArray<boolean> =>
+  compiled.rules.map(({ boxes }) => boxes.some((box) => holds(compiled, box, point)))
 
 /**
- * What decides at a point, read straight off the definition. The slow twin of the evaluator: it counts history and is what examples are held against.
+ * What decides at a point, read straight off the definition. The slow twin of the evaluator: it counts history and is
+ * what examples are held against.
  *
  * - Fails: never; the point has a value for every axis.
  * - Spec: `compiled.ts`.
  */
-export const verdictAt = (compiled: Compiled, point: Point, held: ReadonlyArray<boolean> = holding(compiled, point)): Decider => {
+export const verdictAt = (
+  compiled: Compiled,
+  point: Point,
+  held: ReadonlyArray<boolean> = holding(compiled, point)
+): Decider => {
   let best: Decider | undefined
   compiled.rules.forEach(({ outcome }, rule) => {
-    if (held[rule] && (best === undefined || severityOf(outcome) > severityOf(best.outcome))) best = { kind: "rule", rule, outcome }
+    if (held[rule] && (best === undefined || severityOf(outcome) > severityOf(best.outcome)))
+      best = { kind: "rule", rule, outcome }
   })
   compiled.otherwise.forEach((outcome, layer) => {
     if (outcome === null || compiled.rules.some((rule, index) => rule.layer === layer && held[index])) return

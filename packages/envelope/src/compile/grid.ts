@@ -1,6 +1,8 @@
 /**
- * The axes of some layers together. The innermost layer that declares a signal says what its values are; outer layers may know fewer or more of them.
- * Whether it may be missing the strictest layer says, and what a meter or ratio holds at most those that declare it: or one more layer could loosen what another says.
+ * The axes of some layers together. The innermost layer that declares a signal says what its values are; outer layers
+ * may know fewer or more of them.
+ * Whether it may be missing the strictest layer says, and what a meter or ratio holds at most those that declare it: or
+ * one more layer could loosen what another says.
  *
  * Spec: `SPEC.md` section 9.
  */
@@ -26,32 +28,88 @@ export const gridOf = (layers: ReadonlyArray<Envelope>): LayerGrid => {
   }
   const declared = layers.flatMap((layer) => layer.signals)
   const required = new Set(declared.filter(isRequired).map(({ name }) => name))
-  const signals = byName(declared, (signal) => signal.name, (outer, inner) => {
-    const difference = differs(outer, inner, required.has(inner.name))
-    if (difference !== null) say("E105", `/signals/${inner.name}`, `An outer layer declares ${inner.name} with another ${difference}. Declare it alike.`)
-  }).map((signal) => (required.has(signal.name) ? { ...signal, optional: false, onMissing: null } : signal))
-  const derived = byName(layers.flatMap((layer) => layer.derived), (one) => one.name, (outer, inner) => {
-    if (outer.fn !== inner.fn || !isSameList(outer.args, inner.args)) say("E103", `/derived/${inner.name}`, `An outer layer computes another ${inner.name}. Rename one of them.`)
-    else if (isCapped(inner) && outer.max !== inner.max) say("E105", `/derived/${inner.name}`, `In an outer layer ${inner.name} is at most ${outer.max}, here ${inner.max}: of something in nothing it would be another share. Declare ${inner.args[0]} alike.`)
-  }).map((one) => {
-    const domain = derivedFunctions[one.fn].domain(one.args.map((arg) => signals.find((signal) => signal.name === arg)!))
-    if (domain === null) say("E105", `/derived/${one.name}`, `With the domains of all layers ${one.fn} could leave the integers. Narrow min and max of its arguments.`)
+  const signals = byName(
+    declared,
+    (signal) => signal.name,
+    (outer, inner) => {
+      const difference = differs(outer, inner, required.has(inner.name))
+      if (difference !== null)
+        say(
+          "E105",
+          `/signals/${inner.name}`,
+          `An outer layer declares ${inner.name} with another ${difference}. Declare it alike.`
+        )
+    }
+  ).map((signal) => (required.has(signal.name) ? { ...signal, optional: false, onMissing: null } : signal))
+  const derived = byName(
+    layers.flatMap((layer) => layer.derived),
+    (one) => one.name,
+    (outer, inner) => {
+      if (outer.fn !== inner.fn || !isSameList(outer.args, inner.args))
+        say("E103", `/derived/${inner.name}`, `An outer layer computes another ${inner.name}. Rename one of them.`)
+      else if (isCapped(inner) && outer.max !== inner.max)
+        say(
+          "E105",
+          `/derived/${inner.name}`,
+          `In an outer layer ${inner.name} is at most ${outer.max}, here ${inner.max}: of something in nothing ` +
+            `it would be another share. Declare ${inner.args[0]} alike.`
+        )
+    }
+  ).map((one) => {
+    const domain = derivedFunctions[one.fn].domain(
+      one.args.map((arg) => signals.find((signal) => signal.name === arg)!)
+    )
+    if (domain === null)
+      say(
+        "E105",
+        `/derived/${one.name}`,
+        `With the domains of all layers ${one.fn} could leave the integers. Narrow min and max of its arguments.`
+      )
     return domain === null || isCapped(one) ? one : { ...one, ...domain }
   })
-  for (const one of derived) if (signals.some((signal) => signal.name === one.name)) say("E103", `/derived/${one.name}`, `Another layer has a signal ${one.name}. Rename one of them.`)
-  const meters = byName(layers.flatMap((layer) => layer.meters), (meter) => meter.id, (outer, inner) => {
-    if (JSON.stringify({ ...outer, max: 0 }) !== JSON.stringify({ ...inner, max: 0 })) say("E103", `/meters/${inner.id}`, `An outer layer has another meter ${inner.id}. Rename one of them.`)
-    else if (outer.max !== inner.max) say("E105", `/meters/${inner.id}`, `In an outer layer the meter ${inner.id} holds ${outer.max} at most, here ${inner.max}. Declare ${inner.of} alike, or rename one of them.`)
-  })
+  for (const one of derived)
+    if (signals.some((signal) => signal.name === one.name))
+      say("E103", `/derived/${one.name}`, `Another layer has a signal ${one.name}. Rename one of them.`)
+  const meters = byName(
+    layers.flatMap((layer) => layer.meters),
+    (meter) => meter.id,
+    (outer, inner) => {
+      if (JSON.stringify({ ...outer, max: 0 }) !== JSON.stringify({ ...inner, max: 0 }))
+        say("E103", `/meters/${inner.id}`, `An outer layer has another meter ${inner.id}. Rename one of them.`)
+      else if (outer.max !== inner.max)
+        say(
+          "E105",
+          `/meters/${inner.id}`,
+          `In an outer layer the meter ${inner.id} holds ${outer.max} at most, here ${inner.max}. Declare ` +
+            `${inner.of} alike, or rename one of them.`
+        )
+    }
+  )
   for (const { id, of } of meters) {
     const amount = signals.find((signal) => signal.name === of) ?? derived.find((one) => one.name === of)
-    if (amount !== undefined && amount.min < 0) say("E105", `/meters/${id}`, `A meter adds up what is never below 0, and with the domains of all layers ${of} can be ${amount.min}. Raise min.`)
+    if (amount !== undefined && amount.min < 0)
+      say(
+        "E105",
+        `/meters/${id}`,
+        `A meter adds up what is never below 0, and with the domains of all layers ${of} can be ${amount.min}. ` +
+          "Raise min."
+      )
   }
-  return { signals, derived, meters, axes: [...signals.map(signalAxis), ...derived.map((one) => derivedAxis(one, signals)), ...meters.map(meterAxis)], findings }
+  return {
+    signals,
+    derived,
+    meters,
+    axes: [...signals.map(signalAxis), ...derived.map((one) => derivedAxis(one, signals)), ...meters.map(meterAxis)],
+    findings
+  }
 }
 
 /** One of each name, the last, in the order of names. */
-const byName = <A>(all: ReadonlyArray<A>, nameOf: (one: A) => string, again: (outer: A, inner: A) => void): ReadonlyArray<A> => {
+const byName = <A>(
+  all: ReadonlyArray<A>,
+  nameOf: (one: A) => string,
+  again: (outer: A, inner: A) => void
+): ReadonlyArray<A> => {
   const found = new Map<string, A>()
   for (const one of all) {
     const outer = found.get(nameOf(one))
@@ -62,13 +120,18 @@ const byName = <A>(all: ReadonlyArray<A>, nameOf: (one: A) => string, again: (ou
 }
 
 /** Whether a layer refuses to go on without the signal. A latch is always there. */
-const isRequired = ({ onMissing, optional, source }: Signal): boolean => source !== "latch" && !optional && onMissing === null
+const isRequired = ({ onMissing, optional, source }: Signal): boolean =>
+  source !== "latch" && !optional && onMissing === null
 
-/** A ratio ends at the greatest value of its domain, and is that where the whole is 0: its value hangs on its domain. Of the other functions none does. */
+/**
+ * A ratio ends at the greatest value of its domain, and is that where the whole is 0: its value hangs on its domain. Of
+ * the other functions none does.
+ */
 const isCapped = ({ fn }: Derived): boolean => fn === "ratio_bp@1"
 
 /**
- * A declaration may differ in values and bounds, for these the innermost decides; in nothing else. What a missing value counts as is of no account where some layer
+ * A declaration may differ in values and bounds, for these the innermost decides; in nothing else. What a missing value
+ * counts as is of no account where some layer
  * requires one, which is denied then.
  */
 const differs = (a: Signal, b: Signal, isRequired: boolean): string | null => {
@@ -81,13 +144,35 @@ const differs = (a: Signal, b: Signal, isRequired: boolean): string | null => {
   return a.ordered && !isSameList(a.values!, b.values!) ? "order of values" : null
 }
 
-const isSameList = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => a.length === b.length && a.every((one, place) => one === b[place])
+const isSameList = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
+  a.length === b.length && a.every((one, place) => one === b[place])
 
-const signalAxis = (signal: Signal): Axis => ({ name: signal.name, kind: signal.type, origin: signal.source, min: signal.min, max: signal.max, values: signal.values, mayBeAbsent: signal.optional })
+const signalAxis = (signal: Signal): Axis => ({
+  name: signal.name,
+  kind: signal.type,
+  origin: signal.source,
+  min: signal.min,
+  max: signal.max,
+  values: signal.values,
+  mayBeAbsent: signal.optional
+})
 
 const derivedAxis = (derived: Derived, signals: ReadonlyArray<Signal>): Axis => ({
-  name: derived.name, kind: "int", origin: "derived", min: derived.min, max: derived.max, values: null,
+  name: derived.name,
+  kind: "int",
+  origin: "derived",
+  min: derived.min,
+  max: derived.max,
+  values: null,
   mayBeAbsent: derived.args.some((arg) => signals.some((signal) => signal.name === arg && signal.optional))
 })
 
-const meterAxis = (meter: Meter): Axis => ({ name: `meter:${meter.id}`, kind: "int", origin: "meter", min: 0, max: meter.max, values: null, mayBeAbsent: false })
+const meterAxis = (meter: Meter): Axis => ({
+  name: `meter:${meter.id}`,
+  kind: "int",
+  origin: "meter",
+  min: 0,
+  max: meter.max,
+  values: null,
+  mayBeAbsent: false
+})

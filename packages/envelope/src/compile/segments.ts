@@ -1,6 +1,8 @@
 /**
- * Boxes as rows of bytes. Axes that lie next to each other are taken together, as long as their cells are few: for each cell there is a row that says of every
- * box at which of these axes it fails. So an evaluation looks up a row or three, where it would else have to test each box on each axis.
+ * Boxes as rows of bytes. Axes that lie next to each other are taken together, as long as their cells are few: for each
+ * cell there is a row that says of every
+ * box at which of these axes it fails. So an evaluation looks up a row or three, where it would else have to test each
+ * box on each axis.
  */
 import { hasBit, leastPoint, pointCount } from "../language/boxes.ts"
 import type { Axis, Box, Range } from "../language/compiled.ts"
@@ -21,13 +23,19 @@ export interface Group {
   readonly segments: ReadonlyArray<Segment>
 }
 
-/** Neighbouring axes. In the row of a cell the byte of a box is 0 where it admits the cell, else 1 + the first of these axes at which it does not. */
+/**
+ * Neighbouring axes. In the row of a cell the byte of a box is 0 where it admits the cell, else 1 + the first of these
+ * axes at which it does not.
+ */
 export interface Segment {
   readonly steps: ReadonlyArray<Step>
   readonly rows: Int32Array
 }
 
-/** What an axis adds to the place of a row: by point from the least one on or, where there are `bounds`, by the number of bounds that are not above it. */
+/**
+ * What an axis adds to the place of a row: by point from the least one on or, where there are `bounds`, by the number
+ * of bounds that are not above it.
+ */
 export interface Step {
   readonly axis: number
   readonly least: number
@@ -38,14 +46,20 @@ export interface Step {
 /** Lays out boxes, up to 128 a group. */
 export const groupsOf = (boxes: ReadonlyArray<Box>, axes: ReadonlyArray<Axis>): ReadonlyArray<Group> => {
   const count = Math.ceil(boxes.length / MAX_GROUP)
-  return Array.from({ length: count }, (_, i) => groupOf(boxes.slice(i * MAX_GROUP, (i + 1) * MAX_GROUP), axes, MAX_DIRECT / count))
+  return Array.from({ length: count }, (_, i) =>
+    groupOf(boxes.slice(i * MAX_GROUP, (i + 1) * MAX_GROUP), axes, MAX_DIRECT / count)
+  )
 }
 
 const groupOf = (boxes: ReadonlyArray<Box>, axes: ReadonlyArray<Axis>, maxDirect: number): Group => {
   const words = Math.ceil(boxes.length / BYTES)
   const tested = [...new Set(boxes.flatMap((box) => box.map((range) => range.axis)))].sort((a, b) => a - b)
   const cuts = tested.map((axis) => cutOf(axis, axes[axis]!, boxes))
-  return { boxes: boxes.length, words, segments: neighbours(cuts).map((some) => segmentOf(some, axes, boxes.length, words, maxDirect)) }
+  return {
+    boxes: boxes.length,
+    words,
+    segments: neighbours(cuts).map((some) => segmentOf(some, axes, boxes.length, words, maxDirect))
+  }
 }
 
 /** An axis in stretches on which no box changes, and in classes of stretches that the same boxes admit. */
@@ -84,9 +98,13 @@ const startsOf = (ranges: ReadonlyArray<Range | null>, axis: Axis): ReadonlyArra
   return [...starts].sort((a, b) => a - b)
 }
 
-const isIn = (range: Range, point: number, axis: Axis): boolean => (range.kind === "interval" ? point >= range.from && point <= range.to : hasBit(range.bits, point - leastPoint(axis)))
+const isIn = (range: Range, point: number, axis: Axis): boolean =>
+  range.kind === "interval" ? point >= range.from && point <= range.to : hasBit(range.bits, point - leastPoint(axis))
 
-/** Axes in their order, as many together as have few enough cells. Without any axis there is one segment still, of one row. */
+/**
+ * Axes in their order, as many together as have few enough cells. Without any axis there is one segment still, of one
+ * row.
+ */
 const neighbours = (cuts: ReadonlyArray<Cut>): ReadonlyArray<ReadonlyArray<Cut>> => {
   let segment: Array<Cut> = []
   const segments = [segment]
@@ -103,12 +121,21 @@ const neighbours = (cuts: ReadonlyArray<Cut>): ReadonlyArray<ReadonlyArray<Cut>>
   return segments
 }
 
-const segmentOf = (cuts: ReadonlyArray<Cut>, axes: ReadonlyArray<Axis>, boxes: number, words: number, maxDirect: number): Segment => {
+const segmentOf = (
+  cuts: ReadonlyArray<Cut>,
+  axes: ReadonlyArray<Axis>,
+  boxes: number,
+  words: number,
+  maxDirect: number
+): Segment => {
   // Places without a box fail from the beginning.
   let rows = rowOf(words, (place) => (place < boxes ? 0 : 1))
   const steps = cuts.map((cut): Step => {
     const step = stepOf(cut, axes[cut.axis]!, rows.length, maxDirect)
-    rows = crossed(rows, cut.admitted.map((admits) => rowOf(words, (box) => (admits[box] === false ? cut.axis + 1 : 0))))
+    rows = crossed(
+      rows,
+      cut.admitted.map((admits) => rowOf(words, (box) => (admits[box] === false ? cut.axis + 1 : 0)))
+    )
     return step
   })
   return { steps, rows }
@@ -125,18 +152,35 @@ const rowOf = (words: number, byteAt: (box: number) => number): Int32Array => {
 const crossed = (rows: Int32Array, classes: ReadonlyArray<Int32Array>): Int32Array => {
   const all = new Int32Array(rows.length * classes.length)
   classes.forEach((row, i) => {
-    for (let word = 0; word < rows.length; word++) all[i * rows.length + word] = joined(rows[word]!, row[word % row.length]!)
+    for (let word = 0; word < rows.length; word++)
+      all[i * rows.length + word] = joined(rows[word]!, row[word % row.length]!)
   })
   return all
 }
 
-/** A word and what comes after it: of each byte the first that is not 0. As `table.ts` puts rows together; written twice, since there a call into another file makes evaluating a fifth slower. */
-const joined = (word: number, next: number): number => word | (next & ~Math.imul(((word + 0x7f7f7f7f) >>> 7) & 0x01010101, 0xff))
+/**
+ * A word and what comes after it: of each byte the first that is not 0. As `table.ts` puts rows together; written
+ * twice, since there a call into another file makes evaluating a fifth slower.
+ */
+const joined = (word: number, next: number): number =>
+  word | (next & ~Math.imul(((word + 0x7f7f7f7f) >>> 7) & 0x01010101, 0xff))
 
 const stepOf = ({ axis: index, classes, starts }: Cut, axis: Axis, stride: number, maxDirect: number): Step => {
   const least = leastPoint(axis)
-  if (pointCount(axis) > maxDirect && axis.kind === "int") return { axis: index, least, bounds: Float64Array.from(starts.slice(1)), offsets: Uint16Array.from(classes, (one) => one * stride) }
+  if (pointCount(axis) > maxDirect && axis.kind === "int")
+    return {
+      axis: index,
+      least,
+      bounds: Float64Array.from(starts.slice(1)),
+      offsets: Uint16Array.from(classes, (one) => one * stride)
+    }
   const offsets = new Uint16Array(pointCount(axis))
-  classes.forEach((one, stretch) => offsets.fill(one * stride, starts[stretch]! - least, stretch + 1 < starts.length ? starts[stretch + 1]! - least : offsets.length))
+  classes.forEach((one, stretch) =>
+    offsets.fill(
+      one * stride,
+      starts[stretch]! - least,
+      stretch + 1 < starts.length ? starts[stretch + 1]! - least : offsets.length
+    )
+  )
   return { axis: index, least, bounds: null, offsets }
 }

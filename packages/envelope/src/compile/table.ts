@@ -1,8 +1,11 @@
 /**
- * The rules laid out in memory, and the one loop that runs them all: the trace tells of every rule, so none is left out.
+ * The rules laid out in memory, and the one loop that runs them all: the trace tells of every rule, so none is left
+ * out.
  *
- * For each segment of neighbouring axes a row of bytes says at which of them each box fails. Rows are put together four boxes at a time: a byte that
- * is not 0 stays, a later segment's goes where there is still 0. Nothing in that depends on an outcome, so a processor has nothing to guess.
+ * For each segment of neighbouring axes a row of bytes says at which of them each box fails. Rows are put together four
+ * boxes at a time: a byte that
+ * is not 0 stays, a later segment's goes where there is still 0. Nothing in that depends on an outcome, so a processor
+ * has nothing to guess.
  *
  * Spec: `SPEC.md` section 8.
  */
@@ -44,17 +47,23 @@ export const tableOf = (compiled: Compiled): Table => {
     otherwise: Int32Array.from(compiled.otherwise, (outcome) => (outcome === null ? -1 : outcomes.indexOf(outcome))),
     ruleOfBox: Int32Array.from(compiled.rules.flatMap((rule, place) => rule.boxes.map(() => place))),
     isOneBoxEach: compiled.rules.every((rule) => rule.boxes.length === 1),
-    groups: groupsOf(compiled.rules.flatMap((rule) => rule.boxes), compiled.axes),
+    groups: groupsOf(
+      compiled.rules.flatMap((rule) => rule.boxes),
+      compiled.axes
+    ),
     words: new Int32Array(MAX_GROUP / BYTES)
   }
 }
 
 /**
- * Runs all rules at a point. Into `failedOn`, which has an element for each rule, goes -1 where it holds, -2 where it can hold nowhere, and else the axis at
- * which, going through the axes in their order, no point of the rule is left: the farthest that any of its boxes gets. So it does not depend on how a rule is
+ * Runs all rules at a point. Into `failedOn`, which has an element for each rule, goes -1 where it holds, -2 where it
+ * can hold nowhere, and else the axis at
+ * which, going through the axes in their order, no point of the rule is left: the farthest that any of its boxes gets.
+ * So it does not depend on how a rule is
  * cut into boxes.
  *
- * - Answers: the earliest of the most restrictive rules that hold, or the first layer whose silence is more restrictive than all of them.
+ * - Answers: the earliest of the most restrictive rules that hold, or the first layer whose silence is more restrictive
+ *   than all of them.
  */
 export const runTable = (table: Table, point: Float64Array, failedOn: Array<number>): Verdict => {
   const { blank, groups, isOneBoxEach, layers, otherwise, ruleOfBox, severities, words } = table
@@ -67,11 +76,12 @@ export const runTable = (table: Table, point: Float64Array, failedOn: Array<numb
     const group = groups[i]!
     runGroup(group, point, words)
     if (isOneBoxEach) writeTrace(words, first, group.boxes, failedOn)
-    else for (let box = 0; box < group.boxes; box++) {
-      const axis = failedAt(words, box)
-      const rule = ruleOfBox[first + box]!
-      if (axis === HOLDS || (failedOn[rule] !== HOLDS && axis > failedOn[rule]!)) failedOn[rule] = axis
-    }
+    else
+      for (let box = 0; box < group.boxes; box++) {
+        const axis = failedAt(words, box)
+        const rule = ruleOfBox[first + box]!
+        if (axis === HOLDS || (failedOn[rule] !== HOLDS && axis > failedOn[rule]!)) failedOn[rule] = axis
+      }
     for (let word = 0; word < group.words; word++) {
       for (let open = ~failedBytes(words[word]!) & ONES; open !== 0; open &= open - 1) {
         const rule = ruleOfBox[first + BYTES * word + ((31 - Math.clz32(open & -open)) >>> 3)]!
@@ -99,10 +109,11 @@ const runGroup = ({ segments, words: count }: Group, point: Float64Array, words:
     const { rows, steps } = segments[i]!
     const row = rowAt(steps, point)
     if (i === 0) for (let word = 0; word < count; word++) words[word] = rows[row + word]!
-    else for (let word = 0; word < count; word++) {
-      const failed = words[word]!
-      words[word] = failed | (rows[row + word]! & ~Math.imul(failedBytes(failed), 0xff))
-    }
+    else
+      for (let word = 0; word < count; word++) {
+        const failed = words[word]!
+        words[word] = failed | (rows[row + word]! & ~Math.imul(failedBytes(failed), 0xff))
+      }
   }
 }
 
@@ -122,7 +133,10 @@ const failedAt = (words: Int32Array, box: number): number => ((words[box >>> 2]!
 
 const ONES = 0x01010101
 
-/** A word with a 1 in each byte where there is not 0. A byte is at most 127: as much again sets its highest bit, unless it is 0, and carries into no other. */
+/**
+ * A word with a 1 in each byte where there is not 0. A byte is at most 127: as much again sets its highest bit, unless
+ * it is 0, and carries into no other.
+ */
 const failedBytes = (word: number): number => ((word + 0x7f7f7f7f) >>> 7) & ONES
 
 /** The place of a cell's row. */
@@ -152,7 +166,8 @@ const passed = (bounds: Float64Array, value: number): number => {
 }
 
 /** How severe a verdict is. */
-export const severityOf = (table: Table, verdict: Verdict): number => (verdict >= 0 ? table.severities[verdict]! : table.otherwise[-1 - verdict]!)
+export const severityOf = (table: Table, verdict: Verdict): number =>
+  verdict >= 0 ? table.severities[verdict]! : table.otherwise[-1 - verdict]!
 
 /** What a verdict says. */
 export const outcomeOf = (table: Table, verdict: Verdict): Outcome => outcomes[severityOf(table, verdict)]!

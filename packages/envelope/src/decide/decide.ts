@@ -1,5 +1,6 @@
 /**
- * Decides about an action: the whole pipeline as one pure function of values. Nothing here reads a clock or remembers anything.
+ * Decides about an action: the whole pipeline as one pure function of values. Nothing here reads a clock or remembers
+ * anything.
  *
  * Spec: `SPEC.md` section 11.
  */
@@ -26,8 +27,16 @@ export interface Action {
 /** What the service knows at the sequence number of the evaluation. */
 export interface Situation {
   readonly kill: KillState
-  /** `isActive` is false for every other status, and for one orphaned too long. `inactiveRule` names the verdict then; `@suspended` when left out. */
-  readonly agent: { readonly id: string; readonly orgUnit: string; readonly isActive: boolean; readonly inactiveRule?: InactiveRule }
+  /**
+   * `isActive` is false for every other status, and for one orphaned too long. `inactiveRule` names the verdict then;
+   * `@suspended` when left out.
+   */
+  readonly agent: {
+    readonly id: string
+    readonly orgUnit: string
+    readonly isActive: boolean
+    readonly inactiveRule?: InactiveRule
+  }
   /** Values of the signals of source `server`; others are ignored. */
   readonly server: Values
   /** Latches that are set in this run. */
@@ -37,7 +46,10 @@ export interface Situation {
   readonly approved: boolean
 }
 
-/** A combination made ready. Has memory of its own for the point at hand: for one caller at a time, which JavaScript sees to. */
+/**
+ * A combination made ready. Has memory of its own for the point at hand: for one caller at a time, which JavaScript
+ * sees to.
+ */
 export interface Ready {
   readonly combination: Combination
   readonly table: Table
@@ -73,7 +85,13 @@ export const prepare = (combination: Combination): Ready => {
 export const decide = (ready: Ready | null, action: Action, situation: Situation): Decision => {
   const end = endedBefore(ready, situation)
   if (end !== null || ready === null) return end ?? stopped("@no_envelope", "envelope", null)
-  const problem = decode(ready.decoder, action.signals, situation.server, action.runId === null ? null : situation.latches, ready.point)
+  const problem = decode(
+    ready.decoder,
+    action.signals,
+    situation.server,
+    action.runId === null ? null : situation.latches,
+    ready.point
+  )
   return problem === null ? decideAt(ready, action.runId, situation) : stopped(problem.rule, "signals", problem.signal)
 }
 
@@ -84,8 +102,16 @@ export const endedBefore = (ready: Ready | null, { agent, kill }: Situation): De
   return ready === null ? stopped("@no_envelope", "envelope", null) : null
 }
 
-/** What an action may do whose signals are in `ready.point`. `failedOn`: a list of the decision's own, with an element for each rule. */
-export const decideAt = (ready: Ready, runId: string | null, situation: Situation, failedOn: Array<number> = ready.table.blank.slice()): Decision => {
+/**
+ * What an action may do whose signals are in `ready.point`. `failedOn`: a list of the decision's own, with an element
+ * for each rule.
+ */
+export const decideAt = (
+  ready: Ready,
+  runId: string | null,
+  situation: Situation,
+  failedOn: Array<number> = ready.table.blank.slice()
+): Decision => {
   const { point, table } = ready
   const meters = ready.meters.length === 0 ? none : readMeters(ready, runId, situation)
   if (meters === null) return stopped("@missing_signal", "signals", "run_id")
@@ -99,10 +125,23 @@ const REQUIRE_REVIEW = 2
 const DENY = 3
 
 const stopped = (matchedRule: string, step: StopStep, id: string | null): Decision => ({
-  outcome: "deny", matchedRule, stopped: { step, id }, failedOn: none, meters: none, obligations: none, noticeMs: null, retryAfterMs: null, suggestion: null, approved: false
+  outcome: "deny",
+  matchedRule,
+  stopped: { step, id },
+  failedOn: none,
+  meters: none,
+  obligations: none,
+  noticeMs: null,
+  retryAfterMs: null,
+  suggestion: null,
+  approved: false
 })
 
-const readMeters = ({ meters, point }: Ready, runId: string | null, { agent, windows }: Situation): ReadonlyArray<MeterReading> | null => {
+const readMeters = (
+  { meters, point }: Ready,
+  runId: string | null,
+  { agent, windows }: Situation
+): ReadonlyArray<MeterReading> | null => {
   const actor = { agentId: agent.id, orgUnit: agent.orgUnit, runId }
   const readings: Array<MeterReading> = []
   for (let i = 0; i < meters.length; i++) {
@@ -113,13 +152,20 @@ const readMeters = ({ meters, point }: Ready, runId: string | null, { agent, win
   return readings
 }
 
-const concluded = (ready: Ready, verdict: Verdict, failedOn: ReadonlyArray<number>, meters: ReadonlyArray<MeterReading>, mayBeApproved: boolean): Decision => {
+const concluded = (
+  ready: Ready,
+  verdict: Verdict,
+  failedOn: ReadonlyArray<number>,
+  meters: ReadonlyArray<MeterReading>,
+  mayBeApproved: boolean
+): Decision => {
   const { rules, table } = ready
   const said = severityOf(table, verdict)
   const rule = verdict >= 0 ? rules[verdict]! : null
   const isFloor = verdict >= 0 && verdict < ready.floorCount
   const full = meters.length === 0 ? undefined : meters.find((meter) => meter.over)
-  // The meters' own bound stands between the floor and the rules: of equal verdicts the floor's comes before it, a rule's after.
+  // The meters' own bound stands between the floor and the rules: of equal verdicts the floor's comes before it, a
+  // rule's after.
   const isFull = full !== undefined && (said < DENY || (said === DENY && !isFloor))
   const severity = isFull ? DENY : said
   const approved = severity === REQUIRE_REVIEW && mayBeApproved
@@ -130,21 +176,40 @@ const concluded = (ready: Ready, verdict: Verdict, failedOn: ReadonlyArray<numbe
     failedOn,
     meters,
     obligations: ready.obliging.length === 0 ? none : obligationsOf(ready, severity, failedOn),
-    noticeMs: severity === ALLOW_WITH_NOTICE ? strictest(ready, severity, failedOn, noticeOf, Math.min) ?? DEFAULT_NOTICE_MS : null,
-    retryAfterMs: severity === DENY && ready.timed.length > 0 ? strictest(ready, severity, failedOn, retryAfterOf, Math.max) : null,
-    suggestion: isFull ? null : rule?.suggestion ?? null,
+    noticeMs:
+      severity === ALLOW_WITH_NOTICE
+        ? (strictest(ready, severity, failedOn, noticeOf, Math.min) ?? DEFAULT_NOTICE_MS)
+        : null,
+    retryAfterMs:
+      severity === DENY && ready.timed.length > 0 ? strictest(ready, severity, failedOn, retryAfterOf, Math.max) : null,
+    suggestion: isFull ? null : (rule?.suggestion ?? null),
     approved
   }
 }
 
-/** Of what may still run, everything that any rule that holds asks for; of what will not, what the rules ask for that say so. */
+/**
+ * Of what may still run, everything that any rule that holds asks for; of what will not, what the rules ask for that
+ * say so.
+ */
 const obligationsOf = ({ obliging, rules, table }: Ready, severity: number, failedOn: ReadonlyArray<number>) =>
-  mergeObligations(obliging.flatMap((place) => (failedOn[place] === HOLDS && (severity < DENY || table.severities[place] === severity) ? rules[place]!.obligations : [])))
+  mergeObligations(
+    obliging.flatMap((place) =>
+      failedOn[place] === HOLDS && (severity < DENY || table.severities[place] === severity)
+        ? rules[place]!.obligations
+        : []
+    )
+  )
 
 const noticeOf = (rule: Rule): number | null => rule.noticeMs
 const retryAfterOf = (rule: Rule): number | null => rule.retryAfterMs
 
-const strictest = ({ rules, table, timed }: Ready, severity: number, failedOn: ReadonlyArray<number>, of: (rule: Rule) => number | null, pick: (a: number, b: number) => number): number | null => {
+const strictest = (
+  { rules, table, timed }: Ready,
+  severity: number,
+  failedOn: ReadonlyArray<number>,
+  of: (rule: Rule) => number | null,
+  pick: (a: number, b: number) => number
+): number | null => {
   let found: number | null = null
   for (const place of timed) {
     if (failedOn[place] !== HOLDS || table.severities[place] !== severity) continue

@@ -3,10 +3,28 @@ import type { Outcome } from "../language/compiled.ts"
 import type { Obligation } from "../language/envelope.ts"
 import type { MeterReading } from "../meters/meter-reading.ts"
 
-/** Rules that no envelope declares. `@budget:<meter>` and `@fail_closed:<cause>` name something behind the colon. The last two are the agent's SDK's. */
-export const reservedRules = ["@default", "@invalid_signal", "@missing_signal", "@killed", "@suspended", "@not_active", "@tier_floor", "@budget", "@no_envelope", "@stale_status", "@fail_closed"] as const
+/**
+ * Rules that no envelope declares. `@budget:<meter>` and `@fail_closed:<cause>` name something behind the colon. The
+ * last two are the agent's SDK's.
+ */
+export const reservedRules = [
+  "@default",
+  "@invalid_signal",
+  "@missing_signal",
+  "@killed",
+  "@suspended",
+  "@not_active",
+  "@tier_floor",
+  "@budget",
+  "@no_envelope",
+  "@stale_status",
+  "@fail_closed"
+] as const
 
-/** What a verdict on an agent that may not act names: `@not_active` where it is no suspension that keeps the agent from acting. */
+/**
+ * What a verdict on an agent that may not act names: `@not_active` where it is no suspension that keeps the agent from
+ * acting.
+ */
 export type InactiveRule = "@suspended" | "@not_active"
 
 /** Steps that end an evaluation before any rule is asked. */
@@ -24,7 +42,10 @@ export interface Decision {
   /** The rule that decided, or a reserved name. */
   readonly matchedRule: string
   readonly stopped: Stop | null
-  /** For each rule the axis at which it failed (`runTable` says how), -1 where it holds, -2 where it can hold nowhere. Empty where the evaluation ended early. */
+  /**
+   * For each rule the axis at which it failed (`runTable` says how), -1 where it holds, -2 where it can hold nowhere.
+   * Empty where the evaluation ended early.
+   */
   readonly failedOn: ReadonlyArray<number>
   readonly meters: ReadonlyArray<MeterReading>
   readonly obligations: ReadonlyArray<Obligation>

@@ -1,5 +1,6 @@
 /**
- * Signals as they are sent, made points of the grid. Typed and strict: what is not declared, or not in its domain, is not guessed at.
+ * Signals as they are sent, made points of the grid. Typed and strict: what is not declared, or not in its domain, is
+ * not guessed at.
  *
  * Spec: `SPEC.md` section 11, step 4.
  */
@@ -43,7 +44,10 @@ export interface CallerSteps {
   readonly byName: ReadonlyMap<string, Step>
   readonly optional: ReadonlyArray<Step>
   readonly required: number
-  /** The names in the order in which they came last: an agent's come in the same one each time, and comparing costs less than looking up. */
+  /**
+   * The names in the order in which they came last: an agent's come in the same one each time, and comparing costs less
+   * than looking up.
+   */
   readonly lastOrder: Array<Step>
 }
 
@@ -62,22 +66,52 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
   const steps = signals.map((signal, place): Step => {
     const indices = signal.values === null ? null : new Map(signal.values.map((value, index) => [value, index]))
     const onMissing = signal.onMissing
-    const counted = typeof onMissing === "string" ? indices!.get(onMissing) ?? null : onMissing === null ? null : Number(onMissing)
-    return { place, name: signal.name, type: signal.type, source: signal.source, min: signal.min, max: signal.max, indices, absent: signal.optional ? leastPoint(compiled.axes[place]!) : counted }
+    const counted =
+      typeof onMissing === "string" ? (indices!.get(onMissing) ?? null) : onMissing === null ? null : Number(onMissing)
+    return {
+      place,
+      name: signal.name,
+      type: signal.type,
+      source: signal.source,
+      min: signal.min,
+      max: signal.max,
+      indices,
+      absent: signal.optional ? leastPoint(compiled.axes[place]!) : counted
+    }
   })
   const callers = steps.filter((step) => step.source === "caller")
   const optional = callers.filter((step) => step.absent !== null)
   return {
     steps,
-    caller: { inOrder: callers, byName: new Map(callers.map((step) => [step.name, step])), optional, required: callers.length - optional.length, lastOrder: [...callers] },
+    caller: {
+      inOrder: callers,
+      byName: new Map(callers.map((step) => [step.name, step])),
+      optional,
+      required: callers.length - optional.length,
+      lastOrder: [...callers]
+    },
     others: steps.filter((step) => step.source !== "caller"),
-    derived: derived.map((one) => ({ ...one, places: one.args.map((arg) => signals.findIndex((signal) => signal.name === arg)), scratch: [] }))
+    derived: derived.map((one) => ({
+      ...one,
+      places: one.args.map((arg) => signals.findIndex((signal) => signal.name === arg)),
+      scratch: []
+    }))
   }
 }
 
-/** Writes the points of all signals and derived signals; answers what is wrong first, in the order of the axes. `latches` is null outside any run. */
-export const decode = (decoder: Decoder, caller: unknown, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): SignalProblem | null => {
-  if (typeof caller !== "object" || caller === null || Array.isArray(caller)) return { rule: "@invalid_signal", signal: null }
+/**
+ * Writes the points of all signals and derived signals; answers what is wrong first, in the order of the axes.
+ * `latches` is null outside any run.
+ */
+export const decode = (
+  decoder: Decoder,
+  caller: unknown,
+  server: Values,
+  latches: ReadonlySet<string> | null,
+  point: Float64Array
+): SignalProblem | null => {
+  if (typeof caller !== "object" || caller === null || Array.isArray(caller))
+    return { rule: "@invalid_signal", signal: null }
   const sent = caller as Values
   if (takeSent(decoder.caller, sent, point) && decodeRest(decoder, server, latches, point)) return null
   const problem = firstProblem(decoder.steps, sent, server, latches, point)
@@ -85,10 +119,19 @@ export const decode = (decoder: Decoder, caller: unknown, server: Values, latche
   return problem
 }
 
-/** Writes all points but those of the caller, which are there and right; answers whether that could be done. If not, `decode` says why. */
-export const decodeRest = (decoder: Decoder, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): boolean => {
+/**
+ * Writes all points but those of the caller, which are there and right; answers whether that could be done. If not,
+ * `decode` says why.
+ */
+export const decodeRest = (
+  decoder: Decoder,
+  server: Values,
+  latches: ReadonlySet<string> | null,
+  point: Float64Array
+): boolean => {
   const { others } = decoder
-  for (let i = 0; i < others.length; i++) if (problemOf(others[i]!, nothing, server, latches, point) !== null) return false
+  for (let i = 0; i < others.length; i++)
+    if (problemOf(others[i]!, nothing, server, latches, point) !== null) return false
   derive(decoder, point)
   return true
 }
@@ -99,8 +142,15 @@ const derive = ({ derived, steps }: Decoder, point: Float64Array): void => {
   for (let i = 0; i < derived.length; i++) point[steps.length + i] = deriveAt(derived[i]!, steps, point)
 }
 
-/** Goes once through what was sent, in its own order. Whether that is all there is to say: if not, `firstProblem` says it in the order of the axes. */
-const takeSent = ({ byName, lastOrder, optional, required }: CallerSteps, sent: Values, point: Float64Array): boolean => {
+/**
+ * Goes once through what was sent, in its own order. Whether that is all there is to say: if not, `firstProblem` says
+ * it in the order of the axes.
+ */
+const takeSent = (
+  { byName, lastOrder, optional, required }: CallerSteps,
+  sent: Values,
+  point: Float64Array
+): boolean => {
   for (let i = 0; i < optional.length; i++) point[optional[i]!.place] = optional[i]!.absent!
   let count = 0
   let needed = 0
@@ -121,7 +171,8 @@ const takeSent = ({ byName, lastOrder, optional, required }: CallerSteps, sent: 
 /** Writes the point of a value, if it is one of the signal's. */
 const take = (step: Step, value: unknown, point: Float64Array): boolean => {
   if (step.type === "int") {
-    if (typeof value !== "number" || !(value >= step.min && value <= step.max) || Math.floor(value) !== value) return false
+    if (typeof value !== "number" || !(value >= step.min && value <= step.max) || Math.floor(value) !== value)
+      return false
     point[step.place] = value
   } else if (step.type === "enum") {
     const index = typeof value === "string" ? step.indices!.get(value) : undefined
@@ -133,7 +184,13 @@ const take = (step: Step, value: unknown, point: Float64Array): boolean => {
   return true
 }
 
-const firstProblem = (steps: ReadonlyArray<Step>, sent: Values, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): SignalProblem | null => {
+const firstProblem = (
+  steps: ReadonlyArray<Step>,
+  sent: Values,
+  server: Values,
+  latches: ReadonlySet<string> | null,
+  point: Float64Array
+): SignalProblem | null => {
   for (const step of steps) {
     const problem = problemOf(step, sent, server, latches, point)
     if (problem !== null) return problem
@@ -141,7 +198,13 @@ const firstProblem = (steps: ReadonlyArray<Step>, sent: Values, server: Values, 
   return unknownNames(steps, sent).length > 0 ? { rule: "@invalid_signal", signal: intruder(steps, sent) } : null
 }
 
-const problemOf = (step: Step, sent: Values, server: Values, latches: ReadonlySet<string> | null, point: Float64Array): SignalProblem | null => {
+const problemOf = (
+  step: Step,
+  sent: Values,
+  server: Values,
+  latches: ReadonlySet<string> | null,
+  point: Float64Array
+): SignalProblem | null => {
   const { absent, name, place, source } = step
   if (source === "latch") {
     if (latches === null) return { rule: "@missing_signal", signal: name }
@@ -157,10 +220,13 @@ const problemOf = (step: Step, sent: Values, server: Values, latches: ReadonlySe
 
 /** Names with a value that are none of the caller's to send, in order. */
 const unknownNames = (steps: ReadonlyArray<Step>, sent: Values): ReadonlyArray<string> =>
-  Object.keys(sent).filter((name) => sent[name] !== undefined && !steps.some((step) => step.name === name && step.source === "caller")).sort()
+  Object.keys(sent)
+    .filter((name) => sent[name] !== undefined && !steps.some((step) => step.name === name && step.source === "caller"))
+    .sort()
 
 /** The first name, in order, that a caller may not send. Null when it is declared nowhere. */
-const intruder = (steps: ReadonlyArray<Step>, sent: Values): string | null => steps.find((step) => step.source !== "caller" && sent[step.name] !== undefined)?.name ?? null
+const intruder = (steps: ReadonlyArray<Step>, sent: Values): string | null =>
+  steps.find((step) => step.source !== "caller" && sent[step.name] !== undefined)?.name ?? null
 
 const deriveAt = (derived: DerivedStep, steps: ReadonlyArray<Step>, point: Float64Array): number => {
   const { places, scratch } = derived
@@ -175,5 +241,7 @@ const deriveAt = (derived: DerivedStep, steps: ReadonlyArray<Step>, point: Float
 /** Names of a caller's signals that are none of its to send: not declared, or said by somebody else. In order. */
 export const unknownSignals = ({ signals }: Combination, caller: unknown): ReadonlyArray<string> => {
   if (typeof caller !== "object" || caller === null) return []
-  return Object.keys(caller).filter((name) => !signals.some((signal) => signal.name === name && signal.source === "caller")).sort()
+  return Object.keys(caller)
+    .filter((name) => !signals.some((signal) => signal.name === name && signal.source === "caller"))
+    .sort()
 }

@@ -1,4 +1,7 @@
-/** The elementary cells of an axis: between two neighbouring bounds of any rule no verdict changes. Spec: `SPEC.md` section 13. */
+/**
+ * The elementary cells of an axis: between two neighbouring bounds of any rule no verdict changes. Spec: `SPEC.md`
+ * section 13.
+ */
 import { hasBit } from "../language/boxes.ts"
 import type { Axis, Range } from "../language/compiled.ts"
 import type { Combination } from "../compile/compile.ts"
@@ -17,12 +20,17 @@ export const cellsOf = ({ compiled: { axes, rules } }: Combination, index: numbe
   const least = axis.mayBeAbsent ? axis.min - 1 : axis.min
   const ranges = rules.flatMap((rule) => rule.boxes.flatMap((box) => box.filter((range) => range.axis === index)))
   if (ranges.length === 0) return []
-  const starts = axis.kind === "int" ? boundsOf(ranges, axis) : Array.from({ length: axis.max - least + 1 }, (_, bit) => least + bit)
+  const starts =
+    axis.kind === "int" ? boundsOf(ranges, axis) : Array.from({ length: axis.max - least + 1 }, (_, bit) => least + bit)
   const isAsNow = alikeIn(ranges, at, least)
-  return starts.map((from, i) => {
-    const to = (starts[i + 1] ?? axis.max + 1) - 1
-    return { from, to, near: Math.min(Math.max(at, from), to) }
-  }).filter((cell) => at < cell.from || at > cell.to).filter((cell) => !isAsNow(cell.near)).sort((a, b) => Math.abs(a.near - at) - Math.abs(b.near - at))
+  return starts
+    .map((from, i) => {
+      const to = (starts[i + 1] ?? axis.max + 1) - 1
+      return { from, to, near: Math.min(Math.max(at, from), to) }
+    })
+    .filter((cell) => at < cell.from || at > cell.to)
+    .filter((cell) => !isAsNow(cell.near))
+    .sort((a, b) => Math.abs(a.near - at) - Math.abs(b.near - at))
 }
 
 const boundsOf = (ranges: ReadonlyArray<Range>, axis: Axis): ReadonlyArray<number> => {
@@ -35,8 +43,11 @@ const boundsOf = (ranges: ReadonlyArray<Range>, axis: Axis): ReadonlyArray<numbe
   return [...starts].sort((a, b) => a - b)
 }
 
-/** Whether all ranges admit a value as they admit `at`. Those that admit both have it in common; so each cell costs one look, however many ranges there are. */
-const alikeIn = (ranges: ReadonlyArray<Range>, at: number, least: number): (value: number) => boolean => {
+/**
+ * Whether all ranges admit a value as they admit `at`. Those that admit both have it in common; so each cell costs one
+ * look, however many ranges there are.
+ */
+const alikeIn = (ranges: ReadonlyArray<Range>, at: number, least: number): ((value: number) => boolean) => {
   let [from, to] = [-Infinity, Infinity]
   const others: Array<Interval> = []
   const differing: Array<Uint32Array> = []
@@ -47,8 +58,12 @@ const alikeIn = (ranges: ReadonlyArray<Range>, at: number, least: number): (valu
     else [from, to] = [Math.max(from, range.from), Math.min(to, range.to)]
   }
   const elsewhere = joined(others)
-  const isOther = differing.reduce((all, bits) => all.map((word, i) => word | bits[i]!), new Uint32Array(differing[0]?.length ?? 0))
-  return (value) => value >= from && value <= to && !isIn(elsewhere, value) && !(isOther.length > 0 && hasBit(isOther, value - least))
+  const isOther = differing.reduce(
+    (all, bits) => all.map((word, i) => word | bits[i]!),
+    new Uint32Array(differing[0]?.length ?? 0)
+  )
+  return (value) =>
+    value >= from && value <= to && !isIn(elsewhere, value) && !(isOther.length > 0 && hasBit(isOther, value - least))
 }
 
 interface Interval {

@@ -26,21 +26,33 @@ export interface Nearest {
 }
 
 /** `none`: no change of up to `within` axes helps. `partial`: the budget of tried cells was spent first. */
-export type Explanation = { readonly found: Nearest } | { readonly found: null; readonly reason: "none" | "partial"; readonly within: number }
+export type Explanation =
+  | { readonly found: Nearest }
+  | { readonly found: null; readonly reason: "none" | "partial"; readonly within: number }
 
 /** Most axes that change together. */
 const MAX_CHANGES = 3
-/** Most cells that are tried, and most boxes that are asked about them: some twenty milliseconds. As many again where what was found is widened. */
+/**
+ * Most cells that are tried, and most boxes that are asked about them: some twenty milliseconds. As many again where
+ * what was found is widened.
+ */
 const MAX_TRIED = 50_000
 const MAX_ASKED = 1_000_000
 
 /**
- * Looks for the cell with the fewest axes changed; of these the least restrictive, then the first in the order of axes and the nearest on them.
+ * Looks for the cell with the fewest axes changed; of these the least restrictive, then the first in the order of axes
+ * and the nearest on them.
  *
- * `point` is where the evaluation took place: `ready.point` right after `decide`. `fixed` names axes that shall stay. An evaluation that ended early, or that
+ * `point` is where the evaluation took place: `ready.point` right after `decide`. `fixed` names axes that shall stay.
+ * An evaluation that ended early, or that
  * `@budget` decided, has no cell: ask for none.
  */
-export const explain = (combination: Combination, table: Table, point: Float64Array, fixed: ReadonlySet<string> = notTheAgents(combination)): Explanation => {
+export const explain = (
+  combination: Combination,
+  table: Table,
+  point: Float64Array,
+  fixed: ReadonlySet<string> = notTheAgents(combination)
+): Explanation => {
   const { axes } = combination.compiled
   const failedOn: Array<number> = []
   const now = severityOf(table, runTable(table, point, failedOn))
@@ -49,7 +61,11 @@ export const explain = (combination: Combination, table: Table, point: Float64Ar
   const boxes = combination.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)
   const budget = Math.min(MAX_TRIED, Math.floor(MAX_ASKED / Math.max(1, boxes)))
   let left = budget
-  let best: { readonly severity: number; readonly outcome: Outcome; readonly chosen: ReadonlyArray<readonly [number, Cell]> } | null = null
+  let best: {
+    readonly severity: number
+    readonly outcome: Outcome
+    readonly chosen: ReadonlyArray<readonly [number, Cell]>
+  } | null = null
   const search = (first: number, more: number, chosen: ReadonlyArray<readonly [number, Cell]>): boolean => {
     for (let i = first; i < axes.length; i++) {
       for (const cell of cells[i]!) {
@@ -73,17 +89,45 @@ export const explain = (combination: Combination, table: Table, point: Float64Ar
     // Where the budget ended the search, an axis stands where it was tried last.
     trial.set(point)
     const found = best as { readonly outcome: Outcome; readonly chosen: ReadonlyArray<readonly [number, Cell]> } | null
-    if (found !== null) return { found: nearestOf(combination, found.outcome, found.chosen.length > 1 ? found.chosen : [widened(combination, table, found.outcome, found.chosen[0]!, cells, trial, budget)]) }
+    if (found !== null)
+      return {
+        found: nearestOf(
+          combination,
+          found.outcome,
+          found.chosen.length > 1
+            ? found.chosen
+            : [widened(combination, table, found.outcome, found.chosen[0]!, cells, trial, budget)]
+        )
+      }
     if (!isDone) return { found: null, reason: "partial", within: changes }
   }
   return { found: null, reason: "none", within: MAX_CHANGES }
 }
 
-/** What an agent cannot say otherwise: what the service and earlier evaluations say, and the tool, which is the question itself. */
-const notTheAgents = ({ compiled: { axes } }: Combination): ReadonlySet<string> => new Set(axes.filter((axis) => axis.origin === "server" || axis.origin === "latch" || axis.name === "tool").map((axis) => axis.name))
+/**
+ * What an agent cannot say otherwise: what the service and earlier evaluations say, and the tool, which is the question
+ * itself.
+ */
+const notTheAgents = ({ compiled: { axes } }: Combination): ReadonlySet<string> =>
+  new Set(
+    axes
+      .filter((axis) => axis.origin === "server" || axis.origin === "latch" || axis.name === "tool")
+      .map((axis) => axis.name)
+  )
 
-/** A cell with its neighbours that have the same verdict. Cells that look to the rules as now are no candidates, and end it; so does the budget. */
-const widened = ({ compiled: { axes } }: Combination, table: Table, outcome: Outcome, [axis, cell]: readonly [number, Cell], cells: ReadonlyArray<ReadonlyArray<Cell>>, trial: Float64Array, budget: number): readonly [number, Cell] => {
+/**
+ * A cell with its neighbours that have the same verdict. Cells that look to the rules as now are no candidates, and end
+ * it; so does the budget.
+ */
+const widened = (
+  { compiled: { axes } }: Combination,
+  table: Table,
+  outcome: Outcome,
+  [axis, cell]: readonly [number, Cell],
+  cells: ReadonlyArray<ReadonlyArray<Cell>>,
+  trial: Float64Array,
+  budget: number
+): readonly [number, Cell] => {
   const now = trial[axis]!
   const { kind, min } = axes[axis]!
   if (kind !== "int" || cell.from < min) return [axis, cell]
@@ -105,18 +149,41 @@ const widened = ({ compiled: { axes } }: Combination, table: Table, outcome: Out
   return [axis, { from, to, near: cell.near }]
 }
 
-const nearestOf = ({ compiled: { axes }, derived, meters }: Combination, outcome: Outcome, chosen: ReadonlyArray<readonly [number, Cell]>): Nearest => {
+const nearestOf = (
+  { compiled: { axes }, derived, meters }: Combination,
+  outcome: Outcome,
+  chosen: ReadonlyArray<readonly [number, Cell]>
+): Nearest => {
   const names = new Set(chosen.map(([i]) => axes[i]!.name))
   const held = [
     ...derived.filter((one) => !names.has(one.name) && one.args.some((arg) => names.has(arg))).map((one) => one.name),
-    ...meters.filter((meter) => !names.has(`meter:${meter.id}`) && [meter.of, ...meter.where.map((filter) => filter.signal), ...meter.key].some((name) => name !== null && names.has(name))).map((meter) => `meter:${meter.id}`)
+    ...meters
+      .filter(
+        (meter) =>
+          !names.has(`meter:${meter.id}`) &&
+          [meter.of, ...meter.where.map((filter) => filter.signal), ...meter.key].some(
+            (name) => name !== null && names.has(name)
+          )
+      )
+      .map((meter) => `meter:${meter.id}`)
   ]
-  const changes = chosen.map(([i, cell]): Change => ({ axis: axes[i]!.name, origin: axes[i]!.origin, from: said(axes[i]!, cell.from), to: said(axes[i]!, cell.to) }))
+  const changes = chosen.map(([i, cell]): Change => ({
+    axis: axes[i]!.name,
+    origin: axes[i]!.origin,
+    from: said(axes[i]!, cell.from),
+    to: said(axes[i]!, cell.to)
+  }))
   const wishes = chosen.map(([i, cell]) => wish(axes[i]!, cell)).join(" and ")
-  return { outcome, changes, held, sentence: `It would be ${outcome} if ${wishes}${held.length > 0 ? `, with ${held.join(", ")} as now` : ""}.` }
+  return {
+    outcome,
+    changes,
+    held,
+    sentence: `It would be ${outcome} if ${wishes}${held.length > 0 ? `, with ${held.join(", ")} as now` : ""}.`
+  }
 }
 
-const said = (axis: Axis, at: number): number | string | boolean | null => (at < axis.min ? null : axis.kind === "enum" ? axis.values![at]! : axis.kind === "bool" ? at === 1 : at)
+const said = (axis: Axis, at: number): number | string | boolean | null =>
+  at < axis.min ? null : axis.kind === "enum" ? axis.values![at]! : axis.kind === "bool" ? at === 1 : at
 
 const wish = (axis: Axis, { from, to }: Cell): string => {
   if (from < axis.min) return `${axis.name} were absent`

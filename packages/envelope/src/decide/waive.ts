@@ -10,15 +10,38 @@ export interface Waiver {
   readonly unless: ReadonlyArray<Condition>
 }
 
-/** Reads the conditions of a waiver in the words of an envelope; null with findings. A waiver without a condition would switch its rule off, and is refused. */
-export const readWaiver = (envelope: Envelope, ruleId: string, unless: unknown): { readonly waiver: Waiver | null; readonly findings: ReadonlyArray<Finding> } => {
+/**
+ * Reads the conditions of a waiver in the words of an envelope; null with findings. A waiver without a condition would
+ * switch its rule off, and is refused.
+ */
+export const readWaiver = (
+  envelope: Envelope,
+  ruleId: string,
+  unless: unknown
+): { readonly waiver: Waiver | null; readonly findings: ReadonlyArray<Finding> } => {
   const reading = new Reading()
-  if (!envelope.rules.some((rule) => rule.id === ruleId)) reading.say("E100", "/rule_id", "There is no such rule in this envelope. Name one of its own.")
+  if (!envelope.rules.some((rule) => rule.id === ruleId))
+    reading.say("E100", "/rule_id", "There is no such rule in this envelope. Name one of its own.")
   const conditions = readConditions(reading, unless, "/unless", envelope)
-  if (conditions?.length === 0 || unless === undefined) reading.say("E113", "/unless", "A waiver says where the rule shall not hold. Write a condition.")
-  return { waiver: conditions !== null && reading.findings.length === 0 ? { ruleId, unless: conditions } : null, findings: reading.findings }
+  if (conditions?.length === 0 || unless === undefined)
+    reading.say("E113", "/unless", "A waiver says where the rule shall not hold. Write a condition.")
+  return {
+    waiver: conditions !== null && reading.findings.length === 0 ? { ruleId, unless: conditions } : null,
+    findings: reading.findings
+  }
 }
 
 /** An envelope with some waivers in force. Those of rules that it has not do nothing. */
 export const waive = (envelope: Envelope, waivers: ReadonlyArray<Waiver>): Envelope =>
-  waivers.length === 0 ? envelope : { ...envelope, rules: envelope.rules.map((rule) => ({ ...rule, unless: [...rule.unless, ...waivers.filter((waiver) => waiver.ruleId === rule.id).map((waiver) => waiver.unless)] })) }
+  waivers.length === 0
+    ? envelope
+    : {
+        ...envelope,
+        rules: envelope.rules.map((rule) => ({
+          ...rule,
+          unless: [
+            ...rule.unless,
+            ...waivers.filter((waiver) => waiver.ruleId === rule.id).map((waiver) => waiver.unless)
+          ]
+        }))
+      }

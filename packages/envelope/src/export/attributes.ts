@@ -3,19 +3,33 @@ import type { Combination } from "../compile/compile.ts"
 import type { Axis } from "../language/compiled.ts"
 
 /** One line for each axis: its name, what it is, and who computes it. */
-export const attributeLines = ({ compiled, signals }: Combination): ReadonlyArray<string> => compiled.axes.map((axis) => {
-  const onMissing = signals.find((signal) => signal.name === axis.name)?.onMissing ?? null
-  return `${axis.name}: ${domainOf(axis)}${axis.mayBeAbsent ? ", or not there" : ""}${onMissing === null ? "" : `, ${JSON.stringify(onMissing)} if it is missing`}${computed[axis.origin]}`
-})
+export const attributeLines = ({ compiled, signals }: Combination): ReadonlyArray<string> =>
+  compiled.axes.map((axis) => {
+    const onMissing = signals.find((signal) => signal.name === axis.name)?.onMissing ?? null
+    return (
+      `${axis.name}: ` +
+      `${domainOf(axis)}${axis.mayBeAbsent ? ", or not there" : ""}${onMissing === null ? "" : `, ${JSON.stringify(onMissing)} if it is missing`}${computed[axis.origin]}`
+    )
+  })
 
 /** What an exported policy leaves out and an evaluation has, one sentence each. */
 export const leftOut = ({ meters }: Combination): ReadonlyArray<string> => [
   "Not in here: the tier floor, which asks for review or denies by the agent's tier and the effect of the tool",
   "Not in here: outer layers (the envelope of the org unit), which can only tighten what this says",
-  ...(meters.length === 0 ? [] : [`Not in here: the bounds of meters, at which everything that adds is denied (@budget): ${meters.map(({ id, max, maxCount }) => `${id} holds ${maxCount} actions and at most ${max}`).join(", ")}`])
+  ...(meters.length === 0
+    ? []
+    : [
+        "Not in here: the bounds of meters, at which everything that adds is denied (@budget): " +
+          `${meters.map(({ id, max, maxCount }) => `${id} holds ${maxCount} actions and at most ${max}`).join(", ")}`
+      ])
 ]
 
-const domainOf = ({ kind, max, min, values }: Axis): string => (kind === "int" ? `integer from ${min} to ${max}` : kind === "bool" ? "true or false" : `one of ${values!.map((value) => JSON.stringify(value)).join(", ")}`)
+const domainOf = ({ kind, max, min, values }: Axis): string =>
+  kind === "int"
+    ? `integer from ${min} to ${max}`
+    : kind === "bool"
+      ? "true or false"
+      : `one of ${values!.map((value) => JSON.stringify(value)).join(", ")}`
 
 const computed: { readonly [origin in Axis["origin"]]: string } = {
   caller: "",

@@ -1,8 +1,11 @@
 /**
- * An envelope as Cedar policies, one a rule, in the order of the rules: `permit` for what may run, `forbid` for what may not.
+ * An envelope as Cedar policies, one a rule, in the order of the rules: `permit` for what may run, `forbid` for what
+ * may not.
  *
- * Cedar knows two outcomes. Which of ours it is stands in the annotation `outcome` of the policies that Cedar names as the reason: the most restrictive of
- * them decides, the earliest of these is the rule. A forbid wins in Cedar and is always the more restrictive here, so no reason is missing. No reason: the default.
+ * Cedar knows two outcomes. Which of ours it is stands in the annotation `outcome` of the policies that Cedar names as
+ * the reason: the most restrictive of
+ * them decides, the earliest of these is the rule. A forbid wins in Cedar and is always the more restrictive here, so
+ * no reason is missing. No reason: the default.
  */
 import type { Combination } from "../compile/compile.ts"
 import type { CompiledRule } from "../language/compiled.ts"
@@ -15,20 +18,29 @@ import { type Dialect, expressionOf } from "./expression.ts"
 export const toCedar = (combination: Combination): string => {
   const { compiled, layers } = combination
   const rules = layers.flatMap((layer) => layer.rules)
-  return [
-    "// Made from an envelope of envelope/1. One way: change the envelope, and export it again.",
-    "// Of the policies that are named as the reason, the most restrictive annotation outcome decides: allow, allow_with_notice, require_review, deny, halt.",
-    `// Without a reason the outcome is ${compiled.otherwise[0]}. Check the context first, Cedar does not see what lies outside these domains:`,
-    ...attributeLines(combination).map((line) => `//   ${line}`),
-    ...leftOut(combination).map((line) => `// ${line}.`),
-    ...compiled.rules.map((rule, place) => `\n${policyOf(rule, rules[place]!, combination)}`)
-  ].join("\n") + "\n"
+  return (
+    [
+      "// Made from an envelope of envelope/1. One way: change the envelope, and export it again.",
+      "// Of the policies that are named as the reason, the most restrictive annotation outcome decides: " +
+        "allow, allow_with_notice, require_review, deny, halt.",
+      `// Without a reason the outcome is ${compiled.otherwise[0]}. Check the context first, Cedar does not ` +
+        "see what lies outside these domains:",
+      ...attributeLines(combination).map((line) => `//   ${line}`),
+      ...leftOut(combination).map((line) => `// ${line}.`),
+      ...compiled.rules.map((rule, place) => `\n${policyOf(rule, rules[place]!, combination)}`)
+    ].join("\n") + "\n"
+  )
 }
 
 const policyOf = (compiled: CompiledRule, rule: Rule, { compiled: { axes } }: Combination): string => {
   const may = rule.outcome === "allow" || rule.outcome === "allow_with_notice"
   const notes: ReadonlyArray<readonly [string, string | number | null]> = [
-    ["id", rule.id], ["outcome", rule.outcome], ["reason", rule.reason], ["notice_ms", rule.noticeMs], ["retry_after_ms", rule.retryAfterMs], ["suggestion", rule.suggestion],
+    ["id", rule.id],
+    ["outcome", rule.outcome],
+    ["reason", rule.reason],
+    ["notice_ms", rule.noticeMs],
+    ["retry_after_ms", rule.retryAfterMs],
+    ["suggestion", rule.suggestion],
     ["obligations", rule.obligations.length === 0 ? null : JSON.stringify(rule.obligations.map(obligationJson))]
   ]
   return [
@@ -42,7 +54,8 @@ const policyOf = (compiled: CompiledRule, rule: Rule, { compiled: { axes } }: Co
 const reserved = new Set(["true", "false", "if", "then", "else", "in", "is", "like", "has"])
 const isPlain = (name: string): boolean => /^[a-z_][a-z0-9_]*$/.test(name) && !reserved.has(name)
 
-const cedarText = (value: string): string => `"${[...value].map((one) => (one === '"' || one === "\\" ? `\\${one}` : one < " " || one === "\x7f" ? `\\u{${one.codePointAt(0)!.toString(16)}}` : one)).join("")}"`
+const cedarText = (value: string): string =>
+  `"${[...value].map((one) => (one === '"' || one === "\\" ? `\\${one}` : one < " " || one === "\x7f" ? `\\u{${one.codePointAt(0)!.toString(16)}}` : one)).join("")}"`
 
 const dialect: Dialect = {
   value: (name) => (isPlain(name) ? `context.${name}` : `context[${cedarText(name)}]`),

@@ -1,4 +1,7 @@
-/** An envelope in the words of another engine: for whoever has one at a gateway, and as a second opinion on ours. One way; what is enforced here is the envelope. */
+/**
+ * An envelope in the words of another engine: for whoever has one at a gateway, and as a second opinion on ours. One
+ * way; what is enforced here is the envelope.
+ */
 import { compile } from "../compile/compile.ts"
 import { readEnvelope } from "../language/read-envelope.ts"
 import { celRefusals, toCel } from "./cel.ts"
@@ -12,14 +15,18 @@ export type ExportLanguage = (typeof exportLanguages)[number]
 export type Exported = { readonly text: string } | { readonly refusals: ReadonlyArray<string> }
 
 /**
- * Says an envelope, given as JSON, in Cedar or CEL, without the tier floor and the layers around it. Outcome and rule are the same at every point whose
+ * Says an envelope, given as JSON, in Cedar or CEL, without the tier floor and the layers around it. Outcome and rule
+ * are the same at every point whose
  * values lie in their domains; meters, latches and derived signals are attributes that whoever asks computes.
  *
  * - Refuses: what is no envelope; in CEL obligations, times and suggestions.
  */
 export const exportEnvelope = (json: unknown, to: ExportLanguage): Exported => {
   const { envelope, findings } = readEnvelope(json)
-  if (envelope === null) return { refusals: findings.map(({ code, message, path }) => `${code} ${path === "" ? "the envelope" : path}: ${message}`) }
+  if (envelope === null)
+    return {
+      refusals: findings.map(({ code, message, path }) => `${code} ${path === "" ? "the envelope" : path}: ${message}`)
+    }
   const { combination, findings: misfits } = compile([envelope])
   if (combination === null) return { refusals: misfits.map(({ code, message, path }) => `${code} ${path}: ${message}`) }
   const refusals = to === "cel" ? celRefusals(combination) : []

@@ -30,7 +30,9 @@ export const interval = (index: number, axis: Axis, from: number, to: number): B
   const high = Math.min(to, axis.max)
   if (low > high) return nothing
   if (low === leastPoint(axis) && high === axis.max) return everything
-  return axis.kind === "int" ? [[{ axis: index, kind: "interval", from: low, to: high }]] : pointSet(index, axis, (point) => point >= low && point <= high)
+  return axis.kind === "int"
+    ? [[{ axis: index, kind: "interval", from: low, to: high }]]
+    : pointSet(index, axis, (point) => point >= low && point <= high)
 }
 
 /** The points of an enum or bool axis that a predicate holds for. */
@@ -67,13 +69,17 @@ export const either = (a: Boxes, b: Boxes): Boxes => {
   return tidy([...a, ...b])
 }
 
-/** The same set in fewer boxes, where two of them differ on one axis only and touch there. Small unions alone are worth it. */
+/**
+ * The same set in fewer boxes, where two of them differ on one axis only and touch there. Small unions alone are worth
+ * it.
+ */
 export const merged = (boxes: Boxes, axes: ReadonlyArray<Axis>): Boxes => {
   if (boxes.length > MAX_MERGED) return boxes
   for (let i = 0; i < boxes.length; i++) {
     for (let j = i + 1; j < boxes.length; j++) {
       const joined = join(boxes[i]!, boxes[j]!, axes)
-      if (joined !== null) return merged(tidy([...boxes.slice(0, i), joined, ...boxes.slice(i + 1, j), ...boxes.slice(j + 1)]), axes)
+      if (joined !== null)
+        return merged(tidy([...boxes.slice(0, i), joined, ...boxes.slice(i + 1, j), ...boxes.slice(j + 1)]), axes)
     }
   }
   return boxes
@@ -91,22 +97,39 @@ const join = (a: Box, b: Box, axes: ReadonlyArray<Axis>): Box | null => {
   const axis = axes[one.axis]!
   if (one.kind === "interval" && other.kind === "interval") {
     if (one.from > other.to + 1 || other.from > one.to + 1) return null
-    return [...a.slice(0, place), ...(interval(one.axis, axis, Math.min(one.from, other.from), Math.max(one.to, other.to))[0] ?? []), ...a.slice(place + 1)]
+    return [
+      ...a.slice(0, place),
+      ...(interval(one.axis, axis, Math.min(one.from, other.from), Math.max(one.to, other.to))[0] ?? []),
+      ...a.slice(place + 1)
+    ]
   }
   if (one.kind === "interval" || other.kind === "interval") return null
-  const either = pointSet(one.axis, axis, (point) => hasBit(one.bits, point - leastPoint(axis)) || hasBit(other.bits, point - leastPoint(axis)))
+  const either = pointSet(
+    one.axis,
+    axis,
+    (point) => hasBit(one.bits, point - leastPoint(axis)) || hasBit(other.bits, point - leastPoint(axis))
+  )
   return [...a.slice(0, place), ...(either[0] ?? []), ...a.slice(place + 1)]
 }
 
 const sameRange = (a: Range, b: Range): boolean =>
-  a.kind === "interval" ? b.kind === "interval" && a.from === b.from && a.to === b.to : b.kind === "set" && a.bits.every((word, i) => word === b.bits[i])
+  a.kind === "interval"
+    ? b.kind === "interval" && a.from === b.from && a.to === b.to
+    : b.kind === "set" && a.bits.every((word, i) => word === b.bits[i])
 
 /** All other points. Throws `TooManyBoxes`. */
 export const others = (boxes: Boxes, axes: ReadonlyArray<Axis>): Boxes =>
-  boxes.reduce((rest: Boxes, box) => both(rest, tidy(box.flatMap((range) => othersOf(range, axes[range.axis]!)))), everything)
+  boxes.reduce(
+    (rest: Boxes, box) => both(rest, tidy(box.flatMap((range) => othersOf(range, axes[range.axis]!)))),
+    everything
+  )
 
 const othersOf = (range: Range, axis: Axis): Boxes => {
-  if (range.kind === "interval") return [...interval(range.axis, axis, leastPoint(axis), range.from - 1), ...interval(range.axis, axis, range.to + 1, axis.max)]
+  if (range.kind === "interval")
+    return [
+      ...interval(range.axis, axis, leastPoint(axis), range.from - 1),
+      ...interval(range.axis, axis, range.to + 1, axis.max)
+    ]
   const least = leastPoint(axis)
   return pointSet(range.axis, axis, (point) => !hasBit(range.bits, point - least))
 }
@@ -150,11 +173,13 @@ const meetRanges = (a: Range, b: Range): Range | null => {
 }
 
 /** Without boxes that lie in another one; of equal ones the first stays. */
-const tidy = (boxes: Boxes): Boxes => boxes.filter((box, i) => !boxes.some((other, j) => i !== j && liesIn(box, other) && (j < i || !liesIn(other, box))))
+const tidy = (boxes: Boxes): Boxes =>
+  boxes.filter((box, i) => !boxes.some((other, j) => i !== j && liesIn(box, other) && (j < i || !liesIn(other, box))))
 
-const liesIn = (box: Box, other: Box): boolean => other.every((wide) => {
-  const narrow = box.find((range) => range.axis === wide.axis)
-  if (narrow === undefined) return false
-  if (narrow.kind === "interval" && wide.kind === "interval") return narrow.from >= wide.from && narrow.to <= wide.to
-  return narrow.kind === "set" && wide.kind === "set" && narrow.bits.every((word, i) => (word & ~wide.bits[i]!) === 0)
-})
+const liesIn = (box: Box, other: Box): boolean =>
+  other.every((wide) => {
+    const narrow = box.find((range) => range.axis === wide.axis)
+    if (narrow === undefined) return false
+    if (narrow.kind === "interval" && wide.kind === "interval") return narrow.from >= wide.from && narrow.to <= wide.to
+    return narrow.kind === "set" && wide.kind === "set" && narrow.bits.every((word, i) => (word & ~wide.bits[i]!) === 0)
+  })

@@ -1,5 +1,6 @@
 /**
- * The normal form of an envelope: rules as unions of boxes over one grid of integers. Evaluator, analyser and verifier share it.
+ * The normal form of an envelope: rules as unions of boxes over one grid of integers. Evaluator, analyser and verifier
+ * share it.
  *
  * Spec: decision 0021; `SPEC.md` beside this file. Imports nothing: the offline verifier runs on it.
  */
@@ -9,7 +10,8 @@ export const outcomes = ["allow", "allow_with_notice", "require_review", "deny",
 export type Outcome = (typeof outcomes)[number]
 
 /**
- * One thing that rules test. Every value is a safe integer: an enum member by its index in `values`, false and true as 0 and 1, an integer as itself.
+ * One thing that rules test. Every value is a safe integer: an enum member by its index in `values`, false and true as
+ * 0 and 1, an integer as itself.
  * Where a signal may be absent, absence is the point `min - 1`, which belongs to the axis.
  */
 export interface Axis {
@@ -25,12 +27,18 @@ export interface Axis {
   readonly mayBeAbsent: boolean
 }
 
-/** The values of one axis that a box admits. Intervals are inclusive; a set holds one bit a point, bit 0 the axis' least point (absence where that may be). */
+/**
+ * The values of one axis that a box admits. Intervals are inclusive; a set holds one bit a point, bit 0 the axis' least
+ * point (absence where that may be).
+ */
 export type Range =
   | { readonly axis: number; readonly kind: "interval"; readonly from: number; readonly to: number }
   | { readonly axis: number; readonly kind: "set"; readonly bits: Uint32Array }
 
-/** Points whose every named axis lies in its range. At most one range an axis, by axis ascending; no range admits everything, none is empty. */
+/**
+ * Points whose every named axis lies in its range. At most one range an axis, by axis ascending; no range admits
+ * everything, none is empty.
+ */
 export type Box = ReadonlyArray<Range>
 
 /** A rule as the boxes it holds in: `when` without `unless`. No box: it holds nowhere. At most 64. */
@@ -43,13 +51,18 @@ export interface CompiledRule {
 }
 
 /**
- * An envelope, or several layers of one, ready to run. The most restrictive of all rules that hold decides, ties to the earliest.
- * A layer none of whose rules holds says its `otherwise`: one more verdict in that maximum, after all rules in a tie. So a rule of one layer never
+ * An envelope, or several layers of one, ready to run. The most restrictive of all rules that hold decides, ties to the
+ * earliest.
+ * A layer none of whose rules holds says its `otherwise`: one more verdict in that maximum, after all rules in a tie.
+ * So a rule of one layer never
  * covers for the silence of another, and one more layer can only tighten.
  */
 export interface Compiled {
   readonly axes: ReadonlyArray<Axis>
   readonly rules: ReadonlyArray<CompiledRule>
-  /** By layer, an entry for each. Null: where this layer is silent it says nothing (the tier floor, which is layer 0 of a combination). At least one is not null. */
+  /**
+   * By layer, an entry for each. Null: where this layer is silent it says nothing (the tier floor, which is layer 0 of
+   * a combination). At least one is not null.
+   */
   readonly otherwise: ReadonlyArray<Outcome | null>
 }

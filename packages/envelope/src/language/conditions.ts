@@ -10,10 +10,15 @@ export interface Grid {
 }
 
 /** The points at which all of some conditions hold. Throws `TooManyBoxes`. */
-export const allOf = (conditions: ReadonlyArray<Condition>, grid: Grid): Boxes => conditions.reduce((boxes: Boxes, condition) => (boxes.length === 0 ? boxes : both(boxes, boxesOf(condition, grid))), everything)
+export const allOf = (conditions: ReadonlyArray<Condition>, grid: Grid): Boxes =>
+  conditions.reduce(
+    (boxes: Boxes, condition) => (boxes.length === 0 ? boxes : both(boxes, boxesOf(condition, grid))),
+    everything
+  )
 
 /** The points at which any of some conditions holds. Throws `TooManyBoxes`. */
-export const anyOf = (conditions: ReadonlyArray<Condition>, grid: Grid): Boxes => conditions.reduce((boxes: Boxes, condition) => either(boxes, boxesOf(condition, grid)), nothing)
+export const anyOf = (conditions: ReadonlyArray<Condition>, grid: Grid): Boxes =>
+  conditions.reduce((boxes: Boxes, condition) => either(boxes, boxesOf(condition, grid)), nothing)
 
 const boxesOf = (condition: Condition, grid: Grid): Boxes => {
   switch (condition.kind) {
@@ -34,7 +39,8 @@ const boxesOf = (condition: Condition, grid: Grid): Boxes => {
 /** Absence is the point below `min`, and no test but `present: false` takes it in. */
 const testBoxes = (test: Test, place: number, axes: ReadonlyArray<Axis>): Boxes => {
   const axis = axes[place]!
-  const at = (from: number, to: number): Boxes => interval(place, axis, Math.max(from, axis.min), Math.min(to, axis.max))
+  const at = (from: number, to: number): Boxes =>
+    interval(place, axis, Math.max(from, axis.min), Math.min(to, axis.max))
   switch (test.op) {
     case "in":
       return valueBoxes(test.values, place, axis, at)
@@ -57,13 +63,24 @@ const testBoxes = (test: Test, place: number, axes: ReadonlyArray<Axis>): Boxes 
     case "prefix":
       return pointSet(place, axis, (point) => axis.values?.[point]?.startsWith(String(test.prefix.value)) ?? false)
     case "present":
-      return test.value ? at(axis.min, axis.max) : axis.mayBeAbsent ? interval(place, axis, leastPoint(axis), leastPoint(axis)) : nothing
+      return test.value
+        ? at(axis.min, axis.max)
+        : axis.mayBeAbsent
+          ? interval(place, axis, leastPoint(axis), leastPoint(axis))
+          : nothing
   }
 }
 
 /** Neighbouring integers share an interval. */
-const valueBoxes = (values: ReadonlyArray<Constant>, place: number, axis: Axis, at: (from: number, to: number) => Boxes): Boxes => {
-  const points = new Set(values.map((constant) => pointOf(constant, axis)).filter((point) => point >= axis.min && point <= axis.max))
+const valueBoxes = (
+  values: ReadonlyArray<Constant>,
+  place: number,
+  axis: Axis,
+  at: (from: number, to: number) => Boxes
+): Boxes => {
+  const points = new Set(
+    values.map((constant) => pointOf(constant, axis)).filter((point) => point >= axis.min && point <= axis.max)
+  )
   if (axis.kind !== "int") return pointSet(place, axis, (point) => points.has(point))
   const sorted = [...points].sort((a, b) => a - b)
   return sorted.flatMap((from, i) => {
@@ -74,7 +91,10 @@ const valueBoxes = (values: ReadonlyArray<Constant>, place: number, axis: Axis, 
   })
 }
 
-/** Where a constant lies. A value that an inner layer's enum does not have lies nowhere: above the axis, for no order compares it (`ordered` enums are the same in all layers). */
+/**
+ * Where a constant lies. A value that an inner layer's enum does not have lies nowhere: above the axis, for no order
+ * compares it (`ordered` enums are the same in all layers).
+ */
 const pointOf = (constant: Constant, axis: Axis): number => {
   if (axis.kind === "int") return constant.value as number
   if (axis.kind === "bool") return Number(constant.value)

@@ -1,5 +1,6 @@
 /**
- * A parsed envelope: what `read-envelope.ts` makes of JSON that it found nothing wrong with. Names are known, constants are in their domains.
+ * A parsed envelope: what `read-envelope.ts` makes of JSON that it found nothing wrong with. Names are known, constants
+ * are in their domains.
  *
  * Spec: `SPEC.md` beside this file; decision 0021.
  */
@@ -23,7 +24,10 @@ export interface Envelope {
   readonly rules: ReadonlyArray<Rule>
   /** Class of each value of the signal `tool`; of `*`, which is every action, where there is no such signal. */
   readonly effects: ReadonlyMap<string, EffectClass>
-  /** What the envelope says where none of its rules holds; null, which no JSON can say, in the tier floor alone: nothing. */
+  /**
+   * What the envelope says where none of its rules holds; null, which no JSON can say, in the tier floor alone:
+   * nothing.
+   */
   readonly otherwise: "deny" | "require_review" | null
   /** `total`: a point that no rule covers is an error of the envelope. */
   readonly coverage: "total" | "allow_uncovered"
@@ -40,7 +44,10 @@ export interface Scope {
 }
 
 export type SignalType = "enum" | "int" | "bool"
-/** Who says the value: the agent, the service out of its own state, or the service out of earlier evaluations of the run. */
+/**
+ * Who says the value: the agent, the service out of its own state, or the service out of earlier evaluations of the
+ * run.
+ */
 export type SignalSource = "caller" | "server" | "latch"
 export type Scalar = string | number | boolean
 
@@ -111,7 +118,10 @@ export interface Rule {
   readonly reason: string | null
   /** A conjunction; empty: everywhere. */
   readonly when: ReadonlyArray<Condition>
-  /** Exceptions, each a conjunction of its own (the rule's own, and waivers); the rule does not hold where one of them does. */
+  /**
+   * Exceptions, each a conjunction of its own (the rule's own, and waivers); the rule does not hold where one of them
+   * does.
+   */
   readonly unless: ReadonlyArray<ReadonlyArray<Condition>>
   readonly obligations: ReadonlyArray<Obligation>
   /** Of `allow_with_notice`: time to witness the notice, in ms. */

@@ -3,8 +3,10 @@
 /**
  * Codes that reading and compiling give; analysis has more.
  *
- * `E100`: a name, unit or outcome that does not exist. `E103`: an id twice, or a reserved one. `E105`: a constant outside its domain, or a sum that could leave
- * the integers. `E106`: a meter without a window, or a derived signal without a version. `E109`: another language. `E112`: a value of `tool` without an effect class.
+ * `E100`: a name, unit or outcome that does not exist. `E103`: an id twice, or a reserved one. `E105`: a constant
+ * outside its domain, or a sum that could leave
+ * the integers. `E106`: a meter without a window, or a derived signal without a version. `E109`: another language.
+ * `E112`: a value of `tool` without an effect class.
  * `E113`: not of the form of the language. `E114`: more boxes than a rule may have.
  */
 export type ReadingCode = "E100" | "E103" | "E105" | "E106" | "E109" | "E112" | "E113" | "E114"
@@ -16,6 +18,9 @@ export interface Finding<Code extends string = ReadingCode> {
   readonly path: string
   /** What was expected, what was seen, what to do. */
   readonly message: string
-  /** An input that shows it, of E112 alone: what has another of these codes is no envelope that could be asked about an input. */
+  /**
+   * An input that shows it, of E112 alone: what has another of these codes is no envelope that could be asked about an
+   * input.
+   */
   readonly example?: { readonly tool?: string }
 }

@@ -1,6 +1,9 @@
 /** Bounds of an envelope, with what each is for. Spec: `SPEC.md` section 2. */
 
-/** Least and greatest integer anywhere in an envelope or a signal: one inside what JavaScript holds exactly, so that absence has a point below. */
+/**
+ * Least and greatest integer anywhere in an envelope or a signal: one inside what JavaScript holds exactly, so that
+ * absence has a point below.
+ */
 export const MAX_INT = 2 ** 53 - 2
 export const MIN_INT = -MAX_INT
 

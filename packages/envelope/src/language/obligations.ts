@@ -2,7 +2,8 @@
 import type { Obligation } from "./envelope.ts"
 
 /**
- * One obligation of each type, of `reviewers` one for each role, such that whoever fulfils it fulfils all of those merged into it: lists are joined, of
+ * One obligation of each type, of `reviewers` one for each role, such that whoever fulfils it fulfils all of those
+ * merged into it: lists are joined, of
  * numbers the stricter stays. In the order of first mention.
  */
 export const mergeObligations = (obligations: ReadonlyArray<Obligation>): ReadonlyArray<Obligation> => {
@@ -16,7 +17,9 @@ export const mergeObligations = (obligations: ReadonlyArray<Obligation>): Readon
 }
 
 /** An obligation as JSON, as it was read. */
-export const obligationJson = (obligation: Obligation): { readonly [name: string]: string | number | ReadonlyArray<string> } => {
+export const obligationJson = (
+  obligation: Obligation
+): { readonly [name: string]: string | number | ReadonlyArray<string> } => {
   if (obligation.type !== "reviewers") return { ...obligation }
   const { approvals, role, ttlMs, type } = obligation
   return { type, role, approvals, ttl_ms: ttlMs }
@@ -24,9 +27,12 @@ export const obligationJson = (obligation: Obligation): { readonly [name: string
 
 const join = (a: Obligation, b: Obligation): Obligation => {
   if (a.type === "notify" && b.type === "notify") return { type: "notify", to: union(a.to, b.to) }
-  if (a.type === "redact_fields" && b.type === "redact_fields") return { type: "redact_fields", fields: union(a.fields, b.fields) }
-  if (a.type === "reviewers" && b.type === "reviewers") return { ...a, approvals: Math.max(a.approvals, b.approvals), ttlMs: Math.min(a.ttlMs, b.ttlMs) }
-  if (a.type === "sample_for_eval_bp" && b.type === "sample_for_eval_bp") return { type: "sample_for_eval_bp", bp: Math.max(a.bp, b.bp) }
+  if (a.type === "redact_fields" && b.type === "redact_fields")
+    return { type: "redact_fields", fields: union(a.fields, b.fields) }
+  if (a.type === "reviewers" && b.type === "reviewers")
+    return { ...a, approvals: Math.max(a.approvals, b.approvals), ttlMs: Math.min(a.ttlMs, b.ttlMs) }
+  if (a.type === "sample_for_eval_bp" && b.type === "sample_for_eval_bp")
+    return { type: "sample_for_eval_bp", bp: Math.max(a.bp, b.bp) }
   if (a.type === "cooldown_ms" && b.type === "cooldown_ms") return { type: "cooldown_ms", ms: Math.max(a.ms, b.ms) }
   return a
 }

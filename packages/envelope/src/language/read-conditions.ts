@@ -22,25 +22,53 @@ const meterOperators = ["after_eq", "after_lt", "after_lte", "after_gt", "after_
 const comparisons: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte", "between"])
 
 /** A conjunction; null after a finding. */
-export const readConditions = (reading: Reading, value: unknown, path: string, words: Vocabulary, depth = 0): ReadonlyArray<Condition> | null => {
-  const conditions = reading.list(value, path, 0, MAX_CONDITIONS)?.map((item, i) => readCondition(reading, item, `${path}/${i}`, words, depth)) ?? null
+export const readConditions = (
+  reading: Reading,
+  value: unknown,
+  path: string,
+  words: Vocabulary,
+  depth = 0
+): ReadonlyArray<Condition> | null => {
+  const conditions =
+    reading
+      .list(value, path, 0, MAX_CONDITIONS)
+      ?.map((item, i) => readCondition(reading, item, `${path}/${i}`, words, depth)) ?? null
   return conditions !== null && allThere(conditions) ? conditions : null
 }
 
-const readCondition = (reading: Reading, value: unknown, path: string, words: Vocabulary, depth: number): Condition | null => {
-  if (depth > MAX_CONDITION_DEPTH) return reading.say("E113", path, `Conditions nest at most ${MAX_CONDITION_DEPTH} deep. Split the rule.`)
+const readCondition = (
+  reading: Reading,
+  value: unknown,
+  path: string,
+  words: Vocabulary,
+  depth: number
+): Condition | null => {
+  if (depth > MAX_CONDITION_DEPTH)
+    return reading.say("E113", path, `Conditions nest at most ${MAX_CONDITION_DEPTH} deep. Split the rule.`)
   const members = reading.map(value, path, MAX_CONDITIONS)
   if (members === null) return null
   for (const kind of ["any", "all"] as const) {
     if (!(kind in members)) continue
-    const list = readConditions(reading, reading.object(members, path, [kind])?.[kind], `${path}/${kind}`, words, depth + 1)
-    return list === null ? null : list.length > 0 ? { kind, of: list } : reading.say("E113", `${path}/${kind}`, "At least one condition is expected here.")
+    const list = readConditions(
+      reading,
+      reading.object(members, path, [kind])?.[kind],
+      `${path}/${kind}`,
+      words,
+      depth + 1
+    )
+    return list === null
+      ? null
+      : list.length > 0
+        ? { kind, of: list }
+        : reading.say("E113", `${path}/${kind}`, "At least one condition is expected here.")
   }
   if ("not" in members) {
     const of = readCondition(reading, reading.object(members, path, ["not"])?.["not"], `${path}/not`, words, depth + 1)
     return of === null ? null : { kind: "not", of }
   }
-  return "meter" in members ? readMeterTest(reading, members, path, words) : readSignalTest(reading, members, path, words)
+  return "meter" in members
+    ? readMeterTest(reading, members, path, words)
+    : readSignalTest(reading, members, path, words)
 }
 
 const readSignalTest = (reading: Reading, members: Members, path: string, words: Vocabulary): Condition | null => {
@@ -49,7 +77,12 @@ const readSignalTest = (reading: Reading, members: Members, path: string, words:
   const operator = onlyOperator(reading, members, path, operators)
   if (name === null || operator === null) return null
   const subject = subjectOf(words, name)
-  if (subject === null) return reading.unknown(name, `${path}/signal`, `There is no signal ${quote(name)}. Declare it in signals or derived.`)
+  if (subject === null)
+    return reading.unknown(
+      name,
+      `${path}/signal`,
+      `There is no signal ${quote(name)}. Declare it in signals or derived.`
+    )
   const test = readTest(reading, subject, operator, members[operator], `${path}/${operator}`, words.params)
   return test === null ? null : { kind: "test", name, test }
 }
@@ -60,16 +93,43 @@ const readMeterTest = (reading: Reading, members: Members, path: string, words: 
   const operator = onlyOperator(reading, members, path, meterOperators)
   if (id === null || operator === null) return null
   const meter = words.meters.find((candidate) => candidate.id === id)
-  if (meter === undefined) return reading.unknown(id, `${path}/meter`, `There is no meter ${quote(id)}. Declare it in meters.`)
+  if (meter === undefined)
+    return reading.unknown(id, `${path}/meter`, `There is no meter ${quote(id)}. Declare it in meters.`)
   const name = `meter:${id}`
-  const subject: Subject = { name, type: "int", values: null, min: 0, max: meter.max, ordered: false, mayBeAbsent: false }
-  const test = readTest(reading, subject, operator.slice("after_".length) as Operator, members[operator], `${path}/${operator}`, words.params)
+  const subject: Subject = {
+    name,
+    type: "int",
+    values: null,
+    min: 0,
+    max: meter.max,
+    ordered: false,
+    mayBeAbsent: false
+  }
+  const test = readTest(
+    reading,
+    subject,
+    operator.slice("after_".length) as Operator,
+    members[operator],
+    `${path}/${operator}`,
+    words.params
+  )
   return test === null ? null : { kind: "test", name, test }
 }
 
-const onlyOperator = <const O extends string>(reading: Reading, members: Members, path: string, known: ReadonlyArray<O>): O | null => {
+const onlyOperator = <const O extends string>(
+  reading: Reading,
+  members: Members,
+  path: string,
+  known: ReadonlyArray<O>
+): O | null => {
   const here = known.filter((operator) => operator in members)
-  return here.length === 1 ? here[0]! : reading.say("E113", path, `A condition asks one thing: one of ${known.join(", ")}. Here are ${here.length}; write one condition for each.`)
+  return here.length === 1
+    ? here[0]!
+    : reading.say(
+        "E113",
+        path,
+        `A condition asks one thing: one of ${known.join(", ")}. Here are ${here.length}; write one condition for each.`
+      )
 }
 
 const subjectOf = (words: Vocabulary, name: string): Subject | null => {
@@ -81,14 +141,35 @@ const subjectOf = (words: Vocabulary, name: string): Subject | null => {
   return { name, type: "int", values: null, min: derived.min, max: derived.max, ordered: false, mayBeAbsent }
 }
 
-const readTest = (reading: Reading, subject: Subject, op: Operator, value: unknown, path: string, params: ReadonlyArray<Param>): Test | null => {
+const readTest = (
+  reading: Reading,
+  subject: Subject,
+  op: Operator,
+  value: unknown,
+  path: string,
+  params: ReadonlyArray<Param>
+): Test | null => {
   if (op === "present") {
-    if (!subject.mayBeAbsent) return reading.say("E113", path, `${subject.name} is never absent. Make it optional, or remove the condition.`)
+    if (!subject.mayBeAbsent)
+      return reading.say("E113", path, `${subject.name} is never absent. Make it optional, or remove the condition.`)
     const flag = reading.flag(value, path)
     return flag === null ? null : { op, value: flag }
   }
-  const fits = op === "is" ? subject.type === "bool" : op === "prefix" ? subject.type === "enum" : comparisons.has(op) ? subject.type === "int" || subject.ordered : true
-  if (!fits) return reading.say("E113", path, `${op} does not apply to ${subject.name}, which is of type ${subject.type}${comparisons.has(op) && subject.type === "enum" ? " and not ordered" : ""}.`)
+  const fits =
+    op === "is"
+      ? subject.type === "bool"
+      : op === "prefix"
+        ? subject.type === "enum"
+        : comparisons.has(op)
+          ? subject.type === "int" || subject.ordered
+          : true
+  if (!fits)
+    return reading.say(
+      "E113",
+      path,
+      `${op} does not apply to ${subject.name}, which is of type ` +
+        `${subject.type}${comparisons.has(op) && subject.type === "enum" ? " and not ordered" : ""}.`
+    )
   switch (op) {
     case "is": {
       const flag = reading.flag(value, path)
@@ -99,7 +180,9 @@ const readTest = (reading: Reading, subject: Subject, op: Operator, value: unkno
       if (prefix === null) return null
       if (typeof prefix.value !== "string") return reading.say("E113", path, "A prefix is a text.")
       const start = prefix.value
-      return subject.values?.some((member) => member.startsWith(start)) ? { op, prefix } : reading.say("E100", path, `No value of ${subject.name} begins with ${quote(start)}.`)
+      return subject.values?.some((member) => member.startsWith(start))
+        ? { op, prefix }
+        : reading.say("E100", path, `No value of ${subject.name} begins with ${quote(start)}.`)
     }
     case "in":
     case "nin": {
@@ -108,10 +191,14 @@ const readTest = (reading: Reading, subject: Subject, op: Operator, value: unkno
       return checked !== null && allThere(checked) ? { op, values: checked } : null
     }
     case "between": {
-      const [from = null, to = null] = reading.list(value, path, 2, 2)?.map((end, i) => readIn(reading, subject, end, `${path}/${i}`, params)) ?? []
+      const [from = null, to = null] =
+        reading.list(value, path, 2, 2)?.map((end, i) => readIn(reading, subject, end, `${path}/${i}`, params)) ?? []
       if (from === null || to === null) return null
-      const rank = (constant: Constant): number => (subject.values === null ? (constant.value as number) : subject.values.indexOf(constant.value as string))
-      return rank(from) > rank(to) ? reading.say("E105", path, "The first end is above the second. Swap them.") : { op, from, to }
+      const rank = (constant: Constant): number =>
+        subject.values === null ? (constant.value as number) : subject.values.indexOf(constant.value as string)
+      return rank(from) > rank(to)
+        ? reading.say("E105", path, "The first end is above the second. Swap them.")
+        : { op, from, to }
     }
     default: {
       const constant = readIn(reading, subject, value, path, params)
@@ -120,17 +207,36 @@ const readTest = (reading: Reading, subject: Subject, op: Operator, value: unkno
   }
 }
 
-const readIn = (reading: Reading, subject: Subject, value: unknown, path: string, params: ReadonlyArray<Param>): Constant | null => {
+const readIn = (
+  reading: Reading,
+  subject: Subject,
+  value: unknown,
+  path: string,
+  params: ReadonlyArray<Param>
+): Constant | null => {
   const constant = readConstant(reading, value, path, params)
   return constant === null ? null : inDomain(reading, subject, constant, path)
 }
 
 const inDomain = (reading: Reading, subject: Subject, constant: Constant, path: string): Constant | null => {
   if (isValueOf(subject, constant.value)) return constant
-  if (subject.type === "int" && typeof constant.value === "number" && constant.value >= MIN_INT && constant.value <= MAX_INT) {
-    return reading.say("E105", path, `${constant.value} is outside the domain of ${subject.name}, ${subject.min} to ${subject.max}.`)
+  if (
+    subject.type === "int" &&
+    typeof constant.value === "number" &&
+    constant.value >= MIN_INT &&
+    constant.value <= MAX_INT
+  ) {
+    return reading.say(
+      "E105",
+      path,
+      `${constant.value} is outside the domain of ${subject.name}, ${subject.min} to ${subject.max}.`
+    )
   }
   return subject.type === "enum" && typeof constant.value === "string"
-    ? reading.say("E100", path, `${quote(constant.value)} is no value of ${subject.name}. Add it to values, or correct it.`)
+    ? reading.say(
+        "E100",
+        path,
+        `${quote(constant.value)} is no value of ${subject.name}. Add it to values, or correct it.`
+      )
     : reading.say("E113", path, `A value of type ${subject.type} is expected here, as ${subject.name} has.`)
 }

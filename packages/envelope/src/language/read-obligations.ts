@@ -7,7 +7,9 @@ const types = ["notify", "redact_fields", "reviewers", "sample_for_eval_bp", "co
 
 /** The obligations of a rule; null after a finding. */
 export const readObligations = (reading: Reading, value: unknown, path: string): ReadonlyArray<Obligation> | null => {
-  const obligations = reading.list(value, path, 0, MAX_OBLIGATIONS)?.map((item, i) => readObligation(reading, item, `${path}/${i}`)) ?? null
+  const obligations =
+    reading.list(value, path, 0, MAX_OBLIGATIONS)?.map((item, i) => readObligation(reading, item, `${path}/${i}`)) ??
+    null
   return obligations !== null && allThere(obligations) ? obligations : null
 }
 

@@ -11,46 +11,96 @@ const UNIT = /^(?:[A-Z]{3}\/(?:1|10|100|1000|10000)|bp|ms|s|count|tokens|bytes)$
 /** The declared signals by name; those that could not be read are left out. */
 export const readSignals = (reading: Reading, value: unknown): ReadonlyArray<Signal> => {
   const members = reading.map(value, "/signals", MAX_SIGNALS) ?? {}
-  const signals = Object.keys(members).sort().flatMap((name) => {
-    const path = `/signals/${name}`
-    const signal = reading.name(name, "/signals") === null ? null : readSignal(reading, name, members[name], path)
-    if (signal !== null) return [signal]
-    reading.unreadable.add(name)
-    return []
-  })
+  const signals = Object.keys(members)
+    .sort()
+    .flatMap((name) => {
+      const path = `/signals/${name}`
+      const signal = reading.name(name, "/signals") === null ? null : readSignal(reading, name, members[name], path)
+      if (signal !== null) return [signal]
+      reading.unreadable.add(name)
+      return []
+    })
   for (const signal of signals) if (signal.setBy !== null) checkLatch(reading, signal, signals)
   return signals
 }
 
 const readSignal = (reading: Reading, name: string, value: unknown, path: string): Signal | null => {
-  const members = reading.object(value, path, ["type", "source"], ["values", "ordered", "min", "max", "unit", "optional", "on_missing", "set_by"])
+  const members = reading.object(
+    value,
+    path,
+    ["type", "source"],
+    ["values", "ordered", "min", "max", "unit", "optional", "on_missing", "set_by"]
+  )
   if (members === null) return null
   const type = reading.word(members["type"], `${path}/type`, types)
   const source = reading.word(members["source"], `${path}/source`, sources)
   if (type === null || source === null) return null
   const before = reading.findings.length
-  for (const [member, when] of [["values", type === "enum"], ["ordered", type === "enum"], ["min", type === "int"], ["max", type === "int"], ["unit", type === "int"], ["set_by", source === "latch"]] as const) {
-    if (member in members && !when) reading.say("E113", `${path}/${member}`, `A signal of type ${type} from ${source} has no ${member}. Remove it.`)
+  for (const [member, when] of [
+    ["values", type === "enum"],
+    ["ordered", type === "enum"],
+    ["min", type === "int"],
+    ["max", type === "int"],
+    ["unit", type === "int"],
+    ["set_by", source === "latch"]
+  ] as const) {
+    if (member in members && !when)
+      reading.say("E113", `${path}/${member}`, `A signal of type ${type} from ${source} has no ${member}. Remove it.`)
   }
   const domain = readDomain(reading, type, members, path)
-  const optional = "optional" in members ? reading.flag(members["optional"], `${path}/optional`) ?? false : false
+  const optional = "optional" in members ? (reading.flag(members["optional"], `${path}/optional`) ?? false) : false
   const unit = "unit" in members && type === "int" ? readUnit(reading, members["unit"], `${path}/unit`) : null
-  const ordered = "ordered" in members ? reading.flag(members["ordered"], `${path}/ordered`) ?? false : false
-  const setBy = source === "latch" ? reading.text(reading.need(members, path, "set_by"), `${path}/set_by`, MAX_VALUE_TEXT) : null
-  if (source === "latch" && (type !== "bool" || optional || "on_missing" in members)) reading.say("E113", path, "A latch is a bool that is always there. Remove `optional` and `on_missing`, and make its type bool.")
-  if (name === "tier" && (type !== "int" || source !== "server" || domain?.min !== 0 || domain.max !== 4 || optional || "unit" in members)) {
-    reading.say("E103", path, "The signal tier is the agent's autonomy tier: an int from 0 to 4 of source server, without a unit and never absent. Declare it so, or choose another name.")
+  const ordered = "ordered" in members ? (reading.flag(members["ordered"], `${path}/ordered`) ?? false) : false
+  const setBy =
+    source === "latch" ? reading.text(reading.need(members, path, "set_by"), `${path}/set_by`, MAX_VALUE_TEXT) : null
+  if (source === "latch" && (type !== "bool" || optional || "on_missing" in members))
+    reading.say(
+      "E113",
+      path,
+      "A latch is a bool that is always there. Remove `optional` and `on_missing`, and make its type bool."
+    )
+  if (
+    name === "tier" &&
+    (type !== "int" || source !== "server" || domain?.min !== 0 || domain.max !== 4 || optional || "unit" in members)
+  ) {
+    reading.say(
+      "E103",
+      path,
+      "The signal tier is the agent's autonomy tier: an int from 0 to 4 of source server, without a unit and " +
+        "never absent. Declare it so, or choose another name."
+    )
   }
-  if (name === "tool" && type !== "enum") reading.say("E103", path, "The signal tool is the name of the tool that acts: an enum. Declare it so, or choose another name.")
+  if (name === "tool" && type !== "enum")
+    reading.say(
+      "E103",
+      path,
+      "The signal tool is the name of the tool that acts: an enum. Declare it so, or choose another name."
+    )
   if (domain === null || reading.findings.length > before) return null
   const signal: Signal = { name, type, source, ...domain, ordered, unit, optional, onMissing: null, setBy }
   if (!("on_missing" in members)) return signal
-  if (optional) return reading.say("E113", `${path}/on_missing`, "A signal is either optional or counts as a value when it is missing. Remove one of the two.")
+  if (optional)
+    return reading.say(
+      "E113",
+      `${path}/on_missing`,
+      "A signal is either optional or counts as a value when it is missing. Remove one of the two."
+    )
   const onMissing = members["on_missing"]
-  return isValueOf(signal, onMissing) ? { ...signal, onMissing } : reading.say("E105", `${path}/on_missing`, `The value of on_missing is no value of the signal ${name}. Choose one of its domain.`)
+  return isValueOf(signal, onMissing)
+    ? { ...signal, onMissing }
+    : reading.say(
+        "E105",
+        `${path}/on_missing`,
+        `The value of on_missing is no value of the signal ${name}. Choose one of its domain.`
+      )
 }
 
-const readDomain = (reading: Reading, type: SignalType, members: Members, path: string): Pick<Signal, "values" | "min" | "max"> | null => {
+const readDomain = (
+  reading: Reading,
+  type: SignalType,
+  members: Members,
+  path: string
+): Pick<Signal, "values" | "min" | "max"> | null => {
   if (type === "bool") return { values: null, min: 0, max: 1 }
   if (type === "enum") {
     const values = reading.texts(reading.need(members, path, "values"), `${path}/values`, MAX_VALUES, MAX_VALUE_TEXT)
@@ -59,22 +109,43 @@ const readDomain = (reading: Reading, type: SignalType, members: Members, path: 
   const min = reading.integer(reading.need(members, path, "min"), `${path}/min`, MIN_INT, MAX_INT)
   const max = reading.integer(reading.need(members, path, "max"), `${path}/max`, MIN_INT, MAX_INT)
   if (min === null || max === null) return null
-  return min > max ? reading.say("E105", path, `The least value ${min} is above the greatest, ${max}. Swap them.`) : { values: null, min, max }
+  return min > max
+    ? reading.say("E105", path, `The least value ${min} is above the greatest, ${max}. Swap them.`)
+    : { values: null, min, max }
 }
 
 const readUnit = (reading: Reading, value: unknown, path: string): string | null => {
   const unit = reading.text(value, path, 16)
-  return unit === null || UNIT.test(unit) ? unit : reading.say("E100", path, `There is no unit ${quote(unit)}. It can be bp, ms, s, count, tokens, bytes, or a currency and its parts like EUR/100.`)
+  return unit === null || UNIT.test(unit)
+    ? unit
+    : reading.say(
+        "E100",
+        path,
+        `There is no unit ${quote(unit)}. It can be bp, ms, s, count, tokens, bytes, or a currency and its ` +
+          "parts like EUR/100."
+      )
 }
 
 const checkLatch = (reading: Reading, latch: Signal, signals: ReadonlyArray<Signal>): void => {
   const by = signals.find((signal) => signal.name === latch.setBy)
-  if (by === undefined) reading.unknown(latch.setBy ?? "", `/signals/${latch.name}/set_by`, `There is no signal ${quote(latch.setBy ?? "")}. Name a bool signal of this envelope.`)
-  else if (by.type !== "bool" || by.source === "latch") reading.say("E113", `/signals/${latch.name}/set_by`, `A latch is set by a bool signal of the caller or the server, and ${by.name} is none.`)
+  if (by === undefined)
+    reading.unknown(
+      latch.setBy ?? "",
+      `/signals/${latch.name}/set_by`,
+      `There is no signal ${quote(latch.setBy ?? "")}. Name a bool signal of this envelope.`
+    )
+  else if (by.type !== "bool" || by.source === "latch")
+    reading.say(
+      "E113",
+      `/signals/${latch.name}/set_by`,
+      `A latch is set by a bool signal of the caller or the server, and ${by.name} is none.`
+    )
 }
 
 /** Whether a value of JSON is one that a signal can have. */
 export const isValueOf = (signal: Pick<Signal, "type" | "values" | "min" | "max">, value: unknown): value is Scalar =>
-  signal.type === "enum" ? typeof value === "string" && (signal.values?.includes(value) ?? false)
-  : signal.type === "bool" ? typeof value === "boolean"
-  : Number.isSafeInteger(value) && (value as number) >= signal.min && (value as number) <= signal.max
+  signal.type === "enum"
+    ? typeof value === "string" && (signal.values?.includes(value) ?? false)
+    : signal.type === "bool"
+      ? typeof value === "boolean"
+      : Number.isSafeInteger(value) && (value as number) >= signal.min && (value as number) <= signal.max

@@ -3,10 +3,15 @@ import { foldLatches, latchesSetBy } from "./latches.ts"
 import { readEnvelope } from "../language/read-envelope.ts"
 
 const { envelope } = readEnvelope({
-  semantics: "envelope/1", effects: { "*": "read" }, rules: [], default: { outcome: "deny" },
+  semantics: "envelope/1",
+  effects: { "*": "read" },
+  rules: [],
+  default: { outcome: "deny" },
   signals: {
-    web: { type: "bool", source: "caller" }, leak: { type: "bool", source: "server", on_missing: true },
-    tainted: { type: "bool", source: "latch", set_by: "web" }, leaked: { type: "bool", source: "latch", set_by: "leak" }
+    web: { type: "bool", source: "caller" },
+    leak: { type: "bool", source: "server", on_missing: true },
+    tainted: { type: "bool", source: "latch", set_by: "web" },
+    leaked: { type: "bool", source: "latch", set_by: "leak" }
   }
 })
 const { signals } = envelope!
@@ -22,7 +27,8 @@ describe("a latch", () => {
 
   it("stays set until a review clears it, and can be set again", () => {
     let set: ReadonlySet<string> = new Set()
-    const after = (sets: ReadonlyArray<string>, clears: ReadonlyArray<string> = []): ReadonlyArray<string> => [...(set = foldLatches(set, { sets, clears }))].sort()
+    const after = (sets: ReadonlyArray<string>, clears: ReadonlyArray<string> = []): ReadonlyArray<string> =>
+      [...(set = foldLatches(set, { sets, clears }))].sort()
     assert.deepEqual(after(["tainted"]), ["tainted"])
     assert.deepEqual(after([]), ["tainted"])
     assert.deepEqual(after(["leaked"]), ["leaked", "tainted"])

@@ -43,15 +43,25 @@ export interface MeterStep {
   /** Axis of the amount; -1 when counting. */
   readonly of: number
   readonly ofMin: number
-  readonly where: ReadonlyArray<{ readonly axis: number; readonly least: number; readonly admitted: ReadonlyArray<boolean> }>
+  readonly where: ReadonlyArray<{
+    readonly axis: number
+    readonly least: number
+    readonly admitted: ReadonlyArray<boolean>
+  }>
   readonly key: ReadonlyArray<KeyStep>
   /** Keys of one part that were written lately, by what they are of: an actor comes again and again. */
   readonly written: Map<string, string>
 }
 
-type KeyStep = { readonly from: "agentId" | "orgUnit" | "runId" } | { readonly from: "axis"; readonly axis: number; readonly values: ReadonlyArray<string> }
+type KeyStep =
+  | { readonly from: "agentId" | "orgUnit" | "runId" }
+  | { readonly from: "axis"; readonly axis: number; readonly values: ReadonlyArray<string> }
 
-const actorKeys: { readonly [name: string]: KeyStep } = { agent_id: { from: "agentId" }, org_unit: { from: "orgUnit" }, run_id: { from: "runId" } }
+const actorKeys: { readonly [name: string]: KeyStep } = {
+  agent_id: { from: "agentId" },
+  org_unit: { from: "orgUnit" },
+  run_id: { from: "runId" }
+}
 
 /** How to read the meters of a combination. */
 export const meterSteps = ({ compiled: { axes }, meters }: Combination): ReadonlyArray<MeterStep> => {
@@ -64,11 +74,19 @@ export const meterSteps = ({ compiled: { axes }, meters }: Combination): Readonl
     where: meter.where.map((filter) => {
       const axis = axes[place(filter.signal)]!
       // A value that the innermost layer does not have is no point: -1 would be that of an absent one.
-      const points = filter.values.map((value) => (typeof value === "string" ? axis.values!.indexOf(value) : Number(value))).filter((point) => point >= axis.min)
+      const points = filter.values
+        .map((value) => (typeof value === "string" ? axis.values!.indexOf(value) : Number(value)))
+        .filter((point) => point >= axis.min)
       const least = leastPoint(axis)
-      return { axis: place(filter.signal), least, admitted: Array.from({ length: axis.max - least + 1 }, (_, bit) => points.includes(least + bit)) }
+      return {
+        axis: place(filter.signal),
+        least,
+        admitted: Array.from({ length: axis.max - least + 1 }, (_, bit) => points.includes(least + bit))
+      }
     }),
-    key: meter.key.map((name) => actorKeys[name] ?? { from: "axis", axis: place(name), values: axes[place(name)]!.values! }),
+    key: meter.key.map(
+      (name) => actorKeys[name] ?? { from: "axis", axis: place(name), values: axes[place(name)]!.values! }
+    ),
     written: new Map()
   }))
 }
@@ -79,7 +97,12 @@ const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 const MAX_WRITTEN = 1_000
 
 /** Reads one meter at a point and writes its axis; null when its key asks for a run and there is none. */
-export const readMeter = (step: MeterStep, point: Float64Array, actor: Actor, readWindow: ReadWindow): MeterReading | null => {
+export const readMeter = (
+  step: MeterStep,
+  point: Float64Array,
+  actor: Actor,
+  readWindow: ReadWindow
+): MeterReading | null => {
   const { meter } = step
   const key = keyAt(step, point, actor)
   if (key === null) return null
@@ -117,7 +140,8 @@ const keyAt = (step: MeterStep, point: Float64Array, actor: Actor): string | nul
   return made
 }
 
-const valueOf = (part: KeyStep, point: Float64Array, actor: Actor): string | null => part.from === "axis" ? part.values[point[part.axis]!] ?? null : actor[part.from]
+const valueOf = (part: KeyStep, point: Float64Array, actor: Actor): string | null =>
+  part.from === "axis" ? (part.values[point[part.axis]!] ?? null) : actor[part.from]
 
 const writtenKey = (key: ReadonlyArray<KeyStep>, point: Float64Array, actor: Actor): string | null => {
   let values = ""

@@ -24,7 +24,8 @@ interface Entry {
 /**
  * The contributions of one meter and key, in the order of their records.
  *
- * `state(t)` is the sum and count of contributions with time in (t - W, t]. Times that are asked for never fall, nor those of contributions ({@link SlidingWindow.latestMs} tells from where on), so each entry
+ * `state(t)` is the sum and count of contributions with time in (t - W, t]. Times that are asked for never fall, nor
+ * those of contributions ({@link SlidingWindow.latestMs} tells from where on), so each entry
  * is added once and dropped once.
  */
 export class SlidingWindow {
@@ -52,7 +53,8 @@ export class SlidingWindow {
 
   /** Adds a reservation. Its evaluation must be new here. */
   reserve({ amount, atMs, evaluationId }: Contribution): void {
-    if (this.#byId.has(evaluationId)) throw new RangeError("An evaluation contributes once to a window; this one already did.")
+    if (this.#byId.has(evaluationId))
+      throw new RangeError("An evaluation contributes once to a window; this one already did.")
     this.#advance(atMs)
     const entry = { evaluationId, atMs, amount, isVoid: false }
     this.#entries.push(entry)

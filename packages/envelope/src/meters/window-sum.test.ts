@@ -9,7 +9,10 @@ describe("the sum of a window", () => {
     const held: Array<number> = []
     // A linear congruence: the same course every time.
     let state = 20_261_122
-    const below = (most: number): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0, Math.floor(state / 2 ** 32 * most))
+    const below = (most: number): number => (
+      (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0),
+      Math.floor((state / 2 ** 32) * most)
+    )
     let isPast = 0
     for (let step = 0; step < 20_000; step++) {
       const amount = great[below(great.length)]!

@@ -1,7 +1,9 @@
 /** What a window holds, exact however much it is. Spec: `SPEC.md` section 6. */
 import type { WindowState } from "./meter-reading.ts"
 
-/** Sums are kept in whole parts of this and a rest: a part and the greatest amount together are below 2^53 and a rest. */
+/**
+ * Sums are kept in whole parts of this and a rest: a part and the greatest amount together are below 2^53 and a rest.
+ */
 const PART = 2 ** 52
 
 /** The greatest sum that is told. No meter's greatest value comes up to it, and records hold none above. */
@@ -10,7 +12,8 @@ export const MAX_TOLD = Number.MAX_SAFE_INTEGER
 /**
  * A sum that amounts are added to and taken from again, and how many they are.
  *
- * A double alone would round above 2^53, which windows can pass: a version with a longer one finds what a shorter one let go of. What was rounded never comes back right.
+ * A double alone would round above 2^53, which windows can pass: a version with a longer one finds what a shorter one
+ * let go of. What was rounded never comes back right.
  */
 export class WindowSum implements WindowState {
   count = 0

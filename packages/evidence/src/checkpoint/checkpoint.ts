@@ -15,7 +15,9 @@ export interface GeneralCheckpoint extends Checkpoint {
 }
 
 /** What was read, or why the text is none. */
-export type CheckpointResult<A> = { readonly ok: true; readonly checkpoint: A } | { readonly ok: false; readonly reason: string }
+export type CheckpointResult<A> =
+  | { readonly ok: true; readonly checkpoint: A }
+  | { readonly ok: false; readonly reason: string }
 
 /** The text of a checkpoint, the part of a note that is signed. */
 export const formatCheckpoint = (checkpoint: Checkpoint): string =>
@@ -26,7 +28,8 @@ export const parseCheckpoint = (text: string): CheckpointResult<Checkpoint> => {
   const general = parseGeneralCheckpoint(text)
   if (!general.ok) return general
   const { extensions, origin, root, size } = general.checkpoint
-  if (!isOrigin(origin)) return no("the first line of a checkpoint is an origin: 1 to 255 printable ASCII characters, no space, no +")
+  if (!isOrigin(origin))
+    return no("the first line of a checkpoint is an origin: 1 to 255 printable ASCII characters, no space, no +")
   if (extensions.length > 0) return no("a checkpoint of this format has three lines and no more")
   if (root.length !== ROOT_BYTES) return no("the root of a checkpoint is base64 of 32 bytes")
   return { ok: true, checkpoint: { origin, root, size } }
@@ -36,7 +39,8 @@ export const parseCheckpoint = (text: string): CheckpointResult<Checkpoint> => {
 export const parseGeneralCheckpoint = (text: string): CheckpointResult<GeneralCheckpoint> => {
   if (!text.endsWith("\n")) return no("the text of a checkpoint ends in a newline")
   const [origin, sizeText, rootText, ...extensions] = text.slice(0, -1).split("\n")
-  if (origin === undefined || sizeText === undefined || rootText === undefined) return no("a checkpoint has three lines: origin, tree size, root")
+  if (origin === undefined || sizeText === undefined || rootText === undefined)
+    return no("a checkpoint has three lines: origin, tree size, root")
   if (origin === "") return no("the first line of a checkpoint is its origin")
   const size = parseDecimal(sizeText)
   if (size === null) return no("the tree size of a checkpoint is a decimal up to 2^53 - 1 without leading zeros")

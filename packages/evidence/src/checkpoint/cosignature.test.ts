@@ -21,7 +21,12 @@ const sha256Hex = (bytes: Uint8Array): string => createHash("sha256").update(byt
 describe("real Sigsum proofs", () => {
   const { keys, proofs } = JSON.parse(readFileSync(new URL("sigsum-proofs/proofs.json", folder), "utf8")) as {
     readonly keys: Record<string, string>
-    readonly proofs: ReadonlyArray<{ readonly id: string; readonly proof: string; readonly message_utf8: string; readonly submit_key_hex: string }>
+    readonly proofs: ReadonlyArray<{
+      readonly id: string
+      readonly proof: string
+      readonly message_utf8: string
+      readonly submit_key_hex: string
+    }>
   }
   /** Sigsum names keys by their SHA-256. */
   const keyOfHash = new Map(Object.values(keys).map((key) => [sha256Hex(hex(key)), hex(key)]))
@@ -29,9 +34,13 @@ describe("real Sigsum proofs", () => {
   for (const one of proofs) {
     for (const crypto of [portableCrypto, nodeCrypto]) {
       it(`${one.id}, ${crypto.name}`, () => {
-        const lines = one.proof.split("\n").filter((line) => line !== "").map((line) => line.split("=") as [string, string])
+        const lines = one.proof
+          .split("\n")
+          .filter((line) => line !== "")
+          .map((line) => line.split("=") as [string, string])
         const value = (name: string): string => lines.find(([label]) => label === name)![1]
-        const values = (name: string): ReadonlyArray<string> => lines.filter(([label]) => label === name).map(([, text]) => text)
+        const values = (name: string): ReadonlyArray<string> =>
+          lines.filter(([label]) => label === name).map(([, text]) => text)
         const [size, root, logHash] = [Number(value("size")), hex(value("root_hash")), value("log")]
         const text = utf8(`sigsum.org/v1/tree/${logHash}\n${size}\n${toBase64(root)}\n`)
         expect(verifyEd25519(crypto, keyOfHash.get(logHash)!, text, hex(value("signature")))).toBe(true)
@@ -63,24 +72,39 @@ describe("real Sigsum proofs", () => {
 interface RekorCase {
   readonly name: string
   readonly expect: "pass" | "fail"
-  readonly tlogs: ReadonlyArray<{ readonly baseUrl: string; readonly publicKey: { readonly rawBytes: string; readonly keyDetails: string }; readonly logId: { readonly keyId: string } }>
+  readonly tlogs: ReadonlyArray<{
+    readonly baseUrl: string
+    readonly publicKey: { readonly rawBytes: string; readonly keyDetails: string }
+    readonly logId: { readonly keyId: string }
+  }>
   readonly tlogEntries: ReadonlyArray<{
     readonly canonicalizedBody: string
-    readonly inclusionProof?: { readonly logIndex?: string; readonly rootHash: string; readonly treeSize: string; readonly hashes?: ReadonlyArray<string>; readonly checkpoint?: { readonly envelope?: string } }
+    readonly inclusionProof?: {
+      readonly logIndex?: string
+      readonly rootHash: string
+      readonly treeSize: string
+      readonly hashes?: ReadonlyArray<string>
+      readonly checkpoint?: { readonly envelope?: string }
+    }
   }>
 }
 
 describe("the log part of Sigstore bundles", () => {
-  const cases = readFileSync(new URL("rekor-bundles/tlog-entries.ndjson", folder), "utf8").trim().split("\n").map((line) => JSON.parse(line) as RekorCase)
+  const cases = readFileSync(new URL("rekor-bundles/tlog-entries.ndjson", folder), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as RekorCase)
 
   /** The Ed25519 keys of a case as C2SP keys; a log's key name is the host of its address. */
   const keysOf = (one: RekorCase): ReadonlyArray<Vkey> =>
-    one.tlogs.filter((log) => log.publicKey.keyDetails === "PKIX_ED25519").map((log) => ({
-      name: new URL(log.baseUrl).host,
-      keyId: fromBase64(log.logId.keyId)!.subarray(0, 4),
-      type: signatureType.ed25519,
-      publicKey: fromBase64(log.publicKey.rawBytes)!.subarray(-32)
-    }))
+    one.tlogs
+      .filter((log) => log.publicKey.keyDetails === "PKIX_ED25519")
+      .map((log) => ({
+        name: new URL(log.baseUrl).host,
+        keyId: fromBase64(log.logId.keyId)!.subarray(0, 4),
+        type: signatureType.ed25519,
+        publicKey: fromBase64(log.publicKey.rawBytes)!.subarray(-32)
+      }))
 
   /** Everything that a bundle's log part promises; null when the note carries no line that we can judge. */
   const holds = (one: RekorCase, crypto: typeof nodeCrypto): boolean | null => {
@@ -96,13 +120,16 @@ describe("the log part of Sigstore bundles", () => {
       const checkpoint = parseGeneralCheckpoint(note.note.text)
       if (!checkpoint.ok) return false
       const { root, size } = checkpoint.checkpoint
-      const proven = toBase64(root) === proof.rootHash && String(size) === proof.treeSize && verifyInclusion(crypto, {
-        seq: BigInt(proof.logIndex ?? "0"),
-        size,
-        leaf: crypto.leafHash(fromBase64(entry.canonicalizedBody)!),
-        proof: (proof.hashes ?? []).map((hash) => fromBase64(hash)!),
-        root
-      })
+      const proven =
+        toBase64(root) === proof.rootHash &&
+        String(size) === proof.treeSize &&
+        verifyInclusion(crypto, {
+          seq: BigInt(proof.logIndex ?? "0"),
+          size,
+          leaf: crypto.leafHash(fromBase64(entry.canonicalizedBody)!),
+          proof: (proof.hashes ?? []).map((hash) => fromBase64(hash)!),
+          root
+        })
       if (!proven) return false
       judged = signatures.verified.length > 0 ? true : judged
     }

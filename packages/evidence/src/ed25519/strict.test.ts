@@ -13,7 +13,9 @@ const hex = (digits: string): Uint8Array => fromHex(digits)!
 for (const crypto of [portableCrypto, nodeCrypto]) {
   describe(`strict Ed25519, ${crypto.name}`, () => {
     it("makes and accepts the signatures of RFC 8032", () => {
-      const cases = JSON.parse(text("rfc8032.json")) as ReadonlyArray<Record<"secret" | "public" | "message" | "signature", string>>
+      const cases = JSON.parse(text("rfc8032.json")) as ReadonlyArray<
+        Record<"secret" | "public" | "message" | "signature", string>
+      >
       expect(cases).toHaveLength(3)
       for (const one of cases) {
         expect(crypto.ed25519PublicKey(hex(one.secret))).toEqual(hex(one.public))
@@ -37,22 +39,37 @@ for (const crypto of [portableCrypto, nodeCrypto]) {
       const { testGroups } = JSON.parse(text("wycheproof-ed25519.json")) as {
         readonly testGroups: ReadonlyArray<{
           readonly publicKey: { readonly pk: string }
-          readonly tests: ReadonlyArray<{ readonly tcId: number; readonly msg: string; readonly sig: string; readonly result: string }>
+          readonly tests: ReadonlyArray<{
+            readonly tcId: number
+            readonly msg: string
+            readonly sig: string
+            readonly result: string
+          }>
         }>
       }
       const tests = testGroups.flatMap((group) => group.tests.map((test) => ({ ...test, pk: group.publicKey.pk })))
       expect(tests).toHaveLength(76)
-      const wrong = tests.filter((test) => verifyEd25519(crypto, hex(test.pk), hex(test.msg), hex(test.sig)) !== (test.result === "valid"))
+      const wrong = tests.filter(
+        (test) => verifyEd25519(crypto, hex(test.pk), hex(test.msg), hex(test.sig)) !== (test.result === "valid")
+      )
       expect(wrong.map((test) => test.tcId)).toEqual([])
     })
 
     it("accepts of the edge cases what the strict libraries accept", () => {
       const { cases } = JSON.parse(text("speccheck.json")) as {
-        readonly cases: ReadonlyArray<{ readonly index: number; readonly message: string; readonly pub_key: string; readonly signature: string; readonly accepted_by: Record<string, boolean> }>
+        readonly cases: ReadonlyArray<{
+          readonly index: number
+          readonly message: string
+          readonly pub_key: string
+          readonly signature: string
+          readonly accepted_by: Record<string, boolean>
+        }>
       }
       expect(cases).toHaveLength(6)
       for (const one of cases) {
-        expect(verifyEd25519(crypto, hex(one.pub_key), hex(one.message), hex(one.signature)), `case ${one.index}`).toBe(one.accepted_by["LibSodium"])
+        expect(verifyEd25519(crypto, hex(one.pub_key), hex(one.message), hex(one.signature)), `case ${one.index}`).toBe(
+          one.accepted_by["LibSodium"]
+        )
       }
     })
 
@@ -74,7 +91,8 @@ describe("a library that accepts everything", () => {
   const lax = { ...nodeCrypto, ed25519Verify: () => true }
   const key = nodeCrypto.ed25519PublicKey(new Uint8Array(32).fill(1))
   const good = nodeCrypto.ed25519Sign(new Uint8Array(32).fill(1), new Uint8Array(0))
-  const verify = (publicKey: Uint8Array, signature: Uint8Array): boolean => verifyEd25519(lax, publicKey, new Uint8Array(0), signature)
+  const verify = (publicKey: Uint8Array, signature: Uint8Array): boolean =>
+    verifyEd25519(lax, publicKey, new Uint8Array(0), signature)
   const withS = (digits: string): Uint8Array => Uint8Array.from([...good.subarray(0, 32), ...hex(digits)])
   const L = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010"
 
@@ -86,7 +104,13 @@ describe("a library that accepts everything", () => {
   })
 
   it("still gets no small-order or non-canonical key or R", () => {
-    for (const point of ["00".repeat(32), "01" + "00".repeat(31), "ff".repeat(31) + "7f", "ee" + "ff".repeat(30) + "7f", "ed" + "ff".repeat(31)]) {
+    for (const point of [
+      "00".repeat(32),
+      "01" + "00".repeat(31),
+      "ff".repeat(31) + "7f",
+      "ee" + "ff".repeat(30) + "7f",
+      "ed" + "ff".repeat(31)
+    ]) {
       expect(verify(hex(point), good)).toBe(false)
       expect(verify(key, Uint8Array.from([...hex(point), ...good.subarray(32)]))).toBe(false)
     }
@@ -95,7 +119,10 @@ describe("a library that accepts everything", () => {
 
 describe("a strict public key", () => {
   const littleEndian = (value: bigint, sign: 0 | 1): Uint8Array =>
-    Uint8Array.from({ length: 32 }, (_, i) => Number((value >> BigInt(8 * i)) & 0xffn) | (i === 31 && sign === 1 ? 0x80 : 0))
+    Uint8Array.from(
+      { length: 32 },
+      (_, i) => Number((value >> BigInt(8 * i)) & 0xffn) | (i === 31 && sign === 1 ? 0x80 : 0)
+    )
   const p = 2n ** 255n - 19n
   const order8 = [
     "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
@@ -104,7 +131,8 @@ describe("a strict public key", () => {
 
   it("is not one of the points of small order, with either sign and in every encoding", () => {
     for (const sign of [0, 1] as const) {
-      for (const y of [0n, 1n, p - 1n, p, p + 1n]) expect(isStrictPublicKey(littleEndian(y, sign)), `y = ${y}`).toBe(false)
+      for (const y of [0n, 1n, p - 1n, p, p + 1n])
+        expect(isStrictPublicKey(littleEndian(y, sign)), `y = ${y}`).toBe(false)
     }
     for (const digits of order8) {
       const key = hex(digits)

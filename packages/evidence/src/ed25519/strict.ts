@@ -10,15 +10,24 @@ import type { Crypto } from "../crypto.ts"
  * - Fails: never; a malformed key or signature is `false`.
  * - Spec: format 1 section 4. RFC 8032 section 5.1.7, without the cofactor.
  */
-export const verifyEd25519 = (crypto: Crypto, publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>
-  signature.length === SIGNATURE_BYTES
-  && isStrictPublicKey(publicKey)
-  && isStrictPoint(signature, 0)
-  && isReducedScalar(signature, POINT_BYTES)
-  && crypto.ed25519Verify(publicKey, message, signature)
+export const verifyEd25519 = (
+  crypto: Crypto,
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array
+): boolean =>
+  signature.length === SIGNATURE_BYTES &&
+  isStrictPublicKey(publicKey) &&
+  isStrictPoint(signature, 0) &&
+  isReducedScalar(signature, POINT_BYTES) &&
+  crypto.ed25519Verify(publicKey, message, signature)
 
-/** Whether some bytes can be a public key: 32 bytes, canonical, not of small order. A point off the curve is left to the library. */
-export const isStrictPublicKey = (publicKey: Uint8Array): boolean => publicKey.length === POINT_BYTES && isStrictPoint(publicKey, 0)
+/**
+ * Whether some bytes can be a public key: 32 bytes, canonical, not of small order. A point off the curve is left to the
+ * library.
+ */
+export const isStrictPublicKey = (publicKey: Uint8Array): boolean =>
+  publicKey.length === POINT_BYTES && isStrictPoint(publicKey, 0)
 
 const POINT_BYTES = 32
 const SIGNATURE_BYTES = 64
@@ -40,7 +49,10 @@ const SMALL_ORDER_Y: ReadonlyArray<Uint8Array> = [
   littleEndian(0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n)
 ]
 
-/** A point is strict when its y is below p and it is not of small order. x = 0 with a sign bit only occurs at small order. */
+/**
+ * A point is strict when its y is below p and it is not of small order. x = 0 with a sign bit only occurs at small
+ * order.
+ */
 const isStrictPoint = (bytes: Uint8Array, at: number): boolean =>
   isBelow(bytes, at, FIELD_PRIME, 0x7f) && !SMALL_ORDER_Y.some((y) => isSame(bytes, at, y))
 

@@ -3,14 +3,18 @@ import { utf8 } from "../bytes.ts"
 import type { Slices } from "../slices.ts"
 import type { JsonValue } from "./value.ts"
 
-/** Containers that may be open at once, when a caller names no other bound: what A2A signatures allow, and far from any stack's end. */
+/**
+ * Containers that may be open at once, when a caller names no other bound: what A2A signatures allow, and far from any
+ * stack's end.
+ */
 export const MAX_CANONICAL_DEPTH = 128
 
 /** A value has no RFC 8785 form. */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical"
   /**
-   * `number`: not finite. `surrogate`: a text is not well-formed. `type`: not JSON. `depth`: nested too deep, or in a circle.
+   * `number`: not finite. `surrogate`: a text is not well-formed. `type`: not JSON. `depth`: nested too deep, or in a
+   * circle.
    * `size`: longer than was asked for.
    */
   readonly reason: "number" | "surrogate" | "type" | "depth" | "size"
@@ -24,16 +28,19 @@ export class NotCanonical extends Error {
 /**
  * The RFC 8785 text of a value.
  *
- * - Fails: throws `NotCanonical` for what JSON cannot say: numbers that are not finite, lone surrogates, `undefined`, functions, bigint,
+ * - Fails: throws `NotCanonical` for what JSON cannot say: numbers that are not finite, lone surrogates, `undefined`,
+ *   functions, bigint,
  *   symbols, class instances, holes, more than `maxDepth` open containers (a circle has endlessly many).
  * - Spec: RFC 8785 section 3.2.
  */
 export const canonicalize = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): string =>
-  // JSON.stringify writes numbers and strings exactly as RFC 8785 wants them; only the order of names is ours to see to.
+  // JSON.stringify writes numbers and strings exactly as RFC 8785 wants them; only the order of names is ours to see
+  // to.
   inspect(value, maxDepth, { left: Number.POSITIVE_INFINITY }) ? JSON.stringify(value) : write(value as JsonValue)
 
 /** The UTF-8 of {@link canonicalize}. */
-export const canonicalBytes = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): Uint8Array => utf8(canonicalize(value, maxDepth))
+export const canonicalBytes = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): Uint8Array =>
+  utf8(canonicalize(value, maxDepth))
 
 /** Members and items of a value that is written in one slice, two milliseconds' work at most. */
 const SLICE_PLACES = 2_048
@@ -45,7 +52,8 @@ const SLICE_CHARACTERS = 131_072
  *
  * The names of one object are sorted in one slice, so a caller bounds how many members an object has.
  *
- * - Fails: as `canonicalize`, and with reason `size` as soon as the text is surely longer than `maxLength` UTF-16 units.
+ * - Fails: as `canonicalize`, and with reason `size` as soon as the text is surely longer than `maxLength` UTF-16
+ *   units.
  */
 export function* canonicalizeInSlices(value: unknown, maxDepth: number, maxLength: number): Slices<string> {
   const small = smallForm(value, maxDepth)
@@ -135,7 +143,11 @@ interface Look {
 const inspect = (value: unknown, room: number, look: Look): boolean => {
   switch (typeof value) {
     case "string":
-      if (!value.isWellFormed()) throw new NotCanonical("surrogate", "A text holds a lone surrogate, which has no UTF-8 form. Send well-formed text.")
+      if (!value.isWellFormed())
+        throw new NotCanonical(
+          "surrogate",
+          "A text holds a lone surrogate, which has no UTF-8 form. Send well-formed text."
+        )
       return true
     case "number":
       if (!Number.isFinite(value)) throw new NotCanonical("number", `JSON has no ${value}. Send a finite number.`)
@@ -164,7 +176,10 @@ const inspectArray = (array: ReadonlyArray<unknown>, room: number, look: Look): 
 const inspectObject = (object: object, room: number, look: Look): boolean => {
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null) {
-    throw new NotCanonical("type", "Only plain objects and arrays are JSON; this is an instance of a class. Convert it first.")
+    throw new NotCanonical(
+      "type",
+      "Only plain objects and arrays are JSON; this is an instance of a class. Convert it first."
+    )
   }
   let ordered = true
   let before: string | null = null
@@ -174,7 +189,8 @@ const inspectObject = (object: object, room: number, look: Look): boolean => {
   for (const name of names) {
     if (look.left < 0) return false
     inspect(name, room, look)
-    ordered = inspect((object as Record<string, unknown>)[name], room, look) && ordered && (before === null || before < name)
+    ordered =
+      inspect((object as Record<string, unknown>)[name], room, look) && ordered && (before === null || before < name)
     before = name
   }
   return ordered
@@ -185,5 +201,8 @@ const write = (value: JsonValue): string => {
   if (Array.isArray(value)) return `[${value.map(write).join(",")}]`
   const object = value as { readonly [name: string]: JsonValue }
   // The default sort compares UTF-16 code units, which is the order RFC 8785 names.
-  return `{${Object.keys(object).sort().map((name) => `${JSON.stringify(name)}:${write(object[name]!)}`).join(",")}}`
+  return `{${Object.keys(object)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${write(object[name]!)}`)
+    .join(",")}}`
 }

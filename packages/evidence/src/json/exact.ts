@@ -24,7 +24,9 @@ class Stop {
   }
 }
 
-/** A reader of one text. The text came from well-formed UTF-8, so a slice of it gives back the bytes it was made from. */
+/**
+ * A reader of one text. The text came from well-formed UTF-8, so a slice of it gives back the bytes it was made from.
+ */
 export class ExactReader {
   readonly #text: string
   readonly #maxDepth: number
@@ -58,7 +60,12 @@ export class ExactReader {
       return { ok: true, value }
     } catch (stop) {
       if (!(stop instanceof Stop)) throw stop
-      return { ok: false, reason: stop.reason, offset: utf8(this.#text.slice(0, this.#at)).length, path: [...this.#path] }
+      return {
+        ok: false,
+        reason: stop.reason,
+        offset: utf8(this.#text.slice(0, this.#at)).length,
+        path: [...this.#path]
+      }
     }
   }
 
@@ -128,7 +135,8 @@ export class ExactReader {
       this.#space()
       const value = this.#isLeafNext() ? this.#leaf() : yield* this.#value()
       // An assignment to __proto__ would set the prototype.
-      if (name === "__proto__") Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
+      if (name === "__proto__")
+        Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
       else object[name] = value
       this.#path.pop()
       this.#space()

@@ -5,7 +5,10 @@ import type { FormScanner } from "./form.ts"
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Goes on with a string from where the fast loop stopped; returns the index of its closing quote, or -1 with the problem noted. */
+/**
+ * Goes on with a string from where the fast loop stopped; returns the index of its closing quote, or -1 with the
+ * problem noted.
+ */
 export const stringTail = (form: FormScanner, at: number): number => {
   const bytes = form.bytes
   while (at < bytes.length) {
@@ -26,7 +29,10 @@ export const stringTail = (form: FormScanner, at: number): number => {
   return form.fail("syntax", at)
 }
 
-/** Length of the escape at `at` if RFC 8785 writes it so, else 0: the two-letter ones, and `\u00xx` for the other control characters. */
+/**
+ * Length of the escape at `at` if RFC 8785 writes it so, else 0: the two-letter ones, and `\u00xx` for the other
+ * control characters.
+ */
 const escapeLength = (bytes: Uint8Array, at: number): number => {
   switch (bytes[at + 1]) {
     case QUOTE:
@@ -80,4 +86,5 @@ export const compareNames = (bytes: Uint8Array, a: number, aEnd: number, b: numb
   return left < right ? -1 : left === right ? 0 : 1
 }
 
-const nameAt = (bytes: Uint8Array, start: number, end: number): string => JSON.parse(`"${fromUtf8(bytes.subarray(start, end))}"`) as string
+const nameAt = (bytes: Uint8Array, start: number, end: number): string =>
+  JSON.parse(`"${fromUtf8(bytes.subarray(start, end))}"`) as string

@@ -1,7 +1,8 @@
 /**
  * The form of a record, checked byte by byte: nothing is parsed into values and nothing is written again to compare.
  *
- * This runs over every record of every pack. It reads four bytes at a time inside strings, allocates nothing, and leaves the rare cases
+ * This runs over every record of every pack. It reads four bytes at a time inside strings, allocates nothing, and
+ * leaves the rare cases
  * (escapes, text outside ASCII) to `form-text.ts`.
  */
 import { compareNames, stringTail } from "./form-text.ts"
@@ -10,8 +11,10 @@ import { compareNames, stringTail } from "./form-text.ts"
 export const MAX_RECORD_DEPTH = 32
 
 /**
- * Why bytes are not in form: `syntax` (not JSON, or white space), `utf8`, `escape` (not the one way RFC 8785 escapes, lone surrogates
- * included), `number` (not an integer within ±(2^53 - 1), or written otherwise), `order` (names not ascending), `duplicate`, `depth`.
+ * Why bytes are not in form: `syntax` (not JSON, or white space), `utf8`, `escape` (not the one way RFC 8785 escapes,
+ * lone surrogates
+ * included), `number` (not an integer within ±(2^53 - 1), or written otherwise), `order` (names not ascending),
+ * `duplicate`, `depth`.
  */
 export type FormReason = "syntax" | "utf8" | "escape" | "number" | "order" | "duplicate" | "depth"
 
@@ -23,11 +26,17 @@ export interface FormProblem {
 }
 
 /**
- * Checks that bytes [start, end) are one JSON value in RFC 8785 form within the profile of format 1: integers only, bounded depth.
+ * Checks that bytes [start, end) are one JSON value in RFC 8785 form within the profile of format 1: integers only,
+ * bounded depth.
  *
  * - Spec: format 1 section 1, RFC 8785 section 3.2.
  */
-export const checkForm = (bytes: Uint8Array, start = 0, end: number = bytes.length, maxDepth = MAX_RECORD_DEPTH): FormProblem | null => {
+export const checkForm = (
+  bytes: Uint8Array,
+  start = 0,
+  end: number = bytes.length,
+  maxDepth = MAX_RECORD_DEPTH
+): FormProblem | null => {
   const form = new FormScanner()
   form.attach(bytes)
   const at = form.value(start, maxDepth)
@@ -49,7 +58,8 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * The scanner. Each method takes an index and returns the index behind what it read, or -1 after it has set `problem` and `problemAt`.
+ * The scanner. Each method takes an index and returns the index behind what it read, or -1 after it has set `problem`
+ * and `problemAt`.
  *
  * It may read past the end its caller has in mind, never past the array: the caller compares where it stopped.
  */
@@ -126,8 +136,11 @@ export class FormScanner {
     const last = view.byteLength - 4
     while (at <= last) {
       const word = view.getInt32(at, true)
-      // The high bit of a byte is set where it is below a space, a quote, a backslash, or not ASCII. A borrow can only reach bytes above a true hit.
-      const stops = ((word - 0x20202020) | ((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101) | word) & 0x80808080
+      // The high bit of a byte is set where it is below a space, a quote, a backslash, or not ASCII. A borrow can only
+      // reach bytes above a true hit.
+      const stops =
+        ((word - 0x20202020) | ((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101) | word) &
+        0x80808080
       if (stops !== 0) {
         at += (31 - Math.clz32(stops & -stops)) >> 3
         return this.bytes[at] === QUOTE ? at : stringTail(this, at)
@@ -152,7 +165,15 @@ export class FormScanner {
     }
     const next = bytes[at]!
     // A second digit, a fraction, an exponent, -0, or a bare minus.
-    if (at === start || bytes[at - 1] === MINUS || (next >= ZERO && next <= NINE) || next === 0x2e || next === 0x65 || next === 0x45) return this.fail("number", start)
+    if (
+      at === start ||
+      bytes[at - 1] === MINUS ||
+      (next >= ZERO && next <= NINE) ||
+      next === 0x2e ||
+      next === 0x65 ||
+      next === 0x45
+    )
+      return this.fail("number", start)
     return at
   }
 
@@ -163,7 +184,8 @@ export class FormScanner {
         if (bytes[at + 1] === 0x72 && bytes[at + 2] === 0x75 && bytes[at + 3] === 0x65) return at + 4
         break
       case 0x66:
-        if (bytes[at + 1] === 0x61 && bytes[at + 2] === 0x6c && bytes[at + 3] === 0x73 && bytes[at + 4] === 0x65) return at + 5
+        if (bytes[at + 1] === 0x61 && bytes[at + 2] === 0x6c && bytes[at + 3] === 0x73 && bytes[at + 4] === 0x65)
+          return at + 5
         break
       case 0x6e:
         if (bytes[at + 1] === 0x75 && bytes[at + 2] === 0x6c && bytes[at + 3] === 0x6c) return at + 4

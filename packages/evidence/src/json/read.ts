@@ -14,8 +14,10 @@ export interface ReadOptions {
   readonly maxDepth?: number
   readonly maxBytes?: number
   /**
-   * Selects the values that are committed as they were received: such a value that has no exact RFC 8785 form becomes a `RawJson`.
-   * Asked per value from the root down, and no further below a value it selects. It must not keep the path, which changes as reading goes on.
+   * Selects the values that are committed as they were received: such a value that has no exact RFC 8785 form becomes a
+   * `RawJson`.
+   * Asked per value from the root down, and no further below a value it selects. It must not keep the path, which
+   * changes as reading goes on.
    */
   readonly keepRaw?: (path: JsonPath) => boolean
 }
@@ -30,7 +32,10 @@ export interface ReadBounds {
   readonly maxKeptMembers?: number
 }
 
-/** Why bytes cannot be read: `size` (over `maxBytes`), `utf8`, `syntax`, `depth`, `duplicate` (a name twice, outside `keepRaw`). */
+/**
+ * Why bytes cannot be read: `size` (over `maxBytes`), `utf8`, `syntax`, `depth`, `duplicate` (a name twice, outside
+ * `keepRaw`).
+ */
 export type ReadReason = "size" | "utf8" | "syntax" | "depth" | "duplicate"
 
 /** The same within {@link ReadBounds}: `places` and `members` are over the bounds of those names. */
@@ -47,9 +52,12 @@ export const DEFAULT_READ_DEPTH = 64
 /**
  * Reads one JSON value.
  *
- * What `JSON.parse` would lose without a word is kept or refused: a name that stands twice, a lone surrogate's escape, a number that is not
- * finite, an integer beyond ±(2^53 - 1). Inside a value selected by `keepRaw` any of these makes it a `RawJson`; elsewhere a double name
- * is refused, and the other three come through as JavaScript reads them, for validation to refuse. `__proto__` is an ordinary name.
+ * What `JSON.parse` would lose without a word is kept or refused: a name that stands twice, a lone surrogate's escape,
+ * a number that is not
+ * finite, an integer beyond ±(2^53 - 1). Inside a value selected by `keepRaw` any of these makes it a `RawJson`;
+ * elsewhere a double name
+ * is refused, and the other three come through as JavaScript reads them, for validation to refuse. `__proto__` is an
+ * ordinary name.
  *
  * Almost all input has nothing of the kind: one survey of the bytes proves it, and then `JSON.parse` does the work.
  *
@@ -65,7 +73,10 @@ export const ONE_GO_PLACES = 16_384
 /** Bytes of a text that is read in one slice, where it has not too many places. */
 const ONE_GO_BYTES = 262_144
 
-/** {@link readJson} in slices of a few milliseconds, and within bounds. A text of up to 256 KiB with few values is one slice. */
+/**
+ * {@link readJson} in slices of a few milliseconds, and within bounds. A text of up to 256 KiB with few values is one
+ * slice.
+ */
 export const readJsonInSlices = (
   bytes: Uint8Array,
   options: ReadOptions & ReadBounds = {}
@@ -77,7 +88,8 @@ function* reading(
   bounds: ReadBounds,
   oneGoPlaces: number
 ): Slices<ReadResult<BoundedReason>> {
-  if (options.maxBytes !== undefined && bytes.length > options.maxBytes) return { ok: false, reason: "size", offset: options.maxBytes, path: [] }
+  if (options.maxBytes !== undefined && bytes.length > options.maxBytes)
+    return { ok: false, reason: "size", offset: options.maxBytes, path: [] }
   const isLong = bytes.length > ONE_GO_BYTES
   const text = fromUtf8(bytes)
   if (isLong) yield

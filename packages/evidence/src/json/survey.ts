@@ -2,7 +2,10 @@
 
 /** What a survey found. */
 export interface Survey {
-  /** No lone surrogate's escape, no number that may be inexact, not nested too deep, not too many places, strings closed. Says nothing about syntax. */
+  /**
+   * No lone surrogate's escape, no number that may be inexact, not nested too deep, not too many places, strings
+   * closed. Says nothing about syntax.
+   */
   readonly plain: boolean
   /** Colons outside strings: as many as the text has names. */
   readonly names: number
@@ -66,7 +69,14 @@ const COMMA = 6
 // The letters of an exponent are left out, since words have them too: a number with one counts as two here.
 const kindOf = /* @__PURE__ */ (() => {
   const table = new Uint8Array(256)
-  for (const [letters, kind] of [["\"", STRING], ["-.0123456789", NUMBER], ["[{", OPEN], ["]}", CLOSE], [":", COLON], [",", COMMA]] as const) {
+  for (const [letters, kind] of [
+    ['"', STRING],
+    ["-.0123456789", NUMBER],
+    ["[{", OPEN],
+    ["]}", CLOSE],
+    [":", COLON],
+    [",", COMMA]
+  ] as const) {
     for (const letter of letters) table[letter.charCodeAt(0)] = kind
   }
   return table
@@ -110,10 +120,19 @@ const stringEnd = (bytes: Uint8Array, at: number): number => {
   return -1
 }
 
-/** Whether the two escapes at `at`, the first of them of a surrogate, are a high and a low one. JSON.parse looks at their other digits. */
+/**
+ * Whether the two escapes at `at`, the first of them of a surrogate, are a high and a low one. JSON.parse looks at
+ * their other digits.
+ */
 const isPair = (bytes: Uint8Array, at: number): boolean => {
   const high = bytes[at + 3]! | 0x20
   const low = bytes[at + 9]! | 0x20
-  return (high === 0x38 || high === 0x39 || high === 0x61 || high === 0x62) && bytes[at + 6] === BACKSLASH && bytes[at + 7] === 0x75 &&
-    (bytes[at + 8]! | 0x20) === 0x64 && low >= 0x63 && low <= 0x66
+  return (
+    (high === 0x38 || high === 0x39 || high === 0x61 || high === 0x62) &&
+    bytes[at + 6] === BACKSLASH &&
+    bytes[at + 7] === 0x75 &&
+    (bytes[at + 8]! | 0x20) === 0x64 &&
+    low >= 0x63 &&
+    low <= 0x66
+  )
 }

@@ -7,7 +7,13 @@ export const accessKinds: ReadonlyArray<KindRow> = [
   {
     kind: "ingest_key.minted",
     about: "A key for agents was made. `key_digest` is its SHA-256.",
-    body: [may("expires_at", instant), may("key_digest", hash), must("key_id", id("key_")), must("max_autonomy_tier", tier), writer],
+    body: [
+      may("expires_at", instant),
+      may("key_digest", hash),
+      must("key_id", id("key_")),
+      must("max_autonomy_tier", tier),
+      writer
+    ],
     parts: [part("profile", 8192, "`{name, org_unit, prefix}`")]
   },
   {
@@ -20,7 +26,9 @@ export const accessKinds: ReadonlyArray<KindRow> = [
     kind: "mapping.changed",
     about: "Who becomes what here was set anew, all of it. `rules` is how many rules there are.",
     body: [must("rules", { type: "integer", min: 0, max: 1000 }), writer],
-    parts: [part("mapping", MAX_PART_BYTES, "`{rules: [{id, match: {claim, value}, org_unit, role}], trust_canonical}`")]
+    parts: [
+      part("mapping", MAX_PART_BYTES, "`{rules: [{id, match: {claim, value}, org_unit, role}], trust_canonical}`")
+    ]
   },
   {
     kind: "principal.seen",

@@ -1,16 +1,41 @@
 /** Rows of the catalogue: agents, what they are made of, and models. */
 import { MAX_PART_BYTES } from "../pack/format.ts"
-import { agentId, type BodyMember, choice, count, hash, id, instant, type KindRow, may, must, name, ownerComplete, part, type PartRow, rules, tier, writer } from "./row.ts"
+import {
+  agentId,
+  type BodyMember,
+  choice,
+  count,
+  hash,
+  id,
+  instant,
+  type KindRow,
+  may,
+  must,
+  name,
+  ownerComplete,
+  part,
+  type PartRow,
+  rules,
+  tier,
+  writer
+} from "./row.ts"
 
 const riskClass = choice("prohibited", "high", "limited", "minimal", "unclassified")
 const ownerPart = (holds: string): PartRow => part("owner", 8192, holds)
 const profilePart = (more = ""): PartRow =>
-  part("profile", MAX_PART_BYTES, `\`{agent_version?, blast_radius, description?, framework?, labels, model_ids, name, org_unit?, purpose?}\`${more}`)
+  part(
+    "profile",
+    MAX_PART_BYTES,
+    `\`{agent_version?, blast_radius, description?, framework?, labels, model_ids, name, org_unit?, purpose?}\`${more}`
+  )
 const modelBody: ReadonlyArray<BodyMember> = [
   may("hosting", choice("vendor_api", "cloud_tenant", "self_hosted")),
   must("model_id", id("mdl_")),
   must("name", name(200)),
-  may("price", { type: "object", members: [may("input_micro_usd_per_mtok", count), may("output_micro_usd_per_mtok", count)] }),
+  may("price", {
+    type: "object",
+    members: [may("input_micro_usd_per_mtok", count), may("output_micro_usd_per_mtok", count)]
+  }),
   must("provider", name(200)),
   must("status", choice("allowed", "restricted", "retired")),
   may("version", name(200)),
@@ -21,7 +46,10 @@ const modelBody: ReadonlyArray<BodyMember> = [
 export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.registered",
-    about: "An agent came under governance, as a draft. `owner_complete` says whether its owner has a name and an e-mail address; without both nobody answers for it. Absent: one of them is enough, until `agent.orphaned` says otherwise.",
+    about:
+      "An agent came under governance, as a draft. `owner_complete` says whether its owner has a name and an " +
+      "e-mail address; without both nobody answers for it. Absent: one of them is enough, until " +
+      "`agent.orphaned` says otherwise.",
     body: [
       must("agent_id", id("agt_")),
       must("autonomy_tier", tier),
@@ -34,13 +62,17 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "agent.updated",
-    about: "What holds for an agent from here on, whole: a member that is absent holds no more. The profile is left out where it stays.",
+    about:
+      "What holds for an agent from here on, whole: a member that is absent holds no more. The profile is left " +
+      "out where it stays.",
     body: [agentId, must("autonomy_tier", tier), may("recert_due_at", instant), must("risk_class", riskClass), writer],
     parts: [profilePart("; left out when nothing of it changed")]
   },
   {
     kind: "agent.activated",
-    about: "The agent may act by itself, as far as its tier and envelope go. `rules` is the version of the rules that let it, 1 where it is absent.",
+    about:
+      "The agent may act by itself, as far as its tier and envelope go. `rules` is the version of the rules " +
+      "that let it, 1 where it is absent.",
     body: [agentId, rules, writer],
     parts: []
   },
@@ -64,7 +96,9 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "agent.orphaned",
-    about: "Nobody answers for the agent any more: its owner was taken away, or who it was has been erased. With `cause` `owner_incomplete` its owner stays, and was found to lack a name or an e-mail address.",
+    about:
+      "Nobody answers for the agent any more: its owner was taken away, or who it was has been erased. With " +
+      "`cause` `owner_incomplete` its owner stays, and was found to lack a name or an e-mail address.",
     body: [agentId, may("cause", choice("owner_incomplete")), must("since", instant), writer],
     parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
   },
@@ -76,21 +110,53 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "agent.identity_attested",
-    about: "A signed card was looked at, or an identity was declared. `rejected` leaves the earlier identity standing; `declared` was only said.",
+    about:
+      "A signed card was looked at, or an identity was declared. `rejected` leaves the earlier identity " +
+      "standing; `declared` was only said.",
     body: [
       agentId,
       may("alg", choice("EdDSA", "ES256")),
       may("card_digest", hash),
       must("checked_at", instant),
       may("key_id", name(200)),
-      must("reason_code", choice("ok", "signature_invalid", "key_unknown", "key_revoked", "key_expired", "alg_not_allowed", "card_malformed", "name_mismatch")),
-      must("source", choice("signed_card", "a2a_signed_card", "spiffe", "entra_agent_id", "okta_agent", "oidc_workload", "aws_agent_registry", "did", "other")),
+      must(
+        "reason_code",
+        choice(
+          "ok",
+          "signature_invalid",
+          "key_unknown",
+          "key_revoked",
+          "key_expired",
+          "alg_not_allowed",
+          "card_malformed",
+          "name_mismatch"
+        )
+      ),
+      must(
+        "source",
+        choice(
+          "signed_card",
+          "a2a_signed_card",
+          "spiffe",
+          "entra_agent_id",
+          "okta_agent",
+          "oidc_workload",
+          "aws_agent_registry",
+          "did",
+          "other"
+        )
+      ),
       must("verdict", choice("verified", "declared", "rejected")),
       writer
     ],
     parts: [
       part("claim", 8192, "`{key_id}`: what a rejected card calls its key, where no trusted key is called so"),
-      part("identity", 16_384, "`{identity_ref, identity_source?}`: the identity from here on; the source only where the body says `other`; left out when rejected")
+      part(
+        "identity",
+        16_384,
+        "`{identity_ref, identity_source?}`: the identity from here on; the source only where the body says " +
+          "`other`; left out when rejected"
+      )
     ]
   },
   {
@@ -99,7 +165,10 @@ export const agentKinds: ReadonlyArray<KindRow> = [
     body: [
       agentId,
       may("digest", name(200)),
-      must("kind", choice("model", "prompt", "tool_server", "dataset", "code", "container", "config", "policy", "skill")),
+      must(
+        "kind",
+        choice("model", "prompt", "tool_server", "dataset", "code", "container", "config", "policy", "skill")
+      ),
       must("provenance_id", id("prv_")),
       may("slsa_level", { type: "integer", min: 0, max: 3 }),
       writer

@@ -29,21 +29,28 @@ describe("the catalogue", () => {
     expect(spec).toContain(allRecordKinds.join(" "))
   })
 
-  it.each(recordKinds.map((row) => [row.kind, row] as const))("%s: takes bodies within its bounds and nothing else", (kind, row) => {
-    for (const optional of [false, true]) expect(checkBody(kind, bodyOf(row.body, optional))).toBeNull()
-    const body = bodyOf(row.body, true)
-    for (const { name, required, type } of row.body) {
-      for (const good of samples(type).good) expect([name, good, checkBody(kind, { ...body, [name]: good })]).toEqual([name, good, null])
-      for (const bad of [...samples(type).bad, undefined, null]) expect([name, bad, checkBody(kind, { ...body, [name]: bad })]).not.toEqual([name, bad, null])
-      const { [name]: _, ...rest } = body
-      expect(checkBody(kind, rest) === null).toBe(!required)
+  it.each(recordKinds.map((row) => [row.kind, row] as const))(
+    "%s: takes bodies within its bounds and nothing else",
+    (kind, row) => {
+      for (const optional of [false, true]) expect(checkBody(kind, bodyOf(row.body, optional))).toBeNull()
+      const body = bodyOf(row.body, true)
+      for (const { name, required, type } of row.body) {
+        for (const good of samples(type).good)
+          expect([name, good, checkBody(kind, { ...body, [name]: good })]).toEqual([name, good, null])
+        for (const bad of [...samples(type).bad, undefined, null])
+          expect([name, bad, checkBody(kind, { ...body, [name]: bad })]).not.toEqual([name, bad, null])
+        const { [name]: _, ...rest } = body
+        expect(checkBody(kind, rest) === null).toBe(!required)
+      }
+      for (const bad of [{ ...body, note: "free text" }, null, [], "x", 1]) expect(checkBody(kind, bad)).toContain(kind)
+      expect(checkBody(kind, JSON.parse(`{"__proto__":${JSON.stringify(body)}}`))).not.toBeNull()
     }
-    for (const bad of [{ ...body, note: "free text" }, null, [], "x", 1]) expect(checkBody(kind, bad)).toContain(kind)
-    expect(checkBody(kind, JSON.parse(`{"__proto__":${JSON.stringify(body)}}`))).not.toBeNull()
-  })
+  )
 
   it("never repeats a value in what it says", () => {
-    expect(checkBody("ingest_key.revoked", { key_id: "secret value", writer: "system:host" })).toBe("The body of ingest_key.revoked has a key_id out of its bounds.")
+    expect(checkBody("ingest_key.revoked", { key_id: "secret value", writer: "system:host" })).toBe(
+      "The body of ingest_key.revoked has a key_id out of its bounds."
+    )
     expect(checkBody("kind.unknown", {})).toContain("not in the catalogue")
   })
 })

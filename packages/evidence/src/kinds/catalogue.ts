@@ -1,8 +1,10 @@
 /**
  * The catalogue of record kinds: every member of every body, every part, with type and bound.
  *
- * Replay and independent verifiers are written from it. Bodies hold ids, enums, integers, digests and names of tools; what a person wrote
- * or a caller sent goes into a part. `SPEC.md` carries the same table, and a test compares the two. The rows are by area in the files beside.
+ * Replay and independent verifiers are written from it. Bodies hold ids, enums, integers, digests and names of tools;
+ * what a person wrote
+ * or a caller sent goes into a part. `SPEC.md` carries the same table, and a test compares the two. The rows are by
+ * area in the files beside.
  *
  * Spec: format 1 section 1; design section 4.
  */
@@ -18,7 +20,14 @@ import { webhookKinds } from "./webhooks.ts"
 export const MAX_PARTS = 32
 
 /** The kinds that are written so far. */
-export const recordKinds: ReadonlyArray<KindRow> = [...chainKinds, ...agentKinds, ...decisionKinds, ...envelopeKinds, ...accessKinds, ...webhookKinds]
+export const recordKinds: ReadonlyArray<KindRow> = [
+  ...chainKinds,
+  ...agentKinds,
+  ...decisionKinds,
+  ...envelopeKinds,
+  ...accessKinds,
+  ...webhookKinds
+]
 
 const rows: ReadonlyMap<string, KindRow> = new Map(recordKinds.map((row) => [row.kind, row]))
 
@@ -27,13 +36,21 @@ export const kindRow = (kind: string): KindRow | null => rows.get(kind) ?? null
 
 /** Every kind that format 1's writers may come to use: a closed list that only grows. */
 export const allRecordKinds: ReadonlyArray<string> = (
-  "chain.genesis agent.registered agent.updated agent.activated agent.suspended agent.decommissioned agent.owner_transferred agent.orphaned " +
-  "agent.recertified agent.identity_attested agent.provenance_added model.registered model.updated decision.witnessed decision.settled capture.gap " +
-  "evaluation.made envelope.drafted envelope.published envelope.withdrawn breaker.armed breaker.changed breaker.tripped breaker.released " +
-  "kill.activated kill.acknowledged kill.released drill.started drill.completed drill.attested review.opened review.claimed review.resolved " +
-  "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed finding.resolved drift.alarmed fairness.screened " +
-  "eval.recorded ingest_key.minted ingest_key.revoked platform_key.minted platform_key.revoked mapping.changed waiver.requested waiver.granted meter.voided " +
-  "monitor.changed workflow.changed webhook.created webhook.changed webhook.revoked delivery.finished part.erased key.rotated key.revoked " +
-  "channel.checked chain.trimmed chain.sealed evidence.exported principal.seen analysis.completed analysis.failed alert.triggered alert.resolved " +
+  "chain.genesis agent.registered agent.updated agent.activated agent.suspended agent.decommissioned " +
+  "agent.owner_transferred agent.orphaned " +
+  "agent.recertified agent.identity_attested agent.provenance_added model.registered model.updated " +
+  "decision.witnessed decision.settled capture.gap " +
+  "evaluation.made envelope.drafted envelope.published envelope.withdrawn breaker.armed breaker.changed " +
+  "breaker.tripped breaker.released " +
+  "kill.activated kill.acknowledged kill.released drill.started drill.completed drill.attested review.opened " +
+  "review.claimed review.resolved " +
+  "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed " +
+  "finding.resolved drift.alarmed fairness.screened " +
+  "eval.recorded ingest_key.minted ingest_key.revoked platform_key.minted platform_key.revoked mapping.changed " +
+  "waiver.requested waiver.granted meter.voided " +
+  "monitor.changed workflow.changed webhook.created webhook.changed webhook.revoked delivery.finished " +
+  "part.erased key.rotated key.revoked " +
+  "channel.checked chain.trimmed chain.sealed evidence.exported principal.seen analysis.completed " +
+  "analysis.failed alert.triggered alert.resolved " +
   "execution.started execution.waiting execution.decided execution.finished"
 ).split(" ")

@@ -6,9 +6,18 @@ export const chainKinds: ReadonlyArray<KindRow> = [
   {
     kind: "chain.genesis",
     about: "Record 0: which chain this is, and the keys that sign it.",
-    body: [must("hash", choice("sha256-rfc6962")), must("origin", { type: "origin" }), must("vkeys", { type: "list", of: { type: "vkey" }, min: 1, max: 16 })],
+    body: [
+      must("hash", choice("sha256-rfc6962")),
+      must("origin", { type: "origin" }),
+      must("vkeys", { type: "list", of: { type: "vkey" }, min: 1, max: 16 })
+    ],
     parts: [
-      keptPart("previous", 16_384, "`{checkpoint, origin, signed_root, signed_size, stored_root, stored_size}`: the chain that this one follows after a recovery; never erased, always disclosed"),
+      keptPart(
+        "previous",
+        16_384,
+        "`{checkpoint, origin, signed_root, signed_size, stored_root, stored_size}`: the chain that this one " +
+          "follows after a recovery; never erased, always disclosed"
+      ),
       part("reason", 16_384, "any text as JSON: why a person gave up the chain before")
     ]
   },
@@ -25,7 +34,13 @@ export const chainKinds: ReadonlyArray<KindRow> = [
   {
     kind: "evidence.exported",
     about: "An evidence pack left the house. `digest` is the one in its Z line.",
-    body: [must("digest", hash), must("pack_id", id("pck_")), must("pack_kind", choice("full", "range", "sparse")), must("tree_size", count), writer],
+    body: [
+      must("digest", hash),
+      must("pack_id", id("pck_")),
+      must("pack_kind", choice("full", "range", "sparse")),
+      must("tree_size", count),
+      writer
+    ],
     parts: []
   },
   {

@@ -17,14 +17,18 @@ export const checkBody = (kind: string, body: unknown): string | null => {
 
 type Test = (value: unknown) => boolean
 
-/** Holds of an object that has these members. It expects them in the order of their names, as records have them; in another order each name is looked for. */
+/**
+ * Holds of an object that has these members. It expects them in the order of their names, as records have them; in
+ * another order each name is looked for.
+ */
 const objectTest = (members: ReadonlyArray<BodyMember>): Test => {
   const names = members.map(({ name }) => name)
   const required = members.map((member) => member.required)
   const tests = members.map(({ type }) => testOf(type))
   const places = new Map(names.map((name, i) => [name, i]))
   const inAnyOrder = (object: { readonly [name: string]: unknown }, keys: ReadonlyArray<string>): boolean =>
-    names.every((name, i) => !required[i] || Object.hasOwn(object, name)) && keys.every((key) => places.has(key) && tests[places.get(key)!]!(object[key]))
+    names.every((name, i) => !required[i] || Object.hasOwn(object, name)) &&
+    keys.every((key) => places.has(key) && tests[places.get(key)!]!(object[key]))
   return (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return false
     const object = value as { readonly [name: string]: unknown }
@@ -50,20 +54,30 @@ const testOf = (type: MemberType): Test => {
   return type.of.type === "integer" ? integersTest(type, type.of) : listTest(type, testOf(type.of))
 }
 
-const listTest = ({ max, min }: { readonly min: number; readonly max: number }, item: Test): Test => (value) => {
-  if (!Array.isArray(value) || value.length < min || value.length > max) return false
-  for (const one of value) if (!item(one)) return false
-  return true
-}
+const listTest =
+  ({ max, min }: { readonly min: number; readonly max: number }, item: Test): Test =>
+  (value) => {
+    if (!Array.isArray(value) || value.length < min || value.length > max) return false
+    for (const one of value) if (!item(one)) return false
+    return true
+  }
 
 /** The trace of an evaluation has a number for each rule: a call for each would take longer than all other members. */
-const integersTest = (list: { readonly min: number; readonly max: number }, { max, min }: { readonly min: number; readonly max: number }): Test => (value) => {
-  if (!Array.isArray(value) || value.length < list.min || value.length > list.max) return false
-  for (const one of value) if (typeof one !== "number" || !(one >= min && one <= max) || Math.floor(one) !== one) return false
-  return true
-}
+const integersTest =
+  (
+    list: { readonly min: number; readonly max: number },
+    { max, min }: { readonly min: number; readonly max: number }
+  ): Test =>
+  (value) => {
+    if (!Array.isArray(value) || value.length < list.min || value.length > list.max) return false
+    for (const one of value)
+      if (typeof one !== "number" || !(one >= min && one <= max) || Math.floor(one) !== one) return false
+    return true
+  }
 
-const rows: ReadonlyMap<string, { readonly members: ReadonlyArray<BodyMember>; readonly holds: Test }> = new Map(recordKinds.map(({ body, kind }) => [kind, { members: body, holds: objectTest(body) }]))
+const rows: ReadonlyMap<string, { readonly members: ReadonlyArray<BodyMember>; readonly holds: Test }> = new Map(
+  recordKinds.map(({ body, kind }) => [kind, { members: body, holds: objectTest(body) }])
+)
 
 /** The first thing that is wrong with an object that should have these members. */
 const problemOf = (members: ReadonlyArray<BodyMember>, value: unknown, what: string): string => {
@@ -81,7 +95,16 @@ const problemOf = (members: ReadonlyArray<BodyMember>, value: unknown, what: str
 
 const problemOfMember = (type: MemberType, value: unknown, name: string, what: string): string => {
   if (type.type === "object") return problemOf(type.members, value, `${what}, ${name},`)
-  const items = type.type === "list" && type.of.type === "object" && Array.isArray(value) && value.length >= type.min && value.length <= type.max ? value : []
+  const items =
+    type.type === "list" &&
+    type.of.type === "object" &&
+    Array.isArray(value) &&
+    value.length >= type.min &&
+    value.length <= type.max
+      ? value
+      : []
   const item = items.find((one: unknown) => type.type === "list" && !testOf(type.of)(one))
-  return type.type === "list" && type.of.type === "object" && item !== undefined ? problemOf(type.of.members, item, `${what}, ${name},`) : `${what} has a ${name} out of its bounds.`
+  return type.type === "list" && type.of.type === "object" && item !== undefined
+    ? problemOf(type.of.members, item, `${what}, ${name},`)
+    : `${what} has a ${name} out of its bounds.`
 }

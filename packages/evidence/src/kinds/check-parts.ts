@@ -26,5 +26,9 @@ export const checkParts = (kind: string, parts: Iterable<NamedPart>): string | n
 /** Whether parts of this name are never erased. Such names belong to one kind each. */
 export const isKeptPart = (name: string): boolean => keptNames.has(name)
 
-const rows: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(recordKinds.map(({ kind, parts }) => [kind, new Map(parts.map(({ maxBytes, name }) => [name, maxBytes]))]))
-const keptNames: ReadonlySet<string> = new Set(recordKinds.flatMap(({ parts }) => parts.filter(({ kept }) => kept === true).map(({ name }) => name)))
+const rows: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
+  recordKinds.map(({ kind, parts }) => [kind, new Map(parts.map(({ maxBytes, name }) => [name, maxBytes]))])
+)
+const keptNames: ReadonlySet<string> = new Set(
+  recordKinds.flatMap(({ parts }) => parts.filter(({ kept }) => kept === true).map(({ name }) => name))
+)

@@ -33,13 +33,22 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       writer,
       may("writer_seq", count)
     ],
-    parts: [part("args", MIB, "any JSON: what the action was called with"), part("labels", MIB, "any JSON: the caller's own marks"), part("result", MIB, "any JSON: what came of it")]
+    parts: [
+      part("args", MIB, "any JSON: what the action was called with"),
+      part("labels", MIB, "any JSON: the caller's own marks"),
+      part("result", MIB, "any JSON: what came of it")
+    ]
   },
   {
     kind: "decision.settled",
     about: "The outcome of a decision that was witnessed earlier.",
     body: [
-      may("actual", { type: "list", of: { type: "object", members: [must("amount", count), must("meter", name(64))] }, min: 1, max: 16 }),
+      may("actual", {
+        type: "list",
+        of: { type: "object", members: [must("amount", count), must("meter", name(64))] },
+        min: 1,
+        max: 16
+      }),
       must("agent_id", id("agt_")),
       must("decision_seq", count),
       may("evaluation_seq", count),

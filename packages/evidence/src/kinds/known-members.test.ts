@@ -12,14 +12,18 @@ const later = (value: unknown): unknown => {
 }
 
 describe("a body of a later version", () => {
-  it.each(recordKinds.map(({ body, kind }) => [kind, bodyOf(body, true) as JsonObject] as const))("%s is what this version knows of it", (kind, body) => {
-    expect(knownMembers(kind, later(body) as JsonObject)).toEqual(body)
-    expect(knownMembers(kind, { ...body, ["__proto__x"]: 1 })).toEqual(body)
-  })
+  it.each(recordKinds.map(({ body, kind }) => [kind, bodyOf(body, true) as JsonObject] as const))(
+    "%s is what this version knows of it",
+    (kind, body) => {
+      expect(knownMembers(kind, later(body) as JsonObject)).toEqual(body)
+      expect(knownMembers(kind, { ...body, ["__proto__x"]: 1 })).toEqual(body)
+    }
+  )
 
   it("is nothing where it is wrong besides, has no such member, or is of a kind without a row", () => {
     const body = bodyOf(recordKinds.find(({ kind }) => kind === "agent.activated")!.body, true) as JsonObject
-    for (const one of [body, { ...body, agent_id: 1 }, { ...body, agent_id: {}, zz_later: 1 }, { zz_later: 1 }]) expect(knownMembers("agent.activated", one)).toBeNull()
+    for (const one of [body, { ...body, agent_id: 1 }, { ...body, agent_id: {}, zz_later: 1 }, { zz_later: 1 }])
+      expect(knownMembers("agent.activated", one)).toBeNull()
     expect(knownMembers("sample.made", { a: 1 })).toBeNull()
   })
 })

@@ -8,19 +8,22 @@ import type { BodyMember } from "./row.ts"
 /**
  * A body without the members that its row does not name, at any depth; what is left is as the catalogue says.
  *
- * Null where nothing can be left out so that it is: the kind has no row, the body has no such member, or what it has besides is wrong.
+ * Null where nothing can be left out so that it is: the kind has no row, the body has no such member, or what it has
+ * besides is wrong.
  */
 export const knownMembers = (kind: string, body: JsonObject): JsonObject | null => {
   const row = kindRow(kind)
   if (row === null || checkBody(kind, body) === null) return null
   const known = membersOf(row.body, body)
-  return checkBody(kind, known) === null ? known as JsonObject : null
+  return checkBody(kind, known) === null ? (known as JsonObject) : null
 }
 
 const membersOf = (members: ReadonlyArray<BodyMember>, value: JsonValue): JsonValue => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value
   const object = value as JsonObject
-  return Object.fromEntries(members.flatMap(({ name, type }) => Object.hasOwn(object, name) ? [[name, known(type, object[name]!)]] : []))
+  return Object.fromEntries(
+    members.flatMap(({ name, type }) => (Object.hasOwn(object, name) ? [[name, known(type, object[name]!)]] : []))
+  )
 }
 
 const known = (type: MemberType, value: JsonValue): JsonValue => {

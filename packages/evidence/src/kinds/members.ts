@@ -29,7 +29,9 @@ export type MemberType =
 const writerForm = new RegExp(`^(?:(?:system|policy|breaker):[a-z0-9_-]{1,64})$`)
 const keyIdForm = /^[0-9a-f]{8}$/
 
-/** Holds of a text that is a prefix and 26 characters of Crockford's base 32, of which the first is at most 7: 128 bits. */
+/**
+ * Holds of a text that is a prefix and 26 characters of Crockford's base 32, of which the first is at most 7: 128 bits.
+ */
 const isId = (prefix: string): ((text: string) => boolean) => {
   const length = prefix.length + 26
   return (text) => {
@@ -41,24 +43,32 @@ const isId = (prefix: string): ((text: string) => boolean) => {
   }
 }
 
-const isName = (max: number) => (text: string): boolean => {
-  if (text.length === 0 || text.length > max) return false
-  for (let i = 0; i < text.length; i++) if ((kindOf[text.charCodeAt(i)]! & IN_NAME) === 0) return false
-  return true
-}
+const isName =
+  (max: number) =>
+  (text: string): boolean => {
+    if (text.length === 0 || text.length > max) return false
+    for (let i = 0; i < text.length; i++) if ((kindOf[text.charCodeAt(i)]! & IN_NAME) === 0) return false
+    return true
+  }
 
 const IN_NAME = 1
 const CROCKFORD = 2
-/** What each of 65,536 code units may be part of: a table, since these two tests are most of the work of reading a body. */
+/**
+ * What each of 65,536 code units may be part of: a table, since these two tests are most of the work of reading a body.
+ */
 const kindOf = new Uint8Array(65_536)
-for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/@+-") kindOf[sign.charCodeAt(0)]! |= IN_NAME
+for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/@+-")
+  kindOf[sign.charCodeAt(0)]! |= IN_NAME
 for (const sign of "0123456789abcdefghjkmnpqrstvwxyz") kindOf[sign.charCodeAt(0)]! |= CROCKFORD
 
 const isKey = isId("key_")
 const isPerson = isId("usr_")
 const isWriter = (text: string): boolean => isKey(text) || isPerson(text) || writerForm.test(text)
 
-/** The same test, which takes the text that it took last without looking again: neighbours have the same writer, and name the same envelope. */
+/**
+ * The same test, which takes the text that it took last without looking again: neighbours have the same writer, and
+ * name the same envelope.
+ */
 const sameAsBefore = (holds: (text: string) => boolean): ((text: string) => boolean) => {
   let before = ""
   return (text) => {
@@ -70,7 +80,9 @@ const sameAsBefore = (holds: (text: string) => boolean): ((text: string) => bool
 }
 
 /** Holds of the texts that are of a type whose values are texts. */
-const isText = (type: Exclude<MemberType, { readonly type: "boolean" | "integer" | "list" | "object" }>): ((text: string) => boolean) => {
+const isText = (
+  type: Exclude<MemberType, { readonly type: "boolean" | "integer" | "list" | "object" }>
+): ((text: string) => boolean) => {
   switch (type.type) {
     case "id":
       return isId(type.prefix)
@@ -96,8 +108,11 @@ const isText = (type: Exclude<MemberType, { readonly type: "boolean" | "integer"
 }
 
 /** What holds of the values of a type that is neither a list nor an object. */
-export const isMember = (type: Exclude<MemberType, { readonly type: "list" | "object" }>): ((value: unknown) => boolean) => {
-  if (type.type === "integer") return (value) => Number.isSafeInteger(value) && (value as number) >= type.min && (value as number) <= type.max
+export const isMember = (
+  type: Exclude<MemberType, { readonly type: "list" | "object" }>
+): ((value: unknown) => boolean) => {
+  if (type.type === "integer")
+    return (value) => Number.isSafeInteger(value) && (value as number) >= type.min && (value as number) <= type.max
   if (type.type === "boolean") return (value) => typeof value === "boolean"
   const holds = isText(type)
   return (value) => typeof value === "string" && holds(value)
@@ -117,7 +132,10 @@ export const describeMember = (type: MemberType): string => {
     case "list":
       return `list of ${type.min} to ${type.max}: ${describeMember(type.of)}`
     case "object":
-      return `object: ${type.members.map((member) => `\`${member.name}${member.required ? "" : "?"}\` (${describeMember(member.type)})`).join(", ")}`
+      return (
+        "object: " +
+        `${type.members.map((member) => `\`${member.name}${member.required ? "" : "?"}\` (${describeMember(member.type)})`).join(", ")}`
+      )
     case "key_id":
       return "key id"
     case "part_name":

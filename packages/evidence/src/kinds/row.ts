@@ -32,8 +32,16 @@ export interface KindRow {
 
 export const must = (name: string, type: MemberType): BodyMember => ({ name, type, required: true })
 export const may = (name: string, type: MemberType): BodyMember => ({ name, type, required: false })
-export const part = (name: string, maxBytes: number, holds: string): PartRow => ({ name, format: "json", maxBytes, holds })
-export const keptPart = (name: string, maxBytes: number, holds: string): PartRow => ({ ...part(name, maxBytes, holds), kept: true })
+export const part = (name: string, maxBytes: number, holds: string): PartRow => ({
+  name,
+  format: "json",
+  maxBytes,
+  holds
+})
+export const keptPart = (name: string, maxBytes: number, holds: string): PartRow => ({
+  ...part(name, maxBytes, holds),
+  kept: true
+})
 export const id = (prefix: string): MemberType => ({ type: "id", prefix })
 export const choice = (...values: ReadonlyArray<string>): MemberType => ({ type: "enum", values })
 export const name = (max: number): MemberType => ({ type: "name", max })

@@ -16,7 +16,9 @@ export const webhookKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "webhook.changed",
-    about: "What holds for a webhook from here on: `events` and `status` where they changed. After `seventh_failure` nothing is sent until it is enabled.",
+    about:
+      "What holds for a webhook from here on: `events` and `status` where they changed. After " +
+      "`seventh_failure` nothing is sent until it is enabled.",
     body: [
       must("cause", choice("owner", "seventh_failure", "secret_rotated", "enabled")),
       may("events", eventTypes),
@@ -34,11 +36,26 @@ export const webhookKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "delivery.finished",
-    about: "What became of an event owed to a webhook. Deliveries of `chain.checkpoint` and of `webhook.failed` have no such record. `status_code` and `error_code` are of its last attempt.",
+    about:
+      "What became of an event owed to a webhook. Deliveries of `chain.checkpoint` and of `webhook.failed` " +
+      "have no such record. `status_code` and `error_code` are of its last attempt.",
     body: [
       must("attempts", { type: "integer", min: 0, max: 7 }),
       must("delivery_id", id("dlv_")),
-      may("error_code", choice("timeout", "connect", "dns", "tls", "ssrf_blocked", "redirect", "http_status", "body_too_large", "crashed")),
+      may(
+        "error_code",
+        choice(
+          "timeout",
+          "connect",
+          "dns",
+          "tls",
+          "ssrf_blocked",
+          "redirect",
+          "http_status",
+          "body_too_large",
+          "crashed"
+        )
+      ),
       must("event_id", id("evt_")),
       must("event_type", name(64)),
       must("outcome", choice("succeeded", "failed", "cancelled")),

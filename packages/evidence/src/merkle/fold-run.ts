@@ -12,7 +12,12 @@ export interface SubtreeRoot {
  *
  * `hashes` holds the leaves' hashes, 32 bytes each, and is overwritten.
  */
-export const foldRun = (crypto: Pick<Crypto, "nodeHashes">, from: number, hashes: Uint8Array, count: number): ReadonlyArray<SubtreeRoot> => {
+export const foldRun = (
+  crypto: Pick<Crypto, "nodeHashes">,
+  from: number,
+  hashes: Uint8Array,
+  count: number
+): ReadonlyArray<SubtreeRoot> => {
   const left: Array<SubtreeRoot> = []
   const right: Array<SubtreeRoot> = []
   let nodes = hashes
@@ -25,7 +30,7 @@ export const foldRun = (crypto: Pick<Crypto, "nodeHashes">, from: number, hashes
       width--
     }
     if (width % 2 === 1) right.push({ level, hash: nodes.slice(32 * width - 32, 32 * width) })
-    width = (width - width % 2) / 2
+    width = (width - (width % 2)) / 2
     crypto.nodeHashes(nodes, width, nodes)
     index /= 2
   }

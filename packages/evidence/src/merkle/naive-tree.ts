@@ -21,7 +21,12 @@ export const naivePath = (crypto: Crypto, m: number, leaves: ReadonlyArray<Uint8
 }
 
 /** SUBPROOF(m, D[n], b). */
-export const naiveConsistency = (crypto: Crypto, m: number, leaves: ReadonlyArray<Uint8Array>, whole = true): ReadonlyArray<Uint8Array> => {
+export const naiveConsistency = (
+  crypto: Crypto,
+  m: number,
+  leaves: ReadonlyArray<Uint8Array>,
+  whole = true
+): ReadonlyArray<Uint8Array> => {
   if (m === leaves.length) return whole ? [] : [naiveRoot(crypto, leaves)]
   const k = splitPoint(leaves.length)
   return m <= k
@@ -34,9 +39,14 @@ export const testLeaves = (crypto: Crypto, count: number): ReadonlyArray<Uint8Ar
   Array.from({ length: count }, (_, i) => crypto.leafHash(Uint8Array.of(i >> 8, i & 255)))
 
 /** Reads nodes by computing them; refuses any that is not complete. */
-export const naiveReader = (crypto: Crypto, leaves: ReadonlyArray<Uint8Array>): NodeReader => (coords) =>
-  Promise.resolve(coords.map(({ level, index }) => {
-    const to = (index + 1) * 2 ** level
-    if (to > leaves.length) throw new Error(`Node ${index} of level ${level} is not complete in a tree of ${leaves.length}.`)
-    return naiveRoot(crypto, leaves.slice(index * 2 ** level, to))
-  }))
+export const naiveReader =
+  (crypto: Crypto, leaves: ReadonlyArray<Uint8Array>): NodeReader =>
+  (coords) =>
+    Promise.resolve(
+      coords.map(({ level, index }) => {
+        const to = (index + 1) * 2 ** level
+        if (to > leaves.length)
+          throw new Error(`Node ${index} of level ${level} is not complete in a tree of ${leaves.length}.`)
+        return naiveRoot(crypto, leaves.slice(index * 2 ** level, to))
+      })
+    )

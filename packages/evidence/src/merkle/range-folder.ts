@@ -14,8 +14,10 @@ interface Subtree extends NodeCoord {
 /**
  * Folds consecutive leaves into subtree roots while they stream by.
  *
- * What lies left and right of the run is given at the end, as a pack gives it: in its S line after the last record. Each level has one
- * cell, 0x01 with room for two hashes: a hash is written straight into the half it belongs to, and a full cell is hashed as it lies.
+ * What lies left and right of the run is given at the end, as a pack gives it: in its S line after the last record.
+ * Each level has one
+ * cell, 0x01 with room for two hashes: a hash is written straight into the half it belongs to, and a full cell is
+ * hashed as it lies.
  *
  * - Spec: format 1 section 5, "Range hashes".
  */
@@ -47,19 +49,27 @@ export class RangeFolder {
     this.#next++
   }
 
-  /** Adds the root of the next 2^level leaves, which start at a multiple of 2^level: what a worker made of its slice. */
+  /**
+   * Adds the root of the next 2^level leaves, which start at a multiple of 2^level: what a worker made of its slice.
+   */
   pushSubtree(level: number, hash: Uint8Array): void {
     const width = 2 ** level
-    if (this.#next % width !== 0) throw new RangeError(`A subtree of ${width} leaves cannot start at leaf ${this.#next}.`)
+    if (this.#next % width !== 0)
+      throw new RangeError(`A subtree of ${width} leaves cannot start at leaf ${this.#next}.`)
     this.#push(level, this.#next / width, hash)
     this.#next += width
   }
 
   /**
-   * Root of the tree of `size` leaves, given the subtree roots left of the run (`split(0, from)`) and right of it (`split(next, size)`).
+   * Root of the tree of `size` leaves, given the subtree roots left of the run (`split(0, from)`) and right of it
+   * (`split(next, size)`).
    * Null when those are not as many as the numbers say, or not hashes. More leaves may be pushed afterwards.
    */
-  root(size = this.#next, left: ReadonlyArray<Uint8Array> = [], right: ReadonlyArray<Uint8Array> = []): Uint8Array | null {
+  root(
+    size = this.#next,
+    left: ReadonlyArray<Uint8Array> = [],
+    right: ReadonlyArray<Uint8Array> = []
+  ): Uint8Array | null {
     if (size < this.#next) return null
     const leftCoords = split(0, this.#from)
     const rightCoords = split(this.#next, size)
@@ -70,7 +80,10 @@ export class RangeFolder {
     leftCoords.forEach((coord, i) => this.#merge(all, { ...coord, hash: left[i]! }))
     for (const subtree of this.#subtrees()) this.#merge(all, subtree)
     rightCoords.forEach((coord, i) => this.#merge(all, { ...coord, hash: right[i]! }))
-    return foldRight(this.#crypto, all.map((subtree) => subtree.hash))
+    return foldRight(
+      this.#crypto,
+      all.map((subtree) => subtree.hash)
+    )
   }
 
   #push(level: number, index: number, hash: Uint8Array): void {
@@ -125,7 +138,11 @@ export class RangeFolder {
   /** Adds a subtree behind the others; two neighbours of one level whose left index is even become one. */
   #merge(all: Array<Subtree>, added: Subtree): void {
     let { level, index, hash } = added
-    for (let last = all.at(-1); last !== undefined && index % 2 === 1 && last.level === level && last.index === index - 1; last = all.at(-1)) {
+    for (
+      let last = all.at(-1);
+      last !== undefined && index % 2 === 1 && last.level === level && last.index === index - 1;
+      last = all.at(-1)
+    ) {
       hash = this.#crypto.nodeHash(last.hash, hash)
       index = (index - 1) / 2
       level++

@@ -18,8 +18,16 @@ const readerOf = (size: number) => naiveReader(crypto, leaves.slice(0, size))
 describe("split", () => {
   it("covers a range with the fewest aligned subtrees", () => {
     expect(split(0, 0)).toEqual([])
-    expect(split(3, 11)).toEqual([{ level: 0, index: 3 }, { level: 2, index: 1 }, { level: 1, index: 4 }, { level: 0, index: 10 }])
-    expect(split(0, 2 ** 40 + 1)).toEqual([{ level: 40, index: 0 }, { level: 0, index: 2 ** 40 }])
+    expect(split(3, 11)).toEqual([
+      { level: 0, index: 3 },
+      { level: 2, index: 1 },
+      { level: 1, index: 4 },
+      { level: 0, index: 10 }
+    ])
+    expect(split(0, 2 ** 40 + 1)).toEqual([
+      { level: 40, index: 0 },
+      { level: 0, index: 2 ** 40 }
+    ])
     for (let from = 0; from <= 40; from++) {
       for (let to = from; to <= 40; to++) {
         let at = from
@@ -81,8 +89,12 @@ describe("roots and proofs against the definition", () => {
     await expect(rangeProof(crypto, 2, 5, 5, readerOf(5))).rejects.toThrow(RangeError)
     await expect(rangeProof(crypto, 3, 2, 5, readerOf(5))).rejects.toThrow(RangeError)
     for (const bad of [-1, 0.5, Number.NaN, 2 ** 53, -1n, 2n ** 64n]) {
-      expect(verifyInclusion(crypto, { seq: bad, size: 2 ** 40, leaf: leaves[0]!, proof: [], root: leaves[0]! })).toBe(false)
-      expect(verifyConsistency(crypto, { from: 0, to: bad, fromRoot: roots[0]!, toRoot: roots[0]!, proof: [] })).toBe(false)
+      expect(verifyInclusion(crypto, { seq: bad, size: 2 ** 40, leaf: leaves[0]!, proof: [], root: leaves[0]! })).toBe(
+        false
+      )
+      expect(verifyConsistency(crypto, { from: 0, to: bad, fromRoot: roots[0]!, toRoot: roots[0]!, proof: [] })).toBe(
+        false
+      )
     }
   })
 })
@@ -96,8 +108,15 @@ describe("subtrees", () => {
     const inclusion = { seq: 5, start, end, leaf: leafOf(5), proof: [leafOf(6)], root }
     expect(verifySubtreeInclusion(crypto, inclusion)).toBe(false)
     expect(verifySubtreeInclusion(crypto, { ...inclusion, seq: 4, start: 4, end: 6, leaf: leafOf(5) })).toBe(true)
-    for (const claim of [{ start: 5, end: 7 }, { start: 2, end: 5 }, { start: 7, end: 6 }, { start: 0, end: 9 }]) {
-      expect(verifySubtreeConsistency(crypto, { ...claim, size: 8, subtreeRoot: root, root: roots[8]!, proof: [] })).toBe(false)
+    for (const claim of [
+      { start: 5, end: 7 },
+      { start: 2, end: 5 },
+      { start: 7, end: 6 },
+      { start: 0, end: 9 }
+    ]) {
+      expect(
+        verifySubtreeConsistency(crypto, { ...claim, size: 8, subtreeRoot: root, root: roots[8]!, proof: [] })
+      ).toBe(false)
     }
     const path = await inclusionProof(crypto, 4, 8, readerOf(8))
     const pair = crypto.nodeHash(leafOf(4), leafOf(5))
@@ -118,7 +137,13 @@ describe("the range folder", () => {
           expect(folder.root(size, left, right)).toEqual(roots[size])
           expect(folder.root(size, [...left, leaves[0]!], right)).toBeNull()
           expect(folder.root(size, left, right.slice(1)) === null).toBe(right.length > 0)
-          expect(folder.root(size, left.map((hash) => hash.subarray(1)), right) === null).toBe(left.length > 0)
+          expect(
+            folder.root(
+              size,
+              left.map((hash) => hash.subarray(1)),
+              right
+            ) === null
+          ).toBe(left.length > 0)
         }
         expect(folder.next).toBe(size)
         expect(folder.root(size - 1)).toBeNull()
@@ -169,7 +194,15 @@ describe("stored tiles", () => {
         expect(verifyInclusion(crypto, { seq, size, leaf: many[seq]!, proof, root })).toBe(true)
       }
       const proof = await consistencyProof(crypto, Math.ceil(size / 3), size, read)
-      expect(verifyConsistency(crypto, { from: Math.ceil(size / 3), to: size, fromRoot: naiveRoot(crypto, many.slice(0, Math.ceil(size / 3))), toRoot: root, proof })).toBe(true)
+      expect(
+        verifyConsistency(crypto, {
+          from: Math.ceil(size / 3),
+          to: size,
+          fromRoot: naiveRoot(crypto, many.slice(0, Math.ceil(size / 3))),
+          toRoot: root,
+          proof
+        })
+      ).toBe(true)
     }
   })
 

@@ -9,8 +9,15 @@ import { verifyConsistency, verifyInclusion, verifySubtreeConsistency, verifySub
 
 /** One probe a line. Sizes go up to 2^64 - 1, so integers are read as `bigint` from their text. */
 const probes = (file: string): ReadonlyArray<Probe> =>
-  vectorText(`merkle-rfc6962/${file}`).trim().split("\n").map((line) =>
-    JSON.parse(line, (_, value: unknown, context?: { source?: string }) => typeof value === "number" ? BigInt(context!.source!) : value) as Probe)
+  vectorText(`merkle-rfc6962/${file}`)
+    .trim()
+    .split("\n")
+    .map(
+      (line) =>
+        JSON.parse(line, (_, value: unknown, context?: { source?: string }) =>
+          typeof value === "number" ? BigInt(context!.source!) : value
+        ) as Probe
+    )
 
 interface Probe {
   readonly [name: string]: unknown
@@ -25,24 +32,64 @@ const proofOf = (probe: Probe): ReadonlyArray<Uint8Array> => (probe.proof ?? [])
 
 describe.each([portableCrypto, nodeCrypto])("public Merkle vectors, $name", (crypto) => {
   const checks: ReadonlyArray<readonly [string, number, (probe: Probe) => boolean]> = [
-    ["inclusion.ndjson", 50, (probe) =>
-      verifyInclusion(crypto, { seq: probe.leafIdx as bigint, size: probe.treeSize as bigint, leaf: bytes(probe.leafHash), proof: proofOf(probe), root: bytes(probe.root) })],
-    ["consistency.ndjson", 50, (probe) =>
-      verifyConsistency(crypto, { from: probe.size1 as bigint, to: probe.size2 as bigint, fromRoot: bytes(probe.root1), toRoot: bytes(probe.root2), proof: proofOf(probe) })],
-    ["subtreeinclusion.ndjson", 102, (probe) =>
-      verifySubtreeInclusion(crypto, {
-        seq: probe.leafIdx as bigint, start: probe.start as bigint, end: probe.end as bigint, leaf: bytes(probe.leafHash), proof: proofOf(probe), root: bytes(probe.root)
-      })],
-    ["subtreeconsistency.ndjson", 60, (probe) =>
-      verifySubtreeConsistency(crypto, {
-        start: probe.start as bigint, end: probe.end as bigint, size: probe.size as bigint, subtreeRoot: bytes(probe.root1), root: bytes(probe.root2), proof: proofOf(probe)
-      })]
+    [
+      "inclusion.ndjson",
+      50,
+      (probe) =>
+        verifyInclusion(crypto, {
+          seq: probe.leafIdx as bigint,
+          size: probe.treeSize as bigint,
+          leaf: bytes(probe.leafHash),
+          proof: proofOf(probe),
+          root: bytes(probe.root)
+        })
+    ],
+    [
+      "consistency.ndjson",
+      50,
+      (probe) =>
+        verifyConsistency(crypto, {
+          from: probe.size1 as bigint,
+          to: probe.size2 as bigint,
+          fromRoot: bytes(probe.root1),
+          toRoot: bytes(probe.root2),
+          proof: proofOf(probe)
+        })
+    ],
+    [
+      "subtreeinclusion.ndjson",
+      102,
+      (probe) =>
+        verifySubtreeInclusion(crypto, {
+          seq: probe.leafIdx as bigint,
+          start: probe.start as bigint,
+          end: probe.end as bigint,
+          leaf: bytes(probe.leafHash),
+          proof: proofOf(probe),
+          root: bytes(probe.root)
+        })
+    ],
+    [
+      "subtreeconsistency.ndjson",
+      60,
+      (probe) =>
+        verifySubtreeConsistency(crypto, {
+          start: probe.start as bigint,
+          end: probe.end as bigint,
+          size: probe.size as bigint,
+          subtreeRoot: bytes(probe.root1),
+          root: bytes(probe.root2),
+          proof: proofOf(probe)
+        })
+    ]
   ]
 
   it.each(checks)("%s: %i probes", (file, count, check) => {
     const all = probes(file)
     expect(all).toHaveLength(count)
-    const wrong = all.filter((probe) => check(probe) === probe.wantErr).map((probe) => `${probe.source}: ${probe.desc}, wantErr ${probe.wantErr}`)
+    const wrong = all
+      .filter((probe) => check(probe) === probe.wantErr)
+      .map((probe) => `${probe.source}: ${probe.desc}, wantErr ${probe.wantErr}`)
     expect(wrong).toEqual([])
   })
 

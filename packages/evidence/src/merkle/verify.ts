@@ -13,7 +13,13 @@ export type Count = number | bigint
 /** Whether `leaf` is leaf `seq` of the tree with this size and root. Spec: RFC 9162 section 2.1.3.2. */
 export const verifyInclusion = (
   crypto: Crypto,
-  claim: { readonly seq: Count; readonly size: Count; readonly leaf: Uint8Array; readonly proof: ReadonlyArray<Uint8Array>; readonly root: Uint8Array }
+  claim: {
+    readonly seq: Count
+    readonly size: Count
+    readonly leaf: Uint8Array
+    readonly proof: ReadonlyArray<Uint8Array>
+    readonly root: Uint8Array
+  }
 ): boolean => {
   const seq = count(claim.seq)
   const size = count(claim.size)
@@ -40,13 +46,20 @@ export const verifyInclusion = (
 /**
  * Whether the tree (`to`, `toRoot`) begins with the tree (`from`, `fromRoot`).
  *
- * Equal sizes need equal roots and no proof; those roots are compared only, whatever their length. The empty tree begins every tree.
+ * Equal sizes need equal roots and no proof; those roots are compared only, whatever their length. The empty tree
+ * begins every tree.
  *
  * - Spec: RFC 9162 section 2.1.4.2; for size 0, format 1 section 6.
  */
 export const verifyConsistency = (
   crypto: Crypto,
-  claim: { readonly from: Count; readonly to: Count; readonly fromRoot: Uint8Array; readonly toRoot: Uint8Array; readonly proof: ReadonlyArray<Uint8Array> }
+  claim: {
+    readonly from: Count
+    readonly to: Count
+    readonly fromRoot: Uint8Array
+    readonly toRoot: Uint8Array
+    readonly proof: ReadonlyArray<Uint8Array>
+  }
 ): boolean => {
   const from = count(claim.from)
   const to = count(claim.to)
@@ -75,8 +88,15 @@ export const verifySubtreeInclusion = (
   const seq = count(claim.seq)
   const start = count(claim.start)
   const end = count(claim.end)
-  if (seq === null || start === null || end === null || !isSubtree(start, end) || seq < start || seq >= end) return false
-  return verifyInclusion(crypto, { seq: seq - start, size: end - start, leaf: claim.leaf, proof: claim.proof, root: claim.root })
+  if (seq === null || start === null || end === null || !isSubtree(start, end) || seq < start || seq >= end)
+    return false
+  return verifyInclusion(crypto, {
+    seq: seq - start,
+    size: end - start,
+    leaf: claim.leaf,
+    proof: claim.proof,
+    root: claim.root
+  })
 }
 
 /**
@@ -137,7 +157,10 @@ const subtreeWalk = (
   return climb.treeLast === 0n && equalBytes(old, subtreeRoot) && equalBytes(whole, root)
 }
 
-/** Where a climb stands: the first and last leaf of the subtree and the last of the tree, as nodes of the level it has reached. */
+/**
+ * Where a climb stands: the first and last leaf of the subtree and the last of the tree, as nodes of the level it has
+ * reached.
+ */
 interface Climb {
   first: bigint
   last: bigint

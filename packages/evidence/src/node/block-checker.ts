@@ -5,8 +5,12 @@ import type { RunAhead } from "../verify/record-run.ts"
 import { hashInto } from "./hash-into.ts"
 import { RunFinder } from "./run-finder.ts"
 
-/** A buffer for blocks of this size, with room behind the block for what is found in it: it goes from thread to thread with the block, and is used again. */
-export const blockBuffer = (blockBytes: number): ArrayBuffer => new ArrayBuffer(8 * Math.ceil(blockBytes / 8) + PART_ROOM_BYTES)
+/**
+ * A buffer for blocks of this size, with room behind the block for what is found in it: it goes from thread to thread
+ * with the block, and is used again.
+ */
+export const blockBuffer = (blockBytes: number): ArrayBuffer =>
+  new ArrayBuffer(8 * Math.ceil(blockBytes / 8) + PART_ROOM_BYTES)
 
 /** Checks one block after another, each in a `blockBuffer`. What it answers is valid as long as the block is. */
 export class BlockChecker {
@@ -19,11 +23,20 @@ export class BlockChecker {
     this.#finder = program === null ? null : new RunFinder(program)
   }
 
-  /** The run of D lines at the beginning of a block, or the runs of records anywhere in it. `keepParts`: see `RunChecker`. */
-  check(bytes: Uint8Array<ArrayBuffer>, keepParts: boolean): { readonly run: PartRun | null; readonly runs: ReadonlyArray<RunAhead> } {
+  /**
+   * The run of D lines at the beginning of a block, or the runs of records anywhere in it. `keepParts`: see
+   * `RunChecker`.
+   */
+  check(
+    bytes: Uint8Array<ArrayBuffer>,
+    keepParts: boolean
+  ): { readonly run: PartRun | null; readonly runs: ReadonlyArray<RunAhead> } {
     if (bytes[0] !== LETTER_D) return { run: null, runs: this.#finder?.find(bytes, keepParts) ?? [] }
     this.#parts ??= new PartRunChecker({ sha256Into: hashInto })
-    return { run: this.#parts.check(bytes, 0, bytes.length, partRoom(bytes.buffer, bytes.buffer.byteLength - PART_ROOM_BYTES)), runs: [] }
+    return {
+      run: this.#parts.check(bytes, 0, bytes.length, partRoom(bytes.buffer, bytes.buffer.byteLength - PART_ROOM_BYTES)),
+      runs: []
+    }
   }
 }
 

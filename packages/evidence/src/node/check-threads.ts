@@ -16,7 +16,9 @@ export interface CheckingThreadData {
   readonly program: WebAssembly.Module | null
 }
 
-/** What a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its start. */
+/**
+ * What a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its start.
+ */
 const BOOTSTRAP = `
   const { workerData } = require("node:worker_threads")
   if (workerData.cache !== null) require("node:module").enableCompileCache(workerData.cache)
@@ -27,7 +29,10 @@ export class CheckingThreadFailed extends Error {
   override readonly name = "CheckingThreadFailed"
 }
 
-/** Blocks that a thread has before it: one it works on, and enough that it need not wait for the reader, who is busy for a block at a time. */
+/**
+ * Blocks that a thread has before it: one it works on, and enough that it need not wait for the reader, who is busy for
+ * a block at a time.
+ */
 const BLOCKS_PER_THREAD = 3
 
 /** Heap of a thread: it keeps a few hundred kilobytes, and whatever else is made soon dies. */
@@ -47,26 +52,42 @@ export class CheckThreads implements AsyncDisposable {
   readonly #threads: ReadonlyArray<Thread>
   #failure: Error | null = null
 
-  constructor(count: number, program: URL = new URL(import.meta.url.endsWith(".ts") ? "./check-worker.ts" : "./check-worker.js", import.meta.url)) {
+  constructor(
+    count: number,
+    program: URL = new URL(import.meta.url.endsWith(".ts") ? "./check-worker.ts" : "./check-worker.js", import.meta.url)
+  ) {
     const starts: Array<Promise<void>> = []
     const cache = getCompileCacheDir()
-    const workerData = { url: program.href, cache: cache === undefined ? null : dirname(cache), program: recordModule() }
+    const workerData = {
+      url: program.href,
+      cache: cache === undefined ? null : dirname(cache),
+      program: recordModule()
+    }
     this.#threads = Array.from({ length: count }, () => {
-      const thread: Thread = { worker: new Worker(BOOTSTRAP, { eval: true, resourceLimits: LIMITS, workerData }), ready: false, asked: [] }
-      starts.push(new Promise((resolve, reject) => {
-        thread.worker.on("message", (message: "ready" | CheckedBlock) => {
-          if (message !== "ready") return thread.asked.shift()!.resolve(message)
-          thread.ready = true
-          resolve()
+      const thread: Thread = {
+        worker: new Worker(BOOTSTRAP, { eval: true, resourceLimits: LIMITS, workerData }),
+        ready: false,
+        asked: []
+      }
+      starts.push(
+        new Promise((resolve, reject) => {
+          thread.worker.on("message", (message: "ready" | CheckedBlock) => {
+            if (message !== "ready") return thread.asked.shift()!.resolve(message)
+            thread.ready = true
+            resolve()
+          })
+          const failed = (what: string): void => {
+            this.#failure ??= new CheckingThreadFailed(
+              `A thread that checks records ${what}, so nothing is said about the pack. Try again with one ` +
+                "thread (threads: 1, --threads 1)."
+            )
+            for (const { reject: refuse } of thread.asked.splice(0)) refuse(this.#failure)
+            reject(this.#failure)
+          }
+          thread.worker.on("error", (cause: Error) => failed(`failed (${cause.message})`))
+          thread.worker.on("exit", () => failed("ended"))
         })
-        const failed = (what: string): void => {
-          this.#failure ??= new CheckingThreadFailed(`A thread that checks records ${what}, so nothing is said about the pack. Try again with one thread (threads: 1, --threads 1).`)
-          for (const { reject: refuse } of thread.asked.splice(0)) refuse(this.#failure)
-          reject(this.#failure)
-        }
-        thread.worker.on("error", (cause: Error) => failed(`failed (${cause.message})`))
-        thread.worker.on("exit", () => failed("ended"))
-      }))
+      )
       return thread
     })
     this.ready = Promise.all(starts).then(() => undefined)
@@ -79,12 +100,20 @@ export class CheckThreads implements AsyncDisposable {
     return this.#threads.length * BLOCKS_PER_THREAD
   }
 
-  /** Has a block checked, and takes its buffer away until then; null when every thread has enough to do. Fails: `CheckingThreadFailed`. */
+  /**
+   * Has a block checked, and takes its buffer away until then; null when every thread has enough to do. Fails:
+   * `CheckingThreadFailed`.
+   */
   check(block: BlockToCheck): Promise<CheckedBlock> | null {
     if (this.#failure !== null) throw this.#failure
     let idlest: Thread | null = null
     for (const thread of this.#threads) {
-      if (thread.ready && thread.asked.length < BLOCKS_PER_THREAD && (idlest === null || thread.asked.length < idlest.asked.length)) idlest = thread
+      if (
+        thread.ready &&
+        thread.asked.length < BLOCKS_PER_THREAD &&
+        (idlest === null || thread.asked.length < idlest.asked.length)
+      )
+        idlest = thread
     }
     if (idlest === null) return null
     const { asked, worker } = idlest

@@ -1,4 +1,7 @@
-/** A checking thread: takes blocks of whole lines, answers what runs of good records are in each, or what run of D lines it begins with. It decides nothing, and loads little: its start is part of every check. */
+/**
+ * A checking thread: takes blocks of whole lines, answers what runs of good records are in each, or what run of D lines
+ * it begins with. It decides nothing, and loads little: its start is part of every check.
+ */
 import { parentPort, workerData } from "node:worker_threads"
 import { BlockChecker } from "./block-checker.ts"
 import type { BlockToCheck, CheckingThreadData } from "./check-threads.ts"

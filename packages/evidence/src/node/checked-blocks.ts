@@ -1,4 +1,6 @@
-/** Cuts a pack into blocks of whole lines and has them checked in several threads, while the reader takes them in order. */
+/**
+ * Cuts a pack into blocks of whole lines and has them checked in several threads, while the reader takes them in order.
+ */
 import { setImmediate as nextTurn } from "node:timers/promises"
 import type { CheckedBlock } from "../verify/verify-pack.ts"
 import { BlockChecker, blockBuffer } from "./block-checker.ts"
@@ -14,7 +16,10 @@ const OWN_BLOCKS = 3
 
 type Block = Uint8Array<ArrayBuffer>
 
-/** A block on its way to the reader: `bytes` alone while nobody has it, then `answer` while a thread does, then `checked`. */
+/**
+ * A block on its way to the reader: `bytes` alone while nobody has it, then `answer` while a thread does, then
+ * `checked`.
+ */
 interface Place {
   readonly bytes: Block
   answer: Promise<void> | null
@@ -23,11 +28,16 @@ interface Place {
 
 /**
  * The content of a pack in order, in blocks, with the runs that were found in each. Threads are given blocks before
- * anything else is done; this one checks blocks only while they have enough, so that nobody waits. A block is valid until the next one is asked for.
+ * anything else is done; this one checks blocks only while they have enough, so that nobody waits. A block is valid
+ * until the next one is asked for.
  *
  * A fault of the content comes after all bytes before it, as it would without threads.
  */
-export async function* checkedBlocks(content: Filling, threads: CheckThreads, { blockBytes, keepParts }: { readonly blockBytes: number; readonly keepParts: boolean }): AsyncGenerator<CheckedBlock> {
+export async function* checkedBlocks(
+  content: Filling,
+  threads: CheckThreads,
+  { blockBytes, keepParts }: { readonly blockBytes: number; readonly keepParts: boolean }
+): AsyncGenerator<CheckedBlock> {
   const spare: Array<ArrayBuffer> = []
   const places: Array<Place> = []
   const blocks = lineBlocks(content, () => new Uint8Array(spare.pop() ?? blockBuffer(blockBytes), 0, blockBytes))
@@ -74,8 +84,15 @@ export async function* checkedBlocks(content: Filling, threads: CheckThreads, { 
   }
 }
 
-/** The content of a pack in order, in blocks, with what runs of records were found in each, all on this thread. A block is valid until the next one is asked for. */
-export async function* blocksInTurn(content: Filling, program: WebAssembly.Module, { blockBytes, keepParts }: { readonly blockBytes: number; readonly keepParts: boolean }): AsyncGenerator<CheckedBlock> {
+/**
+ * The content of a pack in order, in blocks, with what runs of records were found in each, all on this thread. A block
+ * is valid until the next one is asked for.
+ */
+export async function* blocksInTurn(
+  content: Filling,
+  program: WebAssembly.Module,
+  { blockBytes, keepParts }: { readonly blockBytes: number; readonly keepParts: boolean }
+): AsyncGenerator<CheckedBlock> {
   const finder = new RunFinder(program)
   const rooms = finder.rooms(2, blockBytes)
   let made = 0

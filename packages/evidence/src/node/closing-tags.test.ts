@@ -4,7 +4,8 @@ import { utf8 } from "../bytes.ts"
 import { endsWithoutPartLines } from "./closing-tags.ts"
 import { bytesSource } from "./pack-source.ts"
 
-const ends = (...lines: ReadonlyArray<string>): Promise<boolean> => endsWithoutPartLines(bytesSource(utf8(lines.join("\n"))))
+const ends = (...lines: ReadonlyArray<string>): Promise<boolean> =>
+  endsWithoutPartLines(bytesSource(utf8(lines.join("\n"))))
 const record = `R ${"x".repeat(700)}`
 
 it.each([

@@ -7,7 +7,8 @@ const TAIL_BYTES = 16 * 1024
 /**
  * Whether the last line before Z is neither D nor E, so that the pack, if it is one, has no line about a part.
  *
- * A hint only: what it saves is remembering the parts of all records, which D and E lines ask about. If it is wrong, they are found by a second reading.
+ * A hint only: what it saves is remembering the parts of all records, which D and E lines ask about. If it is wrong,
+ * they are found by a second reading.
  */
 export const endsWithoutPartLines = async (source: ByteSource): Promise<boolean> => {
   const tail = Buffer.from(await source.read(Math.max(0, source.size - TAIL_BYTES), TAIL_BYTES)).toString("latin1")

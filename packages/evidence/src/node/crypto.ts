@@ -12,7 +12,9 @@ const digest = (bytes: Uint8Array): Uint8Array => {
   return made
 }
 
-/** One-shot hashing over reused buffers: `createHash` costs half as much again, and a prefix would cost a copy anyway. */
+/**
+ * One-shot hashing over reused buffers: `createHash` costs half as much again, and a prefix would cost a copy anyway.
+ */
 const LEAF = Uint8Array.of(0)
 const node = new Uint8Array(65)
 node[0] = 1
@@ -38,7 +40,7 @@ export const nodeCrypto: Crypto = {
     if (length > leaf.length) return digest(concatBytes(LEAF, record))
     leaf.set(record, 1)
     if (length >= leafViews.length) return digest(leaf.subarray(0, length))
-    return digest(leafViews[length] ??= leaf.subarray(0, length))
+    return digest((leafViews[length] ??= leaf.subarray(0, length)))
   },
   sha256Into: hashInto,
   leafHashInto: (bytes, start, end, out, at) => {
@@ -77,5 +79,6 @@ export const nodeCrypto: Crypto = {
     }
   },
   ed25519Sign: (seed, message) => Uint8Array.from(sign(null, message, privateKey(seed))),
-  ed25519PublicKey: (seed) => Uint8Array.from(createPublicKey(privateKey(seed)).export({ format: "der", type: "spki" }).subarray(-32))
+  ed25519PublicKey: (seed) =>
+    Uint8Array.from(createPublicKey(privateKey(seed)).export({ format: "der", type: "spki" }).subarray(-32))
 }

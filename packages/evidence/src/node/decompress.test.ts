@@ -34,13 +34,21 @@ describe("a compressed pack", () => {
     })
 
     it(`${name} with anything behind it is E_FORMAT`, async () => {
-      for (const rest of [Buffer.of(0), Buffer.from("evidence"), bytes, forms.gzip, forms.zstd, Buffer.alloc(600_000)]) {
+      for (const rest of [
+        Buffer.of(0),
+        Buffer.from("evidence"),
+        bytes,
+        forms.gzip,
+        forms.zstd,
+        Buffer.alloc(600_000)
+      ]) {
         expect(await refusal(Buffer.concat([bytes, rest]))).toBe("E_FORMAT")
       }
     })
 
     it(`${name} that is cut off or damaged is E_FORMAT`, async () => {
-      for (const length of [4, 5, 10, 20, bytes.length - 9, bytes.length - 4, bytes.length - 1]) expect(await refusal(bytes.subarray(0, length)), `${length} bytes`).toBe("E_FORMAT")
+      for (const length of [4, 5, 10, 20, bytes.length - 9, bytes.length - 4, bytes.length - 1])
+        expect(await refusal(bytes.subarray(0, length)), `${length} bytes`).toBe("E_FORMAT")
       const damaged = Buffer.from(bytes)
       damaged[damaged.length - 6]! ^= 0xff
       expect(await refusal(damaged)).toBe("E_FORMAT")
@@ -48,7 +56,12 @@ describe("a compressed pack", () => {
   }
 
   it("with every flag of gzip's header is read", async () => {
-    const header = Buffer.concat([Buffer.of(0x1f, 0x8b, 8, 0x1e, 0, 0, 0, 0, 0, 255), Buffer.of(3, 0, 1, 2, 3), Buffer.from("name\0comment\0"), Buffer.of(0, 0)])
+    const header = Buffer.concat([
+      Buffer.of(0x1f, 0x8b, 8, 0x1e, 0, 0, 0, 0, 0, 255),
+      Buffer.of(3, 0, 1, 2, 3),
+      Buffer.from("name\0comment\0"),
+      Buffer.of(0, 0)
+    ])
     expect(content.equals(await read(Buffer.concat([header, forms.gzip.subarray(10)])))).toBe(true)
   })
 
@@ -66,14 +79,18 @@ describe("a compressed pack", () => {
     }
     // 400,000 bytes that do not compress earn 80 MB of content.
     let state = 1
-    const noise = Buffer.from(Array.from({ length: 400_000 }, () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) >>> 24))
+    const noise = Buffer.from(
+      Array.from({ length: 400_000 }, () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) >>> 24)
+    )
     expect((await read(gzipSync(Buffer.concat([noise, zeros])))).length).toBe(noise.length + zeros.length)
   })
 })
 
 describe("compressing", () => {
   const made = async (name: string, size = 100_000): Promise<Buffer> => {
-    const chunks = Array.from({ length: Math.ceil(content.length / size) }, (_, i) => content.subarray(i * size, (i + 1) * size))
+    const chunks = Array.from({ length: Math.ceil(content.length / size) }, (_, i) =>
+      content.subarray(i * size, (i + 1) * size)
+    )
     const out: Array<Uint8Array> = []
     for await (const chunk of compress(chunks, compressionFor(name))) out.push(chunk)
     return Buffer.concat(out)
@@ -81,12 +98,13 @@ describe("compressing", () => {
 
   it("makes one stream, however the content comes", async () => {
     for (const size of [997, 65_536, 100_000, content.length]) {
-      for (const name of ["a.evp.gz", "a.evp.zst"]) expect(content.equals(await read(await made(name, size))), `${name} by ${size}`).toBe(true)
+      for (const name of ["a.evp.gz", "a.evp.zst"])
+        expect(content.equals(await read(await made(name, size))), `${name} by ${size}`).toBe(true)
     }
   })
 
   it("passes a fault of the content on", async () => {
-    const failing = async function*() {
+    const failing = async function* () {
       yield content
       throw new Error("the disk")
     }

@@ -9,7 +9,9 @@ import { zstdFrameEnd } from "./zstd-frame.ts"
 
 /** Content may grow to this, however small its file. */
 export const MAX_FREE_CONTENT_BYTES = 64 * 1024 * 1024
-/** Beyond that, content may be this many times its file. Records compress 5 to 20 times; a bomb 1,000 times and more. */
+/**
+ * Beyond that, content may be this many times its file. Records compress 5 to 20 times; a bomb 1,000 times and more.
+ */
 export const MAX_EXPANSION = 200
 
 /** How a file is compressed, by its first bytes; its name says nothing. */
@@ -23,7 +25,8 @@ export const detectCompression = async (source: ByteSource): Promise<Compression
 }
 
 /**
- * The content of a source, decompressed where it needs it. Can be asked for again. A chunk is valid until the next one is asked for.
+ * The content of a source, decompressed where it needs it. Can be asked for again. A chunk is valid until the next one
+ * is asked for.
  *
  * Throws `Unreadable`: `E_FORMAT` for a stream that is damaged, cut off, or followed by anything; `E_LIMIT` for a bomb.
  */
@@ -54,7 +57,11 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Uint8Array> {
 }
 
 /** The output of a decoder. A chunk is valid until the next one is asked for. */
-async function* through(input: AsyncIterable<Uint8Array>, decoder: Transform, name: string): AsyncGenerator<Uint8Array> {
+async function* through(
+  input: AsyncIterable<Uint8Array>,
+  decoder: Transform,
+  name: string
+): AsyncGenerator<Uint8Array> {
   const fed = feed(input, decoder).catch((cause: Error) => void decoder.destroy(cause))
   try {
     for await (const chunk of decoder) {
@@ -74,7 +81,8 @@ async function* through(input: AsyncIterable<Uint8Array>, decoder: Transform, na
 }
 
 /**
- * Gives a decoder one chunk at a time, and the end only when all output before it was taken. A fault throws away whatever output nobody has
+ * Gives a decoder one chunk at a time, and the end only when all output before it was taken. A fault throws away
+ * whatever output nobody has
  * taken yet: if the decoder ran ahead, the line that a report names would depend on who was faster.
  */
 const feed = async (input: AsyncIterable<Uint8Array>, decoder: Transform): Promise<void> => {
@@ -92,7 +100,11 @@ async function* guardExpansion(fileBytes: number, content: AsyncIterable<Uint8Ar
   for await (const chunk of content) {
     total += chunk.length
     if (total > limit) {
-      throw new Unreadable("E_LIMIT", `content of at most ${MAX_FREE_CONTENT_BYTES} bytes or ${MAX_EXPANSION} times the file`, `more than ${limit} bytes from a file of ${fileBytes}`)
+      throw new Unreadable(
+        "E_LIMIT",
+        `content of at most ${MAX_FREE_CONTENT_BYTES} bytes or ${MAX_EXPANSION} times the file`,
+        `more than ${limit} bytes from a file of ${fileBytes}`
+      )
     }
     yield chunk
   }
@@ -101,7 +113,12 @@ async function* guardExpansion(fileBytes: number, content: AsyncIterable<Uint8Ar
 /** With a mark of one byte a write is done when its output was taken. */
 const OUTPUT = { chunkSize: 64 * 1024, readableHighWaterMark: 1 }
 
-const damaged = (name: string): Unreadable => new Unreadable("E_FORMAT", `a whole ${name} stream`, "a stream that is damaged or cut off")
+const damaged = (name: string): Unreadable =>
+  new Unreadable("E_FORMAT", `a whole ${name} stream`, "a stream that is damaged or cut off")
 
 const followed = (name: string, bytes: number): Unreadable =>
-  new Unreadable("E_FORMAT", `nothing after the ${name} stream`, bytes > 0 ? `${bytes} bytes` : "a stream that is cut off")
+  new Unreadable(
+    "E_FORMAT",
+    `nothing after the ${name} stream`,
+    bytes > 0 ? `${bytes} bytes` : "a stream that is cut off"
+  )

@@ -10,8 +10,10 @@ import { nodeCrypto } from "./crypto.ts"
 import { nodeLanes } from "./sha256-lanes.ts"
 
 /** Bytes that repeat after a long while, with every value in them. */
-const bytesOf = (length: number, seed: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 167 + (i >> 8) * 31 + seed * 89) & 0xff)
-const children = (pairs: Uint8Array, i: number) => [pairs.slice(64 * i, 64 * i + 32), pairs.slice(64 * i + 32, 64 * i + 64)] as const
+const bytesOf = (length: number, seed: number): Uint8Array =>
+  Uint8Array.from({ length }, (_, i) => (i * 167 + (i >> 8) * 31 + seed * 89) & 0xff)
+const children = (pairs: Uint8Array, i: number) =>
+  [pairs.slice(64 * i, 64 * i + 32), pairs.slice(64 * i + 32, 64 * i + 64)] as const
 
 describe("nodes in lanes", () => {
   const lanes = nodeLanes()!
@@ -25,7 +27,11 @@ describe("nodes in lanes", () => {
       lanes(pairs, count, out)
       lanes(pairs, count, pairs)
       for (let i = 0; i < count; i++) {
-        if (!equalBytes(out.subarray(32 * i, 32 * i + 32), expected[i]!) || !equalBytes(pairs.subarray(32 * i, 32 * i + 32), expected[i]!)) throw new Error(`node ${i} of ${count} differs`)
+        if (
+          !equalBytes(out.subarray(32 * i, 32 * i + 32), expected[i]!) ||
+          !equalBytes(pairs.subarray(32 * i, 32 * i + 32), expected[i]!)
+        )
+          throw new Error(`node ${i} of ${count} differs`)
       }
     }
   })
@@ -35,14 +41,18 @@ describe("nodes in lanes", () => {
     for (let bit = 0; bit < 512; bit++) pairs[64 * bit + (bit >> 3)]! ^= 1 << (bit & 7)
     const out = new Uint8Array(32 * 512)
     lanes(pairs, 512, out)
-    for (let i = 0; i < 512; i++) expect(equalBytes(out.subarray(32 * i, 32 * i + 32), nodeCrypto.nodeHash(...children(pairs, i)))).toBe(true)
+    for (let i = 0; i < 512; i++)
+      expect(equalBytes(out.subarray(32 * i, 32 * i + 32), nodeCrypto.nodeHash(...children(pairs, i)))).toBe(true)
   })
 })
 
 describe.each([portableCrypto, nodeCrypto])("batches, $name", (crypto) => {
   it("of leaves are the leaves, wherever and however long they are", () => {
     const lengths = [0, 1, 55, 56, 63, 64, 700, 4095, 4096, 65_536]
-    const bytes = bytesOf(lengths.reduce((sum, length) => sum + length + 3, 0), 5)
+    const bytes = bytesOf(
+      lengths.reduce((sum, length) => sum + length + 3, 0),
+      5
+    )
     const before = bytes.slice()
     const bounds = new Int32Array(2 * lengths.length)
     let at = 2
@@ -52,7 +62,11 @@ describe.each([portableCrypto, nodeCrypto])("batches, $name", (crypto) => {
     })
     const out = new Uint8Array(32 * lengths.length)
     crypto.leafHashes(bytes, bounds, lengths.length, out)
-    lengths.forEach((_, i) => expect(out.slice(32 * i, 32 * i + 32)).toEqual(portableCrypto.leafHash(bytes.subarray(bounds[2 * i], bounds[2 * i + 1]))))
+    lengths.forEach((_, i) =>
+      expect(out.slice(32 * i, 32 * i + 32)).toEqual(
+        portableCrypto.leafHash(bytes.subarray(bounds[2 * i], bounds[2 * i + 1]))
+      )
+    )
     expect(equalBytes(bytes, before)).toBe(true)
   })
 
@@ -65,7 +79,9 @@ describe.each([portableCrypto, nodeCrypto])("batches, $name", (crypto) => {
         expect(subtrees.map(({ level }) => level)).toEqual(coords.map(({ level }) => level))
         coords.forEach(({ index, level }, i) => {
           const first = index * 2 ** level - from
-          const hashes = Array.from({ length: 2 ** level }, (_, n) => leaves.slice(32 * (first + n), 32 * (first + n) + 32))
+          const hashes = Array.from({ length: 2 ** level }, (_, n) =>
+            leaves.slice(32 * (first + n), 32 * (first + n) + 32)
+          )
           expect(subtrees[i]!.hash).toEqual(rootOfHashes(portableCrypto, hashes))
         })
       }

@@ -1,4 +1,7 @@
-/** Where the bytes of a pack come from: a file, or bytes in memory. Read by position, so that a compressed stream's end can be checked. */
+/**
+ * Where the bytes of a pack come from: a file, or bytes in memory. Read by position, so that a compressed stream's end
+ * can be checked.
+ */
 import type { FileHandle } from "node:fs/promises"
 import { constants, readSync } from "node:fs"
 import { open } from "node:fs/promises"
@@ -26,7 +29,10 @@ export class PackFileUnusable extends Error {
   override readonly name = "PackFileUnusable"
 }
 
-/** Bytes of one read: large enough that reads cost nothing, small enough to stay in the cache while they are hashed and scanned. */
+/**
+ * Bytes of one read: large enough that reads cost nothing, small enough to stay in the cache while they are hashed and
+ * scanned.
+ */
 const CHUNK_BYTES = 256 * 1024
 
 /** Opens a file for reading. Fails as `open` of Node does, or with `PackFileUnusable`. */
@@ -55,18 +61,20 @@ export const fileSource = async (path: string): Promise<FileSource> => {
 export const bytesSource = (bytes: Uint8Array): ByteSource => ({
   size: bytes.length,
   read: async (at, length) => Uint8Array.from(bytes.subarray(at, at + length)),
-  chunks: async function*(at) {
+  chunks: async function* (at) {
     for (let from = at; from < bytes.length; from += CHUNK_BYTES) yield bytes.subarray(from, from + CHUNK_BYTES)
   }
 })
 
 /**
- * Reads on this thread: handing each read to another one and waiting for its answer costs an eighth of a whole check. The system reads ahead by
- * itself, so disk and processor work at the same time. Between chunks others have their turn: timers, signals, answers of threads.
+ * Reads on this thread: handing each read to another one and waiting for its answer costs an eighth of a whole check.
+ * The system reads ahead by
+ * itself, so disk and processor work at the same time. Between chunks others have their turn: timers, signals, answers
+ * of threads.
  */
 async function* fileChunks(handle: FileHandle, from: number): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(CHUNK_BYTES)
-  for (let at = from;;) {
+  for (let at = from; ;) {
     const bytesRead = readSync(handle.fd, buffer, 0, CHUNK_BYTES, at)
     if (bytesRead === 0) return
     at += bytesRead

@@ -26,7 +26,11 @@ const hashesNodes = (module: WebAssembly.Module): boolean => {
   const pairs = new Uint8Array(memory.buffer, LEAVES, 64 * count)
   for (let i = 0; i < pairs.length; i++) pairs[i] = (i * 37) % 251
   const theirs = new Uint8Array(32 * count)
-  for (let i = 0; i < count; i++) theirs.set(nodeCrypto.nodeHash(pairs.subarray(64 * i, 64 * i + 32), pairs.subarray(64 * i + 32, 64 * i + 64)), 32 * i)
+  for (let i = 0; i < count; i++)
+    theirs.set(
+      nodeCrypto.nodeHash(pairs.subarray(64 * i, 64 * i + 32), pairs.subarray(64 * i + 32, 64 * i + 64)),
+      32 * i
+    )
   nodes(LEAVES - 1, LEAVES, Math.ceil(count / 4))
   return Buffer.compare(pairs.subarray(0, theirs.length), theirs) === 0
 }

@@ -1,4 +1,7 @@
-/** Finds the runs of records in a block by the program of `record-code.ts`: what `RunChecker` finds, for records it is sure of. */
+/**
+ * Finds the runs of records in a block by the program of `record-code.ts`: what `RunChecker` finds, for records it is
+ * sure of.
+ */
 import { hash } from "node:crypto"
 import { foldRun } from "../merkle/fold-run.ts"
 import { instantAt } from "../record/instant.ts"
@@ -28,7 +31,10 @@ export class RunFinder {
   #view!: DataView
   #text!: Buffer
   #leaves!: Uint8Array
-  /** The leaf by its length. Node hashes whole views only, and making one costs as much as copying a record to where it is at hand. */
+  /**
+   * The leaf by its length. Node hashes whole views only, and making one costs as much as copying a record to where it
+   * is at hand.
+   */
   #leafViews: Array<Uint8Array | undefined> = []
   readonly #partList = new PartScanner()
   readonly #parts = new PartWriter()
@@ -44,11 +50,16 @@ export class RunFinder {
     this.#attach()
   }
 
-  /** Room for blocks of so many bytes in the finder's own memory: one that is put there need not be copied. To be asked for before anything else. */
+  /**
+   * Room for blocks of so many bytes in the finder's own memory: one that is put there need not be copied. To be asked
+   * for before anything else.
+   */
   rooms(count: number, blockBytes: number): ReadonlyArray<Uint8Array<ArrayBuffer>> {
     const each = blockBytes + BEHIND_BLOCK
     this.#reach(BLOCK + count * each)
-    return Array.from({ length: count }, (_, i) => this.#bytes.subarray(BLOCK + i * each, BLOCK + i * each + blockBytes))
+    return Array.from({ length: count }, (_, i) =>
+      this.#bytes.subarray(BLOCK + i * each, BLOCK + i * each + blockBytes)
+    )
   }
 
   /** The runs of a block, ascending. Between two of them are lines that somebody else must look at. */
@@ -117,14 +128,19 @@ export class RunFinder {
 
   #leafView(length: number): Uint8Array {
     if (length >= KEPT_VIEWS) return this.#bytes.subarray(LEAF, LEAF + length)
-    return this.#leafViews[length] ??= this.#bytes.subarray(LEAF, LEAF + length)
+    return (this.#leafViews[length] ??= this.#bytes.subarray(LEAF, LEAF + length))
   }
 
   #keepParts(count: number, firstSeq: number): PartSegment {
     const partList = this.#partList
     for (let i = 0; i < count; i++) {
       const row = TABLE + ROW.bytes * i
-      partList.scan(this.#view, this.#bytes, this.#view.getInt32(row + ROW.parts, true), this.#view.getInt32(row + ROW.newline, true))
+      partList.scan(
+        this.#view,
+        this.#bytes,
+        this.#view.getInt32(row + ROW.parts, true),
+        this.#view.getInt32(row + ROW.newline, true)
+      )
       this.#parts.add(this.#bytes, { seq: firstSeq + i, partList })
     }
     return this.#parts.take()

@@ -61,7 +61,10 @@ describe("a first pack whose checkpoints take more than one read", () => {
   })
 
   it("is compared when its head is larger than a read", async () => {
-    const strangers = Array.from({ length: 99 }, (_, n) => () => signatureLine(`${n}${"x".repeat(4000)}`, Uint8Array.of(0, 0, 0, n), new Uint8Array(64)))
+    const strangers = Array.from(
+      { length: 99 },
+      (_, n) => () => signatureLine(`${n}${"x".repeat(4000)}`, Uint8Array.of(0, 0, 0, n), new Uint8Array(64))
+    )
     const large = await file("large.evp", { length: 10, lines: [signer.line, ...strangers] })
     expect(await compared(large, await file("longer.evp", { length: 12 }))).toEqual(["one history", 0])
   })
@@ -70,7 +73,10 @@ describe("a first pack whose checkpoints take more than one read", () => {
     const plain = await pack({ length: 10, older: 4 })
     const longer = await file("longer.evp", { length: 12 })
     const zipped = gzipSync(plain)
-    for (const [name, whole] of [["cut.evp", plain], ["cut.evp.gz", zipped]] as const) {
+    for (const [name, whole] of [
+      ["cut.evp", plain],
+      ["cut.evp.gz", zipped]
+    ] as const) {
       for (const size of [0, 1, 9, 18, 30, 100, 300, 700, whole.length - 1]) {
         expect(await compared(put(name, whole.subarray(0, size)), longer)).toEqual(["undecided", 3, "E_FORMAT"])
         expect((await compared(longer, put(name, whole.subarray(0, size)))).slice(0, 2)).toEqual(["undecided", 3])

@@ -1,12 +1,17 @@
-/** As much of WebAssembly's binary form as `sha256-lanes.ts` and `record-code.ts` need. Spec: WebAssembly 2.0, chapter 5. */
+/**
+ * As much of WebAssembly's binary form as `sha256-lanes.ts` and `record-code.ts` need. Spec: WebAssembly 2.0, chapter
+ * 5.
+ */
 
 /** Bytes of a piece of a program, made of pieces: put together once, at the end. */
 export type Code = ReadonlyArray<number | Code>
 
 /** An unsigned number as LEB128. */
-export const unsigned = (value: number): Code => value < 0x80 ? [value] : [(value & 0x7f) | 0x80, unsigned(value >>> 7)]
+export const unsigned = (value: number): Code =>
+  value < 0x80 ? [value] : [(value & 0x7f) | 0x80, unsigned(value >>> 7)]
 
-const signed = (value: number): Code => value >= -0x40 && value < 0x40 ? [value & 0x7f] : [(value & 0x7f) | 0x80, signed(value >> 7)]
+const signed = (value: number): Code =>
+  value >= -0x40 && value < 0x40 ? [value & 0x7f] : [(value & 0x7f) | 0x80, signed(value >> 7)]
 
 /** Pushes a local. */
 export const get = (local: number): Code => [0x20, unsigned(local)]
@@ -56,7 +61,19 @@ export const loop = (...body: ReadonlyArray<Code>): Code => [0x03, 0x40, body, 0
 /** To the beginning of the loop around it; `levels`: how many `when` or `loop` lie between. */
 export const again = (levels: number): Code => [0x0c, unsigned(levels)]
 /** Does `body` again and again while the local, one less each time, is not zero. */
-export const countDown = (local: number, body: Code): Code => [0x03, 0x40, body, get(local), i32(-1), addI32, 0x22, unsigned(local), 0x0d, 0, 0x0b]
+export const countDown = (local: number, body: Code): Code => [
+  0x03,
+  0x40,
+  body,
+  get(local),
+  i32(-1),
+  addI32,
+  0x22,
+  unsigned(local),
+  0x0d,
+  0,
+  0x0b
+]
 
 const vector = (opcode: number): Code => [0xfd, unsigned(opcode)]
 const VECTOR_ALIGNMENT = 4
@@ -101,9 +118,33 @@ export const pick8 = vector(14)
 /** Sixteen bytes out of two vectors, by their numbers. */
 export const shuffle8 = (places: ReadonlyArray<number>): Code => [vector(13), places]
 /** Turns the bytes of each lane round, by a local that it may write to. */
-export const swapBytes = (local: number): Code => [set(local), get(local), get(local), vector(13), 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12]
+export const swapBytes = (local: number): Code => [
+  set(local),
+  get(local),
+  get(local),
+  vector(13),
+  3,
+  2,
+  1,
+  0,
+  7,
+  6,
+  5,
+  4,
+  11,
+  10,
+  9,
+  8,
+  15,
+  14,
+  13,
+  12
+]
 
-/** A function of the module: how many 32-bit parameters it takes, its locals behind them in this order, whether it answers a 32-bit number, what it does. */
+/**
+ * A function of the module: how many 32-bit parameters it takes, its locals behind them in this order, whether it
+ * answers a 32-bit number, what it does.
+ */
 export interface WasmFunction {
   readonly parameters: number
   readonly numbers?: number
@@ -116,7 +157,11 @@ export interface WasmFunction {
 }
 
 /** A module of some functions and its own memory, exported as `memory`; it begins with `data`. */
-export const moduleOf = (functions: ReadonlyArray<WasmFunction>, pages: number, data: ReadonlyArray<number>): Uint8Array<ArrayBuffer> => {
+export const moduleOf = (
+  functions: ReadonlyArray<WasmFunction>,
+  pages: number,
+  data: ReadonlyArray<number>
+): Uint8Array<ArrayBuffer> => {
   const many = (items: ReadonlyArray<Code | number>): Code => [unsigned(items.length), items]
   const sized = (content: Code): Code => {
     const bytes = flat(content, [])
@@ -124,18 +169,47 @@ export const moduleOf = (functions: ReadonlyArray<WasmFunction>, pages: number, 
   }
   const text = (letters: string): Code => many([...letters].map((letter) => letter.charCodeAt(0)))
   const [I32, I64, V128, FUNCTION, MEMORY, END] = [0x7f, 0x7e, 0x7b, 0, 2, 0x0b]
-  const type = ({ answers = false, parameters }: WasmFunction): Code => [0x60, many(new Array<number>(parameters).fill(I32)), many(answers ? [I32] : [])]
-  const locals = ({ longs = 0, numbers = 0, vectors = 0 }: WasmFunction): Code => many([[unsigned(numbers), I32], [unsigned(longs), I64], [unsigned(vectors), V128]])
-  const exported = functions.flatMap(({ name }, place) => name === undefined ? [] : [[text(name), FUNCTION, unsigned(place)]])
-  return Uint8Array.from(flat([
-    0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
-    1, sized(many(functions.map(type))),
-    3, sized(many(functions.map((_, place) => unsigned(place)))),
-    5, sized(many([[0, unsigned(pages)]])),
-    7, sized(many([[text("memory"), MEMORY, 0], ...exported])),
-    10, sized(many(functions.map((one) => sized([locals(one), one.code, END])))),
-    11, sized(many([[0, i32(0), END, many(data)]]))
-  ], []))
+  const type = ({ answers = false, parameters }: WasmFunction): Code => [
+    0x60,
+    many(new Array<number>(parameters).fill(I32)),
+    many(answers ? [I32] : [])
+  ]
+  const locals = ({ longs = 0, numbers = 0, vectors = 0 }: WasmFunction): Code =>
+    many([
+      [unsigned(numbers), I32],
+      [unsigned(longs), I64],
+      [unsigned(vectors), V128]
+    ])
+  const exported = functions.flatMap(({ name }, place) =>
+    name === undefined ? [] : [[text(name), FUNCTION, unsigned(place)]]
+  )
+  return Uint8Array.from(
+    flat(
+      [
+        0x00,
+        0x61,
+        0x73,
+        0x6d,
+        1,
+        0,
+        0,
+        0,
+        1,
+        sized(many(functions.map(type))),
+        3,
+        sized(many(functions.map((_, place) => unsigned(place)))),
+        5,
+        sized(many([[0, unsigned(pages)]])),
+        7,
+        sized(many([[text("memory"), MEMORY, 0], ...exported])),
+        10,
+        sized(many(functions.map((one) => sized([locals(one), one.code, END])))),
+        11,
+        sized(many([[0, i32(0), END, many(data)]]))
+      ],
+      []
+    )
+  )
 }
 
 const flat = (code: Code, out: Array<number>): Array<number> => {

@@ -7,7 +7,9 @@ export const MAX_NOTE_BYTES = 1024 * 1024
 /** Signature lines of a note. C2SP asks for at least 16. */
 export const MAX_NOTE_SIGNATURES = 100
 
-/** One signature line. The first four bytes of what it carries are the key id, the rest belongs to the signature type. */
+/**
+ * One signature line. The first four bytes of what it carries are the key id, the rest belongs to the signature type.
+ */
 export interface NoteSignature {
   readonly name: string
   readonly keyId: Uint8Array
@@ -41,7 +43,8 @@ export const parseNote = (bytes: Uint8Array): NoteResult => {
   if (lines === "" || !lines.endsWith("\n")) return no("a note ends with at least one signature line")
   const signatures: Array<NoteSignature> = []
   for (const line of lines.slice(0, -1).split("\n")) {
-    if (signatures.length === MAX_NOTE_SIGNATURES) return no(`a note has at most ${MAX_NOTE_SIGNATURES} signature lines`)
+    if (signatures.length === MAX_NOTE_SIGNATURES)
+      return no(`a note has at most ${MAX_NOTE_SIGNATURES} signature lines`)
     const signature = parseSignatureLine(line)
     if (signature === null) return no("a signature line is an em dash, a key name and base64, one space between them")
     signatures.push(signature)

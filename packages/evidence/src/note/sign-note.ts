@@ -21,9 +21,13 @@ export const noteSigner = (crypto: Crypto, key: { readonly name: string; readonl
   signerOf(crypto, key, signatureType.ed25519, (text) => crypto.ed25519Sign(key.seed, utf8(text)))
 
 /** A cosigner of type 0x04. `timeS` is the time it states, in seconds since 1970. */
-export const cosigner = (crypto: Crypto, key: { readonly name: string; readonly seed: Uint8Array; readonly timeS: number }): NoteSigner =>
+export const cosigner = (
+  crypto: Crypto,
+  key: { readonly name: string; readonly seed: Uint8Array; readonly timeS: number }
+): NoteSigner =>
   signerOf(crypto, key, signatureType.cosignature, (text) =>
-    writeCosignature(key.timeS, crypto.ed25519Sign(key.seed, cosignatureMessage(key.timeS, utf8(text)))))
+    writeCosignature(key.timeS, crypto.ed25519Sign(key.seed, cosignatureMessage(key.timeS, utf8(text))))
+  )
 
 const signerOf = (
   crypto: Crypto,

@@ -48,9 +48,17 @@ export const verifyNote = (crypto: Crypto, note: Note, vkeys: ReadonlyArray<Vkey
   return { verified, bad, ignored }
 }
 
-const judge = (crypto: Crypto, note: Note, line: NoteSignature, vkey: Vkey): { readonly good: boolean; readonly signature: JudgedSignature } => {
+const judge = (
+  crypto: Crypto,
+  note: Note,
+  line: NoteSignature,
+  vkey: Vkey
+): { readonly good: boolean; readonly signature: JudgedSignature } => {
   if (vkey.type !== signatureType.cosignature) {
-    return { good: verifyEd25519(crypto, vkey.publicKey, note.textBytes, line.signature), signature: { line, vkey, timeS: null } }
+    return {
+      good: verifyEd25519(crypto, vkey.publicKey, note.textBytes, line.signature),
+      signature: { line, vkey, timeS: null }
+    }
   }
   const cosignature = readCosignature(line.signature)
   if (cosignature === null) return { good: false, signature: { line, vkey, timeS: null } }

@@ -20,7 +20,8 @@ export interface Vkey {
 export type VkeyResult = { readonly ok: true; readonly vkey: Vkey } | { readonly ok: false; readonly reason: string }
 
 /**
- * Reads `<name>+<hex key id>+<base64(type || public key)>`. It looks at the form only; {@link checkVkey} says whether we can verify with it.
+ * Reads `<name>+<hex key id>+<base64(type || public key)>`. It looks at the form only; {@link checkVkey} says whether
+ * we can verify with it.
  *
  * - Fails: never; the reason says what was expected.
  */
@@ -28,7 +29,8 @@ export const parseVkey = (text: string): VkeyResult => {
   const fields = text.split("+")
   // Base64 may hold plus signs: the key is everything after the second one.
   const [name, id] = fields
-  if (name === undefined || id === undefined || fields.length < 3) return no("a vkey has three fields joined by +: name, key id, key")
+  if (name === undefined || id === undefined || fields.length < 3)
+    return no("a vkey has three fields joined by +: name, key id, key")
   if (!isKeyName(name)) return no("the name of a vkey has at least one character, no space and no +")
   const keyId = fromHex(id)
   if (keyId === null || keyId.length !== KEY_ID_BYTES) return no("the key id of a vkey is 8 lower-case hex digits")
@@ -47,18 +49,23 @@ export const keyIdOf = (crypto: Crypto, name: string, type: number, publicKey: U
 
 /** Why signatures by this key cannot be verified here, or null when they can. */
 export const checkVkey = (crypto: Crypto, vkey: Vkey): string | null => {
-  if (!isVerifiable(vkey)) return `its signature type 0x${toHex(Uint8Array.of(vkey.type))} is not one of 0x01 (Ed25519) and 0x04 (cosignature)`
+  if (!isVerifiable(vkey))
+    return `its signature type 0x${toHex(Uint8Array.of(vkey.type))} is not one of 0x01 (Ed25519) and 0x04 (cosignature)`
   if (!isStrictPublicKey(vkey.publicKey)) return "its public key is not a canonical Ed25519 key of full order"
-  if (!equalBytes(keyIdOf(crypto, vkey.name, vkey.type, vkey.publicKey), vkey.keyId)) return "its key id does not belong to its name and key"
+  if (!equalBytes(keyIdOf(crypto, vkey.name, vkey.type, vkey.publicKey), vkey.keyId))
+    return "its key id does not belong to its name and key"
   return null
 }
 
 /** Whether the type of a key is one that this package verifies. */
-export const isVerifiable = (vkey: Vkey): boolean => vkey.type === signatureType.ed25519 || vkey.type === signatureType.cosignature
+export const isVerifiable = (vkey: Vkey): boolean =>
+  vkey.type === signatureType.ed25519 || vkey.type === signatureType.cosignature
 
 /** Whether two keys have the same name and key id: a signature line cannot tell them apart. */
-export const isSameKey = (a: { readonly name: string; readonly keyId: Uint8Array }, b: { readonly name: string; readonly keyId: Uint8Array }): boolean =>
-  a.name === b.name && equalBytes(a.keyId, b.keyId)
+export const isSameKey = (
+  a: { readonly name: string; readonly keyId: Uint8Array },
+  b: { readonly name: string; readonly keyId: Uint8Array }
+): boolean => a.name === b.name && equalBytes(a.keyId, b.keyId)
 
 /** Whether a text can name a key: not empty, no Unicode space, no plus sign. */
 export const isKeyName = (name: string): boolean => name !== "" && !SPACE_OR_PLUS.test(name)

@@ -7,7 +7,15 @@ import { LineReader } from "./line-reader.ts"
 const text = "first\n\nthird line\nZ\nbehind\nlast without end"
 
 /** The lines of a text in chunks of a size, read through one array that is used again, as a file is. */
-const linesOf = (size: number, limit = 1000): { readonly lines: ReadonlyArray<string>; readonly digest: string; readonly tooLong: boolean; readonly unfinished: boolean } => {
+const linesOf = (
+  size: number,
+  limit = 1000
+): {
+  readonly lines: ReadonlyArray<string>
+  readonly digest: string
+  readonly tooLong: boolean
+  readonly unfinished: boolean
+} => {
   const reader = new LineReader(nodeCrypto, limit)
   const bytes = utf8(text)
   const chunk = new Uint8Array(size)
@@ -30,13 +38,21 @@ describe("the line reader", () => {
   it("gives the same lines and digest however the bytes are cut", () => {
     const digest = toHex(nodeCrypto.sha256(utf8("first\n\nthird line\n")))
     for (let size = 1; size <= text.length + 1; size++) {
-      expect(linesOf(size)).toEqual({ lines: ["1 first", "2 ", "3 third line", "4 Z", "5 behind"], digest, tooLong: false, unfinished: true })
+      expect(linesOf(size)).toEqual({
+        lines: ["1 first", "2 ", "3 third line", "4 Z", "5 behind"],
+        digest,
+        tooLong: false,
+        unfinished: true
+      })
     }
   })
 
   it("stops at a line over its limit, wherever the chunks end", () => {
     for (let size = 1; size <= text.length + 1; size++) {
-      expect(linesOf(size, 10)).toMatchObject({ lines: ["1 first", "2 ", "3 third line", "4 Z", "5 behind"], tooLong: true })
+      expect(linesOf(size, 10)).toMatchObject({
+        lines: ["1 first", "2 ", "3 third line", "4 Z", "5 behind"],
+        tooLong: true
+      })
       expect(linesOf(size, 9)).toMatchObject({ lines: ["1 first", "2 "], tooLong: true })
     }
   })

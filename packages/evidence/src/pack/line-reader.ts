@@ -4,8 +4,10 @@ import type { Crypto, Hasher } from "../crypto.ts"
 /**
  * Reads lines from chunks of any size, in memory bounded by the longest line allowed.
  *
- * A line is a view into the caller's chunk where it can be, and a copy only where it crosses a border, so a chunk may be used again
- * once `next` has returned false. The digest covers whole chunks of lines at once; one call a line would cost more than the hashing.
+ * A line is a view into the caller's chunk where it can be, and a copy only where it crosses a border, so a chunk may
+ * be used again
+ * once `next` has returned false. The digest covers whole chunks of lines at once; one call a line would cost more than
+ * the hashing.
  *
  *     reader.feed(chunk)
  *     while (reader.next()) use(reader.bytes, reader.start, reader.end)
@@ -42,12 +44,16 @@ export class LineReader {
   /** Takes the next chunk. Every line of the one before must have been read. */
   feed(chunk: Uint8Array): void {
     // A Buffer's subarray is slower than a plain array's, and nothing here may depend on Node.
-    this.#chunk = chunk.constructor === Uint8Array ? chunk : new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    this.#chunk =
+      chunk.constructor === Uint8Array ? chunk : new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     this.#at = 0
     this.#digested = 0
   }
 
-  /** Where the next line begins in the chunk; null when a line's beginning is still carried, and so the chunk begins inside a line. */
+  /**
+   * Where the next line begins in the chunk; null when a line's beginning is still carried, and so the chunk begins
+   * inside a line.
+   */
   rest(): { readonly bytes: Uint8Array; readonly start: number } | null {
     return this.#carried > 0 ? null : { bytes: this.#chunk, start: this.#at }
   }

@@ -17,7 +17,15 @@ const example = JSON.parse(readFileSync(new URL("example.json", folder), "utf8")
   readonly part: { readonly seq: number; readonly name: string; readonly r: string; readonly bytes: string }
   readonly pack: { readonly digest_in_Z: string }
 }
-const header: PackHeader = { created: "2026-11-21T00:00:01.000Z", filter: {}, from: 0, generator: "example/1", kind: "full", to: 1, tree_size: 2 }
+const header: PackHeader = {
+  created: "2026-11-21T00:00:01.000Z",
+  filter: {},
+  from: 0,
+  generator: "example/1",
+  kind: "full",
+  to: 1,
+  tree_size: 2
+}
 
 describe("the worked example", () => {
   for (const crypto of [portableCrypto, nodeCrypto]) {

@@ -3,7 +3,15 @@ import { base64Digits, base64Into, concatBytes, toBase64, toHex, utf8 } from "..
 import type { Crypto, Hasher } from "../crypto.ts"
 import { formatNote, signatureLine } from "../note/note.ts"
 import type { PackHeader } from "./format.ts"
-import { HASH_BYTES, MAX_HINTS, MAX_PART_BYTES, MAX_RECORD_BYTES, MAX_TOKENS, PACK_FORMAT, packNoteName } from "./format.ts"
+import {
+  HASH_BYTES,
+  MAX_HINTS,
+  MAX_PART_BYTES,
+  MAX_RECORD_BYTES,
+  MAX_TOKENS,
+  PACK_FORMAT,
+  packNoteName
+} from "./format.ts"
 import { encodeHeader } from "./header.ts"
 import { tagsAfter } from "./order.ts"
 
@@ -21,10 +29,12 @@ export interface PackExtras {
 export type PackSign = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>
 
 /**
- * A pack in the making. Each call returns the bytes of its lines, to be written where the caller likes, and feeds the running digest.
+ * A pack in the making. Each call returns the bytes of its lines, to be written where the caller likes, and feeds the
+ * running digest.
  *
  * The caller keeps the order of section 5: `open`, then each `record` (sparse: followed by its `inclusion`), `range`
- * (range and full), every `disclosed`, every `erased`, `close`. Calls that break it throw: the pack would not be readable.
+ * (range and full), every `disclosed`, every `erased`, `close`. Calls that break it throw: the pack would not be
+ * readable.
  *
  * - Spec: format 1 section 5.
  */
@@ -46,7 +56,8 @@ export class PackLines {
     if (this.#tag !== "") throw new Error("A pack is opened once.")
     const { hints = [], older, tokens = [] } = extras
     if (hints.length > MAX_HINTS) throw new RangeError(`A pack has at most ${MAX_HINTS} K lines, not ${hints.length}.`)
-    if (tokens.length > MAX_TOKENS) throw new RangeError(`A pack has at most ${MAX_TOKENS} W lines, not ${tokens.length}.`)
+    if (tokens.length > MAX_TOKENS)
+      throw new RangeError(`A pack has at most ${MAX_TOKENS} W lines, not ${tokens.length}.`)
     this.#header = header
     this.#tag = "K"
     return this.#emit(
@@ -62,7 +73,8 @@ export class PackLines {
   /** The R line of a record, its bytes as they were hashed. */
   record(bytes: Uint8Array): Uint8Array {
     this.#enter("R")
-    if (bytes.length > MAX_RECORD_BYTES) throw new RangeError(`A record has at most ${MAX_RECORD_BYTES} bytes, not ${bytes.length}.`)
+    if (bytes.length > MAX_RECORD_BYTES)
+      throw new RangeError(`A record has at most ${MAX_RECORD_BYTES} bytes, not ${bytes.length}.`)
     // The hot path of an export: one array, no text.
     const line = new Uint8Array(bytes.length + 3)
     line[0] = 0x52
@@ -89,7 +101,8 @@ export class PackLines {
   /** A D line. The caller sorts by seq, then name. */
   disclosed(seq: number, name: string, salt: Uint8Array, part: Uint8Array): Uint8Array {
     this.#enter("D")
-    if (part.length > MAX_PART_BYTES) throw new RangeError(`A part has at most ${MAX_PART_BYTES} bytes, not ${part.length}.`)
+    if (part.length > MAX_PART_BYTES)
+      throw new RangeError(`A part has at most ${MAX_PART_BYTES} bytes, not ${part.length}.`)
     // The other half of an export: one array, and no text of the part.
     const head = utf8(`D ${seq} ${name} `)
     const line = new Uint8Array(head.length + base64Digits(salt.length) + 1 + base64Digits(part.length) + 1)
@@ -109,7 +122,11 @@ export class PackLines {
   }
 
   /** Z and N. `digest` is what Z names: the SHA-256 of all bytes before it. */
-  async close(sign: PackSign, keyName: string, keyId: Uint8Array): Promise<{ readonly bytes: Uint8Array; readonly digest: Uint8Array }> {
+  async close(
+    sign: PackSign,
+    keyName: string,
+    keyId: Uint8Array
+  ): Promise<{ readonly bytes: Uint8Array; readonly digest: Uint8Array }> {
     this.#enter("Z")
     const digest = this.#digest.digest()
     const text = packNoteText(this.#origin, this.#header!.tree_size, digest)
@@ -119,7 +136,10 @@ export class PackLines {
 
   #enter(tag: string): void {
     const { kind } = this.#header ?? { kind: "full" }
-    if (!tagsAfter(kind, this.#tag).includes(tag)) throw new Error(`A ${kind} pack has no ${tag} line ${this.#tag === "" ? "before it is open" : `after ${this.#tag}`}.`)
+    if (!tagsAfter(kind, this.#tag).includes(tag))
+      throw new Error(
+        `A ${kind} pack has no ${tag} line ${this.#tag === "" ? "before it is open" : `after ${this.#tag}`}.`
+      )
     this.#tag = tag
   }
 

@@ -5,7 +5,8 @@ import { portableCrypto } from "../crypto.ts"
 import { formatVkey } from "../note/vkey.ts"
 import { parsePolicy, quorumMet } from "./policy.ts"
 
-const key = (name: string, type: number, seed: number): string => formatVkey(name, portableCrypto.ed25519PublicKey(new Uint8Array(32).fill(seed)), type)
+const key = (name: string, type: number, seed: number): string =>
+  formatVkey(name, portableCrypto.ed25519PublicKey(new Uint8Array(32).fill(seed)), type)
 const log = key("log.example/a", 1, 1)
 const witness = (seed: number): string => key(`w${seed}.example`, 4, seed)
 const parse = (text: string) => parsePolicy(portableCrypto, utf8(text))
@@ -16,8 +17,19 @@ const reason = (text: string): string => {
 
 describe("a policy", () => {
   const twoLevels = [
-    "# two organisations", `log ${log} https://log.example`, "", `witness X1 ${witness(2)}`, ` witness\tX2  ${witness(3)} https://x2.example `, `witness X3 ${witness(4)}`,
-    "group X-witnesses 2 X1 X2 X3", `witness Y1 ${witness(5)}`, `witness Y2 ${witness(6)}`, "group Y-witnesses any Y1 Y2", "group X-and-Y all X-witnesses Y-witnesses", "quorum X-and-Y", ""
+    "# two organisations",
+    `log ${log} https://log.example`,
+    "",
+    `witness X1 ${witness(2)}`,
+    ` witness\tX2  ${witness(3)} https://x2.example `,
+    `witness X3 ${witness(4)}`,
+    "group X-witnesses 2 X1 X2 X3",
+    `witness Y1 ${witness(5)}`,
+    `witness Y2 ${witness(6)}`,
+    "group Y-witnesses any Y1 Y2",
+    "group X-and-Y all X-witnesses Y-witnesses",
+    "quorum X-and-Y",
+    ""
   ].join("\n")
 
   it("of two levels of groups is read, and its quorum counted", () => {
@@ -25,7 +37,13 @@ describe("a policy", () => {
     if (!parsed.ok) throw new Error(parsed.reason)
     const { logs, quorum, witnesses } = parsed.policy
     expect(logs.map((vkey) => vkey.name)).toEqual(["log.example/a"])
-    expect(witnesses.map((one) => `${one.name} ${one.vkey.name}`)).toEqual(["X1 w2.example", "X2 w3.example", "X3 w4.example", "Y1 w5.example", "Y2 w6.example"])
+    expect(witnesses.map((one) => `${one.name} ${one.vkey.name}`)).toEqual([
+      "X1 w2.example",
+      "X2 w3.example",
+      "X3 w4.example",
+      "Y1 w5.example",
+      "Y2 w6.example"
+    ])
     const met = (...names: ReadonlyArray<string>) => quorumMet(quorum, new Set(names))
     expect(met("X1", "X3", "Y2")).toBe(true)
     expect(met("X1", "X2", "X3", "Y1", "Y2")).toBe(true)
@@ -37,7 +55,10 @@ describe("a policy", () => {
   it("may ask for one witness, or for none, and end without a newline", () => {
     const one = parse(`log ${log}\nwitness w ${witness(2)}\nquorum w`)
     if (!one.ok) throw new Error(one.reason)
-    expect([quorumMet(one.policy.quorum, new Set(["w"])), quorumMet(one.policy.quorum, new Set())]).toEqual([true, false])
+    expect([quorumMet(one.policy.quorum, new Set(["w"])), quorumMet(one.policy.quorum, new Set())]).toEqual([
+      true,
+      false
+    ])
     const none = parse("quorum none\n")
     if (!none.ok) throw new Error(none.reason)
     expect(quorumMet(none.policy.quorum, new Set())).toBe(true)
@@ -46,12 +67,20 @@ describe("a policy", () => {
   it("names are bytes: a name outside ASCII is its own bytes and no others", () => {
     expect(parse(`witness \u212a ${witness(2)}\nwitness K ${witness(3)}\nquorum \u212a\n`).ok).toBe(true)
     expect(parse(`witness \u212a ${witness(2)}\nquorum K\n`).ok).toBe(false)
-    const bytes = Buffer.concat([utf8("witness "), Buffer.of(0x80, 0xff), utf8(` ${witness(2)}\nquorum `), Buffer.of(0x80, 0xff), utf8("\n")])
+    const bytes = Buffer.concat([
+      utf8("witness "),
+      Buffer.of(0x80, 0xff),
+      utf8(` ${witness(2)}\nquorum `),
+      Buffer.of(0x80, 0xff),
+      utf8("\n")
+    ])
     expect(parsePolicy(portableCrypto, bytes).ok).toBe(true)
   })
 
   it("keeps keys of types that we cannot verify apart", () => {
-    const parsed = parse(`log ${log}\nwitness new ${key("w.example", 6, 7)}\nwitness old ${witness(2)}\ngroup g any new old\nquorum g\n`)
+    const parsed = parse(
+      `log ${log}\nwitness new ${key("w.example", 6, 7)}\nwitness old ${witness(2)}\ngroup g any new old\nquorum g\n`
+    )
     if (!parsed.ok) throw new Error(parsed.reason)
     expect(parsed.policy.unsupported).toHaveLength(1)
     expect(parsed.policy.witnesses.map((one) => one.name)).toEqual(["old"])

@@ -19,7 +19,12 @@ export interface PolicyWitness {
 export type Quorum =
   | { readonly kind: "none" }
   | { readonly kind: "witness"; readonly name: string }
-  | { readonly kind: "group"; readonly name: string; readonly threshold: number; readonly members: ReadonlyArray<Quorum> }
+  | {
+      readonly kind: "group"
+      readonly name: string
+      readonly threshold: number
+      readonly members: ReadonlyArray<Quorum>
+    }
 
 /** A policy as read. Keys that we cannot verify with (ML-DSA) are kept apart: their signatures count for nothing. */
 export interface Policy {
@@ -30,7 +35,9 @@ export interface Policy {
 }
 
 /** A policy, or the first line that is wrong and why. */
-export type PolicyResult = { readonly ok: true; readonly policy: Policy } | { readonly ok: false; readonly line: number; readonly reason: string }
+export type PolicyResult =
+  | { readonly ok: true; readonly policy: Policy }
+  | { readonly ok: false; readonly line: number; readonly reason: string }
 
 /**
  * Reads a policy file.
@@ -40,15 +47,28 @@ export type PolicyResult = { readonly ok: true; readonly policy: Policy } | { re
  * - Fails: never; the reason says what was expected on that line.
  */
 export const parsePolicy = (crypto: Crypto, file: Uint8Array): PolicyResult => {
-  if (file.length > MAX_POLICY_BYTES) return { ok: false, line: 1, reason: `a policy has at most ${MAX_POLICY_BYTES} bytes` }
+  if (file.length > MAX_POLICY_BYTES)
+    return { ok: false, line: 1, reason: `a policy has at most ${MAX_POLICY_BYTES} bytes` }
   const lines = oneCharacterAByte(file).split("\n")
-  const reading: Reading = { crypto, logs: [], witnesses: [], unsupported: [], named: new Map(), grouped: new Set(), keys: new Set(), quorum: null }
+  const reading: Reading = {
+    crypto,
+    logs: [],
+    witnesses: [],
+    unsupported: [],
+    named: new Map(),
+    grouped: new Set(),
+    keys: new Set(),
+    quorum: null
+  }
   for (const [index, line] of lines.entries()) {
-    const reason = CONTROL.test(line) ? "a policy holds no control characters but tabs and newlines" : readLine(reading, line)
+    const reason = CONTROL.test(line)
+      ? "a policy holds no control characters but tabs and newlines"
+      : readLine(reading, line)
     if (reason !== null) return { ok: false, line: index + 1, reason }
   }
   const { logs, quorum, unsupported, witnesses } = reading
-  if (quorum === null) return { ok: false, line: lines.length, reason: "a policy has one quorum line; `quorum none` asks for no cosigner" }
+  if (quorum === null)
+    return { ok: false, line: lines.length, reason: "a policy has one quorum line; `quorum none` asks for no cosigner" }
   return { ok: true, policy: { logs, witnesses, quorum, unsupported } }
 }
 
@@ -107,7 +127,8 @@ const readLog = (reading: Reading, [text, , ...more]: ReadonlyArray<string>): st
 }
 
 const readWitness = (reading: Reading, [name, text, , ...more]: ReadonlyArray<string>): string | null => {
-  if (name === undefined || text === undefined || more.length > 0) return "a witness line is `witness <name> <vkey> [<url>]`"
+  if (name === undefined || text === undefined || more.length > 0)
+    return "a witness line is `witness <name> <vkey> [<url>]`"
   const taken = readName(reading, name)
   if (taken !== null) return taken
   const read = readKey(reading, text, "witness", signatureType.cosignature)
@@ -118,7 +139,8 @@ const readWitness = (reading: Reading, [name, text, , ...more]: ReadonlyArray<st
 }
 
 const readGroup = (reading: Reading, [name, rule, ...names]: ReadonlyArray<string>): string | null => {
-  if (name === undefined || rule === undefined || names.length === 0) return "a group line is `group <name> all|any|<k> <name>…`"
+  if (name === undefined || rule === undefined || names.length === 0)
+    return "a group line is `group <name> all|any|<k> <name>…`"
   const taken = readName(reading, name)
   if (taken !== null) return taken
   const members: Array<Quorum> = []
@@ -129,8 +151,10 @@ const readGroup = (reading: Reading, [name, rule, ...names]: ReadonlyArray<strin
     reading.grouped.add(memberName)
     members.push(member)
   }
-  const threshold = rule === "all" ? members.length : rule === "any" ? 1 : /^[1-9][0-9]{0,8}$/.test(rule) ? Number(rule) : 0
-  if (threshold < 1 || threshold > members.length) return "the rule of a group is all, any, or a number from 1 to the number of its members"
+  const threshold =
+    rule === "all" ? members.length : rule === "any" ? 1 : /^[1-9][0-9]{0,8}$/.test(rule) ? Number(rule) : 0
+  if (threshold < 1 || threshold > members.length)
+    return "the rule of a group is all, any, or a number from 1 to the number of its members"
   reading.named.set(name, { kind: "group", name, threshold, members })
   return null
 }

@@ -1,8 +1,10 @@
 /**
  * Checks the form of bodies, fast because neighbours are alike.
  *
- * Records of one kind have the same member names in the same order, and most of their values are those of a record shortly before. So a
- * body is compared, eight bytes at a time, with one that was fully checked: the same bytes have the same form. Only members that differ
+ * Records of one kind have the same member names in the same order, and most of their values are those of a record
+ * shortly before. So a
+ * body is compared, eight bytes at a time, with one that was fully checked: the same bytes have the same form. Only
+ * members that differ
  * are scanned. The answer is that of `FormScanner.object` in every case; a test holds the two against each other.
  */
 import { type FormScanner, MAX_RECORD_DEPTH } from "../json/form.ts"
@@ -74,7 +76,8 @@ export class BodyScanner {
     let member = 0
     let misses = 0
     let foreigners = 0
-    // The name before, in these bytes; `foreign` when it is none of the model's, so that the next one's place must be looked at.
+    // The name before, in these bytes; `foreign` when it is none of the model's, so that the next one's place must be
+    // looked at.
     let before = -1
     let beforeEnd = -1
     let foreign = false
@@ -155,8 +158,10 @@ export class BodyScanner {
 }
 
 /**
- * How many bytes from `at` are those of the model from `from`, rounded down to a multiple of four except at the model's end.
- * Compared as doubles: two that are equal have the same bits, since a checked body has no zero bytes (and NaN merely counts as different).
+ * How many bytes from `at` are those of the model from `from`, rounded down to a multiple of four except at the model's
+ * end.
+ * Compared as doubles: two that are equal have the same bits, since a checked body has no zero bytes (and NaN merely
+ * counts as different).
  */
 const equalRun = (view: DataView, at: number, limit: number, model: DataView, from: number, end: number): number => {
   const width = Math.min(end - from, limit - at)
@@ -171,7 +176,10 @@ const equalRun = (view: DataView, at: number, limit: number, model: DataView, fr
   return run < width && view.getFloat64(at + width - 8, true) === model.getFloat64(from + width - 8, true) ? width : run
 }
 
-/** Whether the bytes from `at` are those of the model at [from, to), which are at least four. The last word overlaps the one before. */
+/**
+ * Whether the bytes from `at` are those of the model at [from, to), which are at least four. The last word overlaps the
+ * one before.
+ */
 const same = (view: DataView, at: number, limit: number, model: DataView, from: number, to: number): boolean => {
   if (at + (to - from) > limit || view.getInt32(at, true) !== model.getInt32(from, true)) return false
   const last = to - 4

@@ -3,7 +3,15 @@ import { utf8 } from "../bytes.ts"
 import { MAX_RECORD_DEPTH } from "../json/form.ts"
 import type { JsonObject, JsonValue } from "../json/value.ts"
 import { parseInstant } from "./instant.ts"
-import { isHashText, kindForm, MAX_RECORD_BYTES, NO_RECORD, type PartCommitment, partNameForm, RECORD_VERSION } from "./record.ts"
+import {
+  isHashText,
+  kindForm,
+  MAX_RECORD_BYTES,
+  NO_RECORD,
+  type PartCommitment,
+  partNameForm,
+  RECORD_VERSION
+} from "./record.ts"
 
 /** What a record is written from. */
 export interface RecordFields {
@@ -49,12 +57,15 @@ export const encodeRecord = (fields: RecordFields): Uint8Array => {
 }
 
 /** A record around no body, with an empty kind, no parts and the shortest seq. */
-const LEAST_FRAME = `{"at":"1970-01-01T00:00:00.000Z","body":,"kind":"","parts":[],"prev":"${NO_RECORD}","seq":0,"v":${RECORD_VERSION}}`.length
+const LEAST_FRAME =
+  `{"at":"1970-01-01T00:00:00.000Z","body":,"kind":"","parts":[],"prev":"${NO_RECORD}","seq":0,"v":${RECORD_VERSION}}`
+    .length
 
 /**
  * The text of a body as it will stand in its record, for writers that put the rest around it later and elsewhere.
  *
- * - Fails: throws `RecordUnwritable` for whatever `encodeRecord` would refuse in a record of this kind and body, whose other members are right and as short as can be.
+ * - Fails: throws `RecordUnwritable` for whatever `encodeRecord` would refuse in a record of this kind and body, whose
+ *   other members are right and as short as can be.
  */
 export const recordBodyText = (kind: string, body: JsonObject): string => {
   if (!kindForm.test(kind)) throw new RecordUnwritable("kind is not [a-z][a-z0-9_.]{2,63}")
@@ -69,7 +80,8 @@ export const recordBodyText = (kind: string, body: JsonObject): string => {
   return text
 }
 
-const tooLong = (bytes: number): RecordUnwritable => new RecordUnwritable(`it has ${bytes} bytes; ${MAX_RECORD_BYTES} fit. Put long content into a part`)
+const tooLong = (bytes: number): RecordUnwritable =>
+  new RecordUnwritable(`it has ${bytes} bytes; ${MAX_RECORD_BYTES} fit. Put long content into a part`)
 
 const partsText = (parts: ReadonlyArray<PartCommitment>): string => {
   let text = ""
@@ -90,22 +102,29 @@ const isObject = (value: JsonValue): value is JsonObject => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Canonical text of a body. Where names stand in order already, as our own writers put them, JSON.stringify writes it several times faster. */
+/**
+ * Canonical text of a body. Where names stand in order already, as our own writers put them, JSON.stringify writes it
+ * several times faster.
+ */
 const bodyText = (body: JsonObject): string => {
   if (!inspect(body, MAX_RECORD_DEPTH - 1)) return write(body)
   const text = JSON.stringify(body)
-  // JSON.stringify hides a lone surrogate in an escape; this may also be a backslash in somebody's text, which the slow way tells apart.
+  // JSON.stringify hides a lone surrogate in an escape; this may also be a backslash in somebody's text, which the slow
+  // way tells apart.
   return text.includes("\\ud") ? write(body) : text
 }
 
-/** Refuses what a body cannot hold; answers whether all names are in order. Texts are looked at when they are written. */
+/**
+ * Refuses what a body cannot hold; answers whether all names are in order. Texts are looked at when they are written.
+ */
 const inspect = (value: JsonValue, room: number): boolean => {
   switch (typeof value) {
     case "string":
     case "boolean":
       return true
     case "number":
-      if (!Number.isSafeInteger(value)) throw new RecordUnwritable("a number in the body is not an integer within ±(2^53 - 1). Write fractions as text")
+      if (!Number.isSafeInteger(value))
+        throw new RecordUnwritable("a number in the body is not an integer within ±(2^53 - 1). Write fractions as text")
       return true
     case "object": {
       if (value === null) return true
@@ -140,7 +159,10 @@ const write = (value: JsonValue): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${(value as ReadonlyArray<JsonValue>).map(write).join(",")}]`
   const object = value as JsonObject
-  return `{${Object.keys(object).sort().map((name) => `${quote(name)}:${write(object[name]!)}`).join(",")}}`
+  return `{${Object.keys(object)
+    .sort()
+    .map((name) => `${quote(name)}:${write(object[name]!)}`)
+    .join(",")}}`
 }
 
 const quote = (text: string): string => {

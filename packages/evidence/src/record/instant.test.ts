@@ -8,7 +8,8 @@ describe("instants", () => {
       expect(formatInstant(ms)).toBe(new Date(ms).toISOString())
       expect(parseInstant(formatInstant(ms))).toBe(ms)
     }
-    for (let day = Date.UTC(1996, 0, 1); day < Date.UTC(2005, 0, 1); day += 86_400_000) expect(formatInstant(day + 999)).toBe(new Date(day + 999).toISOString())
+    for (let day = Date.UTC(1996, 0, 1); day < Date.UTC(2005, 0, 1); day += 86_400_000)
+      expect(formatInstant(day + 999)).toBe(new Date(day + 999).toISOString())
     expect(formatInstant(FIRST_INSTANT_MS)).toBe("0000-01-01T00:00:00.000Z")
     expect(formatInstant(LAST_INSTANT_MS)).toBe("9999-12-31T23:59:59.999Z")
   })
@@ -27,14 +28,28 @@ describe("instants", () => {
   })
 
   it.each([
-    "2026-02-29T00:00:00.000Z", "2026-00-10T00:00:00.000Z", "2026-13-10T00:00:00.000Z", "2026-01-00T00:00:00.000Z", "2026-01-01T24:00:00.000Z",
-    "2026-01-01T23:60:00.000Z", "2026-06-30T23:59:60.000Z", "2026-01-01 00:00:00.000Z", "2026-01-01T00:00:00.000z", "2026-01-01T00:00:00,000Z",
-    "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000+00:00", "+002026-01-01T00:00:00.0", "2026-01-01T00:00:00.00 Z", "２026-01-01T00:00:00.000Z", ""
+    "2026-02-29T00:00:00.000Z",
+    "2026-00-10T00:00:00.000Z",
+    "2026-13-10T00:00:00.000Z",
+    "2026-01-00T00:00:00.000Z",
+    "2026-01-01T24:00:00.000Z",
+    "2026-01-01T23:60:00.000Z",
+    "2026-06-30T23:59:60.000Z",
+    "2026-01-01 00:00:00.000Z",
+    "2026-01-01T00:00:00.000z",
+    "2026-01-01T00:00:00,000Z",
+    "2026-01-01T00:00:00Z",
+    "2026-01-01T00:00:00.000+00:00",
+    "+002026-01-01T00:00:00.0",
+    "2026-01-01T00:00:00.00 Z",
+    "２026-01-01T00:00:00.000Z",
+    ""
   ])("refuse %s", (text) => {
     expect(parseInstant(text)).toBeNull()
   })
 
   it("are whole milliseconds within four-digit years", () => {
-    for (const ms of [FIRST_INSTANT_MS - 1, LAST_INSTANT_MS + 1, 0.5, Number.NaN, Infinity]) expect(() => formatInstant(ms)).toThrow(RangeError)
+    for (const ms of [FIRST_INSTANT_MS - 1, LAST_INSTANT_MS + 1, 0.5, Number.NaN, Infinity])
+      expect(() => formatInstant(ms)).toThrow(RangeError)
   })
 })

@@ -36,7 +36,9 @@ const dayText = (day: number): string => {
   const fromMarchZero = day + DAYS_FROM_MARCH_ZERO_TO_1970
   const era = Math.floor(fromMarchZero / DAYS_OF_ERA)
   const dayOfEra = fromMarchZero - era * DAYS_OF_ERA
-  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365)
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365
+  )
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
   const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153)
   const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
@@ -48,9 +50,12 @@ const dayText = (day: number): string => {
 const DAYS_OF_ERA = 146_097
 const DAYS_FROM_MARCH_ZERO_TO_1970 = 719_468
 
-const pad2 = (value: number): string => value < 10 ? `0${value}` : String(value)
+const pad2 = (value: number): string => (value < 10 ? `0${value}` : String(value))
 
-/** Milliseconds of a 24-character instant; null unless it is exactly such a text and a day and time that exist (no leap second). */
+/**
+ * Milliseconds of a 24-character instant; null unless it is exactly such a text and a day and time that exist (no leap
+ * second).
+ */
 export const parseInstant = (text: string): number | null => {
   if (text.length !== 24) return null
   for (let i = 0; i < 24; i++) codes[i] = text.charCodeAt(i) < 128 ? text.charCodeAt(i) : 0
@@ -60,7 +65,10 @@ export const parseInstant = (text: string): number | null => {
 
 const codes = new Uint8Array(24)
 
-/** Milliseconds of the instant whose 24 ASCII bytes start at `at`; NaN when it is none. Reads bytes only, for the scanner. */
+/**
+ * Milliseconds of the instant whose 24 ASCII bytes start at `at`; NaN when it is none. Reads bytes only, for the
+ * scanner.
+ */
 export const instantAt = (bytes: Uint8Array, at: number): number => {
   const century = two(bytes, at)
   const yearOfCentury = two(bytes, at + 2)
@@ -72,14 +80,39 @@ export const instantAt = (bytes: Uint8Array, at: number): number => {
   const hundredths = two(bytes, at + 20)
   const thousandth = bytes[at + 22]! - 0x30
   if (
-    bytes[at + 4] !== 0x2d || bytes[at + 7] !== 0x2d || bytes[at + 10] !== 0x54 || bytes[at + 13] !== 0x3a || bytes[at + 16] !== 0x3a ||
-    bytes[at + 19] !== 0x2e || bytes[at + 23] !== 0x5a || century < 0 || yearOfCentury < 0 || month < 1 || month > 12 || day < 1 || hour < 0 ||
-    hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 || hundredths < 0 || !(thousandth >= 0 && thousandth <= 9)
-  ) return Number.NaN
+    bytes[at + 4] !== 0x2d ||
+    bytes[at + 7] !== 0x2d ||
+    bytes[at + 10] !== 0x54 ||
+    bytes[at + 13] !== 0x3a ||
+    bytes[at + 16] !== 0x3a ||
+    bytes[at + 19] !== 0x2e ||
+    bytes[at + 23] !== 0x5a ||
+    century < 0 ||
+    yearOfCentury < 0 ||
+    month < 1 ||
+    month > 12 ||
+    day < 1 ||
+    hour < 0 ||
+    hour > 23 ||
+    minute < 0 ||
+    minute > 59 ||
+    second < 0 ||
+    second > 59 ||
+    hundredths < 0 ||
+    !(thousandth >= 0 && thousandth <= 9)
+  )
+    return Number.NaN
   const year = century * 100 + yearOfCentury
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   if (day > (month === 2 && leap ? 29 : daysOfMonth[month]!)) return Number.NaN
-  return (daysBefore(year, month, leap) + day - 1) * DAY_MS + hour * 3_600_000 + minute * 60_000 + second * 1000 + hundredths * 10 + thousandth
+  return (
+    (daysBefore(year, month, leap) + day - 1) * DAY_MS +
+    hour * 3_600_000 +
+    minute * 60_000 +
+    second * 1000 +
+    hundredths * 10 +
+    thousandth
+  )
 }
 
 const daysOfMonth = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

@@ -3,22 +3,36 @@ import { fromUtf8 } from "../bytes.ts"
 import { checkForm, type FormReason, MAX_RECORD_DEPTH } from "../json/form.ts"
 import { isHashText, kindForm, MAX_RECORD_BYTES, partNameForm, RECORD_VERSION, type RecordProblem } from "./record.ts"
 
-/** The first thing wrong with these bytes as a record, in the order: size, form, version, members. Spec: format 1 sections 1 and 6. */
+/**
+ * The first thing wrong with these bytes as a record, in the order: size, form, version, members. Spec: format 1
+ * sections 1 and 6.
+ */
 export const judgeRecord = (bytes: Uint8Array): RecordProblem => {
-  if (bytes.length > MAX_RECORD_BYTES) return { code: "E_LIMIT", expected: `a record of at most ${MAX_RECORD_BYTES} bytes`, found: `${bytes.length} bytes` }
+  if (bytes.length > MAX_RECORD_BYTES)
+    return {
+      code: "E_LIMIT",
+      expected: `a record of at most ${MAX_RECORD_BYTES} bytes`,
+      found: `${bytes.length} bytes`
+    }
   const problem = checkForm(bytes)
   if (problem !== null) {
     return problem.reason === "depth"
-      ? { code: "E_LIMIT", expected: `at most ${MAX_RECORD_DEPTH} open containers`, found: `one more at byte ${problem.offset}` }
+      ? {
+          code: "E_LIMIT",
+          expected: `at most ${MAX_RECORD_DEPTH} open containers`,
+          found: `one more at byte ${problem.offset}`
+        }
       : noncanonical("RFC 8785 form with integers only", `${formWords[problem.reason]} at byte ${problem.offset}`)
   }
   const value = JSON.parse(fromUtf8(bytes)!) as unknown
   if (!isObject(value)) return noncanonical("a JSON object", "another JSON value")
   const { v } = value
-  if (typeof v === "number" && v !== RECORD_VERSION) return { code: "E_VERSION", expected: `v ${RECORD_VERSION}`, found: `v ${v}` }
+  if (typeof v === "number" && v !== RECORD_VERSION)
+    return { code: "E_VERSION", expected: `v ${RECORD_VERSION}`, found: `v ${v}` }
   const names = Object.keys(value).join(",")
   if (names !== MEMBERS) return noncanonical(`exactly the members ${MEMBERS}`, brief(names))
-  for (const [name, expected, holds] of members) if (!holds(value[name])) return noncanonical(`${name}: ${expected}`, brief(JSON.stringify(value[name])))
+  for (const [name, expected, holds] of members)
+    if (!holds(value[name])) return noncanonical(`${name}: ${expected}`, brief(JSON.stringify(value[name])))
   // Cannot happen: the scanner and this list ask for the same. Never call such a record good.
   return noncanonical("a record of format 1", "bytes that only one of two checks refuses")
 }
@@ -51,13 +65,21 @@ const isParts = (value: unknown): boolean => {
   for (const part of value as ReadonlyArray<unknown>) {
     if (!isObject(part) || Object.keys(part).join(",") !== "c,name") return false
     const { c, name } = part
-    if (typeof c !== "string" || !isHashText(c) || typeof name !== "string" || !partNameForm.test(name) || name <= before) return false
+    if (
+      typeof c !== "string" ||
+      !isHashText(c) ||
+      typeof name !== "string" ||
+      !partNameForm.test(name) ||
+      name <= before
+    )
+      return false
     before = name
   }
   return true
 }
 
-const isObject = (value: unknown): value is { readonly [name: string]: unknown } => typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const noncanonical = (expected: string, found: string): RecordProblem => ({ code: "E_NONCANONICAL", expected, found })
 

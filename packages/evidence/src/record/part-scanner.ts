@@ -6,8 +6,11 @@ import { MAX_RECORD_BYTES } from "./record.ts"
 export const word = (text: string): number =>
   text.charCodeAt(0) | (text.charCodeAt(1) << 8) | (text.charCodeAt(2) << 16) | (text.charCodeAt(3) << 24)
 
-const C_0 = word('{"c"'), C_2 = word('c":"')
-const NAME_0 = word('","n'), NAME_4 = word('ame"'), NAME_6 = word('e":"')
+const C_0 = word('{"c"'),
+  C_2 = word('c":"')
+const NAME_0 = word('","n'),
+  NAME_4 = word('ame"'),
+  NAME_6 = word('e":"')
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -38,7 +41,10 @@ export class PartScanner {
   /** The 32 bytes of each commitment. */
   readonly commitments = new Uint8Array(32 * MAX_PARTS)
 
-  /** Reads the items of `parts`, of which the first would begin at `at`; returns the index of the closing bracket, or -1. */
+  /**
+   * Reads the items of `parts`, of which the first would begin at `at`; returns the index of the closing bracket, or
+   * -1.
+   */
   scan(view: DataView, bytes: Uint8Array, at: number, end: number): number {
     this.count = 0
     if (bytes[at] === CLOSE_LIST) return at
@@ -46,8 +52,18 @@ export class PartScanner {
     for (let count = 0; count < MAX_PARTS; count++) {
       // A part and what must follow it.
       if (at + 166 > end) return -1
-      if (view.getInt32(at, true) !== C_0 || view.getInt32(at + 2, true) !== C_2 || !readHash(view, at + 6, commitments, 32 * count)) return -1
-      if (view.getInt32(at + 70, true) !== NAME_0 || view.getInt32(at + 74, true) !== NAME_4 || view.getInt32(at + 76, true) !== NAME_6) return -1
+      if (
+        view.getInt32(at, true) !== C_0 ||
+        view.getInt32(at + 2, true) !== C_2 ||
+        !readHash(view, at + 6, commitments, 32 * count)
+      )
+        return -1
+      if (
+        view.getInt32(at + 70, true) !== NAME_0 ||
+        view.getInt32(at + 74, true) !== NAME_4 ||
+        view.getInt32(at + 76, true) !== NAME_6
+      )
+        return -1
       const name = at + 80
       if (nameByte[bytes[name]!] !== LETTER) return -1
       at = name + 1

@@ -17,7 +17,13 @@ const scanner = new RecordScanner()
 export const readRecord = (bytes: Uint8Array): ReadRecord => {
   const problem = scanner.scan(bytes)
   if (problem !== null) return { ok: false, ...problem }
-  if (Number.isNaN(scanner.atMs)) return { ok: false, code: "E_TIME", expected: "at: a real instant, YYYY-MM-DDTHH:MM:SS.mmmZ", found: "another text" }
+  if (Number.isNaN(scanner.atMs))
+    return {
+      ok: false,
+      code: "E_TIME",
+      expected: "at: a real instant, YYYY-MM-DDTHH:MM:SS.mmmZ",
+      found: "another text"
+    }
   return {
     ok: true,
     record: {

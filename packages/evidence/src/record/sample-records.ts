@@ -8,18 +8,25 @@ import { NO_RECORD } from "./record.ts"
 
 const START_MS = 1_795_219_200_000
 
-/** A chain of decisions by two agents whose bodies differ in values, in members that are absent, and now and then in kind. */
+/**
+ * A chain of decisions by two agents whose bodies differ in values, in members that are absent, and now and then in
+ * kind.
+ */
 export const sampleChain = (crypto: Crypto, count: number): ReadonlyArray<Uint8Array> => {
   const records: Array<Uint8Array> = []
   let prev = NO_RECORD
   for (let seq = 0; seq < count; seq++) {
     const names = ["args", "labels", "result"].filter((_, i) => (seq >> i) % 3 !== 0)
     const parts = names.map((name) => ({ c: toHex(crypto.sha256(utf8(`${name}${seq}`))), name }))
-    const [kind, body] = seq === 0
-      ? ["chain.genesis", { hash: "sha256-rfc6962", origin: "flyball.example/test", vkeys: [] }] as const
-      : seq % 11 === 5
-      ? ["decision.settled", { agent_id: "agt_0", decision_seq: seq - 1, status: "ok", writer: "system:host" }] as const
-      : ["decision.witnessed", witnessed(seq)] as const
+    const [kind, body] =
+      seq === 0
+        ? (["chain.genesis", { hash: "sha256-rfc6962", origin: "flyball.example/test", vkeys: [] }] as const)
+        : seq % 11 === 5
+          ? ([
+              "decision.settled",
+              { agent_id: "agt_0", decision_seq: seq - 1, status: "ok", writer: "system:host" }
+            ] as const)
+          : (["decision.witnessed", witnessed(seq)] as const)
     const record = encodeRecord({ at: formatInstant(START_MS + seq * 777), body, kind, parts, prev, seq })
     records.push(record)
     prev = toHex(crypto.leafHash(record))

@@ -11,13 +11,24 @@ import { readSeq } from "./read-seq.ts"
 import { MAX_RECORD_BYTES, type PartCommitment, type RecordProblem } from "./record.ts"
 
 // The fixed text between the members, cut into words; where a length is no multiple of four, two words overlap.
-const AT_0 = word('{"at'), AT_3 = word('t":"')
-const BODY_0 = word('","b'), BODY_4 = word('ody"'), COLON_BRACE = 0x7b3a
-const KIND_0 = word(',"ki'), KIND_4 = word('nd":'), KIND_5 = word('d":"')
-const PARTS_0 = word('","p'), PARTS_4 = word('arts'), PARTS_7 = word('s":[')
-const PREV_0 = word('],"p'), PREV_4 = word('rev"'), PREV_6 = word('v":"')
-const SEQ_0 = word('","s'), SEQ_4 = word('eq":')
-const V_0 = word(',"v"'), V_3 = word('":1}')
+const AT_0 = word('{"at'),
+  AT_3 = word('t":"')
+const BODY_0 = word('","b'),
+  BODY_4 = word('ody"'),
+  COLON_BRACE = 0x7b3a
+const KIND_0 = word(',"ki'),
+  KIND_4 = word('nd":'),
+  KIND_5 = word('d":"')
+const PARTS_0 = word('","p'),
+  PARTS_4 = word("arts"),
+  PARTS_7 = word('s":[')
+const PREV_0 = word('],"p'),
+  PREV_4 = word('rev"'),
+  PREV_6 = word('v":"')
+const SEQ_0 = word('","s'),
+  SEQ_4 = word('eq":')
+const V_0 = word(',"v"'),
+  V_3 = word('":1}')
 
 const QUOTE = 0x22
 const ZERO = 0x30
@@ -60,7 +71,12 @@ export class RecordScanner {
    *
    * `prevHash`: the hash of the record before, to compare `prev` with in the same pass.
    */
-  scan(bytes: Uint8Array, start = 0, end: number = bytes.length, prevHash: Uint8Array | null = null): RecordProblem | null {
+  scan(
+    bytes: Uint8Array,
+    start = 0,
+    end: number = bytes.length,
+    prevHash: Uint8Array | null = null
+  ): RecordProblem | null {
     if (end - start <= MAX_RECORD_BYTES && this.#read(bytes, start, end) === end) {
       this.prevMatches = prevHash !== null && isHexOf(this.view, this.prevStart, prevHash, 0)
       if (this.prevMatches || isHash(this.view, this.prevStart)) return null
@@ -69,7 +85,8 @@ export class RecordScanner {
   }
 
   /**
-   * Scans a record whose end is not known; answers the index behind it, at most `limit`, or -1 when there may be something to say of it.
+   * Scans a record whose end is not known; answers the index behind it, at most `limit`, or -1 when there may be
+   * something to say of it.
    *
    * `prev` is left to a caller who knows what it must be: nothing is said of the 64 bytes at `prevStart`.
    */
@@ -92,24 +109,48 @@ export class RecordScanner {
     // Every read below is inside [start, limit): where a member ends is compared with what must follow it at least.
     if (view.getInt32(start, true) !== AT_0 || view.getInt32(start + 3, true) !== AT_3) return -1
     let at = this.#instant(view, bytes, start + 7)
-    if (at < 0 || at + 10 > limit || view.getInt32(at, true) !== BODY_0 || view.getInt32(at + 4, true) !== BODY_4 || view.getUint16(at + 8, true) !== COLON_BRACE) return -1
+    if (
+      at < 0 ||
+      at + 10 > limit ||
+      view.getInt32(at, true) !== BODY_0 ||
+      view.getInt32(at + 4, true) !== BODY_4 ||
+      view.getUint16(at + 8, true) !== COLON_BRACE
+    )
+      return -1
     this.bodyStart = at + 9
     // What follows the body has at least 110 bytes.
     at = this.#body.body(at + 9, limit - 110)
     if (at < 0 || at + 110 > limit) return -1
     this.bodyEnd = at
-    if (view.getInt32(at, true) !== KIND_0 || view.getInt32(at + 4, true) !== KIND_4 || view.getInt32(at + 5, true) !== KIND_5) return -1
+    if (
+      view.getInt32(at, true) !== KIND_0 ||
+      view.getInt32(at + 4, true) !== KIND_4 ||
+      view.getInt32(at + 5, true) !== KIND_5
+    )
+      return -1
     at = this.#kind(bytes, at + 9)
     if (at < 0 || at + 100 > limit) return -1
-    if (view.getInt32(at, true) !== PARTS_0 || view.getInt32(at + 4, true) !== PARTS_4 || view.getInt32(at + 7, true) !== PARTS_7) return -1
+    if (
+      view.getInt32(at, true) !== PARTS_0 ||
+      view.getInt32(at + 4, true) !== PARTS_4 ||
+      view.getInt32(at + 7, true) !== PARTS_7
+    )
+      return -1
     at = this.partList.scan(view, bytes, at + 11, limit)
     if (at < 0 || at + 84 > limit) return -1
-    if (view.getInt32(at, true) !== PREV_0 || view.getInt32(at + 4, true) !== PREV_4 || view.getInt32(at + 6, true) !== PREV_6) return -1
+    if (
+      view.getInt32(at, true) !== PREV_0 ||
+      view.getInt32(at + 4, true) !== PREV_4 ||
+      view.getInt32(at + 6, true) !== PREV_6
+    )
+      return -1
     this.prevStart = at + 10
     at += 74
     if (at + 8 > limit || view.getInt32(at, true) !== SEQ_0 || view.getInt32(at + 4, true) !== SEQ_4) return -1
     at = readSeq(bytes, at + 8, this)
-    return at >= 0 && at + 7 <= limit && view.getInt32(at, true) === V_0 && view.getInt32(at + 3, true) === V_3 ? at + 7 : -1
+    return at >= 0 && at + 7 <= limit && view.getInt32(at, true) === V_0 && view.getInt32(at + 3, true) === V_3
+      ? at + 7
+      : -1
   }
 
   /** Reads `at`; returns the index of its closing quote. */
@@ -124,11 +165,24 @@ export class RecordScanner {
     const word8 = view.getInt32(at + 8, true)
     const word12 = view.getInt32(at + 12, true)
     if (word0 === this.#minute0 && word4 === this.#minute4 && word8 === this.#minute8 && word12 === this.#minute12) {
-      const s1 = bytes[at + 17]! - ZERO, s0 = bytes[at + 18]! - ZERO
-      const m2 = bytes[at + 20]! - ZERO, m1 = bytes[at + 21]! - ZERO, m0 = bytes[at + 22]! - ZERO
+      const s1 = bytes[at + 17]! - ZERO,
+        s0 = bytes[at + 18]! - ZERO
+      const m2 = bytes[at + 20]! - ZERO,
+        m1 = bytes[at + 21]! - ZERO,
+        m0 = bytes[at + 22]! - ZERO
       // As unsigned numbers, so that one comparison sees both ends.
       // NaN: no minute seen yet.
-      if (this.#minuteMs === this.#minuteMs && bytes[at + 16] === 0x3a && bytes[at + 19] === 0x2e && bytes[at + 23] === 0x5a && s1 >>> 0 < 6 && s0 >>> 0 < 10 && m2 >>> 0 < 10 && m1 >>> 0 < 10 && m0 >>> 0 < 10) {
+      if (
+        this.#minuteMs === this.#minuteMs &&
+        bytes[at + 16] === 0x3a &&
+        bytes[at + 19] === 0x2e &&
+        bytes[at + 23] === 0x5a &&
+        s1 >>> 0 < 6 &&
+        s0 >>> 0 < 10 &&
+        m2 >>> 0 < 10 &&
+        m1 >>> 0 < 10 &&
+        m0 >>> 0 < 10
+      ) {
         this.atMs = this.#minuteMs + (s1 * 10 + s0) * 1000 + m2 * 100 + m1 * 10 + m0
         return at + 24
       }

@@ -9,10 +9,19 @@ import { verifyPack } from "./verify-pack.ts"
 
 const NOW_S = 1_795_219_200
 const { note, pack, signer } = sampleLog(nodeCrypto)
-const witness = (n: number, timeS: number) => cosigner(nodeCrypto, { name: `w${n}.example`, seed: new Uint8Array(32).fill(n), timeS })
+const witness = (n: number, timeS: number) =>
+  cosigner(nodeCrypto, { name: `w${n}.example`, seed: new Uint8Array(32).fill(n), timeS })
 const [old, fresh] = [witness(1, 1_700_000_000), witness(2, NOW_S - 60)]
 const cosigned = await pack({ length: 4, lines: [signer.line, old.line, fresh.line] })
-const policy = (quorum: string): string => [`log ${signer.vkey}`, `witness w1 ${old.vkey}`, `witness w2 ${fresh.vkey}`, "group both all w1 w2", `quorum ${quorum}`, ""].join("\n")
+const policy = (quorum: string): string =>
+  [
+    `log ${signer.vkey}`,
+    `witness w1 ${old.vkey}`,
+    `witness w2 ${fresh.vkey}`,
+    "group both all w1 w2",
+    `quorum ${quorum}`,
+    ""
+  ].join("\n")
 const codes = async (options: VerifyOptions, bytes = cosigned) => {
   const { exit, findings, verdicts } = await verifyPack(nodeCrypto, [bytes], options)
   return [exit, verdicts.anchoring, ...findings.map(({ code }) => code)]
@@ -22,7 +31,9 @@ const withinAnHour = { maxAgeMs: 3_600_000, nowMs: NOW_S * 1000 }
 describe("a cosignature by a witness outside the quorum", () => {
   it("says nothing about age, in the policy or given beside it", async () => {
     expect(await codes({ policy: policy("w1"), ...withinAnHour })).toEqual([2, "stale", "E_STALE"])
-    const one = policy("w1").replace(/^witness w2 .*\n/m, "").replace(/^group .*\n/m, "")
+    const one = policy("w1")
+      .replace(/^witness w2 .*\n/m, "")
+      .replace(/^group .*\n/m, "")
     expect(await codes({ policy: one, vkeys: [fresh.vkey], ...withinAnHour })).toEqual([2, "stale", "E_STALE"])
     expect(await codes({ policy: policy("w2"), ...withinAnHour })).toEqual([0, "witnessed"])
     expect(await codes({ policy: policy("both"), ...withinAnHour })).toEqual([0, "witnessed"])
@@ -35,7 +46,8 @@ describe("a cosignature by a witness outside the quorum", () => {
 })
 
 describe("a witness's key that is given by itself and in the policy", () => {
-  it("counts towards the quorum", async () => expect(await codes({ policy: policy("w1"), vkeys: [old.vkey] })).toEqual([0, "witnessed"]))
+  it("counts towards the quorum", async () =>
+    expect(await codes({ policy: policy("w1"), vkeys: [old.vkey] })).toEqual([0, "witnessed"]))
 })
 
 describe("a trusted checkpoint where only a witness is pinned", () => {
@@ -62,8 +74,19 @@ describe("a pinned witness that did not cosign", () => {
 
   it("is a finding of its own, with its name, and status 2", async () => {
     const report = await pinned([old.line], old.vkey, fresh.vkey)
-    expect(report).toMatchObject({ exit: 2, verdicts: { integrity: "ok", authenticity: "signed_by_pinned_key", anchoring: "witnessed" } })
-    expect(report.findings).toEqual([{ code: "E_KEY_UNKNOWN", line: 3, seq: null, expected: `a cosignature by the pinned witness ${fresh.name}`, found: "none" }])
+    expect(report).toMatchObject({
+      exit: 2,
+      verdicts: { integrity: "ok", authenticity: "signed_by_pinned_key", anchoring: "witnessed" }
+    })
+    expect(report.findings).toEqual([
+      {
+        code: "E_KEY_UNKNOWN",
+        line: 3,
+        seq: null,
+        expected: `a cosignature by the pinned witness ${fresh.name}`,
+        found: "none"
+      }
+    ])
     const none = await pinned([], old.vkey, fresh.vkey, fresh.vkey)
     expect(none.findings.map(({ expected }) => expected.split(" ").at(-1))).toEqual([old.name, fresh.name])
   })

@@ -1,4 +1,6 @@
-/** What stands outside the operator's reach: cosigners, and a checkpoint that the user kept. Spec: format 1 section 6. */
+/**
+ * What stands outside the operator's reach: cosigners, and a checkpoint that the user kept. Spec: format 1 section 6.
+ */
 import { equalBytes, toBase64 } from "../bytes.ts"
 import type { Crypto } from "../crypto.ts"
 import { emptyRoot } from "../merkle/fold.ts"
@@ -43,11 +45,21 @@ export const judgeAnchors = (
   // A witness that the quorum does not ask for vouches for nothing: neither that the checkpoint was seen, nor when.
   const asked = quorum === null ? null : quorumWitnesses(quorum)
   const counting = cosignatures.filter((one) => asked === null || asked.has(one.policyName))
-  if (!met) missing.push(`The policy's quorum is not reached: ${cosignatures.length} of ${trust.witnesses.length} known witnesses cosigned the checkpoint. ${silentOf(asked!, cosignatures)}`)
+  if (!met)
+    missing.push(
+      `The policy's quorum is not reached: ${cosignatures.length} of ${trust.witnesses.length} known witnesses ` +
+        `cosigned the checkpoint. ${silentOf(asked!, cosignatures)}`
+    )
   const fallback: Anchoring = trusted === "same" ? "consistent_with_trusted_checkpoint" : "none"
   let anchoring: Anchoring = met && counting.length > 0 ? "witnessed" : fallback
-  if (freshness !== null && !isFresh(reading.findings, reading.checkpoint!.line, counting, freshness)) anchoring = counting.length > 0 ? "stale" : fallback
-  return { anchoring, truncated: trusted === "larger", missing, cosignatures: cosignatures.map(({ name, timeS }) => ({ name, timeS })) }
+  if (freshness !== null && !isFresh(reading.findings, reading.checkpoint!.line, counting, freshness))
+    anchoring = counting.length > 0 ? "stale" : fallback
+  return {
+    anchoring,
+    truncated: trusted === "larger",
+    missing,
+    cosignatures: cosignatures.map(({ name, timeS }) => ({ name, timeS }))
+  }
 }
 
 /** Whom the quorum names and who did not cosign. */
@@ -60,11 +72,23 @@ const silentOf = (asked: ReadonlySet<string>, cosignatures: ReadonlyArray<Cosign
 /** A policy may name a thousand witnesses. */
 const MAX_NAMED = 20
 
-/** A witness whose key the user gave by itself, and of which C has no line. With a line that does not verify it has a finding already. */
-const reportSilentWitnesses = (reading: PackReading, { pinnedWitnesses }: Trust, { bad, cosigned }: NoteJudgement): void => {
+/**
+ * A witness whose key the user gave by itself, and of which C has no line. With a line that does not verify it has a
+ * finding already.
+ */
+const reportSilentWitnesses = (
+  reading: PackReading,
+  { pinnedWitnesses }: Trust,
+  { bad, cosigned }: NoteJudgement
+): void => {
   for (const name of pinnedWitnesses) {
-    if ([...cosigned, ...bad].some(({ vkey }) => vkey.type === signatureType.cosignature && vkey.name === name)) continue
-    reading.findings.add("E_KEY_UNKNOWN", { line: reading.checkpoint!.line, expected: `a cosignature by the pinned witness ${name}`, found: "none" })
+    if ([...cosigned, ...bad].some(({ vkey }) => vkey.type === signatureType.cosignature && vkey.name === name))
+      continue
+    reading.findings.add("E_KEY_UNKNOWN", {
+      line: reading.checkpoint!.line,
+      expected: `a cosignature by the pinned witness ${name}`,
+      found: "none"
+    })
   }
 }
 
@@ -80,14 +104,20 @@ const cosignaturesOf = (trust: Trust, checkpoint: NoteJudgement): ReadonlyArray<
       // Not the object: one key may be given by itself and in the policy too.
       if (!isSameKey(witness.vkey, vkey) || !equalBytes(witness.vkey.publicKey, vkey.publicKey)) continue
       const before = byName.get(witness.name)
-      if (before === undefined || before.timeS < timeS!) byName.set(witness.name, { name: vkey.name, policyName: witness.name, timeS: timeS! })
+      if (before === undefined || before.timeS < timeS!)
+        byName.set(witness.name, { name: vkey.name, policyName: witness.name, timeS: timeS! })
     }
   }
   return [...byName.values()]
 }
 
 /** Whether the newest cosignature is young enough. One from the future says nothing about age. */
-const isFresh = (findings: Findings, line: number, cosignatures: ReadonlyArray<Cosigned>, { maxAgeMs, nowMs }: Freshness): boolean => {
+const isFresh = (
+  findings: Findings,
+  line: number,
+  cosignatures: ReadonlyArray<Cosigned>,
+  { maxAgeMs, nowMs }: Freshness
+): boolean => {
   const times = cosignatures.map((one) => one.timeS * 1000).filter((ms) => ms <= nowMs + CLOCK_SKEW_MS)
   // Without any it is minus infinity, and older than every bound.
   const newest = Math.max(...times)
@@ -100,12 +130,21 @@ const isFresh = (findings: Findings, line: number, cosignatures: ReadonlyArray<C
 /** How far a cosigner's clock may be ahead of ours. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
-const judgeTrusted = (crypto: Crypto, reading: PackReading, trust: Trust, missing: Array<string>): "same" | "larger" | "other" => {
+const judgeTrusted = (
+  crypto: Crypto,
+  reading: PackReading,
+  trust: Trust,
+  missing: Array<string>
+): "same" | "larger" | "other" => {
   const { findings, older, origin, tree } = reading
   const checkpoint = reading.checkpoint!
   const trusted = trust.checkpoint!
   if (trusted.origin !== origin) {
-    findings.add("E_ORIGIN", { line: null, expected: `a trusted checkpoint of ${origin}`, found: "one of another origin" })
+    findings.add("E_ORIGIN", {
+      line: null,
+      expected: `a trusted checkpoint of ${origin}`,
+      found: "one of another origin"
+    })
     return "other"
   }
   if (!isSignedAsPinned(crypto, findings, trust, origin)) return "other"
@@ -119,7 +158,11 @@ const judgeTrusted = (crypto: Crypto, reading: PackReading, trust: Trust, missin
     return "other"
   }
   if (trusted.size > checkpoint.size) {
-    findings.add("E_ROLLBACK", { line: checkpoint.line, expected: `at least the ${trusted.size} records of the trusted checkpoint`, found: `${checkpoint.size}` })
+    findings.add("E_ROLLBACK", {
+      line: checkpoint.line,
+      expected: `at least the ${trusted.size} records of the trusted checkpoint`,
+      found: `${checkpoint.size}`
+    })
     return "larger"
   }
   if (trusted.size === checkpoint.size) return compare(checkpoint.root)
@@ -127,15 +170,24 @@ const judgeTrusted = (crypto: Crypto, reading: PackReading, trust: Trust, missin
   if (older !== null && older.size === trusted.size && reading.olderHolds) return compare(older.root)
   const root = tree!.holds ? tree!.roots.get(trusted.size) : undefined
   if (root !== undefined) return compare(root)
-  missing.push(`The trusted checkpoint of size ${trusted.size} could not be compared: this pack does not hold what its root is computed from. Ask for a full pack, or for one with that checkpoint inside.`)
+  missing.push(
+    `The trusted checkpoint of size ${trusted.size} could not be compared: this pack does not hold what its ` +
+      "root is computed from. Ask for a full pack, or for one with that checkpoint inside."
+  )
   return "other"
 }
 
 /** With no key of the log pinned it is believed as given, unless a line names a pinned witness and does not verify. */
 const isSignedAsPinned = (crypto: Crypto, findings: Findings, trust: Trust, origin: string): boolean => {
-  const judged = judgeNote(crypto, trust.checkpoint!.note, { origin, trust, cosigners: trust.witnesses.map((one) => one.vkey), hints: [] })
+  const judged = judgeNote(crypto, trust.checkpoint!.note, {
+    origin,
+    trust,
+    cosigners: trust.witnesses.map((one) => one.vkey),
+    hints: []
+  })
   const expected = "the trusted checkpoint signed by a pinned key"
-  if (judged.bad.length > 0) findings.add("E_CHECKPOINT_SIG", { line: null, expected, found: "a signature that does not verify" })
+  if (judged.bad.length > 0)
+    findings.add("E_CHECKPOINT_SIG", { line: null, expected, found: "a signature that does not verify" })
   else if (judged.lacksPinned) findings.add("E_KEY_UNKNOWN", { line: null, expected, found: "no line by a pinned key" })
   return judged.bad.length === 0 && !judged.lacksPinned
 }

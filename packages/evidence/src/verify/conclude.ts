@@ -6,7 +6,15 @@ import type { Note } from "../note/note.ts"
 import { PACK_FORMAT } from "../pack/format.ts"
 import type { Freshness } from "./anchors.ts"
 import { judgeAnchors } from "./anchors.ts"
-import type { CheckpointSigner, FindingCode, Completeness, ExitStatus, Report, ReportedKey, Verdicts } from "./report.ts"
+import type {
+  CheckpointSigner,
+  FindingCode,
+  Completeness,
+  ExitStatus,
+  Report,
+  ReportedKey,
+  Verdicts
+} from "./report.ts"
 import { MAX_LISTED_FINDINGS } from "./report.ts"
 import type { NoteJudgement } from "./judge-note.ts"
 import { judgeNote, worse } from "./judge-note.ts"
@@ -22,7 +30,13 @@ export interface Demands {
 }
 
 /** The report on a pack that was read to its end. */
-export const conclude = (crypto: Crypto, reading: PackReading, trust: Trust, demands: Demands, file: string | null): Report => {
+export const conclude = (
+  crypto: Crypto,
+  reading: PackReading,
+  trust: Trust,
+  demands: Demands,
+  file: string | null
+): Report => {
   const { findings, header, origin } = reading
   const cosigners = trust.witnesses.map((one) => one.vkey)
   const judge = (note: Note, witnesses = cosigners): NoteJudgement =>
@@ -53,13 +67,24 @@ export const conclude = (crypto: Crypto, reading: PackReading, trust: Trust, dem
     ignored_signatures: judgements.reduce((sum, one) => sum + one.ignored, 0)
   }
   const keys = keysOf(judgements, trust)
-  const exit: ExitStatus = findings.hasClass(3) ? 3 : findings.hasClass(1) ? 1 : isAllThere(verdicts, reading, missing) ? 0 : 2
+  const exit: ExitStatus = findings.hasClass(3)
+    ? 3
+    : findings.hasClass(1)
+      ? 1
+      : isAllThere(verdicts, reading, missing)
+        ? 0
+        : 2
   const rest = { ...common(reading, file), verdicts, counts, keys, cosignatures: anchors.cosignatures, exit }
   return {
     ...rest,
     not_checked: [...missing, ...notChecked(reading, trust, counts)],
     statement: statementOf(rest),
-    checkpoint: { size: reading.checkpoint!.size, rootHex: toHex(reading.checkpoint!.root), note: noteText(reading.checkpoint!.note), signers: signersOf(checkpoint, trust) },
+    checkpoint: {
+      size: reading.checkpoint!.size,
+      rootHex: toHex(reading.checkpoint!.root),
+      note: noteText(reading.checkpoint!.note),
+      signers: signersOf(checkpoint, trust)
+    },
     roots: rootsOf(reading)
   }
 }
@@ -68,15 +93,29 @@ export const conclude = (crypto: Crypto, reading: PackReading, trust: Trust, dem
 export const concludeUnreadable = (reading: PackReading, file: string | null): Report => {
   const rest = {
     ...common(reading, file),
-    verdicts: { integrity: "not_checked", authenticity: "not_checked", completeness: "not_checked", anchoring: "none" } as const,
-    counts: { records: reading.records?.count ?? 0, parts_disclosed: 0, parts_withheld: 0, parts_erased: 0, ignored_signatures: 0 },
+    verdicts: {
+      integrity: "not_checked",
+      authenticity: "not_checked",
+      completeness: "not_checked",
+      anchoring: "none"
+    } as const,
+    counts: {
+      records: reading.records?.count ?? 0,
+      parts_disclosed: 0,
+      parts_withheld: 0,
+      parts_erased: 0,
+      ignored_signatures: 0
+    },
     keys: [],
     cosignatures: [],
     exit: 3 as const
   }
   return {
     ...rest,
-    not_checked: ["Nothing was checked to its end: reading stopped at a line that cannot be read.", ...unlisted(reading)],
+    not_checked: [
+      "Nothing was checked to its end: reading stopped at a line that cannot be read.",
+      ...unlisted(reading)
+    ],
     statement: statementOf(rest),
     checkpoint: null,
     roots: new Map()
@@ -93,29 +132,56 @@ const common = (reading: PackReading, file: string | null) => ({
   header: reading.header
 })
 
-const COMPLETENESS: { readonly [kind in "full" | "range" | "sparse"]: Completeness } = { full: "full", range: "range", sparse: "sparse_claimed" }
+const COMPLETENESS: { readonly [kind in "full" | "range" | "sparse"]: Completeness } = {
+  full: "full",
+  range: "range",
+  sparse: "sparse_claimed"
+}
 
 const reportSignatures = (reading: PackReading, judged: NoteJudgement, line: number, code: FindingCode): void => {
   for (const { vkey } of judged.bad) {
-    reading.findings.add(code, { line, expected: `a signature by key ${toHex(vkey.keyId)} of ${vkey.name}`, found: "one that does not verify" })
+    reading.findings.add(code, {
+      line,
+      expected: `a signature by key ${toHex(vkey.keyId)} of ${vkey.name}`,
+      found: "one that does not verify"
+    })
   }
-  if (judged.lacksPinned) reading.findings.add("E_KEY_UNKNOWN", { line, expected: "a signature by a pinned key", found: "none by any of them" })
+  if (judged.lacksPinned)
+    reading.findings.add("E_KEY_UNKNOWN", {
+      line,
+      expected: "a signature by a pinned key",
+      found: "none by any of them"
+    })
 }
 
 const unmetDemand = ({ completeness }: Demands, verdicts: Verdicts): ReadonlyArray<string> => {
-  const enough = completeness === "any" || verdicts.completeness === "full" || (completeness === "range" && verdicts.completeness === "range")
+  const enough =
+    completeness === "any" ||
+    verdicts.completeness === "full" ||
+    (completeness === "range" && verdicts.completeness === "range")
   return enough ? [] : [`A ${completeness} pack was asked for, and completeness is ${verdicts.completeness}.`]
 }
 
 const isAllThere = (verdicts: Verdicts, reading: PackReading, missing: ReadonlyArray<string>): boolean =>
-  verdicts.integrity === "ok" && verdicts.authenticity === "signed_by_pinned_key" && missing.length === 0 && !reading.findings.hasClass(2)
+  verdicts.integrity === "ok" &&
+  verdicts.authenticity === "signed_by_pinned_key" &&
+  missing.length === 0 &&
+  !reading.findings.hasClass(2)
 
 const keysOf = (judgements: ReadonlyArray<NoteJudgement>, trust: Trust): ReadonlyArray<ReportedKey> => {
   const keys = new Map<string, ReportedKey>()
   for (const judged of judgements) {
-    for (const [role, lines] of [["log", judged.signed], ["witness", judged.cosigned]] as const) {
+    for (const [role, lines] of [
+      ["log", judged.signed],
+      ["witness", judged.cosigned]
+    ] as const) {
       for (const { vkey } of lines) {
-        const key = { key_id: toHex(vkey.keyId), name: vkey.name, role, pinned: role === "witness" || trust.logs.includes(vkey) }
+        const key = {
+          key_id: toHex(vkey.keyId),
+          name: vkey.name,
+          role,
+          pinned: role === "witness" || trust.logs.includes(vkey)
+        }
         keys.set(`${role} ${key.key_id} ${key.name}`, key)
       }
     }
@@ -124,7 +190,11 @@ const keysOf = (judgements: ReadonlyArray<NoteJudgement>, trust: Trust): Readonl
 }
 
 const signersOf = ({ signed }: NoteJudgement, trust: Trust): ReadonlyArray<CheckpointSigner> =>
-  signed.map(({ vkey }) => ({ keyId: toHex(vkey.keyId), publicKeyHex: toHex(vkey.publicKey), pinned: trust.logs.includes(vkey) }))
+  signed.map(({ vkey }) => ({
+    keyId: toHex(vkey.keyId),
+    publicKeyHex: toHex(vkey.publicKey),
+    pinned: trust.logs.includes(vkey)
+  }))
 
 const rootsOf = (reading: PackReading): ReadonlyMap<number, string> => {
   const roots = new Map<number, string>()
@@ -135,7 +205,10 @@ const rootsOf = (reading: PackReading): ReadonlyMap<number, string> => {
 }
 
 const noteText = (note: Note): string =>
-  formatNote(note.text, note.signatures.map(({ keyId, name, signature }) => signatureLine(name, keyId, signature)))
+  formatNote(
+    note.text,
+    note.signatures.map(({ keyId, name, signature }) => signatureLine(name, keyId, signature))
+  )
 
 const unlisted = (reading: PackReading): ReadonlyArray<string> => {
   const more = reading.findings.count - MAX_LISTED_FINDINGS

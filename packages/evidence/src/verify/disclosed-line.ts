@@ -7,7 +7,8 @@ import { DIGIT_OR_UNDERSCORE, LETTER, nameByte } from "../record/part-scanner.ts
 import { readSeq } from "../record/read-seq.ts"
 
 /**
- * A reusable reader of D lines. It takes a line of the one form that format 1 asks for and nothing else; what is wrong with another is for others
+ * A reusable reader of D lines. It takes a line of the one form that format 1 asks for and nothing else; what is wrong
+ * with another is for others
  * to say. It makes no values on the way: the part is decoded to where it is hashed, behind the salt and the name.
  */
 export class DisclosedLine {
@@ -43,7 +44,10 @@ export class DisclosedLine {
     this.#room(NAME + MAX_NAME_BYTES + Math.ceil(bytes.length / 4) * 3 + 4)
   }
 
-  /** Reads the payload from `start` on, up to what ends its last field, and at most up to `limit`. Answers the index behind it, or -1 when there may be something to say of it. */
+  /**
+   * Reads the payload from `start` on, up to what ends its last field, and at most up to `limit`. Answers the index
+   * behind it, or -1 when there may be something to say of it.
+   */
   read(start: number, limit: number): number {
     const bytes = this.#bytes
     const name = readSeq(bytes, start, this) + 1
@@ -52,7 +56,12 @@ export class DisclosedLine {
     const part = salt + SALT_DIGITS + 1
     if (salt === 0 || part > limit || bytes[salt - 1] !== SPACE || bytes[part - 1] !== SPACE) return -1
     // 32 bytes are 43 digits and a pad.
-    if (bytes[part - 2] !== PAD || bytes[part - 3] === PAD || decodeBase64(this.#view, salt, part - 1, this.#saltView, 0) !== part - 1) return -1
+    if (
+      bytes[part - 2] !== PAD ||
+      bytes[part - 3] === PAD ||
+      decodeBase64(this.#view, salt, part - 1, this.#saltView, 0) !== part - 1
+    )
+      return -1
     return this.#readPart(bytes, part, limit)
   }
 
@@ -112,11 +121,16 @@ export class DisclosedLine {
   }
 
   #messageOf(length: number): Uint8Array {
-    return length < MAX_VIEWS ? this.#views[length] ??= this.#message.subarray(0, length) : this.#message.subarray(0, length)
+    return length < MAX_VIEWS
+      ? (this.#views[length] ??= this.#message.subarray(0, length))
+      : this.#message.subarray(0, length)
   }
 }
 
-/** Room for a message, with what never changes: the key's block behind the key, the prefix, and three of the four bytes of the name's length. */
+/**
+ * Room for a message, with what never changes: the key's block behind the key, the prefix, and three of the four bytes
+ * of the name's length.
+ */
 const messageOf = (bytes: number): Uint8Array<ArrayBuffer> => {
   const message = new Uint8Array(bytes)
   message.fill(0x36, SALT_BYTES, BLOCK)

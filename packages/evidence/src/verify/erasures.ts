@@ -30,7 +30,8 @@ export class Erasures {
 
   /** All of them, in order; of two for one part the earlier one first. */
   inOrder(): ReadonlyArray<Erasure> {
-    if (!this.#sorted) this.#all.sort((a, b) => comparePart(a.seq, a.name, b.seq, b.name) || a.erasingSeq - b.erasingSeq)
+    if (!this.#sorted)
+      this.#all.sort((a, b) => comparePart(a.seq, a.name, b.seq, b.name) || a.erasingSeq - b.erasingSeq)
     this.#sorted = true
     return this.#all
   }
@@ -54,6 +55,9 @@ export class Erasures {
   /** Parts of the pack that were erased and are not disclosed. Each counts once, however often it was erased. */
   count(): number {
     const all = this.inOrder()
-    return all.filter((one, i) => one.exists && !one.disclosed && !(i > 0 && all[i - 1]!.seq === one.seq && all[i - 1]!.name === one.name)).length
+    return all.filter(
+      (one, i) =>
+        one.exists && !one.disclosed && !(i > 0 && all[i - 1]!.seq === one.seq && all[i - 1]!.name === one.name)
+    ).length
   }
 }

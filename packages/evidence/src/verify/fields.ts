@@ -4,7 +4,9 @@ import { parseDecimal } from "../checkpoint/checkpoint.ts"
 import { HASH_BYTES, MAX_PART_BYTES, MAX_PROOF_HASHES } from "../pack/format.ts"
 import { Unreadable } from "./findings.ts"
 
-/** The fields of a payload, split at single spaces. An empty payload has none; more than any line can have are refused. */
+/**
+ * The fields of a payload, split at single spaces. An empty payload has none; more than any line can have are refused.
+ */
 export const fieldsOf = (bytes: Uint8Array, start: number, end: number): ReadonlyArray<string> => {
   if (start >= end) return []
   const text = oneByteText.decode(bytes.subarray(start, end))
@@ -31,14 +33,16 @@ export const requireFields = (fields: ReadonlyArray<string>, count: number, form
 /** A decimal field. */
 export const numberField = (fields: ReadonlyArray<string>, index: number, what: string): number => {
   const value = parseDecimal(field(fields, index, what))
-  if (value === null) throw new Unreadable("E_FORMAT", `${what} as a decimal up to 2^53 - 1 without leading zeros`, "something else")
+  if (value === null)
+    throw new Unreadable("E_FORMAT", `${what} as a decimal up to 2^53 - 1 without leading zeros`, "something else")
   return value
 }
 
 /** The name of a part. */
 export const nameField = (fields: ReadonlyArray<string>, index: number): string => {
   const name = field(fields, index, "the name of a part")
-  if (!PART_NAME.test(name)) throw new Unreadable("E_FORMAT", "the name of a part: a letter, then letters, digits and _", "something else")
+  if (!PART_NAME.test(name))
+    throw new Unreadable("E_FORMAT", "the name of a part: a letter, then letters, digits and _", "something else")
   return name
 }
 
@@ -54,12 +58,14 @@ export const hashFields = (fields: ReadonlyArray<string>, from: number): Readonl
   if (fields.length - from > MAX_PROOF_HASHES) throw tooManyHashes()
   return fields.slice(from).map((text) => {
     const hash = text.length === HASH_DIGITS ? fromBase64(text) : null
-    if (hash === null || hash.length !== HASH_BYTES) throw new Unreadable("E_FORMAT", `hashes of ${HASH_BYTES} bytes in base64`, "something else")
+    if (hash === null || hash.length !== HASH_BYTES)
+      throw new Unreadable("E_FORMAT", `hashes of ${HASH_BYTES} bytes in base64`, "something else")
     return hash
   })
 }
 
-const tooManyHashes = (): Unreadable => new Unreadable("E_LIMIT", `at most ${MAX_PROOF_HASHES} hashes on a line`, "more")
+const tooManyHashes = (): Unreadable =>
+  new Unreadable("E_LIMIT", `at most ${MAX_PROOF_HASHES} hashes on a line`, "more")
 
 /** S has two numbers before its hashes; no line has more fields. */
 const MAX_FIELDS = MAX_PROOF_HASHES + 2
@@ -69,7 +75,8 @@ const HASH_DIGITS = 44
 /** The content of a part. */
 export const partField = (fields: ReadonlyArray<string>, index: number): Uint8Array => {
   const part = base64Field(fields, index, "the bytes of a part")
-  if (part.length > MAX_PART_BYTES) throw new Unreadable("E_LIMIT", `a part of at most ${MAX_PART_BYTES} bytes`, `${part.length} bytes`)
+  if (part.length > MAX_PART_BYTES)
+    throw new Unreadable("E_LIMIT", `a part of at most ${MAX_PART_BYTES} bytes`, `${part.length} bytes`)
   return part
 }
 

@@ -8,9 +8,18 @@ export class Findings {
   readonly #listed: Array<Finding> = []
   readonly #codes = new Set<FindingCode>()
 
-  add(code: FindingCode, finding: { readonly line: number | null; readonly seq?: number | null; readonly expected: string; readonly found: string }): void {
+  add(
+    code: FindingCode,
+    finding: {
+      readonly line: number | null
+      readonly seq?: number | null
+      readonly expected: string
+      readonly found: string
+    }
+  ): void {
     this.count++
-    // The first of its code is listed even when the list is full: what is wrong must not hide behind how often something else is.
+    // The first of its code is listed even when the list is full: what is wrong must not hide behind how often
+    // something else is.
     const isNews = !this.#codes.has(code)
     this.#codes.add(code)
     if (this.#listed.length >= MAX_LISTED_FINDINGS) {
@@ -51,7 +60,7 @@ export class Findings {
 }
 
 /** The exit status that a finding asks for. Spec: format 1 section 6, "Exit class". */
-export const exitClass = (code: FindingCode): 1 | 2 | 3 => UNREADABLE.has(code) ? 3 : MISSING.has(code) ? 2 : 1
+export const exitClass = (code: FindingCode): 1 | 2 | 3 => (UNREADABLE.has(code) ? 3 : MISSING.has(code) ? 2 : 1)
 
 const UNREADABLE: ReadonlySet<FindingCode> = new Set(["E_FORMAT", "E_VERSION", "E_LIMIT"])
 const MISSING: ReadonlySet<FindingCode> = new Set(["E_KEY_UNKNOWN", "E_STALE", "E_ROLLBACK"])

@@ -1,4 +1,6 @@
-/** The lines before the records: origin, checkpoints, tokens, hints. Each throws `Unreadable` where it cannot be read. */
+/**
+ * The lines before the records: origin, checkpoints, tokens, hints. Each throws `Unreadable` where it cannot be read.
+ */
 import { fromUtf8 } from "../bytes.ts"
 import type { Checkpoint } from "../checkpoint/checkpoint.ts"
 import { isOrigin, parseCheckpoint } from "../checkpoint/checkpoint.ts"
@@ -25,9 +27,18 @@ export const readFirstLine = (bytes: Uint8Array, start: number, end: number): st
   if (format !== PACK_FORMAT) {
     const version = /^evidence-pack\/v([1-9][0-9]{0,8})$/.exec(format)
     if (version !== null) throw new Unreadable("E_VERSION", PACK_FORMAT, `evidence-pack/v${version[1]}`)
-    throw new Unreadable("E_FORMAT", `a first line that starts with ${PACK_FORMAT}`, "something else: this is not an evidence pack")
+    throw new Unreadable(
+      "E_FORMAT",
+      `a first line that starts with ${PACK_FORMAT}`,
+      "something else: this is not an evidence pack"
+    )
   }
-  if (more.length > 0 || !isOrigin(origin)) throw new Unreadable("E_FORMAT", "an origin of 1 to 255 printable ASCII characters, no space, no +", "something else")
+  if (more.length > 0 || !isOrigin(origin))
+    throw new Unreadable(
+      "E_FORMAT",
+      "an origin of 1 to 255 printable ASCII characters, no space, no +",
+      "something else"
+    )
   return origin
 }
 
@@ -43,7 +54,8 @@ export const readCheckpointLine = (bytes: Uint8Array, start: number, end: number
   const fields = fieldsOf(bytes, start, end)
   requireFields(fields, 1, "<base64 of a checkpoint note>")
   const payload = base64Field(fields, 0, "a checkpoint note")
-  if (payload.length > MAX_NOTE_BYTES) throw new Unreadable("E_LIMIT", `a note of at most ${MAX_NOTE_BYTES} bytes`, `${payload.length} bytes`)
+  if (payload.length > MAX_NOTE_BYTES)
+    throw new Unreadable("E_LIMIT", `a note of at most ${MAX_NOTE_BYTES} bytes`, `${payload.length} bytes`)
   const note = parseNote(payload)
   if (!note.ok) throw new Unreadable("E_FORMAT", note.reason, "something else")
   const checkpoint = parseCheckpoint(note.note.text)
@@ -55,10 +67,14 @@ export const readCheckpointLine = (bytes: Uint8Array, start: number, end: number
 export const readTokenLine = (bytes: Uint8Array, start: number, end: number): void => {
   const fields = fieldsOf(bytes, start, end)
   requireFields(fields, 1, "W <base64 of a timestamp token>")
-  if (base64Field(fields, 0, "a timestamp token").length === 0) throw new Unreadable("E_FORMAT", "a timestamp token", "no bytes")
+  if (base64Field(fields, 0, "a timestamp token").length === 0)
+    throw new Unreadable("E_FORMAT", "a timestamp token", "no bytes")
 }
 
-/** A K line; null where it holds no vkey. A hint is never trusted, so one that cannot be read says nothing about the pack. */
+/**
+ * A K line; null where it holds no vkey. A hint is never trusted, so one that cannot be read says nothing about the
+ * pack.
+ */
 export const readHintLine = (bytes: Uint8Array, start: number, end: number): Vkey | null => {
   const payload = bytes.subarray(start, end)
   // A carriage return is a mark of a file that something rewrote on its way.

@@ -9,8 +9,10 @@ import { LatestKeys } from "./latest-keys.ts"
 /**
  * Key hints out of K lines, record 0 and `key.rotated` records, and the rotations seen.
  *
- * A chain may rotate its key without end, and memory may not grow with it. So what is kept of keys in records are those that a signature line of a checkpoint names,
- * which stands before them; and the latest, since the key that closes a pack is the newest one, or signed the checkpoint too.
+ * A chain may rotate its key without end, and memory may not grow with it. So what is kept of keys in records are those
+ * that a signature line of a checkpoint names,
+ * which stands before them; and the latest, since the key that closes a pack is the newest one, or signed the
+ * checkpoint too.
  */
 export class Hints {
   /** Keys that were let go of. A line that one of them made is taken for one of a key that nobody knows. */
@@ -48,29 +50,45 @@ export class Hints {
     this.#origin = origin
     const key = toHex(vkey.publicKey)
     if (this.#kept.has(key)) return
-    if (this.#kept.size < MAX_KEPT && this.#notes.some(({ signatures }) => signatures.some((line) => isSameKey(line, vkey)))) this.#kept.set(key, vkey)
+    if (
+      this.#kept.size < MAX_KEPT &&
+      this.#notes.some(({ signatures }) => signatures.some((line) => isSameKey(line, vkey)))
+    )
+      this.#kept.set(key, vkey)
     else if (this.#latest.add(vkey.publicKey)) this.passedOver++
   }
 
   /** Notes a `key.rotated` record. */
   addRotation(seq: number, fromKeyId: string, to: Vkey, origin: string): void {
     this.rotations++
-    if (this.rotationsListed.length < MAX_LISTED_ROTATIONS) this.rotationsListed.push(`record ${seq} rotates the key from ${fromKeyId} to ${toHex(to.keyId)}`)
+    if (this.rotationsListed.length < MAX_LISTED_ROTATIONS)
+      this.rotationsListed.push(`record ${seq} rotates the key from ${fromKeyId} to ${toHex(to.keyId)}`)
     this.addRecorded(to, origin)
   }
 
   /** The keys that were kept, each once. */
   get vkeys(): ReadonlyArray<Vkey> {
     const [name, type] = [this.#origin, signatureType.ed25519]
-    return [...this.#kept.values(), ...this.#latest.all().map((publicKey) => ({ name, type, publicKey, keyId: keyIdOf(this.#crypto, name, type, publicKey) }))]
+    return [
+      ...this.#kept.values(),
+      ...this.#latest
+        .all()
+        .map((publicKey) => ({ name, type, publicKey, keyId: keyIdOf(this.#crypto, name, type, publicKey) }))
+    ]
   }
 
-  /** Whether signatures of the log can be verified with it. A wrong key id does not stand in the way of the same key with the right one. */
+  /**
+   * Whether signatures of the log can be verified with it. A wrong key id does not stand in the way of the same key
+   * with the right one.
+   */
   #isUsable(vkey: Vkey, origin: string): boolean {
     return vkey.name === origin && vkey.type === signatureType.ed25519 && checkVkey(this.#crypto, vkey) === null
   }
 }
 
-/** 64 K lines, and what two notes name. Each costs a signature check for every line that names it, and somebody can make keys with equal key ids. */
+/**
+ * 64 K lines, and what two notes name. Each costs a signature check for every line that names it, and somebody can make
+ * keys with equal key ids.
+ */
 const MAX_KEPT = 320
 const MAX_LISTED_ROTATIONS = 20

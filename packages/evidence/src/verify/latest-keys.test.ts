@@ -7,7 +7,8 @@ const key = (n: number): Uint8Array => {
   new DataView(bytes.buffer).setUint32(28, n)
   return bytes
 }
-const numbers = (keys: LatestKeys): ReadonlyArray<number> => keys.all().map((bytes) => new DataView(bytes.buffer).getUint32(28))
+const numbers = (keys: LatestKeys): ReadonlyArray<number> =>
+  keys.all().map((bytes) => new DataView(bytes.buffer).getUint32(28))
 const range = (from: number, to: number): ReadonlyArray<number> => Array.from({ length: to - from }, (_, i) => from + i)
 
 describe("the latest keys", () => {

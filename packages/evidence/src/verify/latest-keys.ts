@@ -28,7 +28,12 @@ export class LatestKeys {
     const bytes = this.#bytes
     for (let i = 0; i < this.#count; i++) {
       const at = KEY_BYTES * i
-      if (bytes[at] === publicKey[0] && bytes[at + 1] === publicKey[1] && equalBytes(bytes.subarray(at, at + KEY_BYTES), publicKey)) return i
+      if (
+        bytes[at] === publicKey[0] &&
+        bytes[at + 1] === publicKey[1] &&
+        equalBytes(bytes.subarray(at, at + KEY_BYTES), publicKey)
+      )
+        return i
     }
     return -1
   }

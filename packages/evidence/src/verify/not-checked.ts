@@ -1,4 +1,6 @@
-/** What a verifier ignored or could not check, in sentences. A report without these would promise more than it knows. */
+/**
+ * What a verifier ignored or could not check, in sentences. A report without these would promise more than it knows.
+ */
 import { toHex } from "../bytes.ts"
 import type { PackReading } from "./pack-reading.ts"
 import type { Counts } from "./report.ts"
@@ -11,24 +13,59 @@ export const notChecked = (reading: PackReading, trust: Trust, counts: Counts): 
   const sentences: Array<string> = []
   const more = findings.count - MAX_LISTED_FINDINGS
   if (more > 0) sentences.push(`${more} more findings are not listed.`)
-  if (trust.logs.length === 0) sentences.push("No key of the log was pinned, so nothing here says who signed. Get the log's vkey from its owner, by another way than this pack, and pin it (--vkey).")
+  if (trust.logs.length === 0)
+    sentences.push(
+      "No key of the log was pinned, so nothing here says who signed. Get the log's vkey from its owner, by " +
+        "another way than this pack, and pin it (--vkey)."
+    )
   for (const vkey of trust.logs) {
-    if (vkey.name !== origin) sentences.push(`The pinned key ${toHex(vkey.keyId)} of ${vkey.name} is of another origin and was ignored.`)
+    if (vkey.name !== origin)
+      sentences.push(`The pinned key ${toHex(vkey.keyId)} of ${vkey.name} is of another origin and was ignored.`)
   }
-  for (const key of trust.policy?.unsupported ?? []) sentences.push(`The policy's ${key} was ignored: its signatures cannot be checked here.`)
-  if (counts.ignored_signatures > 0) sentences.push(`${plural(counts.ignored_signatures, "signature line")} by keys that nobody pinned, or of a type not checked here, ${counts.ignored_signatures === 1 ? "was" : "were"} ignored.`)
-  if (counts.ignored_signatures > 0 && hints.passedOver > 0) sentences.push(`${plural(hints.passedOver, "key")} that records of this pack name ${hints.passedOver === 1 ? "was" : "were"} not looked at: beside those that its checkpoints and K lines name, a reader keeps the latest 256. An ignored line may be by one of them.`)
+  for (const key of trust.policy?.unsupported ?? [])
+    sentences.push(`The policy's ${key} was ignored: its signatures cannot be checked here.`)
+  if (counts.ignored_signatures > 0)
+    sentences.push(
+      `${plural(counts.ignored_signatures, "signature line")} by keys that nobody pinned, or of a type not ` +
+        `checked here, ${counts.ignored_signatures === 1 ? "was" : "were"} ignored.`
+    )
+  if (counts.ignored_signatures > 0 && hints.passedOver > 0)
+    sentences.push(
+      `${plural(hints.passedOver, "key")} that records of this pack name ` +
+        `${hints.passedOver === 1 ? "was" : "were"} not looked at: beside those that its checkpoints and K lines ` +
+        "name, a reader keeps the latest 256. An ignored line may be by one of them."
+    )
   const badHints = hints.unreadableLines
   if (badHints.length > 0) {
     const were = badHints.length === 1 ? "was" : "were"
-    sentences.push(`${plural(badHints.length, "key hint")} (K, line ${badHints.join(", ")}) ${were} ignored: no vkey can be read there.`)
+    sentences.push(
+      `${plural(badHints.length, "key hint")} (K, line ${badHints.join(", ")}) ${were} ignored: no vkey can be ` +
+        "read there."
+    )
   }
-  if (tokens > 0) sentences.push(`${plural(tokens, "RFC 3161 timestamp token")} ${tokens === 1 ? "was" : "were"} not checked: no certificate of a timestamp authority was pinned.`)
-  if (hints.rotations > 0) sentences.push(`Key rotations are not followed; only pinned keys count. Seen: ${hints.rotationsListed.join("; ")}${hints.rotations > hints.rotationsListed.length ? "; and more" : ""}.`)
-  if (header!.kind === "sparse") sentences.push(`Whether more records match the pack's filter: a sparse pack proves the ${plural(records!.count, "record")} it holds and nothing about what it leaves out.`)
-  if (header!.kind === "range") sentences.push(`Records before ${header!.from} and after ${header!.to}: they are outside this pack.`)
-  if (counts.parts_withheld > 0) sentences.push(`${plural(counts.parts_withheld, "withheld part")}: only the commitments are in the pack, not the contents.`)
-  if (reading.partsSkipped) sentences.push("Disclosed and erased parts: the records are out of order, so parts could not be matched with them.")
+  if (tokens > 0)
+    sentences.push(
+      `${plural(tokens, "RFC 3161 timestamp token")} ${tokens === 1 ? "was" : "were"} not checked: no ` +
+        "certificate of a timestamp authority was pinned."
+    )
+  if (hints.rotations > 0)
+    sentences.push(
+      "Key rotations are not followed; only pinned keys count. Seen: " +
+        `${hints.rotationsListed.join("; ")}${hints.rotations > hints.rotationsListed.length ? "; and more" : ""}.`
+    )
+  if (header!.kind === "sparse")
+    sentences.push(
+      "Whether more records match the pack's filter: a sparse pack proves the " +
+        `${plural(records!.count, "record")} it holds and nothing about what it leaves out.`
+    )
+  if (header!.kind === "range")
+    sentences.push(`Records before ${header!.from} and after ${header!.to}: they are outside this pack.`)
+  if (counts.parts_withheld > 0)
+    sentences.push(
+      `${plural(counts.parts_withheld, "withheld part")}: only the commitments are in the pack, not the contents.`
+    )
+  if (reading.partsSkipped)
+    sentences.push("Disclosed and erased parts: the records are out of order, so parts could not be matched with them.")
   return sentences
 }
 

@@ -1,4 +1,7 @@
-/** Reads the lines of one pack in order and checks each where it stands. What needs the whole pack is decided afterwards. */
+/**
+ * Reads the lines of one pack in order and checks each where it stands. What needs the whole pack is decided
+ * afterwards.
+ */
 import type { Crypto } from "../crypto.ts"
 import { verifyConsistency } from "../merkle/verify.ts"
 import { equalBytes } from "../bytes.ts"
@@ -28,7 +31,10 @@ import { TreeChecks } from "./tree-checks.ts"
 export interface ReadingOptions {
   /** Sizes at which the root of a full pack is wanted. */
   readonly rootsAt: ReadonlyArray<number>
-  /** Bytes of memory for commitments; past it the pack is read a second time, if a line asks for one. 0: nothing is kept. */
+  /**
+   * Bytes of memory for commitments; past it the pack is read a second time, if a line asks for one. 0: nothing is
+   * kept.
+   */
   readonly partBudget: number
   /** Starts that second reading; without it the memory for commitments has no bound but the pack. */
   readonly reread: (() => PartWalk) | null
@@ -36,7 +42,8 @@ export interface ReadingOptions {
 }
 
 /**
- * One reading of one pack. Feed chunks, call `line` for each line of the `reader`, and `end` when the bytes are over. `run`, called between
+ * One reading of one pack. Feed chunks, call `line` for each line of the `reader`, and `end` when the bytes are over.
+ * `run`, called between
  * lines, takes many at once and changes nothing but the time.
  *
  * `line` and `end` throw `Unreadable` when reading cannot go on. Everything else becomes a finding.
@@ -86,14 +93,23 @@ export class PackReading {
     this.reader = new LineReader(crypto, MAX_FIRST_LINE_BYTES)
     this.hints = new Hints(crypto)
     this.partLog = new PartLog(options.reread === null ? Infinity : options.partBudget)
-    this.parts = new PartChecks(this.findings, this.erasures, () => this.partLog.overflowed ? options.reread!() : this.partLog.walk())
+    this.parts = new PartChecks(this.findings, this.erasures, () =>
+      this.partLog.overflowed ? options.reread!() : this.partLog.walk()
+    )
   }
 
   /** Takes the reader's current line. A promise only where a second reading may be needed. */
   line(): void | Promise<void> {
     const { bytes, end, line, start } = this.reader
     // The one line that comes by the million.
-    if (this.#tag === "R" && this.#consecutive && bytes[start] === LETTER_R && bytes[start + 1] === SPACE && end > start + 2) return this.#record(bytes, start + 2, end, line)
+    if (
+      this.#tag === "R" &&
+      this.#consecutive &&
+      bytes[start] === LETTER_R &&
+      bytes[start + 1] === SPACE &&
+      end > start + 2
+    )
+      return this.#record(bytes, start + 2, end, line)
     if (line === 1) return this.#first(bytes, start, end)
     this.#enter(bytes, start, end)
     return this.#take(bytes, start + 2, end, line)
@@ -109,7 +125,10 @@ export class PackReading {
     if (run !== null && "subtrees" in run && this.#expectsRecords()) this.#takeRun(run)
   }
 
-  /** Takes all records in good order that come next in the chunk: those of which `line` would say nothing. Or all D lines in good form, of which it says the same. */
+  /**
+   * Takes all records in good order that come next in the chunk: those of which `line` would say nothing. Or all D
+   * lines in good form, of which it says the same.
+   */
   run(): void | Promise<void> {
     while (this.#runs && this.#expectsRecords()) {
       const { bytes, start } = this.reader.rest()!
@@ -119,7 +138,7 @@ export class PackReading {
         this.#runs = this.#takeRun(ahead.run)
         continue
       }
-      const checker = this.#runChecker ??= new RunChecker(this.#crypto)
+      const checker = (this.#runChecker ??= new RunChecker(this.#crypto))
       const run = checker.check(bytes, start, ahead?.at ?? bytes.length, !this.partLog.overflowed)
       if (run === null && !checker.broken) break
       // Work done for nothing. In a pack that is wrong everywhere, trying again after every line would make much of it.
@@ -131,7 +150,8 @@ export class PackReading {
   /** The bytes are over. */
   end(): void {
     if (this.reader.tooLong) throw this.#tooLong()
-    if (this.reader.unfinished) throw new Unreadable("E_FORMAT", "a newline at the end of every line", "a last line without one")
+    if (this.reader.unfinished)
+      throw new Unreadable("E_FORMAT", "a newline at the end of every line", "a last line without one")
     if (this.#tag !== "N") throw new Unreadable("E_FORMAT", this.#wanted(), "the end of the file")
   }
 
@@ -147,7 +167,7 @@ export class PackReading {
   }
 
   async #runParts(): Promise<void> {
-    const checker = this.#partChecker ??= new PartRunChecker(this.#crypto)
+    const checker = (this.#partChecker ??= new PartRunChecker(this.#crypto))
     while (this.#expectsParts()) {
       const { bytes, start } = this.reader.rest()!
       const run = this.#ahead ?? checker.check(bytes, start, bytes.length)
@@ -201,14 +221,25 @@ export class PackReading {
     }
   }
 
-  #fields(fields: ReadonlyArray<string>, bytes: Uint8Array, start: number, end: number, line: number): void | Promise<void> {
+  #fields(
+    fields: ReadonlyArray<string>,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    line: number
+  ): void | Promise<void> {
     switch (this.#tag) {
       case "I": {
         const { leaf, seq } = this.records!
         return this.tree!.prove(leaf, seq, numberField(fields, 0, "the seq of a record"), hashFields(fields, 1), line)
       }
       case "S":
-        return this.tree!.range(numberField(fields, 0, "the first seq"), numberField(fields, 1, "the last seq"), hashFields(fields, 2), line)
+        return this.tree!.range(
+          numberField(fields, 0, "the first seq"),
+          numberField(fields, 1, "the last seq"),
+          hashFields(fields, 2),
+          line
+        )
       case "E":
         return this.#erased(fields, line)
       case "Z":
@@ -235,11 +266,18 @@ export class PackReading {
     if (end === start || !(spaced || (tag === "X" && end === start + 1))) {
       throw new Unreadable("E_FORMAT", `${this.#wanted()}, a space and a payload`, "a line of another form")
     }
-    if (!this.#mayFollow().includes(tag)) throw new Unreadable("E_FORMAT", this.#wanted(), `a line of another sort (${/[A-Z]/.test(tag) ? tag : "unknown"})`)
+    if (!this.#mayFollow().includes(tag))
+      throw new Unreadable(
+        "E_FORMAT",
+        this.#wanted(),
+        `a line of another sort (${/[A-Z]/.test(tag) ? tag : "unknown"})`
+      )
     this.#repeats = this.#tag === tag ? this.#repeats + 1 : 1
     this.#tag = tag
-    if (tag === "K" && this.#repeats > MAX_HINTS) throw new Unreadable("E_LIMIT", `at most ${MAX_HINTS} K lines`, "more")
-    if (tag === "W" && this.#repeats > MAX_TOKENS) throw new Unreadable("E_LIMIT", `at most ${MAX_TOKENS} W lines`, "more")
+    if (tag === "K" && this.#repeats > MAX_HINTS)
+      throw new Unreadable("E_LIMIT", `at most ${MAX_HINTS} K lines`, "more")
+    if (tag === "W" && this.#repeats > MAX_TOKENS)
+      throw new Unreadable("E_LIMIT", `at most ${MAX_TOKENS} W lines`, "more")
   }
 
   #mayFollow(): string {
@@ -253,7 +291,8 @@ export class PackReading {
   }
 
   #tooLong(): Unreadable {
-    if (this.#tag === "") return new Unreadable("E_FORMAT", this.#wanted(), "a longer line: this is not an evidence pack")
+    if (this.#tag === "")
+      return new Unreadable("E_FORMAT", this.#wanted(), "a longer line: this is not an evidence pack")
     return new Unreadable("E_LIMIT", `a line of at most ${MAX_LINE_BYTES} bytes`, "a longer one")
   }
 
@@ -274,17 +313,31 @@ export class PackReading {
 
   #checkOrigin(checkpoint: PackCheckpoint): void {
     if (checkpoint.origin === this.origin) return
-    this.findings.add("E_ORIGIN", { line: checkpoint.line, expected: `a checkpoint of ${this.origin}`, found: "one of another origin" })
+    this.findings.add("E_ORIGIN", {
+      line: checkpoint.line,
+      expected: `a checkpoint of ${this.origin}`,
+      found: "one of another origin"
+    })
   }
 
   #consistency(proof: ReadonlyArray<Uint8Array>, line: number): void {
     const older = this.older!
     const newer = this.checkpoint!
     if (older.size === newer.size && !equalBytes(older.root, newer.root)) {
-      this.findings.add("E_SPLIT_VIEW", { line: older.line, expected: `one root for size ${newer.size}`, found: "two checkpoints with different roots" })
+      this.findings.add("E_SPLIT_VIEW", {
+        line: older.line,
+        expected: `one root for size ${newer.size}`,
+        found: "two checkpoints with different roots"
+      })
       return
     }
-    this.olderHolds = verifyConsistency(this.#crypto, { from: older.size, to: newer.size, fromRoot: older.root, toRoot: newer.root, proof })
+    this.olderHolds = verifyConsistency(this.#crypto, {
+      from: older.size,
+      to: newer.size,
+      fromRoot: older.root,
+      toRoot: newer.root,
+      proof
+    })
     if (this.olderHolds) return
     this.findings.add("E_CONSISTENCY", {
       line,
@@ -301,7 +354,7 @@ export class PackReading {
   }
 
   async #disclosed(bytes: Uint8Array, start: number, end: number, line: number): Promise<void> {
-    const checker = this.#partChecker ??= new PartRunChecker(this.#crypto)
+    const checker = (this.#partChecker ??= new PartRunChecker(this.#crypto))
     const part = checker.checkLine(bytes, start, end) ?? this.#disclosedFields(fieldsOf(bytes, start, end))
     if (this.#partsReadable()) await this.parts.disclose(part, line)
   }
@@ -312,7 +365,8 @@ export class PackReading {
     const seq = numberField(fields, 0, "the seq of a record")
     const name = nameField(fields, 1)
     const salt = base64Field(fields, 2, "a salt")
-    if (salt.length !== HASH_BYTES) throw new Unreadable("E_FORMAT", `a salt of ${HASH_BYTES} bytes`, `${salt.length} bytes`)
+    if (salt.length !== HASH_BYTES)
+      throw new Unreadable("E_FORMAT", `a salt of ${HASH_BYTES} bytes`, `${salt.length} bytes`)
     return partRunOf(seq, name, Uint8Array.from(this.#crypto.commitment(salt, name, partField(fields, 3))))
   }
 

@@ -37,7 +37,12 @@ export class PartChecks {
       const seq = seqs[i]!
       const name = names[nameNumbers[i]!]!
       if (!this.#inOrder(seq, name)) {
-        this.#mismatch(line + i, seq, "one D line for each part, in order of seq and name", `part ${name} a second time or out of order`)
+        this.#mismatch(
+          line + i,
+          seq,
+          "one D line for each part, in order of seq and name",
+          `part ${name} a second time or out of order`
+        )
         continue
       }
       const found = this.#find(seq, name)
@@ -49,7 +54,13 @@ export class PartChecks {
       this.#withLine++
       if (!this.#erasures.isEmpty) for (const erasure of this.#erasures.of(seq, name)) erasure.disclosed = true
       if (areEqual(commitments, 32 * i, this.#walk!.bytes, this.#walk!.at)) this.disclosed++
-      else this.#mismatch(line + i, seq, `the bytes of part ${name} that the record commits to`, "other bytes, or another salt")
+      else
+        this.#mismatch(
+          line + i,
+          seq,
+          `the bytes of part ${name} that the record commits to`,
+          "other bytes, or another salt"
+        )
     }
   }
 
@@ -64,12 +75,22 @@ export class PartChecks {
 
   /** An E line. */
   erase(line: number, seq: number, name: string, erasingSeq: number): void {
-    const unexplained = (expected: string, found: string): void => this.#findings.add("E_PART_UNEXPLAINED", { line, seq, expected, found })
-    if (!this.#inOrder(seq, name)) return unexplained("one E line for each part, in order of seq and name", `part ${name} a second time or out of order`)
+    const unexplained = (expected: string, found: string): void =>
+      this.#findings.add("E_PART_UNEXPLAINED", { line, seq, expected, found })
+    if (!this.#inOrder(seq, name))
+      return unexplained(
+        "one E line for each part, in order of seq and name",
+        `part ${name} a second time or out of order`
+      )
     const erasures = this.#erasures.of(seq, name)
     const erasure = erasures.find((one) => one.erasingSeq === erasingSeq)
-    if (erasure === undefined) return unexplained(`record ${erasingSeq} in the pack, of kind part.erased, later than record ${seq} and naming part ${name}`, "no such record")
-    if (!erasure.exists) return unexplained("a part that a record of the pack commits to", `part ${name}, which none has`)
+    if (erasure === undefined)
+      return unexplained(
+        `record ${erasingSeq} in the pack, of kind part.erased, later than record ${seq} and naming part ${name}`,
+        "no such record"
+      )
+    if (!erasure.exists)
+      return unexplained("a part that a record of the pack commits to", `part ${name}, which none has`)
     if (erasure.disclosed) unexplained("one line for each part", `part ${name} both disclosed and erased`)
   }
 
@@ -89,9 +110,11 @@ export class PartChecks {
     this.#findings.add("E_PART_MISMATCH", { line, seq, expected, found })
   }
 
-  /** Walks up to a part, and answers whether it is there. Erasures on the way are marked as naming a part that exists. */
+  /**
+   * Walks up to a part, and answers whether it is there. Erasures on the way are marked as naming a part that exists.
+   */
   #find(seq: number, name: string): boolean | Promise<boolean> {
-    const walk = this.#walk ??= this.#startWalk()
+    const walk = (this.#walk ??= this.#startWalk())
     for (;;) {
       if (this.#standing) {
         const order = comparePart(walk.seq, walk.name, seq, name)

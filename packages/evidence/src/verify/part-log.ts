@@ -6,7 +6,8 @@ import { PartWriter, SegmentWalk } from "./part-segment.ts"
 import type { PartWalk } from "./part-walk.ts"
 
 /**
- * Keeps the parts of all records in order. Past `budget` bytes it forgets everything and says so: whoever can read the pack twice need not
+ * Keeps the parts of all records in order. Past `budget` bytes it forgets everything and says so: whoever can read the
+ * pack twice need not
  * remember it. With a budget of 0 it keeps nothing from the beginning.
  *
  * - Unit: `budget` in bytes.
@@ -35,7 +36,10 @@ export class PartLog {
     if (this.#writer.used >= SEGMENT_BYTES || this.#kept + this.#writer.used > this.#budget) this.#close()
   }
 
-  /** Notes the parts of the records that come next, which somebody else has counted and packed. Null: counted only, so that nothing here is whole any more. */
+  /**
+   * Notes the parts of the records that come next, which somebody else has counted and packed. Null: counted only, so
+   * that nothing here is whole any more.
+   */
   append(count: number, segment: PartSegment | null): void {
     this.count += count
     if (this.overflowed || count === 0) return

@@ -6,7 +6,8 @@ import { PartWriter, SegmentWalk } from "./part-segment.ts"
 import type { PartWalk } from "./part-walk.ts"
 
 /** Walks over the parts of a pack whose records were all checked in a first reading. */
-export const rereadParts = (chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): PartWalk => new RereadWalk(chunks)
+export const rereadParts = (chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): PartWalk =>
+  new RereadWalk(chunks)
 
 class RereadWalk implements PartWalk {
   readonly #chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>
@@ -59,12 +60,14 @@ class RereadWalk implements PartWalk {
     const reader = this.#reader
     while (reader.next()) {
       const tag = reader.bytes[reader.start]!
-      // Everything behind the records is of no interest; only the first line has another first letter that is lower case.
+      // Everything behind the records is of no interest; only the first line has another first letter that is lower
+      // case.
       if (tag === AFTER_RECORDS_D || tag === AFTER_RECORDS_E || tag === AFTER_RECORDS_Z) {
         this.#ended = true
         return
       }
-      if (tag === RECORD && this.#scanner.scan(reader.bytes, reader.start + 2, reader.end) === null) this.#writer.add(reader.bytes, this.#scanner)
+      if (tag === RECORD && this.#scanner.scan(reader.bytes, reader.start + 2, reader.end) === null)
+        this.#writer.add(reader.bytes, this.#scanner)
     }
     this.#ended = reader.tooLong
   }

@@ -1,8 +1,10 @@
 /**
  * Disclosed parts, checked many lines at a time.
  *
- * A D line says which part it is about, and holds all that the commitment is made of. So lines can be read and hashed where they lie and by
- * anybody; what the record says is compared afterwards, in order, by `PartChecks`. This is the fast path only: it stops in front of the first line
+ * A D line says which part it is about, and holds all that the commitment is made of. So lines can be read and hashed
+ * where they lie and by
+ * anybody; what the record says is compared afterwards, in order, by `PartChecks`. This is the fast path only: it stops
+ * in front of the first line
  * that is not of the one form, and leaves that to the reader of single lines, who says what is wrong.
  */
 import type { Crypto } from "../crypto.ts"
@@ -13,7 +15,10 @@ export interface PartRun {
   readonly count: number
   /** Bytes of the lines. */
   readonly length: number
-  /** What each line says: the seq of a record, which of `names` the part has, and 32 bytes each, the commitment to what the line discloses. */
+  /**
+   * What each line says: the seq of a record, which of `names` the part has, and 32 bytes each, the commitment to what
+   * the line discloses.
+   */
   readonly seqs: Float64Array<ArrayBuffer>
   readonly nameNumbers: Uint16Array<ArrayBuffer>
   readonly names: ReadonlyArray<string>
@@ -52,7 +57,10 @@ export class PartRunChecker {
     this.#line = new DisclosedLine(crypto)
   }
 
-  /** The run of D lines that begins at `start`, as far as there are whole lines before `end`; null when there is none. Valid until `room` is used again. */
+  /**
+   * The run of D lines that begins at `start`, as far as there are whole lines before `end`; null when there is none.
+   * Valid until `room` is used again.
+   */
   check(bytes: Uint8Array, start: number, end: number, room: PartRoom = this.#room): PartRun | null {
     const { commitments, nameNumbers, seqs } = room
     const line = this.#line
@@ -113,10 +121,17 @@ export class PartRunChecker {
 }
 
 /** A run of one line. */
-export const partRunOf = (seq: number, name: string, commitment: Uint8Array<ArrayBuffer>): PartRun =>
-  ({ count: 1, length: 0, seqs: Float64Array.of(seq), nameNumbers: Uint16Array.of(0), names: [name], commitments: commitment })
+export const partRunOf = (seq: number, name: string, commitment: Uint8Array<ArrayBuffer>): PartRun => ({
+  count: 1,
+  length: 0,
+  seqs: Float64Array.of(seq),
+  nameNumbers: Uint16Array.of(0),
+  names: [name],
+  commitments: commitment
+})
 
-const nameText = (bytes: Uint8Array, start: number, end: number): string => String.fromCharCode(...bytes.subarray(start, end))
+const nameText = (bytes: Uint8Array, start: number, end: number): string =>
+  String.fromCharCode(...bytes.subarray(start, end))
 
 const isName = (name: string | undefined, bytes: Uint8Array, start: number, end: number): boolean => {
   if (name === undefined || name.length !== end - start) return false

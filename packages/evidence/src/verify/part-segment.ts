@@ -2,7 +2,10 @@
 import type { RecordScanner } from "../record/scan.ts"
 import type { PartWalk } from "./part-walk.ts"
 
-/** Parts in order. An entry is the distance of its seq from the one before (at first: from 0), the number of its name, and the commitment. */
+/**
+ * Parts in order. An entry is the distance of its seq from the one before (at first: from 0), the number of its name,
+ * and the commitment.
+ */
 export interface PartSegment {
   readonly count: number
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -73,7 +76,10 @@ export class PartWriter {
   /** Common names have a number; when there are too many, the rest are spelt out after a zero. */
   #name(bytes: Uint8Array, start: number, end: number, place: number): void {
     const usual = this.#usual[place]
-    const number = usual !== undefined && isName(this.#names[usual - 1]!, bytes, start, end) ? usual : this.#find(bytes, start, end, place)
+    const number =
+      usual !== undefined && isName(this.#names[usual - 1]!, bytes, start, end)
+        ? usual
+        : this.#find(bytes, start, end, place)
     this.#bytes[this.used++] = number ?? 0
     if (number !== undefined) return
     this.#bytes[this.used++] = end - start
@@ -130,7 +136,7 @@ export class SegmentWalk implements PartWalk {
     if (segment === undefined) return false
     const { bytes, names } = segment
     let scale = 1
-    for (let byte = bytes[this.#at++]!;; byte = bytes[this.#at++]!) {
+    for (let byte = bytes[this.#at++]!; ; byte = bytes[this.#at++]!) {
       this.seq += (byte & 0x7f) * scale
       scale *= 0x80
       if (byte < 0x80) break

@@ -12,18 +12,26 @@ import { rereadParts } from "./part-reread.ts"
 import type { PartWalk } from "./part-walk.ts"
 
 /** Records whose names and distances take every way of being written down. */
-const records = [1, 2, 130, 131, 2 ** 21, 2 ** 40, 2 ** 40 + 1, 2 ** 53 - 2].map((seq, i) => encodeRecord({
-  at: "2026-11-21T00:00:00.000Z",
-  body: {},
-  kind: "decision.witnessed",
-  parts: (i === 3 ? [] : Array.from({ length: 1 + i * 50 }, (_, n) => `p${i}_${String(n).padStart(4, "0")}`.padEnd(n % 25 + 8, "x")).sort()).map((name, n) => ({ c: toHex(nodeCrypto.sha256(Uint8Array.of(i, n))), name })),
-  prev: "1".repeat(64),
-  seq
-}))
+const records = [1, 2, 130, 131, 2 ** 21, 2 ** 40, 2 ** 40 + 1, 2 ** 53 - 2].map((seq, i) =>
+  encodeRecord({
+    at: "2026-11-21T00:00:00.000Z",
+    body: {},
+    kind: "decision.witnessed",
+    parts: (i === 3
+      ? []
+      : Array.from({ length: 1 + i * 50 }, (_, n) =>
+          `p${i}_${String(n).padStart(4, "0")}`.padEnd((n % 25) + 8, "x")
+        ).sort()
+    ).map((name, n) => ({ c: toHex(nodeCrypto.sha256(Uint8Array.of(i, n))), name })),
+    prev: "1".repeat(64),
+    seq
+  })
+)
 
 const listing = async (walk: PartWalk): Promise<ReadonlyArray<string>> => {
   const parts: Array<string> = []
-  while (await walk.advance()) parts.push(`${walk.seq} ${walk.name} ${toHex(walk.bytes.subarray(walk.at, walk.at + 32))}`)
+  while (await walk.advance())
+    parts.push(`${walk.seq} ${walk.name} ${toHex(walk.bytes.subarray(walk.at, walk.at + 32))}`)
   return parts
 }
 
@@ -45,9 +53,15 @@ describe("parts seen earlier", () => {
     const fromMemory = await listing(log.walk())
     expect(fromMemory).toHaveLength(log.count)
     expect(log.count).toBeGreaterThan(255 * 4)
-    const pack = concatBytes(utf8("evidence-pack/v1 a\nH {}\n"), ...records.map((record) => concatBytes(utf8("R "), record, utf8("\n"))), utf8("S 0 1\n"))
+    const pack = concatBytes(
+      utf8("evidence-pack/v1 a\nH {}\n"),
+      ...records.map((record) => concatBytes(utf8("R "), record, utf8("\n"))),
+      utf8("S 0 1\n")
+    )
     for (const size of [1000, 65_536, pack.length]) {
-      const chunks = Array.from({ length: Math.ceil(pack.length / size) }, (_, i) => pack.subarray(i * size, (i + 1) * size))
+      const chunks = Array.from({ length: Math.ceil(pack.length / size) }, (_, i) =>
+        pack.subarray(i * size, (i + 1) * size)
+      )
       expect(await listing(rereadParts(chunks))).toEqual(fromMemory)
     }
   })
@@ -78,12 +92,21 @@ describe("a pack read twice", () => {
           if (!(cause instanceof Unreadable)) throw cause
         }
         const { disclosed } = reading.parts
-        return { readings, said: { findings: reading.findings.listed(), disclosed, withheld: reading.parts.withheld(reading.partLog.count), erased: reading.erasures.count() } }
+        return {
+          readings,
+          said: {
+            findings: reading.findings.listed(),
+            disclosed,
+            withheld: reading.parts.withheld(reading.partLog.count),
+            erased: reading.erasures.count()
+          }
+        }
       }
       const [twice, once] = [await read(0), await read(Infinity)]
       expect(twice.said).toEqual(once.said)
       expect(once.readings).toBe(0)
-      if (/^D |^E /m.test(Buffer.from(pack).toString("latin1")) && once.said.withheld + once.said.disclosed > 0) expect(twice.readings).toBe(1)
+      if (/^D |^E /m.test(Buffer.from(pack).toString("latin1")) && once.said.withheld + once.said.disclosed > 0)
+        expect(twice.readings).toBe(1)
     })
   }
 })

@@ -1,4 +1,6 @@
-/** The parts of a pack's records, in order. D and E lines come later in the same order, so one walk answers them all. */
+/**
+ * The parts of a pack's records, in order. D and E lines come later in the same order, so one walk answers them all.
+ */
 
 /** Steps through the parts of all records. The fields describe the current part. */
 export interface PartWalk {

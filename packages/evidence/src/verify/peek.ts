@@ -5,13 +5,14 @@ import { PackReading } from "./pack-reading.ts"
 import type { PackChunks } from "./verify-pack.ts"
 
 /**
- * Tree sizes of a pack's checkpoint and of the older one beside it, which stand in its third and fourth line; none when the pack cannot be
+ * Tree sizes of a pack's checkpoint and of the older one beside it, which stand in its third and fourth line; none when
+ * the pack cannot be
  * read so far. Nothing is verified.
  */
 export const peekTreeSizes = async (crypto: Crypto, chunks: PackChunks): Promise<ReadonlyArray<number>> => {
   const reading = new PackReading(crypto, { rootsAt: [], partBudget: 0, reread: null, onRecord: null })
   const { reader } = reading
-  const sizes = () => [reading.checkpoint, reading.older].flatMap((one) => one === null ? [] : [one.size])
+  const sizes = () => [reading.checkpoint, reading.older].flatMap((one) => (one === null ? [] : [one.size]))
   try {
     for await (const chunk of chunks) {
       reader.feed(chunk)

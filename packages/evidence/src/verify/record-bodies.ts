@@ -5,23 +5,43 @@ import { parseVkey } from "../note/vkey.ts"
 import { PART_NAME } from "./fields.ts"
 
 /** A body as it must be, or what was expected of it. */
-export type Body<A> = { readonly ok: true; readonly body: A } | { readonly ok: false; readonly code: "E_NONCANONICAL" | "E_VERSION" | "E_ORIGIN"; readonly expected: string; readonly found: string }
+export type Body<A> =
+  | { readonly ok: true; readonly body: A }
+  | {
+      readonly ok: false
+      readonly code: "E_NONCANONICAL" | "E_VERSION" | "E_ORIGIN"
+      readonly expected: string
+      readonly found: string
+    }
 
 /** `chain.genesis`: the hash in use, the origin, the first keys. */
 export const readGenesis = (body: JsonObject, origin: string): Body<{ readonly vkeys: ReadonlyArray<Vkey> }> => {
   const { hash, origin: stated, vkeys } = body
-  if (!hasExactly(body, "hash,origin,vkeys") || typeof hash !== "string" || typeof stated !== "string") return no(GENESIS)
-  if (hash !== "sha256-rfc6962") return { ok: false, code: "E_VERSION", expected: "hash sha256-rfc6962", found: "another hash" }
+  if (!hasExactly(body, "hash,origin,vkeys") || typeof hash !== "string" || typeof stated !== "string")
+    return no(GENESIS)
+  if (hash !== "sha256-rfc6962")
+    return { ok: false, code: "E_VERSION", expected: "hash sha256-rfc6962", found: "another hash" }
   const keys = readVkeys(vkeys)
   if (keys === null) return no(GENESIS)
-  if (stated !== origin) return { ok: false, code: "E_ORIGIN", expected: `a chain that began as ${origin}`, found: "another origin in record 0" }
+  if (stated !== origin)
+    return {
+      ok: false,
+      code: "E_ORIGIN",
+      expected: `a chain that began as ${origin}`,
+      found: "another origin in record 0"
+    }
   return { ok: true, body: { vkeys: keys } }
 }
 
 /** `part.erased`: which part of which record, and why. */
 export const readErased = (body: JsonObject): Body<{ readonly name: string; readonly seq: number }> => {
   const { name, reason, seq } = body
-  return hasExactly(body, "name,reason,seq") && typeof name === "string" && PART_NAME.test(name) && typeof reason === "string" && typeof seq === "number" && seq >= 0
+  return hasExactly(body, "name,reason,seq") &&
+    typeof name === "string" &&
+    PART_NAME.test(name) &&
+    typeof reason === "string" &&
+    typeof seq === "number" &&
+    seq >= 0
     ? { ok: true, body: { name, seq } }
     : no("part.erased with the body {name, reason, seq}")
 }
@@ -30,7 +50,11 @@ export const readErased = (body: JsonObject): Body<{ readonly name: string; read
 export const readRotated = (body: JsonObject): Body<{ readonly fromKeyId: string; readonly to: Vkey }> => {
   const { from_key_id: fromKeyId, to_vkey: toVkey } = body
   const to = typeof toVkey === "string" ? parseVkey(toVkey) : null
-  return hasExactly(body, "from_key_id,to_vkey") && typeof fromKeyId === "string" && /^[0-9a-f]{8}$/.test(fromKeyId) && to !== null && to.ok
+  return hasExactly(body, "from_key_id,to_vkey") &&
+    typeof fromKeyId === "string" &&
+    /^[0-9a-f]{8}$/.test(fromKeyId) &&
+    to !== null &&
+    to.ok
     ? { ok: true, body: { fromKeyId, to: to.vkey } }
     : no("key.rotated with the body {from_key_id, to_vkey}")
 }

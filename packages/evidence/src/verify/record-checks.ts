@@ -64,8 +64,14 @@ export class RecordChecks {
     this.count++
     if (problem !== null) {
       // A carriage return is a mark of a file that something rewrote on its way, and never part of a record.
-      if (bytes.subarray(start, end).includes(CARRIAGE_RETURN)) throw new Unreadable("E_FORMAT", "lines that end in a newline alone", "a carriage return")
-      this.#sinks.findings.add(problem.code, { line, seq: this.#consecutive ? this.#expected : null, expected: problem.expected, found: problem.found })
+      if (bytes.subarray(start, end).includes(CARRIAGE_RETURN))
+        throw new Unreadable("E_FORMAT", "lines that end in a newline alone", "a carriage return")
+      this.#sinks.findings.add(problem.code, {
+        line,
+        seq: this.#consecutive ? this.#expected : null,
+        expected: problem.expected,
+        found: problem.found
+      })
       this.seq = null
       // Its hash is known all the same, so the next record's prev can be checked, where records are consecutive.
       this.#leafIsBefore = this.#consecutive
@@ -76,7 +82,8 @@ export class RecordChecks {
     this.seq = seq
     const adjacent = this.#leafIsBefore && seq === this.#expected
     if (seq !== this.#expected) this.#checkSeq(seq, line)
-    if (adjacent ? !scanner.prevMatches : seq === 0 && scanner.prev() !== NO_RECORD) this.#reportPrev(seq, line, adjacent ? before : null)
+    if (adjacent ? !scanner.prevMatches : seq === 0 && scanner.prev() !== NO_RECORD)
+      this.#reportPrev(seq, line, adjacent ? before : null)
     // Not "<": NaN, which is no instant, must end up here too.
     if (!(scanner.atMs >= this.#greatestAtMs)) this.#reportTime(seq, line)
     else this.#greatestAtMs = scanner.atMs
@@ -88,7 +95,12 @@ export class RecordChecks {
 
   /** Whether a run goes on where the last record ended, so that nothing is to be said of any record of it. */
   joins(run: RecordRun): boolean {
-    return this.#leafIsBefore && run.firstSeq === this.#expected && run.firstAtMs >= this.#greatestAtMs && equalBytes(run.firstPrev, this.leaf)
+    return (
+      this.#leafIsBefore &&
+      run.firstSeq === this.#expected &&
+      run.firstAtMs >= this.#greatestAtMs &&
+      equalBytes(run.firstPrev, this.leaf)
+    )
   }
 
   /** Takes a run that joins. */
@@ -106,20 +118,33 @@ export class RecordChecks {
     if (this.#consecutive) {
       findings.add("E_SEQ", { line, seq, expected: `record ${this.#expected}`, found: `record ${seq}` })
     } else if (seq < this.#expected || seq > this.#header.to) {
-      findings.add("E_SEQ", { line, seq, expected: `a record from ${this.#expected} to ${this.#header.to}`, found: `record ${seq}` })
+      findings.add("E_SEQ", {
+        line,
+        seq,
+        expected: `a record from ${this.#expected} to ${this.#header.to}`,
+        found: `record ${seq}`
+      })
     }
     if (seq < this.#expected) this.outOfOrder = true
   }
 
   #reportPrev(seq: number, line: number, before: Uint8Array | null): void {
-    const expected = before === null ? `prev ${NO_RECORD}` : `prev ${toHex(before)}, the hash of record ${seq - 1} as it stands here`
+    const expected =
+      before === null ? `prev ${NO_RECORD}` : `prev ${toHex(before)}, the hash of record ${seq - 1} as it stands here`
     this.#sinks.findings.add("E_PREV", { line, seq, expected, found: `prev ${this.#scanner.prev()}` })
   }
 
   #reportTime(seq: number, line: number): void {
     const { findings } = this.#sinks
-    if (Number.isNaN(this.#scanner.atMs)) findings.add("E_TIME", { line, seq, expected: "at as a real instant", found: "another text" })
-    else findings.add("E_TIME", { line, seq, expected: `at not before ${formatInstant(this.#greatestAtMs)}`, found: `at ${formatInstant(this.#scanner.atMs)}` })
+    if (Number.isNaN(this.#scanner.atMs))
+      findings.add("E_TIME", { line, seq, expected: "at as a real instant", found: "another text" })
+    else
+      findings.add("E_TIME", {
+        line,
+        seq,
+        expected: `at not before ${formatInstant(this.#greatestAtMs)}`,
+        found: `at ${formatInstant(this.#scanner.atMs)}`
+      })
   }
 
   #checkBody(seq: number, line: number): void {
@@ -127,7 +152,12 @@ export class RecordChecks {
     const { erasures, findings, hints } = this.#sinks
     const isGenesis = scanner.kindIs("chain.genesis")
     if (isGenesis && seq !== 0) {
-      findings.add("E_SEQ", { line, seq, expected: "chain.genesis as record 0 only", found: `chain.genesis as record ${seq}` })
+      findings.add("E_SEQ", {
+        line,
+        seq,
+        expected: "chain.genesis as record 0 only",
+        found: `chain.genesis as record ${seq}`
+      })
     } else if (isGenesis) {
       const genesis = this.#accept(readGenesis(scanner.body(), this.#origin), seq, line)
       for (const vkey of genesis?.vkeys ?? []) hints.addRecorded(vkey, this.#origin)

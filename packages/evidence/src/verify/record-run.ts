@@ -1,9 +1,12 @@
 /**
  * Records in good order, checked many at a time.
  *
- * Nearly all records of nearly all packs are good and need no word said about them. Here they are scanned, hashed, linked and folded in four
- * loops over many records instead of one by one, and without knowing what came before: a worker can do it. This is the fast
- * path only. It takes records for which `RecordChecks` would find nothing, and stops in front of the first that it is not sure of.
+ * Nearly all records of nearly all packs are good and need no word said about them. Here they are scanned, hashed,
+ * linked and folded in four
+ * loops over many records instead of one by one, and without knowing what came before: a worker can do it. This is the
+ * fast
+ * path only. It takes records for which `RecordChecks` would find nothing, and stops in front of the first that it is
+ * not sure of.
  */
 import type { Crypto } from "../crypto.ts"
 import type { SubtreeRoot } from "../merkle/fold-run.ts"
@@ -66,7 +69,8 @@ export class RunChecker {
   }
 
   /**
-   * The run of R lines that begins at `start`; null when there is none, or when a record in it does not name the hash of the one before (`broken`).
+   * The run of R lines that begins at `start`; null when there is none, or when a record in it does not name the hash
+   * of the one before (`broken`).
    * `keepParts`: whether the run should hold the parts, or only say how many there are.
    */
   check(bytes: Uint8Array, start: number, end: number, keepParts: boolean): RecordRun | null {
@@ -76,7 +80,8 @@ export class RunChecker {
     if (count === 0) return null
     this.#crypto.leafHashes(bytes, this.#bounds, count, this.#leaves)
     const { view } = this.#scanner
-    for (let i = 1; i < count && !this.broken; i++) this.broken = !isHexOf(view, this.#prevs[i]!, this.#leaves, 32 * i - 32)
+    for (let i = 1; i < count && !this.broken; i++)
+      this.broken = !isHexOf(view, this.#prevs[i]!, this.#leaves, 32 * i - 32)
     if (this.broken) return null
     const firstSeq = this.#lastSeq - count + 1
     const lastLeaf = this.#leaves.slice(32 * count - 32, 32 * count)
@@ -94,7 +99,10 @@ export class RunChecker {
     }
   }
 
-  /** How many lines from `start` are records in form, of consecutive seq, of no earlier time, and with a body that nobody reads. */
+  /**
+   * How many lines from `start` are records in form, of consecutive seq, of no earlier time, and with a body that
+   * nobody reads.
+   */
   #scan(bytes: Uint8Array, start: number, end: number, keepParts: boolean): number {
     const scanner = this.#scanner
     let at = start

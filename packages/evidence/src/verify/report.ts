@@ -3,9 +3,28 @@ import type { PackHeader } from "../pack/format.ts"
 
 /** Codes of findings. They are stable: programs branch on them. */
 export const findingCodes = [
-  "E_FORMAT", "E_VERSION", "E_LIMIT", "E_NONCANONICAL", "E_SEQ", "E_PREV", "E_TIME", "E_PROOF", "E_ROOT", "E_ORIGIN", "E_CHECKPOINT_SIG",
-  "E_PACK_SIG", "E_PACK_DIGEST", "E_ROLLBACK", "E_SPLIT_VIEW", "E_CONSISTENCY", "E_PART_MISMATCH", "E_PART_UNEXPLAINED", "E_KEY_UNKNOWN",
-  "E_KEY_REVOKED", "E_STALE", "E_COUNT"
+  "E_FORMAT",
+  "E_VERSION",
+  "E_LIMIT",
+  "E_NONCANONICAL",
+  "E_SEQ",
+  "E_PREV",
+  "E_TIME",
+  "E_PROOF",
+  "E_ROOT",
+  "E_ORIGIN",
+  "E_CHECKPOINT_SIG",
+  "E_PACK_SIG",
+  "E_PACK_DIGEST",
+  "E_ROLLBACK",
+  "E_SPLIT_VIEW",
+  "E_CONSISTENCY",
+  "E_PART_MISMATCH",
+  "E_PART_UNEXPLAINED",
+  "E_KEY_UNKNOWN",
+  "E_KEY_REVOKED",
+  "E_STALE",
+  "E_COUNT"
 ] as const
 
 /** One of {@link findingCodes}. */
@@ -25,7 +44,12 @@ export interface Finding {
 /** Are the records and the tree what they say of each other? */
 export type Integrity = "ok" | "broken" | "not_checked"
 /** Who vouches for it? `not_checked` only for a file that could not be read. */
-export type Authenticity = "signed_by_pinned_key" | "signed_by_unpinned_key" | "unsigned" | "bad_signature" | "not_checked"
+export type Authenticity =
+  | "signed_by_pinned_key"
+  | "signed_by_unpinned_key"
+  | "unsigned"
+  | "bad_signature"
+  | "not_checked"
 /** How much of the chain is there? */
 export type Completeness = "full" | "range" | "sparse_claimed" | "truncated" | "not_checked"
 /** What outside the operator's reach agrees? */
@@ -75,7 +99,8 @@ export interface ReportedCosignature {
 export type ExitStatus = 0 | 1 | 2 | 3
 
 /**
- * The report on one pack. Members in snake_case up to `statement` are the JSON that `flyball-verify --json` prints; the rest serves callers in process.
+ * The report on one pack. Members in snake_case up to `statement` are the JSON that `flyball-verify --json` prints; the
+ * rest serves callers in process.
  */
 export interface Report {
   readonly file: string | null
@@ -93,10 +118,20 @@ export interface Report {
   /** All findings, listed or not. */
   readonly findingCount: number
   readonly header: PackHeader | null
-  /** The checkpoint that every proof refers to; its note as text, and the keys of the log whose signatures on it verify. */
-  readonly checkpoint: { readonly size: number; readonly rootHex: string; readonly note: string; readonly signers: ReadonlyArray<CheckpointSigner> } | null
+  /**
+   * The checkpoint that every proof refers to; its note as text, and the keys of the log whose signatures on it verify.
+   */
+  readonly checkpoint: {
+    readonly size: number
+    readonly rootHex: string
+    readonly note: string
+    readonly signers: ReadonlyArray<CheckpointSigner>
+  } | null
   readonly cosignatures: ReadonlyArray<ReportedCosignature>
-  /** Roots by size (64 hex digits) that belong to the history this pack shows: of its checkpoints, and where `rootsAt` asked. */
+  /**
+   * Roots by size (64 hex digits) that belong to the history this pack shows: of its checkpoints, and where `rootsAt`
+   * asked.
+   */
   readonly roots: ReadonlyMap<number, string>
 }
 

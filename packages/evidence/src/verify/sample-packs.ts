@@ -30,7 +30,10 @@ export interface SamplePlan {
   /** Signature lines of the checkpoint, in place of the log's. */
   readonly lines?: ReadonlyArray<MakeLine>
   readonly hints?: ReadonlyArray<string>
-  /** Keys that the chain had, oldest first: record 0 names the first, and each record after it rotates to the next. Without it there is the log's alone. */
+  /**
+   * Keys that the chain had, oldest first: record 0 names the first, and each record after it rotates to the next.
+   * Without it there is the log's alone.
+   */
   readonly keys?: ReadonlyArray<string>
   /** Changes the text of N before it is signed. */
   readonly closing?: (text: string) => string
@@ -46,9 +49,12 @@ export const sampleLog = (crypto: Crypto) => {
     let prev = NO_RECORD
     for (let seq = 0; seq < length; seq++) {
       const to = keys[seq]
-      const [kind, body]: readonly [string, JsonObject] = seq === 0
-        ? ["chain.genesis", { hash: "sha256-rfc6962", origin: SAMPLE_ORIGIN, vkeys: [to!] }]
-        : to === undefined ? ["sample.made", { mark }] : ["key.rotated", { from_key_id: keys[seq - 1]!.split("+")[1]!, to_vkey: to }]
+      const [kind, body]: readonly [string, JsonObject] =
+        seq === 0
+          ? ["chain.genesis", { hash: "sha256-rfc6962", origin: SAMPLE_ORIGIN, vkeys: [to!] }]
+          : to === undefined
+            ? ["sample.made", { mark }]
+            : ["key.rotated", { from_key_id: keys[seq - 1]!.split("+")[1]!, to_vkey: to }]
       const record = encodeRecord({ at: formatInstant(1_795_219_200_000 + seq), body, kind, parts: [], prev, seq })
       records.push(record)
       prev = toHex(crypto.leafHash(record))
@@ -56,22 +62,46 @@ export const sampleLog = (crypto: Crypto) => {
     return records
   }
 
-  const note = (plan: SamplePlan, size: number = plan.length, lines: ReadonlyArray<MakeLine> = [signer.line]): string => {
+  const note = (
+    plan: SamplePlan,
+    size: number = plan.length,
+    lines: ReadonlyArray<MakeLine> = [signer.line]
+  ): string => {
     const hashes = recordsOf(plan).map((record) => crypto.leafHash(record))
     const text = formatCheckpoint({ origin: SAMPLE_ORIGIN, size, root: rootOfHashes(crypto, hashes.slice(0, size)) })
-    return formatNote(text, lines.map((line) => line(text)))
+    return formatNote(
+      text,
+      lines.map((line) => line(text))
+    )
   }
 
   const pack = async (plan: SamplePlan): Promise<Uint8Array> => {
     const { closing = (text: string) => text, hints = [], length, lines = [signer.line], older, seqs } = plan
     const records = recordsOf(plan)
     const hashes = records.map((record) => crypto.leafHash(record))
-    const read: NodeReader = async (coords) => coords.map(({ index, level }) => rootOfHashes(crypto, hashes.slice(index * 2 ** level, (index + 1) * 2 ** level)))
+    const read: NodeReader = async (coords) =>
+      coords.map(({ index, level }) => rootOfHashes(crypto, hashes.slice(index * 2 ** level, (index + 1) * 2 ** level)))
     const out = packLines(crypto, SAMPLE_ORIGIN)
-    const bytes = [out.open({ created: formatInstant(0), filter: {}, from: 0, generator: "sample/1", kind: seqs === undefined ? "full" : "sparse", to: length - 1, tree_size: length }, note(plan, length, lines), {
-      hints,
-      ...older === undefined ? {} : { older: { note: note(plan, older), proof: await consistencyProof(crypto, older, length, read) } }
-    })]
+    const bytes = [
+      out.open(
+        {
+          created: formatInstant(0),
+          filter: {},
+          from: 0,
+          generator: "sample/1",
+          kind: seqs === undefined ? "full" : "sparse",
+          to: length - 1,
+          tree_size: length
+        },
+        note(plan, length, lines),
+        {
+          hints,
+          ...(older === undefined
+            ? {}
+            : { older: { note: note(plan, older), proof: await consistencyProof(crypto, older, length, read) } })
+        }
+      )
+    ]
     for (const seq of seqs ?? records.keys()) {
       bytes.push(out.record(records[seq]!))
       if (seqs !== undefined) bytes.push(out.inclusion(seq, await inclusionProof(crypto, seq, length, read)))
@@ -79,7 +109,11 @@ export const sampleLog = (crypto: Crypto) => {
     if (seqs === undefined) bytes.push(out.range(0, length - 1, [], []))
     const { bytes: end, digest } = await out.close(() => new Uint8Array(64), SAMPLE_ORIGIN, signer.keyId)
     const text = closing(packNoteText(SAMPLE_ORIGIN, length, digest))
-    return concatBytes(...bytes, end.subarray(0, end.indexOf(0x0a) + 1), utf8(`N ${toBase64(utf8(formatNote(text, [signer.line(text)])))}\n`))
+    return concatBytes(
+      ...bytes,
+      end.subarray(0, end.indexOf(0x0a) + 1),
+      utf8(`N ${toBase64(utf8(formatNote(text, [signer.line(text)])))}\n`)
+    )
   }
 
   return { note, pack, signer }

@@ -27,7 +27,13 @@ export class TreeChecks {
   #failed = 0
   #rangeHolds = false
 
-  constructor(crypto: Crypto, findings: Findings, header: PackHeader, checkpoint: PackCheckpoint, rootsAt: ReadonlyArray<number>) {
+  constructor(
+    crypto: Crypto,
+    findings: Findings,
+    header: PackHeader,
+    checkpoint: PackCheckpoint,
+    rootsAt: ReadonlyArray<number>
+  ) {
     this.#crypto = crypto
     this.#findings = findings
     this.#header = header
@@ -35,7 +41,10 @@ export class TreeChecks {
     this.#bounded = header.from <= header.to && header.to < checkpoint.size
     this.#folder = new RangeFolder(crypto, this.#bounded ? header.from : 0)
     // Without the records before `from` no root can be computed; such a full pack has its finding.
-    this.#rootsAt = header.kind === "full" && header.from === 0 ? [...new Set(rootsAt)].filter((size) => size > 0).sort((a, b) => a - b) : []
+    this.#rootsAt =
+      header.kind === "full" && header.from === 0
+        ? [...new Set(rootsAt)].filter((size) => size > 0).sort((a, b) => a - b)
+        : []
     this.#checkHeader()
   }
 
@@ -62,7 +71,12 @@ export class TreeChecks {
   fits({ count, firstSeq }: RecordRun): boolean {
     const behind = this.#folder.next + count
     const wanted = this.#rootsAt[this.#nextRoot]
-    return this.#bounded && firstSeq === this.#folder.next && behind - 1 <= this.#header.to && (wanted === undefined || wanted >= behind)
+    return (
+      this.#bounded &&
+      firstSeq === this.#folder.next &&
+      behind - 1 <= this.#header.to &&
+      (wanted === undefined || wanted >= behind)
+    )
   }
 
   /** Takes a run that fits. */
@@ -71,7 +85,10 @@ export class TreeChecks {
     this.#takeRoot()
   }
 
-  /** Checks the proof of a record of a sparse pack. `seq` is null when the record could not be read: then the proof names it. */
+  /**
+   * Checks the proof of a record of a sparse pack. `seq` is null when the record could not be read: then the proof
+   * names it.
+   */
   prove(leaf: Uint8Array, seq: number | null, provenSeq: number, proof: ReadonlyArray<Uint8Array>, line: number): void {
     const fail = (expected: string, found: string): void => {
       this.#failed++
@@ -79,13 +96,18 @@ export class TreeChecks {
     }
     if (seq !== null && seq !== provenSeq) return fail(`the proof of record ${seq}`, `a proof of record ${provenSeq}`)
     const { root, size } = this.#checkpoint
-    if (!verifyInclusion(this.#crypto, { seq: provenSeq, size, leaf, proof, root })) fail(`a proof of ${proofLength(provenSeq, size)} hashes that leads to the checkpoint's root`, `${proof.length} hashes that do not`)
+    if (!verifyInclusion(this.#crypto, { seq: provenSeq, size, leaf, proof, root }))
+      fail(
+        `a proof of ${proofLength(provenSeq, size)} hashes that leads to the checkpoint's root`,
+        `${proof.length} hashes that do not`
+      )
   }
 
   /** Checks the root, with the hashes left and right of the range. */
   range(from: number, to: number, hashes: ReadonlyArray<Uint8Array>, line: number): void {
     const { from: first, to: last } = this.#header
-    if (from !== first || to !== last) this.#findings.add("E_COUNT", { line, expected: `S ${first} ${last}`, found: `S ${from} ${to}` })
+    if (from !== first || to !== last)
+      this.#findings.add("E_COUNT", { line, expected: `S ${first} ${last}`, found: `S ${from} ${to}` })
     if (!this.#bounded) return
     const wanted = last - first + 1
     const got = this.#folder.next - first + this.#extra
@@ -96,13 +118,21 @@ export class TreeChecks {
     const left = split(0, first).length
     const right = split(last + 1, this.#checkpoint.size).length
     if (hashes.length !== left + right) {
-      this.#findings.add("E_PROOF", { line, expected: `${left} hashes left of the range and ${right} right of it`, found: `${hashes.length}` })
+      this.#findings.add("E_PROOF", {
+        line,
+        expected: `${left} hashes left of the range and ${right} right of it`,
+        found: `${hashes.length}`
+      })
       return
     }
     const root = this.#folder.root(this.#checkpoint.size, hashes.slice(0, left), hashes.slice(left))
     this.#rangeHolds = root !== null && equalBytes(root, this.#checkpoint.root)
     if (!this.#rangeHolds) {
-      this.#findings.add("E_ROOT", { line, expected: `root ${toBase64(this.#checkpoint.root)}`, found: root === null ? "none" : `root ${toBase64(root)}` })
+      this.#findings.add("E_ROOT", {
+        line,
+        expected: `root ${toBase64(this.#checkpoint.root)}`,
+        found: root === null ? "none" : `root ${toBase64(root)}`
+      })
     }
   }
 
@@ -114,10 +144,14 @@ export class TreeChecks {
   #checkHeader(): void {
     const { from, kind, to, tree_size } = this.#header
     const { line, size } = this.#checkpoint
-    const count = (expected: string, found: string): void => this.#findings.add("E_COUNT", { line: HEADER_LINE, expected, found })
-    if (tree_size !== size) this.#findings.add("E_COUNT", { line, expected: `tree_size ${tree_size}, as the header says`, found: `${size}` })
-    if (!(from <= to && to < tree_size)) count("from <= to < tree_size", `from ${from}, to ${to}, tree_size ${tree_size}`)
-    else if (kind === "full" && (from !== 0 || to !== tree_size - 1)) count(`a full pack from 0 to ${tree_size - 1}`, `from ${from} to ${to}`)
+    const count = (expected: string, found: string): void =>
+      this.#findings.add("E_COUNT", { line: HEADER_LINE, expected, found })
+    if (tree_size !== size)
+      this.#findings.add("E_COUNT", { line, expected: `tree_size ${tree_size}, as the header says`, found: `${size}` })
+    if (!(from <= to && to < tree_size))
+      count("from <= to < tree_size", `from ${from}, to ${to}, tree_size ${tree_size}`)
+    else if (kind === "full" && (from !== 0 || to !== tree_size - 1))
+      count(`a full pack from 0 to ${tree_size - 1}`, `from ${from} to ${to}`)
   }
 }
 

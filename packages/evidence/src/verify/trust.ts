@@ -39,17 +39,21 @@ export class UnusableTrust extends Error {
  */
 export const readTrust = (
   crypto: Crypto,
-  given: { readonly vkeys?: ReadonlyArray<string>; readonly policy?: Uint8Array | string; readonly trustedCheckpoint?: Uint8Array | string }
+  given: {
+    readonly vkeys?: ReadonlyArray<string>
+    readonly policy?: Uint8Array | string
+    readonly trustedCheckpoint?: Uint8Array | string
+  }
 ): Trust => {
   const vkeys = (given.vkeys ?? []).map((text, index) => readVkey(crypto, text, index + 1))
   const cosigners = vkeys.filter((vkey) => vkey.type === signatureType.cosignature)
   const policy = given.policy === undefined ? null : readPolicy(crypto, given.policy)
   return {
-    logs: [...vkeys.filter((vkey) => vkey.type === signatureType.ed25519), ...policy?.logs ?? []],
+    logs: [...vkeys.filter((vkey) => vkey.type === signatureType.ed25519), ...(policy?.logs ?? [])],
     witnesses: [
       // A space keeps these names apart from the policy's, so that they never count towards its quorum.
       ...cosigners.map((vkey) => ({ name: `given ${vkey.name}`, vkey })),
-      ...policy?.witnesses ?? []
+      ...(policy?.witnesses ?? [])
     ],
     pinnedWitnesses: [...new Set(cosigners.map((vkey) => vkey.name))],
     policy,
@@ -59,9 +63,11 @@ export const readTrust = (
 
 const readVkey = (crypto: Crypto, text: string, number: number): Vkey => {
   const parsed = parseVkey(text.trim())
-  if (!parsed.ok) throw new UnusableTrust(`vkey ${number} cannot be read: ${parsed.reason}. Copy it whole from the chain's owner.`)
+  if (!parsed.ok)
+    throw new UnusableTrust(`vkey ${number} cannot be read: ${parsed.reason}. Copy it whole from the chain's owner.`)
   const unusable = checkVkey(crypto, parsed.vkey)
-  if (unusable !== null) throw new UnusableTrust(`vkey ${number} cannot be used: ${unusable}. Ask the chain's owner for the right one.`)
+  if (unusable !== null)
+    throw new UnusableTrust(`vkey ${number} cannot be used: ${unusable}. Ask the chain's owner for the right one.`)
   return parsed.vkey
 }
 
@@ -73,7 +79,10 @@ const readPolicy = (crypto: Crypto, given: Uint8Array | string): Policy => {
 
 const readTrusted = (given: Uint8Array | string): TrustedCheckpoint => {
   const note = parseNote(typeof given === "string" ? utf8(given) : given)
-  if (!note.ok) throw new UnusableTrust(`the trusted checkpoint cannot be read: ${note.reason}. Give the file as the log signed it.`)
+  if (!note.ok)
+    throw new UnusableTrust(
+      `the trusted checkpoint cannot be read: ${note.reason}. Give the file as the log signed it.`
+    )
   const checkpoint = parseCheckpoint(note.note.text)
   if (!checkpoint.ok) throw new UnusableTrust(`the trusted checkpoint cannot be read: ${checkpoint.reason}.`)
   return { ...checkpoint.checkpoint, note: note.note }

@@ -1,4 +1,7 @@
-/** Verifies an evidence pack: no network, no code out of the pack, memory that does not grow with it. Spec: format 1 section 6. */
+/**
+ * Verifies an evidence pack: no network, no code out of the pack, memory that does not grow with it. Spec: format 1
+ * section 6.
+ */
 import type { Crypto } from "../crypto.ts"
 import { conclude, concludeUnreadable } from "./conclude.ts"
 import { Unreadable } from "./findings.ts"
@@ -36,9 +39,14 @@ export interface VerifyOptions {
   readonly rootsAt?: ReadonlyArray<number>
   /** Shown in the report. */
   readonly file?: string
-  /** Reads the same bytes again, so that memory stays flat whatever the number of parts. Without it, about 34 bytes a part are kept. */
+  /**
+   * Reads the same bytes again, so that memory stays flat whatever the number of parts. Without it, about 34 bytes a
+   * part are kept.
+   */
   readonly reopen?: () => PackChunks
-  /** Each record as it is read, good or bad; the bytes are valid during the call. `seq` is null where it cannot be read. */
+  /**
+   * Each record as it is read, good or bad; the bytes are valid during the call. `seq` is null where it cannot be read.
+   */
   readonly onRecord?: (bytes: Uint8Array, seq: number | null) => void
   /** After each chunk. */
   readonly onProgress?: (progress: { readonly bytes: number; readonly records: number }) => void
@@ -47,19 +55,27 @@ export interface VerifyOptions {
 /**
  * Verifies one pack and reports on it. What is wrong with the pack is in the report.
  *
- * - Fails: rejects with `UnusableTrust` when a vkey, policy or trusted checkpoint cannot be used, and with whatever the chunks fail with.
+ * - Fails: rejects with `UnusableTrust` when a vkey, policy or trusted checkpoint cannot be used, and with whatever the
+ *   chunks fail with.
  */
-export const verifyPack = (crypto: Crypto, chunks: PackChunks, options: VerifyOptions = {}): Promise<Report> => verifyBlocks(crypto, chunks, options)
+export const verifyPack = (crypto: Crypto, chunks: PackChunks, options: VerifyOptions = {}): Promise<Report> =>
+  verifyBlocks(crypto, chunks, options)
 
 /**
  * `verifyPack` of chunks into which somebody may have looked ahead: the same report, sooner.
  *
  * `partBudget`: see `ReadingOptions`. With 0, a pack whose D or E lines do come is read twice; the report is the same.
  */
-export const verifyBlocks = async (crypto: Crypto, chunks: PackChunks | AsyncIterable<CheckedBlock>, options: VerifyOptions, partBudget: number = PART_BUDGET_BYTES): Promise<Report> => {
+export const verifyBlocks = async (
+  crypto: Crypto,
+  chunks: PackChunks | AsyncIterable<CheckedBlock>,
+  options: VerifyOptions,
+  partBudget: number = PART_BUDGET_BYTES
+): Promise<Report> => {
   const trust = readTrust(crypto, options)
   const { file = null, maxAgeMs, nowMs, reopen, requireCompleteness = "any", rootsAt = [] } = options
-  if (maxAgeMs !== undefined && nowMs === undefined) throw new TypeError("maxAgeMs needs nowMs: the verifier has no clock of its own.")
+  if (maxAgeMs !== undefined && nowMs === undefined)
+    throw new TypeError("maxAgeMs needs nowMs: the verifier has no clock of its own.")
   const reading = new PackReading(crypto, {
     rootsAt: trust.checkpoint === null ? rootsAt : [...rootsAt, trust.checkpoint.size],
     partBudget,
@@ -72,11 +88,18 @@ export const verifyBlocks = async (crypto: Crypto, chunks: PackChunks | AsyncIte
   return conclude(crypto, reading, trust, { completeness: requireCompleteness, freshness }, file)
 }
 
-/** Commitments kept before a pack that can be read again is read again instead: about 120,000 parts. More would be sooner found, and take the verifier past the 150 MB that it promises. */
+/**
+ * Commitments kept before a pack that can be read again is read again instead: about 120,000 parts. More would be
+ * sooner found, and take the verifier past the 150 MB that it promises.
+ */
 export const PART_BUDGET_BYTES = 4 * 1024 * 1024
 
 /** Reads to the end; false when a line cannot be read, with the finding noted. */
-const readAll = async (reading: PackReading, chunks: PackChunks | AsyncIterable<CheckedBlock>, onProgress: VerifyOptions["onProgress"]): Promise<boolean> => {
+const readAll = async (
+  reading: PackReading,
+  chunks: PackChunks | AsyncIterable<CheckedBlock>,
+  onProgress: VerifyOptions["onProgress"]
+): Promise<boolean> => {
   const { reader } = reading
   let bytes = 0
   // A fault between lines (a stream that ends, a broken compression) belongs to the line that should have come.

@@ -1,10 +1,15 @@
 /** What the host and the thread that answers questions about envelopes tell each other. */
 import type { Answers, EventJson, Kind, Limits, Questions } from "@flyball/core/examination"
 
-/** A question comes without its events, which went before it in slices: writing thousands at once would hold up the host. */
+/**
+ * A question comes without its events, which went before it in slices: writing thousands at once would hold up the
+ * host.
+ */
 export type Asked =
   | { readonly op: "events"; readonly events: ReadonlyArray<EventJson> }
   | { readonly op: "ask"; readonly kind: Kind; readonly about: Questions[Kind]; readonly limits: Limits }
 
 /** Its answer; or why there is none, which is a fault of ours. */
-export type Replied = { readonly ok: true; readonly answer: Answers[Kind] } | { readonly ok: false; readonly reason: string }
+export type Replied =
+  | { readonly ok: true; readonly answer: Answers[Kind] }
+  | { readonly ok: false; readonly reason: string }

@@ -11,7 +11,7 @@ import { type Answered, ExaminerThread } from "./examiner-thread.ts"
 const dense = (count: number): { readonly [member: string]: unknown } => {
   let state = 7
   const below = (end: number): number => {
-    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 | 0
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
     return ((state ^ (state >>> 12)) >>> 0) % end
   }
   const names = Array.from({ length: 8 }, (_, place) => `n${place}`)
@@ -22,7 +22,8 @@ const dense = (count: number): { readonly [member: string]: unknown } => {
     rules: Array.from({ length: count }, (_, rule) => {
       const first = below(8)
       return {
-        id: `r${rule}`, outcome: ["allow", "allow_with_notice", "deny"][below(3)],
+        id: `r${rule}`,
+        outcome: ["allow", "allow_with_notice", "deny"][below(3)],
         when: [first, (first + 1 + below(7)) % 8].map((name) => {
           const from = below(9_000)
           return { signal: names[name], between: [from, from + 500 + below(500)] }
@@ -32,9 +33,14 @@ const dense = (count: number): { readonly [member: string]: unknown } => {
     default: { outcome: "deny" }
   }
 }
-const about = (json: unknown): Questions["lint"] =>
-  ({ json, surroundings: { outer: [], inner: [], tier: 0, blastRadii: [], grantable: "any", toolsSeen: [] }, history: { events: [], declared: [], fromSeq: 0, toSeq: 0, fromGenesis: true }, acknowledged: [] })
-const ask = (thread: ExaminerThread, json: unknown): Promise<Answered<"lint">> => new Promise((resolve) => void thread.ask("lint", about(json), resolve))
+const about = (json: unknown): Questions["lint"] => ({
+  json,
+  surroundings: { outer: [], inner: [], tier: 0, blastRadii: [], grantable: "any", toolsSeen: [] },
+  history: { events: [], declared: [], fromSeq: 0, toSeq: 0, fromGenesis: true },
+  acknowledged: []
+})
+const ask = (thread: ExaminerThread, json: unknown): Promise<Answered<"lint">> =>
+  new Promise((resolve) => void thread.ask("lint", about(json), resolve))
 const lintOf = (answered: Answered<"lint">): Answers["lint"] => {
   if (!answered.ok) throw new Error(answered.reason)
   return answered.answer
@@ -58,53 +64,69 @@ const withGovernor = async (body: (governor: Governor) => Promise<void>): Promis
 }
 
 describe("the thread for questions about envelopes", () => {
-  it("answers what the host's own thread would, one after another", () => withThread(async (thread) => {
-    const [small, broken, again] = await Promise.all([ask(thread, dense(10)), ask(thread, { semantics: "envelope/1" }), ask(thread, dense(10))])
-    const here = answer({ kind: "lint", about: about(dense(10)) }, inPlaceLimits)
-    assert.isTrue(here.complete)
-    assert.deepStrictEqual([lintOf(small), lintOf(again)], [here, here])
-    assert.isFalse(lintOf(broken).publishable)
-  }))
+  it("answers what the host's own thread would, one after another", () =>
+    withThread(async (thread) => {
+      const [small, broken, again] = await Promise.all([
+        ask(thread, dense(10)),
+        ask(thread, { semantics: "envelope/1" }),
+        ask(thread, dense(10))
+      ])
+      const here = answer({ kind: "lint", about: about(dense(10)) }, inPlaceLimits)
+      assert.isTrue(here.complete)
+      assert.deepStrictEqual([lintOf(small), lintOf(again)], [here, here])
+      assert.isFalse(lintOf(broken).publishable)
+    }))
 
-  it("leaves evaluations their turns: they are answered while 500 rules are linted", () => withGovernor(async (governor) => {
-    const { agent } = await governor.agents.register({ name: "clerk", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" })
-    await governor.agents.activate(agent.id)
-    const { id } = await governor.envelopes.create({ name: "dense", agent_id: agent.id, envelope: dense(500) })
-    const enough = new AbortController()
-    const seen = { ended: false }
-    const lint = governor.envelopes.lint(id, {}, { signal: enough.signal }).catch(String).finally(() => seen.ended = true)
-    let answered = 0
-    while (!seen.ended && answered < 25) {
-      await governor.evaluate({ agent_id: agent.id, client_ref: `r${answered}`, signals: {} })
-      answered++
-    }
-    assert.deepStrictEqual([answered, seen.ended], [25, false])
-    enough.abort()
-    assert.include(String(await lint), "ended by its signal")
-  }))
+  it("leaves evaluations their turns: they are answered while 500 rules are linted", () =>
+    withGovernor(async (governor) => {
+      const { agent } = await governor.agents.register({
+        name: "clerk",
+        org_unit: "ops",
+        owner_name: "Ada",
+        owner_email: "ada@example.org"
+      })
+      await governor.agents.activate(agent.id)
+      const { id } = await governor.envelopes.create({ name: "dense", agent_id: agent.id, envelope: dense(500) })
+      const enough = new AbortController()
+      const seen = { ended: false }
+      const lint = governor.envelopes
+        .lint(id, {}, { signal: enough.signal })
+        .catch(String)
+        .finally(() => (seen.ended = true))
+      let answered = 0
+      while (!seen.ended && answered < 25) {
+        await governor.evaluate({ agent_id: agent.id, client_ref: `r${answered}`, signals: {} })
+        answered++
+      }
+      assert.deepStrictEqual([answered, seen.ended], [25, false])
+      enough.abort()
+      assert.include(String(await lint), "ended by its signal")
+    }))
 
-  it("is started again when it dies: the question is asked once more, and those that wait are answered", () => withThread(async (thread) => {
-    const both = [ask(thread, dense(30)), ask(thread, dense(5))] as const
-    await thread.crash()
-    const [large, small] = await Promise.all(both)
-    assert.deepStrictEqual(lintOf(large), answer({ kind: "lint", about: about(dense(30)) }, inPlaceLimits))
-    assert.isTrue(lintOf(small).complete)
-  }))
+  it("is started again when it dies: the question is asked once more, and those that wait are answered", () =>
+    withThread(async (thread) => {
+      const both = [ask(thread, dense(30)), ask(thread, dense(5))] as const
+      await thread.crash()
+      const [large, small] = await Promise.all(both)
+      assert.deepStrictEqual(lintOf(large), answer({ kind: "lint", about: about(dense(30)) }, inPlaceLimits))
+      assert.isTrue(lintOf(small).complete)
+    }))
 
-  it("gives up a question over which it dies twice, and no other", () => withThread(async (thread) => {
-    const both = [ask(thread, dense(30)), ask(thread, dense(5))] as const
-    await thread.crash()
-    await thread.crash()
-    const [large, small] = await Promise.all(both)
-    assert.deepStrictEqual(large, { ok: false, reason: "the thread died twice over this question (it stopped)" })
-    assert.isTrue(lintOf(small).complete)
-  }))
+  it("gives up a question over which it dies twice, and no other", () =>
+    withThread(async (thread) => {
+      const both = [ask(thread, dense(30)), ask(thread, dense(5))] as const
+      await thread.crash()
+      await thread.crash()
+      const [large, small] = await Promise.all(both)
+      assert.deepStrictEqual(large, { ok: false, reason: "the thread died twice over this question (it stopped)" })
+      assert.isTrue(lintOf(small).complete)
+    }))
 
   it("ends with its governor, and takes back what waits for its turn", async () => {
     const thread = new ExaminerThread()
     const first = ask(thread, dense(500))
     let reported = false
-    const takeBack = thread.ask("lint", about(dense(5)), () => reported = true)
+    const takeBack = thread.ask("lint", about(dense(5)), () => (reported = true))
     takeBack()
     await thread.close()
     assert.deepStrictEqual(await first, { ok: false, reason: "the thread was closed" })

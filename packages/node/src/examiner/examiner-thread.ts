@@ -2,26 +2,43 @@
 import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
-import { type Answers, inPlaceLimits, type Kind, type Limits, type Questions, threadLimits } from "@flyball/core/examination"
+import {
+  type Answers,
+  inPlaceLimits,
+  type Kind,
+  type Limits,
+  type Questions,
+  threadLimits
+} from "@flyball/core/examination"
 import type { Asked, Replied } from "./examiner-protocol.ts"
 
 /** Whether this source runs as it stands or was built: the thread's file is beside it. */
-const workerUrl = new URL(import.meta.url.endsWith(".ts") ? "./examiner-worker.ts" : "./examiner-worker.js", import.meta.url).href
+const workerUrl = new URL(
+  import.meta.url.endsWith(".ts") ? "./examiner-worker.ts" : "./examiner-worker.js",
+  import.meta.url
+).href
 
-/** What a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its start. */
+/**
+ * What a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its start.
+ */
 const BOOTSTRAP = `
   const { workerData } = require("node:worker_threads")
   if (workerData.cache !== null) require("node:module").enableCompileCache(workerData.cache)
   import(workerData.url)`
 
-/** What a question may take is bounded, and a diagram of as many nodes as it may have takes a quarter of this. Unit: MiB. */
+/**
+ * What a question may take is bounded, and a diagram of as many nodes as it may have takes a quarter of this. Unit:
+ * MiB.
+ */
 const HEAP_MB = 512
 
 /** Events that are written to the thread in one turn: some tenths of a millisecond. */
 const PER_TURN = 200
 
 /** What a question came to. `reason`: why nobody could answer it. */
-export type Answered<K extends Kind> = { readonly ok: true; readonly answer: Answers[K] } | { readonly ok: false; readonly reason: string }
+export type Answered<K extends Kind> =
+  | { readonly ok: true; readonly answer: Answers[K] }
+  | { readonly ok: false; readonly reason: string }
 
 interface Waiting {
   readonly kind: Kind
@@ -37,9 +54,11 @@ export interface ExaminerThreadOptions {
 }
 
 /**
- * One thread, started with the first question. It answers one question at a time, in their order, and keeps the host's process alive only while it does.
+ * One thread, started with the first question. It answers one question at a time, in their order, and keeps the host's
+ * process alive only while it does.
  *
- * A question over which the thread died is asked once more, of a new thread and within the short budget of a host without one; the others wait meanwhile.
+ * A question over which the thread died is asked once more, of a new thread and within the short budget of a host
+ * without one; the others wait meanwhile.
  */
 export class ExaminerThread {
   readonly #heapMb: number
@@ -86,14 +105,15 @@ export class ExaminerThread {
   #post(): void {
     const first = this.#waiting[0]
     if (first === undefined) return
-    const worker = this.#worker ??= this.#start()
+    const worker = (this.#worker ??= this.#start())
     worker.ref()
     const { about, kind, limits } = first
     const { events, ...history } = about.history
     const send = (asked: Asked): void => worker.postMessage(asked, [])
     const from = (place: number): void => {
       if (this.#worker !== worker) return
-      if (place >= events.length) return send({ op: "ask", kind, about: { ...about, history: { ...history, events: [] } }, limits })
+      if (place >= events.length)
+        return send({ op: "ask", kind, about: { ...about, history: { ...history, events: [] } }, limits })
       send({ op: "events", events: events.slice(place, place + PER_TURN) })
       setImmediate(() => from(place + PER_TURN))
     }

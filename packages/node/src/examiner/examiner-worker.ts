@@ -1,4 +1,6 @@
-/** The thread that answers questions about envelopes, one after another. No Effect in it: it starts when somebody waits. */
+/**
+ * The thread that answers questions about envelopes, one after another. No Effect in it: it starts when somebody waits.
+ */
 import { parentPort } from "node:worker_threads"
 import { answer, type EventJson } from "@flyball/core/examination"
 import type { Asked, Replied } from "./examiner-protocol.ts"
@@ -12,7 +14,7 @@ const replyTo = ({ about, kind, limits }: Extract<Asked, { readonly op: "ask" }>
   try {
     return { ok: true, answer: answer({ kind, about: recorded }, limits) }
   } catch (cause) {
-    return { ok: false, reason: cause instanceof Error ? cause.stack ?? cause.message : String(cause) }
+    return { ok: false, reason: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) }
   }
 }
 

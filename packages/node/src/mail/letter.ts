@@ -1,7 +1,8 @@
 /**
  * A letter as it goes over the wire: RFC 5322 with a plain text in UTF-8.
  *
- * What others wrote cannot become a header: every value is checked or encoded here, and the text is base64, so that no line of it means anything to a server.
+ * What others wrote cannot become a header: every value is checked or encoded here, and the text is base64, so that no
+ * line of it means anything to a server.
  */
 import { isMailAddress, type Mail } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
@@ -14,14 +15,21 @@ const PLAIN_SUBJECT_CHARACTERS = 60
 
 /** What is wrong with an address, as a sentence that does not show it; null when nothing is. */
 export const addressProblem = (address: string): string | null =>
-  isMailAddress(address) ? null : "an e-mail address such as owner@example.com is expected, in ASCII and without a name beside it"
+  isMailAddress(address)
+    ? null
+    : "an e-mail address such as owner@example.com is expected, in ASCII and without a name beside it"
 
 /**
  * Writes the letter, lines ended by CR LF, the last one too.
  *
- * - Fails: a sentence when the address or the message id cannot stand in a header. The subject and the text may be anything.
+ * - Fails: a sentence when the address or the message id cannot stand in a header. The subject and the text may be
+ *   anything.
  */
-export const writeLetter = (mail: Mail, from: { readonly name: string | null; readonly address: string }, atMs: number): string => {
+export const writeLetter = (
+  mail: Mail,
+  from: { readonly name: string | null; readonly address: string },
+  atMs: number
+): string => {
   const to = addressProblem(mail.to)
   if (to !== null) throw new LetterRefused(to)
   const id = /^<?([A-Za-z0-9._-]{1,128})(@[A-Za-z0-9.-]{1,128})?>?$/.exec(mail.messageId)
@@ -49,7 +57,10 @@ export class LetterRefused extends Error {}
 
 const subjectOf = (subject: string): string => {
   // Encoded, a line end would be no header either, but some readers of mail show it as one.
-  const line = subject.toWellFormed().replace(/\p{Cc}+/gu, " ").trim()
+  const line = subject
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
   return PRINTABLE.test(line) && line.length <= PLAIN_SUBJECT_CHARACTERS && !line.includes("=?") ? line : encoded(line)
 }
 

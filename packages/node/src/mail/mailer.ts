@@ -19,7 +19,8 @@ export interface PlainMailer {
 }
 
 /** Mail over SMTP as a layer. No connection is made before the first letter. Fails with `MailInvalid`. */
-export const smtpMailer = (options: MailOptions): Layer.Layer<Mailer, MailInvalid> => Layer.effect(Mailer, opened(options))
+export const smtpMailer = (options: MailOptions): Layer.Layer<Mailer, MailInvalid> =>
+  Layer.effect(Mailer, opened(options))
 
 /** The same as a plain object. Throws `MailInvalid`. */
 export const openSmtpMailer = (options: MailOptions): PlainMailer => {
@@ -27,9 +28,16 @@ export const openSmtpMailer = (options: MailOptions): PlainMailer => {
   return { send: (mail) => Effect.runPromise(mailer.send(mail)) }
 }
 
-/** Without a mail server: a warning for each letter. It shows the subject, which names ids only, and neither whom it is for nor what it says. */
+/**
+ * Without a mail server: a warning for each letter. It shows the subject, which names ids only, and neither whom it is
+ * for nor what it says.
+ */
 export const logMailer: Layer.Layer<Mailer> = Layer.succeed(Mailer, {
-  send: (mail) => Effect.logWarning(`A letter was not sent, since no mail server is set: ${mail.subject.replace(/\p{Cc}+/gu, " ")} (${mail.messageId.replace(/\p{Cc}+/gu, " ")})`)
+  send: (mail) =>
+    Effect.logWarning(
+      `A letter was not sent, since no mail server is set: ${mail.subject.replace(/\p{Cc}+/gu, " ")} ` +
+        `(${mail.messageId.replace(/\p{Cc}+/gu, " ")})`
+    )
 })
 
 /** What is wrong with the settings, as a sentence that holds no password; null when nothing is. */
@@ -40,14 +48,19 @@ export const mailProblem = (options: MailOptions): string | null => {
 
 const opened = (options: MailOptions): Effect.Effect<MailerApi, MailInvalid> => {
   const server = readMailOptions(options)
-  return typeof server === "string" ? Effect.fail(new MailInvalid({ reason: server })) : Effect.succeed({ send: (mail) => handOver(server, mail) })
+  return typeof server === "string"
+    ? Effect.fail(new MailInvalid({ reason: server }))
+    : Effect.succeed({ send: (mail) => handOver(server, mail) })
 }
 
 const handOver = (server: MailServer, mail: Mail): Effect.Effect<void, MailFailed> =>
-  Effect.flatMap(Clock.currentTimeMillis, (atMs) => Effect.tryPromise({
-    try: async (signal) => sendLetter(server, { to: mail.to, letter: writeLetter(mail, server.from, atMs) }, signal),
-    catch: (error) => {
-      if (error instanceof SmtpProblem || error instanceof LetterRefused) return new MailFailed({ reason: error.message })
-      throw error
-    }
-  }))
+  Effect.flatMap(Clock.currentTimeMillis, (atMs) =>
+    Effect.tryPromise({
+      try: async (signal) => sendLetter(server, { to: mail.to, letter: writeLetter(mail, server.from, atMs) }, signal),
+      catch: (error) => {
+        if (error instanceof SmtpProblem || error instanceof LetterRefused)
+          return new MailFailed({ reason: error.message })
+        throw error
+      }
+    })
+  )

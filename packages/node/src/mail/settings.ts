@@ -5,9 +5,11 @@ import { addressProblem } from "./letter.ts"
 /** How a mail server is reached. */
 export interface MailOptions {
   /**
-   * `smtp://[user:password@]host[:port]` (587; STARTTLS is asked for before anything is said) or `smtps://…` (465; TLS from the first byte).
+   * `smtp://[user:password@]host[:port]` (587; STARTTLS is asked for before anything is said) or `smtps://…` (465; TLS
+   * from the first byte).
    *
-   * `?starttls=never` speaks without TLS, for a relay on the same host or in a network that is trusted; a password is then refused.
+   * `?starttls=never` speaks without TLS, for a relay on the same host or in a network that is trusted; a password is
+   * then refused.
    */
   readonly url: string
   /** Who the letters are from: `flyball@example.com` or `Flyball <flyball@example.com>`. */
@@ -34,20 +36,40 @@ export interface MailServer {
 export const readMailOptions = (options: MailOptions): MailServer | string => {
   // None of them is shown: a password may be anywhere in them.
   if (!isOptions(options)) return "the settings of a mail server are an object with url and from"
-  const odd = ([["url", options.url], ["from", options.from], ["ca", options.ca ?? ""]] as const).find(([, value]) => typeof value !== "string")
+  const odd = (
+    [
+      ["url", options.url],
+      ["from", options.from],
+      ["ca", options.ca ?? ""]
+    ] as const
+  ).find(([, value]) => typeof value !== "string")
   if (odd !== undefined) return `${odd[0]} is expected to be a string, and something else is there`
   const url = /^[\x21-\x7e]{1,2048}$/.test(options.url) ? URL.parse(options.url) : null
-  if (url === null || (url.protocol !== "smtp:" && url.protocol !== "smtps:") || url.hostname === "") return "a mail server is named as smtp://user:password@host:port or smtps://user:password@host:port"
-  if ((url.pathname !== "" && url.pathname !== "/") || url.hash !== "") return "behind the port of a mail server only ?starttls=never may stand. Write / ? # @ and : in a password percent-encoded"
+  if (url === null || (url.protocol !== "smtp:" && url.protocol !== "smtps:") || url.hostname === "")
+    return "a mail server is named as smtp://user:password@host:port or smtps://user:password@host:port"
+  if ((url.pathname !== "" && url.pathname !== "/") || url.hash !== "")
+    return (
+      "behind the port of a mail server only ?starttls=never may stand. Write / ? # @ and : in a password " +
+      "percent-encoded"
+    )
   const isTls = url.protocol === "smtps:"
-  if (url.search !== "" && (isTls || url.search !== "?starttls=never")) return "the only thing to be said behind a mail server's name is ?starttls=never, and only with smtp://"
+  if (url.search !== "" && (isTls || url.search !== "?starttls=never"))
+    return "the only thing to be said behind a mail server's name is ?starttls=never, and only with smtp://"
   const tls = isTls ? "at_once" : url.search === "" ? "starttls" : "never"
   const login = readLogin(url)
   if (typeof login === "string") return login
-  if (login !== null && tls === "never") return "a password is not sent without TLS. Leave user and password out, or take starttls=never out"
+  if (login !== null && tls === "never")
+    return "a password is not sent without TLS. Leave user and password out, or take starttls=never out"
   const from = readFrom(options.from)
   if (typeof from === "string") return from
-  return { host: url.hostname.replace(/^\[(.*)\]$/, "$1").toLowerCase(), port: Number(url.port || (isTls ? 465 : 587)), tls, login, from, ca: options.ca }
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1").toLowerCase(),
+    port: Number(url.port || (isTls ? 465 : 587)),
+    tls,
+    login,
+    from,
+    ca: options.ca
+  }
 }
 
 const readLogin = (url: URL): MailServer["login"] | string => {
@@ -56,9 +78,14 @@ const readLogin = (url: URL): MailServer["login"] | string => {
     const user = decodeURIComponent(url.username)
     const password = decodeURIComponent(url.password)
     // NUL parts the two in what is sent.
-    return user === "" || password === "" || /\0/.test(user + password) ? "a mail server's user and password are both there or both left out" : { user, password }
+    return user === "" || password === "" || /\0/.test(user + password)
+      ? "a mail server's user and password are both there or both left out"
+      : { user, password }
   } catch {
-    return "a mail server's user and password are percent-encoded, and a percent sign here is not followed by two hexadecimal digits. Write % as %25"
+    return (
+      "a mail server's user and password are percent-encoded, and a percent sign here is not followed by " +
+      "two hexadecimal digits. Write % as %25"
+    )
   }
 }
 
@@ -66,5 +93,7 @@ const readFrom = (text: string): MailServer["from"] | string => {
   const named = /^([^<>\p{Cc}]{1,100}?) ?<([^<>]*)>$/u.exec(text)
   const name = named === null ? null : named[1]!.trim().replace(/^"([^"\\]*)"$/, "$1")
   const address = named === null ? text : named[2]!
-  return addressProblem(address) === null ? { name: name === "" ? null : name, address } : "letters are from an address such as flyball@example.com or Flyball <flyball@example.com>"
+  return addressProblem(address) === null
+    ? { name: name === "" ? null : name, address }
+    : "letters are from an address such as flyball@example.com or Flyball <flyball@example.com>"
 }

@@ -48,7 +48,7 @@ export const sendLetter = async (server: MailServer, envelope: Envelope, signal:
     if (signal.aborted) onAbort()
   })
   const step = (run: (done: (error?: Error | null) => void) => void): Promise<void> =>
-    Promise.race([broken, new Promise<void>((resolve, reject) => run((error) => error ? reject(error) : resolve()))])
+    Promise.race([broken, new Promise<void>((resolve, reject) => run((error) => (error ? reject(error) : resolve())))])
   try {
     await step((done) => socket.once("connect", () => done()))
     await step((done) => smtp.connect(done))
@@ -129,7 +129,10 @@ const problemOf = (failure: Failure, server: MailServer, to: string): SmtpProble
     return new SmtpProblem("the other end does not speak SMTP. Is host and port a mail server's?")
   }
   if (response !== undefined) {
-    const words = response.split(/\r?\n/).map((line) => line.slice(4)).join(" ")
+    const words = response
+      .split(/\r?\n/)
+      .map((line) => line.slice(4))
+      .join(" ")
     const what = REFUSED[command] ?? "answered"
     return new SmtpProblem(`the mail server ${what} ${responseCode} ${shown(words, server, to)}`.trim())
   }
@@ -146,7 +149,9 @@ const problemOf = (failure: Failure, server: MailServer, to: string): SmtpProble
 /** The server's words without whom the letter is for or who we are. */
 const shown = (words: string, { from, login }: MailServer, to: string): string => {
   const own = login === null ? [] : [login.user, login.password]
-  return [to, to.slice(0, to.lastIndexOf("@")), from.address, ...own].filter((secret) => secret !== "")
+  return [to, to.slice(0, to.lastIndexOf("@")), from.address, ...own]
+    .filter((secret) => secret !== "")
     .reduce((text, secret) => text.split(secret).join("…"), words)
-    .replace(/[^\x20-\x7e…]/g, "?").slice(0, MAX_SHOWN_CHARACTERS)
+    .replace(/[^\x20-\x7e…]/g, "?")
+    .slice(0, MAX_SHOWN_CHARACTERS)
 }

@@ -1,7 +1,8 @@
 /**
  * The sealed form of a secret, version 1: AES-256-GCM under one of several keys.
  *
- * `0x01 | key id, 8 bytes | nonce, 12 bytes | ciphertext | tag, 16 bytes`. Authenticated beside the ciphertext are the first nine bytes and `boundTo`, so what
+ * `0x01 | key id, 8 bytes | nonce, 12 bytes | ciphertext | tag, 16 bytes`. Authenticated beside the ciphertext are the
+ * first nine bytes and `boundTo`, so what
  * was sealed for one owner, or under another form, does not open.
  *
  * - Spec: document 1 section 6 (a secret is shown once). How it rests is a gap: decision 0020.
@@ -29,7 +30,11 @@ const LABEL = utf8("flyball/secrets-key-id/v1\n")
 
 /** Gives a key its id. */
 export const secretsKey = (bytes: Uint8Array): SecretsKey => ({
-  id: createHash("sha256").update(LABEL).update(bytes).digest("hex").slice(0, 2 * KEY_ID_BYTES),
+  id: createHash("sha256")
+    .update(LABEL)
+    .update(bytes)
+    .digest("hex")
+    .slice(0, 2 * KEY_ID_BYTES),
   bytes
 })
 
@@ -47,14 +52,21 @@ export const seal = (key: SecretsKey, secret: Uint8Array, boundTo: string): Uint
 
 /** The id of the key that sealed this; null when it is no sealed secret of this version. */
 export const sealedBy = (sealed: Uint8Array): string | null =>
-  sealed.length >= HEAD_BYTES + NONCE_BYTES + TAG_BYTES && sealed[0] === VERSION ? toHex(sealed.subarray(1, HEAD_BYTES)) : null
+  sealed.length >= HEAD_BYTES + NONCE_BYTES + TAG_BYTES && sealed[0] === VERSION
+    ? toHex(sealed.subarray(1, HEAD_BYTES))
+    : null
 
 /** Opens with the key that sealed it; null when the bytes were changed or the owner is another. */
 export const unseal = (key: SecretsKey, sealed: Uint8Array, boundTo: string): Uint8Array | null => {
-  const decipher = createDecipheriv(CIPHER, key.bytes, sealed.subarray(HEAD_BYTES, HEAD_BYTES + NONCE_BYTES), { authTagLength: TAG_BYTES })
-    .setAAD(bindingOf(sealed.subarray(0, HEAD_BYTES), boundTo)).setAuthTag(sealed.subarray(-TAG_BYTES))
+  const decipher = createDecipheriv(CIPHER, key.bytes, sealed.subarray(HEAD_BYTES, HEAD_BYTES + NONCE_BYTES), {
+    authTagLength: TAG_BYTES
+  })
+    .setAAD(bindingOf(sealed.subarray(0, HEAD_BYTES), boundTo))
+    .setAuthTag(sealed.subarray(-TAG_BYTES))
   try {
-    return new Uint8Array(Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES + NONCE_BYTES, -TAG_BYTES)), decipher.final()]))
+    return new Uint8Array(
+      Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES + NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+    )
   } catch {
     return null
   }

@@ -22,11 +22,14 @@ export interface PlainSecretBox {
 type OpenFault = KeysUnreadable | StorageUnavailable
 
 /**
- * A box whose keys are in a file, made with mode 0600 at the first start. With `file`, its folder must be there already.
+ * A box whose keys are in a file, made with mode 0600 at the first start. With `file`, its folder must be there
+ * already.
  *
- * - Fails: `KeysUnreadable` when the options name no path, the file is garbled or others may read it, `StorageUnavailable` when it cannot be read.
+ * - Fails: `KeysUnreadable` when the options name no path, the file is garbled or others may read it,
+ *   `StorageUnavailable` when it cannot be read.
  */
-export const secretBox = (options: SecretBoxOptions): Layer.Layer<SecretBox, OpenFault> => Layer.effect(SecretBox, opened(options))
+export const secretBox = (options: SecretBoxOptions): Layer.Layer<SecretBox, OpenFault> =>
+  Layer.effect(SecretBox, opened(options))
 
 /** A box whose key is gone with the process: for tests and for stores in memory. */
 export const memorySecretBox: Layer.Layer<SecretBox> = Layer.sync(SecretBox, () => {
@@ -45,9 +48,11 @@ export const openSecretBox = async (options: SecretBoxOptions): Promise<PlainSec
 }
 
 /**
- * Puts a new key before the others, and answers its id. What is sealed from now on by a process that starts, is sealed with it; what was sealed before still opens.
+ * Puts a new key before the others, and answers its id. What is sealed from now on by a process that starts, is sealed
+ * with it; what was sealed before still opens.
  *
- * A process that runs goes on sealing with the key it started with, and opens what the new one sealed. An old key's line may be taken out once nothing is sealed
+ * A process that runs goes on sealing with the key it started with, and opens what the new one sealed. An old key's
+ * line may be taken out once nothing is sealed
  * with it any more.
  */
 export const rotateSecretsKey = async (options: SecretBoxOptions): Promise<string> => {
@@ -64,13 +69,17 @@ export const rotateSecretsKey = async (options: SecretBoxOptions): Promise<strin
 const optionsProblem = (options: SecretBoxOptions): KeysUnreadable | null => {
   const reason = !isOptions(options)
     ? `it takes an object such as { dir: ".flyball" }, not ${describeValue(options)}`
-    : "file" in options ? pathProblem("file", options.file) : pathProblem("dir", options.dir)
+    : "file" in options
+      ? pathProblem("file", options.file)
+      : pathProblem("dir", options.dir)
   return reason === null ? null : new KeysUnreadable({ file: "secretBox", reason })
 }
 
 // Where it is now: the process may move to another folder.
 const fileOf = (options: SecretBoxOptions): SecretsFile =>
-  "file" in options ? { path: resolve(options.file), isOurs: false } : { path: resolve(join(options.dir, "secrets.key")), isOurs: true }
+  "file" in options
+    ? { path: resolve(options.file), isOurs: false }
+    : { path: resolve(join(options.dir, "secrets.key")), isOurs: true }
 
 const opened = (options: SecretBoxOptions): Effect.Effect<SecretBoxApi, OpenFault> => {
   const problem = optionsProblem(options)
@@ -84,29 +93,57 @@ const opened = (options: SecretBoxOptions): Effect.Effect<SecretBoxApi, OpenFaul
 const openFault = (path: string, error: unknown): OpenFault => {
   if (error instanceof FolderProblem) return new KeysUnreadable({ file: error.file, reason: error.reason })
   const code = codeOf(error) ?? "unknown cause"
-  if (code === "ENOENT" || code === "ENOTDIR") return new KeysUnreadable({ file: path, reason: "the folder that is to hold the key of the secrets is not there. Make it, or name another place" })
-  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return new KeysUnreadable({ file: path, reason: `this process may not read it, or not make it (${code}). Give it to the account that runs the process` })
-  return new StorageUnavailable({ reason: `the key of the secrets cannot be read (${code})`, wrote: "unknown", cause: error })
+  if (code === "ENOENT" || code === "ENOTDIR")
+    return new KeysUnreadable({
+      file: path,
+      reason: "the folder that is to hold the key of the secrets is not there. Make it, or name another place"
+    })
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS")
+    return new KeysUnreadable({
+      file: path,
+      reason: `this process may not read it, or not make it (${code}). Give it to the account that runs the process`
+    })
+  return new StorageUnavailable({
+    reason: `the key of the secrets cannot be read (${code})`,
+    wrote: "unknown",
+    cause: error
+  })
 }
 
 /** `reread` answers the keys of the file as it is now: another process may have added one. */
-const boxOver = (sealing: SecretsKey, known: ReadonlyArray<SecretsKey>, reread: () => Promise<ReadonlyArray<SecretsKey> | null>): SecretBoxApi => {
+const boxOver = (
+  sealing: SecretsKey,
+  known: ReadonlyArray<SecretsKey>,
+  reread: () => Promise<ReadonlyArray<SecretsKey> | null>
+): SecretBoxApi => {
   let keys = known
   return {
     keyId: sealing.id,
     seal: (secret, boundTo) => Effect.sync(() => seal(sealing, secret, boundTo)),
-    open: (sealed, boundTo) => Effect.gen(function*() {
-      const id = sealedBy(sealed)
-      if (id === null) return yield* new SecretUnreadable({ reason: "these bytes are not a secret that was sealed here, or the form is newer than this program" })
-      let key = keys.find((candidate) => candidate.id === id)
-      if (key === undefined) {
-        const now = yield* Effect.promise(reread)
-        // A key that was taken out of the file goes on opening here until the process ends.
-        if (now !== null) keys = [...now, ...keys.filter((old) => now.every((candidate) => candidate.id !== old.id))]
-        key = keys.find((candidate) => candidate.id === id)
-      }
-      if (key === undefined) return yield* new SecretUnreadable({ reason: `it was sealed with the key ${id}, and the key file has no such key. Bring the file back from a backup, or give the webhook a new secret` })
-      return unseal(key, sealed, boundTo) ?? (yield* new SecretUnreadable({ reason: "it was sealed for another owner, or its bytes were changed" }))
-    })
+    open: (sealed, boundTo) =>
+      Effect.gen(function* () {
+        const id = sealedBy(sealed)
+        if (id === null)
+          return yield* new SecretUnreadable({
+            reason: "these bytes are not a secret that was sealed here, or the form is newer than this program"
+          })
+        let key = keys.find((candidate) => candidate.id === id)
+        if (key === undefined) {
+          const now = yield* Effect.promise(reread)
+          // A key that was taken out of the file goes on opening here until the process ends.
+          if (now !== null) keys = [...now, ...keys.filter((old) => now.every((candidate) => candidate.id !== old.id))]
+          key = keys.find((candidate) => candidate.id === id)
+        }
+        if (key === undefined)
+          return yield* new SecretUnreadable({
+            reason:
+              `it was sealed with the key ${id}, and the key file has no such key. Bring the file back ` +
+              "from a backup, or give the webhook a new secret"
+          })
+        return (
+          unseal(key, sealed, boundTo) ??
+          (yield* new SecretUnreadable({ reason: "it was sealed for another owner, or its bytes were changed" }))
+        )
+      })
   }
 }

@@ -1,5 +1,6 @@
 /**
- * The keys of the secret box as a file: one key a line, base64 of 32 bytes. The first seals; the others open what they sealed once.
+ * The keys of the secret box as a file: one key a line, base64 of 32 bytes. The first seals; the others open what they
+ * sealed once.
  *
  * Making it needs no lock: of two processes that start at once one makes the file by `link()`, and the other reads it.
  */
@@ -27,25 +28,36 @@ const GROUP = 0o070
 /** Where the file is. */
 export interface SecretsFile {
   readonly path: string
-  /** It is ours, in the data folder: the folder is made when it is not there, and nobody but its owner may read the file. Others' may be read by a group, as mounted secrets are. */
+  /**
+   * It is ours, in the data folder: the folder is made when it is not there, and nobody but its owner may read the
+   * file. Others' may be read by a group, as mounted secrets are.
+   */
   readonly isOurs: boolean
 }
 
-/** Reads the keys, and makes the file with one new key when it is not there. Throws `FolderProblem`, or the system's error. */
+/**
+ * Reads the keys, and makes the file with one new key when it is not there. Throws `FolderProblem`, or the system's
+ * error.
+ */
 export const openSecretsFile = async (file: SecretsFile): Promise<SecretsKeys> => {
   const found = await readSecretsFile(file)
   if (found !== null) return found
   if (file.isOurs) await mkdir(dirname(file.path), { recursive: true, mode: FOLDER_MODE })
   await createFile(file.path, format([newSecretsKey()]), SECRET_MODE)
   const made = await readSecretsFile(file)
-  if (made === null) throw new FolderProblem(file.path, "it was made, and is gone again. Find out who removes files there")
+  if (made === null)
+    throw new FolderProblem(file.path, "it was made, and is gone again. Find out who removes files there")
   return made
 }
 
 /** Puts a new key before the others. Run it in one place at a time. */
 export const addSecretsKey = async (file: SecretsFile): Promise<SecretsKeys> => {
   const keys = await openSecretsFile(file)
-  if (keys.length === MAX_KEYS) throw new FolderProblem(file.path, `it holds ${MAX_KEYS} keys, which is the most. Take out the last ones, which nothing is sealed with any more`)
+  if (keys.length === MAX_KEYS)
+    throw new FolderProblem(
+      file.path,
+      `it holds ${MAX_KEYS} keys, which is the most. Take out the last ones, which nothing is sealed with any more`
+    )
   const next: SecretsKeys = [newSecretsKey(), ...keys]
   await replaceFile(file.path, format(next), SECRET_MODE)
   return next
@@ -64,9 +76,15 @@ export const readSecretsFile = async (file: SecretsFile): Promise<SecretsKeys | 
   try {
     // Of what was opened, not of what the name may lead to by now.
     const seen = await handle.stat()
-    if (!seen.isFile()) throw new FolderProblem(file.path, "a file with the keys of the secrets is expected, and something else is there")
+    if (!seen.isFile())
+      throw new FolderProblem(file.path, "a file with the keys of the secrets is expected, and something else is there")
     if (process.platform !== "win32") refuseMode(file, seen.mode)
-    if (seen.size > MAX_FILE_BYTES) throw new FolderProblem(file.path, `it has ${seen.size} bytes, and ${MAX_KEYS} keys have at most ${MAX_FILE_BYTES}. Name the file with the keys of the secrets`)
+    if (seen.size > MAX_FILE_BYTES)
+      throw new FolderProblem(
+        file.path,
+        `it has ${seen.size} bytes, and ${MAX_KEYS} keys have at most ${MAX_FILE_BYTES}. Name the file with ` +
+          "the keys of the secrets"
+      )
     const keys = parse(fromUtf8(await handle.readFile()) ?? "")
     if (typeof keys === "string") throw new FolderProblem(file.path, keys)
     return keys
@@ -76,12 +94,23 @@ export const readSecretsFile = async (file: SecretsFile): Promise<SecretsKeys | 
 }
 
 const refuseMode = ({ isOurs, path }: SecretsFile, mode: number): void => {
-  if ((mode & ANYBODY) !== 0) throw new FolderProblem(path, "everybody on this host may read or write the key of the secrets. Run chmod 600 on it, and ask who may have copied it")
-  if ((mode & GROUP_WRITES) !== 0) throw new FolderProblem(path, "its group may write the key of the secrets. Run chmod 600 on it")
-  if (isOurs && (mode & GROUP) !== 0) throw new FolderProblem(path, "its group may read the key of the secrets. Run chmod 600 on it, and ask who may have copied it")
+  if ((mode & ANYBODY) !== 0)
+    throw new FolderProblem(
+      path,
+      "everybody on this host may read or write the key of the secrets. Run chmod 600 on it, and ask who may " +
+        "have copied it"
+    )
+  if ((mode & GROUP_WRITES) !== 0)
+    throw new FolderProblem(path, "its group may write the key of the secrets. Run chmod 600 on it")
+  if (isOurs && (mode & GROUP) !== 0)
+    throw new FolderProblem(
+      path,
+      "its group may read the key of the secrets. Run chmod 600 on it, and ask who may have copied it"
+    )
 }
 
-const format = (keys: ReadonlyArray<SecretsKey>): Uint8Array => utf8(keys.map(({ bytes }) => `${toBase64(bytes)}\n`).join(""))
+const format = (keys: ReadonlyArray<SecretsKey>): Uint8Array =>
+  utf8(keys.map(({ bytes }) => `${toBase64(bytes)}\n`).join(""))
 
 /** Answers a sentence that never shows what was read. */
 const parse = (text: string): SecretsKeys | string => {
@@ -89,11 +118,16 @@ const parse = (text: string): SecretsKeys | string => {
   const keys: Array<SecretsKey> = []
   for (const line of lines) {
     const bytes = /^[A-Za-z0-9+/]{43}=$/.test(line) ? fromBase64(line) : null
-    if (bytes === null || bytes.length !== SECRETS_KEY_BYTES) return "each line is expected to be the base64 of 32 random bytes (openssl rand -base64 32), and one is something else. Bring the file back from a backup"
+    if (bytes === null || bytes.length !== SECRETS_KEY_BYTES)
+      return (
+        "each line is expected to be the base64 of 32 random bytes (openssl rand -base64 32), and one is " +
+        "something else. Bring the file back from a backup"
+      )
     keys.push(secretsKey(bytes))
   }
   const [first, ...others] = keys
-  if (first === undefined || keys.length > MAX_KEYS) return `1 to ${MAX_KEYS} keys are expected, and there are ${keys.length}`
+  if (first === undefined || keys.length > MAX_KEYS)
+    return `1 to ${MAX_KEYS} keys are expected, and there are ${keys.length}`
   if (new Set(keys.map(({ id }) => id)).size < keys.length) return "a key is there twice. Take one of the two lines out"
   return [first, ...others]
 }

@@ -26,27 +26,49 @@ export interface Receiver {
 }
 
 /** Reads a request, notes it, and hands it to `answer`. */
-export const startReceiver = async (answer: RequestListener, options: { readonly host?: string; readonly tls?: Certificate } = {}): Promise<Receiver> => {
+export const startReceiver = async (
+  answer: RequestListener,
+  options: { readonly host?: string; readonly tls?: Certificate } = {}
+): Promise<Receiver> => {
   const requests: Array<Seen> = []
   let connections = 0
   const listen: RequestListener = (request, response) => {
     const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
-      const servername = "servername" in request.socket && typeof request.socket.servername === "string" ? request.socket.servername : ""
-      requests.push({
-        method: request.method ?? "", path: request.url ?? "", headers: request.headers, body: Buffer.concat(chunks).toString(), fromPort: request.socket.remotePort ?? 0, servername
+    request
+      .on("data", (chunk: Buffer) => chunks.push(chunk))
+      .on("end", () => {
+        const servername =
+          "servername" in request.socket && typeof request.socket.servername === "string"
+            ? request.socket.servername
+            : ""
+        requests.push({
+          method: request.method ?? "",
+          path: request.url ?? "",
+          headers: request.headers,
+          body: Buffer.concat(chunks).toString(),
+          fromPort: request.socket.remotePort ?? 0,
+          servername
+        })
+        answer(request, response)
       })
-      answer(request, response)
-    })
   }
   const server = options.tls === undefined ? createServer(listen) : createTlsServer(options.tls, listen)
-  server.on("connection", () => { connections++ })
-  return { port: await listening(server, options.host ?? "127.0.0.1"), connections: () => connections, requests, close: () => (server.closeAllConnections(), closed(server)) }
+  server.on("connection", () => {
+    connections++
+  })
+  return {
+    port: await listening(server, options.host ?? "127.0.0.1"),
+    connections: () => connections,
+    requests,
+    close: () => (server.closeAllConnections(), closed(server))
+  }
 }
 
 /** Starts listening on a free port, and answers it. */
 export const listening = (server: Server, host = "127.0.0.1"): Promise<number> =>
-  new Promise((resolve, reject) => server.once("error", reject).listen(0, host, () => resolve((server.address() as AddressInfo).port)))
+  new Promise((resolve, reject) =>
+    server.once("error", reject).listen(0, host, () => resolve((server.address() as AddressInfo).port))
+  )
 
 /** Resolves when it has stopped. */
 export const closed = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()))

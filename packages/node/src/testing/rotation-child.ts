@@ -1,4 +1,7 @@
-/** Run by a test as a process of its own, to be killed: rotates the key files of a data folder for ever, and says each key before it takes the place of the last. */
+/**
+ * Run by a test as a process of its own, to be killed: rotates the key files of a data folder for ever, and says each
+ * key before it takes the place of the last.
+ */
 import { makeNextKey, promoteNextKey, readKeys } from "../key-files.ts"
 
 const dir = process.argv[2]!

@@ -8,7 +8,10 @@ import { closed, listening, type Receiver, startReceiver } from "./receiver.ts"
 export const short = ({ errorCode, statusCode }: Attempted) => [errorCode, statusCode]
 
 /** A resolver that knows one answer. */
-export const answering = (...addresses: ReadonlyArray<string>) => (): Promise<ReadonlyArray<string>> => Promise.resolve(addresses)
+export const answering =
+  (...addresses: ReadonlyArray<string>) =>
+  (): Promise<ReadonlyArray<string>> =>
+    Promise.resolve(addresses)
 
 /** Closes what was opened, the last first. */
 export const closeAll = (opened: Array<() => unknown>) => async (): Promise<void> => {
@@ -22,7 +25,10 @@ export const sending = (body: string) => {
   return {
     opened,
     loopback,
-    request: (url: string, headers: { readonly [name: string]: string } = { "content-type": "application/json" }): OutgoingRequest => ({ url, headers, body: new TextEncoder().encode(body) }),
+    request: (
+      url: string,
+      headers: { readonly [name: string]: string } = { "content-type": "application/json" }
+    ): OutgoingRequest => ({ url, headers, body: new TextEncoder().encode(body) }),
     receiver: async (...options: Parameters<typeof startReceiver>): Promise<Receiver> => {
       const made = await startReceiver(...options)
       opened.push(made.close)

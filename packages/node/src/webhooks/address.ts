@@ -40,7 +40,8 @@ export const addressKey = (address: Address): string => `${address.family}:${add
 /**
  * Reads `address/prefix`, or an address alone, which is a range of one.
  *
- * - Fails: a sentence when it is neither, or when bits behind the prefix are set, since then two ranges may have been meant.
+ * - Fails: a sentence when it is neither, or when bits behind the prefix are set, since then two ranges may have been
+ *   meant.
  */
 export const parseRange = (text: string): AddressRange | string => {
   const match = /^([0-9A-Fa-f.:]{2,45})(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text)
@@ -49,9 +50,11 @@ export const parseRange = (text: string): AddressRange | string => {
   // A mapped range is written with the bits of IPv6, and counts as what it carries.
   const mapped = first.family === 4 && match[1]!.includes(":") ? MAPPED_PREFIX : 0
   const prefix = match[2] === undefined ? BITS[first.family] : Number(match[2]) - mapped
-  if (prefix < 0 || prefix > BITS[first.family]) return `the number behind the slash is 0 to ${BITS[first.family]} for such an address`
+  if (prefix < 0 || prefix > BITS[first.family])
+    return `the number behind the slash is 0 to ${BITS[first.family]} for such an address`
   const rest = BigInt(BITS[first.family] - prefix)
-  if ((first.value >> rest) << rest !== first.value) return "the address before the slash is not the first of its range. Write the first one"
+  if ((first.value >> rest) << rest !== first.value)
+    return "the address before the slash is not the first of its range. Write the first one"
   const list = new BlockList()
   list.addSubnet(textOf(first), prefix, NAMES[first.family])
   return { first, prefix, list }
@@ -67,7 +70,8 @@ export const isSingle = (range: AddressRange): boolean => range.prefix === BITS[
 /**
  * IPv4 addresses that an IPv6 address carries for a translator or a tunnel on the way: packets may end there.
  *
- * NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380: its server, and its client with all bits turned), ISATAP (RFC 5214), and the old compatible and
+ * NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380: its server, and its client with all bits turned), ISATAP (RFC
+ * 5214), and the old compatible and
  * translated forms.
  */
 export const carriedAddresses = (address: Address): ReadonlyArray<Address> => {
@@ -89,7 +93,7 @@ const bitsOfFour = (text: string): bigint => text.split(".").reduce((value, part
 /** The URL parser writes an address as groups alone, with one `::` at most. */
 const bitsOfSix = (text: string): bigint => {
   const halves = new URL(`http://[${text}]`).hostname.slice(1, -1).split("::")
-  const [before = [], after = []] = halves.map((half) => half === "" ? [] : half.split(":"))
+  const [before = [], after = []] = halves.map((half) => (half === "" ? [] : half.split(":")))
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0")
   return BigInt(`0x${[...before, ...zeros, ...after].map((group) => group.padStart(4, "0")).join("")}`)
 }
@@ -98,4 +102,7 @@ const bitsOfSix = (text: string): bigint => {
 const textOf = ({ family, value }: Address): string =>
   family === 4
     ? [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".")
-    : value.toString(16).padStart(32, "0").replace(/(.{4})(?!$)/g, "$1:")
+    : value
+        .toString(16)
+        .padStart(32, "0")
+        .replace(/(.{4})(?!$)/g, "$1:")

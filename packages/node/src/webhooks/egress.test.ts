@@ -5,17 +5,60 @@ import { type Address, type AddressRange, parseAddress, parseRange } from "./add
 import { type AllowList, egressRefusal, NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
 import { readTarget } from "./target.ts"
 
-const vectors = JSON.parse(readFileSync(new URL("../../../../fixtures/vectors/webhooks/ssrf-ip.json", import.meta.url), "utf8")) as {
+const vectors = JSON.parse(
+  readFileSync(new URL("../../../../fixtures/vectors/webhooks/ssrf-ip.json", import.meta.url), "utf8")
+) as {
   readonly deny: ReadonlyArray<{ readonly ip: string }>
   readonly allow: ReadonlyArray<string>
 }
 
 /** What the vectors lack: the ends of each range, metadata of clouds, and what carries a denied address. */
 const MORE = [
-  "0.255.255.255", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.255.255.255", "169.254.0.0", "169.254.169.254", "169.254.170.2", "169.254.255.255", "172.31.255.255",
-  "192.0.0.192", "192.168.255.255", "198.19.255.255", "239.255.255.255", "255.255.255.254", "100.100.100.200", "168.63.129.16",
-  "::", "::2", "::7f00:1", "::808:808", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fe80::a9fe:a9fe", "fec0::1", "ff02::1", "ff0e::1", "2001::1", "2001:1::1", "2001:10::1", "2001:20::1", "2001:1ff::1",
-  "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "::ffff:0:7f00:1", "2a00:1450:4001::5efe:7f00:1", "2a00:1450:4001::200:5efe:a00:1", "1fff::1", "4000::1", "8000::1", "c000::1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"
+  "0.255.255.255",
+  "10.0.0.0",
+  "10.255.255.255",
+  "100.64.0.0",
+  "100.127.255.255",
+  "127.255.255.255",
+  "169.254.0.0",
+  "169.254.169.254",
+  "169.254.170.2",
+  "169.254.255.255",
+  "172.31.255.255",
+  "192.0.0.192",
+  "192.168.255.255",
+  "198.19.255.255",
+  "239.255.255.255",
+  "255.255.255.254",
+  "100.100.100.200",
+  "168.63.129.16",
+  "::",
+  "::2",
+  "::7f00:1",
+  "::808:808",
+  "fd00:ec2::254",
+  "fd00:ec2::23",
+  "fd20:ce::254",
+  "fe80::a9fe:a9fe",
+  "fec0::1",
+  "ff02::1",
+  "ff0e::1",
+  "2001::1",
+  "2001:1::1",
+  "2001:10::1",
+  "2001:20::1",
+  "2001:1ff::1",
+  "64:ff9b::7f00:1",
+  "64:ff9b::a9fe:a9fe",
+  "64:ff9b:1::1",
+  "::ffff:0:7f00:1",
+  "2a00:1450:4001::5efe:7f00:1",
+  "2a00:1450:4001::200:5efe:a00:1",
+  "1fff::1",
+  "4000::1",
+  "8000::1",
+  "c000::1",
+  "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"
 ]
 const denied = [...vectors.deny.map(({ ip }) => ip), ...MORE]
 const open = { allowHttp: true, ports: null, allow: NOTHING_ALLOWED }
@@ -28,22 +71,54 @@ const allowing = (...entries: ReadonlyArray<string>): AllowList => {
 describe("what is denied", () => {
   test.each(denied)("%s, as a resolver may answer it, even for a name that is allowed elsewhere", (address) => {
     expect(egressRefusal(address, null, NOTHING_ALLOWED)).not.toBeNull()
-    expect(egressRefusal(address.toUpperCase(), "receiver.example", allowing("other.example", "198.51.99.0/24"))).not.toBeNull()
+    expect(
+      egressRefusal(address.toUpperCase(), "receiver.example", allowing("other.example", "198.51.99.0/24"))
+    ).not.toBeNull()
   })
 
   test.each(denied)("%s in a URL, in every spelling", (address) => {
-    const spellings = parseAddress(address)!.family === 4 && !address.includes(":") ? spellingsOfFour(address) : spellingsOfSix(address)
-    const reached = spellings.flatMap((host) => ["", ":8080"].flatMap((port) => ["http", "https", "HTTPS"].map((scheme) => `${scheme}://${host}${port}/hook`)))
+    const spellings =
+      parseAddress(address)!.family === 4 && !address.includes(":") ? spellingsOfFour(address) : spellingsOfSix(address)
+    const reached = spellings
+      .flatMap((host) =>
+        ["", ":8080"].flatMap((port) => ["http", "https", "HTTPS"].map((scheme) => `${scheme}://${host}${port}/hook`))
+      )
       .filter((url) => typeof readTarget(url, open) !== "string")
     expect(reached).toEqual([])
   })
 
-  test.each(["fe80::1%eth0", "127.0.0.1%lo", "0177.0.0.1", "127.1", "2130706433", "0x7f.1", "8.8.8.8 ", " 8.8.8.8", "8.8.8.8.", "08.8.8.8", "8.8.8", "", "example.com", "1:2:3:4:5:6:7:8:9", "::1::", ":::", "1::2::3", "2001:4860:4860:0:0:0:0:8888::", "2001:4860:4860::88888", "[2001:4860:4860::8888]", "2001:4860::8.8.8", "2001:4860:8.8.8.8::1"])("%j, which is no address", (text) => {
+  test.each([
+    "fe80::1%eth0",
+    "127.0.0.1%lo",
+    "0177.0.0.1",
+    "127.1",
+    "2130706433",
+    "0x7f.1",
+    "8.8.8.8 ",
+    " 8.8.8.8",
+    "8.8.8.8.",
+    "08.8.8.8",
+    "8.8.8",
+    "",
+    "example.com",
+    "1:2:3:4:5:6:7:8:9",
+    "::1::",
+    ":::",
+    "1::2::3",
+    "2001:4860:4860:0:0:0:0:8888::",
+    "2001:4860:4860::88888",
+    "[2001:4860:4860::8888]",
+    "2001:4860::8.8.8",
+    "2001:4860:8.8.8.8::1"
+  ])("%j, which is no address", (text) => {
     expect(egressRefusal(text, null, allowing("0.0.0.0/0", "::/0"))).toBe("not an address in its usual spelling")
   })
 
   test("and nothing else: the ranges agree with another implementation at each of their edges", () => {
-    const four = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4"
+    const four =
+      "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 " +
+      "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 " +
+      "224.0.0.0/4 240.0.0.0/4"
     const six = "::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20"
     const read = (text: string): AddressRange => {
       const range = parseRange(text)
@@ -52,31 +127,61 @@ describe("what is denied", () => {
     }
     // Plain arithmetic. The code asks BlockList, which would agree with itself.
     const ranges = `${four} ${six}`.split(" ").map(read)
-    const isDenied = ({ family, value }: Address): boolean => ranges.some(({ first, prefix }) => {
-      const size = 1n << BigInt((family === 4 ? 32 : 128) - prefix)
-      return family === first.family && value >= first.value && value < first.value + size
-    })
+    const isDenied = ({ family, value }: Address): boolean =>
+      ranges.some(({ first, prefix }) => {
+        const size = 1n << BigInt((family === 4 ? 32 : 128) - prefix)
+        return family === first.family && value >= first.value && value < first.value + size
+      })
     const edges = `${four} ${six} 2600::/12 1.1.1.0/24`.split(" ").flatMap((text) => {
       const range = read(text)
       const { family, value } = range.first
       const size = 1n << BigInt((family === 4 ? 32 : 128) - range.prefix)
-      return [value - 1n, value, value + 1n, value + size / 2n, value + size - 1n, value + size].filter((edge) => edge >= 0n && edge < 1n << (family === 4 ? 32n : 128n)).map((edge) => textOf({ family, value: edge }))
+      return [value - 1n, value, value + 1n, value + size / 2n, value + size - 1n, value + size]
+        .filter((edge) => edge >= 0n && edge < 1n << (family === 4 ? 32n : 128n))
+        .map((edge) => textOf({ family, value: edge }))
     })
     // Mapped and carried addresses are held against the IPv4 part, which the other implementation has no notion of.
     const plain = edges.filter((text) => !text.startsWith("0:0:0:0:0:ffff:"))
-    expect(plain.filter((text) => (egressRefusal(text, null, NOTHING_ALLOWED) !== null) !== isDenied(parseAddress(text)!))).toEqual([])
+    expect(
+      plain.filter((text) => (egressRefusal(text, null, NOTHING_ALLOWED) !== null) !== isDenied(parseAddress(text)!))
+    ).toEqual([])
     expect(plain.length).toBeGreaterThan(100)
   })
 
-  test.each([...vectors.allow, "9.255.255.255", "11.0.0.0", "172.15.255.255", "172.32.0.0", "100.63.255.255", "100.128.0.0", "128.0.0.0", "223.255.255.255", "2606:4700::1111", "2a00:1450:4001:81b::200e", "2001:200::1", "2003::1"])("%s is reached", (address) => {
+  test.each([
+    ...vectors.allow,
+    "9.255.255.255",
+    "11.0.0.0",
+    "172.15.255.255",
+    "172.32.0.0",
+    "100.63.255.255",
+    "100.128.0.0",
+    "128.0.0.0",
+    "223.255.255.255",
+    "2606:4700::1111",
+    "2a00:1450:4001:81b::200e",
+    "2001:200::1",
+    "2003::1"
+  ])("%s is reached", (address) => {
     expect(egressRefusal(address, "receiver.example", NOTHING_ALLOWED)).toBeNull()
-    expect(readTarget(`https://${address.includes(":") ? `[${address}]` : address}/hook`, open)).toMatchObject({ isAddress: true, port: 443 })
+    expect(readTarget(`https://${address.includes(":") ? `[${address}]` : address}/hook`, open)).toMatchObject({
+      isAddress: true,
+      port: 443
+    })
   })
 })
 
 test.each([
-  ["::", "unspecified"], ["::1", "loopback"], ["64:ff9b::808:808", "NAT64"], ["fd12::1", "private"], ["ff02::1", "multicast"], ["fec0::1", "not global unicast"], ["10.0.0.1", "private"], ["::ffff:127.0.0.1", "loopback"],
-  ["169.254.169.254", "link-local, where clouds answer metadata"], ["fe80::1", "link-local"]
+  ["::", "unspecified"],
+  ["::1", "loopback"],
+  ["64:ff9b::808:808", "NAT64"],
+  ["fd12::1", "private"],
+  ["ff02::1", "multicast"],
+  ["fec0::1", "not global unicast"],
+  ["10.0.0.1", "private"],
+  ["::ffff:127.0.0.1", "loopback"],
+  ["169.254.169.254", "link-local, where clouds answer metadata"],
+  ["fe80::1", "link-local"]
 ])("%s is denied as %s", (address, why) => {
   expect(egressRefusal(address, null, NOTHING_ALLOWED)).toBe(why)
 })
@@ -124,7 +229,21 @@ describe("what is allowed all the same", () => {
     expect(egressRefusal(address, name, allowing(...entries)) === null).toBe(reached)
   })
 
-  test.each([["*.internal"], ["10.0.0.1/8"], ["10.0.0.0/33"], ["::/129"], ["::ffff:0.0.0.0/64"], ["010.0.0.0/8"], ["127.1"], ["http://x.example"], ["x.example:443"], ["x.example."], [""], ["fe80::1%eth0"], ["10.0.0.0/08"]])("the entry %j is refused", (entry) => {
+  test.each([
+    ["*.internal"],
+    ["10.0.0.1/8"],
+    ["10.0.0.0/33"],
+    ["::/129"],
+    ["::ffff:0.0.0.0/64"],
+    ["010.0.0.0/8"],
+    ["127.1"],
+    ["http://x.example"],
+    ["x.example:443"],
+    ["x.example."],
+    [""],
+    ["fe80::1%eth0"],
+    ["10.0.0.0/08"]
+  ])("the entry %j is refused", (entry) => {
     expect(parseAllowList([entry])).toContain(`"${entry}" cannot be allowed`)
   })
 })

@@ -1,12 +1,23 @@
 /**
  * Which addresses a request may go to: a pure decision over a table.
  *
- * Denied is what is not on the public internet, by IANA's two registries of special-purpose addresses, and what clouds answer metadata on. IPv6 is denied but
- * for the global unicast block, so that a block that is given out later for something special is denied before anybody updates this table.
+ * Denied is what is not on the public internet, by IANA's two registries of special-purpose addresses, and what clouds
+ * answer metadata on. IPv6 is denied but
+ * for the global unicast block, so that a block that is given out later for something special is denied before anybody
+ * updates this table.
  *
  * - Spec: document 1 section 6 says nothing of addresses. A gap: decision 0020.
  */
-import { type Address, addressKey, type AddressRange, carriedAddresses, inRange, isSingle, parseAddress, parseRange } from "./address.ts"
+import {
+  type Address,
+  addressKey,
+  type AddressRange,
+  carriedAddresses,
+  inRange,
+  isSingle,
+  parseAddress,
+  parseRange
+} from "./address.ts"
 
 /** What an operator opens although the table denies it. */
 export interface AllowList {
@@ -78,9 +89,14 @@ const DENIED: ReadonlyArray<Denied> = [
 /** Nothing is opened. */
 export const NOTHING_ALLOWED: AllowList = { addresses: new Set(), ranges: [], names: new Set() }
 
-/** A name that may stand in a URL or in the allow list: letters, digits, `-` and `_` between dots, without a dot at its end. */
+/**
+ * A name that may stand in a URL or in the allow list: letters, digits, `-` and `_` between dots, without a dot at its
+ * end.
+ */
 export const isHostName = (text: string): boolean =>
-  text.length <= 253 && text.split(".").every((label) => /^[a-z0-9_-]{1,63}$/.test(label)) && !/^(0x[0-9a-f]*|[0-9]+)$/.test(text.split(".").at(-1)!)
+  text.length <= 253 &&
+  text.split(".").every((label) => /^[a-z0-9_-]{1,63}$/.test(label)) &&
+  !/^(0x[0-9a-f]*|[0-9]+)$/.test(text.split(".").at(-1)!)
 
 /**
  * Reads the entries of an allow list: addresses, ranges (`10.0.0.0/8`), and exact names.
@@ -96,7 +112,11 @@ export const parseAllowList = (entries: ReadonlyArray<string>): AllowList | stri
     if (isHostName(name)) names.add(name)
     else {
       const range = parseRange(entry)
-      if (typeof range === "string") return `"${entry}" cannot be allowed: an address, a range such as 10.0.0.0/8 or a name without wildcards is expected (${range})`
+      if (typeof range === "string")
+        return (
+          `"${entry}" cannot be allowed: an address, a range such as 10.0.0.0/8 or a name without ` +
+          `wildcards is expected (${range})`
+        )
       if (isSingle(range)) addresses.add(addressKey(range.first))
       else ranges.push(range)
     }
@@ -107,7 +127,8 @@ export const parseAllowList = (entries: ReadonlyArray<string>): AllowList | stri
 /**
  * Why a request to `name` may not go to this address; null when it may.
  *
- * - Shape: `address` as a resolver answers it or as a URL holds it. `name` in lower case; null when the URL holds the address itself.
+ * - Shape: `address` as a resolver answers it or as a URL holds it. `name` in lower case; null when the URL holds the
+ *   address itself.
  * - Text that is no address in its usual spelling is refused: a zone (`fe80::1%eth0`) too.
  */
 export const egressRefusal = (address: string, name: string | null, allow: AllowList): string | null => {

@@ -12,11 +12,18 @@ describe("the part of a body that is kept", () => {
   })
 
   test("never holds a control character, and marks what is no text", () => {
-    expect(excerptOf([Uint8Array.of(0x61, 0x00, 0x1b, 0x5b, 0x7f, 0xff, 0xc2, 0x85)])).toBe("a\ufffd\ufffd[\ufffd\ufffd\ufffd")
+    expect(excerptOf([Uint8Array.of(0x61, 0x00, 0x1b, 0x5b, 0x7f, 0xff, 0xc2, 0x85)])).toBe(
+      "a\ufffd\ufffd[\ufffd\ufffd\ufffd"
+    )
     expect(excerptOf([bytes("€").slice(0, 2)])).toBe("\ufffd")
   })
 
-  test.each([["ascii", "a"], ["three bytes", "€"], ["four bytes", "🂡"], ["an offset", "a€"]])("has at most 4,096 bytes and no half character: %s", (_name, unit) => {
+  test.each([
+    ["ascii", "a"],
+    ["three bytes", "€"],
+    ["four bytes", "🂡"],
+    ["an offset", "a€"]
+  ])("has at most 4,096 bytes and no half character: %s", (_name, unit) => {
     const text = excerptOf([bytes(unit.repeat(5_000))])
     expect(bytes(text).length).toBeLessThanOrEqual(EXCERPT_BYTES)
     expect(bytes(text).length).toBeGreaterThan(EXCERPT_BYTES - 4)

@@ -7,7 +7,8 @@ let fine: ReadonlyArray<string> = []
 /**
  * What is wrong with these headers, as a sentence that shows no value; null when nothing is.
  *
- * - Shape: names are tokens of RFC 9110, each once whatever its case; values are printable ASCII without spaces at their ends, so no line ends.
+ * - Shape: names are tokens of RFC 9110, each once whatever its case; values are printable ASCII without spaces at
+ *   their ends, so no line ends.
  */
 export const headersProblem = (headers: { readonly [name: string]: string }): string | null => {
   const names = Object.keys(headers)
@@ -17,7 +18,8 @@ export const headersProblem = (headers: { readonly [name: string]: string }): st
     fine = names
   }
   for (const name of names) {
-    if (!/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/.test(headers[name]!)) return `the value of ${name.toLowerCase()} holds something other than printable ASCII, or a space at an end`
+    if (!/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/.test(headers[name]!))
+      return `the value of ${name.toLowerCase()} holds something other than printable ASCII, or a space at an end`
   }
   return null
 }

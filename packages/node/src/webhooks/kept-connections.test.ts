@@ -16,7 +16,7 @@ const asking = (port: number) => {
   opened.push(agents.close)
   return async (): Promise<Socket> => {
     const sent = http.get({ host: "a.example", port, agent: agents.http, lookup: PIN.lookup })
-    const [answer] = await once(sent, "response") as [http.IncomingMessage]
+    const [answer] = (await once(sent, "response")) as [http.IncomingMessage]
     const socket = answer.socket
     await once(answer.resume(), "end")
     await new Promise((resolve) => setImmediate(resolve))
@@ -27,11 +27,13 @@ const asking = (port: number) => {
 /** A receiver that answers each request in the same way, and hands out its side of the connections. */
 const answering = async (text = "HTTP/1.1 204 No Content\r\n\r\n") => {
   const sides: Array<Socket> = []
-  const port = await tcp(createServer((socket) => {
-    sides.push(socket)
-    opened.push(() => socket.destroy())
-    socket.on("error", () => undefined).on("data", () => socket.write(text))
-  }))
+  const port = await tcp(
+    createServer((socket) => {
+      sides.push(socket)
+      opened.push(() => socket.destroy())
+      socket.on("error", () => undefined).on("data", () => socket.write(text))
+    })
+  )
   return { port, sides }
 }
 
@@ -73,7 +75,12 @@ describe("a connection that waits for its next request", () => {
     const there = await receiver(() => undefined)
     const agents = pinnedAgents(undefined)
     opened.push(agents.close)
-    const [busy] = await once(http.get({ host: "a.example", port: there.port, agent: agents.http, lookup: PIN.lookup }).on("error", () => undefined), "socket") as [Socket]
+    const [busy] = (await once(
+      http
+        .get({ host: "a.example", port: there.port, agent: agents.http, lookup: PIN.lookup })
+        .on("error", () => undefined),
+      "socket"
+    )) as [Socket]
     await once(busy, "connect")
     busy.emit("timeout")
     expect(busy.destroyed).toBe(false)
@@ -105,7 +112,13 @@ describe("a connection that waits for its next request", () => {
     expect(sockets.filter(({ destroyed }) => !destroyed).length).toBe(16)
   })
 
-  test.each([["timeout=0", 2], ["timeout=1, max=5", 2], ["timeout=2", 1], ["timeout=15", 1], ["max=5", 1]])("is there as long as the receiver says: %s", async (keepAlive, connections) => {
+  test.each([
+    ["timeout=0", 2],
+    ["timeout=1, max=5", 2],
+    ["timeout=2", 1],
+    ["timeout=15", 1],
+    ["max=5", 1]
+  ])("is there as long as the receiver says: %s", async (keepAlive, connections) => {
     const there = await receiver((_, response) => response.setHeader("keep-alive", keepAlive).end())
     const mine = sender(loopback)
     for (let count = 0; count < 2; count++) await mine.send(request(`http://127.0.0.1:${there.port}/`))

@@ -1,14 +1,18 @@
 /**
  * Connections of one agent that wait for their next request.
  *
- * Node's agent keeps them as well, at a quarter of what a request costs: it copies all options of both for each request, and arms, asks and clears a timer of the connection each time. Here a connection is
+ * Node's agent keeps them as well, at a quarter of what a request costs: it copies all options of both for each
+ * request, and arms, asks and clears a timer of the connection each time. Here a connection is
  * found by its name alone, and its timer runs on from its last byte.
  */
 import * as http from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
-/** Unit: milliseconds since the last byte. Short of what receivers close idle connections after, so that a request does not meet a connection that is being closed. */
+/**
+ * Unit: milliseconds since the last byte. Short of what receivers close idle connections after, so that a request does
+ * not meet a connection that is being closed.
+ */
 const IDLE_MS = 1_000
 const FREE_PER_NAME = 16
 
@@ -25,12 +29,18 @@ export class KeptConnections {
   readonly #fits: (socket: Socket, options: http.ClientRequestArgs) => boolean
   readonly #free = new Map<string, Array<Socket>>()
 
-  constructor(agent: http.Agent, nameOf: (options: http.ClientRequestArgs) => string, fits: (socket: Socket, options: http.ClientRequestArgs) => boolean) {
+  constructor(
+    agent: http.Agent,
+    nameOf: (options: http.ClientRequestArgs) => string,
+    fits: (socket: Socket, options: http.ClientRequestArgs) => boolean
+  ) {
     this.#agent = agent
     this.#nameOf = nameOf
     this.#fits = fits
     // Node's own would put them among its own.
-    agent.removeAllListeners("free").on("free", (socket: Socket, options: http.ClientRequestArgs) => this.#keep(socket, this.#nameOf(options)))
+    agent
+      .removeAllListeners("free")
+      .on("free", (socket: Socket, options: http.ClientRequestArgs) => this.#keep(socket, this.#nameOf(options)))
   }
 
   /** Gives a request the connection that was used last, or has one opened. */
@@ -53,7 +63,8 @@ export class KeptConnections {
   watched(opened: Duplex | null | undefined, options: http.ClientRequestArgs): Duplex | null | undefined {
     const socket = opened as Socket | null | undefined
     const name = this.#nameOf(options)
-    socket?.setTimeout(IDLE_MS)
+    socket
+      ?.setTimeout(IDLE_MS)
       .on("timeout", () => this.#isFree(socket, name) && socket.destroy())
       // What nobody asked for would be taken for the answer to the next request.
       .on("data", () => socket.listenerCount("data") === 1 && socket.destroy())

@@ -7,7 +7,11 @@ const { opened, receiver } = sending("")
 afterEach(closeAll(opened))
 
 const get = (options: http.RequestOptions): Promise<string> =>
-  new Promise((resolve, reject) => http.get(options, (answer) => answer.resume().on("end", () => setImmediate(() => resolve("ok")))).on("error", reject))
+  new Promise((resolve, reject) =>
+    http
+      .get(options, (answer) => answer.resume().on("end", () => setImmediate(() => resolve("ok"))))
+      .on("error", reject)
+  )
 
 test("a request without a pin is not made", async () => {
   const there = await receiver((_, response) => response.end())

@@ -1,8 +1,10 @@
 /**
  * Connections that go to vetted addresses and nowhere else.
  *
- * The pin is the look-up function of a request: it knows the vetted addresses and answers nothing else. An agent keeps connections under name, port and pin, so
- * that one which was made for other addresses is never found again; and whoever is at the other end is compared with the pin once it is there.
+ * The pin is the look-up function of a request: it knows the vetted addresses and answers nothing else. An agent keeps
+ * connections under name, port and pin, so
+ * that one which was made for other addresses is never found again; and whoever is at the other end is compared with
+ * the pin once it is there.
  */
 import * as http from "node:http"
 import * as https from "node:https"
@@ -62,7 +64,10 @@ const pinOf = (options: http.ClientRequestArgs | undefined): Pinned => {
 /** One agent speaks to all of them in one way, so host, port and pin say which connections are alike. */
 const keptName = (options: http.ClientRequestArgs): string => `${options.host}:${options.port}|${pinOf(options).key}`
 
-/** A connection that was kept was compared when it was made, and is found only under the same pin; this is the second look. */
+/**
+ * A connection that was kept was compared when it was made, and is found only under the same pin; this is the second
+ * look.
+ */
 const isVetted = (socket: Socket, options: http.ClientRequestArgs): boolean => {
   try {
     pinOf(options).check(socket)
@@ -90,7 +95,10 @@ class PinnedHttpAgent extends http.Agent {
   override getName(options?: http.ClientRequestArgs): string {
     return `${super.getName(options)}|${pinOf(options).key}`
   }
-  override createConnection(options: http.ClientRequestArgs, callback?: (error: Error | null, stream: Duplex) => void): Duplex | null | undefined {
+  override createConnection(
+    options: http.ClientRequestArgs,
+    callback?: (error: Error | null, stream: Duplex) => void
+  ): Duplex | null | undefined {
     return this.#kept.watched(checked(super.createConnection(options, callback), pinOf(options)), options)
   }
   addRequest(request: http.ClientRequest, options: http.ClientRequestArgs): void {
@@ -103,7 +111,10 @@ class PinnedHttpsAgent extends https.Agent {
   override getName(options?: https.RequestOptions): string {
     return `${super.getName(options)}|${pinOf(options).key}`
   }
-  override createConnection(options: https.RequestOptions, callback?: (error: Error | null, stream: Duplex) => void): Duplex | null | undefined {
+  override createConnection(
+    options: https.RequestOptions,
+    callback?: (error: Error | null, stream: Duplex) => void
+  ): Duplex | null | undefined {
     return this.#kept.watched(checked(super.createConnection(options, callback), pinOf(options)), options)
   }
   addRequest(request: http.ClientRequest, options: https.RequestOptions): void {
@@ -111,7 +122,10 @@ class PinnedHttpsAgent extends https.Agent {
   }
 }
 
-/** The two agents of a sender. They read no proxy from the environment, and take no certificate that does not verify whatever the environment says. */
+/**
+ * The two agents of a sender. They read no proxy from the environment, and take no certificate that does not verify
+ * whatever the environment says.
+ */
 export interface PinnedAgents {
   readonly http: http.Agent
   readonly https: https.Agent
@@ -121,6 +135,11 @@ export interface PinnedAgents {
 /** `ca`: certificates in PEM that are trusted in place of the usual ones. */
 export const pinnedAgents = (ca: string | undefined): PinnedAgents => {
   const plain = new PinnedHttpAgent({ keepAlive: true })
-  const tls = new PinnedHttpsAgent({ keepAlive: true, rejectUnauthorized: true, minVersion: "TLSv1.2", ...(ca === undefined ? {} : { ca }) })
+  const tls = new PinnedHttpsAgent({
+    keepAlive: true,
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.2",
+    ...(ca === undefined ? {} : { ca })
+  })
   return { http: plain, https: tls, close: () => (plain.destroy(), tls.destroy()) }
 }

@@ -18,41 +18,79 @@ describe("a request that is delivered", () => {
     const there = await receiver((_, response) => response.writeHead(202).end("thanks"))
     const asked: Array<string> = []
     const mine = sender({ ...loopback, resolve: (name) => (asked.push(name), Promise.resolve(["127.0.0.1"])) })
-    const { durationMs, ...answer } = await mine.send(request(`http://hooks.example:${there.port}/a?b=c`, { "webhook-id": "evt_1" }))
+    const { durationMs, ...answer } = await mine.send(
+      request(`http://hooks.example:${there.port}/a?b=c`, { "webhook-id": "evt_1" })
+    )
     expect(answer).toEqual({ statusCode: 202, errorCode: null, responseExcerpt: "thanks", retryAfterMs: null })
-    expect([durationMs >= 0, durationMs < 5_000, Number.isInteger(durationMs), asked]).toEqual([true, true, true, ["hooks.example"]])
-    expect(there.requests).toMatchObject([{ method: "POST", path: "/a?b=c", body: '{"id":"evt_1"}', headers: { host: `hooks.example:${there.port}`, "webhook-id": "evt_1", "content-length": "14" } }])
+    expect([durationMs >= 0, durationMs < 5_000, Number.isInteger(durationMs), asked]).toEqual([
+      true,
+      true,
+      true,
+      ["hooks.example"]
+    ])
+    expect(there.requests).toMatchObject([
+      {
+        method: "POST",
+        path: "/a?b=c",
+        body: '{"id":"evt_1"}',
+        headers: { host: `hooks.example:${there.port}`, "webhook-id": "evt_1", "content-length": "14" }
+      }
+    ])
   })
 
   test("goes on to the next vetted address where the first is not there", async () => {
     const there = await receiver((_, response) => response.end(), { host: "127.0.0.2" })
-    const answer = await sender({ ...loopback, resolve: answering("127.0.0.3", "127.0.0.2") }).send(request(`http://hooks.example:${there.port}/`))
+    const answer = await sender({ ...loopback, resolve: answering("127.0.0.3", "127.0.0.2") }).send(
+      request(`http://hooks.example:${there.port}/`)
+    )
     expect(short(answer)).toEqual([null, 200])
   })
 
   test("is what the host's own resolver says too", async () => {
     const there = await receiver((_, response) => response.end())
-    expect(short(await sender({ egressAllow: ["127.0.0.0/8", "::1"] }).send(request(`http://localhost:${there.port}/`)))).toEqual([null, 200])
-    expect(short(await sender({ egressAllow: ["x.example"] }).send(request(`http://localhost:${there.port}/`)))).toEqual(["ssrf_blocked", null])
+    expect(
+      short(await sender({ egressAllow: ["127.0.0.0/8", "::1"] }).send(request(`http://localhost:${there.port}/`)))
+    ).toEqual([null, 200])
+    expect(
+      short(await sender({ egressAllow: ["x.example"] }).send(request(`http://localhost:${there.port}/`)))
+    ).toEqual(["ssrf_blocked", null])
   })
 
   test("keeps Retry-After, and the answer's text", async () => {
     const there = await receiver((_, response) => response.writeHead(429, { "retry-after": "7" }).end("slow \0 down"))
-    expect(await sender(loopback).send(request(`http://127.0.0.1:${there.port}/`))).toMatchObject({ statusCode: 429, errorCode: "http_status", retryAfterMs: 7_000, responseExcerpt: "slow \ufffd down" })
+    expect(await sender(loopback).send(request(`http://127.0.0.1:${there.port}/`))).toMatchObject({
+      statusCode: 429,
+      errorCode: "http_status",
+      retryAfterMs: 7_000,
+      responseExcerpt: "slow \ufffd down"
+    })
   })
 
   test("as an Effect, and its connections end with the layer", async () => {
     const there = await receiver((_, response) => response.end())
-    const ended = new Promise<void>((resolve) => { opened.push(() => resolve()); endedBy = resolve })
-    const open = createServer((socket) => socket.on("close", endedBy).once("data", () => socket.write("HTTP/1.1 204 No Content\r\n\r\n")))
+    const ended = new Promise<void>((resolve) => {
+      opened.push(() => resolve())
+      endedBy = resolve
+    })
+    const open = createServer((socket) =>
+      socket.on("close", endedBy).once("data", () => socket.write("HTTP/1.1 204 No Content\r\n\r\n"))
+    )
     const port = await tcp(open)
-    const sent = await Effect.runPromise(Effect.gen(function*() {
-      const service = yield* WebhookSender
-      expect(service.urlProblem("http://10.0.0.1/")).toMatch(/private/)
-      expect(service.urlProblem("http://hooks.example/")).toBeNull()
-      return [yield* service.send(request(`http://127.0.0.1:${there.port}/`)), yield* service.send(request(`http://127.0.0.1:${port}/`))]
-    }).pipe(Effect.provide(webhookSender({ ...loopback, allowHttp: true }))))
-    expect(sent.map(short)).toEqual([[null, 200], [null, 204]])
+    const sent = await Effect.runPromise(
+      Effect.gen(function* () {
+        const service = yield* WebhookSender
+        expect(service.urlProblem("http://10.0.0.1/")).toMatch(/private/)
+        expect(service.urlProblem("http://hooks.example/")).toBeNull()
+        return [
+          yield* service.send(request(`http://127.0.0.1:${there.port}/`)),
+          yield* service.send(request(`http://127.0.0.1:${port}/`))
+        ]
+      }).pipe(Effect.provide(webhookSender({ ...loopback, allowHttp: true })))
+    )
+    expect(sent.map(short)).toEqual([
+      [null, 200],
+      [null, 204]
+    ])
     await ended
   })
 })
@@ -65,14 +103,24 @@ describe("a request that goes nowhere", () => {
     const asked: Array<string> = []
     const mine = sender({ resolve: (name) => (asked.push(name), Promise.resolve(["127.0.0.1"])) })
     const urls = [
-      ...["127.0.0.1", "127.0.0.2", "0.0.0.0"].flatMap((address) => spellingsOfFour(address).map((host) => `http://${host}:${four.port}/`)),
+      ...["127.0.0.1", "127.0.0.2", "0.0.0.0"].flatMap((address) =>
+        spellingsOfFour(address).map((host) => `http://${host}:${four.port}/`)
+      ),
       ...["::1", "::"].flatMap((address) => spellingsOfSix(address).map((host) => `http://${host}:${six.port}/`)),
-      `http://localhost:${four.port}/`, `http://127.0.0.1.nip.example:${four.port}/`
+      `http://localhost:${four.port}/`,
+      `http://127.0.0.1.nip.example:${four.port}/`
     ]
     const answers = await Promise.all(urls.map((url) => mine.send(request(url))))
-    expect(urls.filter((_, index) => answers[index]!.errorCode !== "ssrf_blocked" || answers[index]!.statusCode !== null)).toEqual([])
+    expect(
+      urls.filter((_, index) => answers[index]!.errorCode !== "ssrf_blocked" || answers[index]!.statusCode !== null)
+    ).toEqual([])
     // Only the last is a name at all; no other one reached a resolver.
-    expect([asked, four.connections(), six.connections(), answers.length > 150]).toEqual([["127.0.0.1.nip.example"], 0, 0, true])
+    expect([asked, four.connections(), six.connections(), answers.length > 150]).toEqual([
+      ["127.0.0.1.nip.example"],
+      0,
+      0,
+      true
+    ])
     // The listeners would have seen one.
     const control = sender({ egressAllow: ["127.0.0.1", "::1"] })
     expect(short(await control.send(request(`http://127.0.0.1:${four.port}/`)))).toEqual([null, 200])
@@ -82,8 +130,19 @@ describe("a request that goes nowhere", () => {
 
   test("to a name of which one address among many is denied", async () => {
     const there = await receiver((_, response) => response.end())
-    for (const addresses of [["8.8.8.8", "127.0.0.1"], ["127.0.0.1", "8.8.8.8"], ["::ffff:127.0.0.1"], ["8.8.8.8", "::1"], ["64:ff9b::7f00:1"], ["fe80::1%lo"], ["localhost"], ["127.1"]]) {
-      expect(short(await sender({ resolve: answering(...addresses) }).send(request(`http://hooks.example:${there.port}/`)))).toEqual(["ssrf_blocked", null])
+    for (const addresses of [
+      ["8.8.8.8", "127.0.0.1"],
+      ["127.0.0.1", "8.8.8.8"],
+      ["::ffff:127.0.0.1"],
+      ["8.8.8.8", "::1"],
+      ["64:ff9b::7f00:1"],
+      ["fe80::1%lo"],
+      ["localhost"],
+      ["127.1"]
+    ]) {
+      expect(
+        short(await sender({ resolve: answering(...addresses) }).send(request(`http://hooks.example:${there.port}/`)))
+      ).toEqual(["ssrf_blocked", null])
     }
     expect(there.connections()).toBe(0)
   })
@@ -91,8 +150,13 @@ describe("a request that goes nowhere", () => {
   test("when the rules changed since the webhook was made", async () => {
     const there = await receiver((_, response) => response.end())
     const url = `http://127.0.0.1:${there.port}/`
-    for (const options of [{ ...loopback, allowHttp: false }, { ...loopback, ports: [443] }]) expect(short(await sender(options).send(request(url)))).toEqual(["ssrf_blocked", null])
-    for (const headers of [{ a: "b\r\nHost: evil" }, { host: "evil" }, { "a\n": "b" }]) expect(short(await sender(loopback).send(request(url, headers)))).toEqual(["ssrf_blocked", null])
+    for (const options of [
+      { ...loopback, allowHttp: false },
+      { ...loopback, ports: [443] }
+    ])
+      expect(short(await sender(options).send(request(url)))).toEqual(["ssrf_blocked", null])
+    for (const headers of [{ a: "b\r\nHost: evil" }, { host: "evil" }, { "a\n": "b" }])
+      expect(short(await sender(loopback).send(request(url, headers)))).toEqual(["ssrf_blocked", null])
     expect(there.connections()).toBe(0)
   })
 
@@ -102,7 +166,15 @@ describe("a request that goes nowhere", () => {
     const free = await listening(gone)
     await closed(gone)
     expect(port).not.toBe(free)
-    const mine = sender({ ...loopback, resolve: (name) => name === "none.example" ? Promise.resolve([]) : name === "gone.example" ? Promise.reject(new Error("ENOTFOUND")) : Promise.resolve(["127.0.0.1"]) })
+    const mine = sender({
+      ...loopback,
+      resolve: (name) =>
+        name === "none.example"
+          ? Promise.resolve([])
+          : name === "gone.example"
+            ? Promise.reject(new Error("ENOTFOUND"))
+            : Promise.resolve(["127.0.0.1"])
+    })
     expect(short(await mine.send(request("http://none.example/")))).toEqual(["dns", null])
     expect(short(await mine.send(request("http://gone.example/")))).toEqual(["dns", null])
     expect(short(await mine.send(request(`http://hooks.example:${free}/`)))).toEqual(["connect", null])
@@ -111,13 +183,24 @@ describe("a request that goes nowhere", () => {
   test("through a proxy that the environment names", async () => {
     const proxy = await receiver((_, response) => response.end("proxied"))
     const there = await receiver((_, response) => response.end("direct"))
-    const child = spawn(process.execPath, [fileURLToPath(new URL("../testing/sender-child.ts", import.meta.url)), `http://hooks.example:${there.port}/`], {
-      env: {
-        NODE_USE_ENV_PROXY: "1", NODE_TLS_REJECT_UNAUTHORIZED: "0", NODE_NO_WARNINGS: "1",
-        ...Object.fromEntries(["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].map((name) => [name, `http://127.0.0.1:${proxy.port}`]))
-      },
-      stdio: ["ignore", "pipe", "inherit"]
-    })
+    const child = spawn(
+      process.execPath,
+      [fileURLToPath(new URL("../testing/sender-child.ts", import.meta.url)), `http://hooks.example:${there.port}/`],
+      {
+        env: {
+          NODE_USE_ENV_PROXY: "1",
+          NODE_TLS_REJECT_UNAUTHORIZED: "0",
+          NODE_NO_WARNINGS: "1",
+          ...Object.fromEntries(
+            ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].map((name) => [
+              name,
+              `http://127.0.0.1:${proxy.port}`
+            ])
+          )
+        },
+        stdio: ["ignore", "pipe", "inherit"]
+      }
+    )
     const printed: Array<Buffer> = []
     for await (const chunk of child.stdout) printed.push(chunk as Buffer)
     // The usual way goes through it, which shows that the environment did name it.
@@ -129,8 +212,16 @@ describe("a request that goes nowhere", () => {
 describe("a receiver that would lead it elsewhere", () => {
   test.each([300, 301, 302, 303, 304, 307, 308])("%s is an outcome, and nobody is asked again", async (status) => {
     const inside = await receiver((_, response) => response.end("secret"))
-    const there = await receiver((_, response) => response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/` }).end())
-    expect(short(await sender({ egressAllow: ["hooks.example", "127.0.0.0/8"], resolve: answering("127.0.0.1") }).send(request(`http://hooks.example:${there.port}/`)))).toEqual(["redirect", status])
+    const there = await receiver((_, response) =>
+      response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/` }).end()
+    )
+    expect(
+      short(
+        await sender({ egressAllow: ["hooks.example", "127.0.0.0/8"], resolve: answering("127.0.0.1") }).send(
+          request(`http://hooks.example:${there.port}/`)
+        )
+      )
+    ).toEqual(["redirect", status])
     expect([there.requests.length, inside.connections()]).toEqual([1, 0])
   })
 
@@ -152,19 +243,37 @@ describe("a receiver that would lead it elsewhere", () => {
   test("an address that turns out to be another one once connected: not a byte is sent", async () => {
     const received: Array<Buffer> = []
     let connections = 0
-    const done = new Promise<void>((resolve) => { endedBy = resolve })
-    const port = await tcp(createServer((socket) => {
-      connections++
-      socket.on("data", (chunk: Buffer) => received.push(chunk)).on("error", () => undefined).on("close", endedBy)
-    }))
+    const done = new Promise<void>((resolve) => {
+      endedBy = resolve
+    })
+    const port = await tcp(
+      createServer((socket) => {
+        connections++
+        socket
+          .on("data", (chunk: Buffer) => received.push(chunk))
+          .on("error", () => undefined)
+          .on("close", endedBy)
+      })
+    )
     // The system connects 0.0.0.0 to 127.0.0.1, which is not allowed.
-    expect(short(await sender({ egressAllow: ["0.0.0.0"] }).send(request(`http://0.0.0.0:${port}/`)))).toEqual(["ssrf_blocked", null])
+    expect(short(await sender({ egressAllow: ["0.0.0.0"] }).send(request(`http://0.0.0.0:${port}/`)))).toEqual([
+      "ssrf_blocked",
+      null
+    ])
     await done
     expect([connections, received]).toEqual([1, []])
   })
 
   test("101 is no success", async () => {
-    const port = await tcp(createServer((socket) => socket.on("error", () => undefined).once("data", () => socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"))))
+    const port = await tcp(
+      createServer((socket) =>
+        socket
+          .on("error", () => undefined)
+          .once("data", () =>
+            socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n")
+          )
+      )
+    )
     expect(short(await sender(loopback).send(request(`http://127.0.0.1:${port}/`)))).toEqual(["http_status", 101])
   })
 })
@@ -179,8 +288,12 @@ describe("a connection that is kept", () => {
   test("serves the same name at the same addresses, whatever their order, and the name is vetted each time", async () => {
     const { ports, there } = await kept()
     let asked = 0
-    const mine = sender({ ...loopback, resolve: () => Promise.resolve(asked++ % 2 === 0 ? ["127.0.0.1", "127.0.0.9"] : ["127.0.0.9", "127.0.0.1"]) })
-    for (let count = 0; count < 4; count++) expect(short(await mine.send(request(`http://hooks.example:${there.port}/`)))).toEqual([null, 200])
+    const mine = sender({
+      ...loopback,
+      resolve: () => Promise.resolve(asked++ % 2 === 0 ? ["127.0.0.1", "127.0.0.9"] : ["127.0.0.9", "127.0.0.1"])
+    })
+    for (let count = 0; count < 4; count++)
+      expect(short(await mine.send(request(`http://hooks.example:${there.port}/`)))).toEqual([null, 200])
     expect([asked, new Set(ports()).size]).toEqual([4, 1])
   })
 
@@ -189,7 +302,11 @@ describe("a connection that is kept", () => {
     let addresses = ["127.0.0.1"]
     const mine = sender({ egressAllow: ["127.0.0.1", "127.0.0.9"], resolve: () => Promise.resolve(addresses) })
     const send = (name: string) => mine.send(request(`http://${name}:${there.port}/`)).then(short)
-    expect([await send("a.example"), await send("b.example"), await send("127.0.0.1")]).toEqual([[null, 200], [null, 200], [null, 200]])
+    expect([await send("a.example"), await send("b.example"), await send("127.0.0.1")]).toEqual([
+      [null, 200],
+      [null, 200],
+      [null, 200]
+    ])
     addresses = ["127.0.0.9", "127.0.0.1"]
     expect(await send("a.example")).toEqual([null, 200])
     expect(new Set(ports()).size).toBe(4)
@@ -200,8 +317,14 @@ describe("a connection that is kept", () => {
   test("is not used again once an answer was cut off", async () => {
     const there = await receiver((_, response) => response.end(Buffer.alloc(200_000, "x")))
     const mine = sender(loopback)
-    const answers = [await mine.send(request(`http://127.0.0.1:${there.port}/`)), await mine.send(request(`http://127.0.0.1:${there.port}/`))]
-    expect(answers.map(({ errorCode, responseExcerpt }) => [errorCode, responseExcerpt.length])).toEqual([[null, 4_096], [null, 4_096]])
+    const answers = [
+      await mine.send(request(`http://127.0.0.1:${there.port}/`)),
+      await mine.send(request(`http://127.0.0.1:${there.port}/`))
+    ]
+    expect(answers.map(({ errorCode, responseExcerpt }) => [errorCode, responseExcerpt.length])).toEqual([
+      [null, 4_096],
+      [null, 4_096]
+    ])
     expect(there.connections()).toBe(2)
   })
 })

@@ -1,8 +1,10 @@
 /**
  * The sender of webhooks: pinned at the socket.
  *
- * At each attempt every address of the name is resolved and vetted, and the connection goes to those addresses alone; TLS and the `Host` header still speak to
- * the name. Redirects are answers, proxies of the environment do not exist, and no connection is used again for other addresses than it was made for.
+ * At each attempt every address of the name is resolved and vetted, and the connection goes to those addresses alone;
+ * TLS and the `Host` header still speak to
+ * the name. Redirects are answers, proxies of the environment do not exist, and no connection is used again for other
+ * addresses than it was made for.
  *
  * - Spec: document 1 section 6. What is denied, ports and time limits are gaps: decision 0020.
  */
@@ -21,7 +23,8 @@ import { readTarget, type UrlRules } from "./target.ts"
 /** How requests may leave. Everything is closed unless it is opened here. */
 export interface EgressOptions {
   /**
-   * Denied addresses that may be reached all the same: addresses, ranges such as `10.0.0.0/8`, exact names. Link-local and metadata addresses are opened by
+   * Denied addresses that may be reached all the same: addresses, ranges such as `10.0.0.0/8`, exact names. Link-local
+   * and metadata addresses are opened by
    * the very address only.
    */
   readonly egressAllow?: ReadonlyArray<string>
@@ -56,12 +59,18 @@ const TOTAL_MS = 5_000
 
 /** The sender as a layer. Fails with `EgressInvalid`. */
 export const webhookSender = (options: EgressOptions = {}): Layer.Layer<WebhookSender, EgressInvalid> =>
-  Layer.effect(WebhookSender, Effect.gen(function*() {
-    const rules = rulesOf(options)
-    if (typeof rules === "string") return yield* new EgressInvalid({ reason: rules })
-    const agents = yield* Effect.acquireRelease(Effect.sync(() => pinnedAgents(options.ca)), ({ close }) => Effect.sync(close))
-    return senderOver(rules, agents, options.resolve ?? hostResolver())
-  }))
+  Layer.effect(
+    WebhookSender,
+    Effect.gen(function* () {
+      const rules = rulesOf(options)
+      if (typeof rules === "string") return yield* new EgressInvalid({ reason: rules })
+      const agents = yield* Effect.acquireRelease(
+        Effect.sync(() => pinnedAgents(options.ca)),
+        ({ close }) => Effect.sync(close)
+      )
+      return senderOver(rules, agents, options.resolve ?? hostResolver())
+    })
+  )
 
 /** The sender as a plain object. Throws `EgressInvalid`. */
 export const pinnedSender = (options: EgressOptions = {}): PinnedSender => {
@@ -89,39 +98,71 @@ const rulesOf = (options: EgressOptions): UrlRules | string => {
   if (typeof allow === "string") return allow
   const bad = options.ports?.findIndex((port) => !Number.isInteger(port) || port < 1 || port > 65_535) ?? -1
   if (bad >= 0) return `a port is a whole number from 1 to 65535, and ${describeValue(options.ports?.[bad])} is named`
-  return { allow, allowHttp: options.allowHttp ?? false, ports: options.ports === undefined ? null : new Set(options.ports) }
+  return {
+    allow,
+    allowHttp: options.allowHttp ?? false,
+    ports: options.ports === undefined ? null : new Set(options.ports)
+  }
 }
 
 /** A text in place of a list would be read letter by letter, and the text "false" would allow. */
 const shapeProblem = (options: EgressOptions): string | null => {
   if (!isOptions(options)) return `the options are an object, not ${describeValue(options)}`
-  const { allowHttp, ca, egressAllow, ports, resolve } = options as { readonly [option in keyof EgressOptions]: unknown }
-  if (egressAllow !== undefined && !(Array.isArray(egressAllow) && egressAllow.every((entry) => typeof entry === "string"))) {
-    return `egressAllow is a list of strings such as ["10.0.0.0/8"], not ${shown(egressAllow, (entry) => typeof entry !== "string")}`
+  const { allowHttp, ca, egressAllow, ports, resolve } = options as {
+    readonly [option in keyof EgressOptions]: unknown
   }
-  if (allowHttp !== undefined && typeof allowHttp !== "boolean") return `allowHttp is true or false, not ${describeValue(allowHttp)}`
-  if (ports !== undefined && !Array.isArray(ports)) return `ports is a list of whole numbers such as [443, 8443], not ${describeValue(ports)}`
-  if (ca !== undefined && typeof ca !== "string") return `ca is certificates in PEM as one string, not ${describeValue(ca)}`
-  return resolve === undefined || typeof resolve === "function" ? null : `resolve is a function that answers a name's addresses, not ${describeValue(resolve)}`
+  if (
+    egressAllow !== undefined &&
+    !(Array.isArray(egressAllow) && egressAllow.every((entry) => typeof entry === "string"))
+  ) {
+    return (
+      `egressAllow is a list of strings such as ["10.0.0.0/8"], not ` +
+      `${shown(egressAllow, (entry) => typeof entry !== "string")}`
+    )
+  }
+  if (allowHttp !== undefined && typeof allowHttp !== "boolean")
+    return `allowHttp is true or false, not ${describeValue(allowHttp)}`
+  if (ports !== undefined && !Array.isArray(ports))
+    return `ports is a list of whole numbers such as [443, 8443], not ${describeValue(ports)}`
+  if (ca !== undefined && typeof ca !== "string")
+    return `ca is certificates in PEM as one string, not ${describeValue(ca)}`
+  return resolve === undefined || typeof resolve === "function"
+    ? null
+    : `resolve is a function that answers a name's addresses, not ${describeValue(resolve)}`
 }
 
 /** The list, or the one entry of it that does not fit. */
-const shown = (value: unknown, isOdd: (entry: unknown) => boolean): string => Array.isArray(value) ? `a list with ${describeValue(value.find(isOdd))}` : describeValue(value)
+const shown = (value: unknown, isOdd: (entry: unknown) => boolean): string =>
+  Array.isArray(value) ? `a list with ${describeValue(value.find(isOdd))}` : describeValue(value)
 
 const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => {
   const routes = new Routes(rules)
   return {
-    send: (request) => Effect.callback<Attempted>((resume) => {
-      const startedAt = performance.now()
-      const end = attempt(request, routes, agents, resolve, {
-        done: ({ errorCode, responseExcerpt, retryAfter, statusCode }) => {
-          const attempted: Attempted = { statusCode, errorCode, durationMs: Math.round(performance.now() - startedAt), responseExcerpt, retryAfterMs: null }
-          resume(retryAfter === null ? Effect.succeed(attempted) : Effect.map(Clock.currentTimeMillis, (nowMs) => ({ ...attempted, retryAfterMs: retryAfterMs(retryAfter, nowMs) })))
-        },
-        crashed: (defect) => resume(Effect.die(defect))
-      })
-      return Effect.sync(end)
-    }),
+    send: (request) =>
+      Effect.callback<Attempted>((resume) => {
+        const startedAt = performance.now()
+        const end = attempt(request, routes, agents, resolve, {
+          done: ({ errorCode, responseExcerpt, retryAfter, statusCode }) => {
+            const attempted: Attempted = {
+              statusCode,
+              errorCode,
+              durationMs: Math.round(performance.now() - startedAt),
+              responseExcerpt,
+              retryAfterMs: null
+            }
+            resume(
+              retryAfter === null
+                ? Effect.succeed(attempted)
+                : Effect.map(Clock.currentTimeMillis, (nowMs) => ({
+                    ...attempted,
+                    retryAfterMs: retryAfterMs(retryAfter, nowMs)
+                  }))
+            )
+          },
+          crashed: (defect) => resume(Effect.die(defect))
+        })
+        return Effect.sync(end)
+      }),
     urlProblem: (url) => {
       const target = readTarget(url, rules)
       return typeof target === "string" ? target : null
@@ -137,22 +178,41 @@ interface Reported {
 }
 
 /** One attempt. The answer ends it early. */
-const attempt = ({ body, headers, url }: OutgoingRequest, routes: Routes, agents: PinnedAgents, resolve: Resolve, { crashed, done }: Reported): () => void => {
+const attempt = (
+  { body, headers, url }: OutgoingRequest,
+  routes: Routes,
+  agents: PinnedAgents,
+  resolve: Resolve,
+  { crashed, done }: Reported
+): (() => void) => {
   const startedAt = performance.now()
   const route = routes.of(url)
   // The rules may have changed since the webhook was made.
-  if (route === null || headersProblem(headers) !== null) return done(ended("ssrf_blocked")), nothing
+  if (route === null || headersProblem(headers) !== null) return (done(ended("ssrf_blocked")), nothing)
   const { target } = route
-  const connect = (addresses: ReadonlyArray<string>): () => void => {
+  const connect = (addresses: ReadonlyArray<string>): (() => void) => {
     const pin = route.pin(addresses)
-    if (typeof pin === "string") return done(ended(pin)), nothing
-    return post({ target, pin, headers, body, headersWithinMs: Math.max(TOTAL_MS - (performance.now() - startedAt), 0) }, agents, done)
+    if (typeof pin === "string") return (done(ended(pin)), nothing)
+    return post(
+      { target, pin, headers, body, headersWithinMs: Math.max(TOTAL_MS - (performance.now() - startedAt), 0) },
+      agents,
+      done
+    )
   }
-  return target.isAddress ? connect([target.host]) : lookedUp((async () => resolve(target.host))(), connect, { crashed, done })
+  return target.isAddress
+    ? connect([target.host])
+    : lookedUp((async () => resolve(target.host))(), connect, { crashed, done })
 }
 
-/** Goes on with a name's addresses. A name that is looked up cannot be called back; an answer that comes too late is not waited for. */
-const lookedUp = (answer: Promise<ReadonlyArray<string>>, connect: (addresses: ReadonlyArray<string>) => () => void, { crashed, done }: Reported): () => void => {
+/**
+ * Goes on with a name's addresses. A name that is looked up cannot be called back; an answer that comes too late is not
+ * waited for.
+ */
+const lookedUp = (
+  answer: Promise<ReadonlyArray<string>>,
+  connect: (addresses: ReadonlyArray<string>) => () => void,
+  { crashed, done }: Reported
+): (() => void) => {
   let end: (() => void) | null = null
   const once = (go: () => () => void): void => {
     if (end !== null) return
@@ -160,7 +220,12 @@ const lookedUp = (answer: Promise<ReadonlyArray<string>>, connect: (addresses: R
     end = go()
   }
   const timer = setTimeout(() => once(() => (done(ended("timeout")), nothing)), TOTAL_MS)
-  answer.then((addresses) => once(() => connect(addresses)), () => once(() => (done(ended("dns")), nothing))).catch(crashed)
+  answer
+    .then(
+      (addresses) => once(() => connect(addresses)),
+      () => once(() => (done(ended("dns")), nothing))
+    )
+    .catch(crashed)
   return () => {
     once(() => nothing)
     end?.()
@@ -169,4 +234,9 @@ const lookedUp = (answer: Promise<ReadonlyArray<string>>, connect: (addresses: R
 
 const nothing = (): void => undefined
 
-const ended = (errorCode: Attempted["errorCode"]): Posted => ({ statusCode: null, errorCode, responseExcerpt: "", retryAfter: null })
+const ended = (errorCode: Attempted["errorCode"]): Posted => ({
+  statusCode: null,
+  errorCode,
+  responseExcerpt: "",
+  retryAfter: null
+})

@@ -21,11 +21,20 @@ describe("webhooks of a host that knows no Effect", () => {
     await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve))
     const { port } = receiver.address() as AddressInfo
     try {
-      await using governor = await openGovernor({ storage: memoryStorage(), webhooks: pinnedWebhooks({ egressAllow: ["127.0.0.1"], allowHttp: true }) })
-      const { secret } = await governor.webhooks.create({ url: `http://127.0.0.1:${port}/hook`, events: ["agent.registered"] })
+      await using governor = await openGovernor({
+        storage: memoryStorage(),
+        webhooks: pinnedWebhooks({ egressAllow: ["127.0.0.1"], allowHttp: true })
+      })
+      const { secret } = await governor.webhooks.create({
+        url: `http://127.0.0.1:${port}/hook`,
+        events: ["agent.registered"]
+      })
       const { agent } = await governor.agents.register({ name: "refunds", org_unit: "payments" })
       const { body, headers } = await received.promise
-      const event = new Webhook(secret).verify(body, headers as Record<string, string>) as { readonly type: string; readonly data: { readonly agent_id: string } }
+      const event = new Webhook(secret).verify(body, headers as Record<string, string>) as {
+        readonly type: string
+        readonly data: { readonly agent_id: string }
+      }
       assert.deepEqual([event.type, event.data.agent_id], ["agent.registered", agent.id])
     } finally {
       receiver.close()
@@ -46,22 +55,42 @@ describe("webhooks of a host that knows no Effect", () => {
     [{ resolve: "dns" }, "egress_invalid", /resolve is a function/],
     [{ secrets: {} }, "keys_unreadable", /secretBox: dir is a path, .* not undefined/],
     [{ secrets: "secrets.key" }, "keys_unreadable", /secretBox: it takes an object/],
-    [{ settings: 5 }, "webhook_settings_invalid", /The setting settings of webhooks cannot be used: an object is expected, not 5/],
+    [
+      { settings: 5 },
+      "webhook_settings_invalid",
+      /The setting settings of webhooks cannot be used: an object is expected, not 5/
+    ],
     [{ settings: "literal" }, "webhook_settings_invalid", /an object is expected, not "literal"/],
     [{ settings: null }, "webhook_settings_invalid", /an object is expected, not null/],
     [{ settings: [] }, "webhook_settings_invalid", /an object is expected, not an object \(Array\)/],
-    [{ settings: { keepMS: 1 } }, "webhook_settings_invalid", /The setting keepMS .* there is none of this name; there are .*keepMs/],
+    [
+      { settings: { keepMS: 1 } },
+      "webhook_settings_invalid",
+      /The setting keepMS .* there is none of this name; there are .*keepMs/
+    ],
     [{ mail: null }, "mail_invalid", /an object with url and from/],
     [{ mail: { url: "smtp://h" } }, "mail_invalid", /from is expected to be a string/]
   ])("do not open with %j, which is said in a sentence", async (options, code, why) => {
-    const opened = openGovernor({ storage: memoryStorage(), webhooks: pinnedWebhooks(options as unknown as PinnedWebhooksOptions) })
-    await opened.then(() => assert.fail("it opened"), (error: unknown) => {
-      assert.propertyVal(error, "code", code)
-      assert.match(String(error), why)
+    const opened = openGovernor({
+      storage: memoryStorage(),
+      webhooks: pinnedWebhooks(options as unknown as PinnedWebhooksOptions)
     })
+    await opened.then(
+      () => assert.fail("it opened"),
+      (error: unknown) => {
+        assert.propertyVal(error, "code", code)
+        assert.match(String(error), why)
+      }
+    )
   })
   it("do not open with an allow list that cannot be read", async () => {
-    const opened = openGovernor({ storage: memoryStorage(), webhooks: pinnedWebhooks({ egressAllow: ["not an address"] }) })
-    await opened.then(() => assert.fail("it opened"), (error: unknown) => assert.include(String(error), "not an address"))
+    const opened = openGovernor({
+      storage: memoryStorage(),
+      webhooks: pinnedWebhooks({ egressAllow: ["not an address"] })
+    })
+    await opened.then(
+      () => assert.fail("it opened"),
+      (error: unknown) => assert.include(String(error), "not an address")
+    )
   })
 })

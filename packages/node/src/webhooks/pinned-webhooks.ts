@@ -1,5 +1,12 @@
 /** Everything that webhooks need of a Node host, for hosts that know no Effect. */
-import { literalWebhookSettings, type WebhooksChoice, webhooksChoice, WebhookSettings, type WebhookSettingsApi, WebhookSettingsInvalid } from "@flyball/core"
+import {
+  literalWebhookSettings,
+  type WebhooksChoice,
+  webhooksChoice,
+  WebhookSettings,
+  type WebhookSettingsApi,
+  WebhookSettingsInvalid
+} from "@flyball/core"
 import { isOptions, describeValue } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { logMailer, smtpMailer } from "../mail/mailer.ts"
@@ -9,7 +16,10 @@ import { type EgressOptions, webhookSender } from "./pinned-sender.ts"
 
 /** How a host sends webhooks. */
 export interface PinnedWebhooksOptions extends EgressOptions {
-  /** Where the key is that seals secrets: a data folder, or a file. Left out, it lives in memory, and webhooks of an earlier start cannot be signed. */
+  /**
+   * Where the key is that seals secrets: a data folder, or a file. Left out, it lives in memory, and webhooks of an
+   * earlier start cannot be signed.
+   */
   readonly secrets?: SecretBoxOptions
   /** The mail server; left out, letters go to the log. */
   readonly mail?: MailOptions
@@ -24,18 +34,33 @@ export interface PinnedWebhooksOptions extends EgressOptions {
  */
 export const pinnedWebhooks = (options: PinnedWebhooksOptions = {}): WebhooksChoice => {
   const { mail, secrets, settings, ...egress } = isOptions(options) ? options : {}
-  return webhooksChoice("pinned", Layer.mergeAll(
-    // Which refuses options that are none.
-    webhookSender(isOptions(options) ? egress : options),
-    secrets === undefined ? memorySecretBox : secretBox(secrets),
-    mail === undefined ? logMailer : smtpMailer(mail),
-    Layer.effect(WebhookSettings, settingsOf(settings))
-  ))
+  return webhooksChoice(
+    "pinned",
+    Layer.mergeAll(
+      // Which refuses options that are none.
+      webhookSender(isOptions(options) ? egress : options),
+      secrets === undefined ? memorySecretBox : secretBox(secrets),
+      mail === undefined ? logMailer : smtpMailer(mail),
+      Layer.effect(WebhookSettings, settingsOf(settings))
+    )
+  )
 }
 
 const settingsOf = (settings: unknown): Effect.Effect<WebhookSettingsApi, WebhookSettingsInvalid> => {
-  if (settings !== undefined && !isOptions(settings)) return Effect.fail(new WebhookSettingsInvalid({ setting: "settings", reason: `an object is expected, not ${describeValue(settings)}` }))
+  if (settings !== undefined && !isOptions(settings))
+    return Effect.fail(
+      new WebhookSettingsInvalid({
+        setting: "settings",
+        reason: `an object is expected, not ${describeValue(settings)}`
+      })
+    )
   const unknown = Object.keys(settings ?? {}).find((name) => !Object.hasOwn(literalWebhookSettings, name))
-  if (unknown !== undefined) return Effect.fail(new WebhookSettingsInvalid({ setting: unknown.slice(0, 64), reason: `there is none of this name; there are ${Object.keys(literalWebhookSettings).join(", ")}` }))
+  if (unknown !== undefined)
+    return Effect.fail(
+      new WebhookSettingsInvalid({
+        setting: unknown.slice(0, 64),
+        reason: `there is none of this name; there are ${Object.keys(literalWebhookSettings).join(", ")}`
+      })
+    )
   return Effect.succeed({ ...literalWebhookSettings, ...settings })
 }

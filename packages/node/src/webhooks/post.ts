@@ -33,8 +33,11 @@ const MAX_HEADER_BYTES = 16 * 1_024
 /** Unit: informational (1xx) responses before the answer. Receivers send one or two; each may have headers. */
 const MAX_INFORMATIONAL = 16
 
-/** Sends, and calls `done` once, when the outcome is known and the body was read or dropped. The answer ends it early: its connection is closed then. */
-export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted) => void): () => void => {
+/**
+ * Sends, and calls `done` once, when the outcome is known and the body was read or dropped. The answer ends it early:
+ * its connection is closed then.
+ */
+export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted) => void): (() => void) => {
   const { body, pin, target } = request
   let phase: "connect" | "tls" = "connect"
   const sent = (target.isTls ? https : http).request({
@@ -63,11 +66,16 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     finish({ statusCode, errorCode, responseExcerpt: "", retryAfter: null })
     sent.destroy()
   }
-  if (target.isTls) sent.on("socket", (socket) => {
-    if (!socket.connecting) return
-    socket.once("connect", () => { phase = "tls" })
-    socket.once("secureConnect", () => { phase = "connect" })
-  })
+  if (target.isTls)
+    sent.on("socket", (socket) => {
+      if (!socket.connecting) return
+      socket.once("connect", () => {
+        phase = "tls"
+      })
+      socket.once("secureConnect", () => {
+        phase = "connect"
+      })
+    })
   let informational = 0
   // Without a bound, a receiver that never comes to its answer keeps the parser busy until the time is over.
   sent.on("information", () => {
@@ -81,7 +89,9 @@ export const post = (request: Post, agents: PinnedAgents, done: (posted: Posted)
     const statusCode = response.statusCode ?? 0
     const { "keep-alive": kept, "retry-after": retryAfter = null } = response.headers
     if (closesAtOnce(kept)) sent.shouldKeepAlive = false
-    readBody(response, (responseExcerpt) => finish({ statusCode, errorCode: errorOfStatus(statusCode), responseExcerpt, retryAfter }))
+    readBody(response, (responseExcerpt) =>
+      finish({ statusCode, errorCode: errorOfStatus(statusCode), responseExcerpt, retryAfter })
+    )
   })
   sent.on("error", (error) => fail(errorCodeOf(error, phase)))
   sent.on("close", () => fail("connect"))
@@ -108,8 +118,11 @@ const headerList = ({ body, headers, target }: Post): ReadonlyArray<string> => {
   return list
 }
 
-/** Whether a receiver says that it closes the connection within a second: the next request could meet it being closed. */
-const closesAtOnce = (keepAlive: unknown): boolean => typeof keepAlive === "string" && /^timeout=0*[01](?!\d)/.test(keepAlive)
+/**
+ * Whether a receiver says that it closes the connection within a second: the next request could meet it being closed.
+ */
+const closesAtOnce = (keepAlive: unknown): boolean =>
+  typeof keepAlive === "string" && /^timeout=0*[01](?!\d)/.test(keepAlive)
 
 const errorOfStatus = (status: number): Attempted["errorCode"] =>
   status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? "redirect" : "http_status"
@@ -123,7 +136,10 @@ const errorCodeOf = (error: Error, phase: "connect" | "tls"): Attempted["errorCo
   return phase === "tls" || code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_") ? "tls" : "connect"
 }
 
-/** The body as far as it is kept. What comes later, or beyond {@link MAX_BODY_BYTES}, is dropped with its connection: the status has decided already. */
+/**
+ * The body as far as it is kept. What comes later, or beyond {@link MAX_BODY_BYTES}, is dropped with its connection:
+ * the status has decided already.
+ */
 const readBody = (response: http.IncomingMessage, taken: (text: string) => void): void => {
   const kept: Array<Uint8Array> = []
   let seen = 0

@@ -7,7 +7,8 @@ import type { Target } from "./target.ts"
 export type Resolve = (name: string) => Promise<ReadonlyArray<string>>
 
 /**
- * The host's own resolver. Whoever asks for a name that is being looked up gets that look-up's answer: a receiver whose name server is slow holds one of the
+ * The host's own resolver. Whoever asks for a name that is being looked up gets that look-up's answer: a receiver whose
+ * name server is slow holds one of the
  * two threads that look up names, not both.
  */
 export const hostResolver = (): Resolve => {
@@ -15,17 +16,24 @@ export const hostResolver = (): Resolve => {
   return (name) => {
     const under = asked.get(name)
     if (under !== undefined) return under
-    const answer = lookup(name, { all: true, order: "verbatim" }).then((found) => found.map(({ address }) => address)).finally(() => asked.delete(name))
+    const answer = lookup(name, { all: true, order: "verbatim" })
+      .then((found) => found.map(({ address }) => address))
+      .finally(() => asked.delete(name))
     asked.set(name, answer)
     return answer
   }
 }
 
 /**
- * Why an attempt may not connect to these addresses; null when it may. One denied address among many refuses all: whoever answers with both a public and a
+ * Why an attempt may not connect to these addresses; null when it may. One denied address among many refuses all:
+ * whoever answers with both a public and a
  * private one is up to something, or the name is one that means something else inside than outside.
  */
-export const vetted = (target: Target, addresses: ReadonlyArray<string>, allow: AllowList): "dns" | "ssrf_blocked" | null => {
+export const vetted = (
+  target: Target,
+  addresses: ReadonlyArray<string>,
+  allow: AllowList
+): "dns" | "ssrf_blocked" | null => {
   if (addresses.length === 0) return "dns"
   const name = target.isAddress ? null : target.host
   return addresses.every((address) => egressRefusal(address, name, allow) === null) ? null : "ssrf_blocked"

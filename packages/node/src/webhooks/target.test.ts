@@ -8,9 +8,27 @@ const http: UrlRules = { ...closed, allowHttp: true }
 
 describe("a webhook's URL", () => {
   test("is read into where it goes", () => {
-    expect(readTarget("https://Hooks.Example.com:8443/a/b?c=%20d", closed)).toEqual({ isTls: true, host: "hooks.example.com", isAddress: false, port: 8443, path: "/a/b?c=%20d" })
-    expect(readTarget("http://xn--bcher-kva.example", http)).toEqual({ isTls: false, host: "xn--bcher-kva.example", isAddress: false, port: 80, path: "/" })
-    expect(readTarget("https://[2606:4700::1111]:443/", closed)).toEqual({ isTls: true, host: "2606:4700::1111", isAddress: true, port: 443, path: "/" })
+    expect(readTarget("https://Hooks.Example.com:8443/a/b?c=%20d", closed)).toEqual({
+      isTls: true,
+      host: "hooks.example.com",
+      isAddress: false,
+      port: 8443,
+      path: "/a/b?c=%20d"
+    })
+    expect(readTarget("http://xn--bcher-kva.example", http)).toEqual({
+      isTls: false,
+      host: "xn--bcher-kva.example",
+      isAddress: false,
+      port: 80,
+      path: "/"
+    })
+    expect(readTarget("https://[2606:4700::1111]:443/", closed)).toEqual({
+      isTls: true,
+      host: "2606:4700::1111",
+      isAddress: true,
+      port: 443,
+      path: "/"
+    })
     expect(readTarget(`https://example.com/${"a".repeat(2_028)}`, closed)).toMatchObject({ host: "example.com" })
   })
 
@@ -63,7 +81,10 @@ describe("a webhook's URL", () => {
     const allow = parseAllowList(["127.0.0.0/8"])
     if (typeof allow === "string") throw new Error(allow)
     expect(readTarget("http://localhost:3000/", { ...http, allow })).toMatchObject({ host: "localhost", port: 3000 })
-    expect(readTarget("http://127.0.0.1:3000/", { ...http, allow })).toMatchObject({ host: "127.0.0.1", isAddress: true })
+    expect(readTarget("http://127.0.0.1:3000/", { ...http, allow })).toMatchObject({
+      host: "127.0.0.1",
+      isAddress: true
+    })
     expect(readTarget("http://127.1:3000/", { ...http, allow })).toMatch(/Write 127\.0\.0\.1/)
   })
 
@@ -71,18 +92,33 @@ describe("a webhook's URL", () => {
     const ports = new Set([25, 443])
     expect(readTarget("https://example.com:25/", { ...closed, ports })).toMatchObject({ port: 25 })
     expect(readTarget("https://example.com:8443/", { ...closed, ports })).toMatch(/port 8443/)
-    expect([443, 80, 1023, 1024, 8443, 65_535, 6667, 25].map((port) => isUsualPort(port, true))).toEqual([true, false, false, true, true, true, false, false])
+    expect([443, 80, 1023, 1024, 8443, 65_535, 6667, 25].map((port) => isUsualPort(port, true))).toEqual([
+      true,
+      false,
+      false,
+      true,
+      true,
+      true,
+      false,
+      false
+    ])
     expect([443, 80, 8080].map((port) => isUsualPort(port, false))).toEqual([false, true, true])
   })
 
-  test.each(["https-only-rejected", "ssrf-link-local-refused", "ssrf-private-ip-create-blocked"])("postel's vector %s", (name) => {
-    const file = new URL(`../../../../fixtures/vectors/webhooks/postel/vectors/sender/ssrf-tls/${name}.json`, import.meta.url)
-    const { expected, triggers } = JSON.parse(readFileSync(file, "utf8")) as {
-      readonly expected: { readonly outcome: string }
-      readonly triggers: ReadonlyArray<{ readonly endpoint: { readonly url: string; readonly allowHttp?: boolean } }>
+  test.each(["https-only-rejected", "ssrf-link-local-refused", "ssrf-private-ip-create-blocked"])(
+    "postel's vector %s",
+    (name) => {
+      const file = new URL(
+        `../../../../fixtures/vectors/webhooks/postel/vectors/sender/ssrf-tls/${name}.json`,
+        import.meta.url
+      )
+      const { expected, triggers } = JSON.parse(readFileSync(file, "utf8")) as {
+        readonly expected: { readonly outcome: string }
+        readonly triggers: ReadonlyArray<{ readonly endpoint: { readonly url: string; readonly allowHttp?: boolean } }>
+      }
+      expect(expected.outcome).toBe("reject")
+      const { allowHttp, url } = triggers[0]!.endpoint
+      expect(typeof readTarget(url, allowHttp === true ? http : closed)).toBe("string")
     }
-    expect(expected.outcome).toBe("reject")
-    const { allowHttp, url } = triggers[0]!.endpoint
-    expect(typeof readTarget(url, allowHttp === true ? http : closed)).toBe("string")
-  })
+  )
 })

@@ -24,7 +24,8 @@ export interface Resolved {
 export const strongestFirst: ReadonlyArray<MappedRole> = ["admin", "governor", "operator", "reviewer", "auditor"]
 
 /**
- * The grants of claims: one for each matched rule, each once, the strongest role first. What a person may do is judged by each grant alone.
+ * The grants of claims: one for each matched rule, each once, the strongest role first. What a person may do is judged
+ * by each grant alone.
  *
  * The order of rules and of claims changes nothing, and one more rule or claim never takes a grant away.
  *
@@ -33,13 +34,16 @@ export const strongestFirst: ReadonlyArray<MappedRole> = ["admin", "governor", "
  */
 export const grantsOf = (mapping: MappingDocument, claims: Claims, canonicalUnit = "*"): ReadonlyArray<Grant> => {
   const held = { roles: new Set(claims.roles), groups: new Set(claims.groups), user_ids: new Set(claims.userIds) }
-  const units = new Map(strongestFirst.map((role) => [role, new Set(mapping.trustCanonical && held.roles.has(role) ? [canonicalUnit] : [])]))
+  const units = new Map(
+    strongestFirst.map((role) => [role, new Set(mapping.trustCanonical && held.roles.has(role) ? [canonicalUnit] : [])])
+  )
   for (const { claim, orgUnit, role, value } of mapping.rules) if (held[claim].has(value)) units.get(role)!.add(orgUnit)
   return [...units].flatMap(([role, of]) => [...of].sort().map((orgUnit) => ({ role, orgUnit })))
 }
 
 /**
- * Sums grants up as the specification has it: every role, strongest first, and the org units of the strongest. For people to read; it decides nothing.
+ * Sums grants up as the specification has it: every role, strongest first, and the org units of the strongest. For
+ * people to read; it decides nothing.
  *
  * - Spec: document 1 section 4, resolve-draft; api.md "Who may call".
  */
@@ -50,4 +54,5 @@ export const summaryOf = (grants: ReadonlyArray<Grant>): Resolved => {
 }
 
 /** The summary of the grants of claims. Parameters as for {@link grantsOf}. */
-export const resolveClaims = (mapping: MappingDocument, claims: Claims, canonicalUnit = "*"): Resolved => summaryOf(grantsOf(mapping, claims, canonicalUnit))
+export const resolveClaims = (mapping: MappingDocument, claims: Claims, canonicalUnit = "*"): Resolved =>
+  summaryOf(grantsOf(mapping, claims, canonicalUnit))

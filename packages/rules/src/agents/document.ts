@@ -51,7 +51,17 @@ export type AgentDocument = {
 export type SuspendedReason = "manual" | "orphan_grace" | "recert_overdue" | "breaker" | "kill"
 
 /** Members that come from the part `profile`. */
-export const profileMembers = ["name", "description", "orgUnit", "purpose", "agentVersion", "framework", "modelIds", "labels", "blastRadius"] as const
+export const profileMembers = [
+  "name",
+  "description",
+  "orgUnit",
+  "purpose",
+  "agentVersion",
+  "framework",
+  "modelIds",
+  "labels",
+  "blastRadius"
+] as const
 
 /** Members that come from the part `owner`. */
 export const ownerMembers = ["ownerName", "ownerEmail"] as const
@@ -78,7 +88,10 @@ export const erasedProfile = (agentId: string): AgentProfile => ({
 })
 
 /** What is left of an identity whose part was erased: the word that the record's body has for its source. */
-export const erasedIdentity = (source: string): { readonly identitySource: string; readonly identityRef: null } => ({ identitySource: sourceWord(source), identityRef: null })
+export const erasedIdentity = (source: string): { readonly identitySource: string; readonly identityRef: null } => ({
+  identitySource: sourceWord(source),
+  identityRef: null
+})
 
 /** No owner: none was given, or the part was erased. */
 export const noOwner: AgentOwner = { ownerName: null, ownerEmail: null }

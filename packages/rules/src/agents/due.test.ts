@@ -5,23 +5,48 @@ import { dueSuspension } from "./due.ts"
 const DAY = 86_400_000
 const made = 1_795_000_000_000
 const agent = (more: Partial<AgentDocument>): AgentDocument => ({
-  name: "a", description: null, orgUnit: "ops", purpose: null, agentVersion: null, framework: null, modelIds: [], labels: {}, blastRadius: {}, ownerName: null, ownerEmail: null,
-  autonomyTier: "L0", riskClass: "unclassified", status: "active", recertDueAtMs: null, ...more
+  name: "a",
+  description: null,
+  orgUnit: "ops",
+  purpose: null,
+  agentVersion: null,
+  framework: null,
+  modelIds: [],
+  labels: {},
+  blastRadius: {},
+  ownerName: null,
+  ownerEmail: null,
+  autonomyTier: "L0",
+  riskClass: "unclassified",
+  status: "active",
+  recertDueAtMs: null,
+  ...more
 })
-const due = (more: Partial<AgentDocument>, nowMs: number): string | undefined => dueSuspension(agent(more), made, nowMs)?.rule
+const due = (more: Partial<AgentDocument>, nowMs: number): string | undefined =>
+  dueSuspension(agent(more), made, nowMs)?.rule
 
 describe("what time alone does to an agent", () => {
   it("suspends an orphan a week after it became one, to the millisecond", () => {
     assert.deepStrictEqual([due({}, made + 7 * DAY - 1), due({}, made + 7 * DAY)], [undefined, "policy:orphan_grace"])
     const left = made + 100 * DAY
-    assert.deepStrictEqual([due({ orphanedAtMs: left }, left + 7 * DAY - 1), due({ orphanedAtMs: left }, left + 7 * DAY)], [undefined, "policy:orphan_grace"])
+    assert.deepStrictEqual(
+      [due({ orphanedAtMs: left }, left + 7 * DAY - 1), due({ orphanedAtMs: left }, left + 7 * DAY)],
+      [undefined, "policy:orphan_grace"]
+    )
   })
 
   it("lets go of what is suspended or at its end, and of what somebody answers for", () => {
-    for (const more of [{ status: "suspended" }, { status: "decommissioned" }, { ownerName: "Ada" }, { ownerEmail: "ada@example.org" }] as const) assert.isUndefined(due(more, made + 1_000 * DAY))
+    for (const more of [
+      { status: "suspended" },
+      { status: "decommissioned" },
+      { ownerName: "Ada" },
+      { ownerEmail: "ada@example.org" }
+    ] as const)
+      assert.isUndefined(due(more, made + 1_000 * DAY))
   })
 
-  it("suspends a draft that nobody answers for too", () => assert.strictEqual(due({ status: "draft" }, made + 7 * DAY), "policy:orphan_grace"))
+  it("suspends a draft that nobody answers for too", () =>
+    assert.strictEqual(due({ status: "draft" }, made + 7 * DAY), "policy:orphan_grace"))
 
   it("suspends an active agent at the date it should have been looked at", () => {
     const owned = { ownerName: "Ada", recertDueAtMs: made + DAY }

@@ -14,12 +14,15 @@ export interface DueSuspension {
  * The suspension that is due for an agent; null when none is.
  *
  * - Unit: milliseconds since 1970 UTC. What came due while nobody looked is due still.
- * - Spec: document 1 section 1, policy rule; section 8, orphan grace; decision 0013 for recertification, which binds active agents only.
+ * - Spec: document 1 section 1, policy rule; section 8, orphan grace; decision 0013 for recertification, which binds
+ *   active agents only.
  */
 export const dueSuspension = (agent: AgentDocument, createdAtMs: number, nowMs: number): DueSuspension | null => {
   if (statusAfter("suspend", agent.status) === null) return null
   const sinceMs = orphanedSinceMs(agent, createdAtMs)
-  if (sinceMs !== null && orphanSuspendAtMs(sinceMs) <= nowMs) return { cause: "orphan_grace", rule: "policy:orphan_grace" }
-  if (agent.status === "active" && agent.recertDueAtMs !== null && agent.recertDueAtMs <= nowMs) return { cause: "recert_overdue", rule: "policy:recertification" }
+  if (sinceMs !== null && orphanSuspendAtMs(sinceMs) <= nowMs)
+    return { cause: "orphan_grace", rule: "policy:orphan_grace" }
+  if (agent.status === "active" && agent.recertDueAtMs !== null && agent.recertDueAtMs <= nowMs)
+    return { cause: "recert_overdue", rule: "policy:recertification" }
   return null
 }

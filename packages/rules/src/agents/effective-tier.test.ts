@@ -2,9 +2,27 @@ import { assert, describe, it } from "vitest"
 import type { AgentDocument, AutonomyTier } from "./document.ts"
 import { effectiveTier, lostCondition } from "./effective-tier.ts"
 
-const agent = (autonomyTier: AutonomyTier, identityVerified: boolean, status: AgentDocument["status"] = "active"): AgentDocument => ({
-  name: "a", description: null, orgUnit: "ops", purpose: null, agentVersion: null, framework: null, modelIds: [], labels: {}, blastRadius: {}, ownerName: null, ownerEmail: null,
-  riskClass: "unclassified", recertDueAtMs: 0, autonomyTier, identityVerified, status
+const agent = (
+  autonomyTier: AutonomyTier,
+  identityVerified: boolean,
+  status: AgentDocument["status"] = "active"
+): AgentDocument => ({
+  name: "a",
+  description: null,
+  orgUnit: "ops",
+  purpose: null,
+  agentVersion: null,
+  framework: null,
+  modelIds: [],
+  labels: {},
+  blastRadius: {},
+  ownerName: null,
+  ownerEmail: null,
+  riskClass: "unclassified",
+  recertDueAtMs: 0,
+  autonomyTier,
+  identityVerified,
+  status
 })
 
 /** Tier, envelope, identity, drill; the tier at which the agent acts, and what is missing. Written from api.md. */
@@ -32,6 +50,7 @@ describe("the tier at which an agent acts", () => {
   }
 
   it("is its own for an agent that does not act", () => {
-    for (const status of ["draft", "suspended", "decommissioned"] as const) assert.strictEqual(effectiveTier(agent("L4", false, status), { hasEnvelope: false, hasDrill: false }), "L4")
+    for (const status of ["draft", "suspended", "decommissioned"] as const)
+      assert.strictEqual(effectiveTier(agent("L4", false, status), { hasEnvelope: false, hasDrill: false }), "L4")
   })
 })

@@ -1,7 +1,8 @@
 /**
  * The tier at which an agent acts: the highest one, up to its own, whose conditions it still meets.
  *
- * The gate of `tier-gate.ts` is passed once. What an active agent loses after that lowers this tier and nothing else. Spec: decision 0038.
+ * The gate of `tier-gate.ts` is passed once. What an active agent loses after that lowers this tier and nothing else.
+ * Spec: decision 0038.
  */
 import type { AgentDocument, AutonomyTier } from "./document.ts"
 import { type TierCondition, tierGate } from "./tier-gate.ts"
@@ -16,15 +17,24 @@ export interface TierFacts {
 
 const tiers: ReadonlyArray<AutonomyTier> = ["L0", "L1", "L2", "L3", "L4"]
 
-/** Whether the tier of an agent can be lowered at all: only active agents act, and up to L1 nothing is asked that could be lost. */
+/**
+ * Whether the tier of an agent can be lowered at all: only active agents act, and up to L1 nothing is asked that could
+ * be lost.
+ */
 export const canBeLowered = ({ autonomyTier, status }: Pick<AgentDocument, "autonomyTier" | "status">): boolean =>
   status === "active" && tierGate.some(({ from, lost }) => lost === "lowers" && from <= autonomyTier)
 
 /** The tier at which an agent acts. */
 export const effectiveTier = (agent: AgentDocument, facts: TierFacts): AutonomyTier => {
   if (!canBeLowered(agent)) return agent.autonomyTier
-  const met: { readonly [C in TierCondition]?: boolean } = { published_envelope: facts.hasEnvelope, verified_identity: agent.identityVerified === true, attested_drill: facts.hasDrill }
-  const lost = tierGate.find(({ from, lost, needs }) => lost === "lowers" && from <= agent.autonomyTier && met[needs] !== true)
+  const met: { readonly [C in TierCondition]?: boolean } = {
+    published_envelope: facts.hasEnvelope,
+    verified_identity: agent.identityVerified === true,
+    attested_drill: facts.hasDrill
+  }
+  const lost = tierGate.find(
+    ({ from, lost, needs }) => lost === "lowers" && from <= agent.autonomyTier && met[needs] !== true
+  )
   return lost === undefined ? agent.autonomyTier : tiers[tiers.indexOf(lost.from) - 1]!
 }
 

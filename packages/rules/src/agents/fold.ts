@@ -2,37 +2,72 @@
 import { parseInstant } from "@flyball/evidence"
 import { partMembers } from "../records/part-json.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
-import { type AgentOwner, type AgentProfile, erasedIdentity, erasedProfile, identityMembers, noOwner, ownerMembers, profileMembers } from "./document.ts"
+import {
+  type AgentOwner,
+  type AgentProfile,
+  erasedIdentity,
+  erasedProfile,
+  identityMembers,
+  noOwner,
+  ownerMembers,
+  profileMembers
+} from "./document.ts"
 
 type Fold = (document: ExpectedDocument, record: ReplayRecord) => ExpectedDocument
 
 /** How an agent's records change its document, by kind. */
-export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(Object.entries<Fold>({
-  "agent.updated": (document, record) => {
-    const body = {
-      ...document.body,
-      autonomyTier: record.body["autonomy_tier"]!,
-      riskClass: text(record.body["risk_class"]) ?? "unclassified",
-      recertDueAtMs: instant(record.body["recert_due_at"])
+export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
+  Object.entries<Fold>({
+    "agent.updated": (document, record) => {
+      const body = {
+        ...document.body,
+        autonomyTier: record.body["autonomy_tier"]!,
+        riskClass: text(record.body["risk_class"]) ?? "unclassified",
+        recertDueAtMs: instant(record.body["recert_due_at"])
+      }
+      return record.parts.has("profile") ? withProfile({ ...document, body }, record) : { ...document, body }
+    },
+    "agent.activated": (document) => ({
+      ...document,
+      body: { ...leftOut(document.body, "suspendedReason"), status: "active" }
+    }),
+    "agent.suspended": (document, record) => ({
+      ...document,
+      body: { ...document.body, status: "suspended", suspendedReason: record.body["reason"]! }
+    }),
+    "agent.decommissioned": (document, record) => ({
+      ...document,
+      body: {
+        ...leftOut(document.body, "suspendedReason"),
+        status: "decommissioned",
+        decommissionedAtMs: instant(record.body["decommissioned_at"])
+      }
+    }),
+    "agent.recertified": (document, record) => ({
+      ...document,
+      body: { ...document.body, recertDueAtMs: instant(record.body["recert_due_at"]) }
+    }),
+    "agent.owner_transferred": (document, record) =>
+      withOwner({ ...document, body: withCompleteness(leftOut(document.body, "orphanedAtMs"), record) }, record),
+    "agent.identity_attested": (document, record) =>
+      record.body["verdict"] === "rejected" ? document : withIdentity(document, record),
+    "agent.orphaned": (document, record) => {
+      const body = { ...document.body, orphanedAtMs: instant(record.body["since"]) }
+      // Half an owner stays: who it is may be of use to whoever looks for another.
+      return record.body["cause"] === "owner_incomplete"
+        ? { ...document, body: { ...body, ownerComplete: false } }
+        : withOwner({ ...document, body }, record)
     }
-    return record.parts.has("profile") ? withProfile({ ...document, body }, record) : { ...document, body }
-  },
-  "agent.activated": (document) => ({ ...document, body: { ...leftOut(document.body, "suspendedReason"), status: "active" } }),
-  "agent.suspended": (document, record) => ({ ...document, body: { ...document.body, status: "suspended", suspendedReason: record.body["reason"]! } }),
-  "agent.decommissioned": (document, record) =>
-    ({ ...document, body: { ...leftOut(document.body, "suspendedReason"), status: "decommissioned", decommissionedAtMs: instant(record.body["decommissioned_at"]) } }),
-  "agent.recertified": (document, record) => ({ ...document, body: { ...document.body, recertDueAtMs: instant(record.body["recert_due_at"]) } }),
-  "agent.owner_transferred": (document, record) => withOwner({ ...document, body: withCompleteness(leftOut(document.body, "orphanedAtMs"), record) }, record),
-  "agent.identity_attested": (document, record) => record.body["verdict"] === "rejected" ? document : withIdentity(document, record),
-  "agent.orphaned": (document, record) => {
-    const body = { ...document.body, orphanedAtMs: instant(record.body["since"]) }
-    // Half an owner stays: who it is may be of use to whoever looks for another.
-    return record.body["cause"] === "owner_incomplete" ? { ...document, body: { ...body, ownerComplete: false } } : withOwner({ ...document, body }, record)
-  }
-}))
+  })
+)
 
 /** Kinds of agents' records whose parts the fold reads. */
-export const agentKindsWithParts: ReadonlyArray<string> = ["agent.registered", "agent.updated", "agent.owner_transferred", "agent.identity_attested"]
+export const agentKindsWithParts: ReadonlyArray<string> = [
+  "agent.registered",
+  "agent.updated",
+  "agent.owner_transferred",
+  "agent.identity_attested"
+]
 
 /** The document after `agent.registered`. */
 export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
@@ -43,11 +78,22 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
     status: "draft",
     recertDueAtMs: instant(record.body["recert_due_at"])
   }
-  const empty: ExpectedDocument = { collection: "agents", id: String(record.body["agent_id"]), body: withCompleteness(body, record), unique: {}, unknown: [], erased: [], personal: [...profileMembers, ...ownerMembers, ...identityMembers] }
+  const empty: ExpectedDocument = {
+    collection: "agents",
+    id: String(record.body["agent_id"]),
+    body: withCompleteness(body, record),
+    unique: {},
+    unknown: [],
+    erased: [],
+    personal: [...profileMembers, ...ownerMembers, ...identityMembers]
+  }
   return withOwner(withProfile(empty, record), record)
 }
 
-/** What a record says of whether the owner is complete. Its body says so: the part that names the owner may be erased or withheld. A process of rules 1 leaves the member as it is. */
+/**
+ * What a record says of whether the owner is complete. Its body says so: the part that names the owner may be erased or
+ * withheld. A process of rules 1 leaves the member as it is.
+ */
 const withCompleteness = (members: JsonMap, { body: { owner_complete: said } }: ReplayRecord): JsonMap =>
   said === false ? { ...members, ownerComplete: false } : said === true ? leftOut(members, "ownerComplete") : members
 
@@ -55,28 +101,43 @@ const withCompleteness = (members: JsonMap, { body: { owner_complete: said } }: 
 const withProfile = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const profile = partMembers(record.parts.get("profile"))
   const reported: AgentProfile = profile.state === "known" ? readProfile(profile.members) : erasedProfile(document.id)
-  return { ...tellable(document, profileMembers, profile.state), body: { ...document.body, ...reported }, unique: isLost(profile.state) ? {} : { name: reported.name } }
+  return {
+    ...tellable(document, profileMembers, profile.state),
+    body: { ...document.body, ...reported },
+    unique: isLost(profile.state) ? {} : { name: reported.name }
+  }
 }
 
 /** The document with the owner that a record tells; one without that part leaves nobody. */
 const withOwner = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const owner = partMembers(record.parts.get("owner"))
-  return { ...tellable(document, ownerMembers, owner.state), body: { ...document.body, ...(owner.state === "known" ? readOwner(owner.members) : noOwner) } }
+  return {
+    ...tellable(document, ownerMembers, owner.state),
+    body: { ...document.body, ...(owner.state === "known" ? readOwner(owner.members) : noOwner) }
+  }
 }
 
 /** The document with the identity that a record tells. */
 const withIdentity = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const identity = partMembers(record.parts.get("identity"))
   const source = String(record.body["source"])
-  const told = identity.state === "known"
-    ? { identitySource: text(identity.members["identity_source"]) ?? source, identityRef: text(identity.members["identity_ref"]) }
-    : erasedIdentity(source)
-  return { ...tellable(document, identityMembers, identity.state), body: { ...document.body, identityVerified: record.body["verdict"] === "verified", ...told } }
+  const told =
+    identity.state === "known"
+      ? {
+          identitySource: text(identity.members["identity_source"]) ?? source,
+          identityRef: text(identity.members["identity_ref"])
+        }
+      : erasedIdentity(source)
+  return {
+    ...tellable(document, identityMembers, identity.state),
+    body: { ...document.body, identityVerified: record.body["verdict"] === "verified", ...told }
+  }
 }
 
 /** The lists of what cannot be told, after a part in this state told these members. */
 const tellable = (document: ExpectedDocument, members: ReadonlyArray<string>, state: string): ExpectedDocument => {
-  const others = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.filter((name) => !members.includes(name))
+  const others = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+    names.filter((name) => !members.includes(name))
   return {
     ...document,
     unknown: [...others(document.unknown), ...(isLost(state) ? members : [])],
@@ -103,7 +164,10 @@ const readProfile = (members: JsonMap): AgentProfile => ({
   blastRadius: (members["blast_radius"] as JsonMap | undefined) ?? {}
 })
 
-const readOwner = (members: JsonMap): AgentOwner => ({ ownerName: text(members["owner_name"]), ownerEmail: text(members["owner_email"]) })
+const readOwner = (members: JsonMap): AgentOwner => ({
+  ownerName: text(members["owner_name"]),
+  ownerEmail: text(members["owner_email"])
+})
 
 const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)
 

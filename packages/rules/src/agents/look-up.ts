@@ -1,7 +1,9 @@
 /** By which keys an agent is found. */
 
 /** Unique look-up keys of an agent: its name, compared by bytes. */
-export const agentUnique = (agent: { readonly [name: string]: unknown }): { readonly name: string } => ({ name: String(agent["name"]) })
+export const agentUnique = (agent: { readonly [name: string]: unknown }): { readonly name: string } => ({
+  name: String(agent["name"])
+})
 
 /** Look-up keys of an agent. */
 export const agentKeys = (agent: { readonly [name: string]: unknown }): { readonly [key: string]: string } =>

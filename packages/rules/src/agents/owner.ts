@@ -1,4 +1,7 @@
-/** Who answers for an agent, and since when nobody does. Spec: document 1 section 1, policy rule; section 8, orphan grace; decision 0038. */
+/**
+ * Who answers for an agent, and since when nobody does. Spec: document 1 section 1, policy rule; section 8, orphan
+ * grace; decision 0038.
+ */
 import type { AgentDocument } from "./document.ts"
 
 /** How long an agent may be without an owner. Unit: milliseconds. */
@@ -13,22 +16,24 @@ export const isCompleteOwner = (owner: Named): boolean => owner.ownerName !== nu
 /**
  * Whether somebody answers for the agent, as far as its records say.
  *
- * Rules 1 took a name or an address alone. Such an agent has its owner until a record says that the owner is incomplete.
+ * Rules 1 took a name or an address alone. Such an agent has its owner until a record says that the owner is
+ * incomplete.
  */
 export const hasOwner = (agent: Named & Pick<AgentDocument, "ownerComplete">): boolean =>
-  isCompleteOwner(agent) || agent.ownerComplete !== false && (agent.ownerName !== null || agent.ownerEmail !== null)
+  isCompleteOwner(agent) || (agent.ownerComplete !== false && (agent.ownerName !== null || agent.ownerEmail !== null))
 
 /** Whether an agent of rules 1 has half an owner and no record says so yet. */
 export const lacksOrphanRecord = (agent: AgentDocument): boolean =>
   agent.status !== "decommissioned" && hasOwner(agent) && !isCompleteOwner(agent)
 
 /**
- * Since when an agent is an orphan; null when it is none. One registered without a complete owner has been one since it was made.
+ * Since when an agent is an orphan; null when it is none. One registered without a complete owner has been one since it
+ * was made.
  *
  * - Unit: milliseconds since 1970 UTC. A decommissioned agent needs nobody.
  */
 export const orphanedSinceMs = (agent: AgentDocument, createdAtMs: number): number | null =>
-  hasOwner(agent) || agent.status === "decommissioned" ? null : agent.orphanedAtMs ?? createdAtMs
+  hasOwner(agent) || agent.status === "decommissioned" ? null : (agent.orphanedAtMs ?? createdAtMs)
 
 /** When an orphan is suspended. */
 export const orphanSuspendAtMs = (sinceMs: number): number => sinceMs + ORPHAN_GRACE_MS

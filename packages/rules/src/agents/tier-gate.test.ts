@@ -16,7 +16,8 @@ describe("the tier gate", () => {
       const all: ReadonlyArray<TierCondition> = needs[tier]
       assert.deepStrictEqual(missingFor(tier, new Set()), all)
       assert.deepStrictEqual(missingFor(tier, new Set(all)), [])
-      for (const condition of all) assert.deepStrictEqual(missingFor(tier, new Set(all.filter((other) => other !== condition))), [condition])
+      for (const condition of all)
+        assert.deepStrictEqual(missingFor(tier, new Set(all.filter((other) => other !== condition))), [condition])
     })
   }
 })

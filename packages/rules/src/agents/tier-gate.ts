@@ -1,7 +1,8 @@
 /**
  * What an agent must have before it acts at a tier. The one such table.
  *
- * Spec: api "agents and registry": activating, and raising the tier of an active agent, passes this gate; decision 0013.
+ * Spec: api "agents and registry": activating, and raising the tier of an active agent, passes this gate; decision
+ * 0013.
  */
 import type { AutonomyTier } from "./document.ts"
 
@@ -11,7 +12,10 @@ export type TierCondition = "owner" | "recertification" | "published_envelope" |
 /** Age up to which a drill counts. Unit: milliseconds. */
 export const DRILL_AGE_MS = 30 * 86_400_000
 
-/** A row: the lowest tier that needs a condition, and what losing it does to an active agent. `suspends`: after a time of its own (`due.ts`). `lowers`: its effective tier, at once. */
+/**
+ * A row: the lowest tier that needs a condition, and what losing it does to an active agent. `suspends`: after a time
+ * of its own (`due.ts`). `lowers`: its effective tier, at once.
+ */
 export interface GateRow {
   readonly from: AutonomyTier
   readonly needs: TierCondition
@@ -28,7 +32,9 @@ export const tierGate: ReadonlyArray<GateRow> = [
 ]
 
 /** What a tier needs. */
-export const conditionsOf = (tier: AutonomyTier): ReadonlyArray<TierCondition> => tierGate.filter(({ from }) => tier >= from).map(({ needs }) => needs)
+export const conditionsOf = (tier: AutonomyTier): ReadonlyArray<TierCondition> =>
+  tierGate.filter(({ from }) => tier >= from).map(({ needs }) => needs)
 
 /** What is missing for a tier, in the table's order. */
-export const missingFor = (tier: AutonomyTier, met: ReadonlySet<TierCondition>): ReadonlyArray<TierCondition> => conditionsOf(tier).filter((condition) => !met.has(condition))
+export const missingFor = (tier: AutonomyTier, met: ReadonlySet<TierCondition>): ReadonlyArray<TierCondition> =>
+  conditionsOf(tier).filter((condition) => !met.has(condition))

@@ -9,7 +9,16 @@ import type { AgentDocument } from "./document.ts"
 export type AgentStatus = AgentDocument["status"]
 
 /** An act on an agent. */
-export type AgentAct = "activate" | "suspend" | "decommission" | "update" | "transfer-ownership" | "disown" | "recertify" | "attach-identity" | "add-provenance"
+export type AgentAct =
+  | "activate"
+  | "suspend"
+  | "decommission"
+  | "update"
+  | "transfer-ownership"
+  | "disown"
+  | "recertify"
+  | "attach-identity"
+  | "add-provenance"
 
 /** A row: the statuses in which an act is taken, and the one it leads to; null where the status stays. */
 export interface Transition {
@@ -35,5 +44,5 @@ export const transitions: { readonly [act in AgentAct]: Transition } = {
 /** The status after an act; null when the act is not taken in this status. */
 export const statusAfter = (act: AgentAct, status: AgentStatus): AgentStatus | null => {
   const { from, to } = transitions[act]
-  return from.includes(status) ? to ?? status : null
+  return from.includes(status) ? (to ?? status) : null
 }

@@ -36,7 +36,10 @@ export type EnvelopeDocument = {
   readonly draft: DraftDocument | null
 }
 
-/** A published version. Nothing of it changes, but erasing its part leaves `envelope` null, and then nothing can be evaluated under it. */
+/**
+ * A published version. Nothing of it changes, but erasing its part leaves `envelope` null, and then nothing can be
+ * evaluated under it.
+ */
 export type VersionDocument = {
   readonly envelopeId: string
   readonly version: number
@@ -59,7 +62,10 @@ export const agentTarget = (agentId: string): string => `agent:${agentId}`
 export const unitTarget = (orgUnit: string): string => `unit:${toHex(portableCrypto.sha256(utf8(orgUnit)))}`
 
 /** Unique look-up keys of an envelope: an agent or org unit has one. */
-export const envelopeUnique = ({ target }: Pick<EnvelopeDocument, "target">): { readonly target: string } => ({ target })
+export const envelopeUnique = ({ target }: Pick<EnvelopeDocument, "target">): { readonly target: string } => ({
+  target
+})
 
 /** The id of a version's document; ids of one envelope sort by version. */
-export const versionId = (envelopeId: string, version: number): string => `${envelopeId}.${String(version).padStart(7, "0")}`
+export const versionId = (envelopeId: string, version: number): string =>
+  `${envelopeId}.${String(version).padStart(7, "0")}`

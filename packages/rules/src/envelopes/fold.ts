@@ -1,7 +1,18 @@
 /** Folds an envelope's records into the documents they say there are. */
 import { partMembers } from "../records/part-json.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
-import { agentTarget, type DraftDocument, ENVELOPE_VERSIONS, type EnvelopeDocument, envelopeProfileMembers, ENVELOPES, envelopeUnique, unitTarget, type VersionDocument, versionId } from "./document.ts"
+import {
+  agentTarget,
+  type DraftDocument,
+  ENVELOPE_VERSIONS,
+  type EnvelopeDocument,
+  envelopeProfileMembers,
+  ENVELOPES,
+  envelopeUnique,
+  unitTarget,
+  type VersionDocument,
+  versionId
+} from "./document.ts"
 
 /** Kinds of envelopes' records whose parts the fold reads. */
 export const envelopeKindsWithParts: ReadonlyArray<string> = ["envelope.drafted", "envelope.published"]
@@ -27,8 +38,13 @@ export const foldEnvelopeBegun = (record: ReplayRecord): ExpectedDocument => {
   }
   const unknown = profile.state === "known" ? [] : profile.state === "erased" ? ["target"] : [...envelopeProfileMembers]
   const empty: ExpectedDocument = {
-    collection: ENVELOPES, id, body, unique: isLost && agentId === null ? {} : envelopeUnique(body), unknown,
-    erased: profile.state === "erased" ? ["name", "orgUnit"] : [], personal: [...envelopeProfileMembers, "draft"]
+    collection: ENVELOPES,
+    id,
+    body,
+    unique: isLost && agentId === null ? {} : envelopeUnique(body),
+    unknown,
+    erased: profile.state === "erased" ? ["name", "orgUnit"] : [],
+    personal: [...envelopeProfileMembers, "draft"]
   }
   return foldEnvelopeDrafted(empty, record)
 }
@@ -44,22 +60,37 @@ export const foldEnvelopeDrafted = (document: ExpectedDocument, { body, parts }:
     envelope: envelope.state === "known" ? envelope.members : null
   }
   const isLost = envelope.state !== "known" && envelope.state !== "erased"
-  return { ...document, body: { ...document.body, draft }, unknown: [...document.unknown.filter((name) => name !== "draft"), ...(isLost ? ["draft"] : [])] }
+  return {
+    ...document,
+    body: { ...document.body, draft },
+    unknown: [...document.unknown.filter((name) => name !== "draft"), ...(isLost ? ["draft"] : [])]
+  }
 }
 
-/** The document after `envelope.published`: a version on trial replaces the one before it there; a version in force ends the trial too. */
+/**
+ * The document after `envelope.published`: a version on trial replaces the one before it there; a version in force ends
+ * the trial too.
+ */
 export const foldEnvelopePublished = (document: ExpectedDocument, { body }: ReplayRecord): ExpectedDocument => {
   const version = Number(body["version"])
   const trial = body["mode"] === "shadow"
   return {
     ...document,
-    body: { ...document.body, latest: version, draft: null, ...(trial ? { shadow: version } : { live: version, shadow: null, withdrawn: false }) },
+    body: {
+      ...document.body,
+      latest: version,
+      draft: null,
+      ...(trial ? { shadow: version } : { live: version, shadow: null, withdrawn: false })
+    },
     unknown: document.unknown.filter((name) => name !== "draft")
   }
 }
 
 /** The document after `envelope.withdrawn`: a trial without anything in force only ends. */
-export const foldEnvelopeWithdrawn = (document: ExpectedDocument): ExpectedDocument => ({ ...document, body: { ...document.body, withdrawn: document.body["live"] !== null, shadow: null } })
+export const foldEnvelopeWithdrawn = (document: ExpectedDocument): ExpectedDocument => ({
+  ...document,
+  body: { ...document.body, withdrawn: document.body["live"] !== null, shadow: null }
+})
 
 /** The version that `envelope.published` tells of. */
 export const foldVersion = ({ body, parts }: ReplayRecord): ExpectedDocument => {
@@ -75,11 +106,16 @@ export const foldVersion = ({ body, parts }: ReplayRecord): ExpectedDocument => 
     lintDigest: String(body["lint_digest"]),
     diffDigest: String(body["diff_digest"]),
     backtestDigest: String(body["backtest_digest"]),
-    envelope: envelope.state === "known" ? envelope.members as JsonMap : null
+    envelope: envelope.state === "known" ? (envelope.members as JsonMap) : null
   }
   return {
-    collection: ENVELOPE_VERSIONS, id: versionId(version.envelopeId, version.version), body: version as unknown as JsonMap, unique: {},
-    unknown: envelope.state === "known" || envelope.state === "erased" ? [] : ["envelope"], erased: envelope.state === "erased" ? ["envelope"] : [], personal: ["envelope"]
+    collection: ENVELOPE_VERSIONS,
+    id: versionId(version.envelopeId, version.version),
+    body: version as unknown as JsonMap,
+    unique: {},
+    unknown: envelope.state === "known" || envelope.state === "erased" ? [] : ["envelope"],
+    erased: envelope.state === "erased" ? ["envelope"] : [],
+    personal: ["envelope"]
   }
 }
 

@@ -7,26 +7,58 @@ const drafted = (revision: number, version: number) => record("envelope.drafted"
 const published = (version: number) => record("envelope.published", { version })
 const erased = record("part.erased", { seq: 1, name: "envelope" })
 const wrong = (numbers: EnvelopeNumbers, ...records: ReadonlyArray<ReturnType<typeof record>>) =>
-  records.map((one) => numbers.take(one)).map((found) => (found === null ? null : `${found.member} ${found.expected}, ${found.found}`))
+  records
+    .map((one) => numbers.take(one))
+    .map((found) => (found === null ? null : `${found.member} ${found.expected}, ${found.found}`))
 
 describe("numbers of an envelope", () => {
   it("count every draft, publication and withdrawal", () => {
-    const life = [drafted(1, 1), drafted(2, 1), published(1), drafted(4, 2), record("envelope.withdrawn"), drafted(6, 2), published(2)]
-    assert.deepStrictEqual(wrong(new EnvelopeNumbers(true), ...life), life.map(() => null))
+    const life = [
+      drafted(1, 1),
+      drafted(2, 1),
+      published(1),
+      drafted(4, 2),
+      record("envelope.withdrawn"),
+      drafted(6, 2),
+      published(2)
+    ]
+    assert.deepStrictEqual(
+      wrong(new EnvelopeNumbers(true), ...life),
+      life.map(() => null)
+    )
   })
 
   it("may count an erasure, which need not have met this envelope", () => {
-    for (const revision of [2, 3]) assert.deepStrictEqual(wrong(new EnvelopeNumbers(true), drafted(1, 1), erased, drafted(revision, 1)), [null, null, null])
-    assert.deepStrictEqual(wrong(new EnvelopeNumbers(true), drafted(1, 1), erased, drafted(4, 1)), [null, null, "revision 2 to 3, 4"])
+    for (const revision of [2, 3])
+      assert.deepStrictEqual(wrong(new EnvelopeNumbers(true), drafted(1, 1), erased, drafted(revision, 1)), [
+        null,
+        null,
+        null
+      ])
+    assert.deepStrictEqual(wrong(new EnvelopeNumbers(true), drafted(1, 1), erased, drafted(4, 1)), [
+      null,
+      null,
+      "revision 2 to 3, 4"
+    ])
   })
 
   it("that are wrong are named once, and what follows is held against them", () => {
-    assert.deepStrictEqual(wrong(new EnvelopeNumbers(true), drafted(1, 1), drafted(7, 3), drafted(8, 3), published(3)), [null, "version 1, 3", null, null])
+    assert.deepStrictEqual(
+      wrong(new EnvelopeNumbers(true), drafted(1, 1), drafted(7, 3), drafted(8, 3), published(3)),
+      [null, "version 1, 3", null, null]
+    )
   })
 
   it("from before the first record are not known, and known from the first one here on", () => {
-    assert.deepStrictEqual(wrong(new EnvelopeNumbers(false), drafted(9, 4), drafted(10, 4), published(4), drafted(13, 5)), [null, null, null, "revision 12, 13"])
-    assert.deepStrictEqual(wrong(new EnvelopeNumbers(false), published(4), drafted(13, 5), drafted(12, 5)), [null, null, "revision 14, 12"])
+    assert.deepStrictEqual(
+      wrong(new EnvelopeNumbers(false), drafted(9, 4), drafted(10, 4), published(4), drafted(13, 5)),
+      [null, null, null, "revision 12, 13"]
+    )
+    assert.deepStrictEqual(wrong(new EnvelopeNumbers(false), published(4), drafted(13, 5), drafted(12, 5)), [
+      null,
+      null,
+      "revision 14, 12"
+    ])
     const numbers = new EnvelopeNumbers(true)
     numbers.take(drafted(1, 1))
     numbers.forget()

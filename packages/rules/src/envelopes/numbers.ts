@@ -25,7 +25,8 @@ const inDocument: ReadonlySet<unknown> = new Set(["envelope", "profile"])
 /**
  * The fold. It grows with envelopes, and with nothing else.
  *
- * A revision counts how often the envelope's document was written: by drafts, publications, withdrawals, and by erasures that found
+ * A revision counts how often the envelope's document was written: by drafts, publications, withdrawals, and by
+ * erasures that found
  * something in it. Of these the records do not tell which envelope they met, so each may have been of any.
  */
 export class EnvelopeNumbers {
@@ -44,7 +45,10 @@ export class EnvelopeNumbers {
     this.#isWhole = false
   }
 
-  /** Takes one record, in order; answers what is wrong with its numbers. Those that follow are held against what it says. */
+  /**
+   * Takes one record, in order; answers what is wrong with its numbers. Those that follow are held against what it
+   * says.
+   */
   take({ body, kind }: { readonly kind: string; readonly body: JsonMap }): WrongNumber | null {
     if (kind === "part.erased" && inDocument.has(body["name"])) this.#erasures++
     if (kind !== "envelope.drafted" && kind !== "envelope.published" && kind !== "envelope.withdrawn") return null
@@ -54,15 +58,24 @@ export class EnvelopeNumbers {
     const [least, most] = [before.least + 1, before.most + 1 + this.#erasures - before.erasures]
     const erasures = this.#erasures
     if (kind === "envelope.withdrawn") return this.#put(id, { ...before, least, most, erasures }, null)
-    const wrong = before.latest === null || version === before.latest + 1 ? null : wrongNumber("version", String(before.latest + 1), version)
+    const wrong =
+      before.latest === null || version === before.latest + 1
+        ? null
+        : wrongNumber("version", String(before.latest + 1), version)
     if (kind === "envelope.published") return this.#put(id, { latest: version, least, most, erasures }, wrong)
     const isNext = least <= revision && revision <= most
     const range = least === most ? String(least) : `${least} to ${most}`
-    return this.#put(id, { latest: version - 1, least: revision, most: revision, erasures }, wrong ?? (isNext ? null : wrongNumber("revision", range, revision)))
+    return this.#put(
+      id,
+      { latest: version - 1, least: revision, most: revision, erasures },
+      wrong ?? (isNext ? null : wrongNumber("revision", range, revision))
+    )
   }
 
   #of(id: string): Numbers {
-    const begin = this.#isWhole ? { latest: 0, least: 0, most: 0 } : { latest: null, least: 0, most: Number.POSITIVE_INFINITY }
+    const begin = this.#isWhole
+      ? { latest: 0, least: 0, most: 0 }
+      : { latest: null, least: 0, most: Number.POSITIVE_INFINITY }
     return this.#byId.get(id) ?? { ...begin, erasures: this.#erasures }
   }
 
@@ -72,4 +85,8 @@ export class EnvelopeNumbers {
   }
 }
 
-const wrongNumber = (member: WrongNumber["member"], expected: string, found: number): WrongNumber => ({ member, expected, found: String(found) })
+const wrongNumber = (member: WrongNumber["member"], expected: string, found: number): WrongNumber => ({
+  member,
+  expected,
+  found: String(found)
+})

@@ -1,4 +1,7 @@
-/** The tier at which the agent of a recorded evaluation acted, and whether that is what its records say. Spec: decision 0038. */
+/**
+ * The tier at which the agent of a recorded evaluation acted, and whether that is what its records say. Spec: decision
+ * 0038.
+ */
 import type { AgentDocument, AutonomyTier } from "../agents/document.ts"
 import { effectiveTier } from "../agents/effective-tier.ts"
 import type { Values } from "@flyball/envelope"
@@ -11,7 +14,10 @@ import { problem, type Problem } from "./recompute-verdict.ts"
 type Said = Pick<EvaluationBody, "effective_tier" | "layers" | "rules" | "tier">
 
 /** The tier whose floor counted, as the record says. Before rules 2 it was the agent's own. */
-export const actingTierOf = ({ effective_tier: effective, tier }: Pick<Said, "effective_tier" | "tier">): AutonomyTier => effective ?? tier
+export const actingTierOf = ({
+  effective_tier: effective,
+  tier
+}: Pick<Said, "effective_tier" | "tier">): AutonomyTier => effective ?? tier
 
 /**
  * The tier at which an agent acts as its records say, where `body` names the layers that were in force.
@@ -19,13 +25,21 @@ export const actingTierOf = ({ effective_tier: effective, tier }: Pick<Said, "ef
  * No record tells of a drill yet, so whether L4 was earned by one is taken from the record.
  */
 export const expectedTier = (agent: AgentDocument, body: Said): AutonomyTier =>
-  effectiveTier(agent, { hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0, hasDrill: body.effective_tier === "L4" })
+  effectiveTier(agent, {
+    hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0,
+    hasDrill: body.effective_tier === "L4"
+  })
 
 /** What is wrong with the effective tier of a record; null where it is as it must be. */
 export const judgeActingTier = (agent: AgentDocument, body: Said): Problem | null => {
-  if (rulesOf(body as unknown as JsonMap) < 2) return body.effective_tier === undefined ? null : problem("tier_mismatch", "Rules 1 know no effective tier; the record names one.")
+  if (rulesOf(body as unknown as JsonMap) < 2)
+    return body.effective_tier === undefined
+      ? null
+      : problem("tier_mismatch", "Rules 1 know no effective tier; the record names one.")
   const expected = expectedTier(agent, body)
-  return body.effective_tier === expected ? null : problem("tier_mismatch", `The agent acts at ${expected}; the record says ${body.effective_tier ?? "nothing"}.`)
+  return body.effective_tier === expected
+    ? null
+    : problem("tier_mismatch", `The agent acts at ${expected}; the record says ${body.effective_tier ?? "nothing"}.`)
 }
 
 /** The signals of the service, at the tier at which the agent acted. */

@@ -54,8 +54,15 @@ export class Bindings {
     const ready = this.#ready(layers)
     const owners = ownersOf(layers)
     return {
-      layers, ready, owners,
-      ledgers: new Map((ready?.combination.meters ?? []).map((meter) => [meter, this.#ledgersOf(`${isTrial ? "shadow " : ""}${owners.get(meter.id) ?? ""} ${meter.id}`)])),
+      layers,
+      ready,
+      owners,
+      ledgers: new Map(
+        (ready?.combination.meters ?? []).map((meter) => [
+          meter,
+          this.#ledgersOf(`${isTrial ? "shadow " : ""}${owners.get(meter.id) ?? ""} ${meter.id}`)
+        ])
+      ),
       hasLatches: hasLatches(ready),
       failedOn: ready === null ? [] : ready.table.blank.slice(),
       points: ready === null ? null : this.#pointsOf(ready),
@@ -99,7 +106,7 @@ const settersOf = ({ combination: { layers, signals } }: Ready): Bound["setters"
     for (const { name, setBy } of layer.signals) {
       const by = setBy === null ? undefined : layer.signals.find((signal) => signal.name === setBy)
       if (by?.type !== "bool" || by.source === "latch") continue
-      axes.set(name, [...axes.get(name) ?? [], signals.findIndex((signal) => signal.name === by.name)])
+      axes.set(name, [...(axes.get(name) ?? []), signals.findIndex((signal) => signal.name === by.name)])
     }
   }
   return [...axes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, all]) => ({ name, axes: all }))

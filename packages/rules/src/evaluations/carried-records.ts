@@ -1,4 +1,6 @@
-/** Records of chains that recoveries put aside, as the chain after them counts: before its own first one. Decision 0010. */
+/**
+ * Records of chains that recoveries put aside, as the chain after them counts: before its own first one. Decision 0010.
+ */
 import type { JsonMap } from "../records/record.ts"
 
 /** What of a record names another one of its chain, by kind. */
@@ -10,14 +12,22 @@ const references: { readonly [kind: string]: ReadonlyArray<string> } = {
 }
 
 /**
- * The record with its number, and those of records that it names, moved down by `before`: how many records lie between the first one of its chain and record 0 of
+ * The record with its number, and those of records that it names, moved down by `before`: how many records lie between
+ * the first one of its chain and record 0 of
  * the chain that goes on. So numbers rise through all of them, and none is used twice.
  */
-export const numberedBefore = <R extends { readonly seq: number; readonly kind: string; readonly body: JsonMap }>(record: R, before: number): R => {
+export const numberedBefore = <R extends { readonly seq: number; readonly kind: string; readonly body: JsonMap }>(
+  record: R,
+  before: number
+): R => {
   if (before === 0) return record
   const moved = (references[record.kind] ?? []).flatMap((name) => {
     const seq = record.body[name]
     return typeof seq === "number" ? [[name, seq - before] as const] : []
   })
-  return { ...record, seq: record.seq - before, body: moved.length === 0 ? record.body : { ...record.body, ...Object.fromEntries(moved) } }
+  return {
+    ...record,
+    seq: record.seq - before,
+    body: moved.length === 0 ? record.body : { ...record.body, ...Object.fromEntries(moved) }
+  }
 }

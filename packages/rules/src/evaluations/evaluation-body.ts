@@ -46,4 +46,5 @@ export interface EvaluationBody extends SideBody {
 export const evaluationBody = (body: JsonMap): EvaluationBody => body as unknown as EvaluationBody
 
 /** The sides of a body. */
-export const sidesOf = (body: EvaluationBody): ReadonlyArray<SideBody> => (body.shadow === undefined ? [body] : [body, body.shadow])
+export const sidesOf = (body: EvaluationBody): ReadonlyArray<SideBody> =>
+  body.shadow === undefined ? [body] : [body, body.shadow]

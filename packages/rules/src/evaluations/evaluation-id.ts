@@ -5,10 +5,19 @@ import { concatBytes, encodeId, portableCrypto, utf8 } from "@flyball/evidence"
 export const EVALUATION_SCOPE = "evaluation"
 
 /**
- * Derived from chain, agent and the caller's own reference, so that whoever asks again under the same reference means the same evaluation, and an event can name it before its record is sealed.
+ * Derived from chain, agent and the caller's own reference, so that whoever asks again under the same reference means
+ * the same evaluation, and an event can name it before its record is sealed.
  *
  * - Unit: `originTag` is the first 4 bytes of SHA-256 of the origin.
  * - Fails: never. 128 bits of SHA-256: two references do not meet.
  */
-export const evaluationId = (originTag: Uint8Array, agentId: string, clientRef: string, sha256: (bytes: Uint8Array) => Uint8Array = portableCrypto.sha256): string =>
-  encodeId("evl_", sha256(concatBytes(utf8("flyball/v1 evaluation\0"), originTag, utf8(`${agentId}\0${clientRef}`))).slice(0, 16))
+export const evaluationId = (
+  originTag: Uint8Array,
+  agentId: string,
+  clientRef: string,
+  sha256: (bytes: Uint8Array) => Uint8Array = portableCrypto.sha256
+): string =>
+  encodeId(
+    "evl_",
+    sha256(concatBytes(utf8("flyball/v1 evaluation\0"), originTag, utf8(`${agentId}\0${clientRef}`))).slice(0, 16)
+  )

@@ -1,4 +1,7 @@
-/** Whether ids of evaluations are those that derive from what was asked, without writing each of them. Spec: decision 0025. */
+/**
+ * Whether ids of evaluations are those that derive from what was asked, without writing each of them. Spec: decision
+ * 0025.
+ */
 import type { Crypto } from "@flyball/evidence"
 import { evaluationId } from "./evaluation-id.ts"
 
@@ -36,7 +39,10 @@ export class EvaluationIds {
     this.#text.set(originTag, SCOPE.length)
   }
 
-  /** The first 16 bytes of this are what the id says; valid until it is asked of others. Agent and reference are ASCII, as the catalogue has them. */
+  /**
+   * The first 16 bytes of this are what the id says; valid until it is asked of others. Agent and reference are ASCII,
+   * as the catalogue has them.
+   */
   digest(agentId: string, clientRef: string): Uint8Array {
     if (agentId === this.#agentId && clientRef === this.#clientRef) return this.#digest
     this.#agentId = agentId
@@ -46,7 +52,7 @@ export class EvaluationIds {
     let end = write(text, this.#start, agentId)
     text[end++] = 0
     end = write(text, end, clientRef)
-    this.#crypto.sha256Into(this.#views[end] ??= text.subarray(0, end), this.#digest, 0)
+    this.#crypto.sha256Into((this.#views[end] ??= text.subarray(0, end)), this.#digest, 0)
     return this.#digest
   }
 

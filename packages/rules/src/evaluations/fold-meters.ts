@@ -6,14 +6,22 @@ import type { Reservation, WindowBook } from "./window-book.ts"
 export const meterKinds: ReadonlyArray<string> = ["evaluation.made", "decision.settled", "meter.voided"]
 
 /**
- * Whether who wrote a record may make a meter hold less than it does. An ingest key may not: with it an agent that could would spend without end.
+ * Whether who wrote a record may make a meter hold less than it does. An ingest key may not: with it an agent that
+ * could would spend without end.
  *
  * Spec: `envelope/1` section 6; decision 0025.
  */
 export const mayGiveBack = (writer: unknown): boolean => typeof writer === "string" && !writer.startsWith("key_")
 
-/** Adds one record to a book; answers false where it gives back what its writer may not, which is then not taken. Records that say what cannot be (one window twice, a time that falls) are taken as far as they make sense: whoever judges them says so. */
-export const foldMeters = (book: WindowBook, { body, kind, seq }: { readonly seq: number; readonly kind: string; readonly body: JsonMap }): boolean => {
+/**
+ * Adds one record to a book; answers false where it gives back what its writer may not, which is then not taken.
+ * Records that say what cannot be (one window twice, a time that falls) are taken as far as they make sense: whoever
+ * judges them says so.
+ */
+export const foldMeters = (
+  book: WindowBook,
+  { body, kind, seq }: { readonly seq: number; readonly kind: string; readonly body: JsonMap }
+): boolean => {
   let isTaken = true
   if (kind === "evaluation.made") {
     const reservations = reservationsOf(body)
@@ -23,7 +31,10 @@ export const foldMeters = (book: WindowBook, { body, kind, seq }: { readonly seq
     if (isTaken) book.void(Number(body["evaluation_seq"]))
   } else if (kind === "decision.settled" && typeof body["evaluation_seq"] === "number") {
     const mayLower = mayGiveBack(body["writer"])
-    for (const { amount, meter } of (body["actual"] ?? []) as ReadonlyArray<{ readonly amount: number; readonly meter: string }>) {
+    for (const { amount, meter } of (body["actual"] ?? []) as ReadonlyArray<{
+      readonly amount: number
+      readonly meter: string
+    }>) {
       if (!book.settle(body["evaluation_seq"], meter, amount, mayLower)) isTaken = false
     }
   }
@@ -39,10 +50,15 @@ export const reservationsOf = (body: JsonMap): ReadonlyArray<Reservation> => {
 }
 
 const addSide = (found: Array<Reservation>, prefix: string, side: JsonMap): void => {
-  const meters = (side["meters"] ?? none) as ReadonlyArray<{ readonly amount?: number; readonly id: string; readonly window: string }>
+  const meters = (side["meters"] ?? none) as ReadonlyArray<{
+    readonly amount?: number
+    readonly id: string
+    readonly window: string
+  }>
   for (let i = 0; i < meters.length; i++) {
     const { amount, id, window } = meters[i]!
-    if (amount !== undefined && !isAmong(found, window)) found.push({ meter: prefix === "" ? id : `${prefix}${id}`, window, amount })
+    if (amount !== undefined && !isAmong(found, window))
+      found.push({ meter: prefix === "" ? id : `${prefix}${id}`, window, amount })
   }
 }
 

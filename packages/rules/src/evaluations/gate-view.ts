@@ -9,30 +9,57 @@ export interface KnownGateView extends GateView {
   readonly isWhole: boolean
 }
 
-/** What the gate looked at when a version was published, to be asked before that record is folded. Null: what bound before cannot be told. */
-export const gateView = (agents: KnownAgents, envelopes: KnownEnvelopes, { body }: ReplayRecord): KnownGateView | null => {
+/**
+ * What the gate looked at when a version was published, to be asked before that record is folded. Null: what bound
+ * before cannot be told.
+ */
+export const gateView = (
+  agents: KnownAgents,
+  envelopes: KnownEnvelopes,
+  { body }: ReplayRecord
+): KnownGateView | null => {
   const id = String(body["envelope_id"])
   const known = envelopes.get(id)
   const agentId = known === undefined ? body["agent_id"] : known.agentId
   const own = known === undefined ? [] : liveOf(envelopes, [known])
   const outer = typeof agentId === "string" ? unitLayers(agents, envelopes, agentId) : []
   if (own === null || outer === null) return null
-  const inner = typeof agentId === "string" ? { layers: [], isWhole: true } : agentLayers(agents, envelopes, known?.orgUnit)
-  return { outer, own: own[0] ?? null, isWithdrawn: known?.withdrawn === true, inner: inner.layers, isWhole: inner.isWhole }
+  const inner =
+    typeof agentId === "string" ? { layers: [], isWhole: true } : agentLayers(agents, envelopes, known?.orgUnit)
+  return {
+    outer,
+    own: own[0] ?? null,
+    isWithdrawn: known?.withdrawn === true,
+    inner: inner.layers,
+    isWhole: inner.isWhole
+  }
 }
 
 /** What is in force for an agent's org unit by itself; null where that is not shown. */
-const unitLayers = (agents: KnownAgents, envelopes: KnownEnvelopes, agentId: string): ReadonlyArray<PublishedLayer> | null => {
+const unitLayers = (
+  agents: KnownAgents,
+  envelopes: KnownEnvelopes,
+  agentId: string
+): ReadonlyArray<PublishedLayer> | null => {
   const document = agents.byId.get(agentId)?.document
   if (document?.unknown.includes("orgUnit") === true) return null
   const orgUnit = document?.body["orgUnit"]
   if (typeof orgUnit !== "string") return []
   const units = envelopes.ofUnits().filter((envelope) => envelope.live !== null)
-  return units.some((envelope) => envelope.orgUnit === undefined) ? null : liveOf(envelopes, units.filter((envelope) => envelope.orgUnit === orgUnit))
+  return units.some((envelope) => envelope.orgUnit === undefined)
+    ? null
+    : liveOf(
+        envelopes,
+        units.filter((envelope) => envelope.orgUnit === orgUnit)
+      )
 }
 
 /** What is in force for the agents of an org unit, as far as it is shown. */
-const agentLayers = (agents: KnownAgents, envelopes: KnownEnvelopes, orgUnit: string | null | undefined): { readonly layers: ReadonlyArray<PublishedLayer>; readonly isWhole: boolean } => {
+const agentLayers = (
+  agents: KnownAgents,
+  envelopes: KnownEnvelopes,
+  orgUnit: string | null | undefined
+): { readonly layers: ReadonlyArray<PublishedLayer>; readonly isWhole: boolean } => {
   const layers: Array<PublishedLayer> = []
   let isWhole = orgUnit !== undefined
   for (const agentId of envelopes.ofAgents.keys()) {
@@ -47,7 +74,10 @@ const agentLayers = (agents: KnownAgents, envelopes: KnownEnvelopes, orgUnit: st
 }
 
 /** The versions that envelopes have in force; null where the text of one is not shown. */
-const liveOf = (envelopes: KnownEnvelopes, some: ReadonlyArray<KnownEnvelope>): ReadonlyArray<PublishedLayer> | null => {
+const liveOf = (
+  envelopes: KnownEnvelopes,
+  some: ReadonlyArray<KnownEnvelope>
+): ReadonlyArray<PublishedLayer> | null => {
   const layers: Array<PublishedLayer> = []
   for (const { id, live, withdrawn } of some) {
     if (live === null || withdrawn) continue

@@ -1,4 +1,7 @@
-/** What the records before an evaluation say of agents, envelopes and waivers: the state it was made in. A fold, as replay's is, that also knows what it cannot know. */
+/**
+ * What the records before an evaluation say of agents, envelopes and waivers: the state it was made in. A fold, as
+ * replay's is, that also knows what it cannot know.
+ */
 import type { Envelope } from "@flyball/envelope"
 import { readWaiver } from "@flyball/envelope"
 import type { ReplayRecord } from "../records/record.ts"
@@ -34,7 +37,10 @@ export interface InForceThen {
 export class GovernedState {
   readonly #agents = new KnownAgents()
   readonly #envelopes: KnownEnvelopes
-  readonly #waivers = new Map<string, ReadonlyArray<{ readonly id: string; readonly waiver: WaiverDocument; readonly seq: number }>>()
+  readonly #waivers = new Map<
+    string,
+    ReadonlyArray<{ readonly id: string; readonly waiver: WaiverDocument; readonly seq: number }>
+  >()
   /** What was in force last for an agent. */
   readonly #inForce = new Map<string, InForceThen>()
 
@@ -85,36 +91,63 @@ export class GovernedState {
     if (typeof orgUnit !== "string") return nothing()
     const own = this.#envelopes.ofAgent(agentId)
     const ofUnits = this.#envelopes.ofUnits()
-    if (ofUnits.some((envelope) => envelope.orgUnit === undefined && (envelope.live !== null || envelope.shadow !== null))) return null
+    if (
+      ofUnits.some((envelope) => envelope.orgUnit === undefined && (envelope.live !== null || envelope.shadow !== null))
+    )
+      return null
     const all = [...ofUnits.filter((envelope) => envelope.orgUnit === orgUnit), ...own]
     if (all.some(({ withdrawn }) => withdrawn)) return nothing()
-    const live = all.flatMap((envelope) => (envelope.live === null ? [] : [this.layer(envelope.id, envelope.live, atMs)]))
+    const live = all.flatMap((envelope) =>
+      envelope.live === null ? [] : [this.layer(envelope.id, envelope.live, atMs)]
+    )
     const shadow = all.some((envelope) => envelope.shadow !== null)
-      ? all.flatMap((envelope) => (envelope.shadow === null && envelope.live === null ? [] : [this.layer(envelope.id, envelope.shadow ?? envelope.live!, atMs)]))
+      ? all.flatMap((envelope) =>
+          envelope.shadow === null && envelope.live === null
+            ? []
+            : [this.layer(envelope.id, envelope.shadow ?? envelope.live!, atMs)]
+        )
       : null
-    return { live, shadow, ...this.#lasts([...live, ...shadow ?? []], atMs), bound: null }
+    return { live, shadow, ...this.#lasts([...live, ...(shadow ?? [])], atMs), bound: null }
   }
 
   /** How long the same waivers hold. */
   #lasts(layers: ReadonlyArray<Layer>, atMs: number): { readonly fromMs: number; readonly untilMs: number } {
-    const ends = layers.flatMap(({ envelopeId }) => (this.#waivers.get(envelopeId) ?? []).map(({ waiver }) => waiver.expiresAtMs))
-    return { fromMs: Math.max(Number.NEGATIVE_INFINITY, ...ends.filter((ms) => ms <= atMs)), untilMs: Math.min(Number.POSITIVE_INFINITY, ...ends.filter((ms) => ms > atMs)) }
+    const ends = layers.flatMap(({ envelopeId }) =>
+      (this.#waivers.get(envelopeId) ?? []).map(({ waiver }) => waiver.expiresAtMs)
+    )
+    return {
+      fromMs: Math.max(Number.NEGATIVE_INFINITY, ...ends.filter((ms) => ms <= atMs)),
+      untilMs: Math.min(Number.POSITIVE_INFINITY, ...ends.filter((ms) => ms > atMs))
+    }
   }
 
   /** A version as a layer, with the waivers that hold at a time. */
   layer(envelopeId: string, version: number, atMs: number): Layer {
     const known = this.version(envelopeId, version)
-    const envelope = known === null || known.gone || known.content === null || known.content === "not an envelope" ? null : known.content
-    const waivers = (this.#waivers.get(envelopeId) ?? []).filter(({ waiver }) => waiver.status === "granted" && waiver.version === version && waiver.expiresAtMs > atMs)
+    const envelope =
+      known === null || known.gone || known.content === null || known.content === "not an envelope"
+        ? null
+        : known.content
+    const waivers = (this.#waivers.get(envelopeId) ?? []).filter(
+      ({ waiver }) => waiver.status === "granted" && waiver.version === version && waiver.expiresAtMs > atMs
+    )
     return {
-      envelopeId, version, digest: known?.digest ?? "", envelope,
-      waivers: waivers.map(({ id, waiver }) => ({ id, waiver: envelope === null || waiver.unless === null ? null : readWaiver(envelope, waiver.ruleId, waiver.unless).waiver }))
+      envelopeId,
+      version,
+      digest: known?.digest ?? "",
+      envelope,
+      waivers: waivers.map(({ id, waiver }) => ({
+        id,
+        waiver:
+          envelope === null || waiver.unless === null ? null : readWaiver(envelope, waiver.ruleId, waiver.unless).waiver
+      }))
     }
   }
 
   /** Whether what a waiver excepts is not shown here. */
   isWithheld(waiverId: string): boolean {
-    for (const all of this.#waivers.values()) for (const { id, waiver } of all) if (id === waiverId) return waiver.unless === null
+    for (const all of this.#waivers.values())
+      for (const { id, waiver } of all) if (id === waiverId) return waiver.unless === null
     return true
   }
 
@@ -123,7 +156,10 @@ export class GovernedState {
     return this.#envelopes.textOf(record)
   }
 
-  /** What the gate looked at when a version was published, to be asked before that record is folded. Null: what bound before cannot be told. */
+  /**
+   * What the gate looked at when a version was published, to be asked before that record is folded. Null: what bound
+   * before cannot be told.
+   */
   gateView(record: ReplayRecord): KnownGateView | null {
     return gateView(this.#agents, this.#envelopes, record)
   }
@@ -146,7 +182,11 @@ export class GovernedState {
     this.#inForce.clear()
     if (name === "envelope") this.#envelopes.erase(seq)
     if (name === "waiver") {
-      for (const [id, all] of this.#waivers) this.#waivers.set(id, all.map((one) => (one.seq === seq ? { ...one, waiver: { ...one.waiver, unless: null } } : one)))
+      for (const [id, all] of this.#waivers)
+        this.#waivers.set(
+          id,
+          all.map((one) => (one.seq === seq ? { ...one, waiver: { ...one.waiver, unless: null } } : one))
+        )
     }
     if (name === "profile") this.#agents.erase(seq)
   }
@@ -155,8 +195,17 @@ export class GovernedState {
     const { body, id } = foldWaiver(record)
     const waiver = body as unknown as WaiverDocument
     const others = (this.#waivers.get(waiver.envelopeId) ?? []).filter((one) => one.id !== id)
-    this.#waivers.set(waiver.envelopeId, [...others, { id, waiver, seq: record.seq }].sort((a, b) => (a.id < b.id ? -1 : 1)))
+    this.#waivers.set(
+      waiver.envelopeId,
+      [...others, { id, waiver, seq: record.seq }].sort((a, b) => (a.id < b.id ? -1 : 1))
+    )
   }
 }
 
-const nothing = (): InForceThen => ({ live: [], shadow: null, fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY, bound: null })
+const nothing = (): InForceThen => ({
+  live: [],
+  shadow: null,
+  fromMs: Number.NEGATIVE_INFINITY,
+  untilMs: Number.POSITIVE_INFINITY,
+  bound: null
+})

@@ -7,10 +7,16 @@ import type { JsonMap } from "../records/record.ts"
 import type { KnownAgent } from "./known-agents.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 
-/** Conditions that are not judged: the first depends on the time of the decision, an envelope may be withdrawn at the same time, and no record tells of a drill yet. */
+/**
+ * Conditions that are not judged: the first depends on the time of the decision, an envelope may be withdrawn at the
+ * same time, and no record tells of a drill yet.
+ */
 const notJudged: ReadonlyArray<TierCondition> = ["recertification", "published_envelope", "attested_drill"]
 
-/** What is wrong with a record `agent.activated`, or not known of it; null where nothing is. Rules 1 took half an owner, and are not judged. */
+/**
+ * What is wrong with a record `agent.activated`, or not known of it; null where nothing is. Rules 1 took half an owner,
+ * and are not judged.
+ */
 export const judgeActivation = (agent: KnownAgent | undefined, body: JsonMap): Problem | null => {
   if (areNewerRules(body)) return problem("withheld", newerRules(body))
   if (rulesOf(body) < 2 || agent === undefined) return null
@@ -21,5 +27,7 @@ export const judgeActivation = (agent: KnownAgent | undefined, body: JsonMap): P
   if (document.ownerComplete !== false && (unknown.includes("ownerName") || isCompleteOwner(document))) met.add("owner")
   if (document.identityVerified === true) met.add("verified_identity")
   const missing = missingFor(document.autonomyTier, met)
-  return missing.length === 0 ? null : problem("tier_mismatch", `The agent was activated at ${document.autonomyTier} without ${missing.join(" and ")}.`)
+  return missing.length === 0
+    ? null
+    : problem("tier_mismatch", `The agent was activated at ${document.autonomyTier} without ${missing.join(" and ")}.`)
 }

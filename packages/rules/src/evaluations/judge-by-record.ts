@@ -1,5 +1,6 @@
 /**
- * What an evaluation can be made again with where what it rests on lies before the first record: tier, status, versions and sums as its own record says them, and texts of the digests that it names.
+ * What an evaluation can be made again with where what it rests on lies before the first record: tier, status, versions
+ * and sums as its own record says them, and texts of the digests that it names.
  *
  * Spec: envelopes.md 3.8; decision 0026.
  */
@@ -25,15 +26,35 @@ export interface RecordedFacts {
 }
 
 /** Said where an evaluation follows from those facts. */
-export const asRecorded = (open: Problem): Problem => ({ ...open, verdict: "as_recorded", reason: `Made again with the tier, status, versions and sums that its own record tells, which are not proved. ${open.reason}` })
+export const asRecorded = (open: Problem): Problem => ({
+  ...open,
+  verdict: "as_recorded",
+  reason:
+    "Made again with the tier, status, versions and sums that its own record tells, which are not " +
+    `proved. ${open.reason}`
+})
 
 /** Sums are those of the record. */
 export const sumsOfRecord: Problem = problem("withheld", "What the meters held is taken from the record.")
 
-/** The facts; null where the record does not say enough: a text is not here, a waiver held, or a rule of the service decided. */
-export const factsOf = (state: GovernedState, bindings: Bindings, { parts }: ReplayRecord, body: EvaluationBody): RecordedFacts | null => {
+/**
+ * The facts; null where the record does not say enough: a text is not here, a waiver held, or a rule of the service
+ * decided.
+ */
+export const factsOf = (
+  state: GovernedState,
+  bindings: Bindings,
+  { parts }: ReplayRecord,
+  body: EvaluationBody
+): RecordedFacts | null => {
   const signals = parts.get("signals")
-  if (signals?.state !== "present" || (parts.get("advice")?.state ?? "present") !== "present" || (body.waivers ?? []).length > 0 || ofService.some((rule) => body.matched_rule === rule || body.shadow?.matched_rule === rule)) return null
+  if (
+    signals?.state !== "present" ||
+    (parts.get("advice")?.state ?? "present") !== "present" ||
+    (body.waivers ?? []).length > 0 ||
+    ofService.some((rule) => body.matched_rule === rule || body.shadow?.matched_rule === rule)
+  )
+    return null
   const layers = layersOf(state, body)
   const onTrial = body.shadow === undefined ? null : layersOf(state, body.shadow)
   if (layers === null || (body.shadow !== undefined && onTrial === null)) return null
@@ -43,8 +64,17 @@ export const factsOf = (state: GovernedState, bindings: Bindings, { parts }: Rep
   const isActive = body.agent_status === "active" && body.matched_rule !== "@suspended"
   const inactiveRule = inactiveRuleOf(body.agent_status, body.rules ?? 1)
   return {
-    live: apart(live), shadow: shadow === null ? null : apart(shadow),
-    known: { signals: signals.bytes, runId: body.run_id ?? null, kill: "none", agent: { id: body.agent_id, orgUnit: "", isActive, inactiveRule }, server, latches: none, approved: false }
+    live: apart(live),
+    shadow: shadow === null ? null : apart(shadow),
+    known: {
+      signals: signals.bytes,
+      runId: body.run_id ?? null,
+      kill: "none",
+      agent: { id: body.agent_id, orgUnit: "", isActive, inactiveRule },
+      server,
+      latches: none,
+      approved: false
+    }
   }
 }
 
@@ -62,18 +92,33 @@ const layersOf = (state: GovernedState, { layers }: SideBody): ReadonlyArray<Lay
 }
 
 /** Signals of the service: of an agent whose registration is not here only those that the record has. */
-const serverOf = (state: GovernedState, { agent_id: id, agent_status: status, tier }: EvaluationBody): Known["server"] => {
+const serverOf = (
+  state: GovernedState,
+  { agent_id: id, agent_status: status, tier }: EvaluationBody
+): Known["server"] => {
   const agent = state.agents.get(id)
   if (agent !== undefined && !agent.document.unknown.includes("blastRadius")) return reportedOf(id, agent).server
-  const said = serverSignals({ autonomyTier: tier, status, riskClass: "unclassified", identityVerified: false, blastRadius: {} } as unknown as AgentDocument)
+  const said = serverSignals({
+    autonomyTier: tier,
+    status,
+    riskClass: "unclassified",
+    identityVerified: false,
+    blastRadius: {}
+  } as unknown as AgentDocument)
   return { tier: said["tier"]!, agent_status: said["agent_status"]! }
 }
 
 /** An agent that is known may lack a value, which denies; of one that is not known nobody can tell. */
 const isReported = ({ ready }: Bound, server: Known["server"]): boolean =>
-  ready !== null && ready.combination.signals.every(({ name, source }) => source !== "server" || Object.hasOwn(server, name) || Object.hasOwn(server, "risk_class"))
+  ready !== null &&
+  ready.combination.signals.every(
+    ({ name, source }) => source !== "server" || Object.hasOwn(server, name) || Object.hasOwn(server, "risk_class")
+  )
 
 /** Whose a window is stays for those to say who know the agent. */
-const apart = (bound: Bound): Bound => ({ ...bound, ledgers: new Map([...bound.ledgers.keys()].map((meter: Meter) => [meter, new Map()])) })
+const apart = (bound: Bound): Bound => ({
+  ...bound,
+  ledgers: new Map([...bound.ledgers.keys()].map((meter: Meter) => [meter, new Map()]))
+})
 
 const none: ReadonlySet<string> = new Set()

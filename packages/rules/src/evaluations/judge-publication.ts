@@ -1,4 +1,7 @@
-/** Compares a version that was published with what bound before it, as the gate of publication did. Spec: envelopes.md 3.7 and 3.8; decisions 0025 and 0026. */
+/**
+ * Compares a version that was published with what bound before it, as the gate of publication did. Spec: envelopes.md
+ * 3.7 and 3.8; decisions 0025 and 0026.
+ */
 import { comparePublication, floored, type GateLayer, type Limits } from "@flyball/envelope"
 import type { DiffReport, Envelope } from "@flyball/envelope"
 
@@ -26,12 +29,24 @@ export interface ComparedVersion {
   readonly isOpen: boolean
 }
 
-/** Compares. Null where the version fits nothing: then everything is denied under it, and the gate would not have let it through. */
-export const judgePublication = (later: Envelope, { inner, isWithdrawn, outer, own }: GateView, limits: Limits): ComparedVersion | null => {
+/**
+ * Compares. Null where the version fits nothing: then everything is denied under it, and the gate would not have let it
+ * through.
+ */
+export const judgePublication = (
+  later: Envelope,
+  { inner, isWithdrawn, outer, own }: GateView,
+  limits: Limits
+): ComparedVersion | null => {
   const to = floored([...outer.flatMap(({ envelope }) => envelope ?? []), later])
   if (to === null) return null
   const before = isWithdrawn && own === null ? [] : [...outer, ...(own === null ? [] : [own])]
-  const distinct = [...new Map(inner.flatMap((layer) => (layer.envelope === null ? [] : [[layer.digest, layer] as const]))).values()]
-  const { isShown, report: { change, complete, sentence } } = comparePublication(later, to, { before, own: own?.envelope ?? null, outer, inner: distinct }, limits)
+  const distinct = [
+    ...new Map(inner.flatMap((layer) => (layer.envelope === null ? [] : [[layer.digest, layer] as const]))).values()
+  ]
+  const {
+    isShown,
+    report: { change, complete, sentence }
+  } = comparePublication(later, to, { before, own: own?.envelope ?? null, outer, inner: distinct }, limits)
   return { change, sentence, isOpen: change === "unknown" && !complete && !isShown }
 }

@@ -16,7 +16,10 @@ export interface Known extends Situation {
   readonly runId: string | null
 }
 
-/** What came of a side: what is wrong with it, if anything, and the decision as it was made again. `isAtPoint`: its signals are the point of the binding. */
+/**
+ * What came of a side: what is wrong with it, if anything, and the decision as it was made again. `isAtPoint`: its
+ * signals are the point of the binding.
+ */
 export interface JudgedSide {
   readonly problem: Problem | null
   readonly decision: Decision
@@ -38,7 +41,9 @@ export class SideJudge {
     this.#book = book
   }
 
-  /** `unknown`: why the sums of its meters cannot be told; with those of the record the rest must follow all the same. */
+  /**
+   * `unknown`: why the sums of its meters cannot be told; with those of the record the rest must follow all the same.
+   */
   judge(recorded: SideBody, bound: Bound, known: Known, atMs: number, unknown: Problem | null): JudgedSide {
     this.#recorded = recorded
     this.#bound = bound
@@ -49,12 +54,24 @@ export class SideJudge {
     const { ready } = bound
     const { latches, runId, server, signals } = known
     const end = endedBefore(ready, known)
-    const isAtPoint = end === null && bound.points!.read(signals, ready!.point) && decodeRest(ready!.decoder, server, runId === null ? null : latches, ready!.point)
-    const decision = end ?? (isAtPoint ? decideAt(ready!, runId, known, bound.failedOn) : decide(ready, { signals: signalsOf(signals), runId }, known))
+    const isAtPoint =
+      end === null &&
+      bound.points!.read(signals, ready!.point) &&
+      decodeRest(ready!.decoder, server, runId === null ? null : latches, ready!.point)
+    const decision =
+      end ??
+      (isAtPoint
+        ? decideAt(ready!, runId, known, bound.failedOn)
+        : decide(ready, { signals: signalsOf(signals), runId }, known))
     const differs = compareSide(recorded, decision, this.#wrong)
     if (unknown === null || decision.meters.length === 0) return { problem: differs, decision, isAtPoint }
     // Whether a meter was full is not known either.
-    return { problem: differs !== null && !recorded.matched_rule.startsWith("@budget:") ? differs : { ...unknown, amountsHold: true }, decision, isAtPoint }
+    return {
+      problem:
+        differs !== null && !recorded.matched_rule.startsWith("@budget:") ? differs : { ...unknown, amountsHold: true },
+      decision,
+      isAtPoint
+    }
   }
 
   /** What a meter of the side at hand held. Meters are read in the order in which records name them. */
@@ -73,7 +90,10 @@ export class SideJudge {
     return ledger.state(meter.windowMs, this.#atMs)
   }
 
-  /** The ledger of a meter and key; null where the record names another, or one of somebody else's: a window that is shared or split would count wrong. */
+  /**
+   * The ledger of a meter and key; null where the record names another, or one of somebody else's: a window that is
+   * shared or split would count wrong.
+   */
   #claimed(meter: Meter, key: string, { window }: MeterBody): WindowLedger | null {
     const ledger = this.#book.ledger(window)
     const keys = this.#bound!.ledgers.get(meter)!
@@ -86,7 +106,10 @@ export class SideJudge {
       ledger.key = key
       keys.set(key, ledger)
     } else {
-      this.#wrong ??= problem("meter_mismatch", `The meter ${meter.id} is counted in another window than before, or in somebody else's.`)
+      this.#wrong ??= problem(
+        "meter_mismatch",
+        `The meter ${meter.id} is counted in another window than before, or in somebody else's.`
+      )
       return null
     }
     if (this.#atMs > ledger.usedMs) ledger.usedMs = this.#atMs
@@ -94,41 +117,59 @@ export class SideJudge {
   }
 }
 
-/** Whether a meter and key may have a new window: it has none, or nothing in the one it had lies in any window that an envelope can have. Such documents are deleted. */
-const isFree = (ledger: WindowLedger | undefined, atMs: number): boolean => ledger === undefined || Math.max(ledger.latestMs, ledger.unprovedMs) < atMs - MAX_WINDOW_MS
+/**
+ * Whether a meter and key may have a new window: it has none, or nothing in the one it had lies in any window that an
+ * envelope can have. Such documents are deleted.
+ */
+const isFree = (ledger: WindowLedger | undefined, atMs: number): boolean =>
+  ledger === undefined || Math.max(ledger.latestMs, ledger.unprovedMs) < atMs - MAX_WINDOW_MS
 
 /** What can be said of a side's meters without any signal: the amounts are in the records. */
 export const judgeSums = ({ meters, outcome }: SideBody, seq: number): Problem | null => {
   for (let place = 0; place < meters.length; place++) {
     const { after, amount, id, value, window } = meters[place]!
-    for (let other = 0; other < place; other++) if (meters[other]!.window === window) return problem("meter_mismatch", `The record at ${seq} counts two meters in one window.`)
-    if (amount !== undefined && (!letsThrough(outcome) || after !== Math.min(value + amount, MAX_TOLD))) return problem("meter_mismatch", `The meter ${id} adds what its own numbers do not say.`)
+    for (let other = 0; other < place; other++)
+      if (meters[other]!.window === window)
+        return problem("meter_mismatch", `The record at ${seq} counts two meters in one window.`)
+    if (amount !== undefined && (!letsThrough(outcome) || after !== Math.min(value + amount, MAX_TOLD)))
+      return problem("meter_mismatch", `The meter ${id} adds what its own numbers do not say.`)
   }
   return null
 }
 
 const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null): Problem | null => {
-  if (isSignal(recorded.matched_rule) !== isSignal(again.matchedRule)) return problem("signal_invalid", `The signals give ${again.matchedRule}; the record says ${recorded.matched_rule}.`)
+  if (isSignal(recorded.matched_rule) !== isSignal(again.matchedRule))
+    return problem("signal_invalid", `The signals give ${again.matchedRule}; the record says ${recorded.matched_rule}.`)
   const meters = wrong ?? differingMeter(recorded.meters, again)
   if (meters !== null) return meters
-  if (recorded.outcome !== again.outcome) return problem("outcome_mismatch", `The outcome is ${again.outcome}; the record says ${recorded.outcome}.`)
-  if (recorded.matched_rule !== again.matchedRule) return problem("rule_mismatch", `The rule is ${again.matchedRule}; the record says ${recorded.matched_rule}.`)
+  if (recorded.outcome !== again.outcome)
+    return problem("outcome_mismatch", `The outcome is ${again.outcome}; the record says ${recorded.outcome}.`)
+  if (recorded.matched_rule !== again.matchedRule)
+    return problem("rule_mismatch", `The rule is ${again.matchedRule}; the record says ${recorded.matched_rule}.`)
   const adds = letsThrough(again.outcome)
   for (let place = 0; place < again.meters.length; place++) {
     const { amount, contributes, id } = again.meters[place]!
-    if ((adds && contributes ? amount : undefined) !== recorded.meters[place]!.amount) return problem("meter_mismatch", `What the action adds to the meter ${id} is told wrong.`)
+    if ((adds && contributes ? amount : undefined) !== recorded.meters[place]!.amount)
+      return problem("meter_mismatch", `What the action adds to the meter ${id} is told wrong.`)
   }
   const stoppedOn = again.stopped?.step === "signals" ? again.stopped.id : null
-  return (recorded.stopped_on ?? null) === stoppedOn && isSame(recorded.trace, again.failedOn) ? null : problem("trace_mismatch", "Other rules held or failed than the record says.")
+  return (recorded.stopped_on ?? null) === stoppedOn && isSame(recorded.trace, again.failedOn)
+    ? null
+    : problem("trace_mismatch", "Other rules held or failed than the record says.")
 }
 
 /** The first meter that a record tells otherwise than it was made again; null when there is none. */
 const differingMeter = (recorded: ReadonlyArray<MeterBody>, { meters }: Decision): Problem | null => {
-  if (recorded.length !== meters.length) return problem("meter_mismatch", `${meters.length} meters were asked; the record names ${recorded.length}.`)
+  if (recorded.length !== meters.length)
+    return problem("meter_mismatch", `${meters.length} meters were asked; the record names ${recorded.length}.`)
   for (let place = 0; place < meters.length; place++) {
     const { after, id, value } = meters[place]!
     const other = recorded[place]!
-    if (id !== other.id || value !== other.value || after !== other.after) return problem("meter_mismatch", `The meter ${id} held ${value} and would hold ${after}; the record says ${other.value} and ${other.after}.`)
+    if (id !== other.id || value !== other.value || after !== other.after)
+      return problem(
+        "meter_mismatch",
+        `The meter ${id} held ${value} and would hold ${after}; the record says ${other.value} and ${other.after}.`
+      )
   }
   return null
 }

@@ -19,7 +19,10 @@ import { signalsOf } from "./signals-part.ts"
 import { inactiveRuleOf, isActive } from "./standing.ts"
 import { WindowBook } from "./window-book.ts"
 
-/** How far the time of an evaluation may lie behind that of its record, where a clock was set back in between. Unit: milliseconds. */
+/**
+ * How far the time of an evaluation may lie behind that of its record, where a clock was set back in between. Unit:
+ * milliseconds.
+ */
 export const CLOCK_STEP_MS = 60_000
 
 /** Judges; changes nothing but who owns which window. */
@@ -59,26 +62,49 @@ export class Judge {
     return this.#fromGenesis || found?.verdict !== "withheld" ? found : this.#byItself(record, body, recordMs, found)
   }
 
-  /** Where what lies before the first record is needed, the decision must follow at least from what its own record tells. */
+  /**
+   * Where what lies before the first record is needed, the decision must follow at least from what its own record
+   * tells.
+   */
   #byItself(record: ReplayRecord, body: EvaluationBody, recordMs: number | null, open: Problem): Problem {
-    const shown = judgeTimes(body, record.seq, recordMs) ?? judgeLayers(this.#state, body, null, false) ?? judgeSums(body, record.seq) ?? (body.shadow === undefined ? null : judgeSums(body.shadow, record.seq))
+    const shown =
+      judgeTimes(body, record.seq, recordMs) ??
+      judgeLayers(this.#state, body, null, false) ??
+      judgeSums(body, record.seq) ??
+      (body.shadow === undefined ? null : judgeSums(body.shadow, record.seq))
     if (shown !== null) return shown
     const facts = factsOf(this.#state, this.#bindings, record, body)
     if (facts === null) return open
     const sides = new SideJudge(new WindowBook())
-    const found = this.#judgeSides(body, record.parts, facts.live, facts.shadow, { ...facts.known, windows: sides.windows }, { sides, sums: sumsOfRecord })
+    const found = this.#judgeSides(
+      body,
+      record.parts,
+      facts.live,
+      facts.shadow,
+      { ...facts.known, windows: sides.windows },
+      { sides, sums: sumsOfRecord }
+    )
     if (found !== null && found.verdict !== "withheld") return found
     // Whether a meter had room for another key is told by nothing in the record.
-    return (found === null || found.reason === sumsOfRecord.reason) && !isBudget(body) && (body.shadow === undefined || !isBudget(body.shadow)) ? asRecorded(open) : open
+    return (found === null || found.reason === sumsOfRecord.reason) &&
+      !isBudget(body) &&
+      (body.shadow === undefined || !isBudget(body.shadow))
+      ? asRecorded(open)
+      : open
   }
 
   #byRecords({ parts, seq }: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
     const { agent_id: agentId, as_of_ms: atMs } = body
     const agent = this.#state.agents.get(agentId)
-    if (agent === undefined) return this.#fromGenesis ? problem("tier_mismatch", "No record registers the agent.") : problem("withheld", "The agent was registered before the first record here.")
+    if (agent === undefined)
+      return this.#fromGenesis
+        ? problem("tier_mismatch", "No record registers the agent.")
+        : problem("withheld", "The agent was registered before the first record here.")
     const { document, madeMs, server } = reportedOf(agentId, agent)
-    if (document.autonomyTier !== body.tier) return problem("tier_mismatch", `The agent's tier was ${document.autonomyTier}; the record says ${body.tier}.`)
-    if (document.status !== body.agent_status) return problem("tier_mismatch", `The agent was ${document.status}; the record says ${body.agent_status}.`)
+    if (document.autonomyTier !== body.tier)
+      return problem("tier_mismatch", `The agent's tier was ${document.autonomyTier}; the record says ${body.tier}.`)
+    if (document.status !== body.agent_status)
+      return problem("tier_mismatch", `The agent was ${document.status}; the record says ${body.agent_status}.`)
     const times = judgeTimes(body, seq, recordMs)
     if (times !== null) return times
     const inForce = this.#state.inForce(agentId, atMs)
@@ -89,58 +115,115 @@ export class Judge {
     const sums = judgeSums(body, seq) ?? (body.shadow === undefined ? null : judgeSums(body.shadow, seq))
     if (sums !== null) return sums
     if (layers !== null) return layers
-    if (inForce === null) return problem("withheld", "Which org unit the agent, or an envelope, belongs to is not shown.")
+    if (inForce === null)
+      return problem("withheld", "Which org unit the agent, or an envelope, belongs to is not shown.")
     const signals = parts.get("signals")
     if (signals?.state !== "present") return problem("withheld", "The signals are not shown.")
-    if (agent.document.unknown.length > 0 && agent.document.unknown.includes("blastRadius")) return problem("withheld", "The agent's profile is not shown.")
+    if (agent.document.unknown.length > 0 && agent.document.unknown.includes("blastRadius"))
+      return problem("withheld", "The agent's profile is not shown.")
     const { live, shadow } = this.#bound(inForce)
     const hidden = live.hidden ?? shadow?.hidden ?? null
     if (hidden !== null) return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
     const runId = body.run_id ?? null
-    const known: Known = { signals: signals.bytes, runId, kill: "none", agent: { id: agentId, orgUnit: document.orgUnit ?? "", isActive: isActive(agentId, document, atMs, madeMs), inactiveRule: inactiveRuleOf(document.status, body.rules ?? 1) }, server: actingSignals(server, body), latches: this.#latches.of(agentId, runId ?? ""), approved: false, windows: this.#sides.windows }
+    const known: Known = {
+      signals: signals.bytes,
+      runId,
+      kill: "none",
+      agent: {
+        id: agentId,
+        orgUnit: document.orgUnit ?? "",
+        isActive: isActive(agentId, document, atMs, madeMs),
+        inactiveRule: inactiveRuleOf(document.status, body.rules ?? 1)
+      },
+      server: actingSignals(server, body),
+      latches: this.#latches.of(agentId, runId ?? ""),
+      approved: false,
+      windows: this.#sides.windows
+    }
     return this.#judgeSides(body, parts, live, shadow, known)
   }
 
   /** `told`: sums are those of the record, and windows nobody's. */
-  #judgeSides(body: EvaluationBody, parts: ReplayRecord["parts"], live: Bound, shadow: Bound | null, known: Known, reported: { readonly sides: SideJudge; readonly sums: Problem } | null = null): Problem | null {
-    if (!this.#fromGenesis && known.runId !== null && (live.hasLatches || shadow?.hasLatches === true)) return problem("withheld", "What was set in the run before the first record here is not known.")
+  #judgeSides(
+    body: EvaluationBody,
+    parts: ReplayRecord["parts"],
+    live: Bound,
+    shadow: Bound | null,
+    known: Known,
+    reported: { readonly sides: SideJudge; readonly sums: Problem } | null = null
+  ): Problem | null {
+    if (!this.#fromGenesis && known.runId !== null && (live.hasLatches || shadow?.hasLatches === true))
+      return problem("withheld", "What was set in the run before the first record here is not known.")
     const atMs = body.as_of_ms
     const sides = reported?.sides ?? this.#sides
     const enforced = sides.judge(body, live, known, atMs, reported?.sums ?? this.#unknownSum(live, body, atMs))
     if (enforced.problem !== null && enforced.problem.verdict !== "withheld") return enforced.problem
-    const trial = shadow === null || body.shadow === undefined ? null : sides.judge(body.shadow, shadow, known, atMs, reported?.sums ?? this.#unknownSum(shadow, body.shadow, atMs))
+    const trial =
+      shadow === null || body.shadow === undefined
+        ? null
+        : sides.judge(body.shadow, shadow, known, atMs, reported?.sums ?? this.#unknownSum(shadow, body.shadow, atMs))
     if (trial !== null && trial.problem !== null && trial.problem.verdict !== "withheld") return trial.problem
-    const others = judgeLatches(body, live, shadow, known, enforced.isAtPoint) ?? this.#judgeAdvice(body, parts, enforced.decision, enforced.problem !== null)
-    return others !== null && others.verdict !== "withheld" ? others : enforced.problem ?? trial?.problem ?? others
+    const others =
+      judgeLatches(body, live, shadow, known, enforced.isAtPoint) ??
+      this.#judgeAdvice(body, parts, enforced.decision, enforced.problem !== null)
+    return others !== null && others.verdict !== "withheld" ? others : (enforced.problem ?? trial?.problem ?? others)
   }
 
-  /** What a verdict asks of the agent follows from it. Where a sum is not known the record may tell of another verdict: then nothing is said of its advice. */
-  #judgeAdvice({ matched_rule }: EvaluationBody, parts: ReplayRecord["parts"], decision: Decision, isOpen: boolean): Problem | null {
+  /**
+   * What a verdict asks of the agent follows from it. Where a sum is not known the record may tell of another verdict:
+   * then nothing is said of its advice.
+   */
+  #judgeAdvice(
+    { matched_rule }: EvaluationBody,
+    parts: ReplayRecord["parts"],
+    decision: Decision,
+    isOpen: boolean
+  ): Problem | null {
     if (isOpen && matched_rule !== decision.matchedRule) return null
     const advice = this.#advice.of(decision)
     const part = parts.get("advice")
-    if (advice === null) return part === undefined ? null : problem("advice_mismatch", "The verdict advises nothing; the record does.")
+    if (advice === null)
+      return part === undefined ? null : problem("advice_mismatch", "The verdict advises nothing; the record does.")
     if (part === undefined) return problem("advice_mismatch", "The record lacks what the verdict advises.")
-    if (part.state !== "present") return { ...problem("withheld", "What the verdict advises is not shown."), amountsHold: true }
-    return equalBytes(advice, part.bytes) ? null : problem("advice_mismatch", "The verdict advises something else than the record says.")
+    if (part.state !== "present")
+      return { ...problem("withheld", "What the verdict advises is not shown."), amountsHold: true }
+    return equalBytes(advice, part.bytes)
+      ? null
+      : problem("advice_mismatch", "The verdict advises something else than the record says.")
   }
 
-  /** Why what the meters held cannot be told: records before the first one here, or evaluations that were not made again. Null where it can. */
+  /**
+   * Why what the meters held cannot be told: records before the first one here, or evaluations that were not made
+   * again. Null where it can.
+   */
   #unknownSum({ owners, ready }: Bound, { meters }: SideBody, atMs: number): Problem | null {
     if (ready === null) return null
     for (const { id, windowMs } of ready.combination.meters) {
       const sinceMs = atMs - windowMs
       // A meter of an envelope that was begun here held nothing before, however far it looks back.
-      if (!this.#fromGenesis && (this.beginMs === null || sinceMs < this.beginMs + CLOCK_STEP_MS) && !this.#state.beganHere(owners.get(id) ?? "")) return problem("withheld", `The meter ${id} reaches back before the first record here.`)
-      if (sinceMs < this.forgottenMs) return problem("withheld", `The meter ${id} is asked so long before its record that what it held then was let go of.`)
+      if (
+        !this.#fromGenesis &&
+        (this.beginMs === null || sinceMs < this.beginMs + CLOCK_STEP_MS) &&
+        !this.#state.beganHere(owners.get(id) ?? "")
+      )
+        return problem("withheld", `The meter ${id} reaches back before the first record here.`)
+      if (sinceMs < this.forgottenMs)
+        return problem(
+          "withheld",
+          `The meter ${id} is asked so long before its record that what it held then was let go of.`
+        )
       const window = this.hasUnproved ? meters.find((meter) => meter.id === id)?.window : undefined
-      if (window !== undefined && this.#book.unprovedMs(window) > sinceMs) return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be made again.`)
+      if (window !== undefined && this.#book.unprovedMs(window) > sinceMs)
+        return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be made again.`)
     }
     return null
   }
 
   #bound(inForce: InForceThen): { readonly live: Bound; readonly shadow: Bound | null } {
-    inForce.bound ??= { live: this.#bindings.of(inForce.live, false), shadow: inForce.shadow === null ? null : this.#bindings.of(inForce.shadow, true) }
+    inForce.bound ??= {
+      live: this.#bindings.of(inForce.live, false),
+      shadow: inForce.shadow === null ? null : this.#bindings.of(inForce.shadow, true)
+    }
     return inForce.bound
   }
 }
@@ -148,17 +231,30 @@ export class Judge {
 /** What can be said of its times without anything else. */
 const judgeTimes = (body: EvaluationBody, seq: number, recordMs: number | null): Problem | null => {
   if (body.as_of_seq >= seq) return problem("meter_mismatch", "The record says that it knew of records after it.")
-  return recordMs === null || body.as_of_ms <= recordMs + CLOCK_STEP_MS ? null : problem("meter_mismatch", `The evaluation was made at ${recordMs} ms; the record says ${body.as_of_ms}.`)
+  return recordMs === null || body.as_of_ms <= recordMs + CLOCK_STEP_MS
+    ? null
+    : problem("meter_mismatch", `The evaluation was made at ${recordMs} ms; the record says ${body.as_of_ms}.`)
 }
 
-const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, { runId, server, signals }: Known, isAtPoint: boolean): Problem | null => {
+const judgeLatches = (
+  body: EvaluationBody,
+  live: Bound,
+  shadow: Bound | null,
+  { runId, server, signals }: Known,
+  isAtPoint: boolean
+): Problem | null => {
   const said = body.latches ?? none
   const isOnTrial = shadow?.hasLatches === true
-  const isRight = !live.hasLatches && !isOnTrial
-    ? said.length === 0
-    : isAtPoint && runId !== null && !isOnTrial
-      ? areSet(live, said)
-      : latchesOf(shadow === null ? [live] : [live, shadow], { runId, signals: signalsOf(signals) }, server).join() === said.join()
+  const isRight =
+    !live.hasLatches && !isOnTrial
+      ? said.length === 0
+      : isAtPoint && runId !== null && !isOnTrial
+        ? areSet(live, said)
+        : latchesOf(
+            shadow === null ? [live] : [live, shadow],
+            { runId, signals: signalsOf(signals) },
+            server
+          ).join() === said.join()
   return isRight ? null : problem("trace_mismatch", "Other latches were set than the record says.")
 }
 

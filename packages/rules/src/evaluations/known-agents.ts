@@ -28,13 +28,24 @@ export class KnownAgents {
   /** Adds one record of an agent, in order. */
   fold(record: ReplayRecord): void {
     const id = String(record.body["agent_id"])
-    // What is erased now was there when the records after it were written: until the record of the erasure it is unknown, not empty.
-    const reported: ReplayRecord = { ...record, parts: new Map([...record.parts].map(([name, part]): readonly [string, PartContent] => [name, part.state === "erased" ? { state: "withheld" } : part])) }
+    // What is erased now was there when the records after it were written: until the record of the erasure it is
+    // unknown, not empty.
+    const reported: ReplayRecord = {
+      ...record,
+      parts: new Map(
+        [...record.parts].map(([name, part]): readonly [string, PartContent] => [
+          name,
+          part.state === "erased" ? { state: "withheld" } : part
+        ])
+      )
+    }
     const known = this.byId.get(id)
-    const profileSeq = record.parts.has("profile") ? record.seq : known?.profileSeq ?? -1
-    if (record.kind === "agent.registered") this.byId.set(id, { document: foldAgentRegistered(reported), profileSeq, reported: null })
+    const profileSeq = record.parts.has("profile") ? record.seq : (known?.profileSeq ?? -1)
+    if (record.kind === "agent.registered")
+      this.byId.set(id, { document: foldAgentRegistered(reported), profileSeq, reported: null })
     const next = agentFolds.get(record.kind)
-    if (known !== undefined && next !== undefined) this.byId.set(id, { document: next(known.document, reported), profileSeq, reported: null })
+    if (known !== undefined && next !== undefined)
+      this.byId.set(id, { document: next(known.document, reported), profileSeq, reported: null })
   }
 
   /** Takes away the profile that a record told. */
@@ -42,12 +53,23 @@ export class KnownAgents {
     for (const [id, { document, profileSeq }] of this.byId) {
       if (profileSeq !== seq) continue
       const profile = erasedProfile(id)
-      this.byId.set(id, { profileSeq, reported: null, document: { ...document, body: { ...document.body, ...profile }, unknown: document.unknown.filter((member) => !(member in profile)) } })
+      this.byId.set(id, {
+        profileSeq,
+        reported: null,
+        document: {
+          ...document,
+          body: { ...document.body, ...profile },
+          unknown: document.unknown.filter((member) => !(member in profile))
+        }
+      })
     }
   }
 }
 
-/** What evaluations need of an agent. Where only the presence of an owner is known, that counts: who it is decides nothing. */
+/**
+ * What evaluations need of an agent. Where only the presence of an owner is known, that counts: who it is decides
+ * nothing.
+ */
 export const reportedOf = (id: string, agent: KnownAgent): ReportedAgent => {
   if (agent.reported !== null) return agent.reported
   const { body, unknown } = agent.document

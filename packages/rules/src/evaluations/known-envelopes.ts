@@ -5,7 +5,10 @@ import type { Envelope } from "@flyball/envelope"
 import { partMembers } from "../records/part-json.ts"
 import type { JsonMap, ReplayRecord } from "../records/record.ts"
 
-/** A published version. `content` is null where its part is not shown; `gone` once a record says that it was erased, from when on nothing was decided under it. */
+/**
+ * A published version. `content` is null where its part is not shown; `gone` once a record says that it was erased,
+ * from when on nothing was decided under it.
+ */
 export interface KnownVersion {
   readonly envelopeId: string
   readonly version: number
@@ -48,7 +51,7 @@ export class KnownEnvelopes {
   }
 
   ofAgent(agentId: string): ReadonlyArray<KnownEnvelope> {
-    return [...this.ofAgents.get(agentId) ?? []].map((id) => this.#byId.get(id)!)
+    return [...(this.ofAgents.get(agentId) ?? [])].map((id) => this.#byId.get(id)!)
   }
 
   /** Those of all org units. */
@@ -95,20 +98,45 @@ export class KnownEnvelopes {
     if (kind === "envelope.drafted" && known === undefined) {
       const profile = partMembers(record.parts.get("profile"))
       const agentId = typeof body["agent_id"] === "string" ? body["agent_id"] : null
-      const orgUnit = profile.state === "known" && typeof profile.members["org_unit"] === "string" ? profile.members["org_unit"] : undefined
-      this.#put({ id, agentId, orgUnit: agentId === null ? orgUnit : null, beganHere: body["revision"] === 1, live: null, shadow: null, withdrawn: false })
+      const orgUnit =
+        profile.state === "known" && typeof profile.members["org_unit"] === "string"
+          ? profile.members["org_unit"]
+          : undefined
+      this.#put({
+        id,
+        agentId,
+        orgUnit: agentId === null ? orgUnit : null,
+        beganHere: body["revision"] === 1,
+        live: null,
+        shadow: null,
+        withdrawn: false
+      })
     } else if (kind === "envelope.published") {
       const version = Number(body["version"])
       const digest = String(body["digest"])
       const content = this.textOf(record)
       const shown = record.parts.get("envelope")
-      if (content !== null && content !== "not an envelope" && shown?.state === "present" && !this.#texts.has(digest)) this.#texts.set(digest, { envelope: content, bytes: shown.bytes.slice() })
+      if (content !== null && content !== "not an envelope" && shown?.state === "present" && !this.#texts.has(digest))
+        this.#texts.set(digest, { envelope: content, bytes: shown.bytes.slice() })
       this.#versions.set(`${id} ${version}`, { envelopeId: id, version, digest, content, gone: false })
       this.#versionAt.set(seq, `${id} ${version}`)
       // In a range of records the draft may lie before it.
-      const envelope = known ?? { id, agentId: typeof body["agent_id"] === "string" ? body["agent_id"] : null, orgUnit: undefined, beganHere: false, live: null, shadow: null, withdrawn: false }
-      this.#put(body["mode"] === "shadow" ? { ...envelope, shadow: version } : { ...envelope, live: version, shadow: null, withdrawn: false })
-    } else if (kind === "envelope.withdrawn" && known !== undefined) this.#put({ ...known, withdrawn: known.live !== null, shadow: null })
+      const envelope = known ?? {
+        id,
+        agentId: typeof body["agent_id"] === "string" ? body["agent_id"] : null,
+        orgUnit: undefined,
+        beganHere: false,
+        live: null,
+        shadow: null,
+        withdrawn: false
+      }
+      this.#put(
+        body["mode"] === "shadow"
+          ? { ...envelope, shadow: version }
+          : { ...envelope, live: version, shadow: null, withdrawn: false }
+      )
+    } else if (kind === "envelope.withdrawn" && known !== undefined)
+      this.#put({ ...known, withdrawn: known.live !== null, shadow: null })
   }
 
   /** Takes away the text that a record published. */
@@ -121,6 +149,7 @@ export class KnownEnvelopes {
   #put(envelope: KnownEnvelope): void {
     this.#byId.set(envelope.id, envelope)
     if (envelope.agentId === null) this.#ofUnits.add(envelope.id)
-    else this.ofAgents.set(envelope.agentId, (this.ofAgents.get(envelope.agentId) ?? new Set<string>()).add(envelope.id))
+    else
+      this.ofAgents.set(envelope.agentId, (this.ofAgents.get(envelope.agentId) ?? new Set<string>()).add(envelope.id))
   }
 }

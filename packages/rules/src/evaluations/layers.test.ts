@@ -3,7 +3,13 @@ import { readEnvelope } from "@flyball/envelope"
 import { bind, type Layer, latchesOf } from "./layers.ts"
 
 const layer = (envelopeId: string, signals: { readonly [name: string]: object }): Layer => {
-  const { envelope } = readEnvelope({ semantics: "envelope/1", effects: { "*": "read" }, signals, rules: [{ id: "all", outcome: "allow", when: [] }], default: { outcome: "deny" } })
+  const { envelope } = readEnvelope({
+    semantics: "envelope/1",
+    effects: { "*": "read" },
+    signals,
+    rules: [{ id: "all", outcome: "allow", when: [] }],
+    default: { outcome: "deny" }
+  })
   return { envelopeId, version: 1, digest: "", envelope, waivers: [] }
 }
 const web = { type: "bool", source: "caller" }

@@ -10,46 +10,92 @@ export interface LayerRef {
   readonly digest: string
 }
 
-/** A version in force with the waivers in force. `envelope` is null where its content is gone or cannot be read: then nothing can be decided under it. */
+/**
+ * A version in force with the waivers in force. `envelope` is null where its content is gone or cannot be read: then
+ * nothing can be decided under it.
+ */
 export interface Layer extends LayerRef {
   readonly envelope: Envelope | null
   readonly waivers: ReadonlyArray<{ readonly id: string; readonly waiver: Waiver | null }>
 }
 
-/** What an evaluation is made with: the layers that count, outermost first, and the combination; null where no verdict but denial is possible. */
+/**
+ * What an evaluation is made with: the layers that count, outermost first, and the combination; null where no verdict
+ * but denial is possible.
+ */
 export interface Binding {
   readonly layers: ReadonlyArray<Layer>
   readonly ready: Ready | null
-  /** Owner of each meter: the outermost envelope that declares it. A contribution belongs to a meter within one envelope. */
+  /**
+   * Owner of each meter: the outermost envelope that declares it. A contribution belongs to a meter within one
+   * envelope.
+   */
   readonly owners: ReadonlyMap<string, string>
 }
 
 /** Nothing in force. */
 export const unbound: Binding = { layers: [], ready: null, owners: new Map() }
 
-/** Makes layers ready, under the tier floor. Layers that do not fit together, or whose content is gone, permit nothing. */
-export const bind = (layers: ReadonlyArray<Layer>): Binding => ({ layers, ready: readyOf(layers), owners: ownersOf(layers) })
+/**
+ * Makes layers ready, under the tier floor. Layers that do not fit together, or whose content is gone, permit nothing.
+ */
+export const bind = (layers: ReadonlyArray<Layer>): Binding => ({
+  layers,
+  ready: readyOf(layers),
+  owners: ownersOf(layers)
+})
 
 /** What layers come to, whoever they are of: their contents and waivers decide. */
 export const readyOf = (layers: ReadonlyArray<Layer>): Ready | null => {
-  const envelopes = layers.flatMap(({ envelope, waivers }) => (envelope === null ? [] : [waive(envelope, waivers.flatMap(({ waiver }) => waiver ?? []))]))
-  const combination = layers.length === 0 || envelopes.length < layers.length ? null : compile(withTierFloor(envelopes)).combination
+  const envelopes = layers.flatMap(({ envelope, waivers }) =>
+    envelope === null
+      ? []
+      : [
+          waive(
+            envelope,
+            waivers.flatMap(({ waiver }) => waiver ?? [])
+          )
+        ]
+  )
+  const combination =
+    layers.length === 0 || envelopes.length < layers.length ? null : compile(withTierFloor(envelopes)).combination
   return combination === null ? null : prepare(combination)
 }
 
 /** The owner of each meter of some layers. */
 export const ownersOf = (layers: ReadonlyArray<Layer>): ReadonlyMap<string, string> => {
   const owners = new Map<string, string>()
-  layers.forEach(({ envelope, envelopeId }) => envelope?.meters.forEach(({ id }) => owners.has(id) || owners.set(id, envelopeId)))
+  layers.forEach(({ envelope, envelopeId }) =>
+    envelope?.meters.forEach(({ id }) => owners.has(id) || owners.set(id, envelopeId))
+  )
   return owners
 }
 
 /** The longest window of a binding. Unit: milliseconds. */
-export const longestWindowOf = ({ ready }: Binding): number => ready === null ? 0 : Math.max(0, ...ready.combination.meters.map(({ windowMs }) => windowMs))
+export const longestWindowOf = ({ ready }: Binding): number =>
+  ready === null ? 0 : Math.max(0, ...ready.combination.meters.map(({ windowMs }) => windowMs))
 
 /** Whether evaluations under a binding look at latches, and so at their run. */
-export const hasLatches = (ready: Ready | null | undefined): boolean => ready?.combination.signals.some(({ source }) => source === "latch") === true
+export const hasLatches = (ready: Ready | null | undefined): boolean =>
+  ready?.combination.signals.some(({ source }) => source === "latch") === true
 
-/** The latches that an evaluation sets in its run, in the order of their names. Each layer reads what is missing as it declares it. */
-export const latchesOf = (bindings: ReadonlyArray<Binding>, { runId, signals }: { readonly runId: string | null; readonly signals: unknown }, server: Values): ReadonlyArray<string> =>
-  runId === null ? [] : [...new Set(bindings.flatMap(({ ready }) => (ready === null || !hasLatches(ready) ? [] : ready.combination.layers.flatMap((layer) => latchesSetBy(layer.signals, signals, server)))))].sort()
+/**
+ * The latches that an evaluation sets in its run, in the order of their names. Each layer reads what is missing as it
+ * declares it.
+ */
+export const latchesOf = (
+  bindings: ReadonlyArray<Binding>,
+  { runId, signals }: { readonly runId: string | null; readonly signals: unknown },
+  server: Values
+): ReadonlyArray<string> =>
+  runId === null
+    ? []
+    : [
+        ...new Set(
+          bindings.flatMap(({ ready }) =>
+            ready === null || !hasLatches(ready)
+              ? []
+              : ready.combination.layers.flatMap((layer) => latchesSetBy(layer.signals, signals, server))
+          )
+        )
+      ].sort()

@@ -3,7 +3,8 @@ import { MAX_ENVELOPE_BYTES, readEnvelope } from "@flyball/envelope"
 import { partMembers } from "../records/part-json.ts"
 
 /**
- * The longest window of an envelope's meters, from the bytes of its part; 0 for anything that is no envelope, since nothing is decided under it.
+ * The longest window of an envelope's meters, from the bytes of its part; 0 for anything that is no envelope, since
+ * nothing is decided under it.
  *
  * - Unit: milliseconds.
  */

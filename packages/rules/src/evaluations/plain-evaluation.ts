@@ -1,5 +1,6 @@
 /**
- * Whether a body of `evaluation.made` is as the catalogue says, found in one look where it is like nearly all of them. The catalogue's own check is for bodies of any kind and
+ * Whether a body of `evaluation.made` is as the catalogue says, found in one look where it is like nearly all of them.
+ * The catalogue's own check is for bodies of any kind and
  * takes as long as deciding; this one only ever says yes where that one does, and a test holds the two together.
  */
 import { recordKinds } from "@flyball/evidence"
@@ -13,12 +14,14 @@ const IN_ID = 2
 const IN_HASH = 4
 /** What each of the ASCII signs may be part of. */
 const partOf = new Uint8Array(128)
-for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/@+-") partOf[sign.charCodeAt(0)]! |= IN_NAME
+for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/@+-")
+  partOf[sign.charCodeAt(0)]! |= IN_NAME
 for (const sign of "0123456789abcdefghjkmnpqrstvwxyz") partOf[sign.charCodeAt(0)]! |= IN_ID
 for (const sign of "0123456789abcdef") partOf[sign.charCodeAt(0)]! |= IN_HASH
 
 /**
- * True: the catalogue finds nothing, but for `evaluation_id`, of which nothing is said. False: ask it. Members that few evaluations have are its to judge.
+ * True: the catalogue finds nothing, but for `evaluation_id`, of which nothing is said. False: ask it. Members that few
+ * evaluations have are its to judge.
  *
  * `isAgent`: whether a text is the id of an agent that a record registered.
  */
@@ -30,12 +33,33 @@ export const isPlainEvaluation = (body: JsonMap, isAgent: (id: string) => boolea
     next++
   }
   const { agent_id: agentId, agent_status: status, decided_by: decidedBy, mode, outcome, tier } = body
-  return (status === "active" || status === "suspended") && decidedBy === "server" && mode === "enforced" && isOutcome(outcome) && isTier(tier) &&
-    typeof agentId === "string" && isAgent(agentId) && isWriter(body["writer"]) &&
-    isCount(body["as_of_ms"]) && isCount(body["as_of_seq"]) && isName(body["client_ref"], 128) && isRule(body["matched_rule"]) &&
-    (body["effective_tier"] === undefined || isTier(body["effective_tier"])) && (body["rules"] === undefined || isKnownRules(body["rules"])) && (body["run_id"] === undefined || isRun(body["run_id"])) && (body["stopped_on"] === undefined || isName(body["stopped_on"], 64)) &&
-    body["action_digest"] === undefined && body["approval_id"] === undefined && body["review_id"] === undefined && body["shadow"] === undefined && body["waivers"] === undefined &&
-    (body["latches"] === undefined || areLatches(body["latches"])) && areLayers(body["layers"]) && areMeters(body["meters"]) && isTrace(body["trace"])
+  return (
+    (status === "active" || status === "suspended") &&
+    decidedBy === "server" &&
+    mode === "enforced" &&
+    isOutcome(outcome) &&
+    isTier(tier) &&
+    typeof agentId === "string" &&
+    isAgent(agentId) &&
+    isWriter(body["writer"]) &&
+    isCount(body["as_of_ms"]) &&
+    isCount(body["as_of_seq"]) &&
+    isName(body["client_ref"], 128) &&
+    isRule(body["matched_rule"]) &&
+    (body["effective_tier"] === undefined || isTier(body["effective_tier"])) &&
+    (body["rules"] === undefined || isKnownRules(body["rules"])) &&
+    (body["run_id"] === undefined || isRun(body["run_id"])) &&
+    (body["stopped_on"] === undefined || isName(body["stopped_on"], 64)) &&
+    body["action_digest"] === undefined &&
+    body["approval_id"] === undefined &&
+    body["review_id"] === undefined &&
+    body["shadow"] === undefined &&
+    body["waivers"] === undefined &&
+    (body["latches"] === undefined || areLatches(body["latches"])) &&
+    areLayers(body["layers"]) &&
+    areMeters(body["meters"]) &&
+    isTrace(body["trace"])
+  )
 }
 
 /** Whether a value is an id of an evaluation. */
@@ -44,28 +68,46 @@ export const isEvaluationId = (value: Json | undefined): boolean => isId(value, 
 /** Newer rules are for the slow path to report. */
 const isKnownRules = (value: Json): boolean => isCount(value) && Number(value) >= 1 && Number(value) <= RULES
 
-const isTier = (value: Json | undefined): boolean => value === "L2" || value === "L3" || value === "L1" || value === "L4" || value === "L0"
+const isTier = (value: Json | undefined): boolean =>
+  value === "L2" || value === "L3" || value === "L1" || value === "L4" || value === "L0"
 
-const isOutcome = (value: Json | undefined): boolean => value === "allow" || value === "deny" || value === "require_review" || value === "allow_with_notice" || value === "halt"
+const isOutcome = (value: Json | undefined): boolean =>
+  value === "allow" ||
+  value === "deny" ||
+  value === "require_review" ||
+  value === "allow_with_notice" ||
+  value === "halt"
 
-const isCount = (value: Json | undefined): boolean => typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER && Math.floor(value) === value
+const isCount = (value: Json | undefined): boolean =>
+  typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER && Math.floor(value) === value
 
 const isText = (value: string, from: number, part: number): boolean => {
   for (let i = from; i < value.length; i++) if ((partOf[value.charCodeAt(i)]! & part) === 0) return false
   return true
 }
 
-const isName = (value: Json | undefined, max: number): boolean => typeof value === "string" && value.length > 0 && value.length <= max && isText(value, 0, IN_NAME)
+const isName = (value: Json | undefined, max: number): boolean =>
+  typeof value === "string" && value.length > 0 && value.length <= max && isText(value, 0, IN_NAME)
 
 const isId = (value: Json | undefined, prefix: string): boolean =>
-  typeof value === "string" && value.length === 30 && value.charCodeAt(0) === prefix.charCodeAt(0) && value.charCodeAt(1) === prefix.charCodeAt(1) && value.charCodeAt(2) === prefix.charCodeAt(2) && value.charCodeAt(3) === prefix.charCodeAt(3) &&
-  value.charCodeAt(4) >= 0x30 && value.charCodeAt(4) <= 0x37 && isText(value, 5, IN_ID)
+  typeof value === "string" &&
+  value.length === 30 &&
+  value.charCodeAt(0) === prefix.charCodeAt(0) &&
+  value.charCodeAt(1) === prefix.charCodeAt(1) &&
+  value.charCodeAt(2) === prefix.charCodeAt(2) &&
+  value.charCodeAt(3) === prefix.charCodeAt(3) &&
+  value.charCodeAt(4) >= 0x30 &&
+  value.charCodeAt(4) <= 0x37 &&
+  isText(value, 5, IN_ID)
 
 /** Texts that are remembered of each sort. A power of two. */
 const KEPT = 256
 
-/** The same check, of texts that come again and again, as those of envelopes, windows, runs and rules do: comparing two texts costs less than looking at each sign. By their last two signs, and never an empty one. */
-const remembering = (isRight: (text: string) => boolean): (value: Json | undefined) => boolean => {
+/**
+ * The same check, of texts that come again and again, as those of envelopes, windows, runs and rules do: comparing two
+ * texts costs less than looking at each sign. By their last two signs, and never an empty one.
+ */
+const remembering = (isRight: (text: string) => boolean): ((value: Json | undefined) => boolean) => {
   const kept = new Array<string>(KEPT).fill("")
   return (value) => {
     if (typeof value !== "string" || value.length < 2) return typeof value === "string" && isRight(value)
@@ -101,7 +143,8 @@ const isHash = (value: Json | undefined): boolean => {
   return true
 }
 
-const areLatches = (value: Json): boolean => Array.isArray(value) && value.length >= 1 && value.length <= 64 && value.every((name: Json) => isName(name, 64))
+const areLatches = (value: Json): boolean =>
+  Array.isArray(value) && value.length >= 1 && value.length <= 64 && value.every((name: Json) => isName(name, 64))
 
 const areLayers = (value: Json | undefined): boolean => {
   if (!Array.isArray(value) || value.length > 15) return false
@@ -110,7 +153,15 @@ const areLayers = (value: Json | undefined): boolean => {
     let count = 0
     for (const _ in layer) count++
     const { digest, envelope_id: envelopeId, version } = layer as JsonMap
-    if (count !== 3 || !isHash(digest) || !isEnvelopeId(envelopeId) || !isCount(version) || Number(version) < 1 || Number(version) > 1_000_000) return false
+    if (
+      count !== 3 ||
+      !isHash(digest) ||
+      !isEnvelopeId(envelopeId) ||
+      !isCount(version) ||
+      Number(version) < 1 ||
+      Number(version) > 1_000_000
+    )
+      return false
   }
   return true
 }
@@ -122,7 +173,15 @@ const areMeters = (value: Json | undefined): boolean => {
     let count = 0
     for (const _ in meter) count++
     const { after, amount, id, value: held, window } = meter as JsonMap
-    if (count !== (amount === undefined ? 4 : 5) || !isCount(after) || (amount !== undefined && !isCount(amount)) || !isMeter(id) || !isCount(held) || !isWindow(window)) return false
+    if (
+      count !== (amount === undefined ? 4 : 5) ||
+      !isCount(after) ||
+      (amount !== undefined && !isCount(amount)) ||
+      !isMeter(id) ||
+      !isCount(held) ||
+      !isWindow(window)
+    )
+      return false
   }
   return true
 }

@@ -1,5 +1,6 @@
 /**
- * Signals that are plain, read from their bytes at once: a flat object of ASCII texts, truth values and whole numbers, its names in order. Nearly all are, and the way
+ * Signals that are plain, read from their bytes at once: a flat object of ASCII texts, truth values and whole numbers,
+ * its names in order. Nearly all are, and the way
  * through a text, its value and the text of that again takes three times as long.
  */
 
@@ -32,10 +33,11 @@ export class PlainSignals {
     if (bytes[0] !== OPEN) return null
     const values: { [name: string]: string | number | boolean } = {}
     if (bytes[1] === CLOSE) return bytes.length === 2 ? values : null
-    for (let before: string | null = null;;) {
+    for (let before: string | null = null; ;) {
       const name = this.#text()
       // A name that an object has of itself would be lost.
-      if (name === null || name === "__proto__" || (before !== null && before >= name) || bytes[this.#at++] !== COLON) return null
+      if (name === null || name === "__proto__" || (before !== null && before >= name) || bytes[this.#at++] !== COLON)
+        return null
       before = name
       const value = this.#value()
       if (value === null) return null
@@ -83,7 +85,7 @@ export class PlainSignals {
     const start = this.#at + 1
     let hash = 0
     let end = start
-    for (;; end++) {
+    for (; ; end++) {
       const byte = bytes[end]
       if (byte === QUOTE) break
       if (byte === undefined || byte < 0x20 || byte > 0x7e || byte === BACKSLASH) return null

@@ -4,14 +4,23 @@ import type { Limits } from "@flyball/envelope"
 import { type ComparedVersion, judgePublication } from "./judge-publication.ts"
 import type { ReplayRecord } from "../records/record.ts"
 
-/** What came of comparing a publication; where it was not compared, why. `isWhole` false: an agent's envelope was not shown, so that nothing graver was found proves nothing. */
+/**
+ * What came of comparing a publication; where it was not compared, why. `isWhole` false: an agent's envelope was not
+ * shown, so that nothing graver was found proves nothing.
+ */
 export type RecomputedPublication = (ComparedVersion & { readonly isWhole: boolean }) | { readonly notCompared: string }
 
-/** As long as the shortest budget of the service, and the longest: whatever the service proved is proved here. Decision 0029. */
+/**
+ * As long as the shortest budget of the service, and the longest: whatever the service proved is proved here. Decision
+ * 0029.
+ */
 const short: Limits = { nodes: 10_000, work: 4_000_000 }
 const long: Limits = { nodes: 200_000, work: 100_000_000 }
 
-/** Publications that are followed to the longest budget. One takes seconds, and a pack made to waste time could hold thousands. */
+/**
+ * Publications that are followed to the longest budget. One takes seconds, and a pack made to waste time could hold
+ * thousands.
+ */
 const MAX_LONG = 16
 
 /** Compares publications with the state before them. */
@@ -29,7 +38,9 @@ export class PublicationJudge {
     const view = this.#state.gateView(record)
     if (later === null || view === null) return { notCompared: "Its text, or that of what bound before, is not shown." }
     const found = later === "not an envelope" ? null : this.#compared((limits) => judgePublication(later, view, limits))
-    return found === null ? { notCompared: "Its text is no envelope that fits here, so it could not be compared with what bound before." } : { ...found, isWhole: view.isWhole }
+    return found === null
+      ? { notCompared: "Its text is no envelope that fits here, so it could not be compared with what bound before." }
+      : { ...found, isWhole: view.isWhole }
   }
 
   #compared(ask: (limits: Limits) => ComparedVersion | null): ComparedVersion | null {

@@ -1,12 +1,34 @@
 /** What recomputation says of a recorded evaluation. Spec: envelopes.md 3.8; decision 0026. */
-/** Verdicts on a recorded evaluation. `as_recorded`: it follows from what its own record tells, which nothing here proves. `withheld`: what would be needed is not shown, and what is shown agrees. */
+/**
+ * Verdicts on a recorded evaluation. `as_recorded`: it follows from what its own record tells, which nothing here
+ * proves. `withheld`: what would be needed is not shown, and what is shown agrees.
+ */
 export const recomputeVerdicts = [
-  "ok", "envelope_unknown", "envelope_not_in_force", "signal_invalid", "tier_mismatch", "meter_mismatch", "rule_mismatch", "outcome_mismatch", "trace_mismatch", "advice_mismatch", "id_mismatch", "made_twice", "ended_twice", "reference_mismatch", "review_mismatch", "writer_mismatch",
-  "as_recorded", "withheld"
+  "ok",
+  "envelope_unknown",
+  "envelope_not_in_force",
+  "signal_invalid",
+  "tier_mismatch",
+  "meter_mismatch",
+  "rule_mismatch",
+  "outcome_mismatch",
+  "trace_mismatch",
+  "advice_mismatch",
+  "id_mismatch",
+  "made_twice",
+  "ended_twice",
+  "reference_mismatch",
+  "review_mismatch",
+  "writer_mismatch",
+  "as_recorded",
+  "withheld"
 ] as const
 export type RecomputeVerdict = (typeof recomputeVerdicts)[number]
 
-/** What came of one evaluation, or of another record that is wrong by itself: that one names no evaluation by its id, and no agent where it has none. `reason` says what was expected and what was seen; it never shows a signal. */
+/**
+ * What came of one evaluation, or of another record that is wrong by itself: that one names no evaluation by its id,
+ * and no agent where it has none. `reason` says what was expected and what was seen; it never shows a signal.
+ */
 export interface Recomputed {
   readonly seq: number
   readonly evaluationId: string
@@ -17,7 +39,10 @@ export interface Recomputed {
   readonly isLate: boolean
 }
 
-/** What is wrong with an evaluation, or not known of it. `amountsHold`: what it adds to meters was made again all the same. */
+/**
+ * What is wrong with an evaluation, or not known of it. `amountsHold`: what it adds to meters was made again all the
+ * same.
+ */
 export interface Problem {
   readonly verdict: Exclude<RecomputeVerdict, "ok">
   readonly reason: string

@@ -1,12 +1,33 @@
 /** What recomputation reads of a chain; whoever feeds it may leave out the rest. */
 
-/** Kinds of which only ids are read. What they say besides decides nothing here, so they are not held against the catalogue. */
-export const readForIds: ReadonlySet<string> = new Set(["capture.gap", "decision.witnessed", "ingest_key.minted", "principal.seen"])
+/**
+ * Kinds of which only ids are read. What they say besides decides nothing here, so they are not held against the
+ * catalogue.
+ */
+export const readForIds: ReadonlySet<string> = new Set([
+  "capture.gap",
+  "decision.witnessed",
+  "ingest_key.minted",
+  "principal.seen"
+])
 
 /** Whether records of a kind are taken at all; those of others need not be given. */
 export const isRecomputed = (kind: string): boolean =>
   readForIds.has(kind) ||
-  kind === "evaluation.made" || kind === "decision.settled" || kind === "meter.voided" || kind === "part.erased" || kind.startsWith("agent.") || kind.startsWith("envelope.") || kind.startsWith("waiver.")
+  kind === "evaluation.made" ||
+  kind === "decision.settled" ||
+  kind === "meter.voided" ||
+  kind === "part.erased" ||
+  kind.startsWith("agent.") ||
+  kind.startsWith("envelope.") ||
+  kind.startsWith("waiver.")
 
 /** Parts that are looked into; others need not be given. */
-export const recomputedParts: ReadonlySet<string> = new Set(["advice", "envelope", "owner", "profile", "signals", "waiver"])
+export const recomputedParts: ReadonlySet<string> = new Set([
+  "advice",
+  "envelope",
+  "owner",
+  "profile",
+  "signals",
+  "waiver"
+])

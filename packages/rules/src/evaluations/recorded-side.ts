@@ -26,21 +26,36 @@ export interface RecordedSide {
 export const letsThrough = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
 
 /** What a record says of a decision. `windowOf` names the window of a meter and key. */
-export const recordedSide = (decision: Decision, layers: ReadonlyArray<LayerRef>, windowOf: (meter: string, key: string) => string): RecordedSide => ({
+export const recordedSide = (
+  decision: Decision,
+  layers: ReadonlyArray<LayerRef>,
+  windowOf: (meter: string, key: string) => string
+): RecordedSide => ({
   outcome: decision.outcome,
   matchedRule: decision.matchedRule,
   stoppedOn: decision.stopped?.step === "signals" ? decision.stopped.id : null,
   trace: decision.failedOn,
   layers: layers.map(({ digest, envelopeId, version }) => ({ digest, envelopeId, version })),
-  meters: decision.meters.map(({ after, amount, contributes, id, key, value }) =>
-    ({ id, window: windowOf(id, key), value, after, amount: contributes && letsThrough(decision.outcome) ? amount : null }))
+  meters: decision.meters.map(({ after, amount, contributes, id, key, value }) => ({
+    id,
+    window: windowOf(id, key),
+    value,
+    after,
+    amount: contributes && letsThrough(decision.outcome) ? amount : null
+  }))
 })
 
 /** Its members of a body; those of a list in the order of their names. */
 export const sideBody = ({ layers, matchedRule, meters, outcome, stoppedOn, trace }: RecordedSide): JsonMap => ({
   layers: layers.map(({ digest, envelopeId, version }) => ({ digest, envelope_id: envelopeId, version })),
   matched_rule: matchedRule,
-  meters: meters.map(({ after, amount, id, value, window }) => ({ after, ...(amount === null ? {} : { amount }), id, value, window })),
+  meters: meters.map(({ after, amount, id, value, window }) => ({
+    after,
+    ...(amount === null ? {} : { amount }),
+    id,
+    value,
+    window
+  })),
   outcome,
   ...(stoppedOn === null ? {} : { stopped_on: stoppedOn }),
   trace
@@ -52,15 +67,33 @@ export const readSide = (body: JsonMap): RecordedSide => ({
   matchedRule: String(body["matched_rule"]),
   stoppedOn: typeof body["stopped_on"] === "string" ? body["stopped_on"] : null,
   trace: (body["trace"] ?? []) as ReadonlyArray<number>,
-  layers: maps(body["layers"]).map((layer) => ({ digest: String(layer["digest"]), envelopeId: String(layer["envelope_id"]), version: Number(layer["version"]) })),
+  layers: maps(body["layers"]).map((layer) => ({
+    digest: String(layer["digest"]),
+    envelopeId: String(layer["envelope_id"]),
+    version: Number(layer["version"])
+  })),
   meters: maps(body["meters"]).map((meter) => ({
-    id: String(meter["id"]), window: String(meter["window"]), value: Number(meter["value"]), after: Number(meter["after"]), amount: typeof meter["amount"] === "number" ? meter["amount"] : null
+    id: String(meter["id"]),
+    window: String(meter["window"]),
+    value: Number(meter["value"]),
+    after: Number(meter["after"]),
+    amount: typeof meter["amount"] === "number" ? meter["amount"] : null
   }))
 })
 
-const steps: { readonly [rule: string]: StopStep } = { "@killed": "kill", "@suspended": "agent", "@not_active": "agent", "@no_envelope": "envelope", "@invalid_signal": "signals", "@missing_signal": "signals" }
+const steps: { readonly [rule: string]: StopStep } = {
+  "@killed": "kill",
+  "@suspended": "agent",
+  "@not_active": "agent",
+  "@no_envelope": "envelope",
+  "@invalid_signal": "signals",
+  "@missing_signal": "signals"
+}
 
-/** The decision that a side tells of, as far as its trace needs it. Meters have no key and no bound there: `over` is told by the rule. */
+/**
+ * The decision that a side tells of, as far as its trace needs it. Meters have no key and no bound there: `over` is
+ * told by the rule.
+ */
 export const decisionOf = ({ matchedRule, meters, outcome, stoppedOn, trace }: RecordedSide): Decision => {
   const step = steps[matchedRule]
   return {
@@ -68,7 +101,15 @@ export const decisionOf = ({ matchedRule, meters, outcome, stoppedOn, trace }: R
     matchedRule,
     stopped: step === undefined ? null : { step, id: stoppedOn },
     failedOn: trace,
-    meters: meters.map(({ after, amount, id, value }) => ({ id, key: "", value, amount: after - value, contributes: amount !== null, after, over: matchedRule === `@budget:${id}` })),
+    meters: meters.map(({ after, amount, id, value }) => ({
+      id,
+      key: "",
+      value,
+      amount: after - value,
+      contributes: amount !== null,
+      after,
+      over: matchedRule === `@budget:${id}`
+    })),
     obligations: [],
     noticeMs: null,
     retryAfterMs: null,
@@ -77,4 +118,5 @@ export const decisionOf = ({ matchedRule, meters, outcome, stoppedOn, trace }: R
   }
 }
 
-const maps = (value: Json | undefined): ReadonlyArray<JsonMap> => (Array.isArray(value) ? value as ReadonlyArray<JsonMap> : [])
+const maps = (value: Json | undefined): ReadonlyArray<JsonMap> =>
+  Array.isArray(value) ? (value as ReadonlyArray<JsonMap>) : []

@@ -1,4 +1,6 @@
-/** Which agent's decision or evaluation lies where: two bytes for each record, four in a piece with over 32,000 agents. */
+/**
+ * Which agent's decision or evaluation lies where: two bytes for each record, four in a piece with over 32,000 agents.
+ */
 
 /** Seqs of one piece. A power of two. */
 const PIECE = 65_536

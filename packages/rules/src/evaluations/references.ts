@@ -1,5 +1,6 @@
 /**
- * Whether a record that settles or voids names the records that it ends: the decision of its agent, and that decision's evaluation. Spec: decision 0026.
+ * Whether a record that settles or voids names the records that it ends: the decision of its agent, and that decision's
+ * evaluation. Spec: decision 0026.
  *
  * Seqs are those of one chain: what a recovery put aside is settled and voided there alone.
  */
@@ -25,10 +26,15 @@ interface Referring {
 const ID_LENGTH = 30
 /** Evaluations under ids that do not derive which are remembered; each was named as wrong by itself. */
 const MAX_MISNAMED = 10_000
-/** Of a decision: it names an evaluation that no record before it made. From here on: the evaluation's seq, counted from the first one known. */
+/**
+ * Of a decision: it names an evaluation that no record before it made. From here on: the evaluation's seq, counted from
+ * the first one known.
+ */
 const NAMED = 1
 
-/** The fold. It takes two bytes for each record, four more where decisions name evaluations, and 20 for each evaluation. */
+/**
+ * The fold. It takes two bytes for each record, four more where decisions name evaluations, and 20 for each evaluation.
+ */
 export class References {
   readonly #records = new RecordsAt()
   /** The evaluation that each decision names. */
@@ -81,7 +87,13 @@ export class References {
     return typeof decision === "number" ? this.#namedBy(decision, evaluation) : null
   }
 
-  #at(member: string, what: "decision" | "evaluation", named: number, agentId: string, seq: number): WrongReference | null {
+  #at(
+    member: string,
+    what: "decision" | "evaluation",
+    named: number,
+    agentId: string,
+    seq: number
+  ): WrongReference | null {
     if (named >= seq) return { member, reason: `The ${what} lies before the record; the record names ${named}.` }
     if (named < this.#first) return null
     const found = this.#records.at(named)
@@ -94,7 +106,11 @@ export class References {
   #idAt(id: string, seq: number): WrongReference | null {
     const known = this.#seqOf(id)
     if (known === seq) return null
-    if (known !== null) return { member: "evaluation_id", reason: `The evaluation ${id} is the record at ${known}; the record names ${seq}.` }
+    if (known !== null)
+      return {
+        member: "evaluation_id",
+        reason: `The evaluation ${id} is the record at ${known}; the record names ${seq}.`
+      }
     if (seq < this.#first || this.#records.at(seq) === undefined) return null
     return { member: "evaluation_id", reason: `The evaluation at ${seq} has another id than ${id}.` }
   }
@@ -103,15 +119,22 @@ export class References {
   #namedBy(decision: number, evaluation: number): WrongReference | null {
     if (decision < this.#first || this.#records.at(decision) === undefined) return null
     const named = this.#named.get(decision)
-    if (named === 0) return { member: "decision_seq", reason: `The decision at ${decision} names no evaluation; the record settles the one at ${evaluation}.` }
+    if (named === 0)
+      return {
+        member: "decision_seq",
+        reason: `The decision at ${decision} names no evaluation; the record settles the one at ${evaluation}.`
+      }
     const at = named - NAMED - 1 + this.#first
     if (named === NAMED || at === evaluation) return null
-    return { member: "decision_seq", reason: `The decision at ${decision} names the evaluation at ${at}; the record settles the one at ${evaluation}.` }
+    return {
+      member: "decision_seq",
+      reason: `The decision at ${decision} names the evaluation at ${at}; the record settles the one at ${evaluation}.`
+    }
   }
 
   #seqOf(id: string): number | null {
     const bytes = decodeId("evl_", id)
     const at = bytes === null ? null : this.#ids.find(bytes)
-    return at === null ? this.#misnamed.get(id) ?? null : at + this.#first
+    return at === null ? (this.#misnamed.get(id) ?? null) : at + this.#first
   }
 }

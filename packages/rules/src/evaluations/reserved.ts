@@ -1,4 +1,7 @@
-/** Which windows an evaluation added to, by its seq, until they have let go of it: what settles or voids it names no window. */
+/**
+ * Which windows an evaluation added to, by its seq, until they have let go of it: what settles or voids it names no
+ * window.
+ */
 import type { WindowLedger } from "./window-ledger.ts"
 
 /** Rows in front that may be past before the rest moves up. */
@@ -31,7 +34,8 @@ export class ReservedWindows {
 
   /** Lets go of those in front whose windows have let go of them. */
   forget(): void {
-    while (this.#first < this.#seqs.length && !this.#ledgers[this.#first]!.holds(this.#seqs[this.#first]!)) this.#first++
+    while (this.#first < this.#seqs.length && !this.#ledgers[this.#first]!.holds(this.#seqs[this.#first]!))
+      this.#first++
     if (this.#first < PAST_ROWS || this.#first * 2 < this.#seqs.length) return
     this.#seqs = this.#seqs.slice(this.#first)
     this.#meters = this.#meters.slice(this.#first)

@@ -1,4 +1,7 @@
-/** Which latches are set in which run of which agent. A latch lasts as long as its run, and no record ends a run: this grows with runs that have any, and with nothing else. */
+/**
+ * Which latches are set in which run of which agent. A latch lasts as long as its run, and no record ends a run: this
+ * grows with runs that have any, and with nothing else.
+ */
 
 /** Different sets that are shared. */
 const MAX_SHARED = 10_000

@@ -1,4 +1,7 @@
-/** Which ids were seen, and a number for each: 128 bits and 32, exact, in 20 bytes and what is left free. A chain has one for each of its evaluations. */
+/**
+ * Which ids were seen, and a number for each: 128 bits and 32, exact, in 20 bytes and what is left free. A chain has
+ * one for each of its evaluations.
+ */
 
 /** Numbers of 32 bits in an id. */
 const WORDS = 4
@@ -18,7 +21,11 @@ interface Table {
 
 /** A set of digests. They are SHA-256's, so that nobody can make them lie close together. */
 export class SeenIds {
-  readonly #tables: ReadonlyArray<Table> = Array.from({ length: TABLES }, () => ({ words: new Int32Array(FIRST_ROOM * WORDS), numbers: new Uint32Array(FIRST_ROOM), count: 0 }))
+  readonly #tables: ReadonlyArray<Table> = Array.from({ length: TABLES }, () => ({
+    words: new Int32Array(FIRST_ROOM * WORDS),
+    numbers: new Uint32Array(FIRST_ROOM),
+    count: 0
+  }))
 
   /**
    * Adds the first 16 bytes; answers false where they were there, whose number stays.
@@ -45,20 +52,32 @@ export class SeenIds {
   }
 }
 
-const word = (bytes: Uint8Array, at: number): number => bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+const word = (bytes: Uint8Array, at: number): number =>
+  bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 
-/** Where an id is, or the first free place from its own on. Four zeros are a free place, and no digest that anybody has. */
+/**
+ * Where an id is, or the first free place from its own on. Four zeros are a free place, and no digest that anybody has.
+ */
 const placeOf = (words: Int32Array, a: number, b: number, c: number, d: number): number => {
   const mask = words.length - 1
-  for (let place = (b * WORDS) & mask;; place = (place + WORDS) & mask) {
+  for (let place = (b * WORDS) & mask; ; place = (place + WORDS) & mask) {
     if (words[place] === a && words[place + 1] === b && words[place + 2] === c && words[place + 3] === d) return place
     if (!isTaken(words, place)) return place
   }
 }
 
-const isTaken = (words: Int32Array, place: number): boolean => (words[place]! | words[place + 1]! | words[place + 2]! | words[place + 3]!) !== 0
+const isTaken = (words: Int32Array, place: number): boolean =>
+  (words[place]! | words[place + 1]! | words[place + 2]! | words[place + 3]!) !== 0
 
-const put = ({ numbers, words }: Table, place: number, a: number, b: number, c: number, d: number, number: number): void => {
+const put = (
+  { numbers, words }: Table,
+  place: number,
+  a: number,
+  b: number,
+  c: number,
+  d: number,
+  number: number
+): void => {
   words[place] = a
   words[place + 1] = b
   words[place + 2] = c

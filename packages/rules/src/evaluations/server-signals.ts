@@ -1,12 +1,24 @@
-/** What the service itself says in an evaluation: signals of source `server`, out of the registry. Spec: envelopes.md 3.6; decision 0025. */
+/**
+ * What the service itself says in an evaluation: signals of source `server`, out of the registry. Spec: envelopes.md
+ * 3.6; decision 0025.
+ */
 import type { AgentDocument } from "../agents/document.ts"
 import type { JsonMap } from "../records/record.ts"
 
 /** Signals that every agent has. Its org unit is none: the language keeps that name for the windows of meters. */
 const always = ["agent_status", "identity_verified", "risk_class", "tier"] as const
 
-/** Signals out of an agent's blast radius, there where the blast radius says a value of the right kind. `max_*` are amounts in minor units. */
-const ofBlastRadius = ["blast_approval_role", "blast_max_daily", "blast_max_fan_out", "blast_max_single", "blast_reversible"] as const
+/**
+ * Signals out of an agent's blast radius, there where the blast radius says a value of the right kind. `max_*` are
+ * amounts in minor units.
+ */
+const ofBlastRadius = [
+  "blast_approval_role",
+  "blast_max_daily",
+  "blast_max_fan_out",
+  "blast_max_single",
+  "blast_reversible"
+] as const
 
 /** Names that a signal of source `server` can have. */
 export const serverSignalNames: ReadonlyArray<string> = [...always, ...ofBlastRadius]
@@ -14,7 +26,10 @@ export const serverSignalNames: ReadonlyArray<string> = [...always, ...ofBlastRa
 /** Numbers of the tiers, as the signal `tier` has them. */
 const tiers = { L0: 0, L1: 1, L2: 2, L3: 3, L4: 4 } as const
 
-/** The values for an agent as its document says them. A value that the agent has not is left out; an envelope that needs it denies. */
+/**
+ * The values for an agent as its document says them. A value that the agent has not is left out; an envelope that needs
+ * it denies.
+ */
 export const serverSignals = (agent: AgentDocument): { readonly [name: string]: string | number | boolean } => {
   const radius = agent.blastRadius as JsonMap
   const values: { [name: string]: string | number | boolean } = {
@@ -25,11 +40,16 @@ export const serverSignals = (agent: AgentDocument): { readonly [name: string]: 
   }
   if (typeof radius["approval_role"] === "string") values["blast_approval_role"] = radius["approval_role"]
   if (typeof radius["reversible"] === "boolean") values["blast_reversible"] = radius["reversible"]
-  for (const [name, value] of [["blast_max_fan_out", radius["max_fan_out"]], ["blast_max_single", amountOf(radius["max_single"])], ["blast_max_daily", amountOf(radius["max_daily"])]] as const) {
+  for (const [name, value] of [
+    ["blast_max_fan_out", radius["max_fan_out"]],
+    ["blast_max_single", amountOf(radius["max_single"])],
+    ["blast_max_daily", amountOf(radius["max_daily"])]
+  ] as const) {
     if (typeof value === "number" && Number.isSafeInteger(value)) values[name] = value
   }
   return values
 }
 
 /** An amount, alone or with its unit. */
-const amountOf = (value: unknown): unknown => (typeof value === "object" && value !== null && "amount" in value ? value.amount : value)
+const amountOf = (value: unknown): unknown =>
+  typeof value === "object" && value !== null && "amount" in value ? value.amount : value

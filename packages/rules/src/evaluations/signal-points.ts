@@ -1,5 +1,6 @@
 /**
- * Signals read from their bytes to points at once, without a value in between: where they are just what an envelope asks of the caller, in their order and each in its domain.
+ * Signals read from their bytes to points at once, without a value in between: where they are just what an envelope
+ * asks of the caller, in their order and each in its domain.
  * Nearly all are, and for whoever evaluates millions of records again the values in between are a third of the work.
  */
 import type { Decoder, Step } from "@flyball/envelope"
@@ -37,7 +38,10 @@ export class SignalPoints {
     this.#readers = caller.inOrder.map((step) => readerOf(step))
   }
 
-  /** Writes the points of the caller's signals; false where that takes more than this: nothing is said then of whether they are right. */
+  /**
+   * Writes the points of the caller's signals; false where that takes more than this: nothing is said then of whether
+   * they are right.
+   */
   read(bytes: Uint8Array, point: Float64Array): boolean {
     const readers = this.#readers
     this.#bytes = bytes
@@ -45,13 +49,15 @@ export class SignalPoints {
     if (bytes[0] !== OPEN) return false
     let next = 0
     if (bytes[1] === CLOSE) this.#at = 2
-    else for (;;) {
-      while (next < readers.length && !this.#passes(readers[next]!.head)) if (!leftOut(readers[next++]!.step, point)) return false
-      if (next === readers.length || !this.#value(readers[next++]!, point)) return false
-      const sign = bytes[this.#at++]
-      if (sign === CLOSE) break
-      if (sign !== COMMA) return false
-    }
+    else
+      for (;;) {
+        while (next < readers.length && !this.#passes(readers[next]!.head))
+          if (!leftOut(readers[next++]!.step, point)) return false
+        if (next === readers.length || !this.#value(readers[next++]!, point)) return false
+        const sign = bytes[this.#at++]
+        if (sign === CLOSE) break
+        if (sign !== COMMA) return false
+      }
     for (; next < readers.length; next++) if (!leftOut(readers[next]!.step, point)) return false
     return this.#at === bytes.length
   }
@@ -81,7 +87,7 @@ export class SignalPoints {
     const start = isNegative ? this.#at + 1 : this.#at
     let at = start
     let value = 0
-    for (;; at++) {
+    for (; ; at++) {
       const digit = bytes[at]! - ZERO
       if (!(digit >= 0 && digit <= 9)) break
       value = value * 10 + digit
@@ -101,7 +107,7 @@ export class SignalPoints {
     if (bytes[start] !== QUOTE) return false
     let hash = 0
     let at = start + 1
-    for (;; at++) {
+    for (; ; at++) {
       const byte = bytes[at]
       if (byte === QUOTE) break
       if (byte === undefined) return false
@@ -125,7 +131,7 @@ const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 const readerOf = (step: Step): Reader => {
   const byHash = new Int16Array(PLACES).fill(-1)
-  const names = [...step.indices?.keys() ?? []]
+  const names = [...(step.indices?.keys() ?? [])]
   const members = names.map((name) => latin(`"${name}"`))
   names.slice(0, MAX_MEMBERS).forEach((name, index) => {
     if (!plain.test(name)) return

@@ -7,10 +7,16 @@ const plain = new PlainSignals()
 /** Containers that may be open at once, as in all that callers send. */
 const MAX_DEPTH = 64
 
-/** Signals as they are decided on: numbers as the nearest doubles, in whatever order and spelling they came. Null, which no envelope takes, where they have no RFC 8785 form. Spec: `envelope/1` section 11, step 4. */
+/**
+ * Signals as they are decided on: numbers as the nearest doubles, in whatever order and spelling they came. Null, which
+ * no envelope takes, where they have no RFC 8785 form. Spec: `envelope/1` section 11, step 4.
+ */
 export const signalsOf = (bytes: Uint8Array): unknown => plain.read(bytes) ?? formed(bytes)?.value ?? null
 
-/** Signals as they can be shown; null too where the bytes are not the form of their value, as with a number of more digits than a double has. */
+/**
+ * Signals as they can be shown; null too where the bytes are not the form of their value, as with a number of more
+ * digits than a double has.
+ */
 export const shownSignals = (bytes: Uint8Array): unknown => {
   const value = plain.read(bytes)
   if (value !== null) return value

@@ -4,12 +4,18 @@ import type { AgentDocument } from "../agents/document.ts"
 import { dueSuspension } from "../agents/due.ts"
 import type { InactiveRule } from "@flyball/envelope"
 
-/** Active, and time alone does not ask for its suspension: no job has to have run. Unit: milliseconds since 1970 UTC. */
+/**
+ * Active, and time alone does not ask for its suspension: no job has to have run. Unit: milliseconds since 1970 UTC.
+ */
 export const isActive = (agentId: string, agent: AgentDocument, nowMs: number, madeMs = madeAtMs(agentId)): boolean =>
   agent.status === "active" && dueSuspension(agent, madeMs, nowMs) === null
 
-/** What the verdict on an agent that may not act names. Rules 1 call every such agent suspended. An active one is stopped by a suspension that is due. */
-export const inactiveRuleOf = (status: string, rules: number): InactiveRule => (rules >= 2 && status !== "active" && status !== "suspended" ? "@not_active" : "@suspended")
+/**
+ * What the verdict on an agent that may not act names. Rules 1 call every such agent suspended. An active one is
+ * stopped by a suspension that is due.
+ */
+export const inactiveRuleOf = (status: string, rules: number): InactiveRule =>
+  rules >= 2 && status !== "active" && status !== "suspended" ? "@not_active" : "@suspended"
 
 /** When an agent's id was made: its first 48 bits. */
 export const madeAtMs = (id: string): number => {

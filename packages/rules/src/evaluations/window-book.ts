@@ -1,7 +1,9 @@
 /**
- * All windows of all meters, as the chain's prefix fills them. Whoever evaluates and whoever evaluates again keep the same book.
+ * All windows of all meters, as the chain's prefix fills them. Whoever evaluates and whoever evaluates again keep the
+ * same book.
  *
- * A contribution belongs to a meter and key, not to a length of window: the length is that of the version in force when it is asked. Spec: `envelope/1` section 6; decision 0025.
+ * A contribution belongs to a meter and key, not to a length of window: the length is that of the version in force when
+ * it is asked. Spec: `envelope/1` section 6; decision 0025.
  */
 import type { WindowState } from "@flyball/envelope"
 import { ReservedWindows } from "./reserved.ts"
@@ -21,7 +23,10 @@ export class WindowBook {
   readonly #ledgers = new Map<string, WindowLedger>()
   readonly #reserved = new ReservedWindows()
 
-  /** What a window of this length holds at a time, which is none before its newest contribution. Times that rise are answered at once, others by counting. */
+  /**
+   * What a window of this length holds at a time, which is none before its newest contribution. Times that rise are
+   * answered at once, others by counting.
+   */
   state(window: string, windowMs: number, atMs: number): WindowState {
     const { count, value } = this.#ledgers.get(window)?.state(windowMs, atMs) ?? empty
     return { value, count }
@@ -61,7 +66,10 @@ export class WindowBook {
     }
   }
 
-  /** Replaces what an evaluation added to a meter by what it came to, on trial too. Without `mayLower` less is not taken; answers false where that was asked of the meter itself. */
+  /**
+   * Replaces what an evaluation added to a meter by what it came to, on trial too. Without `mayLower` less is not
+   * taken; answers false where that was asked of the meter itself.
+   */
   settle(seq: number, meter: string, actual: number, mayLower: boolean): boolean {
     let isTaken = true
     this.#reserved.each(seq, (name, ledger) => {
@@ -76,7 +84,10 @@ export class WindowBook {
     this.#reserved.each(seq, (_, ledger) => ledger.void(seq))
   }
 
-  /** Forgets what is not after a time, and windows that hold nothing and that nobody looked at since. Windows that reach farther back must not be asked for any more. */
+  /**
+   * Forgets what is not after a time, and windows that hold nothing and that nobody looked at since. Windows that reach
+   * farther back must not be asked for any more.
+   */
   forget(beforeMs: number): void {
     for (const [window, ledger] of this.#ledgers) {
       ledger.forget(beforeMs)

@@ -2,7 +2,12 @@
 import { describe, expect, it } from "vitest"
 import { WindowBook } from "./window-book.ts"
 
-interface Entry { readonly seq: number; readonly atMs: number; amount: number; isVoid: boolean }
+interface Entry {
+  readonly seq: number
+  readonly atMs: number
+  amount: number
+  isVoid: boolean
+}
 
 describe("a window", () => {
   it("holds what counting says, through settling, voiding and letting go", () => {
@@ -10,7 +15,10 @@ describe("a window", () => {
     const all: Array<Entry> = []
     // A linear congruence: the same course every time.
     let state = 20_261_122
-    const below = (most: number): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0, Math.floor(state / 2 ** 32 * most))
+    const below = (most: number): number => (
+      (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0),
+      Math.floor((state / 2 ** 32) * most)
+    )
     let nowMs = 1_000
     for (let seq = 0; seq < 5_000; seq++) {
       nowMs += below(30)
@@ -28,7 +36,10 @@ describe("a window", () => {
       } else if (act === 8) book.forget(nowMs - 700)
       for (const windowMs of [100, 700]) {
         const inside = all.filter(({ atMs, isVoid }) => !isVoid && atMs > nowMs - windowMs)
-        expect(book.state("w", windowMs, nowMs)).toEqual({ value: inside.reduce((sum, { amount }) => sum + amount, 0), count: inside.length })
+        expect(book.state("w", windowMs, nowMs)).toEqual({
+          value: inside.reduce((sum, { amount }) => sum + amount, 0),
+          count: inside.length
+        })
       }
     }
     book.forget(nowMs)
@@ -37,7 +48,12 @@ describe("a window", () => {
 
   it("answers for a time before the last one it was asked for by counting, and for a length that it was not asked for before", () => {
     const book = new WindowBook()
-    for (const [seq, atMs] of [[1, 10], [2, 20], [3, 30]] as const) book.reserve(seq, atMs, [{ meter: "m", window: "w", amount: 1 }])
+    for (const [seq, atMs] of [
+      [1, 10],
+      [2, 20],
+      [3, 30]
+    ] as const)
+      book.reserve(seq, atMs, [{ meter: "m", window: "w", amount: 1 }])
     expect(book.state("w", 100, 200).value).toBe(0)
     expect(book.state("w", 100, 111).value).toBe(2)
     expect(book.state("w", 15, 30).value).toBe(2)
@@ -53,7 +69,11 @@ describe("a window", () => {
     expect(book.state("w", 1_000, 0)).toEqual({ value: 0, count: 0 })
     book.reserve(1, 0, [{ meter: "m", window: "w", amount: most }])
     book.state("w", 1_000, 0)
-    for (const [seq, atMs, amount] of [[2, 1, most], [3, 2, 1]] as const) book.reserve(seq, atMs, [{ meter: "m", window: "w", amount }])
+    for (const [seq, atMs, amount] of [
+      [2, 1, most],
+      [3, 2, 1]
+    ] as const)
+      book.reserve(seq, atMs, [{ meter: "m", window: "w", amount }])
     expect(book.state("w", 1_000, 2)).toEqual({ value: Number.MAX_SAFE_INTEGER, count: 3 })
     expect(book.state("w", 2_000, 2)).toEqual({ value: Number.MAX_SAFE_INTEGER, count: 3 })
     expect(book.state("w", 1_000, 1_001)).toEqual({ value: 1, count: 1 })
@@ -65,7 +85,10 @@ describe("a window", () => {
 
   it("settles what versions on trial added too, under the meter's own name", () => {
     const book = new WindowBook()
-    book.reserve(1, 10, [{ meter: "m", window: "live", amount: 5 }, { meter: "shadow:m", window: "trial", amount: 5 }])
+    book.reserve(1, 10, [
+      { meter: "m", window: "live", amount: 5 },
+      { meter: "shadow:m", window: "trial", amount: 5 }
+    ])
     book.settle(1, "m", 2, true)
     expect([book.state("live", 100, 11).value, book.state("trial", 100, 11).value]).toEqual([2, 2])
   })

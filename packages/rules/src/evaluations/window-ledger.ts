@@ -1,4 +1,7 @@
-/** One meter and key: what was added to it, and what windows of each length that is asked for hold. Spec: `envelope/1` section 6; decision 0025. */
+/**
+ * One meter and key: what was added to it, and what windows of each length that is asked for hold. Spec: `envelope/1`
+ * section 6; decision 0025.
+ */
 import type { WindowState } from "@flyball/envelope"
 import { WindowSum } from "@flyball/envelope"
 import { WindowRing } from "./window-ring.ts"
@@ -6,7 +9,10 @@ import { WindowRing } from "./window-ring.ts"
 /** A window of one length. Everything before `from` has slid out of it. */
 interface Length {
   readonly windowMs: number
-  /** The time it was asked for last, which a later contribution may lie before: another process asked the clock before it. */
+  /**
+   * The time it was asked for last, which a later contribution may lie before: another process asked the clock before
+   * it.
+   */
   askedMs: number
   from: number
   readonly held: WindowSum
@@ -41,7 +47,10 @@ export class WindowLedger {
     return this.#ring.placeOf(seq) >= 0
   }
 
-  /** What a window of this length holds at a time, until something is added. Times that rise are answered at once, others by counting. */
+  /**
+   * What a window of this length holds at a time, until something is added. Times that rise are answered at once,
+   * others by counting.
+   */
   state(windowMs: number, atMs: number): WindowState {
     const length = this.#lengthOf(windowMs) ?? this.#asked(windowMs)
     if (atMs < length.askedMs || atMs < this.latestMs) return this.#counted(windowMs, atMs)
@@ -64,7 +73,10 @@ export class WindowLedger {
     for (const length of this.#lengths) length.held.add(amount)
   }
 
-  /** Replaces what an evaluation added by what it came to; nothing where it was taken away or has slid out. Answers false, and does nothing, where that is less and may not be. */
+  /**
+   * Replaces what an evaluation added by what it came to; nothing where it was taken away or has slid out. Answers
+   * false, and does nothing, where that is less and may not be.
+   */
   settle(seq: number, actual: number, mayLower: boolean): boolean {
     const place = this.#ring.placeOf(seq)
     const amount = place < 0 ? Number.NaN : this.#ring.amount(place)
@@ -99,7 +111,12 @@ export class WindowLedger {
   }
 
   #asked(windowMs: number): Length {
-    const length: Length = { windowMs, askedMs: this.latestMs, from: this.#ring.first, held: this.#counted(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY) }
+    const length: Length = {
+      windowMs,
+      askedMs: this.latestMs,
+      from: this.#ring.first,
+      held: this.#counted(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+    }
     this.#lengths.push(length)
     return length
   }
@@ -110,7 +127,12 @@ export class WindowLedger {
     for (let place = this.#ring.first; place < this.#ring.end; place++) {
       const amount = this.#ring.amount(place)
       const entryMs = this.#ring.atMs(place)
-      if (Number.isNaN(amount) || entryMs > atMs || (windowMs !== Number.POSITIVE_INFINITY && entryMs <= atMs - windowMs)) continue
+      if (
+        Number.isNaN(amount) ||
+        entryMs > atMs ||
+        (windowMs !== Number.POSITIVE_INFINITY && entryMs <= atMs - windowMs)
+      )
+        continue
       held.add(amount)
     }
     return held

@@ -1,11 +1,15 @@
-/** What evaluations added to one meter and key, oldest first, in columns of numbers: a chain has millions of contributions, and a window of a day holds many at once. */
+/**
+ * What evaluations added to one meter and key, oldest first, in columns of numbers: a chain has millions of
+ * contributions, and a window of a day holds many at once.
+ */
 
 /** Rows that a new ring has room for. A power of two, as its room always is. */
 const FIRST_ROOM = 8
 const noRoom = new Float64Array(0)
 
 /**
- * Contributions by place. Places only rise: the first one ever added has place 0, and letting go of it leaves the others where they are.
+ * Contributions by place. Places only rise: the first one ever added has place 0, and letting go of it leaves the
+ * others where they are.
  *
  * Seqs rise and times do not fall, as they are added.
  */
@@ -64,7 +68,8 @@ export class WindowRing {
     const room = this.#seqs.length
     const moved = (old: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> => {
       const grown = new Float64Array(Math.max(FIRST_ROOM, 2 * room))
-      for (let place = this.first; place < this.end; place++) grown[place & (grown.length - 1)] = old[place & (room - 1)]!
+      for (let place = this.first; place < this.end; place++)
+        grown[place & (grown.length - 1)] = old[place & (room - 1)]!
       return grown
     }
     this.#seqs = moved(this.#seqs)

@@ -2,9 +2,16 @@
 import type { JsonMap } from "../records/record.ts"
 
 /** Kinds that no rule writes: what a caller does, or asks for. */
-const byCallers: ReadonlySet<string> = new Set(["decision.witnessed", "decision.settled", "capture.gap", "evaluation.made", "meter.voided"])
+const byCallers: ReadonlySet<string> = new Set([
+  "decision.witnessed",
+  "decision.settled",
+  "capture.gap",
+  "evaluation.made",
+  "meter.voided"
+])
 
-const isByCaller = (kind: string): boolean => byCallers.has(kind) || kind.startsWith("envelope.") || kind.startsWith("waiver.")
+const isByCaller = (kind: string): boolean =>
+  byCallers.has(kind) || kind.startsWith("envelope.") || kind.startsWith("waiver.")
 
 /** The member that says which key or person a record gives a name to. */
 const gives: { readonly [kind: string]: string } = { "ingest_key.minted": "key_id", "principal.seen": "principal_id" }
@@ -24,12 +31,19 @@ export class Writers {
     const wrote = typeof given === "string" ? this.#first.get(given) : undefined
     if (typeof writer === "string" && !this.#first.has(writer)) this.#note(writer, seq)
     // Names are drawn: nobody writes under one before there is a record of it.
-    if (wrote !== undefined) return `${String(given)} has its name from this record, and wrote ${wrote < 0 ? "in a chain before this one" : `record ${wrote}`}.`
-    return typeof writer === "string" && isRule(writer) && isByCaller(kind) ? `A rule writes no ${kind}; the record says ${writer}.` : null
+    if (wrote !== undefined)
+      return (
+        `${String(given)} has its name from this record, and wrote ` +
+        `${wrote < 0 ? "in a chain before this one" : `record ${wrote}`}.`
+      )
+    return typeof writer === "string" && isRule(writer) && isByCaller(kind)
+      ? `A rule writes no ${kind}; the record says ${writer}.`
+      : null
   }
 
   #note(writer: string, seq: number): void {
-    if (writer.length === ID_LENGTH && (writer.startsWith("key_") || writer.startsWith("usr_"))) this.#first.set(writer, seq)
+    if (writer.length === ID_LENGTH && (writer.startsWith("key_") || writer.startsWith("usr_")))
+      this.#first.set(writer, seq)
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * What an A2A agent card may hold, as data: every member of every message of its schema, and whether its default is left out of what is signed.
+ * What an A2A agent card may hold, as data: every member of every message of its schema, and whether its default is
+ * left out of what is signed.
  *
  * Spec: A2A 1.0, `AgentCard` and what it refers to; section 8.4.1 for what is left out.
  */
@@ -10,7 +11,10 @@ export type CardType =
   | { readonly type: "message"; readonly of: CardMessage }
   | { readonly type: "list" | "map"; readonly of: CardType }
 
-/** A member. `kept`: it is signed whenever it is there; others are left out when they hold their default: an empty text, list or map, or false. */
+/**
+ * A member. `kept`: it is signed whenever it is there; others are left out when they hold their default: an empty text,
+ * list or map, or false.
+ */
 export interface CardMember {
   readonly is: CardType
   readonly kept: boolean
@@ -35,11 +39,21 @@ const security = list(message({ schemes: bare(map(message({ list: bare(list(text
 const scopes = map(text)
 
 const flows = message({
-  authorizationCode: kept(message({ authorizationUrl: kept(text), tokenUrl: kept(text), refreshUrl: bare(text), scopes: kept(scopes), pkceRequired: bare(flag) })),
+  authorizationCode: kept(
+    message({
+      authorizationUrl: kept(text),
+      tokenUrl: kept(text),
+      refreshUrl: bare(text),
+      scopes: kept(scopes),
+      pkceRequired: bare(flag)
+    })
+  ),
   clientCredentials: kept(message({ tokenUrl: kept(text), refreshUrl: bare(text), scopes: kept(scopes) })),
   implicit: kept(message({ authorizationUrl: bare(text), refreshUrl: bare(text), scopes: bare(scopes) })),
   password: kept(message({ tokenUrl: bare(text), refreshUrl: bare(text), scopes: bare(scopes) })),
-  deviceCode: kept(message({ deviceAuthorizationUrl: kept(text), tokenUrl: kept(text), refreshUrl: bare(text), scopes: kept(scopes) }))
+  deviceCode: kept(
+    message({ deviceAuthorizationUrl: kept(text), tokenUrl: kept(text), refreshUrl: bare(text), scopes: kept(scopes) })
+  )
 })
 
 const scheme = message({
@@ -51,7 +65,13 @@ const scheme = message({
 })
 
 const skill = message({
-  id: kept(text), name: kept(text), description: kept(text), tags: kept(list(text)), examples: bare(list(text)), inputModes: bare(list(text)), outputModes: bare(list(text)),
+  id: kept(text),
+  name: kept(text),
+  description: kept(text),
+  tags: kept(list(text)),
+  examples: bare(list(text)),
+  inputModes: bare(list(text)),
+  outputModes: bare(list(text)),
   securityRequirements: bare(security)
 })
 
@@ -61,11 +81,21 @@ const extension = message({ uri: bare(text), description: bare(text), required: 
 export const agentCard: CardMessage = {
   name: kept(text),
   description: kept(text),
-  supportedInterfaces: kept(list(message({ url: kept(text), protocolBinding: kept(text), tenant: bare(text), protocolVersion: kept(text) }))),
+  supportedInterfaces: kept(
+    list(message({ url: kept(text), protocolBinding: kept(text), tenant: bare(text), protocolVersion: kept(text) }))
+  ),
   provider: kept(message({ url: kept(text), organization: kept(text) })),
   version: kept(text),
   documentationUrl: kept(text),
-  capabilities: kept(message({ streaming: kept(flag), pushNotifications: kept(flag), extensions: bare(list(extension)), extendedAgentCard: kept(flag), skillQuery: kept(flag) })),
+  capabilities: kept(
+    message({
+      streaming: kept(flag),
+      pushNotifications: kept(flag),
+      extensions: bare(list(extension)),
+      extendedAgentCard: kept(flag),
+      skillQuery: kept(flag)
+    })
+  ),
   securitySchemes: bare(map(scheme)),
   securityRequirements: bare(security),
   defaultInputModes: kept(list(text)),

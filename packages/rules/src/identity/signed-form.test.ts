@@ -3,7 +3,12 @@ import { canonicalize, type JsonObject } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
 import { signedForm } from "./signed-form.ts"
 
-const published = JSON.parse(readFileSync(new URL("../../../../fixtures/vectors/agent-card/a2a-spec-8.4.1-canonicalization.json", import.meta.url), "utf8")) as { readonly input: JsonObject; readonly canonical: string }
+const published = JSON.parse(
+  readFileSync(
+    new URL("../../../../fixtures/vectors/agent-card/a2a-spec-8.4.1-canonicalization.json", import.meta.url),
+    "utf8"
+  )
+) as { readonly input: JsonObject; readonly canonical: string }
 
 describe("the signed form of an A2A card", () => {
   it("is the one that the specification prints", () => {
@@ -13,9 +18,22 @@ describe("the signed form of an A2A card", () => {
   it("leaves out the signatures, and nothing else of a card without defaults", () => {
     assert.deepStrictEqual(signedForm({ ...published.input, signatures: [{}] }), signedForm(published.input))
     const full = {
-      name: "a", provider: { url: "https://example.org", organization: "Example" }, documentationUrl: "", iconUrl: "",
-      supportedInterfaces: [{ url: "https://example.org/a2a", protocolBinding: "JSONRPC", protocolVersion: "1.0", tenant: "t" }],
-      securitySchemes: { oauth: { oauth2SecurityScheme: { flows: { authorizationCode: { authorizationUrl: "u", tokenUrl: "v", scopes: { read: "" }, pkceRequired: true } } } } },
+      name: "a",
+      provider: { url: "https://example.org", organization: "Example" },
+      documentationUrl: "",
+      iconUrl: "",
+      supportedInterfaces: [
+        { url: "https://example.org/a2a", protocolBinding: "JSONRPC", protocolVersion: "1.0", tenant: "t" }
+      ],
+      securitySchemes: {
+        oauth: {
+          oauth2SecurityScheme: {
+            flows: {
+              authorizationCode: { authorizationUrl: "u", tokenUrl: "v", scopes: { read: "" }, pkceRequired: true }
+            }
+          }
+        }
+      },
       securityRequirements: [{ schemes: { oauth: { list: ["read"] } } }],
       capabilities: { extensions: [{ uri: "https://example.org/x", params: { anything: { "": null }, list: [] } }] }
     }
@@ -23,21 +41,52 @@ describe("the signed form of an A2A card", () => {
   })
 
   it("leaves out defaults that say no more than absence, wherever they stand", () => {
-    assert.deepStrictEqual(signedForm({
-      name: "a", securitySchemes: {}, securityRequirements: [], supportedInterfaces: [{ url: "u", tenant: "" }], skills: [{ id: "", tags: [], examples: [], inputModes: [] }],
-      capabilities: { extensions: [{ uri: "", required: false, params: {} }] }
-    }), { name: "a", supportedInterfaces: [{ url: "u" }], skills: [{ id: "", tags: [] }], capabilities: { extensions: [{ params: {} }] } })
+    assert.deepStrictEqual(
+      signedForm({
+        name: "a",
+        securitySchemes: {},
+        securityRequirements: [],
+        supportedInterfaces: [{ url: "u", tenant: "" }],
+        skills: [{ id: "", tags: [], examples: [], inputModes: [] }],
+        capabilities: { extensions: [{ uri: "", required: false, params: {} }] }
+      }),
+      {
+        name: "a",
+        supportedInterfaces: [{ url: "u" }],
+        skills: [{ id: "", tags: [] }],
+        capabilities: { extensions: [{ params: {} }] }
+      }
+    )
   })
 
   it("is refused with a member outside the schema, at any depth, inherited names among them", () => {
     for (const more of [
-      { url: "https://example.org" }, { trusted: true }, { capabilities: { admin: true } }, { skills: [{ id: "a", price: 1 }] }, { provider: { url: "u", organization: "o", "x-note": "" } },
-      { constructor: "a" }, JSON.parse('{"__proto__":{}}') as JsonObject, { capabilities: { extensions: [{ uri: "u", more: [] }] } }, { securitySchemes: { a: { other: {} } } }
-    ]) assert.isNull(signedForm({ name: "a", ...more }), JSON.stringify(more))
+      { url: "https://example.org" },
+      { trusted: true },
+      { capabilities: { admin: true } },
+      { skills: [{ id: "a", price: 1 }] },
+      { provider: { url: "u", organization: "o", "x-note": "" } },
+      { constructor: "a" },
+      JSON.parse('{"__proto__":{}}') as JsonObject,
+      { capabilities: { extensions: [{ uri: "u", more: [] }] } },
+      { securitySchemes: { a: { other: {} } } }
+    ])
+      assert.isNull(signedForm({ name: "a", ...more }), JSON.stringify(more))
   })
 
   it("is refused with a member of another type", () => {
-    for (const more of [{ description: null }, { version: 1 }, { skills: {} }, { skills: ["a"] }, { capabilities: { streaming: "true" } }, { capabilities: [] }, { provider: null }, { defaultInputModes: [1] }, { securitySchemes: [] }, { capabilities: { extensions: [{ params: "x" }] } }]) {
+    for (const more of [
+      { description: null },
+      { version: 1 },
+      { skills: {} },
+      { skills: ["a"] },
+      { capabilities: { streaming: "true" } },
+      { capabilities: [] },
+      { provider: null },
+      { defaultInputModes: [1] },
+      { securitySchemes: [] },
+      { capabilities: { extensions: [{ params: "x" }] } }
+    ]) {
       assert.isNull(signedForm({ name: "a", ...more }), JSON.stringify(more))
     }
   })

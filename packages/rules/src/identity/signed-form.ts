@@ -3,9 +3,11 @@ import type { JsonObject, JsonValue } from "@flyball/evidence"
 import { agentCard, type CardMessage, type CardType } from "./agent-card.ts"
 
 /**
- * An A2A card without its signatures and without members that hold no more than their default: what is then written in RFC 8785.
+ * An A2A card without its signatures and without members that hold no more than their default: what is then written in
+ * RFC 8785.
  *
- * Null for a card that has a member which the schema does not name, or one of another type. Consumers that read a card into the schema's types never see
+ * Null for a card that has a member which the schema does not name, or one of another type. Consumers that read a card
+ * into the schema's types never see
  * such a member, so that a signature over it says nothing of what they read.
  *
  * - Spec: A2A 1.0 section 8.4.1.
@@ -47,13 +49,19 @@ const formOf = (type: CardType, value: JsonValue): { readonly value: JsonValue }
     case "map": {
       if (!isObject(value)) return null
       const forms = Object.entries(value).map(([name, item]) => [name, formOf(type.of, item)] as const)
-      return forms.some(([, form]) => form === null) ? null : { value: Object.fromEntries(forms.map(([name, form]) => [name, form!.value])) }
+      return forms.some(([, form]) => form === null)
+        ? null
+        : { value: Object.fromEntries(forms.map(([name, form]) => [name, form!.value])) }
     }
   }
 }
 
-const isDefault = (value: JsonValue): boolean => value === "" || value === false || (isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
+const isDefault = (value: JsonValue): boolean =>
+  value === "" ||
+  value === false ||
+  (isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
 
 const isList = (value: JsonValue): value is ReadonlyArray<JsonValue> => Array.isArray(value)
 /** Whether a JSON value is an object. */
-export const isObject = (value: JsonValue | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

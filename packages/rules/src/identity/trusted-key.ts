@@ -25,22 +25,29 @@ export interface TrustedKey {
 export type ClaimReason = "alg_not_allowed" | "key_unknown" | "key_revoked" | "key_expired" | "signature_invalid"
 
 /** What is left to do with a signature: check it by a key, or nothing, and why. */
-export type Screened = { readonly key: TrustedKey; readonly reason: null } | { readonly key: TrustedKey | null; readonly reason: ClaimReason }
+export type Screened =
+  | { readonly key: TrustedKey; readonly reason: null }
+  | { readonly key: TrustedKey | null; readonly reason: ClaimReason }
 
 /**
  * Finds the key of a signature, and whether it may vouch for an agent of this name now.
  *
- * A key that is bound to other agents is unknown here. One whose time has not come yet is `key_expired`: the moment is outside its time.
+ * A key that is bound to other agents is unknown here. One whose time has not come yet is `key_expired`: the moment is
+ * outside its time.
  */
 export const screen = (claim: Claim, keys: ReadonlyArray<TrustedKey>, agentName: string, nowMs: number): Screened => {
   if (claim.alg === null) return { key: null, reason: "alg_not_allowed" }
   const key = keys.find((candidate) => isNamed(candidate, claim.key)) ?? null
-  if (key === null || (key.agents !== null && !key.agents.includes(agentName))) return { key: null, reason: "key_unknown" }
+  if (key === null || (key.agents !== null && !key.agents.includes(agentName)))
+    return { key: null, reason: "key_unknown" }
   if (key.alg !== claim.alg) return { key, reason: "alg_not_allowed" }
   if (key.revoked) return { key, reason: "key_revoked" }
-  if ((key.notBeforeMs !== null && nowMs < key.notBeforeMs) || (key.expiresAtMs !== null && nowMs >= key.expiresAtMs)) return { key, reason: "key_expired" }
+  if ((key.notBeforeMs !== null && nowMs < key.notBeforeMs) || (key.expiresAtMs !== null && nowMs >= key.expiresAtMs))
+    return { key, reason: "key_expired" }
   return { key, reason: null }
 }
 
 const isNamed = (key: TrustedKey, choice: KeyChoice): boolean =>
-  "keyId" in choice ? choice.keyId === key.keyId || choice.keyId === key.thumbprint : equalBytes(choice.publicKey, key.publicKey)
+  "keyId" in choice
+    ? choice.keyId === key.keyId || choice.keyId === key.thumbprint
+    : equalBytes(choice.publicKey, key.publicKey)

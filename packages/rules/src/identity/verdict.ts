@@ -24,23 +24,41 @@ export interface CardVerdict {
 }
 
 /** How far a signature came: the reason that is told is that of the one that came furthest. */
-const reached: ReadonlyArray<ClaimReason> = ["alg_not_allowed", "key_unknown", "key_expired", "key_revoked", "signature_invalid"]
+const reached: ReadonlyArray<ClaimReason> = [
+  "alg_not_allowed",
+  "key_unknown",
+  "key_expired",
+  "key_revoked",
+  "signature_invalid"
+]
 
 /**
- * Decides on a card. One signature of a trusted key is enough, whatever stands beside it: the others are not part of what it signs.
+ * Decides on a card. One signature of a trusted key is enough, whatever stands beside it: the others are not part of
+ * what it signs.
  * What the card says counts only after that, so that a wrong name is told of signed cards alone.
  *
  * - Shape: `checked` has one entry for each claim of `card`, in order. Both names in NFC.
  */
-export const cardVerdict = (card: ReadCard | null, checked: ReadonlyArray<CheckedClaim>, agentName: string): CardVerdict => {
-  if (card === null) return { verdict: "rejected", reason: "card_malformed", alg: null, keyId: null, claimedKeyId: null }
+export const cardVerdict = (
+  card: ReadCard | null,
+  checked: ReadonlyArray<CheckedClaim>,
+  agentName: string
+): CardVerdict => {
+  if (card === null)
+    return { verdict: "rejected", reason: "card_malformed", alg: null, keyId: null, claimedKeyId: null }
   const good = checked.find(({ reason }) => reason === null)
-  if (good !== undefined) return { ...about(good), ...(isNamed(card.name, agentName) ? verified : { verdict: "rejected", reason: "name_mismatch" }) }
+  if (good !== undefined)
+    return {
+      ...about(good),
+      ...(isNamed(card.name, agentName) ? verified : { verdict: "rejected", reason: "name_mismatch" })
+    }
   const furthest = checked.toSorted((a, b) => reached.indexOf(b.reason!) - reached.indexOf(a.reason!))[0]!
   return { ...about(furthest), verdict: "rejected", reason: furthest.reason! }
 }
 
-/** At most four code points of two units join into one: a longer name is another, and is not normalised. Decision 0036. */
+/**
+ * At most four code points of two units join into one: a longer name is another, and is not normalised. Decision 0036.
+ */
 const isNamed = (name: string, agentName: string): boolean =>
   name.length <= 8 * agentName.length && name.normalize("NFC") === agentName
 

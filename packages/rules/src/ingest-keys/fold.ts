@@ -29,7 +29,10 @@ export const foldIngestKeyMinted = (record: ReplayRecord): ExpectedDocument => {
 }
 
 /** The document after `ingest_key.revoked`. */
-export const foldIngestKeyRevoked = (key: ExpectedDocument): ExpectedDocument => ({ ...key, body: { ...key.body, revoked: true } })
+export const foldIngestKeyRevoked = (key: ExpectedDocument): ExpectedDocument => ({
+  ...key,
+  body: { ...key.body, revoked: true }
+})
 
 const readProfile = (members: JsonMap): IngestKeyProfile => ({
   name: String(members["name"]),

@@ -13,4 +13,10 @@ export type ModelDocument = {
 }
 
 /** Unique look-up keys of a model. A name has no space, so the three stay apart. */
-export const modelUnique = ({ name, provider, version }: Pick<ModelDocument, "name" | "provider" | "version">): { readonly model: string } => ({ model: [provider, name, ...version === null ? [] : [version]].join(" ") })
+export const modelUnique = ({
+  name,
+  provider,
+  version
+}: Pick<ModelDocument, "name" | "provider" | "version">): { readonly model: string } => ({
+  model: [provider, name, ...(version === null ? [] : [version])].join(" ")
+})

@@ -17,7 +17,15 @@ export const foldModel = ({ body }: ReplayRecord): ExpectedDocument => {
     inputMicroUsdPerMtok: integer(price["input_micro_usd_per_mtok"]),
     outputMicroUsdPerMtok: integer(price["output_micro_usd_per_mtok"])
   }
-  return { collection: MODELS, id: String(body["model_id"]), body: model, unique: modelUnique(model), unknown: [], erased: [], personal: [] }
+  return {
+    collection: MODELS,
+    id: String(body["model_id"]),
+    body: model,
+    unique: modelUnique(model),
+    unknown: [],
+    erased: [],
+    personal: []
+  }
 }
 
 const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)

@@ -7,8 +7,15 @@ import { identityDigest } from "./identity-digest.ts"
 /** The document after `principal.seen`. */
 export const foldPrincipalSeen = (record: ReplayRecord): ExpectedDocument => {
   const identity = partMembers(record.parts.get("identity"))
-  const known = identity.state === "known" ? { issuer: String(identity.members["issuer"]), subject: String(identity.members["subject"]) } : null
-  const body: PrincipalDocument = { kind: String(record.body["kind"]), issuer: known?.issuer ?? null, subject: known?.subject ?? null }
+  const known =
+    identity.state === "known"
+      ? { issuer: String(identity.members["issuer"]), subject: String(identity.members["subject"]) }
+      : null
+  const body: PrincipalDocument = {
+    kind: String(record.body["kind"]),
+    issuer: known?.issuer ?? null,
+    subject: known?.subject ?? null
+  }
   return {
     collection: "principals",
     id: String(record.body["principal_id"]),

@@ -3,7 +3,13 @@ import { identityDigest } from "./identity-digest.ts"
 
 describe("the look-up key of a principal", () => {
   it("is one per issuer and subject, wherever the boundary between them lies", () => {
-    const all = [identityDigest("a", "bc"), identityDigest("ab", "c"), identityDigest("", "abc"), identityDigest("abc", ""), identityDigest("a", "bC")]
+    const all = [
+      identityDigest("a", "bc"),
+      identityDigest("ab", "c"),
+      identityDigest("", "abc"),
+      identityDigest("abc", ""),
+      identityDigest("a", "bC")
+    ]
     assert.strictEqual(new Set(all).size, all.length)
     assert.strictEqual(identityDigest("https://id.example", "ada"), identityDigest("https://id.example", "ada"))
   })

@@ -7,7 +7,10 @@ import { concatBytes, portableCrypto, toHex, utf8 } from "@flyball/evidence"
  * It is no secret: subjects are easy to guess. It lives beside the identity and is erased with it.
  */
 export const identityDigest = (issuer: string, subject: string): string => {
-  const pieces = [utf8("flyball/v1 principal\0"), ...[issuer, subject].map(utf8).flatMap((bytes) => [length32(bytes.length), bytes])]
+  const pieces = [
+    utf8("flyball/v1 principal\0"),
+    ...[issuer, subject].map(utf8).flatMap((bytes) => [length32(bytes.length), bytes])
+  ]
   return toHex(portableCrypto.sha256(concatBytes(...pieces)))
 }
 

@@ -22,4 +22,10 @@ export const provenanceMembers = ["name", "version", "uri", "supplier", "sbomRef
 export type ProvenanceProfile = Pick<ProvenanceDocument, (typeof provenanceMembers)[number]>
 
 /** A profile after its part was erased. */
-export const erasedProvenance = (id: string): ProvenanceProfile => ({ name: id, version: null, uri: null, supplier: null, sbomRef: null })
+export const erasedProvenance = (id: string): ProvenanceProfile => ({
+  name: id,
+  version: null,
+  uri: null,
+  supplier: null,
+  sbomRef: null
+})

@@ -1,10 +1,12 @@
 /**
- * The version of the rules by which the service decides. Records of decisions name it, and replay decides each record by the rules of its time.
+ * The version of the rules by which the service decides. Records of decisions name it, and replay decides each record
+ * by the rules of its time.
  *
  * 1: records without the member `rules`.
  * 2: owner means name and e-mail, verdicts take the effective tier, and a verdict on a draft names `@not_active`.
  *
- * To change a rule: raise `RULES`, add a line here, keep the old rule, and let replay choose by `rulesOf`. Spec: decision 0038.
+ * To change a rule: raise `RULES`, add a line here, keep the old rule, and let replay choose by `rulesOf`. Spec:
+ * decision 0038.
  */
 import type { JsonMap } from "../records/record.ts"
 
@@ -14,8 +16,13 @@ export const RULES = 2
 /** The version of the rules that a record was made by. A record without the member is older than the member. */
 export const rulesOf = (body: JsonMap): number => (typeof body["rules"] === "number" ? body["rules"] : 1)
 
-/** Whether a record was made by rules that this version of the code does not know. Such a record is not judged, and is not called wrong. */
+/**
+ * Whether a record was made by rules that this version of the code does not know. Such a record is not judged, and is
+ * not called wrong.
+ */
 export const areNewerRules = (body: JsonMap): boolean => rulesOf(body) > RULES
 
 /** Reported for a record that was made by newer rules. */
-export const newerRules = (body: JsonMap): string => `The record was made by rules ${rulesOf(body)}, and this version knows rules up to ${RULES}. Replay it with a newer version.`
+export const newerRules = (body: JsonMap): string =>
+  `The record was made by rules ${rulesOf(body)}, and this version knows rules up to ${RULES}. Replay it with ` +
+  "a newer version."

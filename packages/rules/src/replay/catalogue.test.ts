@@ -2,8 +2,18 @@ import { assert, describe, it } from "vitest"
 import { catalogueDifference } from "./catalogue.ts"
 
 const body = { agent_id: `agt_${"0".repeat(26)}`, autonomy_tier: "L1", writer: "system:host" }
-const check = (more: { readonly kind?: string; readonly body?: object; readonly parts?: ReadonlyArray<{ readonly name: string }> }) =>
-  catalogueDifference({ seq: 4, kind: "agent.registered", parts: [{ name: "profile" }], ...more, body: { ...body, ...more.body } })
+const check = (more: {
+  readonly kind?: string
+  readonly body?: object
+  readonly parts?: ReadonlyArray<{ readonly name: string }>
+}) =>
+  catalogueDifference({
+    seq: 4,
+    kind: "agent.registered",
+    parts: [{ name: "profile" }],
+    ...more,
+    body: { ...body, ...more.body }
+  })
 
 describe("holding a record against the catalogue", () => {
   it("finds nothing in what the catalogue describes", () => {

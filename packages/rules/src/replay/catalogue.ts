@@ -3,13 +3,26 @@ import { checkBody, kindRow } from "@flyball/evidence"
 import type { Difference, JsonMap } from "../records/record.ts"
 
 /** How a record differs from the row of its kind; null when it does not. */
-export const catalogueDifference = (record: { readonly seq: number; readonly kind: string; readonly body: JsonMap; readonly parts: ReadonlyArray<{ readonly name: string }> }): Difference | null => {
-  const differs = (path: string, found: string): Difference => ({ collection: "records", id: String(record.seq), path, expected: "what the catalogue of kinds describes", found })
+export const catalogueDifference = (record: {
+  readonly seq: number
+  readonly kind: string
+  readonly body: JsonMap
+  readonly parts: ReadonlyArray<{ readonly name: string }>
+}): Difference | null => {
+  const differs = (path: string, found: string): Difference => ({
+    collection: "records",
+    id: String(record.seq),
+    path,
+    expected: "what the catalogue of kinds describes",
+    found
+  })
   const row = kindRow(record.kind)
   // A record of an unknown kind may change documents in ways that this version cannot fold.
   if (row === null) return differs("/kind", `kind ${record.kind}, which this version does not know`)
   const problem = checkBody(record.kind, record.body)
   if (problem !== null) return differs("/body", problem)
   const known = new Set(row.parts.map((part) => part.name))
-  return record.parts.some((part) => !known.has(part.name)) ? differs("/parts", `a part that ${record.kind} does not have`) : null
+  return record.parts.some((part) => !known.has(part.name))
+    ? differs("/parts", `a part that ${record.kind} does not have`)
+    : null
 }

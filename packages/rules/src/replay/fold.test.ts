@@ -6,8 +6,12 @@ import { erasedKeyProfile } from "../ingest-keys/document.ts"
 import type { ExpectedDocument, JsonMap, PartContent, ReplayRecord } from "../records/record.ts"
 
 const json = (value: unknown): PartContent => ({ state: "present", bytes: utf8(JSON.stringify(value)) })
-const record = (seq: number, kind: string, body: JsonMap, parts: { readonly [name: string]: PartContent } = {}): ReplayRecord =>
-  ({ seq, kind, body, parts: new Map(Object.entries(parts)) })
+const record = (
+  seq: number,
+  kind: string,
+  body: JsonMap,
+  parts: { readonly [name: string]: PartContent } = {}
+): ReplayRecord => ({ seq, kind, body, parts: new Map(Object.entries(parts)) })
 const fold = (...records: ReadonlyArray<ReplayRecord>): ReplayState => {
   const state = emptyReplay()
   for (const one of records) foldRecord(state, one)
@@ -20,23 +24,52 @@ const document = (state: ReplayState, collection: string, id: string): ExpectedD
 }
 
 const registered = (parts: { readonly [name: string]: PartContent }) =>
-  record(1, "agent.registered", { agent_id: "agt_1", autonomy_tier: "L1", risk_class: "limited", writer: "system:host" }, parts)
+  record(
+    1,
+    "agent.registered",
+    { agent_id: "agt_1", autonomy_tier: "L1", risk_class: "limited", writer: "system:host" },
+    parts
+  )
 const profile = json({ name: "refunds", org_unit: "ops", labels: { a: 1 }, model_ids: ["m"], blast_radius: {} })
 const owner = json({ owner_name: "Ada", owner_email: "ada@example.org" })
 const minted = (part: PartContent) =>
-  record(2, "ingest_key.minted", { key_id: "key_1", key_digest: "d", max_autonomy_tier: "L1", expires_at: "2026-11-21T00:00:00.000Z", writer: "usr_1" }, { profile: part })
-const seen = (part: PartContent) => record(3, "principal.seen", { principal_id: "usr_1", kind: "user" }, { identity: part })
+  record(
+    2,
+    "ingest_key.minted",
+    {
+      key_id: "key_1",
+      key_digest: "d",
+      max_autonomy_tier: "L1",
+      expires_at: "2026-11-21T00:00:00.000Z",
+      writer: "usr_1"
+    },
+    { profile: part }
+  )
+const seen = (part: PartContent) =>
+  record(3, "principal.seen", { principal_id: "usr_1", kind: "user" }, { identity: part })
 
 describe("folding records", () => {
   it("makes an agent of its registration", () => {
     const agent = document(fold(registered({ profile, owner })), "agents", "agt_1")
-    assert.deepInclude(agent.body, { name: "refunds", orgUnit: "ops", ownerName: "Ada", autonomyTier: "L1", riskClass: "limited", status: "draft", description: null })
+    assert.deepInclude(agent.body, {
+      name: "refunds",
+      orgUnit: "ops",
+      ownerName: "Ada",
+      autonomyTier: "L1",
+      riskClass: "limited",
+      status: "draft",
+      description: null
+    })
     assert.deepStrictEqual(agent.unique, { name: "refunds" })
     assert.deepStrictEqual([agent.unknown, agent.erased], [[], []])
   })
 
   it("folds an erased part to what erasing leaves in the document", () => {
-    const agent = document(fold(registered({ profile: { state: "erased" }, owner: { state: "erased" } })), "agents", "agt_1")
+    const agent = document(
+      fold(registered({ profile: { state: "erased" }, owner: { state: "erased" } })),
+      "agents",
+      "agt_1"
+    )
     assert.deepInclude(agent.body, { ...erasedProfile("agt_1"), ...noOwner })
     assert.deepStrictEqual(agent.unique, { name: "agt_1" })
     assert.include<string>(agent.erased, "ownerEmail")
@@ -50,8 +83,25 @@ describe("folding records", () => {
   })
 
   it("gives an agent the identity of the newest verdict that was not rejected", () => {
-    const attested = (seq: number, verdict: string, source: string, parts: { readonly [name: string]: PartContent } = {}) =>
-      record(seq, "agent.identity_attested", { agent_id: "agt_1", checked_at: "2026-11-21T00:00:00.000Z", reason_code: "ok", source, verdict, writer: "system:host" }, parts)
+    const attested = (
+      seq: number,
+      verdict: string,
+      source: string,
+      parts: { readonly [name: string]: PartContent } = {}
+    ) =>
+      record(
+        seq,
+        "agent.identity_attested",
+        {
+          agent_id: "agt_1",
+          checked_at: "2026-11-21T00:00:00.000Z",
+          reason_code: "ok",
+          source,
+          verdict,
+          writer: "system:host"
+        },
+        parts
+      )
     const start = registered({ profile, owner })
     const verified = attested(5, "verified", "signed_card", { identity: json({ identity_ref: "acme#1" }) })
     const own = (part: PartContent) => attested(6, "declared", "other", { identity: part })
@@ -60,16 +110,44 @@ describe("folding records", () => {
       return [body["identityVerified"], body["identitySource"], body["identityRef"], unknown, erased]
     }
     assert.deepStrictEqual(identityOf(), [undefined, undefined, undefined, [], []])
-    assert.deepStrictEqual(identityOf(attested(4, "rejected", "signed_card", { claim: json({ key_id: "x" }) })), [undefined, undefined, undefined, [], []])
-    assert.deepStrictEqual(identityOf(verified, attested(6, "rejected", "a2a_signed_card")), [true, "signed_card", "acme#1", [], []])
-    assert.deepStrictEqual(identityOf(verified, own(json({ identity_ref: "7", identity_source: "ours" }))), [false, "ours", "7", [], []])
-    assert.deepStrictEqual(identityOf(verified, own({ state: "erased" })), [false, "other", null, [], ["identitySource", "identityRef"]])
+    assert.deepStrictEqual(identityOf(attested(4, "rejected", "signed_card", { claim: json({ key_id: "x" }) })), [
+      undefined,
+      undefined,
+      undefined,
+      [],
+      []
+    ])
+    assert.deepStrictEqual(identityOf(verified, attested(6, "rejected", "a2a_signed_card")), [
+      true,
+      "signed_card",
+      "acme#1",
+      [],
+      []
+    ])
+    assert.deepStrictEqual(identityOf(verified, own(json({ identity_ref: "7", identity_source: "ours" }))), [
+      false,
+      "ours",
+      "7",
+      [],
+      []
+    ])
+    assert.deepStrictEqual(identityOf(verified, own({ state: "erased" })), [
+      false,
+      "other",
+      null,
+      [],
+      ["identitySource", "identityRef"]
+    ])
     assert.deepStrictEqual(identityOf(own({ state: "withheld" }))[3], ["identitySource", "identityRef"])
     assert.deepStrictEqual(identityOf(own({ state: "withheld" }), verified), [true, "signed_card", "acme#1", [], []])
   })
 
   it("does not guess what a withheld, missing or unreadable part would tell", () => {
-    for (const part of [{ state: "withheld" }, { state: "missing" }, { state: "present", bytes: Uint8Array.of(255) }] as const) {
+    for (const part of [
+      { state: "withheld" },
+      { state: "missing" },
+      { state: "present", bytes: Uint8Array.of(255) }
+    ] as const) {
       const agent = document(fold(registered({ profile: part, owner })), "agents", "agt_1")
       assert.include(agent.unknown, "name")
       assert.notInclude(agent.unknown, "ownerName")
@@ -95,15 +173,26 @@ describe("folding records", () => {
 
   it("counts an agent's records, and reports those of an agent that no record registered", () => {
     const body = { agent_id: "agt_1" }
-    const state = fold(registered({ profile }), record(2, "decision.witnessed", { ...body, agent_status: "draft" }), record(3, "decision.witnessed", { ...body, agent_status: "draft" }), record(4, "decision.settled", body), record(5, "capture.gap", body))
+    const state = fold(
+      registered({ profile }),
+      record(2, "decision.witnessed", { ...body, agent_status: "draft" }),
+      record(3, "decision.witnessed", { ...body, agent_status: "draft" }),
+      record(4, "decision.settled", body),
+      record(5, "capture.gap", body)
+    )
     assert.deepStrictEqual(state.counts.get("agt_1"), { witnessed: 2, settled: 1, gaps: 1 })
     assert.deepStrictEqual(state.differences, [])
     assert.strictEqual(fold(record(1, "decision.witnessed", body)).differences[0]?.found, "decision.witnessed at seq 1")
   })
 
   it("reports a decision whose agent had another status then", () => {
-    const state = fold(registered({ profile }), record(2, "decision.witnessed", { agent_id: "agt_1", agent_status: "active" }))
-    assert.deepStrictEqual(state.differences, [{ collection: "records", id: "2", path: "/body/agent_status", expected: "draft", found: "active" }])
+    const state = fold(
+      registered({ profile }),
+      record(2, "decision.witnessed", { agent_id: "agt_1", agent_status: "active" })
+    )
+    assert.deepStrictEqual(state.differences, [
+      { collection: "records", id: "2", path: "/body/agent_status", expected: "draft", found: "active" }
+    ])
   })
 
   it("reports an agent that is registered twice", () => {
@@ -111,6 +200,9 @@ describe("folding records", () => {
   })
 
   it("passes over kinds that make no document", () => {
-    assert.deepStrictEqual(fold(record(0, "chain.genesis", {}), record(1, "part.erased", {}), record(2, "something.new", {})).differences, [])
+    assert.deepStrictEqual(
+      fold(record(0, "chain.genesis", {}), record(1, "part.erased", {}), record(2, "something.new", {})).differences,
+      []
+    )
   })
 })

@@ -3,7 +3,14 @@ import { decodeId } from "@flyball/evidence"
 import { foldMappingChanged } from "../access-mapping/fold.ts"
 import type { AgentDocument } from "../agents/document.ts"
 import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../agents/fold.ts"
-import { envelopeKindsWithParts, foldEnvelopeBegun, foldEnvelopeDrafted, foldEnvelopePublished, foldEnvelopeWithdrawn, foldVersion } from "../envelopes/fold.ts"
+import {
+  envelopeKindsWithParts,
+  foldEnvelopeBegun,
+  foldEnvelopeDrafted,
+  foldEnvelopePublished,
+  foldEnvelopeWithdrawn,
+  foldVersion
+} from "../envelopes/fold.ts"
 import { expectedTier, judgeActingTier } from "../evaluations/acting-tier.ts"
 import { evaluationBody } from "../evaluations/evaluation-body.ts"
 import { EnvelopeNumbers } from "../envelopes/numbers.ts"
@@ -18,10 +25,31 @@ import { areNewerRules } from "../records/rules-version.ts"
 import type { Difference, ExpectedDocument, ReplayRecord } from "../records/record.ts"
 
 /** Collections whose documents follow from records alone. All others are working state, and no business of replay. */
-export const governedCollections = ["access_mapping", "agents", "envelope_versions", "envelopes", "ingest_keys", "models", "principals", "provenance", "waivers", "webhooks"] as const
+export const governedCollections = [
+  "access_mapping",
+  "agents",
+  "envelope_versions",
+  "envelopes",
+  "ingest_keys",
+  "models",
+  "principals",
+  "provenance",
+  "waivers",
+  "webhooks"
+] as const
 
 /** Kinds whose parts the fold reads. */
-export const kindsWithParts: ReadonlySet<string> = new Set([...agentKindsWithParts, ...envelopeKindsWithParts, ...waiverKindsWithParts, "ingest_key.minted", "mapping.changed", "principal.seen", "agent.provenance_added", "webhook.created", "webhook.changed"])
+export const kindsWithParts: ReadonlySet<string> = new Set([
+  ...agentKindsWithParts,
+  ...envelopeKindsWithParts,
+  ...waiverKindsWithParts,
+  "ingest_key.minted",
+  "mapping.changed",
+  "principal.seen",
+  "agent.provenance_added",
+  "webhook.created",
+  "webhook.changed"
+])
 
 /** What an agent's records amount to. */
 export interface AgentCounts {
@@ -30,7 +58,10 @@ export interface AgentCounts {
   readonly gaps: number
 }
 
-/** Everything folded so far. It grows with agents, keys and principals; with decisions and evaluations only what {@link References} takes. */
+/**
+ * Everything folded so far. It grows with agents, keys and principals; with decisions and evaluations only what {@link
+ * References} takes.
+ */
 export interface ReplayState {
   readonly documents: Map<string, Map<string, ExpectedDocument>>
   readonly counts: Map<string, AgentCounts>
@@ -118,7 +149,8 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
 
 const add = (state: ReplayState, document: ExpectedDocument, record: ReplayRecord): void => {
   const documents = collectionOf(state, document.collection)
-  if (documents.has(document.id)) contradiction(state, document.collection, document.id, `no ${record.kind} for an id that exists`, record)
+  if (documents.has(document.id))
+    contradiction(state, document.collection, document.id, `no ${record.kind} for an id that exists`, record)
   else documents.set(document.id, document)
 }
 
@@ -131,13 +163,15 @@ const change = (
 ): void => {
   const documents = collectionOf(state, collection)
   const document = documents.get(id)
-  if (document === undefined) contradiction(state, collection, id, `no ${record.kind} before the record that creates it`, record)
+  if (document === undefined)
+    contradiction(state, collection, id, `no ${record.kind} before the record that creates it`, record)
   else documents.set(id, next(document, record))
 }
 
 const count = (state: ReplayState, record: ReplayRecord, what: keyof AgentCounts): void => {
   const agentId = String(record.body["agent_id"])
-  if (!collectionOf(state, "agents").has(agentId)) contradiction(state, "agents", agentId, `no ${record.kind} before agent.registered`, record)
+  if (!collectionOf(state, "agents").has(agentId))
+    contradiction(state, "agents", agentId, `no ${record.kind} before agent.registered`, record)
   const counts = state.counts.get(agentId) ?? { witnessed: 0, settled: 0, gaps: 0 }
   state.counts.set(agentId, { ...counts, [what]: counts[what] + 1 })
 }
@@ -147,14 +181,32 @@ const checkStatus = (state: ReplayState, record: ReplayRecord): void => {
   const expected = collectionOf(state, "agents").get(String(record.body["agent_id"]))?.body["status"]
   const found = record.body["agent_status"]
   if (expected === undefined || expected === found) return
-  state.differences.push({ collection: "records", id: String(record.seq), path: "/body/agent_status", expected: String(expected), found: String(found) })
+  state.differences.push({
+    collection: "records",
+    id: String(record.seq),
+    path: "/body/agent_status",
+    expected: String(expected),
+    found: String(found)
+  })
 }
 
-/** The tier whose floor an evaluation took, by the records before it. Evaluations expect agent and envelopes unchanged. */
+/**
+ * The tier whose floor an evaluation took, by the records before it. Evaluations expect agent and envelopes unchanged.
+ */
 const checkTier = (state: ReplayState, { body, seq }: ReplayRecord): void => {
   const agent = collectionOf(state, "agents").get(String(body["agent_id"]))
-  const found = agent === undefined || areNewerRules(body) ? null : judgeActingTier(agent.body as unknown as AgentDocument, evaluationBody(body))
-  if (found !== null) state.differences.push({ collection: "records", id: String(seq), path: "/body/effective_tier", expected: expectedTier(agent!.body as unknown as AgentDocument, evaluationBody(body)), found: String(body["effective_tier"] ?? "nothing") })
+  const found =
+    agent === undefined || areNewerRules(body)
+      ? null
+      : judgeActingTier(agent.body as unknown as AgentDocument, evaluationBody(body))
+  if (found !== null)
+    state.differences.push({
+      collection: "records",
+      id: String(seq),
+      path: "/body/effective_tier",
+      expected: expectedTier(agent!.body as unknown as AgentDocument, evaluationBody(body)),
+      found: String(body["effective_tier"] ?? "nothing")
+    })
 }
 
 /** What ends something names it. */
@@ -165,7 +217,13 @@ const checkReferences = (state: ReplayState, record: ReplayRecord): void => {
 
 /** A member of a record that contradicts the records before it. */
 const inBody = (state: ReplayState, { body, seq }: ReplayRecord, member: string, expected: string): void => {
-  state.differences.push({ collection: "records", id: String(seq), path: `/body/${member}`, expected, found: String(body[member]) })
+  state.differences.push({
+    collection: "records",
+    id: String(seq),
+    path: `/body/${member}`,
+    expected,
+    found: String(body[member])
+  })
 }
 
 const collectionOf = (state: ReplayState, collection: string): Map<string, ExpectedDocument> => {
@@ -174,6 +232,12 @@ const collectionOf = (state: ReplayState, collection: string): Map<string, Expec
   return documents
 }
 
-const contradiction = (state: ReplayState, collection: string, id: string, expected: string, record: ReplayRecord): void => {
+const contradiction = (
+  state: ReplayState,
+  collection: string,
+  id: string,
+  expected: string,
+  record: ReplayRecord
+): void => {
   state.differences.push({ collection, id, path: "", expected, found: `${record.kind} at seq ${record.seq}` })
 }

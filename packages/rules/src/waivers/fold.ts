@@ -19,12 +19,17 @@ export const foldWaiver = ({ body, kind, parts }: ReplayRecord): ExpectedDocumen
     requestedBy: String(isGranted ? body["requested_by"] : body["writer"]),
     grantedBy: isGranted ? String(body["writer"]) : null,
     status: isGranted ? "granted" : "requested",
-    unless: reported.state === "known" ? reported.members["unless"] as ReadonlyArray<Json> : null,
+    unless: reported.state === "known" ? (reported.members["unless"] as ReadonlyArray<Json>) : null,
     reason: reported.state === "known" ? String(reported.members["reason"]) : null
   }
   const isLost = reported.state !== "known" && reported.state !== "erased"
   return {
-    collection: WAIVERS, id: String(body["waiver_id"]), body: waiver as unknown as JsonMap, unique: {},
-    unknown: isLost ? waiverMembers : [], erased: reported.state === "erased" ? waiverMembers : [], personal: waiverMembers
+    collection: WAIVERS,
+    id: String(body["waiver_id"]),
+    body: waiver as unknown as JsonMap,
+    unique: {},
+    unknown: isLost ? waiverMembers : [],
+    erased: reported.state === "erased" ? waiverMembers : [],
+    personal: waiverMembers
   }
 }

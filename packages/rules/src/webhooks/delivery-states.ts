@@ -13,7 +13,9 @@ export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "
 export type DeliveryAct = "claim" | "succeed" | "retry" | "fail" | "cancel"
 
 /** The table. Three states are ends: nothing leads out of them. */
-export const deliveryTransitions: { readonly [act in DeliveryAct]: { readonly from: ReadonlyArray<DeliveryState>; readonly to: DeliveryState } } = {
+export const deliveryTransitions: {
+  readonly [act in DeliveryAct]: { readonly from: ReadonlyArray<DeliveryState>; readonly to: DeliveryState }
+} = {
   claim: { from: ["pending"], to: "in_flight" },
   // From pending: by an answer that came after the lease of the last attempt.
   succeed: { from: ["pending", "in_flight"], to: "succeeded" },
@@ -40,12 +42,18 @@ export type AfterAttempt =
   | { readonly act: "retry"; readonly nextAttemptAtMs: number }
 
 /**
- * What becomes of a delivery after an attempt. Every failure is retried, whatever its status, until the attempts are used up; nothing is retried for an endpoint that is not active.
+ * What becomes of a delivery after an attempt. Every failure is retried, whatever its status, until the attempts are
+ * used up; nothing is retried for an endpoint that is not active.
  *
  * - Fails: never.
  * - Spec: document 2 section 6; decision 0019.
  */
-export const afterAttempt = (ended: EndedAttempt, endpointActive: boolean, settings: ScheduleSettings, sha256: Sha256): AfterAttempt => {
+export const afterAttempt = (
+  ended: EndedAttempt,
+  endpointActive: boolean,
+  settings: ScheduleSettings,
+  sha256: Sha256
+): AfterAttempt => {
   if (ended.errorCode === null) return { act: "succeed" }
   const dueMs = nextAttemptAtMs(ended, settings, sha256)
   if (dueMs === null) return { act: "fail" }

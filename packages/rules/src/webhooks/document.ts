@@ -33,5 +33,8 @@ export type EndpointPart = Pick<WebhookDocument, (typeof endpointMembers)[number
 export const erasedEndpoint: EndpointPart = { url: null, description: null, notifyEmail: null }
 
 /** The look-up keys by which storage finds who wants an event: an endpoint that is not active wants none. */
-export const webhookKeys = ({ events, status }: Pick<WebhookDocument, "events" | "status">): { readonly [key: string]: string } =>
+export const webhookKeys = ({
+  events,
+  status
+}: Pick<WebhookDocument, "events" | "status">): { readonly [key: string]: string } =>
   status === "active" ? Object.fromEntries(events.map((type) => [`on:${type}`, "yes"])) : {}

@@ -1,14 +1,24 @@
 /**
  * Where a webhook can stand, and what leads from where to where. The one such table.
  *
- * Spec: document 1 section 6 shows `revoked`, document 2 sections 2 and 6 show `active` and `failed`; decision 0019 fills the rest.
+ * Spec: document 1 section 6 shows `revoked`, document 2 sections 2 and 6 show `active` and `failed`; decision 0019
+ * fills the rest.
  */
 
 /** Where a webhook stands. */
 export type EndpointStatus = "active" | "failed" | "disabled" | "revoked"
 
 /** What happens to a webhook. */
-export type EndpointAct = "fail" | "disable" | "enable" | "revoke" | "rotate-secret" | "complete-rotation" | "test" | "redeliver" | "recover"
+export type EndpointAct =
+  | "fail"
+  | "disable"
+  | "enable"
+  | "revoke"
+  | "rotate-secret"
+  | "complete-rotation"
+  | "test"
+  | "redeliver"
+  | "recover"
 
 /** A row: the statuses in which an act is taken, and the one it leads to; null where the status stays. */
 export interface EndpointTransition {
@@ -35,11 +45,18 @@ export const endpointTransitions: { readonly [act in EndpointAct]: EndpointTrans
 /** The status after an act; null when the act is not taken in this status. */
 export const endpointAfter = (act: EndpointAct, status: EndpointStatus): EndpointStatus | null => {
   const { from, to } = endpointTransitions[act]
-  return from.includes(status) ? to ?? status : null
+  return from.includes(status) ? (to ?? status) : null
 }
 
-/** When a delivery that used up its attempts takes its endpoint with it. `any_delivery` is the specification's; the other spares a receiver that one event disagrees with. */
+/**
+ * When a delivery that used up its attempts takes its endpoint with it. `any_delivery` is the specification's; the
+ * other spares a receiver that one event disagrees with.
+ */
 export type EndpointFailureRule = "any_delivery" | "no_success_since"
 
-/** Whether an endpoint fails with a delivery. `succeededSinceFirstAttempt`: some other delivery to it did, after this one's first attempt began. */
-export const endpointFails = (rule: EndpointFailureRule, succeededSinceFirstAttempt: boolean): boolean => rule === "any_delivery" || !succeededSinceFirstAttempt
+/**
+ * Whether an endpoint fails with a delivery. `succeededSinceFirstAttempt`: some other delivery to it did, after this
+ * one's first attempt began.
+ */
+export const endpointFails = (rule: EndpointFailureRule, succeededSinceFirstAttempt: boolean): boolean =>
+  rule === "any_delivery" || !succeededSinceFirstAttempt

@@ -1,4 +1,7 @@
-/** The bytes of an event as they are sent. Spec: document 2 section 2, "Webhook event envelope"; api "Events to webhooks" adds `chain`. */
+/**
+ * The bytes of an event as they are sent. Spec: document 2 section 2, "Webhook event envelope"; api "Events to
+ * webhooks" adds `chain`.
+ */
 import { canonicalBytes, formatInstant, toHex } from "@flyball/evidence"
 
 /** An event, with the head of the chain after the commit that caused it. */
@@ -16,9 +19,11 @@ export interface SentEvent {
 const CHECKPOINT = "chain.checkpoint"
 
 /**
- * The RFC 8785 bytes of an event's envelope. They follow from what the commit stored and from nothing else, so every attempt, every endpoint and every process sends the same ones.
+ * The RFC 8785 bytes of an event's envelope. They follow from what the commit stored and from nothing else, so every
+ * attempt, every endpoint and every process sends the same ones.
  *
- * That is why `chain.checkpoint` is null except in events of that type: which checkpoint is the latest changes between two attempts. Decision 0019.
+ * That is why `chain.checkpoint` is null except in events of that type: which checkpoint is the latest changes between
+ * two attempts. Decision 0019.
  */
 export const renderEvent = ({ atMs, data, hash, id, seq, type }: SentEvent): Uint8Array =>
   canonicalBytes({
@@ -26,5 +31,9 @@ export const renderEvent = ({ atMs, data, hash, id, seq, type }: SentEvent): Uin
     type,
     created_at: formatInstant(atMs),
     data,
-    chain: { seq, record_hash: `sha256:${toHex(hash)}`, checkpoint: type === CHECKPOINT ? { tree_size: data["tree_size"], root_hash: data["root_hash"] } : null }
+    chain: {
+      seq,
+      record_hash: `sha256:${toHex(hash)}`,
+      checkpoint: type === CHECKPOINT ? { tree_size: data["tree_size"], root_hash: data["root_hash"] } : null
+    }
   })

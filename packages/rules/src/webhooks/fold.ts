@@ -1,7 +1,13 @@
 /** Folds a webhook's records into the document they say there is. */
 import { partMembers } from "../records/part-json.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
-import { type ChangeCause, endpointMembers, type EndpointPart, erasedEndpoint, type WebhookDocument } from "./document.ts"
+import {
+  type ChangeCause,
+  endpointMembers,
+  type EndpointPart,
+  erasedEndpoint,
+  type WebhookDocument
+} from "./document.ts"
 import type { EndpointStatus } from "./endpoint-states.ts"
 
 /** The document after `webhook.created`. */
@@ -14,7 +20,18 @@ export const foldWebhookCreated = (record: ReplayRecord): ExpectedDocument => {
     cause: null,
     createdBy: String(body["writer"])
   }
-  return withEndpoint({ collection: "webhooks", id: String(body["webhook_id"]), body: webhook, unique: {}, unknown: [], erased: [], personal: endpointMembers }, record)
+  return withEndpoint(
+    {
+      collection: "webhooks",
+      id: String(body["webhook_id"]),
+      body: webhook,
+      unique: {},
+      unknown: [],
+      erased: [],
+      personal: endpointMembers
+    },
+    record
+  )
 }
 
 /** The document after `webhook.changed`: what the record does not name stays. */
@@ -29,7 +46,10 @@ export const foldWebhookChanged = (webhook: ExpectedDocument, record: ReplayReco
 }
 
 /** The document after `webhook.revoked`. */
-export const foldWebhookRevoked = (webhook: ExpectedDocument): ExpectedDocument => ({ ...webhook, body: { ...webhook.body, status: "revoked", cause: "owner" } })
+export const foldWebhookRevoked = (webhook: ExpectedDocument): ExpectedDocument => ({
+  ...webhook,
+  body: { ...webhook.body, status: "revoked", cause: "owner" }
+})
 
 const withEndpoint = (webhook: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const part = partMembers(record.parts.get("endpoint"))
@@ -41,6 +61,10 @@ const withEndpoint = (webhook: ExpectedDocument, record: ReplayRecord): Expected
   }
 }
 
-const readEndpoint = (members: JsonMap): EndpointPart => ({ url: text(members["url"]), description: text(members["description"]), notifyEmail: text(members["notify_email"]) })
+const readEndpoint = (members: JsonMap): EndpointPart => ({
+  url: text(members["url"]),
+  description: text(members["description"]),
+  notifyEmail: text(members["notify_email"])
+})
 const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)
 const typesOf = (value: Json | undefined): ReadonlyArray<string> => (Array.isArray(value) ? value.map(String) : [])

@@ -18,7 +18,10 @@ export const hmacKey = (key: Uint8Array, sha256: Sha256): HmacKey => {
   return { inner: block.map((byte) => byte ^ 0x36), outer: block.map((byte) => byte ^ 0x5c) }
 }
 
-/** Where messages are put together, one after the other: two arrays for each code would cost more than its hashes. Messages are events' envelopes; larger ones get an array of their own. */
+/**
+ * Where messages are put together, one after the other: two arrays for each code would cost more than its hashes.
+ * Messages are events' envelopes; larger ones get an array of their own.
+ */
 const room = new Uint8Array(16 * 1_024)
 const outer = new Uint8Array(BLOCK_BYTES + HASH_BYTES)
 

@@ -19,7 +19,12 @@ describe("the README of webhooks", () => {
     try {
       const file = join(folder, "example.ts")
       // Whatever of Effect were loaded would be told of at the end.
-      await writeFile(file, `import { registerHooks } from "node:module"\nregisterHooks({ resolve: (name, context, next) => { if (name === "effect" || name.startsWith("effect/")) throw new Error("Effect was loaded"); return next(name, context) } })\nawait import("./inner.ts")\n`)
+      await writeFile(
+        file,
+        `import { registerHooks } from "node:module"\nregisterHooks({ resolve: (name, context, next) => { if ` +
+          `(name === "effect" || name.startsWith("effect/")) throw new Error("Effect was loaded"); return ` +
+          `next(name, context) } })\nawait import("./inner.ts")\n`
+      )
       await writeFile(join(folder, "inner.ts"), block(readme, "ts"))
       const { stderr, stdout } = await promisify(execFile)(process.execPath, [file])
       assert.strictEqual(stderr, "")

@@ -1,7 +1,8 @@
 /**
  * When a delivery is tried again. Pure: the same delivery, attempt and times give the same instant everywhere.
  *
- * Spec: document 2 section 6 ("attempt 1 immediate, 2 after 1 minute, …, 7 after 24 hours"); decision 0019 says from when each delay counts.
+ * Spec: document 2 section 6 ("attempt 1 immediate, 2 after 1 minute, …, 7 after 24 hours"); decision 0019 says from
+ * when each delay counts.
  */
 import { utf8 } from "@flyball/evidence"
 import type { Sha256 } from "./hmac.ts"
@@ -11,7 +12,15 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
 /** How long attempt 1, 2, … 7 waits. Unit: milliseconds. */
-export const delaysMs: ReadonlyArray<number> = [0, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 8 * HOUR_MS, 24 * HOUR_MS]
+export const delaysMs: ReadonlyArray<number> = [
+  0,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  8 * HOUR_MS,
+  24 * HOUR_MS
+]
 
 /** Attempts that a delivery has. One that crashed counts: it may have reached the receiver. */
 export const MAX_ATTEMPTS = delaysMs.length
@@ -21,7 +30,10 @@ export const MAX_JITTER = 0.1
 
 /** How the delays are counted. */
 export interface ScheduleSettings {
-  /** `previous_attempt`: from its end, which is what the specification means. `first_attempt`: from its beginning; an attempt that is late already is due at once. */
+  /**
+   * `previous_attempt`: from its end, which is what the specification means. `first_attempt`: from its beginning; an
+   * attempt that is late already is due at once.
+   */
   readonly base: "previous_attempt" | "first_attempt"
   /** Only ever adds: from nothing up to this share of the delay. 0 to 0.1. */
   readonly jitter: number
@@ -58,9 +70,13 @@ export interface FailedAttempt {
 export const nextAttemptAtMs = (failed: FailedAttempt, settings: ScheduleSettings, sha256: Sha256): number | null => {
   const delayMs = delaysMs[failed.attempt]
   if (delayMs === undefined) return null
-  const dueMs = settings.base === "first_attempt" ? Math.max(failed.endedAtMs, failed.firstStartedAtMs + delayMs) : failed.endedAtMs + delayMs
+  const dueMs =
+    settings.base === "first_attempt"
+      ? Math.max(failed.endedAtMs, failed.firstStartedAtMs + delayMs)
+      : failed.endedAtMs + delayMs
   const jitter = Math.min(Math.max(settings.jitter, 0), MAX_JITTER)
-  const putOffMs = jitter === 0 ? 0 : Math.floor(delayMs * jitter * fraction(failed.deliveryId, failed.attempt + 1, sha256))
+  const putOffMs =
+    jitter === 0 ? 0 : Math.floor(delayMs * jitter * fraction(failed.deliveryId, failed.attempt + 1, sha256))
   const askedMs = settings.followRetryAfter === true ? askedAtMs(failed, dueMs + delayMs) : 0
   return Math.max(dueMs + putOffMs, askedMs)
 }

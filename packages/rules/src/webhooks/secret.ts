@@ -24,7 +24,10 @@ export const secretBytes = (secret: string): Uint8Array | null => {
 
 /** The two keys of one secret. */
 export interface SecretKeys {
-  /** Of `X-Platform-Signature`: the UTF-8 bytes of the whole text, prefix included, as libraries for that header take it. */
+  /**
+   * Of `X-Platform-Signature`: the UTF-8 bytes of the whole text, prefix included, as libraries for that header take
+   * it.
+   */
   readonly text: HmacKey
   /** Of `webhook-signature`: the decoded bytes behind the prefix. */
   readonly bytes: HmacKey

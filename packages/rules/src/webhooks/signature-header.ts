@@ -1,24 +1,46 @@
-/** Which name the header with the specification's signature may have. Spec: document 2 section 6 names one; that it may be another is decision 0033. */
+/**
+ * Which name the header with the specification's signature may have. Spec: document 2 section 6 names one; that it may
+ * be another is decision 0033.
+ */
 
 /** What a connection says itself, or what changes how a receiver reads the request: no caller sets these. */
 export const connectionHeaders: ReadonlySet<string> = new Set([
-  "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "expect", "te", "trailer", "proxy-connection", "proxy-authorization"
+  "host",
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "upgrade",
+  "expect",
+  "te",
+  "trailer",
+  "proxy-connection",
+  "proxy-authorization"
 ])
 
 /** What a delivery says beside its signature. */
-const deliveryHeaders: ReadonlySet<string> = new Set(["user-agent", "x-platform-event", "x-platform-delivery", "x-platform-attempt"])
+const deliveryHeaders: ReadonlySet<string> = new Set([
+  "user-agent",
+  "x-platform-event",
+  "x-platform-delivery",
+  "x-platform-attempt"
+])
 
 /** What the body is, and what Standard Webhooks calls its own. */
 const TAKEN_BEGINNING = /^(content|webhook)-/
 
 /**
- * What is wrong with a name for the signature's header; null when nothing is. A name that the request has already would break every delivery.
+ * What is wrong with a name for the signature's header; null when nothing is. A name that the request has already would
+ * break every delivery.
  *
  * - Shape: a letter, then letters, digits and dashes, at most 64 characters. The case does not matter.
  * - Fails: never; the answer is the rest of a sentence.
  */
 export const signatureHeaderProblem = (name: string): string | null => {
-  if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(name)) return "the name of a header is expected: a letter, then letters, digits and dashes, at most 64 characters"
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(name))
+    return "the name of a header is expected: a letter, then letters, digits and dashes, at most 64 characters"
   const lower = name.toLowerCase()
-  return connectionHeaders.has(lower) || deliveryHeaders.has(lower) || TAKEN_BEGINNING.test(lower) ? "every delivery has a header of this name already. Choose another, such as X-Acme-Signature" : null
+  return connectionHeaders.has(lower) || deliveryHeaders.has(lower) || TAKEN_BEGINNING.test(lower)
+    ? "every delivery has a header of this name already. Choose another, such as X-Acme-Signature"
+    : null
 }

@@ -1,7 +1,19 @@
 import { portableCrypto } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
-import { afterAttempt, type DeliveryAct, deliveryAfter, type DeliveryState, deliveryTransitions } from "./delivery-states.ts"
-import { type EndpointAct, endpointAfter, endpointFails, type EndpointStatus, endpointTransitions } from "./endpoint-states.ts"
+import {
+  afterAttempt,
+  type DeliveryAct,
+  deliveryAfter,
+  type DeliveryState,
+  deliveryTransitions
+} from "./delivery-states.ts"
+import {
+  type EndpointAct,
+  endpointAfter,
+  endpointFails,
+  type EndpointStatus,
+  endpointTransitions
+} from "./endpoint-states.ts"
 import { exactSchedule } from "./schedule.ts"
 
 const states: ReadonlyArray<DeliveryState> = ["pending", "in_flight", "succeeded", "failed", "cancelled"]
@@ -34,9 +46,17 @@ describe("the states of a delivery", () => {
     assert.strictEqual(states.map((state) => deliveryAfter(act, state) ?? ".").join(" "), deliveryRows[act])
   })
 
-  const ended = (attempt: number, errorCode: string | null) =>
-    ({ deliveryId: "dlv_1", attempt, firstStartedAtMs: 0, endedAtMs: 1_000, statusCode: null, retryAfterMs: null, errorCode })
-  const after = (attempt: number, errorCode: string | null, active = true) => afterAttempt(ended(attempt, errorCode), active, exactSchedule, portableCrypto.sha256)
+  const ended = (attempt: number, errorCode: string | null) => ({
+    deliveryId: "dlv_1",
+    attempt,
+    firstStartedAtMs: 0,
+    endedAtMs: 1_000,
+    statusCode: null,
+    retryAfterMs: null,
+    errorCode
+  })
+  const after = (attempt: number, errorCode: string | null, active = true) =>
+    afterAttempt(ended(attempt, errorCode), active, exactSchedule, portableCrypto.sha256)
 
   it("follow from how an attempt ended", () => {
     assert.deepStrictEqual(after(1, null), { act: "succeed" })
@@ -59,7 +79,13 @@ describe("the states of a webhook", () => {
   })
 
   it("fail with any delivery, or only where nothing else succeeded", () => {
-    assert.deepStrictEqual([true, false].map((success) => endpointFails("any_delivery", success)), [true, true])
-    assert.deepStrictEqual([true, false].map((success) => endpointFails("no_success_since", success)), [false, true])
+    assert.deepStrictEqual(
+      [true, false].map((success) => endpointFails("any_delivery", success)),
+      [true, true]
+    )
+    assert.deepStrictEqual(
+      [true, false].map((success) => endpointFails("no_success_since", success)),
+      [false, true]
+    )
   })
 })

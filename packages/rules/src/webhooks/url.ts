@@ -1,4 +1,7 @@
-/** Which URLs a webhook may have, by their form alone. Addresses and names are the sender's business. Spec: decision 0019. */
+/**
+ * Which URLs a webhook may have, by their form alone. Addresses and names are the sender's business. Spec: decision
+ * 0019.
+ */
 
 /**
  * The longest URL.
@@ -17,8 +20,10 @@ export const urlFormProblem = (text: string, allowHttp: boolean): string | null 
   if (text.length > MAX_URL_CHARACTERS) return `URL should have at most ${MAX_URL_CHARACTERS} characters`
   if (!URL.canParse(text) || /[\s\\]/.test(text)) return "Input should be a valid URL"
   const url = new URL(text)
-  if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:")) return allowHttp ? "URL scheme should be 'https' or 'http'" : "URL scheme should be 'https'"
-  if (url.username !== "" || url.password !== "" || /^[a-z]+:\/\/[^/?#]*@/i.test(text)) return "URL should hold no user name or password"
+  if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:"))
+    return allowHttp ? "URL scheme should be 'https' or 'http'" : "URL scheme should be 'https'"
+  if (url.username !== "" || url.password !== "" || /^[a-z]+:\/\/[^/?#]*@/i.test(text))
+    return "URL should hold no user name or password"
   if (text.includes("#")) return "URL should have no fragment"
   return url.hostname === "" ? "URL should name a host" : null
 }

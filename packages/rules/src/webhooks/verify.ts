@@ -1,4 +1,7 @@
-/** What a receiver does with a delivery: checks who sent it, and that it is not an old one sent again. Spec: Standard Webhooks 1.0, "Verifying signatures". */
+/**
+ * What a receiver does with a delivery: checks who sent it, and that it is not an old one sent again. Spec: Standard
+ * Webhooks 1.0, "Verifying signatures".
+ */
 import { utf8 } from "@flyball/evidence"
 import { hmacKey, type Sha256 } from "./hmac.ts"
 import { secretKeys } from "./secret.ts"
@@ -18,7 +21,13 @@ export interface Received {
 }
 
 /** Why a delivery is not believed. */
-export type VerifyProblem = "secret_malformed" | "header_missing" | "timestamp_malformed" | "too_old" | "too_new" | "signature_wrong"
+export type VerifyProblem =
+  | "secret_malformed"
+  | "header_missing"
+  | "timestamp_malformed"
+  | "too_old"
+  | "too_new"
+  | "signature_wrong"
 
 /**
  * Checks the Standard Webhooks triple of a delivery against one secret; null when it is good.
@@ -26,7 +35,12 @@ export type VerifyProblem = "secret_malformed" | "header_missing" | "timestamp_m
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Fails: never; what is wrong is the answer.
  */
-export const verifyDelivery = (secret: string, { body, headers }: Received, nowMs: number, sha256: Sha256): VerifyProblem | null => {
+export const verifyDelivery = (
+  secret: string,
+  { body, headers }: Received,
+  nowMs: number,
+  sha256: Sha256
+): VerifyProblem | null => {
   const keys = secretKeys(secret, sha256)
   if (keys === null) return "secret_malformed"
   const id = headerOf(headers, "webhook-id")
@@ -41,16 +55,27 @@ export const verifyDelivery = (secret: string, { body, headers }: Received, nowM
   return signatures.split(" ").some((one) => sameText(one, expected)) ? null : "signature_wrong"
 }
 
-/** Checks the specification's header, which covers the body alone; use {@link verifyDelivery} where you can. Any text is a secret here. `header` is its name. */
-export const verifyPlatformSignature = (secret: string, received: Received, sha256: Sha256, header = SIGNATURE_HEADER): VerifyProblem | null => {
+/**
+ * Checks the specification's header, which covers the body alone; use {@link verifyDelivery} where you can. Any text is
+ * a secret here. `header` is its name.
+ */
+export const verifyPlatformSignature = (
+  secret: string,
+  received: Received,
+  sha256: Sha256,
+  header = SIGNATURE_HEADER
+): VerifyProblem | null => {
   if (secret === "") return "secret_malformed"
   const signature = headerOf(received.headers, header)
   if (signature === null) return "header_missing"
-  return sameText(signature, platformSignature(hmacKey(utf8(secret), sha256), received.body, sha256)) ? null : "signature_wrong"
+  return sameText(signature, platformSignature(hmacKey(utf8(secret), sha256), received.body, sha256))
+    ? null
+    : "signature_wrong"
 }
 
 const headerOf = (headers: Received["headers"], name: string): string | null => {
-  for (const [one, value] of Object.entries(headers)) if (one.toLowerCase() === name.toLowerCase() && value !== undefined && value !== "") return value
+  for (const [one, value] of Object.entries(headers))
+    if (one.toLowerCase() === name.toLowerCase() && value !== undefined && value !== "") return value
   return null
 }
 

@@ -1,7 +1,8 @@
 /**
  * A whole store into one SQLite file and back: what a backup is made of, whatever the backend.
  *
- * Byte for byte: records, parts with their salts, erased parts, once keys (forgotten ones too), tree hashes, documents with keys and versions, the outbox.
+ * Byte for byte: records, parts with their salts, erased parts, once keys (forgotten ones too), tree hashes, documents
+ * with keys and versions, the outbox.
  * Leases are left out.
  *
  * Spec: design section 4, "Backup is online"; decision 0012.
@@ -22,13 +23,15 @@ import { restoreIntoPostgres } from "./restore-into-postgres.ts"
 import { vacuumInto } from "./vacuum-into.ts"
 
 /**
- * Copies a store as it is at one moment into a new SQLite file, beside whoever writes it. The file is durable when this succeeds, and gone when it fails.
+ * Copies a store as it is at one moment into a new SQLite file, beside whoever writes it. The file is durable when this
+ * succeeds, and gone when it fails.
  *
  * - Fails: `StorageUnavailable`, also when `file` is there already; `StorageCorrupt` where the store is damaged.
  */
 export const copyToFile = (store: StoreLocation, file: string): Effect.Effect<void, StorageOpenFault> =>
   Effect.suspend(() => {
-    if (existsSync(file)) return Effect.fail(new StorageUnavailable({ reason: `${file} is there already; name another file`, wrote: "no" }))
+    if (existsSync(file))
+      return Effect.fail(new StorageUnavailable({ reason: `${file} is there already; name another file`, wrote: "no" }))
     return (store.kind === "sqlite" ? vacuumInto(store.file, file) : postgresToFile(store, file)).pipe(
       Effect.onError(() => Effect.sync(() => rmSync(file, { force: true })))
     )
@@ -37,7 +40,8 @@ export const copyToFile = (store: StoreLocation, file: string): Effect.Effect<vo
 /**
  * Copies a file that {@link copyToFile} made into a store that holds nothing, all or nothing.
  *
- * - SQLite: there must be no file of that name but an empty one, nor a log of one. Postgres: the schema is made if it is missing, and must be empty.
+ * - SQLite: there must be no file of that name but an empty one, nor a log of one. Postgres: the schema is made if it
+ *   is missing, and must be empty.
  * - Fails: `StorageUnavailable`; `StorageCorrupt` where the file is damaged.
  */
 export const copyFromFile = (file: string, store: StoreLocation): Effect.Effect<void, StorageOpenFault> =>
@@ -46,11 +50,17 @@ export const copyFromFile = (file: string, store: StoreLocation): Effect.Effect<
 /** One REPEATABLE READ transaction, so that all tables are of one moment; it blocks nobody. */
 const postgresToFile = (location: PostgresLocation, file: string): Effect.Effect<void, StorageOpenFault> =>
   withPostgres(location, true, (pool, schema) =>
-    Effect.scoped(Effect.gen(function*() {
-      yield* requireSchema(pool, schema)
-      const connection = yield* pool.reserve
-      const target = yield* Effect.acquireRelease(trySqlite(() => new NewSqliteFile(file)), (made) => Effect.sync(() => made.abandon()))
-      const snapshot = eachPostgresPage(connection, schema, (page) => trySqlite(() => target.write(page)))
-      yield* inTransaction(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", snapshot)
-      yield* trySqlite(() => target.finish())
-    })))
+    Effect.scoped(
+      Effect.gen(function* () {
+        yield* requireSchema(pool, schema)
+        const connection = yield* pool.reserve
+        const target = yield* Effect.acquireRelease(
+          trySqlite(() => new NewSqliteFile(file)),
+          (made) => Effect.sync(() => made.abandon())
+        )
+        const snapshot = eachPostgresPage(connection, schema, (page) => trySqlite(() => target.write(page)))
+        yield* inTransaction(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", snapshot)
+        yield* trySqlite(() => target.finish())
+      })
+    )
+  )

@@ -6,9 +6,11 @@ import type { Page } from "./rows.ts"
 import { SqliteTarget } from "./sqlite-target.ts"
 
 /**
- * A new file, under a name that nothing has, with this version's schema. What is in it counts only after {@link finish}.
+ * A new file, under a name that nothing has, with this version's schema. What is in it counts only after {@link
+ * finish}.
  *
- * No journal and no waiting for the disk: a copy that was not finished is thrown away, and a finished one is synced as a whole.
+ * No journal and no waiting for the disk: a copy that was not finished is thrown away, and a finished one is synced as
+ * a whole.
  */
 export class NewSqliteFile {
   readonly #file: string

@@ -9,13 +9,23 @@ import type { AttemptRow, Page, PartRow } from "./rows.ts"
 const text = {
   records: `INSERT INTO flyball.records (seq, at_ms, kind, agent_id, hash, bytes)
     SELECT seq, at_ms, kind, nullif(agent, ''), hash, bytes FROM unnest($1::int8[], $2::int8[], $3::text[], $4::text[], $5::bytea[], $6::bytea[]) AS r(seq, at_ms, kind, agent, hash, bytes)`,
-  parts: "INSERT INTO flyball.parts (seq, name, salt, bytes) SELECT * FROM unnest($1::int8[], $2::text[], $3::bytea[], $4::bytea[])",
+  parts:
+    "INSERT INTO flyball.parts (seq, name, salt, bytes) SELECT * FROM unnest($1::int8[], $2::text[], " +
+    "$3::bytea[], $4::bytea[])",
   erased: "INSERT INTO flyball.parts (seq, name, erased_by) SELECT * FROM unnest($1::int8[], $2::text[], $3::int8[])",
-  once: "INSERT INTO flyball.once (scope, key, seq, digest) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::bytea[])",
+  once:
+    "INSERT INTO flyball.once (scope, key, seq, digest) SELECT * FROM unnest($1::text[], $2::text[], " +
+    "$3::int8[], $4::bytea[])",
   nodes: "INSERT INTO flyball.nodes (level, index, hash) SELECT * FROM unnest($1::int2[], $2::int8[], $3::bytea[])",
-  documents: "INSERT INTO flyball.documents (collection, id, version, body) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::text[])",
-  documentKeys: "INSERT INTO flyball.document_keys (collection, key, value, id, single) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[])",
-  events: "INSERT INTO flyball.events (id, type, at_ms, seq, hash, data) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::bytea[], $6::text[])",
+  documents:
+    "INSERT INTO flyball.documents (collection, id, version, body) SELECT * FROM unnest($1::text[], " +
+    "$2::text[], $3::int8[], $4::text[])",
+  documentKeys:
+    "INSERT INTO flyball.document_keys (collection, key, value, id, single) SELECT * FROM unnest($1::text[], " +
+    "$2::text[], $3::text[], $4::text[], $5::bool[])",
+  events:
+    "INSERT INTO flyball.events (id, type, at_ms, seq, hash, data) SELECT * FROM unnest($1::text[], " +
+    "$2::text[], $3::int8[], $4::int8[], $5::bytea[], $6::text[])",
   deliveries: `WITH d AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[], $9::int8[], $10::int8[])
       AS d(id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)),
     waiting AS (INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
@@ -36,9 +46,14 @@ const text = {
 }
 
 /** Writes one page inside the caller's transaction, and answers how many rows that made. */
-export const writePostgresPage = Effect.fnUntraced(function*(connection: PgConnection, schema: string, page: Page): Effect.fn.Return<number, SqlError> {
+export const writePostgresPage = Effect.fnUntraced(function* (
+  connection: PgConnection,
+  schema: string,
+  page: Page
+): Effect.fn.Return<number, SqlError> {
   let written = 0
-  for (const [name, params] of statementsOf(page)) written += (yield* connection.query(inSchema(text[name], schema), params)).rowCount
+  for (const [name, params] of statementsOf(page))
+    written += (yield* connection.query(inSchema(text[name], schema), params)).rowCount
   return written
 })
 
@@ -48,45 +63,113 @@ const statementsOf = (page: Page): ReadonlyArray<Statement> => {
   switch (page.table) {
     case "records": {
       const { rows } = page
-      return [["records", [
-        intArray(rows.map(({ seq }) => seq)), intArray(rows.map(({ atMs }) => atMs)), rows.map(({ kind }) => kind), rows.map(({ agentId }) => agentId ?? ""),
-        rows.map(({ hash }) => hash), rows.map(({ bytes }) => bytes)
-      ]]]
+      return [
+        [
+          "records",
+          [
+            intArray(rows.map(({ seq }) => seq)),
+            intArray(rows.map(({ atMs }) => atMs)),
+            rows.map(({ kind }) => kind),
+            rows.map(({ agentId }) => agentId ?? ""),
+            rows.map(({ hash }) => hash),
+            rows.map(({ bytes }) => bytes)
+          ]
+        ]
+      ]
     }
     case "parts":
       return partStatements(page.rows)
     case "once": {
       const { rows } = page
-      return [["once", [rows.map(({ scope }) => scope), rows.map(({ key }) => key), intArray(rows.map(({ seq }) => seq)), rows.map(({ digest }) => digest)]]]
+      return [
+        [
+          "once",
+          [
+            rows.map(({ scope }) => scope),
+            rows.map(({ key }) => key),
+            intArray(rows.map(({ seq }) => seq)),
+            rows.map(({ digest }) => digest)
+          ]
+        ]
+      ]
     }
     case "nodes": {
       const { rows } = page
-      return [["nodes", [intArray(rows.map(({ level }) => level)), intArray(rows.map(({ index }) => index)), rows.map(({ hash }) => hash)]]]
+      return [
+        [
+          "nodes",
+          [
+            intArray(rows.map(({ level }) => level)),
+            intArray(rows.map(({ index }) => index)),
+            rows.map(({ hash }) => hash)
+          ]
+        ]
+      ]
     }
     case "documents": {
       const { rows } = page
-      return [["documents", [rows.map(({ collection }) => collection), rows.map(({ id }) => id), intArray(rows.map(({ version }) => version)), rows.map(({ body }) => body)]]]
+      return [
+        [
+          "documents",
+          [
+            rows.map(({ collection }) => collection),
+            rows.map(({ id }) => id),
+            intArray(rows.map(({ version }) => version)),
+            rows.map(({ body }) => body)
+          ]
+        ]
+      ]
     }
     case "documentKeys": {
       const { rows } = page
-      return [["documentKeys", [
-        rows.map(({ collection }) => collection), rows.map(({ key }) => key), rows.map(({ value }) => value), rows.map(({ id }) => id), rows.map(({ single }) => single)
-      ]]]
+      return [
+        [
+          "documentKeys",
+          [
+            rows.map(({ collection }) => collection),
+            rows.map(({ key }) => key),
+            rows.map(({ value }) => value),
+            rows.map(({ id }) => id),
+            rows.map(({ single }) => single)
+          ]
+        ]
+      ]
     }
     case "events": {
       const { rows } = page
-      return [["events", [
-        rows.map(({ id }) => id), rows.map(({ type }) => type), intArray(rows.map(({ atMs }) => atMs)), intArray(rows.map(({ seq }) => seq)), rows.map(({ hash }) => hash),
-        rows.map(({ data }) => data)
-      ]]]
+      return [
+        [
+          "events",
+          [
+            rows.map(({ id }) => id),
+            rows.map(({ type }) => type),
+            intArray(rows.map(({ atMs }) => atMs)),
+            intArray(rows.map(({ seq }) => seq)),
+            rows.map(({ hash }) => hash),
+            rows.map(({ data }) => data)
+          ]
+        ]
+      ]
     }
     case "deliveries": {
       const { rows } = page
-      return [["deliveries", [
-        rows.map(({ id }) => id), rows.map(({ eventId }) => eventId), rows.map(({ endpointId }) => endpointId), intArray(rows.map(({ sequence }) => sequence)),
-        intArray(rows.map(({ state }) => state)), intArray(rows.map(({ attempts }) => attempts)), intArray(rows.map(({ createdAtMs }) => createdAtMs)),
-        nullableInts(rows.map(({ nextAttemptAtMs }) => nextAttemptAtMs)), nullableInts(rows.map(({ leaseUntilMs }) => leaseUntilMs)), nullableInts(rows.map(({ finishedAtMs }) => finishedAtMs))
-      ]]]
+      return [
+        [
+          "deliveries",
+          [
+            rows.map(({ id }) => id),
+            rows.map(({ eventId }) => eventId),
+            rows.map(({ endpointId }) => endpointId),
+            intArray(rows.map(({ sequence }) => sequence)),
+            intArray(rows.map(({ state }) => state)),
+            intArray(rows.map(({ attempts }) => attempts)),
+            intArray(rows.map(({ createdAtMs }) => createdAtMs)),
+            nullableInts(rows.map(({ nextAttemptAtMs }) => nextAttemptAtMs)),
+            nullableInts(rows.map(({ leaseUntilMs }) => leaseUntilMs)),
+            nullableInts(rows.map(({ finishedAtMs }) => finishedAtMs))
+          ]
+        ]
+      ]
     }
     case "attempts":
       return attemptStatements(page.rows)
@@ -98,15 +181,43 @@ const statementsOf = (page: Page): ReadonlyArray<Statement> => {
 }
 
 const partStatements = (rows: ReadonlyArray<PartRow>): ReadonlyArray<Statement> => {
-  const present: Array<{ readonly seq: number; readonly name: string; readonly salt: Uint8Array; readonly bytes: Uint8Array }> = []
+  const present: Array<{
+    readonly seq: number
+    readonly name: string
+    readonly salt: Uint8Array
+    readonly bytes: Uint8Array
+  }> = []
   const erased: Array<{ readonly seq: number; readonly name: string; readonly erasedBy: number }> = []
   for (const { bytes, erasedBy, name, salt, seq } of rows) {
     if (salt !== null && bytes !== null) present.push({ seq, name, salt, bytes })
     else if (erasedBy !== null) erased.push({ seq, name, erasedBy })
   }
   return [
-    ...present.length === 0 ? [] : [["parts", [intArray(present.map(({ seq }) => seq)), present.map(({ name }) => name), present.map(({ salt }) => salt), present.map(({ bytes }) => bytes)]] as const],
-    ...erased.length === 0 ? [] : [["erased", [intArray(erased.map(({ seq }) => seq)), erased.map(({ name }) => name), intArray(erased.map(({ erasedBy }) => erasedBy))]] as const]
+    ...(present.length === 0
+      ? []
+      : [
+          [
+            "parts",
+            [
+              intArray(present.map(({ seq }) => seq)),
+              present.map(({ name }) => name),
+              present.map(({ salt }) => salt),
+              present.map(({ bytes }) => bytes)
+            ]
+          ] as const
+        ]),
+    ...(erased.length === 0
+      ? []
+      : [
+          [
+            "erased",
+            [
+              intArray(erased.map(({ seq }) => seq)),
+              erased.map(({ name }) => name),
+              intArray(erased.map(({ erasedBy }) => erasedBy))
+            ]
+          ] as const
+        ])
   ]
 }
 
@@ -114,10 +225,33 @@ const attemptStatements = (all: ReadonlyArray<AttemptRow>): ReadonlyArray<Statem
   const rows = all.filter(({ endedAtMs }) => endedAtMs !== null)
   const open = all.filter(({ endedAtMs }) => endedAtMs === null)
   return [
-    ...rows.length === 0 ? [] : [["attempts", [
-      rows.map(({ deliveryId }) => deliveryId), intArray(rows.map(({ attempt }) => attempt)), intArray(rows.map(({ startedAtMs }) => startedAtMs)),
-      nullableInts(rows.map(({ endedAtMs }) => endedAtMs)), nullableInts(rows.map(({ statusCode }) => statusCode)), rows.map(({ errorCode }) => errorCode ?? ""), rows.map(({ excerpt }) => excerpt)
-    ]] as const],
-    ...open.length === 0 ? [] : [["open", [open.map(({ deliveryId }) => deliveryId), intArray(open.map(({ startedAtMs }) => startedAtMs)), open.map(({ excerpt }) => excerpt)]] as const]
+    ...(rows.length === 0
+      ? []
+      : [
+          [
+            "attempts",
+            [
+              rows.map(({ deliveryId }) => deliveryId),
+              intArray(rows.map(({ attempt }) => attempt)),
+              intArray(rows.map(({ startedAtMs }) => startedAtMs)),
+              nullableInts(rows.map(({ endedAtMs }) => endedAtMs)),
+              nullableInts(rows.map(({ statusCode }) => statusCode)),
+              rows.map(({ errorCode }) => errorCode ?? ""),
+              rows.map(({ excerpt }) => excerpt)
+            ]
+          ] as const
+        ]),
+    ...(open.length === 0
+      ? []
+      : [
+          [
+            "open",
+            [
+              open.map(({ deliveryId }) => deliveryId),
+              intArray(open.map(({ startedAtMs }) => startedAtMs)),
+              open.map(({ excerpt }) => excerpt)
+            ]
+          ] as const
+        ])
   ]
 }

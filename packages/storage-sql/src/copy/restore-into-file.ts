@@ -19,14 +19,21 @@ const leftovers = ["", "-wal", "-shm", "-journal"]
  *
  * An empty file under that name is replaced.
  *
- * - Fails: `StorageUnavailable` when `to`, or the log of a store that was there, is in the way; when `from` is newer than this version.
+ * - Fails: `StorageUnavailable` when `to`, or the log of a store that was there, is in the way; when `from` is newer
+ *   than this version.
  */
 export const restoreIntoFile = (from: string, to: string): Effect.Effect<void, StorageOpenFault> =>
-  Effect.gen(function*() {
-    const taken = leftovers.map((end) => `${to}${end}`).find((file) => existsSync(file) && !(file === to && isEmptyFile(to)))
+  Effect.gen(function* () {
+    const taken = leftovers
+      .map((end) => `${to}${end}`)
+      .find((file) => existsSync(file) && !(file === to && isEmptyFile(to)))
     if (taken !== undefined) return yield* refuse(`${taken} is there already; move it away first, or name another file`)
     // Whoever is about to write into the empty file holds the lock of its name.
-    if (isEmptyFile(to)) yield* Effect.acquireRelease(trySqlite(() => lockForWriting(to, 0)), (lock) => Effect.sync(() => lock.close()))
+    if (isEmptyFile(to))
+      yield* Effect.acquireRelease(
+        trySqlite(() => lockForWriting(to, 0)),
+        (lock) => Effect.sync(() => lock.close())
+      )
     yield* trySqlite(() => requireKnown(from))
     const partial = `${to}.partial-${randomBytes(6).toString("hex")}`
     yield* Effect.try({
@@ -42,7 +49,10 @@ export const restoreIntoFile = (from: string, to: string): Effect.Effect<void, S
     syncPath(dirname(to))
   }).pipe(Effect.scoped)
 
-/** What a start that was stopped, or a program that only looked, leaves under the name of a store: nothing that could be lost. */
+/**
+ * What a start that was stopped, or a program that only looked, leaves under the name of a store: nothing that could be
+ * lost.
+ */
 const isEmptyFile = (file: string): boolean => {
   const found = lstatSync(file, { throwIfNoEntry: false })
   return found !== undefined && found.isFile() && found.size === 0
@@ -57,7 +67,14 @@ const requireKnown = (file: string): void => {
   }
 }
 
-const refuse = (reason: string): Effect.Effect<never, StorageUnavailable> => Effect.fail(new StorageUnavailable({ reason, wrote: "no" }))
+const refuse = (reason: string): Effect.Effect<never, StorageUnavailable> =>
+  Effect.fail(new StorageUnavailable({ reason, wrote: "no" }))
 
 const unwritable = (file: string, cause: unknown): StorageUnavailable =>
-  new StorageUnavailable({ reason: `${file} cannot be written (${(cause as NodeJS.ErrnoException).code ?? "unknown cause"}); check its folder and the free space`, wrote: "no", cause })
+  new StorageUnavailable({
+    reason:
+      `${file} cannot be written (${(cause as NodeJS.ErrnoException).code ?? "unknown cause"}); check ` +
+      "its folder and the free space",
+    wrote: "no",
+    cause
+  })

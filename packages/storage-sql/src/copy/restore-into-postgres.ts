@@ -24,34 +24,60 @@ const holdings = `SELECT (SELECT seq FROM flyball.head FOR UPDATE) >= 0 OR EXIST
 /**
  * Copies `from` into the schema, which is made if it is missing, in one transaction.
  *
- * - Fails: `StorageUnavailable` where the schema holds anything, or the file has another schema number than this version's.
+ * - Fails: `StorageUnavailable` where the schema holds anything, or the file has another schema number than this
+ *   version's.
  */
 export const restoreIntoPostgres = (from: string, location: PostgresLocation): Effect.Effect<void, StorageOpenFault> =>
   withPostgres(location, false, (pool, schema, watch) =>
-    Effect.scoped(Effect.gen(function*() {
-      const source = yield* Effect.acquireRelease(trySqlite(() => openForReading(from, 0)), (db) => Effect.sync(() => db.close()))
-      yield* migrate(pool, watch, schema)
-      const connection = yield* pool.reserve
-      yield* inTransaction(connection, "BEGIN", Effect.gen(function*() {
-        yield* connection.query("SET LOCAL statement_timeout = 0")
-        const { rows } = yield* connection.query(inSchema(holdings, schema))
-        if (rows[0]?.["held"] !== false) {
-          return yield* new StorageUnavailable({ reason: `the database's schema ${schema} holds a store already; name an empty database, or move that schema away`, wrote: "no" })
-        }
-        yield* writeAll(connection, schema, sqlitePages(source))
-      }))
-    })))
+    Effect.scoped(
+      Effect.gen(function* () {
+        const source = yield* Effect.acquireRelease(
+          trySqlite(() => openForReading(from, 0)),
+          (db) => Effect.sync(() => db.close())
+        )
+        yield* migrate(pool, watch, schema)
+        const connection = yield* pool.reserve
+        yield* inTransaction(
+          connection,
+          "BEGIN",
+          Effect.gen(function* () {
+            yield* connection.query("SET LOCAL statement_timeout = 0")
+            const { rows } = yield* connection.query(inSchema(holdings, schema))
+            if (rows[0]?.["held"] !== false) {
+              return yield* new StorageUnavailable({
+                reason:
+                  `the database's schema ${schema} holds a store already; name an empty database, or ` +
+                  "move that schema away",
+                wrote: "no"
+              })
+            }
+            yield* writeAll(connection, schema, sqlitePages(source))
+          })
+        )
+      })
+    )
+  )
 
-const writeAll = Effect.fnUntraced(function*(connection: PgConnection, schema: string, pages: Generator<Page>): Effect.fn.Return<void, SqlError | StorageOpenFault> {
+const writeAll = Effect.fnUntraced(function* (
+  connection: PgConnection,
+  schema: string,
+  pages: Generator<Page>
+): Effect.fn.Return<void, SqlError | StorageOpenFault> {
   let last: RecordRow | undefined
   for (;;) {
     const next = yield* trySqlite(() => pages.next())
     if (next.done === true) break
     const page = next.value
     const written = yield* writePostgresPage(connection, schema, page)
-    if (written !== page.rows.length) return yield* new StorageCorrupt({ reason: `expected ${page.rows.length} rows of ${page.table} to be whole, saw ${written}` })
+    if (written !== page.rows.length)
+      return yield* new StorageCorrupt({
+        reason: `expected ${page.rows.length} rows of ${page.table} to be whole, saw ${written}`
+      })
     if (page.table === "records") last = page.rows.at(-1)
   }
   if (last === undefined) return
-  yield* connection.query(inSchema("UPDATE flyball.head SET seq = $1::int8, hash = $2::bytea, at_ms = $3::int8", schema), [String(last.seq), last.hash, String(last.atMs)])
+  yield* connection.query(
+    inSchema("UPDATE flyball.head SET seq = $1::int8, hash = $2::bytea, at_ms = $3::int8", schema),
+    [String(last.seq), last.hash, String(last.atMs)]
+  )
 })

@@ -1,4 +1,7 @@
-/** Where the stores are that a recovery put aside: they belong to a backup as much as the one in use. Decision 0010 of core. */
+/**
+ * Where the stores are that a recovery put aside: they belong to a backup as much as the one in use. Decision 0010 of
+ * core.
+ */
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -14,18 +17,31 @@ export interface RetiredLocation {
   readonly location: StoreLocation
 }
 
-/** The stores that were put aside beside this one, oldest first. They can be copied with `copyToFile`, and nothing is made beside their files. */
-export const retiredLocations = (store: StoreLocation): Effect.Effect<ReadonlyArray<RetiredLocation>, StorageOpenFault> =>
+/**
+ * The stores that were put aside beside this one, oldest first. They can be copied with `copyToFile`, and nothing is
+ * made beside their files.
+ */
+export const retiredLocations = (
+  store: StoreLocation
+): Effect.Effect<ReadonlyArray<RetiredLocation>, StorageOpenFault> =>
   store.kind === "sqlite"
     ? Effect.sync(() => retiredFiles(store.file))
     : Effect.map(
-      withPostgres(store, true, (pool, schema) => Effect.scoped(Effect.flatMap(pool.reserve, (connection) => connection.query(schemas, [schema])))),
-      ({ rows }) => rows.map((row) => ({ number: row["number"] as number, location: { ...store, schema: row["name"] as string } }))
-    )
+        withPostgres(store, true, (pool, schema) =>
+          Effect.scoped(Effect.flatMap(pool.reserve, (connection) => connection.query(schemas, [schema])))
+        ),
+        ({ rows }) =>
+          rows.map((row) => ({
+            number: row["number"] as number,
+            location: { ...store, schema: row["name"] as string }
+          }))
+      )
 
 /** Where the store with this number belongs beside `store`: for bringing it back. */
 export const retiredLocation = (store: StoreLocation, number: number): StoreLocation =>
-  store.kind === "sqlite" ? { kind: "sqlite", file: `${store.file}.retired-${number}` } : { ...store, schema: `${store.schema ?? defaultSchema}_retired_${number}` }
+  store.kind === "sqlite"
+    ? { kind: "sqlite", file: `${store.file}.retired-${number}` }
+    : { ...store, schema: `${store.schema ?? defaultSchema}_retired_${number}` }
 
 const schemas = `SELECT nspname::text AS name, substring(nspname FROM '[0-9]+$')::int4 AS number FROM pg_namespace
   WHERE nspname ~ ('^' || $1::text || '_retired_[1-9][0-9]{0,8}$') ORDER BY number`
@@ -34,11 +50,16 @@ const retiredFiles = (file: string): ReadonlyArray<RetiredLocation> => {
   if (!existsSync(file)) return []
   const real = realpathSync(file)
   const prefix = `${basename(real)}.retired-`
-  return readdirSync(dirname(real))
-    .filter((name) => name.startsWith(prefix) && /^[1-9][0-9]{0,8}$/.test(name.slice(prefix.length)))
-    .map((name) => ({ path: join(dirname(real), name), number: Number(name.slice(prefix.length)) }))
-    // A recovery that stopped half-way: it is still the file in use.
-    .filter(({ path }) => statSync(path, { bigint: true }).ino !== statSync(real, { bigint: true }).ino)
-    .sort((a, b) => a.number - b.number)
-    .map(({ number, path }) => ({ number, location: { kind: "sqlite", file: `${pathToFileURL(path).href}?immutable=1` } }))
+  return (
+    readdirSync(dirname(real))
+      .filter((name) => name.startsWith(prefix) && /^[1-9][0-9]{0,8}$/.test(name.slice(prefix.length)))
+      .map((name) => ({ path: join(dirname(real), name), number: Number(name.slice(prefix.length)) }))
+      // A recovery that stopped half-way: it is still the file in use.
+      .filter(({ path }) => statSync(path, { bigint: true }).ino !== statSync(real, { bigint: true }).ino)
+      .sort((a, b) => a.number - b.number)
+      .map(({ number, path }) => ({
+        number,
+        location: { kind: "sqlite", file: `${pathToFileURL(path).href}?immutable=1` }
+      }))
+  )
 }

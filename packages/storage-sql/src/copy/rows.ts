@@ -114,10 +114,23 @@ export interface Tables {
 export type TableName = keyof Tables
 
 /** Tables in the order in which they are copied: what others refer to comes first. */
-export const tableNames = ["records", "parts", "once", "nodes", "documents", "documentKeys", "events", "deliveries", "attempts", "sequences"] as const satisfies ReadonlyArray<TableName>
+export const tableNames = [
+  "records",
+  "parts",
+  "once",
+  "nodes",
+  "documents",
+  "documentKeys",
+  "events",
+  "deliveries",
+  "attempts",
+  "sequences"
+] as const satisfies ReadonlyArray<TableName>
 
 /** Rows of one table, in its order. Pages are small enough to be held in memory (see {@link maxPageRows}). */
-export type Page = { readonly [T in TableName]: { readonly table: T; readonly rows: ReadonlyArray<Tables[T]> } }[TableName]
+export type Page = {
+  readonly [T in TableName]: { readonly table: T; readonly rows: ReadonlyArray<Tables[T]> }
+}[TableName]
 
 /** Most rows of a page. */
 export const maxPageRows = 500
@@ -133,5 +146,15 @@ export const maxPageBytes = 8 * 1024 * 1024
 export type RowCounts = { readonly [T in TableName]: number }
 
 /** No rows. */
-export const noRows = (): { [T in TableName]: number } =>
-  ({ records: 0, parts: 0, once: 0, nodes: 0, documents: 0, documentKeys: 0, events: 0, deliveries: 0, attempts: 0, sequences: 0 })
+export const noRows = (): { [T in TableName]: number } => ({
+  records: 0,
+  parts: 0,
+  once: 0,
+  nodes: 0,
+  documents: 0,
+  documentKeys: 0,
+  events: 0,
+  deliveries: 0,
+  attempts: 0,
+  sequences: 0
+})

@@ -9,7 +9,10 @@ import { noRows } from "./rows.ts"
 /** Hashes in a tile: 8 levels of the tree. */
 const width = 256
 
-/** Takes the pages of a copy in order. The database has this version's schema, holds nothing, and is in a transaction of the caller. */
+/**
+ * Takes the pages of a copy in order. The database has this version's schema, holds nothing, and is in a transaction of
+ * the caller.
+ */
 export class SqliteTarget {
   readonly #words: WordsWriter
   readonly #rows: ReturnType<typeof prepareRows>
@@ -44,31 +47,62 @@ export class SqliteTarget {
       case "parts":
         return page.rows.forEach((row) => this.#addPart(row))
       case "once":
-        return page.rows.forEach(({ digest, key, scope, seq }) => void this.#rows.once.run(this.#words.intern(scope), key, seq, digest))
+        return page.rows.forEach(
+          ({ digest, key, scope, seq }) => void this.#rows.once.run(this.#words.intern(scope), key, seq, digest)
+        )
       case "nodes":
         return page.rows.forEach((row) => this.#node(row))
       case "documents":
-        return page.rows.forEach(({ body, collection, id, version }) => void this.#rows.document.run(this.#words.intern(collection), id, version, body))
+        return page.rows.forEach(
+          ({ body, collection, id, version }) =>
+            void this.#rows.document.run(this.#words.intern(collection), id, version, body)
+        )
       case "documentKeys":
         return page.rows.forEach(({ collection, id, key, single, value }) => {
           const home = this.#words.intern(collection)
           const doc = this.#rows.findDocument.get(home, id)?.["doc"]
-          if (doc === undefined) throw new StoreDamaged(`a look-up key of ${collection} names a document that is not there`)
+          if (doc === undefined)
+            throw new StoreDamaged(`a look-up key of ${collection} names a document that is not there`)
           this.#rows.documentKey.run(home, this.#words.intern(key), value, doc as number, single ? 1 : 0)
         })
       case "events":
-        return page.rows.forEach(({ atMs, data, hash, id, seq, type }) => void this.#rows.event.run(id, this.#words.intern(type), atMs, seq, hash, data))
+        return page.rows.forEach(
+          ({ atMs, data, hash, id, seq, type }) =>
+            void this.#rows.event.run(id, this.#words.intern(type), atMs, seq, hash, data)
+        )
       case "deliveries":
-        return page.rows.forEach((row) => void this.#rows.delivery.run(
-          row.id, this.#numberOf("event", row.eventId), this.#words.intern(row.endpointId), row.sequence, row.state, row.attempts,
-          row.createdAtMs, row.nextAttemptAtMs, row.leaseUntilMs, row.finishedAtMs
-        ))
+        return page.rows.forEach(
+          (row) =>
+            void this.#rows.delivery.run(
+              row.id,
+              this.#numberOf("event", row.eventId),
+              this.#words.intern(row.endpointId),
+              row.sequence,
+              row.state,
+              row.attempts,
+              row.createdAtMs,
+              row.nextAttemptAtMs,
+              row.leaseUntilMs,
+              row.finishedAtMs
+            )
+        )
       case "attempts":
-        return page.rows.forEach((row) => void this.#rows.attempt.run(
-          this.#numberOf("delivery", row.deliveryId), row.attempt, row.startedAtMs, row.endedAtMs, row.statusCode, row.errorCode, row.excerpt
-        ))
+        return page.rows.forEach(
+          (row) =>
+            void this.#rows.attempt.run(
+              this.#numberOf("delivery", row.deliveryId),
+              row.attempt,
+              row.startedAtMs,
+              row.endedAtMs,
+              row.statusCode,
+              row.errorCode,
+              row.excerpt
+            )
+        )
       case "sequences":
-        return page.rows.forEach(({ endpointId, sequence }) => void this.#rows.lane.run(this.#words.intern(endpointId), sequence))
+        return page.rows.forEach(
+          ({ endpointId, sequence }) => void this.#rows.lane.run(this.#words.intern(endpointId), sequence)
+        )
     }
   }
 
@@ -83,13 +117,21 @@ export class SqliteTarget {
   #record({ agentId, atMs, bytes, hash, kind, seq }: RecordRow): void {
     if (seq !== this.#nextSeq) throw new StoreDamaged(`expected record ${this.#nextSeq}, saw ${seq}`)
     this.#nextSeq += 1
-    this.#rows.record.run(seq, this.#words.intern(kind), agentId === null ? null : this.#words.intern(agentId), atMs, hash, bytes)
+    this.#rows.record.run(
+      seq,
+      this.#words.intern(kind),
+      agentId === null ? null : this.#words.intern(agentId),
+      atMs,
+      hash,
+      bytes
+    )
     this.#grow(0, seq, hash)
   }
 
   #addPart({ bytes, erasedBy, name, salt, seq }: PartRow): void {
     this.#part = { seq, position: this.#part.seq === seq ? this.#part.position + 1 : 0 }
-    if (this.#part.position >= partsPerRecord) throw new StoreDamaged(`record ${seq} has more than ${partsPerRecord} parts`)
+    if (this.#part.position >= partsPerRecord)
+      throw new StoreDamaged(`record ${seq} has more than ${partsPerRecord} parts`)
     this.#rows.part.run(seq * partsPerRecord + this.#part.position, this.#words.intern(name), salt, bytes, erasedBy)
   }
 
@@ -104,8 +146,9 @@ export class SqliteTarget {
   }
 
   #grow(level: number, index: number, hash: Uint8Array): void {
-    const open = this.#open[level] ??= []
-    if (index !== (this.#written[level] ?? 0) * width + open.length) throw new StoreDamaged(`hash ${index} of tile level ${level} is out of its order`)
+    const open = (this.#open[level] ??= [])
+    if (index !== (this.#written[level] ?? 0) * width + open.length)
+      throw new StoreDamaged(`hash ${index} of tile level ${level} is out of its order`)
     open.push(hash)
     if (open.length === width) this.#tile(level, open)
   }
@@ -130,10 +173,14 @@ const prepareRows = (db: DatabaseSync) => {
     documentKey: sql("INSERT INTO document_key (collection, name, value, doc, single) VALUES (?, ?, ?, ?, ?)"),
     event: sql("INSERT INTO event (id, type, at_ms, seq, hash, data) VALUES (?, ?, ?, ?, ?, ?)"),
     findEvent: sql("SELECT n FROM event WHERE id = ?"),
-    delivery: sql(`INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)
+    delivery:
+      sql(`INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
     findDelivery: sql("SELECT n FROM delivery WHERE id = ?"),
-    attempt: sql("INSERT INTO attempt (delivery, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+    attempt: sql(
+      "INSERT INTO attempt (delivery, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?)"
+    ),
     lane: sql("INSERT INTO lane (endpoint, sequence, turn) VALUES (?, ?, 0)")
   }
 }

@@ -10,4 +10,10 @@ import { type StoreLocation, withPostgres } from "../store-location.ts"
 export const removeStore = (store: StoreLocation): Effect.Effect<void, StorageOpenFault> =>
   store.kind === "sqlite"
     ? trySqlite(() => rmSync(store.file, { force: true }))
-    : withPostgres(store, false, (pool, schema) => Effect.scoped(Effect.asVoid(Effect.flatMap(pool.reserve, (connection) => connection.query(`DROP SCHEMA ${quoted(schema)} CASCADE`)))))
+    : withPostgres(store, false, (pool, schema) =>
+        Effect.scoped(
+          Effect.asVoid(
+            Effect.flatMap(pool.reserve, (connection) => connection.query(`DROP SCHEMA ${quoted(schema)} CASCADE`))
+          )
+        )
+      )

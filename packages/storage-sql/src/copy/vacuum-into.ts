@@ -8,17 +8,31 @@ import { failOrDie } from "../sqlite/try-sqlite.ts"
 import type { VacuumTask } from "./vacuum-worker.ts"
 
 /** Whether this source runs as it stands or was built: the worker is the file beside it. */
-const workerUrl = new URL(import.meta.url.endsWith(".ts") ? "./vacuum-worker.ts" : "./vacuum-worker.js", import.meta.url)
+const workerUrl = new URL(
+  import.meta.url.endsWith(".ts") ? "./vacuum-worker.ts" : "./vacuum-worker.js",
+  import.meta.url
+)
 
 /**
- * Copies the store in `file`, as it is at one moment, into the new file `to`. It cannot be interrupted: it ends when the copy does.
+ * Copies the store in `file`, as it is at one moment, into the new file `to`. It cannot be interrupted: it ends when
+ * the copy does.
  *
  * - Fails: `StorageUnavailable`, `StorageCorrupt`, as opening the file for reading does.
  */
 export const vacuumInto = (file: string, to: string): Effect.Effect<void, StorageOpenFault> =>
-  Effect.uninterruptible(Effect.callback<void, StorageOpenFault>((resume) => {
-    const task: VacuumTask = { file, to }
-    const worker = new Worker(workerUrl, { workerData: task, execArgv: ["--disable-warning=ExperimentalWarning"], name: "flyball-storage-copy" })
-    worker.once("message", (fault: Fault | null) => resume(fault === null ? Effect.void : failOrDie(errorOf(fault))))
-    worker.once("error", (error) => resume(Effect.fail(new StorageUnavailable({ reason: `the copying thread died (${error.message})`, wrote: "no" }))))
-  }))
+  Effect.uninterruptible(
+    Effect.callback<void, StorageOpenFault>((resume) => {
+      const task: VacuumTask = { file, to }
+      const worker = new Worker(workerUrl, {
+        workerData: task,
+        execArgv: ["--disable-warning=ExperimentalWarning"],
+        name: "flyball-storage-copy"
+      })
+      worker.once("message", (fault: Fault | null) => resume(fault === null ? Effect.void : failOrDie(errorOf(fault))))
+      worker.once("error", (error) =>
+        resume(
+          Effect.fail(new StorageUnavailable({ reason: `the copying thread died (${error.message})`, wrote: "no" }))
+        )
+      )
+    })
+  )

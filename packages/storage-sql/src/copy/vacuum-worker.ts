@@ -1,8 +1,10 @@
 /**
  * The thread that copies a SQLite store.
  *
- * `VACUUM INTO` reads in one snapshot, writes only rows that are alive (nothing that was erased comes along, whatever a page still held), and leaves one file
- * without a log. The backup API takes as long, copies free pages too, and starts anew at every commit of the writer unless a snapshot is held as well.
+ * `VACUUM INTO` reads in one snapshot, writes only rows that are alive (nothing that was erased comes along, whatever a
+ * page still held), and leaves one file
+ * without a log. The backup API takes as long, copies free pages too, and starts anew at every commit of the writer
+ * unless a snapshot is held as well.
  */
 import { DatabaseSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"

@@ -22,9 +22,22 @@ export interface AdmittedGroup {
  *
  * The whole group gets one time: `nowMs`, or the head's where the clock stepped back.
  */
-export const admitGroup = (crypto: Crypto, view: GroupView, nowMs: number, changes: ReadonlyArray<PreparedChange>): AdmittedGroup => {
+export const admitGroup = (
+  crypto: Crypto,
+  view: GroupView,
+  nowMs: number,
+  changes: ReadonlyArray<PreparedChange>
+): AdmittedGroup => {
   const atMs = Math.max(Math.floor(nowMs), view.head?.atMs ?? 0)
-  const rows: AdmittedGroup["rows"] = { sealed: [], puts: new Map(), deleted: new Map(), erased: [], forgotten: [], outbox: view.outbox, atMs }
+  const rows: AdmittedGroup["rows"] = {
+    sealed: [],
+    puts: new Map(),
+    deleted: new Map(),
+    erased: [],
+    forgotten: [],
+    outbox: view.outbox,
+    atMs
+  }
   const answers = changes.map((prepared): Answer => {
     const { conflicts, fates } = admit(prepared.change, view)
     if (conflicts.length > 0) return Exit.fail(new StorageConflict({ conflicts }))
@@ -57,11 +70,18 @@ export const admitGroup = (crypto: Crypto, view: GroupView, nowMs: number, chang
   return { answers, rows }
 }
 
-const firstProblem = (problems: ReadonlyArray<string | null>): string | null => problems.find((problem) => problem !== null) ?? null
+const firstProblem = (problems: ReadonlyArray<string | null>): string | null =>
+  problems.find((problem) => problem !== null) ?? null
 
 const writeSealed = (view: GroupView, sealed: GroupRows["sealed"]): void => {
-  for (const { seq, hash, atMs, prepared: { draft, parts } } of sealed) {
-    if (draft.once !== undefined) view.knowOnce(draft.once.scope, draft.once.key, draft.once.digest, { seq, hash, atMs })
+  for (const {
+    seq,
+    hash,
+    atMs,
+    prepared: { draft, parts }
+  } of sealed) {
+    if (draft.once !== undefined)
+      view.knowOnce(draft.once.scope, draft.once.key, draft.once.digest, { seq, hash, atMs })
     for (const { name } of parts) view.knowPart(seq, name, "present")
   }
 }
@@ -72,12 +92,21 @@ const writePuts = (view: GroupView, rows: AdmittedGroup["rows"], { change, bodie
   view.write(puts)
   puts.forEach((put, index) => {
     const { collection, id } = put
-    rows.puts.set(`${collection}\0${id}`, { put, body: bodies[index]!, version: view.version(collection, id), wasStored: view.isStored(collection, id) })
+    rows.puts.set(`${collection}\0${id}`, {
+      put,
+      body: bodies[index]!,
+      version: view.version(collection, id),
+      wasStored: view.isStored(collection, id)
+    })
   })
 }
 
 /** What the group itself had put goes before it is written; what the database holds is deleted. */
-const writeDeletes = (view: GroupView, rows: AdmittedGroup["rows"], documents: NonNullable<ChangeSet["deletes"]>): void => {
+const writeDeletes = (
+  view: GroupView,
+  rows: AdmittedGroup["rows"],
+  documents: NonNullable<ChangeSet["deletes"]>
+): void => {
   view.delete(documents)
   for (const { collection, id } of documents) {
     rows.puts.delete(`${collection}\0${id}`)

@@ -1,11 +1,21 @@
 /**
  * Claiming on Postgres: several processes at once, none of which waits for another.
  *
- * Whoever claims locks the endpoints that he takes from (rows of `turns`), and passes over those that another has locked, or a commit that moves what is pending to them: so two never
- * count what is in flight to one endpoint at the same time, nor take the same. What he locked he looks at again in a statement of its own, which sees all that earlier holders of the lock committed.
+ * Whoever claims locks the endpoints that he takes from (rows of `turns`), and passes over those that another has
+ * locked, or a commit that moves what is pending to them: so two never
+ * count what is in flight to one endpoint at the same time, nor take the same. What he locked he looks at again in a
+ * statement of its own, which sees all that earlier holders of the lock committed.
  */
 import type { PgConnection, Result } from "@effect/sql-pg/PgConnection"
-import type { ClaimAnswer, Claimed, ClaimRequest, Delivery, OutboxApi, ReadFault, StoredEvent } from "@flyball/core/storage"
+import type {
+  ClaimAnswer,
+  Claimed,
+  ClaimRequest,
+  Delivery,
+  OutboxApi,
+  ReadFault,
+  StoredEvent
+} from "@flyball/core/storage"
 import { claimProblem, WEBHOOKS } from "@flyball/core/storage"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql/SqlError"
@@ -23,7 +33,8 @@ import type { Connections, Row } from "./sessions.ts"
 /** The store's time: never before the head. */
 const now = "now AS MATERIALIZED (SELECT greatest(flyball.flyball_now(), at_ms) AS ms FROM flyball.head)"
 
-const inFlight = (endpoint: string): string => `(SELECT count(*) FROM flyball.in_flight f WHERE f.endpoint_id = ${endpoint})`
+const inFlight = (endpoint: string): string =>
+  `(SELECT count(*) FROM flyball.in_flight f WHERE f.endpoint_id = ${endpoint})`
 
 /** What is due to endpoint `l`, longest first, at most as much as there is room for. */
 const oldest = `(SELECT p.ctid AS tid, p.attempts > 0 AS retry, row_number() OVER (ORDER BY p.next_at_ms, p.sequence) AS rank FROM flyball.pending p
@@ -37,7 +48,10 @@ const locked = `current_setting('${NOTE}')::text[]`
 
 /** The statements of a claim, for the schema `flyball`; a test looks at what they cost. */
 export const claimTexts = {
-  /** What is beyond its lease, at most $1, each row with the times, and with the versions of the endpoints that were locked; one row without a delivery where nothing is. */
+  /**
+   * What is beyond its lease, at most $1, each row with the times, and with the versions of the endpoints that were
+   * locked; one row without a delivery where nothing is.
+   */
   look: `WITH ${now}, times AS MATERIALIZED (SELECT now.ms, h.tableoid::int8::float8 AS home, h.oldest_writer,
       EXISTS (SELECT 1 FROM flyball.pending WHERE next_at_ms <= now.ms) AS due,
       (SELECT min(next_at_ms) FROM flyball.pending WHERE next_at_ms > now.ms) AS next_due,
@@ -49,8 +63,10 @@ export const claimTexts = {
       JOIN flyball.deliveries d ON d.id = f.delivery_id) ON true
     ORDER BY f.lease_until_ms, d.id`,
   /**
-   * Locks and notes endpoints with something due and room for more ($1 each), at most $2, in turn. Found by jumping in the index of what is pending from the first of one to the first
-   * of the next. None where the head is not in the table $3 any more, or where writers have to know a later schema than $4.
+   * Locks and notes endpoints with something due and room for more ($1 each), at most $2, in turn. Found by jumping in
+   * the index of what is pending from the first of one to the first
+   * of the next. None where the head is not in the table $3 any more, or where writers have to know a later schema than
+   * $4.
    */
   lock: `WITH RECURSIVE ${now}, lane(endpoint_id, next_at_ms) AS (
       (SELECT endpoint_id, next_at_ms FROM flyball.pending
@@ -67,7 +83,8 @@ export const claimTexts = {
       ORDER BY t.turn, t.endpoint_id LIMIT $2::int8 FOR UPDATE OF t SKIP LOCKED
     ) k`,
   /**
-   * Takes from the locked endpoints as `takeTurns` of core says, at most $1 of each and $2 in all, for $3 ms. Nobody else removes what is pending to them, so that a row is where it was found.
+   * Takes from the locked endpoints as `takeTurns` of core says, at most $1 of each and $2 in all, for $3 ms. Nobody
+   * else removes what is pending to them, so that a row is where it was found.
    * One row for each delivery, in order, and one for each event of theirs.
    */
   take: `WITH ${now}, lane AS MATERIALIZED (
@@ -101,16 +118,27 @@ const commit: Query = { sql: "COMMIT", params: [], prepare: false }
 
 type Taken = Omit<Claimed, "version">
 
-/** Makes the claim for one schema, of the store whose head is the table `home`. `claimer` has one connection, and gives it to one at a time. */
+/**
+ * Makes the claim for one schema, of the store whose head is the table `home`. `claimer` has one connection, and gives
+ * it to one at a time.
+ */
 export const claimIn = (claimer: Connections, schema: string, home: number): OutboxApi["claim"] => {
-  const sql = Object.fromEntries(Object.entries(claimTexts).map(([name, query]) => [name, inSchema(query, schema)])) as typeof claimTexts
+  const sql = Object.fromEntries(
+    Object.entries(claimTexts).map(([name, query]) => [name, inSchema(query, schema)])
+  ) as typeof claimTexts
 
   /** All answers, or the first failure. */
-  const send = (connection: PgConnection, queries: ReadonlyArray<Query>): Effect.Effect<ReadonlyArray<Result>, SqlError> =>
+  const send = (
+    connection: PgConnection,
+    queries: ReadonlyArray<Query>
+  ): Effect.Effect<ReadonlyArray<Result>, SqlError> =>
     Effect.flatMap(pipeline(connection, queries, claimer.cut), (exits) => Effect.all(exits))
 
   /** One round trip. What is behind COMMIT sees the claim, and all that was committed until it was durable. */
-  const attempt = Effect.fnUntraced(function*(connection: PgConnection, request: ClaimRequest): Effect.fn.Return<ClaimAnswer, SqlError | ReadFault> {
+  const attempt = Effect.fnUntraced(function* (
+    connection: PgConnection,
+    request: ClaimRequest
+  ): Effect.fn.Return<ClaimAnswer, SqlError | ReadFault> {
     const [limit, perEndpoint] = [String(request.limit), String(request.perEndpoint)]
     const [, , taken, committed, looked] = yield* send(connection, [
       begin,
@@ -119,7 +147,10 @@ export const claimIn = (claimer: Connections, schema: string, home: number): Out
       commit,
       { sql: sql.look, params: [String(request.limit + 1)] }
     ])
-    if (committed!.command !== "COMMIT") return yield* Effect.die(new Error(`COMMIT of a claim answered ${committed!.command} though no statement failed.`))
+    if (committed!.command !== "COMMIT")
+      return yield* Effect.die(
+        new Error(`COMMIT of a claim answered ${committed!.command} though no statement failed.`)
+      )
     const look = lookOf(looked!.rows)
     if (look.home !== home) return yield* chainReplaced()
     if (look.oldestWriter > latestSchema) return yield* newerSchema(look.oldestWriter)
@@ -128,15 +159,25 @@ export const claimIn = (claimer: Connections, schema: string, home: number): Out
 
   /** Runs one attempt, and leaves no transaction open: closing the session ends it, whatever state it is in. */
   const claim = (request: ClaimRequest) =>
-    Effect.scoped(Effect.flatMap(claimer.get, (connection) =>
-      Effect.onExit(attempt(connection, request), (exit) => Exit.isSuccess(exit) ? Effect.void : claimer.invalidate(connection))))
+    Effect.scoped(
+      Effect.flatMap(claimer.get, (connection) =>
+        Effect.onExit(attempt(connection, request), (exit) =>
+          Exit.isSuccess(exit) ? Effect.void : claimer.invalidate(connection)
+        )
+      )
+    )
 
   return (request) =>
     Effect.suspend(() => {
       invariant(claimProblem(request))
-      // A session that died while it was idle may be noticed only now; if the claim was made all the same, its leases run out as if nobody had asked again.
-      return Effect.uninterruptible(inRealTime(Effect.retry(claim(request), { times: 1, while: (error) => error instanceof SqlError && isLost(error) })))
-    }).pipe(Effect.mapError((error) => error instanceof SqlError ? faultOf(error, "unknown") : error))
+      // A session that died while it was idle may be noticed only now; if the claim was made all the same, its leases
+      // run out as if nobody had asked again.
+      return Effect.uninterruptible(
+        inRealTime(
+          Effect.retry(claim(request), { times: 1, while: (error) => error instanceof SqlError && isLost(error) })
+        )
+      )
+    }).pipe(Effect.mapError((error) => (error instanceof SqlError ? faultOf(error, "unknown") : error)))
 }
 
 const takenOf = (rows: ReadonlyArray<Row>): ReadonlyArray<Taken> => {
@@ -170,13 +211,15 @@ const lookOf = (rows: ReadonlyArray<Row>): Look => {
     isDue: times["due"] as boolean,
     nextDue: times["next_due"] as number | null,
     nextLease: times["next_lease"] as number | null,
-    versions: JSON.parse(times["versions"] as string | null ?? "{}") as Look["versions"],
+    versions: JSON.parse((times["versions"] as string | null) ?? "{}") as Look["versions"],
     late: rows.filter((row) => row["id"] !== null).map(deliveryOf)
   }
 }
 
 const answerOf = (look: Look, { leaseMs, limit }: ClaimRequest, taken: ReadonlyArray<Taken>): ClaimAnswer => {
-  const waits = [look.nextDue, look.nextLease, look.isDue ? look.ms + leaseMs : null].filter((at): at is number => at !== null)
+  const waits = [look.nextDue, look.nextLease, look.isDue ? look.ms + leaseMs : null].filter(
+    (at): at is number => at !== null
+  )
   const isMore = taken.length === limit || look.late.length > limit
   return {
     claimed: taken.map((one): Claimed => ({ ...one, version: look.versions[one.delivery.endpointId]! })),
@@ -190,5 +233,7 @@ export const transaction = <A>(connection: PgConnection, use: Effect.Effect<A, S
   connection.query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", [], false).pipe(
     Effect.andThen(use),
     Effect.tap(() => connection.query("COMMIT", [], false)),
-    Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Effect.ignore(connection.query("ROLLBACK", [], false)))
+    Effect.onExit((exit) =>
+      Exit.isSuccess(exit) ? Effect.void : Effect.ignore(connection.query("ROLLBACK", [], false))
+    )
   )

@@ -1,6 +1,25 @@
-/** The outbox while one group is admitted: what was looked up, what the ChangeSets admitted so far did, and the rows that makes. */
-import { type Debts, type NewDelivery, type NewEvent, type OutboxDraft, type OutboxView, owe, wanted, wantedKey } from "@flyball/core/thread"
-import { compareText, type DeliveryMove, type DeliveryState, type DocumentPut, type Head, WEBHOOKS } from "@flyball/core/storage"
+/**
+ * The outbox while one group is admitted: what was looked up, what the ChangeSets admitted so far did, and the rows
+ * that makes.
+ */
+import {
+  type Debts,
+  type NewDelivery,
+  type NewEvent,
+  type OutboxDraft,
+  type OutboxView,
+  owe,
+  wanted,
+  wantedKey
+} from "@flyball/core/thread"
+import {
+  compareText,
+  type DeliveryMove,
+  type DeliveryState,
+  type DocumentPut,
+  type Head,
+  WEBHOOKS
+} from "@flyball/core/storage"
 
 /** A delivery that some ChangeSet of the group moves. */
 interface Standing {
@@ -12,7 +31,10 @@ interface Standing {
 }
 
 /** How an attempt ended. */
-export type EndedAttempt = NonNullable<DeliveryMove["ended"]> & { readonly endpointId: string; readonly sequence: number }
+export type EndedAttempt = NonNullable<DeliveryMove["ended"]> & {
+  readonly endpointId: string
+  readonly sequence: number
+}
 
 /** A delivery that the group adds; it may be cancelled by a later ChangeSet of the same group. */
 export type AddedDelivery = NewDelivery & { readonly cancelled: boolean }
@@ -50,7 +72,7 @@ export class GroupOutbox implements OutboxView, Debts {
   }
 
   wanting(type: string): ReadonlyArray<string> {
-    return [...this.#wanting.get(type) ?? []].sort(compareText)
+    return [...(this.#wanting.get(type) ?? [])].sort(compareText)
   }
 
   lastSequence(endpointId: string): number {
@@ -90,7 +112,13 @@ export class GroupOutbox implements OutboxView, Debts {
   }
 
   /** Does what an admitted ChangeSet asks, once its puts are noted. A `repeat` emits nothing. */
-  write(draft: OutboxDraft, repeat: boolean, head: Head, atMs: number, sha256: (bytes: Uint8Array) => Uint8Array): void {
+  write(
+    draft: OutboxDraft,
+    repeat: boolean,
+    head: Head,
+    atMs: number,
+    sha256: (bytes: Uint8Array) => Uint8Array
+  ): void {
     for (const move of draft.moves) this.#move(move)
     for (const { endpointId, forgetAnswers } of draft.cancel) {
       this.#cancel(endpointId)
@@ -112,7 +140,13 @@ export class GroupOutbox implements OutboxView, Debts {
 
   #move({ ended, from, id, to }: DeliveryMove): void {
     const { attempts, endpointId, sequence } = this.#standing.get(id)!
-    this.#stand(id, { state: to.state, attempts, endpointId, sequence, nextAttemptAtMs: to.state === "pending" ? to.nextAttemptAtMs : null })
+    this.#stand(id, {
+      state: to.state,
+      attempts,
+      endpointId,
+      sequence,
+      nextAttemptAtMs: to.state === "pending" ? to.nextAttemptAtMs : null
+    })
     if (ended !== undefined) this.ended.push({ ...ended, endpointId, sequence })
     if (from.state === "pending") this.unqueued.add(id)
   }
@@ -126,7 +160,8 @@ export class GroupOutbox implements OutboxView, Debts {
   #cancel(endpointId: string): void {
     this.cancelled.add(endpointId)
     for (const [id, standing] of this.#standing) {
-      if (standing.endpointId === endpointId && standing.state === "pending") this.#stand(id, { ...standing, state: "cancelled", nextAttemptAtMs: null })
+      if (standing.endpointId === endpointId && standing.state === "pending")
+        this.#stand(id, { ...standing, state: "cancelled", nextAttemptAtMs: null })
     }
     this.deliveries.forEach((delivery, index) => {
       if (delivery.endpointId === endpointId) this.deliveries[index] = { ...delivery, cancelled: true }

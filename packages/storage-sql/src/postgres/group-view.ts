@@ -1,4 +1,7 @@
-/** What a store knows while one group is admitted: what was looked up, and what the ChangeSets admitted so far will have written. */
+/**
+ * What a store knows while one group is admitted: what was looked up, and what the ChangeSets admitted so far will have
+ * written.
+ */
 import type { DocumentPut, Head, StoreView } from "@flyball/core/storage"
 import { GroupOutbox } from "./group-outbox.ts"
 
@@ -76,7 +79,10 @@ export class GroupView implements StoreView {
     this.#parts.set(slot(seq, name), state)
   }
 
-  /** All puts of one ChangeSet: first every old unique value goes, then every new one comes, so that values can change hands. */
+  /**
+   * All puts of one ChangeSet: first every old unique value goes, then every new one comes, so that values can change
+   * hands.
+   */
   write(puts: ReadonlyArray<DocumentPut>): void {
     if (puts.length === 0) return
     const documents = new Set(puts.map(({ collection, id }) => slot(collection, id)))

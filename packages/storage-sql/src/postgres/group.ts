@@ -1,8 +1,10 @@
 /**
  * One group of ChangeSets as one transaction: two round trips, whatever the group holds.
  *
- * The first: questions that need no lock, BEGIN, the head FOR UPDATE, questions that must wait for it. The second: the rows, and COMMIT right behind
- * them. Between the two only hashing happens. READ COMMITTED is enough: every statement behind the lock sees all that earlier holders committed.
+ * The first: questions that need no lock, BEGIN, the head FOR UPDATE, questions that must wait for it. The second: the
+ * rows, and COMMIT right behind
+ * them. Between the two only hashing happens. READ COMMITTED is enough: every statement behind the lock sees all that
+ * earlier holders committed.
  */
 import type { PgConnection, Result } from "@effect/sql-pg/PgConnection"
 import type { ReadFault } from "@flyball/core/storage"
@@ -30,11 +32,17 @@ const begin: Query = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", p
 const commit: Query = { sql: "COMMIT", params: [], prepare: false }
 
 /** A group that did not become durable. `unknown`: COMMIT was on its way and was not answered. */
-class GroupFailed extends Data.TaggedError("GroupFailed")<{ readonly error: SqlError; readonly wrote: "no" | "unknown" }> {}
+class GroupFailed extends Data.TaggedError("GroupFailed")<{
+  readonly error: SqlError
+  readonly wrote: "no" | "unknown"
+}> {}
 
 type Failure = GroupFailed | ReadFault
 
-/** Makes the function that commits groups to the store whose head is the table `home`. One call at a time: it owns the writing connection. */
+/**
+ * Makes the function that commits groups to the store whose head is the table `home`. One call at a time: it owns the
+ * writing connection.
+ */
 export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: string, home: number) => {
   const lookups = lookupsIn(schema)
   const lock = lockHead(schema)
@@ -44,11 +52,17 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
   let open: OpenTile | null = null
 
   /** What could not be sent has not happened. */
-  const send = (connection: PgConnection, queries: ReadonlyArray<Query>): Effect.Effect<ReadonlyArray<Answered>, GroupFailed> =>
-    Effect.catch(pipeline(connection, queries, cut), unwritten)
+  const send = (
+    connection: PgConnection,
+    queries: ReadonlyArray<Query>
+  ): Effect.Effect<ReadonlyArray<Answered>, GroupFailed> => Effect.catch(pipeline(connection, queries, cut), unwritten)
 
   /** Takes the lock and learns what the group needs to know. Whatever goes wrong here, nothing was written. */
-  const learn = Effect.fnUntraced(function*(connection: PgConnection, changes: ReadonlyArray<PreparedChange>, careful: boolean) {
+  const learn = Effect.fnUntraced(function* (
+    connection: PgConnection,
+    changes: ReadonlyArray<PreparedChange>,
+    careful: boolean
+  ) {
     const { once, state } = lookups(changes)
     const early = careful ? [] : once
     const late = careful ? [...once, ...state] : state
@@ -63,13 +77,25 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
     })
   })
 
-  const write = Effect.fnUntraced(function*(connection: PgConnection, { rows }: AdmittedGroup, before: GroupView["head"]): Effect.fn.Return<OpenTile | null, Failure> {
-    const growth = yield* Effect.catchTag(answered(grow(connection, before, open, rows.sealed), cut), "SqlError", unwritten)
+  const write = Effect.fnUntraced(function* (
+    connection: PgConnection,
+    { rows }: AdmittedGroup,
+    before: GroupView["head"]
+  ): Effect.fn.Return<OpenTile | null, Failure> {
+    const growth = yield* Effect.catchTag(
+      answered(grow(connection, before, open, rows.sealed), cut),
+      "SqlError",
+      unwritten
+    )
     yield* committed(yield* send(connection, [...writes({ ...rows, nodes: growth.nodes }), commit]))
     return growth.open
   })
 
-  const attempt = Effect.fnUntraced(function*(connection: PgConnection, changes: ReadonlyArray<PreparedChange>, careful: boolean) {
+  const attempt = Effect.fnUntraced(function* (
+    connection: PgConnection,
+    changes: ReadonlyArray<PreparedChange>,
+    careful: boolean
+  ) {
     const { head, home: found, nowMs, oldestWriter, view } = yield* learn(connection, changes, careful)
     if (found !== home) return yield* chainReplaced()
     if (oldestWriter > latestSchema) return yield* newerSchema(oldestWriter)
@@ -80,19 +106,27 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
   })
 
   /** Runs one attempt on the writing connection, and leaves no transaction open on it. */
-  const transact = (changes: ReadonlyArray<PreparedChange>, careful: boolean): Effect.Effect<ReadonlyArray<Answer>, Failure> =>
-    Effect.scoped(Effect.flatMap(Effect.catch(sessions.writer.get, unwritten), (connection) =>
-      Effect.onExit(attempt(connection, changes, careful), (exit) => {
-        if (Exit.isSuccess(exit)) return Effect.void
-        open = null
-        // Closing the session ends its transaction, whatever state it is in.
-        return sessions.writer.invalidate(connection)
-      })))
+  const transact = (
+    changes: ReadonlyArray<PreparedChange>,
+    careful: boolean
+  ): Effect.Effect<ReadonlyArray<Answer>, Failure> =>
+    Effect.scoped(
+      Effect.flatMap(Effect.catch(sessions.writer.get, unwritten), (connection) =>
+        Effect.onExit(attempt(connection, changes, careful), (exit) => {
+          if (Exit.isSuccess(exit)) return Effect.void
+          open = null
+          // Closing the session ends its transaction, whatever state it is in.
+          return sessions.writer.invalidate(connection)
+        })
+      )
+    )
 
-  const refuse = (failure: Failure): ReadFault => failure instanceof GroupFailed ? faultOf(failure.error, failure.wrote) : failure
+  const refuse = (failure: Failure): ReadFault =>
+    failure instanceof GroupFailed ? faultOf(failure.error, failure.wrote) : failure
 
   /**
-   * When the group fails for a reason that lies in it, the once keys are asked for again under the lock (another process may have taken one between);
+   * When the group fails for a reason that lies in it, the once keys are asked for again under the lock (another
+   * process may have taken one between);
    * if it still fails, each ChangeSet gets a transaction of its own, so that only the guilty one fails.
    */
   return (changes: ReadonlyArray<PreparedChange>): Effect.Effect<ReadonlyArray<Answer>, ReadFault> =>
@@ -100,20 +134,32 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
       Effect.catchIf(isStaleConnection, () => transact(changes, false)),
       Effect.catchIf(isOfGroup, () => transact(changes, true)),
       Effect.catchIf(isOfGroup, (failure) =>
-        changes.length === 1 ? Effect.fail(failure) : Effect.forEach(changes, (change) =>
-          Effect.match(transact([change], true), { onFailure: (one): Answer => Exit.fail(refuse(one)), onSuccess: (answers) => answers[0]! }))),
+        changes.length === 1
+          ? Effect.fail(failure)
+          : Effect.forEach(changes, (change) =>
+              Effect.match(transact([change], true), {
+                onFailure: (one): Answer => Exit.fail(refuse(one)),
+                onSuccess: (answers) => answers[0]!
+              })
+            )
+      ),
       Effect.mapError(refuse)
     )
 }
 
-const isEmpty = ({ rows }: AdmittedGroup): boolean => rows.sealed.length + rows.puts.size + rows.deleted.size + rows.erased.length + rows.forgotten.length === 0 && rows.outbox.isEmpty
+const isEmpty = ({ rows }: AdmittedGroup): boolean =>
+  rows.sealed.length + rows.puts.size + rows.deleted.size + rows.erased.length + rows.forgotten.length === 0 &&
+  rows.outbox.isEmpty
 
-const unwritten = (error: SqlError): Effect.Effect<never, GroupFailed> => Effect.fail(new GroupFailed({ error, wrote: "no" }))
+const unwritten = (error: SqlError): Effect.Effect<never, GroupFailed> =>
+  Effect.fail(new GroupFailed({ error, wrote: "no" }))
 
 /** The server went away while we were idle, and we notice now: nothing was written, so one more try costs nothing. */
-const isStaleConnection = (failure: Failure): failure is GroupFailed => failure instanceof GroupFailed && failure.wrote === "no" && isLost(failure.error)
+const isStaleConnection = (failure: Failure): failure is GroupFailed =>
+  failure instanceof GroupFailed && failure.wrote === "no" && isLost(failure.error)
 
-const isOfGroup = (failure: Failure): failure is GroupFailed => failure instanceof GroupFailed && failure.wrote === "no" && mayBeOneOfMany(failure.error)
+const isOfGroup = (failure: Failure): failure is GroupFailed =>
+  failure instanceof GroupFailed && failure.wrote === "no" && mayBeOneOfMany(failure.error)
 
 /** All answers, or the first failure. */
 const results = (exits: ReadonlyArray<Answered>): Effect.Effect<ReadonlyArray<Result>, GroupFailed> =>
@@ -122,11 +168,17 @@ const results = (exits: ReadonlyArray<Answered>): Effect.Effect<ReadonlyArray<Re
 /**
  * Says whether the last of these answers is that of a COMMIT that committed.
  *
- * Only the server's own word means "no": a transaction that failed answers ROLLBACK to COMMIT, or an error. No answer means that nobody knows.
+ * Only the server's own word means "no": a transaction that failed answers ROLLBACK to COMMIT, or an error. No answer
+ * means that nobody knows.
  */
 const committed = (exits: ReadonlyArray<Answered>): Effect.Effect<void, GroupFailed> =>
   Effect.matchEffect(exits.at(-1)!, {
-    onSuccess: ({ command }) => command === "COMMIT" ? Effect.void : Effect.flatMap(results(exits), () => Effect.die(new Error(`COMMIT answered ${command} though no statement failed.`))),
+    onSuccess: ({ command }) =>
+      command === "COMMIT"
+        ? Effect.void
+        : Effect.flatMap(results(exits), () =>
+            Effect.die(new Error(`COMMIT answered ${command} though no statement failed.`))
+          ),
     onFailure: (error) => Effect.fail(new GroupFailed({ error, wrote: mayHaveCommitted(error) ? "unknown" : "no" }))
   })
 

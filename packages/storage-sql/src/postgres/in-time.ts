@@ -1,7 +1,8 @@
 /**
  * A bound on every wait for the server.
  *
- * A server that is there ends a statement itself (`statement_timeout`). One that cannot be reached, and says nothing of it, would keep its callers for ever.
+ * A server that is there ends a statement itself (`statement_timeout`). One that cannot be reached, and says nothing of
+ * it, would keep its callers for ever.
  */
 import { Context, Effect, Exit, Fiber } from "effect"
 import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
@@ -11,7 +12,9 @@ import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
  *
  * - Unit: milliseconds. Above the limits of the server, which end first unless it cannot be reached.
  */
-export const AnswerTime: Context.Reference<number> = Context.Reference("flyball/storage-sql/AnswerTime", { defaultValue: () => 90_000 })
+export const AnswerTime: Context.Reference<number> = Context.Reference("flyball/storage-sql/AnswerTime", {
+  defaultValue: () => 90_000
+})
 
 /** Says that from now on the server is waited for, and what ends its connections when it is silent. */
 export type Asked = (cut: () => void) => void
@@ -19,7 +22,8 @@ export type Asked = (cut: () => void) => void
 /**
  * Runs what first waits for a connection, and calls `asked` when it has one: then the time begins anew.
  *
- * A server that was asked and is silent is cut off: all connections that `cut` knows are thrown away, since the way they took is in doubt.
+ * A server that was asked and is silent is cut off: all connections that `cut` knows are thrown away, since the way
+ * they took is in doubt.
  *
  * - Fails: with a `StatementTimeoutError` when the time is over, once what ran has let its connection go.
  */
@@ -31,10 +35,11 @@ export const inTime = <A, E, R>(run: (asked: Asked) => Effect.Effect<A, E, R>): 
       if (call.fiber.pollUnsafe() === undefined) watch(call)
       call.fiber.addObserver((exit) => {
         calls.delete(call)
-        resume(call.isLate && Exit.isFailure(exit) ? Effect.fail(silence()) : exit as Exit.Exit<A, E>)
+        resume(call.isLate && Exit.isFailure(exit) ? Effect.fail(silence()) : (exit as Exit.Exit<A, E>))
       })
       return Fiber.interrupt(call.fiber)
-    }))
+    })
+  )
 
 /** As {@link inTime}, for one who has a connection already */
 export const answered = <A, E, R>(run: Effect.Effect<A, E, R>, cut: () => void): Effect.Effect<A, E | SqlError, R> =>
@@ -93,4 +98,10 @@ const look = (): void => {
 }
 
 const silence = (): SqlError =>
-  new SqlError({ reason: new StatementTimeoutError({ cause: new Error("no answer in time"), message: "No answer in time", operation: "query" }) })
+  new SqlError({
+    reason: new StatementTimeoutError({
+      cause: new Error("no answer in time"),
+      message: "No answer in time",
+      operation: "query"
+    })
+  })

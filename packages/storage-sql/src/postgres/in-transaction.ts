@@ -8,7 +8,11 @@ import type { Statements } from "./long-statements.ts"
  *
  * - `begin` is the statement that opens it.
  */
-export const inTransaction = <A, E>(connection: Statements, begin: string, use: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+export const inTransaction = <A, E>(
+  connection: Statements,
+  begin: string,
+  use: Effect.Effect<A, E>
+): Effect.Effect<A, E | SqlError> =>
   Effect.acquireUseRelease(
     connection.query(begin),
     () => Effect.flatMap(use, (answer) => Effect.as(connection.query("COMMIT"), answer)),

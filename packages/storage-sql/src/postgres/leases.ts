@@ -6,7 +6,10 @@ import { faultOf } from "./postgres-fault.ts"
 import type { Connections } from "./sessions.ts"
 import { query } from "./sessions.ts"
 
-/** A lease has run out at `until_ms` itself, or when the clock stepped back since it was taken. The row's lock decides between two who ask at once. */
+/**
+ * A lease has run out at `until_ms` itself, or when the clock stepped back since it was taken. The row's lock decides
+ * between two who ask at once.
+ */
 const take = `INSERT INTO flyball.leases AS l (name, holder, until_ms) VALUES ($1::text, $2::text, flyball.flyball_now() + $3::int8)
   ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms
   WHERE l.holder = excluded.holder OR l.until_ms <= flyball.flyball_now() OR l.until_ms > flyball.flyball_now() + 2 * $3::int8 RETURNING 1 AS taken`
@@ -22,5 +25,8 @@ export const leasesIn = (readers: Connections, schema: string): Pick<StorageApi,
       onSuccess: (rows) => rows.length === 1
     }),
   releaseLease: (name, holder) =>
-    Effect.mapBoth(query(readers, inSchema(release, schema), [name, holder]), { onFailure: (error) => faultOf(error, "unknown"), onSuccess: () => undefined })
+    Effect.mapBoth(query(readers, inSchema(release, schema), [name, holder]), {
+      onFailure: (error) => faultOf(error, "unknown"),
+      onSuccess: () => undefined
+    })
 })

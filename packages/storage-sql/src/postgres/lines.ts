@@ -1,4 +1,7 @@
-/** The sockets below a pool, so that they can be cut: the driver hands out connections only, and says goodbye without waiting for an answer. */
+/**
+ * The sockets below a pool, so that they can be cut: the driver hands out connections only, and says goodbye without
+ * waiting for an answer.
+ */
 import { Effect } from "effect"
 import { connect, type Socket } from "node:net"
 
@@ -16,7 +19,12 @@ export class Lines {
 
   /** Opens one more. The driver has read the same address before, and refused what cannot be read. */
   readonly open = (): Socket => {
-    const socket = connect({ ...addressOf(this.#url), noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs })
+    const socket = connect({
+      ...addressOf(this.#url),
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveMs
+    })
     this.#open.add(socket)
     socket.once("close", () => this.#open.delete(socket))
     return socket
@@ -41,8 +49,13 @@ export class Lines {
     })
 }
 
-/** Where the server of a URL listens, as the driver reads it: what stands in the query goes first, and a host that is a path is a Unix socket. */
-export const addressOf = (text: string): { readonly host: string; readonly port: number } | { readonly path: string } => {
+/**
+ * Where the server of a URL listens, as the driver reads it: what stands in the query goes first, and a host that is a
+ * path is a Unix socket.
+ */
+export const addressOf = (
+  text: string
+): { readonly host: string; readonly port: number } | { readonly path: string } => {
   const url = new URL(text)
   const last = (name: string): string | undefined => url.searchParams.getAll(name).at(-1)
   const named = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : decodeURIComponent(url.hostname)

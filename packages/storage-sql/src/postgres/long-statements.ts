@@ -1,7 +1,8 @@
 /**
  * Statements that take as long as they take: migrations, and what a recovery carries along.
  *
- * A bound on their time would end work that goes well. What is bounded is silence: while such a statement runs, the server is asked over another connection whether it does.
+ * A bound on their time would end work that goes well. What is bounded is silence: while such a statement runs, the
+ * server is asked over another connection whether it does.
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import { Effect } from "effect"
@@ -12,7 +13,10 @@ import { type Connections, query } from "./sessions.ts"
 /** A connection, as far as statements are run on it. */
 export type Statements = Pick<PgConnection, "query">
 
-/** How long a statement may wait for a lock: another process that migrates, or somebody's forgotten transaction. Unit: SQL's interval. */
+/**
+ * How long a statement may wait for a lock: another process that migrates, or somebody's forgotten transaction. Unit:
+ * SQL's interval.
+ */
 export const lockTime = "90s"
 
 /** Times that the server is asked while an answer may be waited for. */
@@ -25,17 +29,29 @@ const LOOKS = 3
  * - `watch`: where the server is asked. Never the pool that the connection is of: it may have no other.
  * - Fails: a statement fails as one does that is not answered in time.
  */
-export const longStatements = (connection: PgConnection, cut: () => void, watch: Connections): Effect.Effect<Statements, SqlError> =>
-  Effect.gen(function*() {
+export const longStatements = (
+  connection: PgConnection,
+  cut: () => void,
+  watch: Connections
+): Effect.Effect<Statements, SqlError> =>
+  Effect.gen(function* () {
     const timeMs = yield* AnswerTime
     const [session] = (yield* answered(connection.query("SELECT pg_backend_pid()::int4 AS pid"), cut)).rows
     // A server that keeps no account of what sessions do says `disabled`, as long as the session is there.
-    const runs = Effect.map(query(watch, "SELECT state IN ('active', 'disabled') AS runs FROM pg_stat_activity WHERE pid = $1::int4", [session!["pid"]]), ([row]) => row?.["runs"] === true)
+    const runs = Effect.map(
+      query(watch, "SELECT state IN ('active', 'disabled') AS runs FROM pg_stat_activity WHERE pid = $1::int4", [
+        session!["pid"]
+      ]),
+      ([row]) => row?.["runs"] === true
+    )
     return {
       query: (...statement) =>
         inTime((asked) => {
           asked(cut)
-          const look = Effect.matchEffect(runs, { onFailure: () => Effect.void, onSuccess: (so) => Effect.sync(() => so && asked(cut)) })
+          const look = Effect.matchEffect(runs, {
+            onFailure: () => Effect.void,
+            onSuccess: (so) => Effect.sync(() => so && asked(cut))
+          })
           const looking = Effect.forever(Effect.andThen(Effect.sleep(timeMs / LOOKS), look))
           return Effect.raceFirst(connection.query(...statement), looking)
         })

@@ -1,4 +1,7 @@
-/** What a group must know about the store before it can be admitted, in as few statements as there are kinds of question. */
+/**
+ * What a group must know about the store before it can be admitted, in as few statements as there are kinds of
+ * question.
+ */
 import type { Result } from "@effect/sql-pg/PgConnection"
 import type { Head } from "@flyball/core/storage"
 import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
@@ -36,32 +39,52 @@ export interface Lookups {
 }
 
 /** Makes the function that collects a group's questions, for one schema. */
-export const lookupsIn = (schema: string): (changes: ReadonlyArray<PreparedChange>) => Lookups => {
-  const sql = Object.fromEntries(Object.entries(text).map(([name, query]) => [name, inSchema(query, schema)])) as typeof text
-  const outbox = Object.fromEntries(Object.entries(outboxText).map(([name, query]) => [name, inSchema(query, schema)])) as typeof outboxText
+export const lookupsIn = (schema: string): ((changes: ReadonlyArray<PreparedChange>) => Lookups) => {
+  const sql = Object.fromEntries(
+    Object.entries(text).map(([name, query]) => [name, inSchema(query, schema)])
+  ) as typeof text
+  const outbox = Object.fromEntries(
+    Object.entries(outboxText).map(([name, query]) => [name, inSchema(query, schema)])
+  ) as typeof outboxText
   return (changes) => ({
     once: idempotencyLookup(sql.once, changes),
-    state: [...versionLookup(sql.versions, changes), ...uniqueLookup(sql.unique, changes), ...partLookup(sql.parts, changes), ...outboxLookups(outbox, changes)]
+    state: [
+      ...versionLookup(sql.versions, changes),
+      ...uniqueLookup(sql.unique, changes),
+      ...partLookup(sql.parts, changes),
+      ...outboxLookups(outbox, changes)
+    ]
   })
 }
 
 const idempotencyLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
-  const asked = changes.flatMap(({ change }) => (change.records ?? []).flatMap(({ once }) => once === undefined ? [] : [once]))
+  const asked = changes.flatMap(({ change }) =>
+    (change.records ?? []).flatMap(({ once }) => (once === undefined ? [] : [once]))
+  )
   if (asked.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {
     for (const row of rows) {
       const { scope, key } = asked[(row["n"] as number) - 1]!
       const hash = row["hash"] as Uint8Array | null
-      if (hash === null) throw new StorageCorrupt({ reason: `a once key names record ${row["seq"] as number}, which is not there` })
+      if (hash === null)
+        throw new StorageCorrupt({ reason: `a once key names record ${row["seq"] as number}, which is not there` })
       const digest = row["digest"] as Uint8Array
-      view.knowOnce(scope, key, digest.length === 0 ? null : toHex(digest), { seq: row["seq"] as number, hash, atMs: row["at_ms"] as number })
+      view.knowOnce(scope, key, digest.length === 0 ? null : toHex(digest), {
+        seq: row["seq"] as number,
+        hash,
+        atMs: row["at_ms"] as number
+      })
     }
   }
   return [{ sql, params: [asked.map(({ scope }) => scope), asked.map(({ key }) => key)], read }]
 }
 
 const versionLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
-  const asked = changes.flatMap(({ change }) => [...change.expects ?? [], ...change.puts ?? [], ...change.deletes ?? []])
+  const asked = changes.flatMap(({ change }) => [
+    ...(change.expects ?? []),
+    ...(change.puts ?? []),
+    ...(change.deletes ?? [])
+  ])
   if (asked.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {
     for (const row of rows) {
@@ -74,7 +97,10 @@ const versionLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Rea
 
 const uniqueLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
   const asked = changes.flatMap(({ change }) =>
-    (change.puts ?? []).flatMap(({ collection, unique }) => Object.entries(unique ?? {}).map(([key, value]) => ({ collection, key, value }))))
+    (change.puts ?? []).flatMap(({ collection, unique }) =>
+      Object.entries(unique ?? {}).map(([key, value]) => ({ collection, key, value }))
+    )
+  )
   if (asked.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {
     for (const row of rows) {
@@ -82,7 +108,13 @@ const uniqueLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Read
       view.knowHolder(collection, key, value, row["id"] as string)
     }
   }
-  return [{ sql, params: [asked.map(({ collection }) => collection), asked.map(({ key }) => key), asked.map(({ value }) => value)], read }]
+  return [
+    {
+      sql,
+      params: [asked.map(({ collection }) => collection), asked.map(({ key }) => key), asked.map(({ value }) => value)],
+      read
+    }
+  ]
 }
 
 const partLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
@@ -97,7 +129,10 @@ const partLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Readon
   return [{ sql, params: [intArray(asked.map(({ seq }) => seq)), asked.map(({ name }) => name)], read }]
 }
 
-/** The head row, locked until the transaction ends, with the time after the lock was there (a plain select list would be read before the wait). */
+/**
+ * The head row, locked until the transaction ends, with the time after the lock was there (a plain select list would be
+ * read before the wait).
+ */
 export const lockHead = (schema: string): Query => ({
   sql: inSchema(
     `WITH h AS MATERIALIZED (SELECT seq, hash, at_ms, oldest_writer, tableoid FROM flyball.head FOR UPDATE)
@@ -119,12 +154,23 @@ export interface LockedHead {
 
 /** The refusal of a process that had the chain open which was put aside. */
 export const chainReplaced = (): StorageUnavailable =>
-  new StorageUnavailable({ reason: "a recovery has put the chain aside that this process had open, and began another; start the process again to go on with the new one", wrote: "no" })
+  new StorageUnavailable({
+    reason:
+      "a recovery has put the chain aside that this process had open, and began another; start the process " +
+      "again to go on with the new one",
+    wrote: "no"
+  })
 
 /** Reads the answer of {@link lockHead}; throws `StorageCorrupt` when it is not one row. */
 export const readLockedHead = (rows: Result["rows"]): LockedHead => {
   const row = rows[0]
-  if (row === undefined || rows.length !== 1) throw new StorageCorrupt({ reason: `expected one head row, saw ${rows.length}` })
+  if (row === undefined || rows.length !== 1)
+    throw new StorageCorrupt({ reason: `expected one head row, saw ${rows.length}` })
   const head = { seq: row["seq"] as number, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number }
-  return { head: head.seq < 0 ? null : head, nowMs: row["now_ms"] as number, oldestWriter: row["oldest_writer"] as number, home: row["home"] as number }
+  return {
+    head: head.seq < 0 ? null : head,
+    nowMs: row["now_ms"] as number,
+    oldestWriter: row["oldest_writer"] as number,
+    home: row["home"] as number
+  }
 }

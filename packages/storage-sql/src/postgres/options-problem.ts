@@ -1,25 +1,48 @@
-/** Looks at the options of a store on Postgres before anything is connected to: who writes plain JavaScript is told by no compiler. */
+/**
+ * Looks at the options of a store on Postgres before anything is connected to: who writes plain JavaScript is told by
+ * no compiler.
+ */
 import { isOptions, describeValue } from "@flyball/core/storage"
 import type { PostgresOptions } from "./sessions.ts"
 
 const schemaPattern = /^[a-z_][a-z0-9_]{0,62}$/
 
-/** What is wrong with these options, as a sentence that goes on behind a colon; null when nothing is. A text in `url` is not shown: it may hold a password. */
+/**
+ * What is wrong with these options, as a sentence that goes on behind a colon; null when nothing is. A text in `url` is
+ * not shown: it may hold a password.
+ */
 export const optionsProblem = (options: PostgresOptions): string | null => {
-  if (!isOptions(options)) return `postgresStorage takes an object such as { url: "postgres://user@host/database" }, not ${typeof options === "string" ? "a text" : describeValue(options)}`
+  if (!isOptions(options))
+    return (
+      `postgresStorage takes an object such as { url: "postgres://user@host/database" }, not ` +
+      `${typeof options === "string" ? "a text" : describeValue(options)}`
+    )
   const { applicationName, maxConnections, readOnly, schema, url } = options
   if (!isAddress(url)) {
-    const instead = typeof url === "string" ? "a text of another form" : isOptions(url) && (url as unknown) instanceof URL ? "an object (URL); write url.href" : describeValue(url)
+    const instead =
+      typeof url === "string"
+        ? "a text of another form"
+        : isOptions(url) && (url as unknown) instanceof URL
+          ? "an object (URL); write url.href"
+          : describeValue(url)
     return `url is the address of a database, such as postgres://user@host/database, not ${instead}`
   }
-  if (schema !== undefined && typeof schema !== "string") return `schema is the name of a schema, not ${describeValue(schema)}`
-  if (schema !== undefined && !schemaPattern.test(schema)) return `the name of the schema does not match ${schemaPattern.source}; choose another`
+  if (schema !== undefined && typeof schema !== "string")
+    return `schema is the name of a schema, not ${describeValue(schema)}`
+  if (schema !== undefined && !schemaPattern.test(schema))
+    return `the name of the schema does not match ${schemaPattern.source}; choose another`
   if (maxConnections !== undefined && !(Number.isInteger(maxConnections) && maxConnections >= 2)) {
-    return `maxConnections is a whole number from 2, not ${describeValue(maxConnections)}; one connection writes and the others read`
+    return (
+      `maxConnections is a whole number from 2, not ${describeValue(maxConnections)}; one connection ` +
+      "writes and the others read"
+    )
   }
-  if (applicationName !== undefined && (typeof applicationName !== "string" || applicationName.includes("\0"))) return `applicationName is a text, not ${describeValue(applicationName)}`
-  if (readOnly !== undefined && typeof readOnly !== "boolean") return `readOnly is true, false or left out, not ${describeValue(readOnly)}`
+  if (applicationName !== undefined && (typeof applicationName !== "string" || applicationName.includes("\0")))
+    return `applicationName is a text, not ${describeValue(applicationName)}`
+  if (readOnly !== undefined && typeof readOnly !== "boolean")
+    return `readOnly is true, false or left out, not ${describeValue(readOnly)}`
   return null
 }
 
-const isAddress = (url: unknown): boolean => typeof url === "string" && ["postgres:", "postgresql:"].includes(URL.parse(url)?.protocol ?? "")
+const isAddress = (url: unknown): boolean =>
+  typeof url === "string" && ["postgres:", "postgresql:"].includes(URL.parse(url)?.protocol ?? "")

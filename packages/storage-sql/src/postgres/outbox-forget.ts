@@ -14,8 +14,10 @@ import type { Connections } from "./sessions.ts"
 import { lend, query } from "./sessions.ts"
 
 /**
- * Deliveries of the events `looked` are in one of two places, by the time in their ids: near their events, and then in one stretch of the primary key; or owed
- * once more, and then in a small index. `more` must hold for them. `OFFSET 0`: so that the server looks each event up, and does not read the whole of that index first.
+ * Deliveries of the events `looked` are in one of two places, by the time in their ids: near their events, and then in
+ * one stretch of the primary key; or owed
+ * once more, and then in a small index. `more` must hold for them. `OFFSET 0`: so that the server looks each event up,
+ * and does not read the whole of that index first.
  */
 const refersTo = (event: string, more: string): string => `(${event} IN (
       SELECT d.event_id FROM flyball.deliveries d
@@ -27,7 +29,10 @@ const TOLD = " AND d.endpoint_id || '' = $6::text AND d.state <= 2"
 
 /** The statements, for the schema `flyball`; a test looks at what they cost. */
 export const forgetTexts = {
-  /** Types are looked at after the limit: a rare one would have the server read all events for each step. What is not wanted comes without its data. */
+  /**
+   * Types are looked at after the limit: a rare one would have the server read all events for each step. What is not
+   * wanted comes without its data.
+   */
   missed: `WITH looked AS MATERIALIZED (
       SELECT id, type, at_ms, seq, hash, CASE WHEN at_ms >= $3::int8 AND type = ANY ($5::text[]) THEN data END AS data
       FROM flyball.events WHERE id > $1::text AND id >= $2::text ORDER BY id LIMIT $4::int8
@@ -54,25 +59,64 @@ export const forgetTexts = {
 
 /** Both, for one schema. */
 export const forgetIn = (readers: Connections, schema: string): Pick<OutboxApi, "missed" | "forget"> => {
-  const sql = Object.fromEntries(Object.entries(forgetTexts).map(([name, text]) => [name, inSchema(text, schema)])) as typeof forgetTexts
+  const sql = Object.fromEntries(
+    Object.entries(forgetTexts).map(([name, text]) => [name, inSchema(text, schema)])
+  ) as typeof forgetTexts
 
-  const missed = Effect.fnUntraced(function*({ after = "", endpointId, limit, sinceMs, types }: MissedQuery) {
+  const missed = Effect.fnUntraced(function* ({ after = "", endpointId, limit, sinceMs, types }: MissedQuery) {
     invariant(limitProblem(limit))
-    const params = [storablePrefix(after), firstEventId(sinceMs), String(sinceMs), String(limit), types.filter(isStorable), storablePrefix(endpointId)]
+    const params = [
+      storablePrefix(after),
+      firstEventId(sinceMs),
+      String(sinceMs),
+      String(limit),
+      types.filter(isStorable),
+      storablePrefix(endpointId)
+    ]
     const rows = yield* Effect.mapError(query(readers, sql.missed, params), (error) => faultOf(error))
     const events = yield* decode(() => rows.filter((row) => row["passed"] === false).map(eventOf))
-    return { events, next: rows.length < limit ? null : rows.at(-1)!["event_id"] as string } satisfies MissedPage
+    return { events, next: rows.length < limit ? null : (rows.at(-1)!["event_id"] as string) } satisfies MissedPage
   })
 
   const deliveries = ({ after = "", beforeMs, limit }: ForgetRequest): Effect.Effect<ForgetAnswer, SqlError> =>
-    Effect.map(query(readers, sql.deliveries, [storablePrefix(after), firstDeliveryId(beforeMs), String(limit), String(beforeMs)]), ([row]) =>
-      ({ count: row!["gone"] as number, next: (row!["looked"] as number) < limit ? null : row!["last"] as string }))
+    Effect.map(
+      query(readers, sql.deliveries, [
+        storablePrefix(after),
+        firstDeliveryId(beforeMs),
+        String(limit),
+        String(beforeMs)
+      ]),
+      ([row]) => ({
+        count: row!["gone"] as number,
+        next: (row!["looked"] as number) < limit ? null : (row!["last"] as string)
+      })
+    )
 
-  const events = Effect.fnUntraced(function*(connection: PgConnection, { after = "", beforeMs, limit }: ForgetRequest) {
-    const { rows } = yield* connection.query(sql.events, [storablePrefix(after), firstEventId(beforeMs), String(limit), String(beforeMs)])
+  const events = Effect.fnUntraced(function* (
+    connection: PgConnection,
+    { after = "", beforeMs, limit }: ForgetRequest
+  ) {
+    const { rows } = yield* connection.query(sql.events, [
+      storablePrefix(after),
+      firstEventId(beforeMs),
+      String(limit),
+      String(beforeMs)
+    ])
     const over = rows.filter((row) => row["over"] === true).map((row) => row["id"])
-    const gone = over.length === 0 ? [] : yield* transaction(connection, Effect.andThen(connection.query(sql.lockHead), Effect.map(connection.query(sql.deleteEvents, [over]), (found) => found.rows)))
-    return { count: gone.length, next: rows.length < limit ? null : rows.at(-1)!["id"] as string } satisfies ForgetAnswer
+    const gone =
+      over.length === 0
+        ? []
+        : yield* transaction(
+            connection,
+            Effect.andThen(
+              connection.query(sql.lockHead),
+              Effect.map(connection.query(sql.deleteEvents, [over]), (found) => found.rows)
+            )
+          )
+    return {
+      count: gone.length,
+      next: rows.length < limit ? null : (rows.at(-1)!["id"] as string)
+    } satisfies ForgetAnswer
   })
 
   return {
@@ -80,7 +124,11 @@ export const forgetIn = (readers: Connections, schema: string): Pick<OutboxApi, 
     forget: (request) =>
       Effect.suspend(() => {
         invariant(forgetRequestProblem(request))
-        return Effect.uninterruptible(request.what === "deliveries" ? deliveries(request) : lend(readers, (connection) => events(connection, request)))
+        return Effect.uninterruptible(
+          request.what === "deliveries"
+            ? deliveries(request)
+            : lend(readers, (connection) => events(connection, request))
+        )
       }).pipe(Effect.mapError((error) => faultOf(error, "unknown")))
   }
 }

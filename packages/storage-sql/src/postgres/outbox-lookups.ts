@@ -1,4 +1,7 @@
-/** What a group must know about the outbox before it can be admitted: nothing, unless a ChangeSet of it asks something of the outbox. */
+/**
+ * What a group must know about the outbox before it can be admitted: nothing, unless a ChangeSet of it asks something
+ * of the outbox.
+ */
 import type { Result } from "@effect/sql-pg/PgConnection"
 import { wanted, wantedKey } from "@flyball/core/thread"
 import { WEBHOOKS } from "@flyball/core/storage"
@@ -8,14 +11,17 @@ import type { PreparedChange } from "./prepare.ts"
 import { textArray } from "./sessions.ts"
 
 /**
- * As statements for the schema `flyball`. What is in flight is moved by commits only, one at a time. What is pending is taken by claims too: whoever moves that locks its endpoints
+ * As statements for the schema `flyball`. What is in flight is moved by commits only, one at a time. What is pending is
+ * taken by claims too: whoever moves that locks its endpoints
  * first. Whoever claims at the same time passes them over, and one that is about to is waited for.
  */
 export const outboxText = {
   lastEvent: "SELECT id FROM flyball.events ORDER BY id DESC LIMIT 1",
   wanting: `SELECT k.n::int4 AS n, d.id, s.sequence::float8 AS sequence FROM unnest($1::text[]) WITH ORDINALITY AS k(key, n)
     JOIN flyball.document_keys d ON d.collection = '${WEBHOOKS}' AND d.key = k.key AND d.value = '${wanted}' LEFT JOIN flyball.sequences s ON s.endpoint_id = d.id`,
-  sequences: "SELECT s.endpoint_id, s.sequence::float8 AS sequence FROM unnest($1::text[]) AS k(endpoint_id) JOIN flyball.sequences s ON s.endpoint_id = k.endpoint_id",
+  sequences:
+    "SELECT s.endpoint_id, s.sequence::float8 AS sequence FROM unnest($1::text[]) AS k(endpoint_id) JOIN " +
+    "flyball.sequences s ON s.endpoint_id = k.endpoint_id",
   events: "SELECT e.id FROM unnest($1::text[]) AS k(id) JOIN flyball.events e ON e.id = k.id",
   lockTurns: `SELECT 1 FROM (SELECT endpoint_id FROM unnest($1::text[]) AS c(endpoint_id) UNION SELECT d.endpoint_id FROM unnest($2::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id) e
     JOIN flyball.turns t ON t.endpoint_id = e.endpoint_id FOR UPDATE OF t`,
@@ -30,22 +36,41 @@ interface OutboxLookup {
 }
 
 /** The questions of a group, which must all wait for the lock. */
-export const outboxLookups = (sql: typeof outboxText, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<OutboxLookup> => {
+export const outboxLookups = (
+  sql: typeof outboxText,
+  changes: ReadonlyArray<PreparedChange>
+): ReadonlyArray<OutboxLookup> => {
   if (changes.every(({ outbox }) => outbox === null)) return []
   const drafts = changes.flatMap(({ outbox }) => outbox ?? [])
   const types = distinct(drafts.flatMap(({ events }) => events.map(({ type }) => type)))
   const again = drafts.flatMap((draft) => draft.again)
   const moved = distinct(drafts.flatMap(({ moves }) => moves.map(({ id }) => id)))
   const cancelled = distinct(drafts.flatMap(({ cancel }) => cancel.map(({ endpointId }) => endpointId)))
-  const waiting = distinct(drafts.flatMap(({ moves }) => moves.flatMap(({ from, id }) => from.state === "pending" ? [id] : [])))
-  const put = types.length === 0 ? [] : changes.flatMap(({ change }) => (change.puts ?? []).flatMap(({ collection, id }) => collection === WEBHOOKS ? [id] : []))
+  const waiting = distinct(
+    drafts.flatMap(({ moves }) => moves.flatMap(({ from, id }) => (from.state === "pending" ? [id] : [])))
+  )
+  const put =
+    types.length === 0
+      ? []
+      : changes.flatMap(({ change }) =>
+          (change.puts ?? []).flatMap(({ collection, id }) => (collection === WEBHOOKS ? [id] : []))
+        )
   const endpoints = distinct([...put, ...again.map(({ endpointId }) => endpointId)])
   return [
-    ...types.length === 0 ? [] : [{ sql: sql.lastEvent, params: [], read: readLastEvent }, { sql: sql.wanting, params: [types.map(wantedKey)], read: readWanting(types) }],
-    ...endpoints.length === 0 ? [] : [{ sql: sql.sequences, params: [endpoints], read: readSequences }],
-    ...again.length === 0 ? [] : [{ sql: sql.events, params: [distinct(again.map(({ eventId }) => eventId))], read: readEvents }],
-    ...cancelled.length + waiting.length === 0 ? [] : [{ sql: sql.lockTurns, params: [cancelled, waiting], read: readNothing }],
-    ...moved.length === 0 ? [] : [{ sql: sql.deliveries, params: [textArray(moved)], read: readDeliveries }]
+    ...(types.length === 0
+      ? []
+      : [
+          { sql: sql.lastEvent, params: [], read: readLastEvent },
+          { sql: sql.wanting, params: [types.map(wantedKey)], read: readWanting(types) }
+        ]),
+    ...(endpoints.length === 0 ? [] : [{ sql: sql.sequences, params: [endpoints], read: readSequences }]),
+    ...(again.length === 0
+      ? []
+      : [{ sql: sql.events, params: [distinct(again.map(({ eventId }) => eventId))], read: readEvents }]),
+    ...(cancelled.length + waiting.length === 0
+      ? []
+      : [{ sql: sql.lockTurns, params: [cancelled, waiting], read: readNothing }]),
+    ...(moved.length === 0 ? [] : [{ sql: sql.deliveries, params: [textArray(moved)], read: readDeliveries }])
   ]
 }
 
@@ -56,16 +81,18 @@ type Read = OutboxLookup["read"]
 const readNothing: Read = () => {}
 
 const readLastEvent: Read = ({ outbox }, [row]) => {
-  outbox.lastEventId = row === undefined ? null : row["id"] as string
+  outbox.lastEventId = row === undefined ? null : (row["id"] as string)
 }
 
-const readWanting = (types: ReadonlyArray<string>): Read => ({ outbox }, rows) => {
-  for (const type of types) outbox.knowType(type)
-  for (const row of rows) {
-    outbox.knowWanting(types[(row["n"] as number) - 1]!, row["id"] as string)
-    if (row["sequence"] !== null) outbox.knowSequence(row["id"] as string, row["sequence"] as number)
+const readWanting =
+  (types: ReadonlyArray<string>): Read =>
+  ({ outbox }, rows) => {
+    for (const type of types) outbox.knowType(type)
+    for (const row of rows) {
+      outbox.knowWanting(types[(row["n"] as number) - 1]!, row["id"] as string)
+      if (row["sequence"] !== null) outbox.knowSequence(row["id"] as string, row["sequence"] as number)
+    }
   }
-}
 
 const readSequences: Read = ({ outbox }, rows) => {
   for (const row of rows) outbox.knowSequence(row["endpoint_id"] as string, row["sequence"] as number)
@@ -78,8 +105,11 @@ const readEvents: Read = ({ outbox }, rows) => {
 const readDeliveries: Read = ({ outbox }, rows) => {
   for (const row of rows) {
     outbox.knowDelivery(row["id"] as string, {
-      state: states[row["state"] as number]!, attempts: row["attempts"] as number, endpointId: row["endpoint_id"] as string,
-      sequence: row["sequence"] as number, nextAttemptAtMs: row["next_at_ms"] as number | null
+      state: states[row["state"] as number]!,
+      attempts: row["attempts"] as number,
+      endpointId: row["endpoint_id"] as string,
+      sequence: row["sequence"] as number,
+      nextAttemptAtMs: row["next_at_ms"] as number | null
     })
   }
 }

@@ -13,21 +13,32 @@ const zeros = { bytes: (n: number) => new Uint8Array(n) }
 
 /** The tables that the statements of a group name: those of its questions, and those of its rows. */
 const tablesOf = (changes: ReadonlyArray<ChangeSet>) => {
-  const prepared = changes.map((change) => prepare(nodeCrypto, change, zeros.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, zeros)))
+  const prepared = changes.map((change) =>
+    prepare(nodeCrypto, change, zeros.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, zeros))
+  )
   const { once, state } = lookupsIn("s")(prepared)
   const view = new GroupView()
   view.head = { seq: 0, hash: zeros.bytes(32), atMs: 0 }
   for (const { read } of state) read(view, [])
-  const tables = (queries: ReadonlyArray<{ readonly sql: string }>) => queries.map(({ sql }) => /(?:INSERT INTO|UPDATE|FROM|JOIN) "s"\.(\w+)/.exec(sql)?.[1])
-  return { asked: tables([...once, ...state]), written: tables(writesIn("s")({ ...admitGroup(nodeCrypto, view, 1, prepared).rows, nodes: [] })) }
+  const tables = (queries: ReadonlyArray<{ readonly sql: string }>) =>
+    queries.map(({ sql }) => /(?:INSERT INTO|UPDATE|FROM|JOIN) "s"\.(\w+)/.exec(sql)?.[1])
+  return {
+    asked: tables([...once, ...state]),
+    written: tables(writesIn("s")({ ...admitGroup(nodeCrypto, view, 1, prepared).rows, nodes: [] }))
+  }
 }
 
 describe("the outbox in a group", () => {
   it("costs a group that asks nothing of it no statement", () => {
-    const capture = Array.from({ length: 50 }, (_, n): ChangeSet => ({ records: [decision(`${n}`), decision(`${n}+`)] }))
+    const capture = Array.from({ length: 50 }, (_, n): ChangeSet => ({
+      records: [decision(`${n}`), decision(`${n}+`)]
+    }))
     const expected = { asked: ["once"], written: ["records", "parts", "once", "head"] }
     assert.deepEqual(tablesOf(capture), expected)
-    assert.deepEqual(tablesOf(capture.map((change) => ({ ...change, events: [], moves: [], cancel: [], again: [] }))), expected)
+    assert.deepEqual(
+      tablesOf(capture.map((change) => ({ ...change, events: [], moves: [], cancel: [], again: [] }))),
+      expected
+    )
   })
 
   it("costs the same number of statements however many ask", () => {

@@ -38,41 +38,79 @@ export const outboxWrites = {
 }
 
 /** The statements of a group, in the order in which they must run. */
-export const outboxQueries = (sql: typeof outboxWrites, { cancelled, deliveries, ended, events, forgotten, moved, sequences, unqueued }: GroupOutbox, atMs: number): ReadonlyArray<Query> => [
-  ...cancelled.size === 0 ? [] : [{ sql: sql.cancelPending, params: [[...cancelled], String(atMs)] }],
-  ...ended.length === 0 ? [] : [{
-    sql: sql.endAttempts,
-    params: [
-      textArray(ended.map(({ endpointId }) => endpointId)), intArray(ended.map(({ sequence }) => sequence)), intArray(ended.map(({ endedAtMs }) => endedAtMs)),
-      nullableInts(ended.map(({ statusCode }) => statusCode)), textArray(ended.map(({ errorCode }) => errorCode ?? "")), jsonArray(ended.map(({ responseExcerpt }) => JSON.stringify(responseExcerpt)))
-    ]
-  }],
-  ...forgotten.size === 0 ? [] : [{ sql: sql.forgetAnswers, params: [[...forgotten]] }],
-  ...unqueued.size === 0 ? [] : [{ sql: sql.unqueue, params: [[...unqueued]] }],
-  ...moved.size === 0 ? [] : [{
-    sql: sql.moveDeliveries,
-    params: [
-      textArray([...moved.keys()]), intArray([...moved.values()].map(({ state }) => states.indexOf(state))), intArray([...moved.values()].map(({ attempts }) => attempts)),
-      nullableInts([...moved.values()].map(({ nextAttemptAtMs }) => nextAttemptAtMs)), String(atMs)
-    ]
-  }],
-  ...queued(moved).length === 0 ? [] : [{ sql: sql.queue, params: [queued(moved)] }],
-  ...events.length === 0 ? [] : [{
-    sql: sql.addEvents,
-    params: [
-      Buffer.concat(events.map(({ head }) => head.hash)), String(atMs), events.map(({ id }) => id), events.map(({ type }) => type),
-      intArray(events.map(({ head }) => head.seq)), events.map(({ data }) => data)
-    ]
-  }],
-  ...deliveries.length === 0 ? [] : [{
-    sql: sql.addDeliveries,
-    params: [
-      textArray(deliveries.map(({ id }) => id)), textArray(deliveries.map(({ eventId }) => eventId)), textArray(deliveries.map(({ endpointId }) => endpointId)),
-      intArray(deliveries.map(({ sequence }) => sequence)), intArray(deliveries.map(({ cancelled: gone }) => gone ? states.indexOf("cancelled") : 0)), String(atMs)
-    ]
-  }],
-  ...sequences.size === 0 ? [] : [{ sql: sql.setSequences, params: [[...sequences.keys()], intArray([...sequences.values()])] }]
+export const outboxQueries = (
+  sql: typeof outboxWrites,
+  { cancelled, deliveries, ended, events, forgotten, moved, sequences, unqueued }: GroupOutbox,
+  atMs: number
+): ReadonlyArray<Query> => [
+  ...(cancelled.size === 0 ? [] : [{ sql: sql.cancelPending, params: [[...cancelled], String(atMs)] }]),
+  ...(ended.length === 0
+    ? []
+    : [
+        {
+          sql: sql.endAttempts,
+          params: [
+            textArray(ended.map(({ endpointId }) => endpointId)),
+            intArray(ended.map(({ sequence }) => sequence)),
+            intArray(ended.map(({ endedAtMs }) => endedAtMs)),
+            nullableInts(ended.map(({ statusCode }) => statusCode)),
+            textArray(ended.map(({ errorCode }) => errorCode ?? "")),
+            jsonArray(ended.map(({ responseExcerpt }) => JSON.stringify(responseExcerpt)))
+          ]
+        }
+      ]),
+  ...(forgotten.size === 0 ? [] : [{ sql: sql.forgetAnswers, params: [[...forgotten]] }]),
+  ...(unqueued.size === 0 ? [] : [{ sql: sql.unqueue, params: [[...unqueued]] }]),
+  ...(moved.size === 0
+    ? []
+    : [
+        {
+          sql: sql.moveDeliveries,
+          params: [
+            textArray([...moved.keys()]),
+            intArray([...moved.values()].map(({ state }) => states.indexOf(state))),
+            intArray([...moved.values()].map(({ attempts }) => attempts)),
+            nullableInts([...moved.values()].map(({ nextAttemptAtMs }) => nextAttemptAtMs)),
+            String(atMs)
+          ]
+        }
+      ]),
+  ...(queued(moved).length === 0 ? [] : [{ sql: sql.queue, params: [queued(moved)] }]),
+  ...(events.length === 0
+    ? []
+    : [
+        {
+          sql: sql.addEvents,
+          params: [
+            Buffer.concat(events.map(({ head }) => head.hash)),
+            String(atMs),
+            events.map(({ id }) => id),
+            events.map(({ type }) => type),
+            intArray(events.map(({ head }) => head.seq)),
+            events.map(({ data }) => data)
+          ]
+        }
+      ]),
+  ...(deliveries.length === 0
+    ? []
+    : [
+        {
+          sql: sql.addDeliveries,
+          params: [
+            textArray(deliveries.map(({ id }) => id)),
+            textArray(deliveries.map(({ eventId }) => eventId)),
+            textArray(deliveries.map(({ endpointId }) => endpointId)),
+            intArray(deliveries.map(({ sequence }) => sequence)),
+            intArray(deliveries.map(({ cancelled: gone }) => (gone ? states.indexOf("cancelled") : 0))),
+            String(atMs)
+          ]
+        }
+      ]),
+  ...(sequences.size === 0
+    ? []
+    : [{ sql: sql.setSequences, params: [[...sequences.keys()], intArray([...sequences.values()])] }])
 ]
 
 /** Ids of what waits again. */
-const queued = (moved: GroupOutbox["moved"]): ReadonlyArray<string> => [...moved].flatMap(([id, { state }]) => state === "pending" ? [id] : [])
+const queued = (moved: GroupOutbox["moved"]): ReadonlyArray<string> =>
+  [...moved].flatMap(([id, { state }]) => (state === "pending" ? [id] : []))

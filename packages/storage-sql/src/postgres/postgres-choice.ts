@@ -1,4 +1,7 @@
-/** The store on Postgres as a choice that costs nothing until it is opened: the client is loaded then, and not by who uses SQLite. */
+/**
+ * The store on Postgres as a choice that costs nothing until it is opened: the client is loaded then, and not by who
+ * uses SQLite.
+ */
 import type { StorageChoice } from "@flyball/core/storage"
 import { layerOf, retirementOf, storageChoice, StorageUnavailable } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
@@ -10,15 +13,25 @@ import type { PostgresOptions } from "./sessions.ts"
  *
  * Any number of processes may open the same one. Opening brings the schema up to date, unless it is for reading only.
  *
- * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain door that is `invalid_option`.
+ * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain
+ *   door that is `invalid_option`.
  */
 export const postgresStorage = (options: PostgresOptions): StorageChoice => {
   const problem = optionsProblem(options)
-  const loaded = problem === null
-    ? Effect.map(Effect.promise(() => import("./postgres-storage.ts")), ({ loadedPostgresStorage }) => loadedPostgresStorage(options))
-    : Effect.fail(new StorageUnavailable({ reason: problem, wrote: "no" }))
-  return storageChoice("postgres", Layer.unwrap(Effect.map(loaded, layerOf)), {
-    retire: (plan) => Effect.flatMap(loaded, (choice) => retirementOf(choice)!.retire(plan)),
-    retired: Effect.flatMap(loaded, (choice) => retirementOf(choice)!.retired)
-  }, problem)
+  const loaded =
+    problem === null
+      ? Effect.map(
+          Effect.promise(() => import("./postgres-storage.ts")),
+          ({ loadedPostgresStorage }) => loadedPostgresStorage(options)
+        )
+      : Effect.fail(new StorageUnavailable({ reason: problem, wrote: "no" }))
+  return storageChoice(
+    "postgres",
+    Layer.unwrap(Effect.map(loaded, layerOf)),
+    {
+      retire: (plan) => Effect.flatMap(loaded, (choice) => retirementOf(choice)!.retire(plan)),
+      retired: Effect.flatMap(loaded, (choice) => retirementOf(choice)!.retired)
+    },
+    problem
+  )
 }

@@ -4,15 +4,47 @@ import { assert, describe, it } from "vitest"
 import { faultOf, isLost, mayBeOneOfMany, mayHaveCommitted } from "./postgres-fault.ts"
 
 const answered = (code: string, severity = "ERROR"): SqlError =>
-  new SqlError({ reason: new UnknownError({ cause: Object.assign(new Error("value \"of a person\""), { severity: severity === "ERROR" ? "FEHLER" : severity, severityUnlocalized: severity, code, detail: "Key (key)=(secret)" }), message: "Query failed", operation: "query" }) })
+  new SqlError({
+    reason: new UnknownError({
+      cause: Object.assign(new Error('value "of a person"'), {
+        severity: severity === "ERROR" ? "FEHLER" : severity,
+        severityUnlocalized: severity,
+        code,
+        detail: "Key (key)=(secret)"
+      }),
+      message: "Query failed",
+      operation: "query"
+    })
+  })
 
 const unreached = (code: string): SqlError =>
-  new SqlError({ reason: new ConnectionError({ cause: Object.assign(new Error("connect"), { code }), message: "PgConnection: Socket error", operation: "query" }) })
+  new SqlError({
+    reason: new ConnectionError({
+      cause: Object.assign(new Error("connect"), { code }),
+      message: "PgConnection: Socket error",
+      operation: "query"
+    })
+  })
 
 describe("errors of Postgres", () => {
   it("are corruption where no retry could help, and never quote what the server says", () => {
-    for (const code of ["23505", "23514", "42P01", "42703", "XX001", "XX002"]) assert.instanceOf(faultOf(answered(code)), StorageCorrupt, code)
-    for (const code of ["53100", "53200", "53300", "57P02", "57P03", "55P03", "57014", "57P01", "28P01", "42501", "40P01", "58030", "25006"]) {
+    for (const code of ["23505", "23514", "42P01", "42703", "XX001", "XX002"])
+      assert.instanceOf(faultOf(answered(code)), StorageCorrupt, code)
+    for (const code of [
+      "53100",
+      "53200",
+      "53300",
+      "57P02",
+      "57P03",
+      "55P03",
+      "57014",
+      "57P01",
+      "28P01",
+      "42501",
+      "40P01",
+      "58030",
+      "25006"
+    ]) {
       const fault = faultOf(answered(code), "unknown")
       assert.instanceOf(fault, StorageUnavailable, code)
       assert.equal((fault as StorageUnavailable).wrote, "unknown")
@@ -37,16 +69,24 @@ describe("errors of Postgres", () => {
   })
 
   it("answer a COMMIT for sure only where the server says that it rolled back", () => {
-    for (const code of ["53100", "53200", "23505", "40001", "57014", "58030"]) assert.isFalse(mayHaveCommitted(answered(code)), code)
-    for (const code of ["57P01", "57P02", "57P03", "25P03", "08006"]) assert.isTrue(mayHaveCommitted(answered(code, "FATAL")), code)
-    // The write-ahead log is on a full disk: the server falls, and what it had written of the log counts when it comes back.
+    for (const code of ["53100", "53200", "23505", "40001", "57014", "58030"])
+      assert.isFalse(mayHaveCommitted(answered(code)), code)
+    for (const code of ["57P01", "57P02", "57P03", "25P03", "08006"])
+      assert.isTrue(mayHaveCommitted(answered(code, "FATAL")), code)
+    // The write-ahead log is on a full disk: the server falls, and what it had written of the log counts when it comes
+    // back.
     for (const code of ["53100", "58030", "XX000"]) assert.isTrue(mayHaveCommitted(answered(code, "PANIC")), code)
     assert.isTrue(mayHaveCommitted(unreached("EPIPE")))
   })
 
   it("say in a few words what to do", () => {
     const said: ReadonlyArray<readonly [code: string, words: RegExp]> = [
-      ["53100", /disk is full; free some space/], ["53200", /memory is used up/], ["57P01", /stopped or restarted/], ["57P02", /starts again by itself/], ["57P03", /wait until it is ready/], ["58030", /disk failed/]
+      ["53100", /disk is full; free some space/],
+      ["53200", /memory is used up/],
+      ["57P01", /stopped or restarted/],
+      ["57P02", /starts again by itself/],
+      ["57P03", /wait until it is ready/],
+      ["58030", /disk failed/]
     ]
     for (const [code, words] of said) assert.match(faultOf(answered(code)).message, words)
   })

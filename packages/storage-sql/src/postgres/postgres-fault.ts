@@ -2,13 +2,25 @@
 import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** Five characters that the server gives with every error, null when the error is not the server's. Spec: PostgreSQL, appendix A. */
+/**
+ * Five characters that the server gives with every error, null when the error is not the server's. Spec: PostgreSQL,
+ * appendix A.
+ */
 export const sqlState = (error: SqlError): string | null => {
   const { cause } = error.reason
-  return typeof cause === "object" && cause !== null && "severity" in cause && "code" in cause && typeof cause.code === "string" ? cause.code : null
+  return typeof cause === "object" &&
+    cause !== null &&
+    "severity" in cause &&
+    "code" in cause &&
+    typeof cause.code === "string"
+    ? cause.code
+    : null
 }
 
-/** Server shut down or crashed (57P..), session ended for idling in a transaction (25P03), connection exceptions (08...). */
+/**
+ * Server shut down or crashed (57P..), session ended for idling in a transaction (25P03), connection exceptions
+ * (08...).
+ */
 const lostStates = /^(57P0.|25P03|08...)$/
 
 /** Whether the connection is gone, so that what was on its way has no answer. */
@@ -20,14 +32,26 @@ export const isLost = (error: SqlError): boolean => {
 /**
  * Whether a COMMIT that was answered with this may be durable all the same.
  *
- * An ERROR is the server's word that it rolled back. FATAL and PANIC end the session or the server wherever it was, whatever the code says: a log that could
- * not be written to its end (PANIC 53100 on a full disk) may hold the commit all the same, and is replayed at the next start.
+ * An ERROR is the server's word that it rolled back. FATAL and PANIC end the session or the server wherever it was,
+ * whatever the code says: a log that could
+ * not be written to its end (PANIC 53100 on a full disk) may hold the commit all the same, and is replayed at the next
+ * start.
  */
-export const mayHaveCommitted = (error: SqlError): boolean => sqlState(error) === null || isLost(error) || severity(error) !== "ERROR"
+export const mayHaveCommitted = (error: SqlError): boolean =>
+  sqlState(error) === null || isLost(error) || severity(error) !== "ERROR"
 
-/** The severity in the protocol's own words: the other one is in the language of the server. Spec: PostgreSQL, "Error and Notice Message Fields". */
+/**
+ * The severity in the protocol's own words: the other one is in the language of the server. Spec: PostgreSQL, "Error
+ * and Notice Message Fields".
+ */
 const severity = ({ reason: { cause } }: SqlError): unknown =>
-  typeof cause === "object" && cause !== null ? "severityUnlocalized" in cause ? cause.severityUnlocalized : "severity" in cause ? cause.severity : null : null
+  typeof cause === "object" && cause !== null
+    ? "severityUnlocalized" in cause
+      ? cause.severityUnlocalized
+      : "severity" in cause
+        ? cause.severity
+        : null
+    : null
 
 /** Data that does not fit, constraints, limits of the program: something in the group itself, not in the world. */
 const groupStates = /^(22|23|54)/
@@ -55,22 +79,31 @@ const waitStates: { readonly [state: string]: string } = {
 }
 
 /**
- * Turns an error into one of the port's faults. The server's own words may quote what people wrote, so only its code is passed on.
+ * Turns an error into one of the port's faults. The server's own words may quote what people wrote, so only its code is
+ * passed on.
  */
 export const faultOf = (error: SqlError, wrote: "no" | "unknown" = "no"): StorageUnavailable | StorageCorrupt => {
   const state = sqlState(error)
   if (state === null) {
-    return new StorageUnavailable({ reason: `Postgres did not answer (${wayProblem(error)}); check that it runs and can be reached`, wrote })
+    return new StorageUnavailable({
+      reason: `Postgres did not answer (${wayProblem(error)}); check that it runs and can be reached`,
+      wrote
+    })
   }
   const waiting = waitStates[state]
   if (waiting !== undefined) return new StorageUnavailable({ reason: `Postgres answered ${state}: ${waiting}`, wrote })
-  if (corruptStates.test(state)) return new StorageCorrupt({ reason: `Postgres answered ${state} to a statement that cannot fail on a sound store` })
+  if (corruptStates.test(state))
+    return new StorageCorrupt({ reason: `Postgres answered ${state} to a statement that cannot fail on a sound store` })
   return new StorageUnavailable({ reason: `Postgres answered ${state}`, wrote })
 }
 
 /** The system's short code (`ECONNREFUSED`) where there is one: full messages may hold the URL. */
 const wayProblem = (error: SqlError): string => {
   const { cause } = error.reason
-  if (typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string") return cause.code
-  return error.reason.message.replace(/^PgConnection: /, "").slice(0, 80).toLowerCase()
+  if (typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string")
+    return cause.code
+  return error.reason.message
+    .replace(/^PgConnection: /, "")
+    .slice(0, 80)
+    .toLowerCase()
 }

@@ -11,14 +11,20 @@ const database = givenDatabase()
 
 describe("Postgres", () => {
   storageCases.forEach(({ name, run }, index) => {
-    it.effect(name, () => Effect.gen(function*() {
-      const schema = `case_${index}`
-      const clock = yield* Effect.promise(() => replacePostgresClock(database.url, schema))
-      const set = (atMs: number) => Effect.andThen(TestClock.setTime(atMs), Effect.promise(() => clock.set(atMs)))
-      yield* run.pipe(
-        Effect.provide(layerOf(postgresStorage({ url: database.url, schema, maxConnections: 4 }))),
-        Effect.provideService(CaseTime, { set })
-      )
-    }))
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        const schema = `case_${index}`
+        const clock = yield* Effect.promise(() => replacePostgresClock(database.url, schema))
+        const set = (atMs: number) =>
+          Effect.andThen(
+            TestClock.setTime(atMs),
+            Effect.promise(() => clock.set(atMs))
+          )
+        yield* run.pipe(
+          Effect.provide(layerOf(postgresStorage({ url: database.url, schema, maxConnections: 4 }))),
+          Effect.provideService(CaseTime, { set })
+        )
+      })
+    )
   })
 })

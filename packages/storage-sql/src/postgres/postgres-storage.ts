@@ -1,10 +1,21 @@
 /**
  * The store on Postgres, for one process or many.
  *
- * The life of a commit: it is prepared on its caller's fiber, waits for its group, is sealed under the head's lock, and is durable when COMMIT answers.
+ * The life of a commit: it is prepared on its caller's fiber, waits for its group, is sealed under the head's lock, and
+ * is durable when COMMIT answers.
  */
 import type { StorageApi, StorageChoice, StorageOpenFault } from "@flyball/core/storage"
-import { changeProblem, Entropy, partCount, readyOutbox, saltBytes, Storage, StorageCorrupt, storageChoice, StorageUnavailable } from "@flyball/core/storage"
+import {
+  changeProblem,
+  Entropy,
+  partCount,
+  readyOutbox,
+  saltBytes,
+  Storage,
+  StorageCorrupt,
+  storageChoice,
+  StorageUnavailable
+} from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect, Layer } from "effect"
 import type { Scope } from "effect"
@@ -33,18 +44,34 @@ const groupBytes = 2 * 1024 * 1024
 
 /** What `postgresStorage` opens, once this file is loaded. */
 export const loadedPostgresStorage = (options: PostgresOptions): StorageChoice =>
-  storageChoice("postgres", Layer.effect(Storage, Effect.map(open(options), Storage.of)), postgresRetirement(options, options.schema ?? defaultSchema, loadedPostgresStorage))
+  storageChoice(
+    "postgres",
+    Layer.effect(Storage, Effect.map(open(options), Storage.of)),
+    postgresRetirement(options, options.schema ?? defaultSchema, loadedPostgresStorage)
+  )
 
-const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<StorageApi, StorageOpenFault, Scope.Scope> {
+const open = Effect.fnUntraced(function* (
+  options: PostgresOptions
+): Effect.fn.Return<StorageApi, StorageOpenFault, Scope.Scope> {
   const schema = options.schema ?? defaultSchema
   const entropy = yield* Entropy
   const sessions = yield* Effect.mapError(openSessions(options), (error) => faultOf(error))
-  const ready = options.readOnly === true ? requireSchema(sessions.readers, schema) : Effect.asVoid(migrate(sessions.readers, sessions.writer, schema))
-  yield* Effect.mapError(inRealTime(ready), (error) => error instanceof SqlError ? faultOf(error) : error)
+  const ready =
+    options.readOnly === true
+      ? requireSchema(sessions.readers, schema)
+      : Effect.asVoid(migrate(sessions.readers, sessions.writer, schema))
+  yield* Effect.mapError(inRealTime(ready), (error) => (error instanceof SqlError ? faultOf(error) : error))
   const home = yield* requireSound(sessions, schema)
   const { outbox: outboxReads, ...others } = readsIn(sessions.readers, schema, home)
   const reads = { backend: "postgres", ...others, outbox: { ...outboxReads, ...forgetIn(sessions.readers, schema) } }
-  if (options.readOnly === true) return { ...reads, outbox: { ...reads.outbox, claim: () => Effect.fail(readOnly), forget: () => Effect.fail(readOnly) }, commit: () => Effect.fail(readOnly), lease: () => Effect.fail(readOnly), releaseLease: () => Effect.fail(readOnly) }
+  if (options.readOnly === true)
+    return {
+      ...reads,
+      outbox: { ...reads.outbox, claim: () => Effect.fail(readOnly), forget: () => Effect.fail(readOnly) },
+      commit: () => Effect.fail(readOnly),
+      lease: () => Effect.fail(readOnly),
+      releaseLease: () => Effect.fail(readOnly)
+    }
 
   const commitGroup = groupCommitter(nodeCrypto, sessions, schema, home)
   const submit = yield* groupCommit({
@@ -61,23 +88,47 @@ const open = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Re
       submit(() => {
         const unplanned = changeProblem(change)
         if (unplanned !== null) throw new Error(unplanned)
-        return prepare(nodeCrypto, change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy))
+        return prepare(
+          nodeCrypto,
+          change,
+          entropy.bytes(partCount(change.records ?? []) * saltBytes),
+          readyOutbox(change, entropy)
+        )
       }),
     ...leasesIn(sessions.readers, schema)
   }
 })
 
-const readOnly = new StorageUnavailable({ reason: "it was opened for reading only; open it without `readOnly` to write", wrote: "no" })
+const readOnly = new StorageUnavailable({
+  reason: "it was opened for reading only; open it without `readOnly` to write",
+  wrote: "no"
+})
 
-/** The head, the last record and the stored nodes must tell the same story; anything else was not done by us. Answers the object id of the head's table. */
-const requireSound = Effect.fnUntraced(function*({ readers }: Sessions, schema: string): Effect.fn.Return<number, StorageOpenFault> {
+/**
+ * The head, the last record and the stored nodes must tell the same story; anything else was not done by us. Answers
+ * the object id of the head's table.
+ */
+const requireSound = Effect.fnUntraced(function* (
+  { readers }: Sessions,
+  schema: string
+): Effect.fn.Return<number, StorageOpenFault> {
   const rows = yield* Effect.mapError(query(readers, inSchema(soundness, schema)), (error) => faultOf(error))
   const [row] = rows
   if (row === undefined) return yield* new StorageCorrupt({ reason: "the head row is missing" })
-  const { head, home, last, nodes, same } = row as { readonly head: number; readonly home: number; readonly last: number; readonly nodes: number; readonly same: boolean }
-  if (head !== last || !same) return yield* new StorageCorrupt({ reason: `the head says record ${head}, the last record is ${last}${head === last ? " with another hash" : ""}` })
+  const { head, home, last, nodes, same } = row as {
+    readonly head: number
+    readonly home: number
+    readonly last: number
+    readonly nodes: number
+    readonly same: boolean
+  }
+  if (head !== last || !same)
+    return yield* new StorageCorrupt({
+      reason: `the head says record ${head}, the last record is ${last}${head === last ? " with another hash" : ""}`
+    })
   const expected = Math.floor((head + 1) / 256)
-  if (nodes !== expected) return yield* new StorageCorrupt({ reason: `expected ${expected} nodes of tile level 1, saw ${nodes}` })
+  if (nodes !== expected)
+    return yield* new StorageCorrupt({ reason: `expected ${expected} nodes of tile level 1, saw ${nodes}` })
   return home
 })
 

@@ -34,20 +34,40 @@ export interface PreparedChange {
 }
 
 /**
- * Prepares a ChangeSet. `outbox` is what it asks of the outbox. `salts` is 32 bytes for each part, in order of drafts, then of parts.
+ * Prepares a ChangeSet. `outbox` is what it asks of the outbox. `salts` is 32 bytes for each part, in order of drafts,
+ * then of parts.
  *
  * - Fails: throws `RecordUnwritable` where a body breaks the format: a bug of its planner.
  */
-export const prepare = (crypto: Crypto, change: ChangeSet, salts: Uint8Array, outbox: OutboxDraft | null): PreparedChange => {
+export const prepare = (
+  crypto: Crypto,
+  change: ChangeSet,
+  salts: Uint8Array,
+  outbox: OutboxDraft | null
+): PreparedChange => {
   let salted = 0
   const drafts = (change.records ?? []).map((draft): PreparedDraft => {
-    const parts = draft.parts.map(({ name, bytes }) => ({ name, salt: salts.slice(salted, salted += saltBytes), bytes: bytes.slice() }))
-    const commitments = parts.map(({ name, salt, bytes }) => `{"c":"${toHex(crypto.commitment(salt, name, bytes))}","name":"${name}"}`)
-    const middle = Buffer.from(`"body":${draft.bodyText ?? recordBodyText(draft.kind, draft.body)},"kind":"${draft.kind}","parts":[${commitments.join(",")}]`)
+    const parts = draft.parts.map(({ name, bytes }) => ({
+      name,
+      salt: salts.slice(salted, (salted += saltBytes)),
+      bytes: bytes.slice()
+    }))
+    const commitments = parts.map(
+      ({ name, salt, bytes }) => `{"c":"${toHex(crypto.commitment(salt, name, bytes))}","name":"${name}"}`
+    )
+    const middle = Buffer.from(
+      `"body":${draft.bodyText ?? recordBodyText(draft.kind, draft.body)},"kind":"${draft.kind}","parts":[${commitments.join(",")}]`
+    )
     return { draft, middle, parts, digest: draft.once === undefined ? null : fromHex(draft.once.digest) }
   })
   const bodies = (change.puts ?? []).map(({ body }) => JSON.stringify(body))
-  return { change, drafts, bodies, outbox, weight: weigh(drafts, outbox === null ? bodies : [...bodies, ...outbox.events.map(({ data }) => data)]) }
+  return {
+    change,
+    drafts,
+    bodies,
+    outbox,
+    weight: weigh(drafts, outbox === null ? bodies : [...bodies, ...outbox.events.map(({ data }) => data)])
+  }
 }
 
 /** A ChangeSet without records counts as one: it takes its share of a transaction too. */

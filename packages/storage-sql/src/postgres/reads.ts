@@ -1,6 +1,23 @@
 /** The reads of the port. Each is one statement, so none ever sees half a group. */
-import type { DocumentText, Head, OutboxApi, ReadFault, RecordQuery, StorageApi, StoredPart, StoredRecord } from "@flyball/core/storage"
-import { isStorable, LIST_UNITS, listDocuments, maxRows, queryProblem, readDocuments, StorageCorrupt } from "@flyball/core/storage"
+import type {
+  DocumentText,
+  Head,
+  OutboxApi,
+  ReadFault,
+  RecordQuery,
+  StorageApi,
+  StoredPart,
+  StoredRecord
+} from "@flyball/core/storage"
+import {
+  isStorable,
+  LIST_UNITS,
+  listDocuments,
+  maxRows,
+  queryProblem,
+  readDocuments,
+  StorageCorrupt
+} from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { chainReplaced, readLockedHead } from "./lookups.ts"
@@ -18,7 +35,9 @@ const documentColumns = "d.collection, d.id, d.version::float8 AS version, d.bod
 const recordColumns = "seq::float8 AS seq, at_ms::float8 AS at_ms, kind, agent_id, hash, bytes"
 
 const text = {
-  head: "SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, tableoid::int8::float8 AS home, flyball.flyball_now()::float8 AS now_ms FROM flyball.head",
+  head:
+    "SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, tableoid::int8::float8 AS " +
+    "home, flyball.flyball_now()::float8 AS now_ms FROM flyball.head",
   get: `SELECT ${documentColumns} FROM flyball.documents d WHERE d.collection = $1::text AND d.id = $2::text`,
   find: `SELECT ${documentColumns} FROM flyball.document_keys k JOIN flyball.documents d ON d.collection = k.collection AND d.id = k.id
     WHERE k.collection = $1::text AND k.key = $2::text AND k.value = $3::text ORDER BY k.id`,
@@ -27,24 +46,33 @@ const text = {
     FROM (SELECT *, sum(octet_length(body)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS upto FROM flyball.documents WHERE collection = $1::text AND id > $2::text ORDER BY id LIMIT $3::int8) d
     WHERE d.upto - octet_length(d.body) < ${LIST_UNITS} ORDER BY d.id`,
   record: `SELECT ${recordColumns} FROM flyball.records WHERE seq = $1::int8`,
-  parts: "SELECT seq::float8 AS seq, name, salt, bytes, erased_by::float8 AS erased_by FROM flyball.parts WHERE seq = ANY ($1::int8[]) ORDER BY seq, name",
+  parts:
+    "SELECT seq::float8 AS seq, name, salt, bytes, erased_by::float8 AS erased_by FROM flyball.parts WHERE seq " +
+    "= ANY ($1::int8[]) ORDER BY seq, name",
   once: `SELECT k.key, o.seq::float8 AS seq, o.digest FROM unnest($2::text[]) WITH ORDINALITY AS k(key, n)
     JOIN flyball.once o ON o.scope = $1::text AND o.key = k.key ORDER BY k.n`,
-  leaves: "SELECT string_agg(hash, ''::bytea ORDER BY seq) AS hashes FROM flyball.records WHERE seq >= $1::int8 AND seq < $2::int8",
-  nodes: "SELECT string_agg(hash, ''::bytea ORDER BY index) AS hashes FROM flyball.nodes WHERE level = $3::int2 AND index >= $1::int8 AND index < $2::int8"
+  leaves:
+    "SELECT string_agg(hash, ''::bytea ORDER BY seq) AS hashes FROM flyball.records WHERE seq >= $1::int8 AND " +
+    "seq < $2::int8",
+  nodes:
+    "SELECT string_agg(hash, ''::bytea ORDER BY index) AS hashes FROM flyball.nodes WHERE level = $3::int2 AND " +
+    "index >= $1::int8 AND index < $2::int8"
 }
 
-type Reads = Pick<StorageApi, "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes"> & { readonly outbox: Omit<OutboxApi, "claim" | "missed" | "forget"> }
+type Reads = Pick<
+  StorageApi,
+  "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes"
+> & { readonly outbox: Omit<OutboxApi, "claim" | "missed" | "forget"> }
 
 /** Makes the reads for one schema, of the store whose head is the table `home`. */
 export const readsIn = (readers: Connections, schema: string, home: number): Reads => {
   const ask = (sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, ReadFault> =>
-    inRealTime(query(readers, inSchema(sql, schema), params).pipe(
-      // A session that died while it was idle may be noticed only now; a read costs nothing to ask again.
-      Effect.retry({ times: 1, while: isLost })
-    )).pipe(
-      Effect.mapError((error) => faultOf(error))
-    )
+    inRealTime(
+      query(readers, inSchema(sql, schema), params).pipe(
+        // A session that died while it was idle may be noticed only now; a read costs nothing to ask again.
+        Effect.retry({ times: 1, while: isLost })
+      )
+    ).pipe(Effect.mapError((error) => faultOf(error)))
   const locked = Effect.flatMap(ask(text.head), (rows) => decode(() => readLockedHead(rows))).pipe(
     Effect.filterOrFail((found) => found.home === home, chainReplaced)
   )
@@ -53,46 +81,58 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
   return {
     asOf: Effect.map(locked, ({ head, nowMs }) => ({ ms: Math.max(nowMs, head?.atMs ?? 0), seq: head?.seq ?? -1 })),
     head: Effect.map(locked, ({ head }): Head | null => head),
-    get: Effect.fnUntraced(function*(collection, id) {
+    get: Effect.fnUntraced(function* (collection, id) {
       if (!isStorable(collection) || !isStorable(id)) return null
       return (yield* documents(yield* ask(text.get, [collection, id])))[0] ?? null
     }),
-    find: Effect.fnUntraced(function*(collection, key, value) {
+    find: Effect.fnUntraced(function* (collection, key, value) {
       if (![collection, key, value].every(isStorable)) return []
       return yield* documents(yield* ask(text.find, [collection, key, value]))
     }),
-    list: Effect.fnUntraced(function*(collection, page) {
+    list: Effect.fnUntraced(function* (collection, page) {
       if (!isStorable(collection)) return []
-      return yield* decoded(listDocuments(page, (after, limit) =>
-        Effect.map(ask(text.list, [collection, storablePrefix(after), limit === null ? null : String(limit)]), (rows) => ({ rows: rows.map(documentText), isCut: Number(rows.at(-1)?.["upto"] ?? 0) >= LIST_UNITS }))))
+      return yield* decoded(
+        listDocuments(page, (after, limit) =>
+          Effect.map(
+            ask(text.list, [collection, storablePrefix(after), limit === null ? null : String(limit)]),
+            (rows) => ({ rows: rows.map(documentText), isCut: Number(rows.at(-1)?.["upto"] ?? 0) >= LIST_UNITS })
+          )
+        )
+      )
     }),
-    record: Effect.fnUntraced(function*(seq) {
+    record: Effect.fnUntraced(function* (seq) {
       if (!Number.isSafeInteger(seq)) return null
       const row = (yield* ask(text.record, [String(seq)]))[0]
       return row === undefined ? null : recordOf(row)
     }),
-    records: Effect.fnUntraced(function*(page) {
+    records: Effect.fnUntraced(function* (page) {
       invariant(queryProblem(page))
       const { sql, params } = recordsQuery(page)
       return (yield* ask(sql, params)).map(recordOf)
     }),
-    parts: Effect.fnUntraced(function*(seqs) {
-      invariant(seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null)
+    parts: Effect.fnUntraced(function* (seqs) {
+      invariant(
+        seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null
+      )
       return (yield* ask(text.parts, [intArray([...new Set(seqs)].filter(Number.isSafeInteger))])).map(partOf)
     }),
-    once: Effect.fnUntraced(function*(scope, keys) {
+    once: Effect.fnUntraced(function* (scope, keys) {
       const asked = [...new Set(keys)].filter(isStorable)
       if (!isStorable(scope) || asked.length === 0) return []
       const rows = yield* ask(text.once, [scope, asked])
       return rows.map((row) => {
         const digest = row["digest"] as Uint8Array
-        return { key: row["key"] as string, seq: row["seq"] as number, digest: digest.length === 0 ? null : toHex(digest) }
+        return {
+          key: row["key"] as string,
+          seq: row["seq"] as number,
+          digest: digest.length === 0 ? null : toHex(digest)
+        }
       })
     }),
-    hashes: Effect.fnUntraced(function*(tileLevel, from, count) {
+    hashes: Effect.fnUntraced(function* (tileLevel, from, count) {
       const range = [String(from), String(from + count)]
       const rows = yield* tileLevel === 0 ? ask(text.leaves, range) : ask(text.nodes, [...range, String(tileLevel)])
-      return rows[0]?.["hashes"] as Uint8Array | null ?? new Uint8Array(0)
+      return (rows[0]?.["hashes"] as Uint8Array | null) ?? new Uint8Array(0)
     }),
     outbox: outboxReadsOf(ask)
   }
@@ -101,9 +141,17 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
 /**
  * The statement of a page of records.
  *
- * An agent is asked for as a range of one, and the order names it first: otherwise Postgres may walk the whole chain for an agent that has few records.
+ * An agent is asked for as a range of one, and the order names it first: otherwise Postgres may walk the whole chain
+ * for an agent that has few records.
  */
-const recordsQuery = ({ from, to, limit, kinds, agentId, order }: RecordQuery): { readonly sql: string; readonly params: ReadonlyArray<unknown> } => {
+const recordsQuery = ({
+  from,
+  to,
+  limit,
+  kinds,
+  agentId,
+  order
+}: RecordQuery): { readonly sql: string; readonly params: ReadonlyArray<unknown> } => {
   const params: Array<unknown> = []
   const bind = (value: unknown, type: string): string => `$${params.push(value)}::${type}`
   const where: Array<string> = []
@@ -115,7 +163,8 @@ const recordsQuery = ({ from, to, limit, kinds, agentId, order }: RecordQuery): 
   }
   if (kinds !== undefined) {
     where.push(`kind = ANY (${bind(kinds.filter(isStorable), "text[]")})`)
-    if (!busyKinds.some((kind) => kinds.includes(kind))) where.push(`kind NOT IN (${busyKinds.map((kind) => `'${kind}'`).join(", ")})`)
+    if (!busyKinds.some((kind) => kinds.includes(kind)))
+      where.push(`kind NOT IN (${busyKinds.map((kind) => `'${kind}'`).join(", ")})`)
   }
   const direction = order === "desc" ? "DESC" : "ASC"
   const sql = `SELECT ${recordColumns} FROM flyball.records ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
@@ -131,7 +180,10 @@ export const storablePrefix = (after: string): string => {
 }
 
 const documentText = (row: Row): DocumentText => ({
-  collection: row["collection"] as string, id: row["id"] as string, version: row["version"] as number, body: row["body"] as string
+  collection: row["collection"] as string,
+  id: row["id"] as string,
+  version: row["version"] as number,
+  body: row["body"] as string
 })
 
 const recordOf = (row: Row): StoredRecord => ({
@@ -161,6 +213,10 @@ export const invariant = (problem: string | null): void => {
 export const decode = <A>(run: () => A): Effect.Effect<A, StorageCorrupt> => Effect.try({ try: run, catch: notOurs })
 
 /** As {@link decode}, of a decoder that takes several turns. */
-const decoded = <A, E>(reading: Effect.Effect<A, E>): Effect.Effect<A, E | StorageCorrupt> => Effect.catchDefect(reading, (cause) => Effect.fail(notOurs(cause)))
+const decoded = <A, E>(reading: Effect.Effect<A, E>): Effect.Effect<A, E | StorageCorrupt> =>
+  Effect.catchDefect(reading, (cause) => Effect.fail(notOurs(cause)))
 
-const notOurs = (cause: unknown): StorageCorrupt => cause instanceof StorageCorrupt ? cause : new StorageCorrupt({ reason: "a row of the database holds what this store never writes" })
+const notOurs = (cause: unknown): StorageCorrupt =>
+  cause instanceof StorageCorrupt
+    ? cause
+    : new StorageCorrupt({ reason: "a row of the database holds what this store never writes" })

@@ -1,4 +1,6 @@
-/** Finishing prepared drafts under the lock: the same bytes as core's `sealDrafts`. Spec: chain-format sections 1 and 2. */
+/**
+ * Finishing prepared drafts under the lock: the same bytes as core's `sealDrafts`. Spec: chain-format sections 1 and 2.
+ */
 import type { Head } from "@flyball/core/storage"
 import type { Crypto } from "@flyball/evidence"
 import { formatInstant, toHex } from "@flyball/evidence"
@@ -21,7 +23,9 @@ const suffixBytes = 88
 /** Says what is wrong with a record of this seq before any is sealed; null when nothing is. */
 export const sizeProblem = ({ middle }: PreparedDraft, seq: number): string | null => {
   const length = prefixBytes + middle.length + suffixBytes + String(seq).length
-  return length <= maxRecordBytes ? null : `Expected a record of at most ${maxRecordBytes} bytes, saw ${length}. Move large content into parts.`
+  return length <= maxRecordBytes
+    ? null
+    : `Expected a record of at most ${maxRecordBytes} bytes, saw ${length}. Move large content into parts.`
 }
 
 /** Seals one draft onto the head. `atMs` is not before the head's. */

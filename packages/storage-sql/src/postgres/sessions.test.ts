@@ -5,20 +5,52 @@ import { ask, givenDatabase } from "./testing/given-database.ts"
 
 const database = givenDatabase()
 
-const texts = ["", "a", "NULL", "null", "a,b", " a ", "{}", "{a}", '"', '""', '"a"', "\\", "\\\\", '\\"', "a\nb", "\t\r\u0001\u007f", "é€😀", "\u2028", "'", "$1", "\\n", "\\u0041"]
+const texts = [
+  "",
+  "a",
+  "NULL",
+  "null",
+  "a,b",
+  " a ",
+  "{}",
+  "{a}",
+  '"',
+  '""',
+  '"a"',
+  "\\",
+  "\\\\",
+  '\\"',
+  "a\nb",
+  "\t\r\u0001\u007f",
+  "é€😀",
+  "\u2028",
+  "'",
+  "$1",
+  "\\n",
+  "\\u0041"
+]
 
 /** The array as the server reads it. */
-const read = (param: unknown) => Effect.map(ask(database.url, "SELECT t FROM unnest($1::text[]) WITH ORDINALITY AS a(t, n) ORDER BY n", [param]), (rows) => rows.map(({ t }) => t))
+const read = (param: unknown) =>
+  Effect.map(
+    ask(database.url, "SELECT t FROM unnest($1::text[]) WITH ORDINALITY AS a(t, n) ORDER BY n", [param]),
+    (rows) => rows.map(({ t }) => t)
+  )
 
 describe("an array of texts as one text", () => {
-  it.effect("is read as what it was made of, whatever characters that holds", () => Effect.gen(function*() {
-    for (const one of [...texts.map((text) => [text]), texts, texts.filter((text) => !/[\\"\n\t]/.test(text))]) {
-      assert.deepStrictEqual(yield* read(textArray(one)), one)
-      const json = one.map((text) => JSON.stringify(text))
-      assert.deepStrictEqual(yield* read(jsonArray(json)), json)
-    }
-    assert.deepStrictEqual(yield* read(jsonArray([JSON.stringify("\ud800"), JSON.stringify({ a: ['"\\', null] })])), ['"\\ud800"', '{"a":["\\"\\\\",null]}'])
-  }))
+  it.effect("is read as what it was made of, whatever characters that holds", () =>
+    Effect.gen(function* () {
+      for (const one of [...texts.map((text) => [text]), texts, texts.filter((text) => !/[\\"\n\t]/.test(text))]) {
+        assert.deepStrictEqual(yield* read(textArray(one)), one)
+        const json = one.map((text) => JSON.stringify(text))
+        assert.deepStrictEqual(yield* read(jsonArray(json)), json)
+      }
+      assert.deepStrictEqual(yield* read(jsonArray([JSON.stringify("\ud800"), JSON.stringify({ a: ['"\\', null] })])), [
+        '"\\ud800"',
+        '{"a":["\\"\\\\",null]}'
+      ])
+    })
+  )
 
   it("is one text where no character needs an escape", () => {
     assert.strictEqual(textArray(["dlv_1", "", "a,b"]), '{"dlv_1","","a,b"}')

@@ -14,11 +14,17 @@ export interface PostgresOptions {
   readonly url: string
   /** Default `flyball`. Made when it is missing; holds nothing but Flyball's tables. */
   readonly schema?: string | undefined
-  /** Connections at most, one of which writes. Default 10, at least 2; with 2 there is a third once deliveries are claimed. */
+  /**
+   * Connections at most, one of which writes. Default 10, at least 2; with 2 there is a third once deliveries are
+   * claimed.
+   */
   readonly maxConnections?: number | undefined
   /** Shown in `pg_stat_activity`. Default `flyball`. */
   readonly applicationName?: string | undefined
-  /** Opens for reading only: nothing is made or migrated, a role that may only SELECT will do, and `commit` and `lease` are refused. */
+  /**
+   * Opens for reading only: nothing is made or migrated, a role that may only SELECT will do, and `commit` and `lease`
+   * are refused.
+   */
   readonly readOnly?: boolean | undefined
 }
 
@@ -42,7 +48,10 @@ const maxMessageBytes = 64 * 1024 * 1024
 /** How long a server may take to close what was said goodbye to. Unit: milliseconds. */
 const goodbyeMs = 5_000
 
-/** Every name in our SQL carries its schema; nothing else is looked up. All tables are read by index: a plan made while they were small must stay right. */
+/**
+ * Every name in our SQL carries its schema; nothing else is looked up. All tables are read by index: a plan made while
+ * they were small must stay right.
+ */
 const sessionSettings = {
   synchronous_commit: "on",
   search_path: "pg_catalog",
@@ -63,16 +72,22 @@ const writerSettings = {
   idle_in_transaction_session_timeout: "15s"
 }
 
-/** A bitmap scan walks over everything that was ever in flight until the next vacuum; an index scan walks over it once, and marks it as gone. */
+/**
+ * A bitmap scan walks over everything that was ever in flight until the next vacuum; an index scan walks over it once,
+ * and marks it as gone.
+ */
 export const claimerSettings = { ...writerSettings, enable_bitmapscan: "off" }
 
 /**
  * Opens the pools; connections are made when they are needed.
  *
- * The writing connection and the claiming one are multiplexed: one uses it at a time, never interrupted, and what is sent together travels as one write.
+ * The writing connection and the claiming one are multiplexed: one uses it at a time, never interrupted, and what is
+ * sent together travels as one write.
  * Closing the scope waits until the server has closed the connections too; those that it leaves open are cut.
  */
-export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
+export const openSessions = Effect.fnUntraced(function* (
+  options: PostgresOptions
+): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
   const common = {
     url: Redacted.make(options.url),
     applicationName: options.applicationName ?? "flyball",
@@ -81,15 +96,30 @@ export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions
   const closeMs = Math.min(goodbyeMs, yield* AnswerTime)
   const opened: Array<Lines> = []
   // Added before those of the pools, it runs when all of them have said goodbye.
-  yield* Effect.addFinalizer(() => Effect.forEach(opened, (lines) => lines.closed(closeMs), { concurrency: "unbounded", discard: true }))
+  yield* Effect.addFinalizer(() =>
+    Effect.forEach(opened, (lines) => lines.closed(closeMs), { concurrency: "unbounded", discard: true })
+  )
   const open = (config: PgPool.Config): Effect.Effect<Connections, SqlError, Scope.Scope> => {
     const lines = new Lines(options.url)
     opened.push(lines)
-    return Effect.map(inRealTime(PgPool.make({ ...config, stream: lines.open })), (pool) => ({ ...pool, cut: lines.cut }))
+    return Effect.map(inRealTime(PgPool.make({ ...config, stream: lines.open })), (pool) => ({
+      ...pool,
+      cut: lines.cut
+    }))
   }
   const writer = yield* open({ ...common, startupParameters: writerSettings, maxConnections: 1, multiplex: true })
-  const readers = yield* open({ ...common, startupParameters: { ...sessionSettings, default_transaction_read_only: options.readOnly === true ? "on" : "off" }, maxConnections: Math.max(1, (options.maxConnections ?? 10) - (options.readOnly === true ? 1 : 2)) })
-  const claimer = yield* open({ ...common, startupParameters: claimerSettings, maxConnections: 1, multiplex: true, multiplexConcurrency: 1 })
+  const readers = yield* open({
+    ...common,
+    startupParameters: { ...sessionSettings, default_transaction_read_only: options.readOnly === true ? "on" : "off" },
+    maxConnections: Math.max(1, (options.maxConnections ?? 10) - (options.readOnly === true ? 1 : 2))
+  })
+  const claimer = yield* open({
+    ...common,
+    startupParameters: claimerSettings,
+    maxConnections: 1,
+    multiplex: true,
+    multiplexConcurrency: 1
+  })
   return { writer, readers, claimer }
 })
 
@@ -97,27 +127,51 @@ export const openSessions = Effect.fnUntraced(function*(options: PostgresOptions
 export type Row = { readonly [column: string]: unknown }
 
 /** Runs one statement that reads, or one that is its own transaction. */
-export const query = (readers: Connections, sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
-  Effect.map(lend(readers, (connection) => connection.query(sql, params)), ({ rows }) => rows)
+export const query = (
+  readers: Connections,
+  sql: string,
+  params: ReadonlyArray<unknown> = []
+): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
+  Effect.map(
+    lend(readers, (connection) => connection.query(sql, params)),
+    ({ rows }) => rows
+  )
 
 /** Lends a connection to `use`, which must be over within the time for one answer. */
-export const lend = <A, E>(readers: Connections, use: (connection: PgConnection) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
-  inRealTime(inTime((asked) => readers.use((connection) => {
-    asked(readers.cut)
-    return use(connection)
-  })))
+export const lend = <A, E>(
+  readers: Connections,
+  use: (connection: PgConnection) => Effect.Effect<A, E>
+): Effect.Effect<A, E | SqlError> =>
+  inRealTime(
+    inTime((asked) =>
+      readers.use((connection) => {
+        asked(readers.cut)
+        return use(connection)
+      })
+    )
+  )
 
-/** Whole numbers as the text of a Postgres array. The driver infers int4 or int8 from each value; the statement's cast must decide instead. */
+/**
+ * Whole numbers as the text of a Postgres array. The driver infers int4 or int8 from each value; the statement's cast
+ * must decide instead.
+ */
 export const intArray = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`
 
 /** As {@link intArray}, with nulls. */
-export const nullableInts = (values: ReadonlyArray<number | null>): string => `{${values.map((value) => value ?? "NULL").join(",")}}`
+export const nullableInts = (values: ReadonlyArray<number | null>): string =>
+  `{${values.map((value) => value ?? "NULL").join(",")}}`
 
-/** Texts as the text of a Postgres array: the driver looks at each element of one, and writes each by itself. Where a text needs an escape it is left to the driver. */
+/**
+ * Texts as the text of a Postgres array: the driver looks at each element of one, and writes each by itself. Where a
+ * text needs an escape it is left to the driver.
+ */
 export const textArray = (values: ReadonlyArray<string>): unknown => {
   const text = JSON.stringify(values)
   return text.includes("\\") ? values : `{${text.slice(1, -1)}}`
 }
 
-/** As {@link textArray}, of texts that are JSON: quotes and backslashes are all that an array escapes in one, and it does so as JSON does. */
+/**
+ * As {@link textArray}, of texts that are JSON: quotes and backslashes are all that an array escapes in one, and it
+ * does so as JSON does.
+ */
 export const jsonArray = (texts: ReadonlyArray<string>): string => `{${JSON.stringify(texts).slice(1, -1)}}`

@@ -22,7 +22,7 @@ const answerMs = 1_000
 const soon = Effect.provideService(AnswerTime, answerMs)
 
 /** A store behind a proxy, with a record. */
-const behindProxy = Effect.fnUntraced(function*(schema: string, maxConnections = 4) {
+const behindProxy = Effect.fnUntraced(function* (schema: string, maxConnections = 4) {
   const proxy = yield* silentProxy(database.url)
   const store = yield* soon(openStore({ url: proxy.url, schema, maxConnections, applicationName: schema }))
   yield* store.commit({ expectEmpty: true, records: [genesis] })
@@ -30,150 +30,241 @@ const behindProxy = Effect.fnUntraced(function*(schema: string, maxConnections =
 })
 
 /** What a call that is not answered says of writing. */
-const wrote = Effect.fnUntraced(function*(call: Effect.Effect<unknown, unknown>) {
+const wrote = Effect.fnUntraced(function* (call: Effect.Effect<unknown, unknown>) {
   const fault = yield* Effect.flip(soon(call))
   assert.instanceOf(fault, StorageUnavailable)
   assert.include((fault as StorageUnavailable).reason, "Postgres did not answer")
   return (fault as StorageUnavailable).wrote
 })
 
-const reads = ({ asOf, get, hashes, head, list, once, outbox, parts, record, records }: StorageApi): ReadonlyArray<Effect.Effect<unknown, ReadFault>> =>
-  [asOf, head, get("agents", "a"), list("agents"), record(0), records({ limit: 1 }), parts([0]), once("a", ["a"]), hashes(0, 0, 1), outbox.event("evt_none")]
+const reads = ({
+  asOf,
+  get,
+  hashes,
+  head,
+  list,
+  once,
+  outbox,
+  parts,
+  record,
+  records
+}: StorageApi): ReadonlyArray<Effect.Effect<unknown, ReadFault>> => [
+  asOf,
+  head,
+  get("agents", "a"),
+  list("agents"),
+  record(0),
+  records({ limit: 1 }),
+  parts([0]),
+  once("a", ["a"]),
+  hashes(0, 0, 1),
+  outbox.event("evt_none")
+]
 
 describe("a server that falls silent", () => {
-  it.effect("leaves no read waiting, and no read gets a connection that was silent", () => Effect.gen(function*() {
-    const { proxy, store } = yield* behindProxy("reads")
-    yield* Effect.all(reads(store), { concurrency: "unbounded" })
-    proxy.silence()
-    // More than there are connections: some wait for one.
-    assert.deepStrictEqual(yield* Effect.forEach(reads(store), wrote, { concurrency: "unbounded" }), reads(store).map(() => "no"))
-    proxy.heal()
-    assert.strictEqual((yield* store.head)?.seq, 0)
-    yield* Effect.all(reads(store), { concurrency: "unbounded" })
-  }))
-
-  it.effect("leaves no read waiting that cannot be interrupted", () => Effect.gen(function*() {
-    const { proxy, store } = yield* behindProxy("uninterruptible")
-    proxy.silence()
-    assert.strictEqual(yield* Effect.uninterruptible(wrote(store.head)), "no")
-  }))
-
-  it.effect("loses a commit that was not asked for yet", () => Effect.gen(function*() {
-    const { proxy, store } = yield* behindProxy("asked")
-    proxy.silence()
-    assert.strictEqual(yield* wrote(store.commit({ records: [decision("a")] })), "no")
-    proxy.heal()
-    assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, false)
-  }))
-
-  it.effect("leaves it open whether a commit was written whose answer it keeps", () => Effect.gen(function*() {
-    const { proxy, store } = yield* behindProxy("answer")
-    proxy.silenceAt("server", "COMMIT\0")
-    assert.strictEqual(yield* wrote(store.commit({ records: [decision("a")] })), "unknown")
-    proxy.heal()
-    assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, true)
-  }))
-
-  it.effect("keeps no later commit waiting after one that had nothing to write", () => Effect.gen(function*() {
-    const { proxy, store } = yield* behindProxy("empty")
-    yield* store.commit({ records: [decision("a")] })
-    proxy.silenceAt("client", "ROLLBACK")
-    assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, true)
-    proxy.heal()
-    assert.strictEqual((yield* store.commit({ records: [decision("b")] })).records[0]!.duplicate, false)
-  }))
-
-  it.effect("leaves it open what became of a lease, of a claim and of what was to be forgotten", () => Effect.gen(function*() {
-    const { proxy, store: { lease, outbox, releaseLease } } = yield* behindProxy("others", 8)
-    const forget = (what: "deliveries" | "events") => outbox.forget({ what, beforeMs: 1, limit: 1 })
-    const calls = [lease("a", "b", 1_000), releaseLease("a", "b"), outbox.claim({ leaseMs: 1_000, limit: 1, perEndpoint: 1 }), forget("deliveries"), forget("events")]
-    yield* Effect.all(calls, { concurrency: "unbounded" })
-    proxy.silence()
-    assert.deepStrictEqual(yield* Effect.forEach(calls, wrote, { concurrency: "unbounded" }), calls.map(() => "unknown"))
-  }))
-
-  it.effect("does not keep a store from being closed, and no line stays open behind it", () => Effect.gen(function*() {
-    const proxy = yield* silentProxy(database.url)
-    const scope = yield* Scope.make()
-    const store = yield* Scope.provide(soon(openStore({ url: proxy.url, schema: "closed" })), scope)
-    yield* store.commit({ expectEmpty: true, records: [genesis] })
-    proxy.silence()
-    const calls = yield* Effect.forkChild(Effect.forEach([store.head, store.commit({ records: [decision("a")] })], wrote, { concurrency: "unbounded" }), { startImmediately: true })
-    yield* Scope.close(scope, Exit.void)
-    assert.deepStrictEqual(yield* Fiber.join(calls), ["no", "no"])
-    yield* until(Effect.sync(() => proxy.open() === 0))
-  }))
-
-  it.effect("does not keep one waiting who opens a store", () => Effect.gen(function*() {
-    const proxy = yield* silentProxy(database.url)
-    for (const readOnly of [false, true]) {
+  it.effect("leaves no read waiting, and no read gets a connection that was silent", () =>
+    Effect.gen(function* () {
+      const { proxy, store } = yield* behindProxy("reads")
+      yield* Effect.all(reads(store), { concurrency: "unbounded" })
+      proxy.silence()
+      // More than there are connections: some wait for one.
+      assert.deepStrictEqual(
+        yield* Effect.forEach(reads(store), wrote, { concurrency: "unbounded" }),
+        reads(store).map(() => "no")
+      )
       proxy.heal()
-      proxy.silenceAt("client", "server_version_num")
-      assert.strictEqual(yield* wrote(Effect.scoped(openStore({ url: proxy.url, schema: "opened", readOnly }))), "no")
-    }
-  }))
+      assert.strictEqual((yield* store.head)?.seq, 0)
+      yield* Effect.all(reads(store), { concurrency: "unbounded" })
+    })
+  )
+
+  it.effect("leaves no read waiting that cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const { proxy, store } = yield* behindProxy("uninterruptible")
+      proxy.silence()
+      assert.strictEqual(yield* Effect.uninterruptible(wrote(store.head)), "no")
+    })
+  )
+
+  it.effect("loses a commit that was not asked for yet", () =>
+    Effect.gen(function* () {
+      const { proxy, store } = yield* behindProxy("asked")
+      proxy.silence()
+      assert.strictEqual(yield* wrote(store.commit({ records: [decision("a")] })), "no")
+      proxy.heal()
+      assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, false)
+    })
+  )
+
+  it.effect("leaves it open whether a commit was written whose answer it keeps", () =>
+    Effect.gen(function* () {
+      const { proxy, store } = yield* behindProxy("answer")
+      proxy.silenceAt("server", "COMMIT\0")
+      assert.strictEqual(yield* wrote(store.commit({ records: [decision("a")] })), "unknown")
+      proxy.heal()
+      assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, true)
+    })
+  )
+
+  it.effect("keeps no later commit waiting after one that had nothing to write", () =>
+    Effect.gen(function* () {
+      const { proxy, store } = yield* behindProxy("empty")
+      yield* store.commit({ records: [decision("a")] })
+      proxy.silenceAt("client", "ROLLBACK")
+      assert.strictEqual((yield* store.commit({ records: [decision("a")] })).records[0]!.duplicate, true)
+      proxy.heal()
+      assert.strictEqual((yield* store.commit({ records: [decision("b")] })).records[0]!.duplicate, false)
+    })
+  )
+
+  it.effect("leaves it open what became of a lease, of a claim and of what was to be forgotten", () =>
+    Effect.gen(function* () {
+      const {
+        proxy,
+        store: { lease, outbox, releaseLease }
+      } = yield* behindProxy("others", 8)
+      const forget = (what: "deliveries" | "events") => outbox.forget({ what, beforeMs: 1, limit: 1 })
+      const calls = [
+        lease("a", "b", 1_000),
+        releaseLease("a", "b"),
+        outbox.claim({ leaseMs: 1_000, limit: 1, perEndpoint: 1 }),
+        forget("deliveries"),
+        forget("events")
+      ]
+      yield* Effect.all(calls, { concurrency: "unbounded" })
+      proxy.silence()
+      assert.deepStrictEqual(
+        yield* Effect.forEach(calls, wrote, { concurrency: "unbounded" }),
+        calls.map(() => "unknown")
+      )
+    })
+  )
+
+  it.effect("does not keep a store from being closed, and no line stays open behind it", () =>
+    Effect.gen(function* () {
+      const proxy = yield* silentProxy(database.url)
+      const scope = yield* Scope.make()
+      const store = yield* Scope.provide(soon(openStore({ url: proxy.url, schema: "closed" })), scope)
+      yield* store.commit({ expectEmpty: true, records: [genesis] })
+      proxy.silence()
+      const calls = yield* Effect.forkChild(
+        Effect.forEach([store.head, store.commit({ records: [decision("a")] })], wrote, { concurrency: "unbounded" }),
+        { startImmediately: true }
+      )
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* Fiber.join(calls), ["no", "no"])
+      yield* until(Effect.sync(() => proxy.open() === 0))
+    })
+  )
+
+  it.effect("does not keep one waiting who opens a store", () =>
+    Effect.gen(function* () {
+      const proxy = yield* silentProxy(database.url)
+      for (const readOnly of [false, true]) {
+        proxy.heal()
+        proxy.silenceAt("client", "server_version_num")
+        assert.strictEqual(yield* wrote(Effect.scoped(openStore({ url: proxy.url, schema: "opened", readOnly }))), "no")
+      }
+    })
+  )
 })
 
 describe("a migration or a recovery", () => {
   /** What this version runs, and then one more step. */
   const migrating = (url: string, schema: string, ...statements: ReadonlyArray<string>) =>
-    Effect.scoped(Effect.gen(function*() {
-      const { readers, writer } = yield* openSessions({ url, maxConnections: 2 })
-      const step = { id: migrations.length + 1, name: "of tomorrow", olderMayRun: true, statements }
-      return (yield* inRealTime(migrate(readers, writer, schema, [...migrations, step]))).length
-    }))
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { readers, writer } = yield* openSessions({ url, maxConnections: 2 })
+        const step = { id: migrations.length + 1, name: "of tomorrow", olderMayRun: true, statements }
+        return (yield* inRealTime(migrate(readers, writer, schema, [...migrations, step]))).length
+      })
+    )
 
-  it.effect("takes its time while the server says that it is at work", () => Effect.gen(function*() {
-    const statement = `SELECT pg_sleep(${answerMs * 2.5 / 1_000})`
-    assert.strictEqual(yield* soon(migrating(database.url, "at_work", statement)), migrations.length + 1)
-  }))
+  it.effect("takes its time while the server says that it is at work", () =>
+    Effect.gen(function* () {
+      const statement = `SELECT pg_sleep(${(answerMs * 2.5) / 1_000})`
+      assert.strictEqual(yield* soon(migrating(database.url, "at_work", statement)), migrations.length + 1)
+    })
+  )
 
-  it.effect("takes its time where the server keeps no account of what sessions do", () => Effect.gen(function*() {
-    const statement = `SELECT pg_sleep(${answerMs * 2.5 / 1_000})`
-    assert.strictEqual(yield* soon(migrating(database.url, "no_account", "SET LOCAL track_activities = off", statement)), migrations.length + 1)
-  }))
+  it.effect("takes its time where the server keeps no account of what sessions do", () =>
+    Effect.gen(function* () {
+      const statement = `SELECT pg_sleep(${(answerMs * 2.5) / 1_000})`
+      assert.strictEqual(
+        yield* soon(migrating(database.url, "no_account", "SET LOCAL track_activities = off", statement)),
+        migrations.length + 1
+      )
+    })
+  )
 
-  it.effect.each(["pg_backend_pid", "pg_advisory_xact_lock", "CREATE SCHEMA", "pg_sleep"])("does not wait for a server that is silent from %s on", (text) => Effect.gen(function*() {
-    const proxy = yield* silentProxy(database.url)
-    proxy.silenceAt("client", text)
-    const error = yield* Effect.flip(soon(migrating(proxy.url, `silent_${text.toLowerCase().replace(" ", "_")}`, "SELECT pg_sleep(0)")))
-    assert.instanceOf(error, SqlError)
-    assert.include(faultOf(error as SqlError).message, "Postgres did not answer")
-  }))
+  it.effect.each(["pg_backend_pid", "pg_advisory_xact_lock", "CREATE SCHEMA", "pg_sleep"])(
+    "does not wait for a server that is silent from %s on",
+    (text) =>
+      Effect.gen(function* () {
+        const proxy = yield* silentProxy(database.url)
+        proxy.silenceAt("client", text)
+        const error = yield* Effect.flip(
+          soon(migrating(proxy.url, `silent_${text.toLowerCase().replace(" ", "_")}`, "SELECT pg_sleep(0)"))
+        )
+        assert.instanceOf(error, SqlError)
+        assert.include(faultOf(error as SqlError).message, "Postgres did not answer")
+      })
+  )
 
-  it.effect("does not wait for a server that did the work and whose word is lost", () => Effect.gen(function*() {
-    const proxy = yield* silentProxy(database.url)
-    proxy.silenceAt("server", "lost word")
-    assert.instanceOf(yield* Effect.flip(soon(migrating(proxy.url, "lost_word", "SELECT 'lost word'"))), SqlError)
-  }))
+  it.effect("does not wait for a server that did the work and whose word is lost", () =>
+    Effect.gen(function* () {
+      const proxy = yield* silentProxy(database.url)
+      proxy.silenceAt("server", "lost word")
+      assert.instanceOf(yield* Effect.flip(soon(migrating(proxy.url, "lost_word", "SELECT 'lost word'"))), SqlError)
+    })
+  )
 
-  it.effect.each(["LOCK TABLE", "ALTER SCHEMA", "COMMIT"])("of a store does not wait for a server that is silent from %s on", (text) => Effect.gen(function*() {
-    const schema = `retired_${text.toLowerCase().replace(" ", "_")}`
-    const { proxy, store } = yield* behindProxy(schema)
-    const head = yield* store.head
-    proxy.silenceAt("client", text)
-    const retire = retirementOf(postgresStorage({ url: proxy.url, schema, maxConnections: 2 }))!.retire({ head, genesis, leave: [] })
-    assert.strictEqual(yield* wrote(Effect.provide(retire, seededEntropy(1))), "unknown")
-  }))
+  it.effect.each(["LOCK TABLE", "ALTER SCHEMA", "COMMIT"])(
+    "of a store does not wait for a server that is silent from %s on",
+    (text) =>
+      Effect.gen(function* () {
+        const schema = `retired_${text.toLowerCase().replace(" ", "_")}`
+        const { proxy, store } = yield* behindProxy(schema)
+        const head = yield* store.head
+        proxy.silenceAt("client", text)
+        const retire = retirementOf(postgresStorage({ url: proxy.url, schema, maxConnections: 2 }))!.retire({
+          head,
+          genesis,
+          leave: []
+        })
+        assert.strictEqual(yield* wrote(Effect.provide(retire, seededEntropy(1))), "unknown")
+      })
+  )
 })
 
 describe("closing a store", () => {
-  it.effect("ends when the server has closed all its sessions", () => Effect.gen(function*() {
-    const sessions = Effect.map(ask(database.url, "SELECT 1 FROM pg_stat_activity WHERE application_name = 'farewell'"), (rows) => rows.length)
-    const scope = yield* Scope.make()
-    const store = yield* Scope.provide(openStore({ url: database.url, schema: "farewell", applicationName: "farewell" }), scope)
-    yield* Effect.all(reads(store), { concurrency: "unbounded" })
-    assert.isAtLeast(yield* sessions, 2)
-    yield* Scope.close(scope, Exit.void)
-    yield* until(Effect.map(sessions, (count) => count === 0))
-  }))
+  it.effect("ends when the server has closed all its sessions", () =>
+    Effect.gen(function* () {
+      const sessions = Effect.map(
+        ask(database.url, "SELECT 1 FROM pg_stat_activity WHERE application_name = 'farewell'"),
+        (rows) => rows.length
+      )
+      const scope = yield* Scope.make()
+      const store = yield* Scope.provide(
+        openStore({ url: database.url, schema: "farewell", applicationName: "farewell" }),
+        scope
+      )
+      yield* Effect.all(reads(store), { concurrency: "unbounded" })
+      assert.isAtLeast(yield* sessions, 2)
+      yield* Scope.close(scope, Exit.void)
+      yield* until(Effect.map(sessions, (count) => count === 0))
+    })
+  )
 })
 
 describe("the address of a server", () => {
   it("is read as the driver reads it", () => {
     assert.deepStrictEqual(addressOf("postgres://u:p@db.example/app"), { host: "db.example", port: 5432 })
     assert.deepStrictEqual(addressOf("postgres://[::1]:6000/app?sslmode=disable"), { host: "::1", port: 6000 })
-    assert.deepStrictEqual(addressOf("postgres://db.example:1/app?port=6001&host=other&host=last"), { host: "last", port: 6001 })
+    assert.deepStrictEqual(addressOf("postgres://db.example:1/app?port=6001&host=other&host=last"), {
+      host: "last",
+      port: 6001
+    })
     assert.deepStrictEqual(addressOf("postgres:///app"), { host: "localhost", port: 5432 })
     assert.deepStrictEqual(addressOf("postgres://%2Frun%2Fpg/app"), { path: "/run/pg/.s.PGSQL.5432" })
   })

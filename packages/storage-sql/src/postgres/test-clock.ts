@@ -1,4 +1,6 @@
-/** A clock that tests set. Nothing in the shipped product calls this. Spec: design section 3, "One clock per verdict". */
+/**
+ * A clock that tests set. Nothing in the shipped product calls this. Spec: design section 3, "One clock per verdict".
+ */
 import { Effect } from "effect"
 import { migrate } from "./migrate.ts"
 import { inSchema } from "./migrations.ts"
@@ -15,7 +17,8 @@ const replacement = [
   "CREATE TABLE IF NOT EXISTS flyball.test_clock (at_ms bigint NOT NULL)",
   "DELETE FROM flyball.test_clock",
   "INSERT INTO flyball.test_clock VALUES (0)",
-  "CREATE OR REPLACE FUNCTION flyball.flyball_now() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT at_ms FROM flyball.test_clock'"
+  "CREATE OR REPLACE FUNCTION flyball.flyball_now() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT at_ms FROM " +
+    "flyball.test_clock'"
 ]
 
 /**
@@ -25,11 +28,16 @@ const replacement = [
  */
 export const replacePostgresClock = async (url: string, schema: string = defaultSchema): Promise<PostgresClock> => {
   const run = (statements: ReadonlyArray<readonly [sql: string, params: ReadonlyArray<unknown>]>): Promise<void> =>
-    Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-      const { readers, writer } = yield* openSessions({ url, maxConnections: 2 })
-      yield* migrate(readers, writer, schema)
-      for (const [sql, params] of statements) yield* readers.use((connection) => connection.query(inSchema(sql, schema), params, false))
-    })))
+    Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { readers, writer } = yield* openSessions({ url, maxConnections: 2 })
+          yield* migrate(readers, writer, schema)
+          for (const [sql, params] of statements)
+            yield* readers.use((connection) => connection.query(inSchema(sql, schema), params, false))
+        })
+      )
+    )
   await run(replacement.map((sql) => [sql, []]))
   return { set: (atMs) => run([["UPDATE flyball.test_clock SET at_ms = $1::int8", [String(Math.floor(atMs))]]]) }
 }

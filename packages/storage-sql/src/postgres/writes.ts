@@ -1,7 +1,8 @@
 /**
  * The rows of a group as statements.
  *
- * All bytes of a statement travel in one binary parameter, which the server cuts by arrays of offsets and lengths: the driver takes twice as long to
+ * All bytes of a statement travel in one binary parameter, which the server cuts by arrays of offsets and lengths: the
+ * driver takes twice as long to
  * encode an array of byte strings. Whole numbers travel as the text of arrays.
  */
 import type { DocumentPut } from "@flyball/core/storage"
@@ -31,7 +32,10 @@ export interface GroupRows {
   /** Documents of the database that go, by collection and id; one may be put again behind that. */
   readonly deleted: Map<string, { readonly collection: string; readonly id: string }>
   readonly erased: Array<{ readonly seq: number; readonly name: string; readonly erasedBy: number }>
-  /** Once keys whose digest goes. `upTo`: the head then, so that a key which the group takes only afterwards keeps its own. */
+  /**
+   * Once keys whose digest goes. `upTo`: the head then, so that a key which the group takes only afterwards keeps its
+   * own.
+   */
   readonly forgotten: Array<{ readonly scope: string; readonly key: string; readonly upTo: number }>
   readonly outbox: GroupOutbox
   /** The time of the group. */
@@ -56,8 +60,12 @@ const text = {
   documents: `INSERT INTO flyball.documents (collection, id, version, body)
     SELECT collection, id, version, body FROM unnest($1::text[], $2::text[], $3::int8[], $4::text[]) AS d(collection, id, version, body)
     ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version, body = excluded.body`,
-  deleted: `DELETE FROM flyball.documents d USING unnest($1::text[], $2::text[]) AS g(collection, id) WHERE d.collection = g.collection AND d.id = g.id`,
-  dropKeys: `DELETE FROM flyball.document_keys k USING unnest($1::text[], $2::text[]) AS d(collection, id) WHERE k.collection = d.collection AND k.id = d.id`,
+  deleted:
+    "DELETE FROM flyball.documents d USING unnest($1::text[], $2::text[]) AS g(collection, id) WHERE " +
+    "d.collection = g.collection AND d.id = g.id",
+  dropKeys:
+    "DELETE FROM flyball.document_keys k USING unnest($1::text[], $2::text[]) AS d(collection, id) " +
+    "WHERE k.collection = d.collection AND k.id = d.id",
   keys: `INSERT INTO flyball.document_keys (collection, key, value, id, single)
     SELECT collection, key, value, id, single FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[]) AS k(collection, key, value, id, single)`,
   erase: `UPDATE flyball.parts p SET salt = NULL, bytes = NULL, erased_by = e.by
@@ -70,9 +78,11 @@ const text = {
 type Texts = typeof text
 
 /** Makes the function that turns rows into statements, for one schema. */
-export const writesIn = (schema: string): (rows: GroupRows) => ReadonlyArray<Query> => {
+export const writesIn = (schema: string): ((rows: GroupRows) => ReadonlyArray<Query>) => {
   const sql = Object.fromEntries(Object.entries(text).map(([name, query]) => [name, inSchema(query, schema)])) as Texts
-  const outbox = Object.fromEntries(Object.entries(outboxWrites).map(([name, query]) => [name, inSchema(query, schema)])) as typeof outboxWrites
+  const outbox = Object.fromEntries(
+    Object.entries(outboxWrites).map(([name, query]) => [name, inSchema(query, schema)])
+  ) as typeof outboxWrites
   return (rows) => [
     ...chunks(rows.sealed, ({ bytes }) => bytes.length).map((sealed) => records(sql, sealed)),
     ...parts(sql, rows.sealed),
@@ -98,10 +108,16 @@ const records = (sql: Texts, sealed: ReadonlyArray<Sealed>): Query => {
     end += 32 + bytes.length
   }
   const { seq, atMs } = sealed[0]!
-  const blob = Buffer.concat(sealed.flatMap(({ hash, bytes }) => [hash, bytes]), end - 1)
+  const blob = Buffer.concat(
+    sealed.flatMap(({ hash, bytes }) => [hash, bytes]),
+    end - 1
+  )
   const kinds = sealed.map(({ prepared }) => prepared.draft.kind)
   const agents = sealed.map(({ prepared }) => prepared.draft.agentId ?? "")
-  return { sql: sql.records, params: [String(seq), String(atMs), blob, textArray(kinds), textArray(agents), intArray(at), intArray(length)] }
+  return {
+    sql: sql.records,
+    params: [String(seq), String(atMs), blob, textArray(kinds), textArray(agents), intArray(at), intArray(length)]
+  }
 }
 
 /** Salt and bytes of each part, one after the other. */
@@ -115,54 +131,133 @@ const parts = (sql: Texts, sealed: ReadonlyArray<Sealed>): ReadonlyArray<Query> 
       at.push(end)
       end += 32 + bytes.length
     }
-    const blob = Buffer.concat(some.flatMap(({ salt, bytes }) => [salt, bytes]), end - 1)
+    const blob = Buffer.concat(
+      some.flatMap(({ salt, bytes }) => [salt, bytes]),
+      end - 1
+    )
     const lengths = some.map(({ bytes }) => bytes.length)
-    return { sql: sql.parts, params: [String(first), blob, intArray(some.map(({ up }) => up)), some.map(({ name }) => name), intArray(at), intArray(lengths)] }
+    return {
+      sql: sql.parts,
+      params: [
+        String(first),
+        blob,
+        intArray(some.map(({ up }) => up)),
+        some.map(({ name }) => name),
+        intArray(at),
+        intArray(lengths)
+      ]
+    }
   })
 }
 
 const once = (sql: Texts, sealed: ReadonlyArray<Sealed>): ReadonlyArray<Query> => {
   const first = sealed[0]?.seq ?? 0
-  const all = sealed.flatMap(({ seq, prepared: { draft, digest } }) => draft.once === undefined ? [] : [{ up: seq - first, ...draft.once, digest: digest! }])
+  const all = sealed.flatMap(({ seq, prepared: { draft, digest } }) =>
+    draft.once === undefined ? [] : [{ up: seq - first, ...draft.once, digest: digest! }]
+  )
   if (all.length === 0) return []
   const blob = Buffer.concat(all.map(({ digest }) => digest))
-  return [{ sql: sql.once, params: [String(first), blob, all.map(({ scope }) => scope), all.map(({ key }) => key), intArray(all.map(({ up }) => up))] }]
+  return [
+    {
+      sql: sql.once,
+      params: [
+        String(first),
+        blob,
+        all.map(({ scope }) => scope),
+        all.map(({ key }) => key),
+        intArray(all.map(({ up }) => up))
+      ]
+    }
+  ]
 }
 
 const nodes = (sql: Texts, made: ReadonlyArray<TreeNode>): ReadonlyArray<Query> =>
-  made.length === 0 ? [] : [{ sql: sql.nodes, params: [Buffer.concat(made.map(({ hash }) => hash)), intArray(made.map(({ level }) => level)), intArray(made.map(({ index }) => index))] }]
+  made.length === 0
+    ? []
+    : [
+        {
+          sql: sql.nodes,
+          params: [
+            Buffer.concat(made.map(({ hash }) => hash)),
+            intArray(made.map(({ level }) => level)),
+            intArray(made.map(({ index }) => index))
+          ]
+        }
+      ]
 
-const deleted = (sql: Texts, gone: ReadonlyArray<{ readonly collection: string; readonly id: string }>): ReadonlyArray<Query> => {
+const deleted = (
+  sql: Texts,
+  gone: ReadonlyArray<{ readonly collection: string; readonly id: string }>
+): ReadonlyArray<Query> => {
   if (gone.length === 0) return []
   const params = [gone.map(({ collection }) => collection), gone.map(({ id }) => id)]
-  return [{ sql: sql.dropKeys, params }, { sql: sql.deleted, params }]
+  return [
+    { sql: sql.dropKeys, params },
+    { sql: sql.deleted, params }
+  ]
 }
 
 const documents = (sql: Texts, puts: ReadonlyArray<FinalPut>): ReadonlyArray<Query> => {
   if (puts.length === 0) return []
   const collections = puts.map(({ put }) => put.collection)
   const ids = puts.map(({ put }) => put.id)
-  const out: Array<Query> = [{ sql: sql.documents, params: [collections, ids, intArray(puts.map(({ version }) => version)), puts.map(({ body }) => body)] }]
+  const out: Array<Query> = [
+    {
+      sql: sql.documents,
+      params: [collections, ids, intArray(puts.map(({ version }) => version)), puts.map(({ body }) => body)]
+    }
+  ]
   const stored = puts.filter(({ wasStored }) => wasStored)
-  if (stored.length > 0) out.push({ sql: sql.dropKeys, params: [stored.map(({ put }) => put.collection), stored.map(({ put }) => put.id)] })
+  if (stored.length > 0)
+    out.push({ sql: sql.dropKeys, params: [stored.map(({ put }) => put.collection), stored.map(({ put }) => put.id)] })
   const keys = puts.flatMap(({ put }) => [...keyRows(put, put.keys, false), ...keyRows(put, put.unique, true)])
   if (keys.length > 0) {
     const column = <K extends keyof KeyRow>(name: K): ReadonlyArray<KeyRow[K]> => keys.map((row) => row[name])
-    out.push({ sql: sql.keys, params: [column("collection"), column("key"), column("value"), column("id"), column("single")] })
+    out.push({
+      sql: sql.keys,
+      params: [column("collection"), column("key"), column("value"), column("id"), column("single")]
+    })
   }
   return out
 }
 
-type KeyRow = { readonly collection: string; readonly key: string; readonly value: string; readonly id: string; readonly single: boolean }
+type KeyRow = {
+  readonly collection: string
+  readonly key: string
+  readonly value: string
+  readonly id: string
+  readonly single: boolean
+}
 
-const keyRows = ({ collection, id }: DocumentPut, keys: { readonly [key: string]: string } | undefined, single: boolean): ReadonlyArray<KeyRow> =>
-  Object.entries(keys ?? {}).map(([key, value]) => ({ collection, key, value, id, single }))
+const keyRows = (
+  { collection, id }: DocumentPut,
+  keys: { readonly [key: string]: string } | undefined,
+  single: boolean
+): ReadonlyArray<KeyRow> => Object.entries(keys ?? {}).map(([key, value]) => ({ collection, key, value, id, single }))
 
 const erased = (sql: Texts, { erased: all }: GroupRows): ReadonlyArray<Query> =>
-  all.length === 0 ? [] : [{ sql: sql.erase, params: [intArray(all.map(({ seq }) => seq)), all.map(({ name }) => name), intArray(all.map(({ erasedBy }) => erasedBy))] }]
+  all.length === 0
+    ? []
+    : [
+        {
+          sql: sql.erase,
+          params: [
+            intArray(all.map(({ seq }) => seq)),
+            all.map(({ name }) => name),
+            intArray(all.map(({ erasedBy }) => erasedBy))
+          ]
+        }
+      ]
 
 const forgotten = (sql: Texts, { forgotten: all }: GroupRows): ReadonlyArray<Query> =>
-  all.length === 0 ? [] : [{ sql: sql.forget, params: [all.map(({ scope }) => scope), all.map(({ key }) => key), intArray(all.map(({ upTo }) => upTo))] }]
+  all.length === 0
+    ? []
+    : [
+        {
+          sql: sql.forget,
+          params: [all.map(({ scope }) => scope), all.map(({ key }) => key), intArray(all.map(({ upTo }) => upTo))]
+        }
+      ]
 
 const head = (sql: Texts, last: Sealed | undefined): ReadonlyArray<Query> =>
   last === undefined ? [] : [{ sql: sql.head, params: [String(last.seq), last.hash, String(last.atMs)] }]

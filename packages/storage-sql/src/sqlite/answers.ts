@@ -23,7 +23,12 @@ export interface BatchAnswer {
 
 /** Packs the answers to a batch into a buffer that can be transferred. */
 export const packAnswers = ({ answers, owed }: BatchAnswer): ArrayBuffer => {
-  const out = new PackWriter(answers.reduce((sum, answer) => sum + 64 + (answer._tag === "Committed" ? answer.receipt.records.length * 49 : 0), 8))
+  const out = new PackWriter(
+    answers.reduce(
+      (sum, answer) => sum + 64 + (answer._tag === "Committed" ? answer.receipt.records.length * 49 : 0),
+      8
+    )
+  )
   out.u8(owed ? 1 : 0)
   out.u32(answers.length)
   for (const answer of answers) {

@@ -1,15 +1,24 @@
-/** One batch of ChangeSets as it travels to the storage worker: each packed by its caller's fiber, joined on the host's thread, read in the worker. */
+/**
+ * One batch of ChangeSets as it travels to the storage worker: each packed by its caller's fiber, joined on the host's
+ * thread, read in the worker.
+ */
 import type { OutboxDraft } from "@flyball/core/thread"
 import type { Weight } from "../group-commit.ts"
 import { PackReader, PackWriter } from "./packed.ts"
 
-/** A ChangeSet ready to travel. Everything that can fail is done, so that joining a batch cannot. A class for the reason that is told in `group-commit.ts`. */
+/**
+ * A ChangeSet ready to travel. Everything that can fail is done, so that joining a batch cannot. A class for the reason
+ * that is told in `group-commit.ts`.
+ */
 export class PackedChange {
   /** Its bytes, after {@link batchHeaderBytes} that are free. */
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Whether its buffer is nobody else's: then it becomes the batch where nothing else waits. */
   readonly whole: boolean
-  /** The short texts that repeat from one ChangeSet to the next (kinds, scopes, collections, names of parts), joined by U+0000, which none of them holds. */
+  /**
+   * The short texts that repeat from one ChangeSet to the next (kinds, scopes, collections, names of parts), joined by
+   * U+0000, which none of them holds.
+   */
   readonly names: string
   readonly weight: Weight
 
@@ -101,7 +110,7 @@ export const packBatch = (nowMs: number, changes: ReadonlyArray<PackedChange>): 
   out.u32(changes.length)
   for (const { bytes, names } of changes) {
     let index = indexes.get(names)
-    if (index === undefined) indexes.set(names, index = indexes.size)
+    if (index === undefined) indexes.set(names, (index = indexes.size))
     out.u32(index)
     out.raw(bytes.subarray(batchHeaderBytes))
     bytes.fill(0)
@@ -144,12 +153,13 @@ const readOutbox = (from: PackReader): OutboxDraft | null => {
   if (from.u8() === 0) return null
   const events = times(from.u32(), () => ({ type: from.text(), data: from.text(), random: from.text() }))
   const rest = from.text()
-  return { events, ...rest === "" ? noMoves : JSON.parse(rest) as Omit<OutboxDraft, "events"> }
+  return { events, ...(rest === "" ? noMoves : (JSON.parse(rest) as Omit<OutboxDraft, "events">)) }
 }
 
 const noMoves: Omit<OutboxDraft, "events"> = { moves: [], cancel: [], again: [] }
 
-const readKeys = (from: PackReader, single: boolean): BatchedPut["keys"] => times(from.u32(), () => ({ name: from.u32(), value: from.text(), single }))
+const readKeys = (from: PackReader, single: boolean): BatchedPut["keys"] =>
+  times(from.u32(), () => ({ name: from.u32(), value: from.text(), single }))
 
 const times = <A>(count: number, make: () => A): Array<A> => {
   const out: Array<A> = []

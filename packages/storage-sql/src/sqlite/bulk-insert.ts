@@ -9,12 +9,16 @@ const restRows = [8, 4, 2, 1]
 /**
  * Inserts into one table. Nothing is in the table before {@link BulkInsert.flush}, or before the row that fills a call.
  *
- * Only for transactions that are rolled back whole where a row is refused: the rows before it in its call stay (`OR FAIL`). To take those back too, SQLite would keep a copy of each page before the call changes it.
+ * Only for transactions that are rolled back whole where a row is refused: the rows before it in its call stay (`OR
+ * FAIL`). To take those back too, SQLite would keep a copy of each page before the call changes it.
  */
 export class BulkInsert {
   readonly #columns: number
   readonly #statements: ReadonlyArray<readonly [rows: number, statement: StatementSync]>
-  /** Room for the rows of one call, of which the first {@link BulkInsert.#used} values wait. One that grew would change its kind with its first number, and with its first text. */
+  /**
+   * Room for the rows of one call, of which the first {@link BulkInsert.#used} values wait. One that grew would change
+   * its kind with its first number, and with its first text.
+   */
   readonly #values: Array<SQLInputValue>
   #used = 0
 
@@ -23,12 +27,16 @@ export class BulkInsert {
     const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`
     this.#columns = columns
     this.#values = Array.from({ length: bulkRows * columns }, () => null)
-    this.#statements = [bulkRows, ...restRows].map((rows) => [rows, db.prepare(`INSERT OR FAIL INTO ${into} VALUES ${Array.from({ length: rows }, () => row).join(", ")}`)])
+    this.#statements = [bulkRows, ...restRows].map((rows) => [
+      rows,
+      db.prepare(`INSERT OR FAIL INTO ${into} VALUES ${Array.from({ length: rows }, () => row).join(", ")}`)
+    ])
   }
 
   /** Adds a row. True when that filled a call, so that no row waits any more. */
   add(...row: ReadonlyArray<SQLInputValue>): boolean {
-    if (row.length !== this.#columns) throw new RangeError(`A row of ${this.#columns} columns was expected, and has ${row.length}.`)
+    if (row.length !== this.#columns)
+      throw new RangeError(`A row of ${this.#columns} columns was expected, and has ${row.length}.`)
     for (let column = 0; column < this.#columns; column++) this.#values[this.#used + column] = row[column]!
     this.#used += this.#columns
     if (this.#used < this.#values.length) return false
@@ -45,7 +53,8 @@ export class BulkInsert {
       for (const [rows, statement] of this.#statements) {
         const length = rows * this.#columns
         for (; this.#used - at >= length; at += length) {
-          changes += statement.run(...(rows === bulkRows ? this.#values : this.#values.slice(at, at + length))).changes as number
+          changes += statement.run(...(rows === bulkRows ? this.#values : this.#values.slice(at, at + length)))
+            .changes as number
         }
       }
     } finally {

@@ -3,11 +3,18 @@ import { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "@flyball/core/storage"
 import { openForWriting } from "./open-database.ts"
 
 /**
- * Makes the file `fresh` with every document of `old` but those of the collections in `leave`: versions, bodies and look-up keys as they are.
+ * Makes the file `fresh` with every document of `old` but those of the collections in `leave`: versions, bodies and
+ * look-up keys as they are.
  *
- * Sequences go on behind all that the old chain can have given, also to an endpoint that was owed nothing yet when the copy was made. Decision 0010. `old` is a name that SQLite opens without taking a lock.
+ * Sequences go on behind all that the old chain can have given, also to an endpoint that was owed nothing yet when the
+ * copy was made. Decision 0010. `old` is a name that SQLite opens without taking a lock.
  */
-export const carryDocuments = (old: string, fresh: string, leave: ReadonlyArray<string>, busyTimeoutMs: number): void => {
+export const carryDocuments = (
+  old: string,
+  fresh: string,
+  leave: ReadonlyArray<string>,
+  busyTimeoutMs: number
+): void => {
   const { close, db } = openForWriting(fresh, busyTimeoutMs)
   try {
     db.prepare("ATTACH ? AS old").run(old)
@@ -27,15 +34,24 @@ const endpoints = `SELECT w.text AS endpoint, l.sequence FROM old.lane l JOIN ol
   UNION ALL SELECT d.id, 0 FROM old.document d JOIN old.word c ON c.id = d.collection WHERE c.text = '${WEBHOOKS}'`
 
 /** The number in the new store of a word in the old one. */
-const word = (old: string): string => `(SELECT n.id FROM main.word n JOIN old.word o ON o.text = n.text WHERE o.id = ${old})`
+const word = (old: string): string =>
+  `(SELECT n.id FROM main.word n JOIN old.word o ON o.text = n.text WHERE o.id = ${old})`
 
-/** Words are numbered anew: the old table is mostly kinds and agents of records that stay behind. Documents keep their number, which their keys refer to. */
+/**
+ * Words are numbered anew: the old table is mostly kinds and agents of records that stay behind. Documents keep their
+ * number, which their keys refer to.
+ */
 const statements = (leaving: number): ReadonlyArray<string> => {
-  const carried = `SELECT d.doc FROM old.document d JOIN old.word c ON c.id = d.collection WHERE c.text NOT IN (${Array.from({ length: leaving }, () => "?").join(", ")})`
+  const carried =
+    "SELECT d.doc FROM old.document d JOIN old.word c ON c.id = d.collection WHERE c.text NOT IN " +
+    `(${Array.from({ length: leaving }, () => "?").join(", ")})`
   return [
-    `INSERT OR IGNORE INTO main.word (text) SELECT text FROM old.word WHERE id IN (SELECT collection FROM old.document WHERE doc IN (${carried}))`,
-    `INSERT OR IGNORE INTO main.word (text) SELECT text FROM old.word WHERE id IN (SELECT name FROM old.document_key WHERE doc IN (${carried}))`,
-    `INSERT INTO main.document (doc, collection, id, version, body) SELECT doc, ${word("collection")}, id, version, body FROM old.document WHERE doc IN (${carried})`,
+    "INSERT OR IGNORE INTO main.word (text) SELECT text FROM old.word WHERE id IN (SELECT collection FROM " +
+      `old.document WHERE doc IN (${carried}))`,
+    "INSERT OR IGNORE INTO main.word (text) SELECT text FROM old.word WHERE id IN (SELECT name FROM " +
+      `old.document_key WHERE doc IN (${carried}))`,
+    `INSERT INTO main.document (doc, collection, id, version, body) SELECT doc, ${word("collection")}, id, ` +
+      `version, body FROM old.document WHERE doc IN (${carried})`,
     `INSERT INTO main.document_key (collection, name, value, doc, single) SELECT ${word("collection")}, ${word("name")}, value, doc, single
      FROM old.document_key WHERE doc IN (${carried})`
   ]

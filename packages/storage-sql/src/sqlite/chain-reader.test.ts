@@ -17,9 +17,12 @@ const open = () => {
 }
 
 /** Seqs found, and how many times the search let others go first. */
-const search = (reader: ChainReader, query: Partial<RecordQuery>): readonly [seqs: ReadonlyArray<number>, pauses: number] => {
+const search = (
+  reader: ChainReader,
+  query: Partial<RecordQuery>
+): readonly [seqs: ReadonlyArray<number>, pauses: number] => {
   const slices = reader.records({ limit: 1000, ...query })
-  for (let pauses = 0;; pauses++) {
+  for (let pauses = 0; ; pauses++) {
     const { done, value } = slices.next()
     if (done === true) return [value.rows.map(([seq]) => seq), pauses]
   }
@@ -33,7 +36,10 @@ describe("ChainReader", () => {
     assert.deepEqual(search(reader, { kinds: ["decision.settled"] }), [settled, 2])
     assert.deepEqual(search(reader, { kinds: ["decision.settled"], order: "desc" }), [settled.toReversed(), 2])
     assert.deepEqual(search(reader, { kinds: ["decision.settled"], limit: 2 }), [[5000, 15000], 0])
-    assert.deepEqual(search(reader, { kinds: ["decision.settled", "part.erased"], from: 8, to: 24_999 }), [[5000, 15000], 1])
+    assert.deepEqual(search(reader, { kinds: ["decision.settled", "part.erased"], from: 8, to: 24_999 }), [
+      [5000, 15000],
+      1
+    ])
     assert.deepEqual(search(reader, { kinds: ["decision.settled"], agentId: "agt_1", order: "desc" }), [[15000], 2])
   })
 

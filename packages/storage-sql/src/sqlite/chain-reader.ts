@@ -1,4 +1,7 @@
-/** Every read of a SQLite store. Each is one statement or one page: no read transaction lives long enough to hold the WAL back. */
+/**
+ * Every read of a SQLite store. Each is one statement or one page: no read transaction lives long enough to hold the
+ * WAL back.
+ */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { Head, RecordQuery } from "@flyball/core/storage"
 import { partsPerRecord } from "./layout.ts"
@@ -32,7 +35,7 @@ export class ChainReader {
   #sql(text: string, rows: "objects" | "arrays" = "objects"): StatementSync {
     let statement = this.#statements.get(text)
     if (statement === undefined) {
-      this.#statements.set(text, statement = this.#db.prepare(text))
+      this.#statements.set(text, (statement = this.#db.prepare(text)))
       statement.setReturnArrays(rows === "arrays")
     }
     return statement
@@ -40,11 +43,16 @@ export class ChainReader {
 
   head(): Head | null {
     const row = this.#sql("SELECT seq, hash, at_ms FROM record ORDER BY seq DESC LIMIT 1").get() as Row | undefined
-    return row === undefined ? null : { seq: row["seq"] as number, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number }
+    return row === undefined
+      ? null
+      : { seq: row["seq"] as number, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number }
   }
 
   get(collection: string, id: string): DocumentRow | null {
-    const row = this.#sql("SELECT version, body FROM document WHERE collection = ? AND id = ?").get(this.#words.find(collection), id)
+    const row = this.#sql("SELECT version, body FROM document WHERE collection = ? AND id = ?").get(
+      this.#words.find(collection),
+      id
+    )
     return row === undefined ? null : { collection, id, version: row["version"] as number, body: row["body"] as string }
   }
 
@@ -60,7 +68,9 @@ export class ChainReader {
   list(collection: string, after: string, limit: number | null, units: number): ReadonlyArray<DocumentRow> {
     const found: Array<DocumentRow> = []
     let taken = 0
-    for (const row of this.#sql("SELECT id, version, body FROM document WHERE collection = ? AND id > ? ORDER BY id LIMIT ?").iterate(this.#words.find(collection), after, limit ?? -1)) {
+    for (const row of this.#sql(
+      "SELECT id, version, body FROM document WHERE collection = ? AND id > ? ORDER BY id LIMIT ?"
+    ).iterate(this.#words.find(collection), after, limit ?? -1)) {
       const document = documentOf(collection, row)
       found.push(document)
       taken += document.body.length
@@ -70,13 +80,15 @@ export class ChainReader {
   }
 
   /**
-   * A page of records, found in slices: after each the generator yields, so that a search for a rare kind in a long chain
+   * A page of records, found in slices: after each the generator yields, so that a search for a rare kind in a long
+   * chain
    * does not keep other readers waiting.
    */
   *records(query: RecordQuery): Generator<undefined, RecordPage> {
     const agent = query.agentId === undefined ? null : this.#words.find(query.agentId)
     const kinds = query.kinds?.flatMap((kind) => this.#words.find(kind) ?? [])
-    if ((query.agentId !== undefined && agent === null) || kinds?.length === 0) return { rows: [], word: (id) => this.#words.text(id) }
+    if ((query.agentId !== undefined && agent === null) || kinds?.length === 0)
+      return { rows: [], word: (id) => this.#words.text(id) }
     const first = Math.max(query.from ?? 0, 0)
     const last = Math.min(query.to ?? lastSeq, this.head()?.seq ?? -1)
     const descending = query.order === "desc"
@@ -88,8 +100,14 @@ export class ChainReader {
       if (done > 0) yield
       const from = descending ? Math.max(last - done - width + 1, first) : first + done
       const to = descending ? last - done : Math.min(first + done + width - 1, last)
-      const values: Array<SQLInputValue> = [from, to, ...agent === null ? [] : [agent], ...kinds ?? [], query.limit - rows.length]
-      rows.push(...statement.all(...values) as unknown as ReadonlyArray<RecordRow>)
+      const values: Array<SQLInputValue> = [
+        from,
+        to,
+        ...(agent === null ? [] : [agent]),
+        ...(kinds ?? []),
+        query.limit - rows.length
+      ]
+      rows.push(...(statement.all(...values) as unknown as ReadonlyArray<RecordRow>))
     }
     return { rows, word: (id) => this.#words.text(id) }
   }
@@ -101,7 +119,10 @@ export class ChainReader {
     // Neighbours are asked for together: a page of a chain is one statement.
     for (let from = 0, to = 0; from < ascending.length; from = to) {
       for (to = from + 1; to < ascending.length && ascending[to] === ascending[to - 1]! + 1;) to++
-      const found = statement.all(ascending[from]! * partsPerRecord, (ascending[to - 1]! + 1) * partsPerRecord - 1) as unknown as ReadonlyArray<PartRow>
+      const found = statement.all(
+        ascending[from]! * partsPerRecord,
+        (ascending[to - 1]! + 1) * partsPerRecord - 1
+      ) as unknown as ReadonlyArray<PartRow>
       for (const row of found) rows.push(row)
     }
     return { rows, word: (id) => this.#words.text(id) }
@@ -114,7 +135,9 @@ export class ChainReader {
       const row = statement.get(scopeId, key)
       if (row === undefined) return []
       const digest = row["digest"] as Uint8Array
-      return [{ key, seq: row["seq"] as number, digest: digest.length === 0 ? null : Buffer.from(digest).toString("hex") }]
+      return [
+        { key, seq: row["seq"] as number, digest: digest.length === 0 ? null : Buffer.from(digest).toString("hex") }
+      ]
     })
   }
 
@@ -125,7 +148,9 @@ export class ChainReader {
     let at = from
     while (at < end) {
       const index = Math.floor(at / tileHashes)
-      const tile = this.#sql("SELECT hashes FROM tile WHERE level = ? AND idx = ?").get(tileLevel, index)?.["hashes"] as Uint8Array | undefined
+      const tile = this.#sql("SELECT hashes FROM tile WHERE level = ? AND idx = ?").get(tileLevel, index)?.[
+        "hashes"
+      ] as Uint8Array | undefined
       if (tile === undefined) break
       const upTo = Math.min(end, index * tileHashes + tile.length / hashBytes)
       if (upTo <= at) break
@@ -134,7 +159,11 @@ export class ChainReader {
       if (tile.length < tileHashes * hashBytes) break
     }
     if (tileLevel === 0 && at < end) {
-      for (const row of this.#sql("SELECT seq, hash FROM record WHERE seq >= ? AND seq < ? ORDER BY seq LIMIT ?").all(at, end, tileHashes)) {
+      for (const row of this.#sql("SELECT seq, hash FROM record WHERE seq >= ? AND seq < ? ORDER BY seq LIMIT ?").all(
+        at,
+        end,
+        tileHashes
+      )) {
         if (row["seq"] !== at) throw new StoreDamaged(`record ${at} is missing`)
         out.push(row["hash"] as Uint8Array)
         at++
@@ -157,7 +186,8 @@ const documentOf = (collection: string, row: Row): DocumentRow => ({
   body: row["body"] as string
 })
 
-const partsSql = "SELECT id, name, erased_by, CAST(salt || bytes AS BLOB) FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
+const partsSql =
+  "SELECT id, name, erased_by, CAST(salt || bytes AS BLOB) FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
 
 /** Hash and bytes come as one value, and so do salt and bytes of a part: making it takes more than copying it. */
 const pageSql = (agent: boolean, kinds: number, rare: boolean, descending: boolean): string =>

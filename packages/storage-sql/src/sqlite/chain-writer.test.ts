@@ -7,13 +7,20 @@ import { openWriter } from "./testing/open-writer.ts"
 const open = () => {
   const { db, reader, ...writer } = openWriter()
   const commit = (...changes: ReadonlyArray<ChangeSet>) => writer.commit(...changes).answers
-  const [genesis] = commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })
+  const [genesis] = commit({
+    expectEmpty: true,
+    records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }]
+  })
   assert.equal(genesis?._tag, "Committed")
   return { db, commit, reader }
 }
 
 const draft = (bytes = 0, more: Partial<RecordDraft> = {}): RecordDraft => ({
-  kind: "decision.witnessed", body: {}, parts: bytes === 0 ? [] : [{ name: "args", bytes: new Uint8Array(bytes) }], agentId: null, ...more
+  kind: "decision.witnessed",
+  body: {},
+  parts: bytes === 0 ? [] : [{ name: "args", bytes: new Uint8Array(bytes) }],
+  agentId: null,
+  ...more
 })
 const once = (key: string, digit = "a") => ({ scope: "agt_1", key, digest: digit.repeat(64) })
 
@@ -22,11 +29,24 @@ const tags = (answers: ReadonlyArray<{ readonly _tag: string }>) => answers.map(
 describe("ChainWriter", () => {
   it("gives each ChangeSet a transaction of its own when one fails in a way nobody foresaw", () => {
     const { commit, db, reader } = open()
-    db.exec("CREATE TRIGGER bad BEFORE INSERT ON part WHEN length(NEW.bytes) = 13 BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
-    const answers = commit({ records: [draft(1)] }, { records: [draft(2), draft(13)] }, { records: [draft(3, { agentId: "agt_new" })] })
+    db.exec(
+      "CREATE TRIGGER bad BEFORE INSERT ON part WHEN length(NEW.bytes) = 13 BEGIN SELECT RAISE(ABORT, " +
+        "'unforeseen'); END"
+    )
+    const answers = commit(
+      { records: [draft(1)] },
+      { records: [draft(2), draft(13)] },
+      { records: [draft(3, { agentId: "agt_new" })] }
+    )
     assert.deepEqual(tags(answers), ["Committed", "Failed", "Committed"])
     assert.equal(reader.head()?.seq, 2)
-    assert.deepEqual(readParts(packParts(reader.parts([0, 1, 2, 3]))).map(({ seq, bytes }) => [seq, bytes?.length]), [[1, 1], [2, 3]])
+    assert.deepEqual(
+      readParts(packParts(reader.parts([0, 1, 2, 3]))).map(({ seq, bytes }) => [seq, bytes?.length]),
+      [
+        [1, 1],
+        [2, 3]
+      ]
+    )
     assert.deepEqual(tags(commit({ records: [draft()] })), ["Committed"])
   })
 
@@ -34,8 +54,12 @@ describe("ChainWriter", () => {
     const { commit, db, reader } = open()
     commit({ records: [draft(1)] }, { records: [draft(2)] })
     db.exec("UPDATE part SET erased_by = 3, salt = NULL, bytes = NULL WHERE id < 64")
-    const read = () => readParts(packParts(reader.parts([2, 1]))).map(({ erasedBy, salt, seq }) => [seq, salt?.length, erasedBy])
-    assert.deepEqual(read(), [[1, undefined, 3], [2, 32, null]])
+    const read = () =>
+      readParts(packParts(reader.parts([2, 1]))).map(({ erasedBy, salt, seq }) => [seq, salt?.length, erasedBy])
+    assert.deepEqual(read(), [
+      [1, undefined, 3],
+      [2, 32, null]
+    ])
     for (const lost of ["salt = NULL", "bytes = NULL", "salt = x'00', bytes = x''"]) {
       db.exec(`UPDATE part SET ${lost} WHERE id >= 64`)
       assert.throws(read, /part of record 2/)
@@ -44,9 +68,12 @@ describe("ChainWriter", () => {
 
   it("says that nothing was written when the disk is full, and goes on when there is room again", () => {
     const { commit, db, reader } = open()
-    db.exec(`PRAGMA max_page_count = ${db.prepare("PRAGMA page_count").get()!["page_count"] as number + 4}`)
+    db.exec(`PRAGMA max_page_count = ${(db.prepare("PRAGMA page_count").get()!["page_count"] as number) + 4}`)
     const answers = commit({ records: [draft(1_000_000)] }, { records: [draft(10)] })
-    assert.deepEqual(answers[0], { _tag: "Failed", fault: { _tag: "Unavailable", reason: "the disk is full; free some space", wrote: "no" } })
+    assert.deepEqual(answers[0], {
+      _tag: "Failed",
+      fault: { _tag: "Unavailable", reason: "the disk is full; free some space", wrote: "no" }
+    })
     assert.equal(answers[1]?._tag, "Committed")
     db.exec("PRAGMA max_page_count = 100000")
     assert.deepEqual(tags(commit({ records: [draft(1_000_000)] })), ["Committed"])
@@ -56,12 +83,24 @@ describe("ChainWriter", () => {
   it("frees the once keys of a refused ChangeSet", () => {
     const { commit, reader } = open()
     commit({ records: [draft(0, { once: once("taken") })] })
-    const [refused] = commit({ records: [draft(0, { once: once("free") }), draft(0, { once: once("taken", "b") }), draft(0, { once: once("free", "b") })] })
-    assert.deepEqual(refused, { _tag: "Refused", conflicts: [
-      { _tag: "Once", index: 1, scope: "agt_1", key: "taken", seq: 1 },
-      { _tag: "Once", index: 2, scope: "agt_1", key: "free", seq: -1 }
-    ] })
-    assert.deepEqual(reader.once("agt_1", ["free", "taken"]).map(({ key }) => key), ["taken"])
+    const [refused] = commit({
+      records: [
+        draft(0, { once: once("free") }),
+        draft(0, { once: once("taken", "b") }),
+        draft(0, { once: once("free", "b") })
+      ]
+    })
+    assert.deepEqual(refused, {
+      _tag: "Refused",
+      conflicts: [
+        { _tag: "Once", index: 1, scope: "agt_1", key: "taken", seq: 1 },
+        { _tag: "Once", index: 2, scope: "agt_1", key: "free", seq: -1 }
+      ]
+    })
+    assert.deepEqual(
+      reader.once("agt_1", ["free", "taken"]).map(({ key }) => key),
+      ["taken"]
+    )
     assert.deepEqual(tags(commit({ records: [draft(0, { once: once("free", "b") })] })), ["Committed"])
   })
 
@@ -69,7 +108,10 @@ describe("ChainWriter", () => {
     const { commit, db } = open()
     const count = () => db.prepare("SELECT count(*) AS n FROM word").get()!["n"]
     const before = count()
-    const [refused] = commit({ expects: [{ collection: "unheard_of", id: "x", version: 3 }], puts: [{ collection: "new", id: "x", expectedVersion: 1, body: {}, unique: { name: "n" } }] })
+    const [refused] = commit({
+      expects: [{ collection: "unheard_of", id: "x", version: 3 }],
+      puts: [{ collection: "new", id: "x", expectedVersion: 1, body: {}, unique: { name: "n" } }]
+    })
     assert.equal(refused?._tag, "Refused")
     assert.equal(count(), before)
   })

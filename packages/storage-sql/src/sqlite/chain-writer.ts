@@ -1,7 +1,8 @@
 /**
  * The writer: batches of ChangeSets onto the chain, one transaction each.
  *
- * It runs in the storage worker and is the only code that writes rows of the chain. The head lives in memory: the writer's lock says nobody else moves it.
+ * It runs in the storage worker and is the only code that writes rows of the chain. The head lives in memory: the
+ * writer's lock says nobody else moves it.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { ClaimRequest, Conflict, ForgetAnswer, ForgetRequest, Head, RecordReceipt } from "@flyball/core/storage"
@@ -73,7 +74,10 @@ export class ChainWriter {
     this.#parts.clear()
     this.#sealer.reuse()
     const last = this.#rows.last.get()
-    this.#head = last === undefined ? null : { seq: last["seq"] as number, hash: last["hash"] as Uint8Array, atMs: last["at_ms"] as number }
+    this.#head =
+      last === undefined
+        ? null
+        : { seq: last["seq"] as number, hash: last["hash"] as Uint8Array, atMs: last["at_ms"] as number }
     this.#prev = this.#head === null ? noPrev : Buffer.from(this.#head.hash).toString("hex")
     this.#tiles.load((this.#head?.seq ?? -1) + 1)
     this.#words.forget()
@@ -85,21 +89,33 @@ export class ChainWriter {
   /**
    * Commits a batch in one transaction and answers each ChangeSet.
    *
-   * Refused ones write nothing and leave their neighbours alone. When one fails in a way nobody foresaw, the whole is rolled back
+   * Refused ones write nothing and leave their neighbours alone. When one fails in a way nobody foresaw, the whole is
+   * rolled back
    * and each ChangeSet gets a transaction of its own, so that only the guilty one fails.
    */
   commit(nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): BatchAnswer & { readonly erased: boolean } {
     const changes = readBatch(buffer)
     this.#owed = false
     const together = this.#transact(nowMs, changes, names)
-    const answers = together.done || changes.length === 1
-      ? together.answers
-      : changes.map((change) => this.#transact(nowMs, [change], names).answers[0]!)
-    return { answers, owed: this.#owed, erased: changes.some((change, index) => change.erase.length + change.forget.length > 0 && answers[index]!._tag === "Committed") }
+    const answers =
+      together.done || changes.length === 1
+        ? together.answers
+        : changes.map((change) => this.#transact(nowMs, [change], names).answers[0]!)
+    return {
+      answers,
+      owed: this.#owed,
+      erased: changes.some(
+        (change, index) => change.erase.length + change.forget.length > 0 && answers[index]!._tag === "Committed"
+      )
+    }
   }
 
   /** `done` is false when it was rolled back before COMMIT, so that nothing was written for sure. */
-  #transact(nowMs: number, changes: ReadonlyArray<BatchedChange>, names: ReadonlyArray<string>): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
+  #transact(
+    nowMs: number,
+    changes: ReadonlyArray<BatchedChange>,
+    names: ReadonlyArray<string>
+  ): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
     const owedBefore = this.#owed
     let committing = false
     try {
@@ -157,11 +173,24 @@ export class ChainWriter {
     for (const { id, by } of erase) this.#rows.erasePart.run(records[by]!.seq, id)
     for (const { scope, key } of change.forget) this.#once.forget(naming.find(scope), key)
     const head = this.#head ?? noHead
-    if (change.outbox !== null && this.#outbox.write(change.outbox, records.length > 0 && records.every(({ duplicate }) => duplicate), head, this.#atMs(nowMs))) this.#owed = true
+    if (
+      change.outbox !== null &&
+      this.#outbox.write(
+        change.outbox,
+        records.length > 0 && records.every(({ duplicate }) => duplicate),
+        head,
+        this.#atMs(nowMs)
+      )
+    )
+      this.#owed = true
     return { _tag: "Committed", receipt: { records, head } }
   }
 
-  #findParts(change: BatchedChange, naming: Naming, conflicts: Array<Conflict>): ReadonlyArray<{ readonly id: number; readonly by: number }> {
+  #findParts(
+    change: BatchedChange,
+    naming: Naming,
+    conflicts: Array<Conflict>
+  ): ReadonlyArray<{ readonly id: number; readonly by: number }> {
     if (change.erase.length > 0) this.#flush()
     return change.erase.flatMap(({ seq, name, by }) => {
       const row = this.#rows.findPart.get(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1, naming.find(name))
@@ -172,7 +201,12 @@ export class ChainWriter {
   }
 
   /** Seals and inserts the drafts that have a seq of their own, and answers a receipt for every draft. */
-  #append(nowMs: number, { agents, records }: BatchedChange, seqs: ReadonlyArray<number>, naming: Naming): ReadonlyArray<RecordReceipt> {
+  #append(
+    nowMs: number,
+    { agents, records }: BatchedChange,
+    seqs: ReadonlyArray<number>,
+    naming: Naming
+  ): ReadonlyArray<RecordReceipt> {
     const atMs = this.#atMs(nowMs)
     const agentNumbers: Array<number> = []
     return records.map((record, index) => {
@@ -181,14 +215,28 @@ export class ChainWriter {
       if (!this.#sealer.hasRoom) this.#flush()
       const names = record.parts.map(({ name }) => naming.text(name))
       const { bytes, hash, hex } = this.#sealer.seal({
-        atMs, seq, names,
+        atMs,
+        seq,
+        names,
         body: record.body,
         kind: naming.text(record.kind),
         commitments: record.parts.map((part, position) => this.#sealer.commitment(names[position]!, part)),
         prev: this.#prev
       })
-      if (this.#records.add(seq, naming.intern(record.kind), record.agent === noName ? null : agentNumbers[record.agent] ??= this.#words.intern(agents[record.agent]!), atMs, hash, bytes)) this.#sealer.reuse()
-      record.parts.forEach((part, position) => this.#parts.add(seq * partsPerRecord + position, naming.intern(part.name), part.salt, part.bytes))
+      if (
+        this.#records.add(
+          seq,
+          naming.intern(record.kind),
+          record.agent === noName ? null : (agentNumbers[record.agent] ??= this.#words.intern(agents[record.agent]!)),
+          atMs,
+          hash,
+          bytes
+        )
+      )
+        this.#sealer.reuse()
+      record.parts.forEach((part, position) =>
+        this.#parts.add(seq * partsPerRecord + position, naming.intern(part.name), part.salt, part.bytes)
+      )
       this.#tiles.append(seq, hash)
       this.#head = { seq, hash, atMs }
       this.#prev = hex
@@ -233,7 +281,10 @@ export class ChainWriter {
     return { seq, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number, duplicate: true }
   }
 
-  /** Takes or renews a lease; also one that ends more than twice the asked time from now, because the clock stepped back since it was taken. */
+  /**
+   * Takes or renews a lease; also one that ends more than twice the asked time from now, because the clock stepped back
+   * since it was taken.
+   */
   lease(name: string, holder: string, nowMs: number, untilMs: number): boolean {
     return this.#rows.takeLease.run(name, holder, untilMs, holder, nowMs, nowMs).changes === 1
   }
@@ -267,7 +318,7 @@ const namingOf = (names: ReadonlyArray<string>, words: WordsWriter): Naming => {
   const ids: Array<number | null> = new Array<number | null>(names.length).fill(null)
   return {
     find: (name) => ids[name] ?? words.find(names[name]!),
-    intern: (name) => ids[name] ??= words.intern(names[name]!),
+    intern: (name) => (ids[name] ??= words.intern(names[name]!)),
     text: (name) => names[name]!
   }
 }

@@ -29,7 +29,12 @@ export class Claims {
 
   /** Takes what is due and makes that durable. A claim that finds nothing writes nothing. */
   claim(request: ClaimRequest, nowMs: number): ClaimRow {
-    const turns = takeTurns(this.#lanes(request, nowMs), (this.#rows.lastTurn.get()!["turn"] as number | null) ?? 0, request.limit, ({ attempts }) => attempts > 0)
+    const turns = takeTurns(
+      this.#lanes(request, nowMs),
+      (this.#rows.lastTurn.get()!["turn"] as number | null) ?? 0,
+      request.limit,
+      ({ attempts }) => attempts > 0
+    )
     const claimed = turns.taken.length === 0 ? [] : this.#take(turns, nowMs, nowMs + request.leaseMs)
     const lapsed = this.#rows.lapsed.all(nowMs, request.limit + 1)
     const isMore = turns.taken.length === request.limit || lapsed.length > request.limit
@@ -40,12 +45,15 @@ export class Claims {
     }
   }
 
-  /** Endpoints are found by jumping from one to the next in an index of what is pending: a long line costs as much as a short one. */
+  /**
+   * Endpoints are found by jumping from one to the next in an index of what is pending: a long line costs as much as a
+   * short one.
+   */
   #lanes({ limit, perEndpoint }: ClaimRequest, nowMs: number): ReadonlyArray<Lane<Due>> {
     const lanes: Array<Lane<Due>> = []
     const earliest = this.#rows.earliest.get()?.["at"] as number | null
     if (earliest === null || earliest > nowMs) return lanes
-    for (let last = -1;;) {
+    for (let last = -1; ;) {
       const endpoint = this.#rows.nextEndpoint.get(last)?.["endpoint"] as number | undefined
       if (endpoint === undefined) return lanes
       last = endpoint
@@ -53,7 +61,11 @@ export class Claims {
       if (room <= 0) continue
       const due = this.#rows.due.all(endpoint, nowMs, room) as unknown as ReadonlyArray<Due>
       if (due.length === 0) continue
-      lanes.push({ endpointId: this.#words.text(endpoint), turn: (this.#rows.turn.get(endpoint)?.["turn"] as number | undefined) ?? 0, due })
+      lanes.push({
+        endpointId: this.#words.text(endpoint),
+        turn: (this.#rows.turn.get(endpoint)?.["turn"] as number | undefined) ?? 0,
+        due
+      })
     }
   }
 
@@ -62,7 +74,11 @@ export class Claims {
       this.#rows.begin.run()
       const collection = this.#words.find(WEBHOOKS)
       const versions = new Map<string, number>()
-      for (const endpointId of turns.keys()) versions.set(endpointId, (this.#rows.version.get(collection, endpointId)?.["version"] as number | undefined) ?? 0)
+      for (const endpointId of turns.keys())
+        versions.set(
+          endpointId,
+          (this.#rows.version.get(collection, endpointId)?.["version"] as number | undefined) ?? 0
+        )
       /** The same object for the same event: it goes to the host once, however many are told of it. */
       const events = new Map<string, EventRow>()
       const claimed = taken.map(({ n }) => {
@@ -96,7 +112,7 @@ export class Claims {
     const times = [this.#rows.nextDue.get(nowMs)!["at"], this.#rows.nextLease.get(nowMs)!["at"]] as Array<number | null>
     const earliest = this.#rows.earliest.get()!["at"] as number | null
     if (earliest !== null && earliest <= nowMs) times.push(nowMs + leaseMs)
-    return times.reduce((least, time) => time === null ? least : Math.min(least ?? time, time), null)
+    return times.reduce((least, time) => (time === null ? least : Math.min(least ?? time, time)), null)
   }
 }
 
@@ -106,19 +122,36 @@ const prepareRows = (db: DatabaseSync) => {
     begin: sql("BEGIN IMMEDIATE"),
     commit: sql("COMMIT"),
     earliest: sql("SELECT min(next_at_ms) AS at FROM delivery INDEXED BY delivery_due WHERE state = 0"),
-    nextDue: sql("SELECT min(next_at_ms) AS at FROM delivery INDEXED BY delivery_due WHERE state = 0 AND next_at_ms > ?"),
-    nextLease: sql("SELECT min(lease_until_ms) AS at FROM delivery INDEXED BY delivery_leases WHERE state = 1 AND lease_until_ms > ?"),
+    nextDue: sql(
+      "SELECT min(next_at_ms) AS at FROM delivery INDEXED BY delivery_due WHERE state = 0 AND next_at_ms > ?"
+    ),
+    nextLease: sql(
+      "SELECT min(lease_until_ms) AS at FROM delivery INDEXED BY delivery_leases WHERE state = 1 AND lease_until_ms > ?"
+    ),
     lapsed: sql(`SELECT ${deliveryColumns} FROM delivery d INDEXED BY delivery_leases JOIN event e ON e.n = d.event
       WHERE d.state = 1 AND d.lease_until_ms <= ? ORDER BY d.lease_until_ms, d.id LIMIT ?`),
-    nextEndpoint: sql("SELECT endpoint FROM delivery INDEXED BY delivery_pending WHERE state = 0 AND endpoint > ? ORDER BY endpoint LIMIT 1"),
-    inFlight: sql("SELECT count(*) AS count FROM delivery INDEXED BY delivery_in_flight WHERE state = 1 AND endpoint = ?"),
-    due: sql("SELECT n, attempts FROM delivery INDEXED BY delivery_pending WHERE state = 0 AND endpoint = ? AND next_at_ms <= ? ORDER BY next_at_ms, sequence LIMIT ?"),
+    nextEndpoint: sql(
+      "SELECT endpoint FROM delivery INDEXED BY delivery_pending WHERE state = 0 AND endpoint > ? ORDER BY " +
+        "endpoint LIMIT 1"
+    ),
+    inFlight: sql(
+      "SELECT count(*) AS count FROM delivery INDEXED BY delivery_in_flight WHERE state = 1 AND endpoint = ?"
+    ),
+    due: sql(
+      "SELECT n, attempts FROM delivery INDEXED BY delivery_pending WHERE state = 0 AND endpoint = ? AND " +
+        "next_at_ms <= ? ORDER BY next_at_ms, sequence LIMIT ?"
+    ),
     turn: sql("SELECT turn FROM lane WHERE endpoint = ?"),
     lastTurn: sql("SELECT max(turn) AS turn FROM lane"),
     setTurn: sql("UPDATE lane SET turn = ? WHERE endpoint = ?"),
-    take: sql("UPDATE delivery SET state = 1, attempts = attempts + 1, next_at_ms = NULL, lease_until_ms = ? WHERE n = ? RETURNING attempts"),
+    take: sql(
+      "UPDATE delivery SET state = 1, attempts = attempts + 1, next_at_ms = NULL, lease_until_ms = ? WHERE n = " +
+        "? RETURNING attempts"
+    ),
     open: sql("INSERT INTO attempt (delivery, attempt, started_at_ms, excerpt) VALUES (?, ?, ?, '\"\"')"),
     version: sql("SELECT version FROM document WHERE collection = ? AND id = ?"),
-    claimed: sql(`SELECT ${deliveryColumns}, ${eventColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.n = ?`)
+    claimed: sql(
+      `SELECT ${deliveryColumns}, ${eventColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.n = ?`
+    )
   }
 }

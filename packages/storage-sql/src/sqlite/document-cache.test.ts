@@ -9,7 +9,8 @@ const asked = (near: DocumentCache, collection: string, key: string): Asked => {
   if (!("shelf" in looked)) throw new Error("it was there already")
   return looked
 }
-const holds = (near: DocumentCache, collection: string, key: string): boolean => !("shelf" in near.look(collection, key))
+const holds = (near: DocumentCache, collection: string, key: string): boolean =>
+  !("shelf" in near.look(collection, key))
 
 describe("documents in memory", () => {
   it("answers what was found, and that nothing was there, until a commit touches the collection", () => {

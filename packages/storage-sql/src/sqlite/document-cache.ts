@@ -1,7 +1,8 @@
 /**
  * Documents, and the head, in the memory of the one process that writes them.
  *
- * The file has a single writer, and all that writes goes through here: so what was read or written last is what is so, until the next commit begins that
+ * The file has a single writer, and all that writes goes through here: so what was read or written last is what is so,
+ * until the next commit begins that
  * touches it. Nothing is kept that was read while such a commit was under way. Decision 0024.
  */
 import type { CommitReceipt, Document, Head } from "@flyball/core/storage"
@@ -43,7 +44,10 @@ export class DocumentCache {
     this.#mostUnits = mostUnits
   }
 
-  /** The head as the last commit left it; null when it must be read. A copy: bytes that were answered belong to whoever asked. */
+  /**
+   * The head as the last commit left it; null when it must be read. A copy: bytes that were answered belong to whoever
+   * asked.
+   */
   get head(): Head | null {
     return this.#committing === 0 && this.#head !== null ? { ...this.#head, hash: this.#head.hash.slice() } : null
   }
@@ -54,7 +58,8 @@ export class DocumentCache {
   }
 
   keepHead(asked: number, head: Head | null): void {
-    if (asked === this.#commits && this.#committing === 0 && head !== null) this.#head = { ...head, hash: head.hash.slice() }
+    if (asked === this.#commits && this.#committing === 0 && head !== null)
+      this.#head = { ...head, hash: head.hash.slice() }
   }
 
   /** The answer to a look-up, or what to hand to {@link keep} with the answer. */
@@ -67,7 +72,10 @@ export class DocumentCache {
     return { shelf, key, generation: shelf.changing === 0 ? shelf.generation : -1 }
   }
 
-  /** Keeps what a look-up found, unless it may be old. Many will have it: nobody may be able to change it. `units`: how long the bodies' text is. */
+  /**
+   * Keeps what a look-up found, unless it may be old. Many will have it: nobody may be able to change it. `units`: how
+   * long the bodies' text is.
+   */
   keep({ generation, key, shelf }: Asked, found: ReadonlyArray<Document>, units: number): void {
     if (shelf.changing > 0 || shelf.generation !== generation) return
     // What was asked for is kept too, and may be as long as its caller likes.
@@ -80,7 +88,10 @@ export class DocumentCache {
     this.#units += taken
   }
 
-  /** A commit goes on its way that puts documents of these collections. Call what it returns when it has ended, with what is known of the head. */
+  /**
+   * A commit goes on its way that puts documents of these collections. Call what it returns when it has ended, with
+   * what is known of the head.
+   */
   changing(collections: ReadonlySet<string>): (receipts: ReadonlyArray<CommitReceipt> | null) => void {
     const shelves = [...collections].map((collection) => this.#shelf(collection))
     for (const shelf of shelves) {
@@ -107,7 +118,8 @@ export class DocumentCache {
 
   #shelf(collection: string): Shelf {
     let shelf = this.#shelves.get(collection)
-    if (shelf === undefined) this.#shelves.set(collection, shelf = { answers: new Map(), units: 0, changing: 0, generation: 0 })
+    if (shelf === undefined)
+      this.#shelves.set(collection, (shelf = { answers: new Map(), units: 0, changing: 0, generation: 0 }))
     return shelf
   }
 

@@ -4,8 +4,14 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { openWriter, tags } from "./testing/open-writer.ts"
 
-const put = (id: string, expectedVersion: number | null, name: string, collection = "agents") =>
-  ({ collection, id, expectedVersion, body: { name }, unique: { name }, keys: { unit: "u" } })
+const put = (id: string, expectedVersion: number | null, name: string, collection = "agents") => ({
+  collection,
+  id,
+  expectedVersion,
+  body: { name },
+  unique: { name },
+  keys: { unit: "u" }
+})
 
 describe("documents of one batch", () => {
   it("are seen by the ChangeSets behind them: their versions, and the values that they hold alone", () => {
@@ -18,17 +24,45 @@ describe("documents of one batch", () => {
       { puts: [put("first", 0, "first", "models")] }
     )
     assert.deepEqual(tags({ answers }), ["Committed", "Refused", "Refused", "Committed", "Committed"])
-    assert.deepEqual(answers[1], { _tag: "Refused", conflicts: [{ _tag: "Version", collection: "agents", id: "a", expected: 0, found: 1 }] })
-    assert.deepEqual(answers[2], { _tag: "Refused", conflicts: [{ _tag: "Unique", collection: "agents", key: "name", value: "first", id: "a" }] })
-    assert.deepEqual(reader.list("agents", "", null, LIST_UNITS).map(({ body, id, version }) => [id, version, body]), [["a", 1, '{"name":"first"}'], ["b", 1, '{"name":"second"}']])
+    assert.deepEqual(answers[1], {
+      _tag: "Refused",
+      conflicts: [{ _tag: "Version", collection: "agents", id: "a", expected: 0, found: 1 }]
+    })
+    assert.deepEqual(answers[2], {
+      _tag: "Refused",
+      conflicts: [{ _tag: "Unique", collection: "agents", key: "name", value: "first", id: "a" }]
+    })
+    assert.deepEqual(
+      reader.list("agents", "", null, LIST_UNITS).map(({ body, id, version }) => [id, version, body]),
+      [
+        ["a", 1, '{"name":"first"}'],
+        ["b", 1, '{"name":"second"}']
+      ]
+    )
     // Else the tables would have found it, and each ChangeSet had a transaction of its own.
     assert.equal(rollbacks(), 0)
   })
 
   it("may be changed by the ChangeSets behind them, and free a value for one of those", () => {
     const { commit, reader, rollbacks } = openWriter()
-    assert.deepEqual(tags(commit({ puts: [put("a", 0, "old")] }, { puts: [put("a", 1, "new")] }, { puts: [put("b", 0, "old")] }, { puts: [put("a", null, "newest")] }, { puts: [put("c", null, "new")] })), new Array(5).fill("Committed"))
-    assert.deepEqual(["old", "new", "newest"].map((name) => reader.find("agents", "name", name).map(({ id, version }) => [id, version])), [[["b", 1]], [["c", 1]], [["a", 3]]])
+    assert.deepEqual(
+      tags(
+        commit(
+          { puts: [put("a", 0, "old")] },
+          { puts: [put("a", 1, "new")] },
+          { puts: [put("b", 0, "old")] },
+          { puts: [put("a", null, "newest")] },
+          { puts: [put("c", null, "new")] }
+        )
+      ),
+      new Array(5).fill("Committed")
+    )
+    assert.deepEqual(
+      ["old", "new", "newest"].map((name) =>
+        reader.find("agents", "name", name).map(({ id, version }) => [id, version])
+      ),
+      [[["b", 1]], [["c", 1]], [["a", 3]]]
+    )
     assert.equal(reader.find("agents", "unit", "u").length, 3)
     assert.equal(rollbacks(), 0)
   })
@@ -36,55 +70,92 @@ describe("documents of one batch", () => {
   it("are all there, however many they are", () => {
     const { commit, reader } = openWriter()
     for (const count of [1, 7, 19, 20, 21, 64]) {
-      const { answers } = commit(...Array.from({ length: count }, (_, index) => ({ puts: [put(`${count}-${index}`, 0, `${count} ${index}`)] })))
+      const { answers } = commit(
+        ...Array.from({ length: count }, (_, index) => ({ puts: [put(`${count}-${index}`, 0, `${count} ${index}`)] }))
+      )
       assert.equal(answers.filter(({ _tag }) => _tag === "Committed").length, count)
-      for (const index of [0, count - 1]) assert.deepEqual(reader.find("agents", "name", `${count} ${index}`).map(({ id }) => id), [`${count}-${index}`])
+      for (const index of [0, count - 1])
+        assert.deepEqual(
+          reader.find("agents", "name", `${count} ${index}`).map(({ id }) => id),
+          [`${count}-${index}`]
+        )
     }
     assert.equal(reader.list("agents", "", null, LIST_UNITS).length, 132)
   })
 
   it("are found to be new or there in whatever order their ids come, over batches, deletions and failures", () => {
-    const ids = fc.oneof({ weight: 9, arbitrary: fc.constantFrom("agt_1", "agt_2", "b", "c") }, { weight: 1, arbitrary: fc.constantFrom("é", "\u{ffff}", "\u{1f600}") })
-    const kinds = [[8, "new"], [8, "any"], [2, "delete"], [1, "fail"]] as const
-    const change = fc.record({ kind: fc.oneof(...kinds.map(([weight, kind]) => ({ weight, arbitrary: fc.constant(kind) }))), id: ids })
-    fc.assert(fc.property(fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { maxLength: 8 }), (batches) => {
-      const { commit, db, rollbacks } = openWriter()
-      db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
-      const versions = new Map<string, number>()
-      let names = 0
-      for (const batch of batches) {
-        const expected: Array<string> = []
-        const sent = batch.map(({ id, kind }): ChangeSet => {
-          const version = versions.get(id) ?? 0
-          if (kind === "fail") {
-            expected.push("Failed")
-            return { puts: [put("bad", 0, `n${names++}`)] }
-          }
-          if (kind === "delete") {
-            expected.push(version === 0 ? "Refused" : "Committed")
-            versions.delete(id)
-            return { deletes: [{ collection: "agents", id, version: Math.max(version, 1) }] }
-          }
-          expected.push(kind === "new" && version > 0 ? "Refused" : "Committed")
-          if (kind === "any" || version === 0) versions.set(id, version + 1)
-          return { puts: [put(id, kind === "new" ? 0 : null, `n${names++}`)] }
-        })
-        const before = rollbacks()
-        assert.deepEqual(tags(commit(...sent)), expected)
-        // Else the tables would have found it.
-        if (!expected.includes("Failed")) assert.equal(rollbacks(), before)
-      }
-      db.close()
-    }), { numRuns: 1_000 })
+    const ids = fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom("agt_1", "agt_2", "b", "c") },
+      { weight: 1, arbitrary: fc.constantFrom("é", "\u{ffff}", "\u{1f600}") }
+    )
+    const kinds = [
+      [8, "new"],
+      [8, "any"],
+      [2, "delete"],
+      [1, "fail"]
+    ] as const
+    const change = fc.record({
+      kind: fc.oneof(...kinds.map(([weight, kind]) => ({ weight, arbitrary: fc.constant(kind) }))),
+      id: ids
+    })
+    fc.assert(
+      fc.property(fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { maxLength: 8 }), (batches) => {
+        const { commit, db, rollbacks } = openWriter()
+        db.exec(
+          "CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, " +
+            "'unforeseen'); END"
+        )
+        const versions = new Map<string, number>()
+        let names = 0
+        for (const batch of batches) {
+          const expected: Array<string> = []
+          const sent = batch.map(({ id, kind }): ChangeSet => {
+            const version = versions.get(id) ?? 0
+            if (kind === "fail") {
+              expected.push("Failed")
+              return { puts: [put("bad", 0, `n${names++}`)] }
+            }
+            if (kind === "delete") {
+              expected.push(version === 0 ? "Refused" : "Committed")
+              versions.delete(id)
+              return { deletes: [{ collection: "agents", id, version: Math.max(version, 1) }] }
+            }
+            expected.push(kind === "new" && version > 0 ? "Refused" : "Committed")
+            if (kind === "any" || version === 0) versions.set(id, version + 1)
+            return { puts: [put(id, kind === "new" ? 0 : null, `n${names++}`)] }
+          })
+          const before = rollbacks()
+          assert.deepEqual(tags(commit(...sent)), expected)
+          // Else the tables would have found it.
+          if (!expected.includes("Failed")) assert.equal(rollbacks(), before)
+        }
+        db.close()
+      }),
+      { numRuns: 1_000 }
+    )
   })
 
   it("leave nothing behind when their batch fails, and their numbers are given again", () => {
     const { commit, db, reader } = openWriter()
-    db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
-    assert.deepEqual(tags(commit({ puts: [put("a", 0, "a")] }, { puts: [put("bad", 0, "b")] }, { puts: [put("c", 0, "c")] })), ["Committed", "Failed", "Committed"])
+    db.exec(
+      "CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END"
+    )
+    assert.deepEqual(
+      tags(commit({ puts: [put("a", 0, "a")] }, { puts: [put("bad", 0, "b")] }, { puts: [put("c", 0, "c")] })),
+      ["Committed", "Failed", "Committed"]
+    )
     assert.deepEqual(tags(commit({ puts: [put("d", 0, "b")] })), ["Committed"])
-    assert.deepEqual(reader.list("agents", "", null, LIST_UNITS).map(({ id }) => id), ["a", "c", "d"])
-    assert.deepEqual(db.prepare("SELECT doc FROM document ORDER BY doc").all().map(({ doc }) => doc), [1, 2, 3])
+    assert.deepEqual(
+      reader.list("agents", "", null, LIST_UNITS).map(({ id }) => id),
+      ["a", "c", "d"]
+    )
+    assert.deepEqual(
+      db
+        .prepare("SELECT doc FROM document ORDER BY doc")
+        .all()
+        .map(({ doc }) => doc),
+      [1, 2, 3]
+    )
   })
 })
 
@@ -93,16 +164,33 @@ describe("documents of a batch that fails before they are written", () => {
     const { commit, db, reader } = openWriter()
     db.exec("CREATE TRIGGER bad BEFORE INSERT ON part BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
     commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })
-    const spoilt = { records: [{ kind: "decision.witnessed", body: {}, parts: [{ name: "args", bytes: new Uint8Array(1) }], agentId: null }] }
-    assert.deepEqual(tags(commit({ puts: [put("a", 0, "a")] }, { ...spoilt, puts: [put("b", 0, "b")] })), ["Committed", "Failed"])
+    const spoilt = {
+      records: [
+        { kind: "decision.witnessed", body: {}, parts: [{ name: "args", bytes: new Uint8Array(1) }], agentId: null }
+      ]
+    }
+    assert.deepEqual(tags(commit({ puts: [put("a", 0, "a")] }, { ...spoilt, puts: [put("b", 0, "b")] })), [
+      "Committed",
+      "Failed"
+    ])
     assert.deepEqual(tags(commit({ puts: [put("b", 0, "b")] })), ["Committed"])
-    assert.deepEqual(reader.list("agents", "", null, LIST_UNITS).map(({ id }) => id), ["a", "b"])
+    assert.deepEqual(
+      reader.list("agents", "", null, LIST_UNITS).map(({ id }) => id),
+      ["a", "b"]
+    )
   })
 })
 
 describe("what the writer remembers of webhooks", () => {
-  const reported = (commit: ReturnType<typeof openWriter>["commit"], type: string) => commit({ events: [{ type, data: {} }] }).owed
-  const webhook = (expectedVersion: number, keys: { readonly [key: string]: string }) => ({ collection: "webhooks", id: "whk_1", expectedVersion, body: {}, keys })
+  const reported = (commit: ReturnType<typeof openWriter>["commit"], type: string) =>
+    commit({ events: [{ type, data: {} }] }).owed
+  const webhook = (expectedVersion: number, keys: { readonly [key: string]: string }) => ({
+    collection: "webhooks",
+    id: "whk_1",
+    expectedVersion,
+    body: {},
+    keys
+  })
   const wants = { "on:agent.registered": "yes" }
 
   it("is forgotten when one changes, also in the batch that tells of an event", () => {
@@ -118,7 +206,9 @@ describe("what the writer remembers of webhooks", () => {
 
   it("does not say that something is owed by a ChangeSet that failed", () => {
     const { commit, db } = openWriter()
-    db.exec("CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
+    db.exec(
+      "CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END"
+    )
     commit({ puts: [webhook(0, wants)] })
     const event = { events: [{ type: "agent.registered", data: {} }] }
     const failed = commit({ puts: [put("bad", 0, "a")], ...event }, { puts: [put("b", 0, "b")] })
@@ -128,8 +218,17 @@ describe("what the writer remembers of webhooks", () => {
 
   it("keeps ids of events ascending, where nobody wants them and where somebody does", () => {
     const { commit, db } = openWriter()
-    const some = () => ({ events: [{ type: "agent.registered", data: {} }, { type: "agent.updated", data: {} }] })
-    const rows = () => db.prepare("SELECT n FROM event ORDER BY id").all().map(({ n }) => n)
+    const some = () => ({
+      events: [
+        { type: "agent.registered", data: {} },
+        { type: "agent.updated", data: {} }
+      ]
+    })
+    const rows = () =>
+      db
+        .prepare("SELECT n FROM event ORDER BY id")
+        .all()
+        .map(({ n }) => n)
     commit(some(), some())
     assert.deepEqual(rows(), [1, 2, 3, 4])
     commit({ puts: [webhook(0, wants)] }, { events: [{ type: "agent.updated", data: {} }] }, some(), some())

@@ -18,7 +18,8 @@ export interface Naming {
 /**
  * The tables `document` and `document_key`.
  *
- * What is new waits, many rows for one call; the checks know what waits, and a change of a document that is there lets all that waits go before it.
+ * What is new waits, many rows for one call; the checks know what waits, and a change of a document that is there lets
+ * all that waits go before it.
  */
 export class Documents {
   readonly #version: StatementSync
@@ -70,15 +71,22 @@ export class Documents {
 
   /** Adds every version and unique value that is not as the ChangeSet expects. Reads only. */
   check(change: BatchedChange, naming: Naming, conflicts: Array<Conflict>): void {
-    for (const { collection, id, version } of change.expects) this.#checkVersion(collection, id, version, naming, conflicts)
-    for (const { collection, id, expectedVersion } of change.puts) if (expectedVersion !== anyVersion) this.#checkVersion(collection, id, expectedVersion, naming, conflicts)
-    for (const { collection, id, version } of change.deletes) this.#checkVersion(collection, id, version, naming, conflicts)
+    for (const { collection, id, version } of change.expects)
+      this.#checkVersion(collection, id, version, naming, conflicts)
+    for (const { collection, id, expectedVersion } of change.puts)
+      if (expectedVersion !== anyVersion) this.#checkVersion(collection, id, expectedVersion, naming, conflicts)
+    for (const { collection, id, version } of change.deletes)
+      this.#checkVersion(collection, id, version, naming, conflicts)
     this.#unique.check(change.puts, naming, conflicts)
   }
 
   #checkVersion(collection: Name, id: string, expected: number, naming: Naming, conflicts: Array<Conflict>): void {
     const text = naming.text(collection)
-    const found = this.#waiting.has(`${text}\0${id}`) ? 1 : expected === 0 && this.#isBehindAll(text, id, naming.find(collection)) ? 0 : (this.#version.get(naming.find(collection), id)?.["version"] as number | undefined) ?? 0
+    const found = this.#waiting.has(`${text}\0${id}`)
+      ? 1
+      : expected === 0 && this.#isBehindAll(text, id, naming.find(collection))
+        ? 0
+        : ((this.#version.get(naming.find(collection), id)?.["version"] as number | undefined) ?? 0)
     if (found !== expected) conflicts.push({ _tag: "Version", collection: text, id, expected, found })
   }
 
@@ -86,7 +94,10 @@ export class Documents {
     return this.#lastIds.isBehindAll(text, id, () => this.#lastId.get(collection)?.["id"] as string | null)
   }
 
-  /** Writes the puts of a ChangeSet that {@link check} found nothing against, or lets them wait. All old keys go before the first new one comes. */
+  /**
+   * Writes the puts of a ChangeSet that {@link check} found nothing against, or lets them wait. All old keys go before
+   * the first new one comes.
+   */
   write(puts: ReadonlyArray<BatchedPut>, naming: Naming): void {
     if (puts.some(({ expectedVersion }) => expectedVersion !== 0)) this.flush()
     const docs = puts.map(({ collection, id, expectedVersion, body }) => {
@@ -100,7 +111,7 @@ export class Documents {
         return this.#lastDoc
       }
       const doc = found["doc"] as number
-      this.#update.run(found["version"] as number + 1, body, doc)
+      this.#update.run((found["version"] as number) + 1, body, doc)
       this.#dropKeys.run(doc)
       return doc
     })

@@ -15,7 +15,10 @@ export class IdempotencyKeys {
 
   constructor(db: DatabaseSync) {
     const insert = (rows: number): StatementSync =>
-      db.prepare(`INSERT INTO once (scope, key, seq, digest) VALUES ${Array.from({ length: rows }, () => "(?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`)
+      db.prepare(
+        "INSERT INTO once (scope, key, seq, digest) VALUES " +
+          `${Array.from({ length: rows }, () => "(?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`
+      )
     this.#insertMany = insert(bulkRows)
     this.#insert = insert(1)
     this.#select = db.prepare("SELECT seq, digest FROM once WHERE scope = ? AND key = ?")
@@ -24,14 +27,23 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Takes the keys of a ChangeSet in order. Answers the seq of each draft: its own, from `first` on, or that of the record it repeats.
+   * Takes the keys of a ChangeSet in order. Answers the seq of each draft: its own, from `first` on, or that of the
+   * record it repeats.
    *
-   * It inserts first and looks only where a key was there already: looking first would cost every new record a search of the index.
+   * It inserts first and looks only where a key was there already: looking first would cost every new record a search
+   * of the index.
    */
-  claim(records: ReadonlyArray<BatchedRecord>, first: number, naming: Naming, mustBeNew: boolean, conflicts: Array<Conflict>): ReadonlyArray<number> {
+  claim(
+    records: ReadonlyArray<BatchedRecord>,
+    first: number,
+    naming: Naming,
+    mustBeNew: boolean,
+    conflicts: Array<Conflict>
+  ): ReadonlyArray<number> {
     const seqs: Array<number> = []
     let next = first
-    while (this.#claimMany(records, seqs.length, next, naming)) for (let row = 0; row < bulkRows; row++) seqs.push(next++)
+    while (this.#claimMany(records, seqs.length, next, naming))
+      for (let row = 0; row < bulkRows; row++) seqs.push(next++)
     // After the first key that is not free: where one draft repeats, others do.
     while (seqs.length < records.length) {
       const seq = this.#claimOne(records, seqs.length, first, next, naming, mustBeNew, conflicts)
@@ -68,7 +80,15 @@ export class IdempotencyKeys {
     return false
   }
 
-  #claimOne(records: ReadonlyArray<BatchedRecord>, index: number, first: number, next: number, naming: Naming, mustBeNew: boolean, conflicts: Array<Conflict>): number {
+  #claimOne(
+    records: ReadonlyArray<BatchedRecord>,
+    index: number,
+    first: number,
+    next: number,
+    naming: Naming,
+    mustBeNew: boolean,
+    conflicts: Array<Conflict>
+  ): number {
     const { once } = records[index]!
     if (once === null) return next
     const scope = naming.intern(once.scope)
@@ -78,7 +98,13 @@ export class IdempotencyKeys {
     const digest = row["digest"] as Uint8Array
     if (mustBeNew || (digest.length > 0 && Buffer.compare(digest, once.digest) !== 0)) {
       // An earlier draft of this very ChangeSet has no seq yet that could be told.
-      conflicts.push({ _tag: "Once", index, scope: naming.text(once.scope), key: once.key, seq: seq >= first ? -1 : seq })
+      conflicts.push({
+        _tag: "Once",
+        index,
+        scope: naming.text(once.scope),
+        key: once.key,
+        seq: seq >= first ? -1 : seq
+      })
     }
     return seq
   }

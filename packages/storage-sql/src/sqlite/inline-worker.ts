@@ -1,4 +1,7 @@
-/** A storage worker without a thread, for a host that has nothing else to do while its store writes: a thread takes 15 MB. */
+/**
+ * A storage worker without a thread, for a host that has nothing else to do while its store writes: a thread takes 15
+ * MB.
+ */
 import type { Posted, Reply } from "./protocol.ts"
 import type { RequestServer } from "./serve.ts"
 
@@ -37,23 +40,37 @@ export const inlineWorker = ({ answered, died }: WorkerEvents): StorageWorker =>
     died(why)
   }
   // Loaded when there is one: a host with threads has no use for it.
-  const loaded = import("./serve.ts").then(({ RequestServer }) =>
-    // In a turn of its own, as a message is: what callers do with their answers is not done in the middle of serving.
-    new RequestServer((replies) => void setImmediate(() => {
-      if (!ended) answered(replies)
-    })))
+  const loaded = import("./serve.ts").then(
+    ({ RequestServer }) =>
+      // In a turn of its own, as a message is: what callers do with their answers is not done in the middle of serving.
+      new RequestServer(
+        (replies) =>
+          void setImmediate(() => {
+            if (!ended) answered(replies)
+          })
+      )
+  )
   loaded.catch((cause: unknown) => died(String(cause)))
   return {
-    postMessage: (posted) => void loaded.then((server) => setImmediate(() => {
-      if (ended) return
-      try {
-        server.serve(posted)
-      } catch (cause) {
-        end(cause instanceof Error ? cause.message : String(cause), server)
-      }
-    }), () => undefined),
+    postMessage: (posted) =>
+      void loaded.then(
+        (server) =>
+          setImmediate(() => {
+            if (ended) return
+            try {
+              server.serve(posted)
+            } catch (cause) {
+              end(cause instanceof Error ? cause.message : String(cause), server)
+            }
+          }),
+        () => undefined
+      ),
     ref: () => undefined,
     unref: () => undefined,
-    terminate: () => loaded.then((server) => end("it stopped", server), () => undefined)
+    terminate: () =>
+      loaded.then(
+        (server) => end("it stopped", server),
+        () => undefined
+      )
   }
 }

@@ -1,4 +1,7 @@
-/** What a writer knows of where ids end: new ones begin with the time, so nearly all come behind those that are there, and need not be looked for. */
+/**
+ * What a writer knows of where ids end: new ones begin with the time, so nearly all come behind those that are there,
+ * and need not be looked for.
+ */
 
 /** Ids of this form are ordered alike here and in a table, whose order is that of bytes. */
 const ordered = /^[\w-]+$/
@@ -10,10 +13,13 @@ export class LastIds {
   /** The last of those that wait. */
   readonly #waiting = new Map<string, string>()
 
-  /** Whether the table has no such id for certain. It says nothing of those that wait. `last` reads the table's last one. */
+  /**
+   * Whether the table has no such id for certain. It says nothing of those that wait. `last` reads the table's last
+   * one.
+   */
   isBehindAll(of: string, id: string, last: () => string | null): boolean {
     let known = this.#stored.get(of)
-    if (known === undefined) this.#stored.set(of, known = last() ?? "")
+    if (known === undefined) this.#stored.set(of, (known = last() ?? ""))
     return id > known && ordered.test(id) && (known === "" || ordered.test(known))
   }
 

@@ -7,10 +7,14 @@ import { StoreRefused } from "./sqlite-fault.ts"
 /**
  * Runs the steps that are missing, all in one transaction, and answers them.
  *
- * Two processes that open one new file at once are kept apart by the writer's lock and by `BEGIN IMMEDIATE`: the second finds the work done.
+ * Two processes that open one new file at once are kept apart by the writer's lock and by `BEGIN IMMEDIATE`: the second
+ * finds the work done.
  * `known` is replaced by tests only.
  */
-export const migrate = (db: DatabaseSync, known: ReadonlyArray<SqliteMigration> = migrations): ReadonlyArray<SqliteMigration> => {
+export const migrate = (
+  db: DatabaseSync,
+  known: ReadonlyArray<SqliteMigration> = migrations
+): ReadonlyArray<SqliteMigration> => {
   if (schemaOf(db, known.length) === known.length) return []
   db.exec("BEGIN IMMEDIATE")
   try {
@@ -28,16 +32,25 @@ export const migrate = (db: DatabaseSync, known: ReadonlyArray<SqliteMigration> 
 export const requireSchema = (db: DatabaseSync): void => {
   const found = schemaOf(db)
   if (found === migrations.length) return
-  throw new StoreRefused(`expected schema ${migrations.length} in the file, saw ${found}; run flyball migrate, or start the server, to bring it up to date`)
+  throw new StoreRefused(
+    `expected schema ${migrations.length} in the file, saw ${found}; run flyball migrate, or start the server, ` +
+      "to bring it up to date"
+  )
 }
 
-/** The schema number of a file of ours, 0 for an empty file. Refuses a file that is newer, or not ours, before anything in it is changed. */
+/**
+ * The schema number of a file of ours, 0 for an empty file. Refuses a file that is newer, or not ours, before anything
+ * in it is changed.
+ */
 export const schemaOf = (db: DatabaseSync, latest: number = migrations.length): number => {
   const application = db.prepare("PRAGMA application_id").get()!["application_id"]
   const version = db.prepare("PRAGMA user_version").get()!["user_version"] as number
   if (application === applicationId) {
     if (version > latest) {
-      throw new StoreRefused(`the file has schema ${version} and this version of Flyball knows ${latest}; use the newer version that wrote it`)
+      throw new StoreRefused(
+        `the file has schema ${version} and this version of Flyball knows ${latest}; use the newer version ` +
+          "that wrote it"
+      )
     }
     return version
   }

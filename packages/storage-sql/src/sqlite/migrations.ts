@@ -1,7 +1,8 @@
 /**
  * The schema of a SQLite store, as numbered steps.
  *
- * Steps are never edited once released; sealed bytes are never migrated. No older process can write meanwhile: a file has one writer.
+ * Steps are never edited once released; sealed bytes are never migrated. No older process can write meanwhile: a file
+ * has one writer.
  */
 
 /** Marks the file as ours (`PRAGMA application_id`): "Flyb". */
@@ -15,10 +16,11 @@ export interface SqliteMigration {
 }
 
 /** All migrations that this version knows, by id ascending from 1 without gaps. */
-export const migrations: ReadonlyArray<SqliteMigration> = [{
-  id: 1,
-  name: "store",
-  sql: `
+export const migrations: ReadonlyArray<SqliteMigration> = [
+  {
+    id: 1,
+    name: "store",
+    sql: `
 -- Texts that repeat: kinds, agents, scopes, collections, names of parts. 1 and 2 are the kinds that fill a chain.
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 INSERT INTO word (id, text) VALUES (1, 'decision.witnessed'), (2, 'decision.settled');
@@ -53,10 +55,11 @@ CREATE INDEX document_key_doc ON document_key (doc);
 CREATE TABLE delivery (id TEXT PRIMARY KEY, event_type INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
-}, {
-  id: 2,
-  name: "outbox",
-  sql: `
+  },
+  {
+    id: 2,
+    name: "outbox",
+    sql: `
 -- No released plan ever wrote a row of it.
 DROP TABLE delivery;
 
@@ -85,21 +88,25 @@ CREATE TABLE attempt (
 -- One row for each endpoint that was ever owed anything: its last sequence, and when it was served last.
 CREATE TABLE lane (endpoint INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, turn INTEGER NOT NULL) STRICT;
 `
-}, {
-  id: 3,
-  name: "deliveries-by-event",
-  sql: `
+  },
+  {
+    id: 3,
+    name: "deliveries-by-event",
+    sql: `
 -- Who was told of an event, and whether anything still refers to it. Written once for each delivery, at the right edge.
 CREATE INDEX delivery_event ON delivery (event);
 `
-}, {
-  id: 4,
-  name: "in-flight",
-  // One writer claims and settles here, and updates a delivery in its place: what is in flight needs no table. The numbers of both backends stay the same.
-  sql: `
+  },
+  {
+    id: 4,
+    name: "in-flight",
+    // One writer claims and settles here, and updates a delivery in its place: what is in flight needs no table. The
+    // numbers of both backends stay the same.
+    sql: `
 -- What waits, in the order in which it is taken: that which is due longest first, be it a first attempt or a retry.
 DROP INDEX delivery_pending;
 ALTER TABLE delivery DROP COLUMN retry;
 CREATE INDEX delivery_pending ON delivery (endpoint, next_at_ms, sequence) WHERE state = 0;
 `
-}]
+  }
+]

@@ -32,33 +32,68 @@ describe("the outbox in memory", () => {
   })
 
   it.effect("spares the store's thread a claim while nothing is owed, and none when something is", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const threads = yield* openThreads({ file: join(folder, "outbox.db") })
-      const writer = threads.writer!
-      let asked = 0
-      const send = writer.send.bind(writer) as (...args: ReadonlyArray<unknown>) => void
-      Object.assign(writer, { send: (request: { readonly op: string }, ...rest: ReadonlyArray<unknown>) => {
-        if (request.op === "claim") asked += 1
-        send(request, ...rest)
-      } })
-      const storage = yield* makeStorage(threads)
-      const claim = storage.outbox.claim({ limit: 10, perEndpoint: 10, leaseMs: 1_000 })
-      const tell = storage.commit({ events: [{ type: "agent.registered", data: {} }] })
-      /** How many were claimed, and how often the thread was asked so far. */
-      const claimed = Effect.map(claim, (answer) => [answer.claimed.length, asked])
-      yield* storage.commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })
-      assert.deepStrictEqual(yield* claimed, [0, 1])
-      yield* tell
-      assert.isTrue(storage.outbox.isEmpty?.())
-      assert.deepStrictEqual(yield* claimed, [0, 1])
-      yield* storage.commit({ puts: [{ collection: "webhooks", id: "whk_1", expectedVersion: 0, body: {}, keys: { "on:agent.registered": "yes" } }] })
-      yield* tell
-      assert.isFalse(storage.outbox.isEmpty?.())
-      const { claimed: [one] } = yield* claim
-      assert.deepStrictEqual([one?.delivery.endpointId, asked], ["whk_1", 2])
-      // It is under way: its lease may run out.
-      assert.deepStrictEqual(yield* claimed, [0, 3])
-      yield* storage.commit({ moves: [{ id: one!.delivery.id, from: { state: "in_flight", attempts: 1 }, to: { state: "succeeded" }, ended: { endedAtMs: 1, statusCode: 204, errorCode: null, responseExcerpt: "" } }] })
-      assert.deepStrictEqual([yield* claimed, yield* claimed], [[0, 4], [0, 4]])
-    })))
+    Effect.scoped(
+      Effect.gen(function* () {
+        const threads = yield* openThreads({ file: join(folder, "outbox.db") })
+        const writer = threads.writer!
+        let asked = 0
+        const send = writer.send.bind(writer) as (...args: ReadonlyArray<unknown>) => void
+        Object.assign(writer, {
+          send: (request: { readonly op: string }, ...rest: ReadonlyArray<unknown>) => {
+            if (request.op === "claim") asked += 1
+            send(request, ...rest)
+          }
+        })
+        const storage = yield* makeStorage(threads)
+        const claim = storage.outbox.claim({ limit: 10, perEndpoint: 10, leaseMs: 1_000 })
+        const tell = storage.commit({ events: [{ type: "agent.registered", data: {} }] })
+        /** How many were claimed, and how often the thread was asked so far. */
+        const claimed = Effect.map(claim, (answer) => [answer.claimed.length, asked])
+        yield* storage.commit({
+          expectEmpty: true,
+          records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }]
+        })
+        assert.deepStrictEqual(yield* claimed, [0, 1])
+        yield* tell
+        assert.isTrue(storage.outbox.isEmpty?.())
+        assert.deepStrictEqual(yield* claimed, [0, 1])
+        yield* storage.commit({
+          puts: [
+            {
+              collection: "webhooks",
+              id: "whk_1",
+              expectedVersion: 0,
+              body: {},
+              keys: { "on:agent.registered": "yes" }
+            }
+          ]
+        })
+        yield* tell
+        assert.isFalse(storage.outbox.isEmpty?.())
+        const {
+          claimed: [one]
+        } = yield* claim
+        assert.deepStrictEqual([one?.delivery.endpointId, asked], ["whk_1", 2])
+        // It is under way: its lease may run out.
+        assert.deepStrictEqual(yield* claimed, [0, 3])
+        yield* storage.commit({
+          moves: [
+            {
+              id: one!.delivery.id,
+              from: { state: "in_flight", attempts: 1 },
+              to: { state: "succeeded" },
+              ended: { endedAtMs: 1, statusCode: 204, errorCode: null, responseExcerpt: "" }
+            }
+          ]
+        })
+        assert.deepStrictEqual(
+          [yield* claimed, yield* claimed],
+          [
+            [0, 4],
+            [0, 4]
+          ]
+        )
+      })
+    )
+  )
 })

@@ -1,8 +1,10 @@
 /**
  * What the one process that writes a file knows of its outbox: whether there is anything to claim.
  *
- * Nearly all commits with an event leave nothing to send, since nobody asked for its type; and after each the engine asks. The file has a single writer, and all
- * that writes goes through here: once a claim found no delivery that is not finished, there is none until a commit leaves one. Decision 0028.
+ * Nearly all commits with an event leave nothing to send, since nobody asked for its type; and after each the engine
+ * asks. The file has a single writer, and all
+ * that writes goes through here: once a claim found no delivery that is not finished, there is none until a commit
+ * leaves one. Decision 0028.
  */
 export class NearOutbox {
   #empty = false
@@ -19,7 +21,10 @@ export class NearOutbox {
     return this.#generation
   }
 
-  /** A claim found nothing that is due or will be. That stands unless a commit ended meanwhile that may have left something. */
+  /**
+   * A claim found nothing that is due or will be. That stands unless a commit ended meanwhile that may have left
+   * something.
+   */
   foundNothing(asked: number): void {
     if (asked === this.#generation) this.#empty = true
   }

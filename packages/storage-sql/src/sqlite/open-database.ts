@@ -8,7 +8,10 @@ import type { SqliteMigration } from "./migrations.ts"
 import { migrations } from "./migrations.ts"
 import { StoreRefused } from "./sqlite-fault.ts"
 
-/** Page cache of a connection, in KiB: what keeps the index of once keys in memory on a long chain. It is taken as it is needed. */
+/**
+ * Page cache of a connection, in KiB: what keeps the index of once keys in memory on a long chain. It is taken as it is
+ * needed.
+ */
 export const cacheKib = 65_536
 /** In a process that should be small: three transactions of 500 decisions. Enough where once keys ascend in time. */
 export const smallCacheKib = 4_096
@@ -18,7 +21,10 @@ export interface WritableDatabase {
   readonly db: DatabaseSync
   /** The schema changes that opening it ran. */
   readonly migrated: ReadonlyArray<SqliteMigration>
-  /** Throws `StoreRefused` where the file's name leads to another file by now, or to none: what is written would be found by nobody. */
+  /**
+   * Throws `StoreRefused` where the file's name leads to another file by now, or to none: what is written would be
+   * found by nobody.
+   */
   readonly requireInPlace: () => void
   readonly close: () => void
 }
@@ -30,7 +36,12 @@ export interface WritableDatabase {
  * - `wal_autocheckpoint=0`: the worker decides when (see `checkpoints.ts`).
  * - `known` is replaced by tests only; `cache` is in KiB.
  */
-export const openForWriting = (file: string, busyTimeoutMs: number, known: ReadonlyArray<SqliteMigration> = migrations, cache = cacheKib): WritableDatabase => {
+export const openForWriting = (
+  file: string,
+  busyTimeoutMs: number,
+  known: ReadonlyArray<SqliteMigration> = migrations,
+  cache = cacheKib
+): WritableDatabase => {
   const lock = file === inMemory ? null : lockForWriting(file, busyTimeoutMs)
   try {
     if (file !== inMemory) {
@@ -58,32 +69,47 @@ export const openForWriting = (file: string, busyTimeoutMs: number, known: Reado
 }
 
 /** The system goes on with an open file that has lost its name, and so does SQLite. */
-const inPlace = (file: string): () => void => {
+const inPlace = (file: string): (() => void) => {
   // Where the process moves to another folder, a relative name leads elsewhere.
   const name = resolve(file)
   const opened = statSync(name)
   return () => {
-    // Where nobody can be asked what is under that name, as where a folder above may not be entered any more, nobody will find the file under it either.
+    // Where nobody can be asked what is under that name, as where a folder above may not be entered any more, nobody
+    // will find the file under it either.
     const now = orNull(() => statSync(name))
     if (now?.ino === opened.ino && now.dev === opened.dev) return
-    throw new StoreRefused(`the file ${name} is not the one that was opened: it was replaced, moved or deleted while it was in use. What is written would go where nobody finds it. Put the file back, or stop this process and start it on the newest copy of the store`)
+    throw new StoreRefused(
+      `the file ${name} is not the one that was opened: it was replaced, moved or deleted while it was in use. ` +
+        "What is written would go where nobody finds it. Put the file back, or stop this process and start it on " +
+        "the newest copy of the store"
+    )
   }
 }
 
-/** A log without its database holds what was committed last, and SQLite deletes it when it makes the database anew. One of a database that is only being made has a page already. */
+/**
+ * A log without its database holds what was committed last, and SQLite deletes it when it makes the database anew. One
+ * of a database that is only being made has a page already.
+ */
 const refuseOrphanedLog = (file: string): void => {
   const sizeOf = (name: string): number => orNull(() => statSync(name).size) ?? 0
   if (sizeOf(file) > 0 || sizeOf(`${file}-wal`) === 0) return
-  throw new StoreRefused(`${file} is not there or empty, and its log ${file}-wal is there: it holds what was written last, and would be deleted. Bring the file back beside it, or move the log to where the file went`)
+  throw new StoreRefused(
+    `${file} is not there or empty, and its log ${file}-wal is there: it holds what was written last, and ` +
+      "would be deleted. Bring the file back beside it, or move the log to where the file went"
+  )
 }
 
-/** Names that a store's file has beside its own where a recovery or a restore was stopped between two steps. Nothing opens the file under them. */
+/**
+ * Names that a store's file has beside its own where a recovery or a restore was stopped between two steps. Nothing
+ * opens the file under them.
+ */
 const ownLinks = /\.(?:retired-[1-9][0-9]{0,8}|partial-[0-9a-f]{12})$/
 
 /**
  * Refuses a file with several names (hard links).
  *
- * SQLite finds a database's log, and this store its lock, by the name. Under another name the newest commits are not seen, and two processes write one file.
+ * SQLite finds a database's log, and this store its lock, by the name. Under another name the newest commits are not
+ * seen, and two processes write one file.
  */
 export const refuseHardLinked = (file: string): void => {
   const real = realName(file)
@@ -93,12 +119,24 @@ export const refuseHardLinked = (file: string): void => {
   const folder = dirname(real)
   const beside = readdirSync(folder).filter((name) => {
     const other = orNull(() => statSync(join(folder, name)))
-    return name !== basename(real) && other?.ino === found.ino && other.dev === found.dev && realName(join(folder, name)) === join(folder, name)
+    return (
+      name !== basename(real) &&
+      other?.ino === found.ino &&
+      other.dev === found.dev &&
+      realName(join(folder, name)) === join(folder, name)
+    )
   })
-  const links = found.nlink - 1 - beside.filter((name) => name.startsWith(basename(real)) && ownLinks.test(name.slice(basename(real).length))).length
+  const links =
+    found.nlink -
+    1 -
+    beside.filter((name) => name.startsWith(basename(real)) && ownLinks.test(name.slice(basename(real).length))).length
   if (links < 1) return
   const others = beside.length === 0 ? "" : ` (here: ${beside.join(", ")})`
-  throw new StoreRefused(`${real} has ${found.nlink} names (hard links)${others}, and a store has one: its log and its lock go by the name, so that a process under another name does not see the newest commits and may damage the file. Delete the other names; for a copy, run flyball backup`)
+  throw new StoreRefused(
+    `${real} has ${found.nlink} names (hard links)${others}, and a store has one: its log and its lock go by ` +
+      "the name, so that a process under another name does not see the newest commits and may damage the file. " +
+      "Delete the other names; for a copy, run flyball backup"
+  )
 }
 
 /** Opens the file for reading beside a writer. It must exist, under one name, and have this version's schema. */
@@ -111,9 +149,11 @@ export const openForReading = (file: string, busyTimeoutMs: number, cache = cach
 }
 
 /**
- * Takes the writer's lock: a second, empty SQLite file held by an exclusive transaction for as long as this process writes.
+ * Takes the writer's lock: a second, empty SQLite file held by an exclusive transaction for as long as this process
+ * writes.
  *
- * The operating system drops the lock when the process dies, however it dies. SQLite's own locks cannot do it: they are given back between
+ * The operating system drops the lock when the process dies, however it dies. SQLite's own locks cannot do it: they are
+ * given back between
  * transactions, and its exclusive mode would shut readers out.
  *
  * It lies beside the real file, whichever symbolic links lead there: two names of one file are one file to write.
@@ -126,14 +166,20 @@ export const lockForWriting = (file: string, busyTimeoutMs: number): DatabaseSyn
   } catch (error) {
     lock.close()
     if (!isBusy(error)) throw error
-    throw new StoreRefused("another process has the database open for writing; stop it, or open this one read-only, or use Postgres for several writers (if it is this very process, open it once and share it)")
+    throw new StoreRefused(
+      "another process has the database open for writing; stop it, or open this one read-only, or use Postgres " +
+        "for several writers (if it is this very process, open it once and share it)"
+    )
   }
 }
 
 /** Links that are followed for one name; Linux follows as many. */
 const maxLinks = 40
 
-/** The name of the file that SQLite opens, or makes, under this name. One that leads nowhere stays itself: it cannot be opened either. */
+/**
+ * The name of the file that SQLite opens, or makes, under this name. One that leads nowhere stays itself: it cannot be
+ * opened either.
+ */
 const realName = (file: string, links = 0): string => {
   const found = orNull(() => realpathSync.native(file))
   if (found !== null) return found

@@ -27,7 +27,13 @@ const wrong: ReadonlyArray<readonly [options: unknown, why: RegExp]> = [
   [{ file: pathToFileURL(file) }, /file is .* not an object \(URL\); write fileURLToPath\(url\)/],
   [{ file: pathToFileURL(file).href }, /file is a path, not "file:.*"; write fileURLToPath\(url\)/],
   [{ file: `file:${file}?nolock=1` }, /file is a path/],
-  ...[() => 1, -1, 1.5, Number.NaN, Infinity, 2 ** 31, "7", null].map((busyTimeoutMs) => [{ file, busyTimeoutMs }, /busyTimeoutMs is a whole number of milliseconds from 0 to 2147483647, not (a function|-1|1\.5|NaN|Infinity|2147483648|"7"|null)/] as const),
+  ...[() => 1, -1, 1.5, Number.NaN, Infinity, 2 ** 31, "7", null].map(
+    (busyTimeoutMs) =>
+      [
+        { file, busyTimeoutMs },
+        /busyTimeoutMs is a whole number of milliseconds from 0 to 2147483647, not (a function|-1|1\.5|NaN|Infinity|2147483648|"7"|null)/
+      ] as const
+  ),
   [{ file, readOnly: "no" }, /readOnly is true, false or left out, not "no"/],
   [{ file, small: Symbol("s") }, /small is true, false or left out, not a symbol/]
 ]
@@ -36,7 +42,10 @@ describe("options of a SQLite store that cannot be meant", () => {
   it.each(wrong)("%o are refused with a sentence when a governor opens, and nothing is made", async (options, why) => {
     const locks = () => readdirSync(".").filter((name) => name.endsWith(".lock"))
     const before = locks()
-    const error = await openGovernor({ storage: sqliteStorage(options as SqliteOptions), keys: ephemeralKeys() }).then(() => assert.fail("it opened"), (refused: unknown) => refused)
+    const error = await openGovernor({ storage: sqliteStorage(options as SqliteOptions), keys: ephemeralKeys() }).then(
+      () => assert.fail("it opened"),
+      (refused: unknown) => refused
+    )
     assert.instanceOf(error, GovernorError)
     assert.strictEqual(error.code, "invalid_option")
     assert.match(error.message, why)
@@ -46,16 +55,38 @@ describe("options of a SQLite store that cannot be meant", () => {
   })
 
   it.effect("are refused by a recovery too", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       for (const options of [undefined, { file: "" }]) {
         const retirement = retirementOf(sqliteStorage(options as unknown as SqliteOptions))!
-        for (const step of [retirement.retired, retirement.retire({ head: null, genesis: { kind: "chain.genesis", body: {}, parts: [], agentId: null }, leave: [] })]) {
+        for (const step of [
+          retirement.retired,
+          retirement.retire({
+            head: null,
+            genesis: { kind: "chain.genesis", body: {}, parts: [], agentId: null },
+            leave: []
+          })
+        ]) {
           const fault = yield* Effect.flip<unknown, Error, never>(step)
           assert.match(fault.message, /takes an object|file is the path/)
         }
       }
-    }))
+    })
+  )
 
   it.effect("are not those that are undefined, as though they were left out", () =>
-    Effect.asVoid(Storage.use(({ head }) => head).pipe(Effect.provide(layerOf(sqliteStorage({ file, busyTimeoutMs: undefined, readOnly: undefined, small: undefined } as unknown as SqliteOptions))))))
+    Effect.asVoid(
+      Storage.use(({ head }) => head).pipe(
+        Effect.provide(
+          layerOf(
+            sqliteStorage({
+              file,
+              busyTimeoutMs: undefined,
+              readOnly: undefined,
+              small: undefined
+            } as unknown as SqliteOptions)
+          )
+        )
+      )
+    )
+  )
 })

@@ -1,4 +1,6 @@
-/** Looks at the options of a SQLite store before anything is made: who writes plain JavaScript is told by no compiler. */
+/**
+ * Looks at the options of a SQLite store before anything is made: who writes plain JavaScript is told by no compiler.
+ */
 import { isOptions, describeValue } from "@flyball/core/storage"
 import type { SqliteOptions } from "./threads.ts"
 
@@ -7,18 +9,34 @@ const maxBusyTimeoutMs = 2_147_483_647
 
 /** What is wrong with these options, as a sentence that goes on behind a colon; null when nothing is. */
 export const optionsProblem = (options: SqliteOptions): string | null => {
-  if (!isOptions(options)) return `sqliteStorage takes an object such as { file: "flyball.db" }, not ${describeValue(options)}`
+  if (!isOptions(options))
+    return `sqliteStorage takes an object such as { file: "flyball.db" }, not ${describeValue(options)}`
   const { busyTimeoutMs, file, readOnly, small } = options
   if (typeof file !== "string" || file === "" || file.includes("\0")) {
-    return `file is the path of the database file, a string that is not empty, not ${describeValue(file)}${isUrl(file) ? "; write fileURLToPath(url)" : ""}`
+    return (
+      "file is the path of the database file, a string that is not empty, not " +
+      `${describeValue(file)}${isUrl(file) ? "; write fileURLToPath(url)" : ""}`
+    )
   }
-  // SQLite would read it as a URI, whose parameters can switch its locks off. For reading only the stores that were put aside are named so.
-  if (readOnly !== true && /^file:/i.test(file)) return `file is a path, not ${describeValue(file)}; write fileURLToPath(url)`
-  if (busyTimeoutMs !== undefined && !(Number.isInteger(busyTimeoutMs) && busyTimeoutMs >= 0 && busyTimeoutMs <= maxBusyTimeoutMs)) {
-    return `busyTimeoutMs is a whole number of milliseconds from 0 to ${maxBusyTimeoutMs}, not ${describeValue(busyTimeoutMs)}`
+  // SQLite would read it as a URI, whose parameters can switch its locks off. For reading only the stores that were put
+  // aside are named so.
+  if (readOnly !== true && /^file:/i.test(file))
+    return `file is a path, not ${describeValue(file)}; write fileURLToPath(url)`
+  if (
+    busyTimeoutMs !== undefined &&
+    !(Number.isInteger(busyTimeoutMs) && busyTimeoutMs >= 0 && busyTimeoutMs <= maxBusyTimeoutMs)
+  ) {
+    return (
+      `busyTimeoutMs is a whole number of milliseconds from 0 to ${maxBusyTimeoutMs}, not ` +
+      `${describeValue(busyTimeoutMs)}`
+    )
   }
-  for (const [name, value] of [["readOnly", readOnly], ["small", small]] as const) {
-    if (value !== undefined && typeof value !== "boolean") return `${name} is true, false or left out, not ${describeValue(value)}`
+  for (const [name, value] of [
+    ["readOnly", readOnly],
+    ["small", small]
+  ] as const) {
+    if (value !== undefined && typeof value !== "boolean")
+      return `${name} is true, false or left out, not ${describeValue(value)}`
   }
   return null
 }

@@ -20,21 +20,33 @@ export class OutboxReader {
 
   #sql(text: string): StatementSync {
     let statement = this.#statements.get(text)
-    if (statement === undefined) this.#statements.set(text, statement = this.#db.prepare(text))
+    if (statement === undefined) this.#statements.set(text, (statement = this.#db.prepare(text)))
     return statement
   }
 
   delivery(id: string): { readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null {
-    const row = this.#sql(`SELECT d.n, ${deliveryColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.id = ?`).get(id)
+    const row = this.#sql(
+      `SELECT d.n, ${deliveryColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.id = ?`
+    ).get(id)
     if (row === undefined) return null
-    const attempts = this.#sql("SELECT attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt FROM attempt WHERE delivery = ? ORDER BY attempt").all(row["n"] as number)
+    const attempts = this.#sql(
+      "SELECT attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt FROM attempt WHERE " +
+        "delivery = ? ORDER BY attempt"
+    ).all(row["n"] as number)
     // An attempt that began between the two reads is not told of: the delivery above does not count it.
-    return { delivery: deliveryOf(row, this.#words), attempts: attempts.map(attemptOf).filter(({ attempt }) => attempt <= (row["attempts"] as number)) }
+    return {
+      delivery: deliveryOf(row, this.#words),
+      attempts: attempts.map(attemptOf).filter(({ attempt }) => attempt <= (row["attempts"] as number))
+    }
   }
 
   deliveriesOf(endpointId: string, before: number, limit: number): ReadonlyArray<Delivery> {
-    return this.#sql(`SELECT ${deliveryColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.endpoint = ? AND d.sequence < ? ORDER BY d.sequence DESC LIMIT ?`)
-      .all(this.#words.find(endpointId), before, limit).map((row) => deliveryOf(row, this.#words))
+    return this.#sql(
+      `SELECT ${deliveryColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.endpoint = ? AND ` +
+        "d.sequence < ? ORDER BY d.sequence DESC LIMIT ?"
+    )
+      .all(this.#words.find(endpointId), before, limit)
+      .map((row) => deliveryOf(row, this.#words))
   }
 
   event(id: string): EventRow | null {
@@ -47,15 +59,28 @@ export class OutboxReader {
     if (wanted?.length === 0) return []
     const ofTypes = wanted === undefined ? "" : `AND e.type IN (${wanted.map(() => "?").join(", ")})`
     const first = sinceMs === null ? "" : firstEventId(sinceMs)
-    return this.#sql(`SELECT ${eventColumns} FROM event e WHERE e.id > ? AND e.id >= ? AND e.at_ms >= ? ${ofTypes} ORDER BY e.id LIMIT ?`)
-      .all(after, first, sinceMs ?? 0, ...wanted ?? [], limit).map((row) => eventOf(row, this.#words))
+    return this.#sql(
+      `SELECT ${eventColumns} FROM event e WHERE e.id > ? AND e.id >= ? AND e.at_ms >= ? ${ofTypes} ORDER BY ` +
+        "e.id LIMIT ?"
+    )
+      .all(after, first, sinceMs ?? 0, ...(wanted ?? []), limit)
+      .map((row) => eventOf(row, this.#words))
   }
 
-  /** In two statements: what is owed meanwhile is seen by the second at the latest, and what was read by the first is told of only where nothing is. */
+  /**
+   * In two statements: what is owed meanwhile is seen by the second at the latest, and what was read by the first is
+   * told of only where nothing is.
+   */
   missed({ after = "", endpointId, limit, sinceMs, types }: MissedQuery): AnswerTo<"missed"> {
     const looked = this.events({ after, sinceMs, types, limit })
-    const owed = this.#sql("SELECT 1 FROM delivery d WHERE d.event = (SELECT n FROM event WHERE id = ?) AND d.endpoint = ? AND d.state <= 2 LIMIT 1")
+    const owed = this.#sql(
+      "SELECT 1 FROM delivery d WHERE d.event = (SELECT n FROM event WHERE id = ?) AND d.endpoint = ? AND " +
+        "d.state <= 2 LIMIT 1"
+    )
     const endpoint = this.#words.find(endpointId)
-    return { events: looked.filter(({ id }) => owed.get(id, endpoint) === undefined), next: looked.length < limit ? null : looked.at(-1)!.id }
+    return {
+      events: looked.filter(({ id }) => owed.get(id, endpoint) === undefined),
+      next: looked.length < limit ? null : looked.at(-1)!.id
+    }
   }
 }

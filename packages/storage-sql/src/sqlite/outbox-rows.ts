@@ -5,9 +5,14 @@ import type { EventRow } from "./protocol.ts"
 import type { StringTable } from "./string-table.ts"
 
 /** The columns that {@link deliveryOf} reads, of `delivery d` and `event e`. */
-export const deliveryColumns = "d.id, e.id AS event_id, d.endpoint, d.sequence, d.state, d.attempts, d.created_at_ms, d.next_at_ms, d.lease_until_ms, d.finished_at_ms"
+export const deliveryColumns =
+  "d.id, e.id AS event_id, d.endpoint, d.sequence, d.state, d.attempts, d.created_at_ms, d.next_at_ms, " +
+  "d.lease_until_ms, d.finished_at_ms"
 
-export const deliveryOf = (row: OutboxRow, words: Pick<StringTable, "text">): Delivery => ({ ...deliveryColumnsOf(row), endpointId: words.text(row["endpoint"] as number) })
+export const deliveryOf = (row: OutboxRow, words: Pick<StringTable, "text">): Delivery => ({
+  ...deliveryColumnsOf(row),
+  endpointId: words.text(row["endpoint"] as number)
+})
 
 /** The columns that {@link eventOf} reads, of `event e`. */
 export const eventColumns = "e.id AS event_id, e.type, e.at_ms, e.seq, e.hash, e.data"

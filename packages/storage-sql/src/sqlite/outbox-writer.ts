@@ -51,13 +51,18 @@ export class OutboxWriter {
     return outboxConflicts(draft, {
       delivery: (id) => {
         const row = this.#rows.standing.get(id)
-        return row === undefined ? null : { state: states[row["state"] as number]!, attempts: row["attempts"] as number }
+        return row === undefined
+          ? null
+          : { state: states[row["state"] as number]!, attempts: row["attempts"] as number }
       },
       hasEvent: (id) => this.#rows.event.get(id) !== undefined
     })
   }
 
-  /** Writes a ChangeSet that {@link conflicts} found nothing against, once its puts are written. A `repeat` emits nothing. Answers whether a delivery may be left that is not finished. */
+  /**
+   * Writes a ChangeSet that {@link conflicts} found nothing against, once its puts are written. A `repeat` emits
+   * nothing. Answers whether a delivery may be left that is not finished.
+   */
   write(draft: OutboxDraft, repeat: boolean, head: Head, atMs: number): boolean {
     for (const move of draft.moves) this.#move(move, atMs)
     for (const { endpointId, forgetAnswers } of draft.cancel) {
@@ -71,26 +76,52 @@ export class OutboxWriter {
 
   #move({ ended, id, to }: DeliveryMove, atMs: number): void {
     const next = to.state === "pending" ? to.nextAttemptAtMs : null
-    const { attempts, n } = this.#rows.move.get(states.indexOf(to.state), next, next === null ? atMs : null, id) as { readonly n: number; readonly attempts: number }
-    if (ended !== undefined) this.#rows.end.run(ended.endedAtMs, ended.statusCode, ended.errorCode, JSON.stringify(ended.responseExcerpt), n, attempts)
+    const { attempts, n } = this.#rows.move.get(states.indexOf(to.state), next, next === null ? atMs : null, id) as {
+      readonly n: number
+      readonly attempts: number
+    }
+    if (ended !== undefined)
+      this.#rows.end.run(
+        ended.endedAtMs,
+        ended.statusCode,
+        ended.errorCode,
+        JSON.stringify(ended.responseExcerpt),
+        n,
+        attempts
+      )
   }
 
   #owe(draft: OutboxDraft, head: Head, atMs: number): boolean {
-    const { deliveries, events, sequences } = owe(draft, {
-      lastEventId: this.#lastEventId === undefined ? (this.#rows.lastEvent.get()?.["id"] as string | undefined) ?? null : this.#lastEventId,
-      wanting: (type) => this.#whoWants(type),
-      lastSequence: (endpointId) => (this.#rows.sequence.get(this.#words.find(endpointId))?.["sequence"] as number | undefined) ?? 0
-    }, atMs, sha256)
+    const { deliveries, events, sequences } = owe(
+      draft,
+      {
+        lastEventId:
+          this.#lastEventId === undefined
+            ? ((this.#rows.lastEvent.get()?.["id"] as string | undefined) ?? null)
+            : this.#lastEventId,
+        wanting: (type) => this.#whoWants(type),
+        lastSequence: (endpointId) =>
+          (this.#rows.sequence.get(this.#words.find(endpointId))?.["sequence"] as number | undefined) ?? 0
+      },
+      atMs,
+      sha256
+    )
     this.#lastEventId = events.at(-1)?.id ?? this.#lastEventId
     if (deliveries.length === 0) {
-      for (const { data, id, type } of events) this.#unowed.add(id, this.#words.intern(type), atMs, head.seq, head.hash, data)
+      for (const { data, id, type } of events)
+        this.#unowed.add(id, this.#words.intern(type), atMs, head.seq, head.hash, data)
       return false
     }
     this.flush()
     const numbers = new Map<string, number>()
-    for (const { data, id, type } of events) numbers.set(id, this.#rows.insertEvent.run(id, this.#words.intern(type), atMs, head.seq, head.hash, data).lastInsertRowid as number)
+    for (const { data, id, type } of events)
+      numbers.set(
+        id,
+        this.#rows.insertEvent.run(id, this.#words.intern(type), atMs, head.seq, head.hash, data)
+          .lastInsertRowid as number
+      )
     for (const { endpointId, eventId, id, sequence } of deliveries) {
-      const event = numbers.get(eventId) ?? this.#rows.event.get(eventId)!["n"] as number
+      const event = numbers.get(eventId) ?? (this.#rows.event.get(eventId)!["n"] as number)
       this.#rows.insertDelivery.run(id, event, this.#words.intern(endpointId), sequence, atMs, atMs)
     }
     for (const [endpointId, sequence] of sequences) this.#rows.setSequence.run(this.#words.intern(endpointId), sequence)
@@ -99,7 +130,13 @@ export class OutboxWriter {
 
   #whoWants(type: string): ReadonlyArray<string> {
     let ids = this.#wanting.get(type)
-    if (ids === undefined) this.#wanting.set(type, ids = this.#rows.wanting.all(this.#words.find(webhooks), this.#words.find(wantedKey(type)), wanted).map((row) => row["id"] as string))
+    if (ids === undefined)
+      this.#wanting.set(
+        type,
+        (ids = this.#rows.wanting
+          .all(this.#words.find(webhooks), this.#words.find(wantedKey(type)), wanted)
+          .map((row) => row["id"] as string))
+      )
     return ids
   }
 }
@@ -110,16 +147,34 @@ const prepareRows = (db: DatabaseSync) => {
     standing: sql("SELECT state, attempts FROM delivery WHERE id = ?"),
     event: sql("SELECT n FROM event WHERE id = ?"),
     lastEvent: sql("SELECT id FROM event ORDER BY id DESC LIMIT 1"),
-    wanting: sql("SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? AND k.value = ? ORDER BY d.id"),
+    wanting: sql(
+      "SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? " +
+        "AND k.value = ? ORDER BY d.id"
+    ),
     sequence: sql("SELECT sequence FROM lane WHERE endpoint = ?"),
-    move: sql("UPDATE delivery SET state = ?, next_at_ms = ?, lease_until_ms = NULL, finished_at_ms = ? WHERE id = ? RETURNING n, attempts"),
+    move: sql(
+      "UPDATE delivery SET state = ?, next_at_ms = ?, lease_until_ms = NULL, finished_at_ms = ? WHERE id = ? " +
+        "RETURNING n, attempts"
+    ),
     // `null` in an attempt that is under way: what is answered is not to be kept.
     forgetAnswers: sql(`UPDATE attempt SET excerpt = CASE WHEN ended_at_ms IS NULL THEN 'null' ELSE '""' END
       WHERE (ended_at_ms IS NULL OR excerpt <> '""') AND delivery IN (SELECT n FROM delivery WHERE endpoint = ?)`),
-    end: sql("UPDATE attempt SET ended_at_ms = ?, status_code = ?, error_code = ?, excerpt = CASE WHEN excerpt = 'null' THEN '\"\"' ELSE ? END WHERE delivery = ? AND attempt = ?"),
-    cancel: sql("UPDATE delivery INDEXED BY delivery_pending SET state = 4, next_at_ms = NULL, finished_at_ms = ? WHERE state = 0 AND endpoint = ?"),
+    end: sql(
+      "UPDATE attempt SET ended_at_ms = ?, status_code = ?, error_code = ?, excerpt = CASE WHEN excerpt = " +
+        "'null' THEN '\"\"' ELSE ? END WHERE delivery = ? AND attempt = ?"
+    ),
+    cancel: sql(
+      "UPDATE delivery INDEXED BY delivery_pending SET state = 4, next_at_ms = NULL, finished_at_ms = ? WHERE " +
+        "state = 0 AND endpoint = ?"
+    ),
     insertEvent: sql("INSERT INTO event (id, type, at_ms, seq, hash, data) VALUES (?, ?, ?, ?, ?, ?)"),
-    insertDelivery: sql("INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms) VALUES (?, ?, ?, ?, 0, 0, ?, ?)"),
-    setSequence: sql("INSERT INTO lane (endpoint, sequence, turn) VALUES (?, ?, 0) ON CONFLICT (endpoint) DO UPDATE SET sequence = excluded.sequence")
+    insertDelivery: sql(
+      "INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms) VALUES " +
+        "(?, ?, ?, ?, 0, 0, ?, ?)"
+    ),
+    setSequence: sql(
+      "INSERT INTO lane (endpoint, sequence, turn) VALUES (?, ?, 0) ON CONFLICT (endpoint) DO UPDATE SET " +
+        "sequence = excluded.sequence"
+    )
   }
 }

@@ -1,7 +1,8 @@
 /**
  * Values written one after another into one buffer, and read back in the same order.
  *
- * What crosses to the storage worker travels as one transferred buffer: a message of objects costs the host's thread several times as much.
+ * What crosses to the storage worker travels as one transferred buffer: a message of objects costs the host's thread
+ * several times as much.
  * Both ends are the same version of this file, so there are no tags and no lengths that could be left out.
  */
 
@@ -19,7 +20,10 @@ const writeAscii = (to: Uint8Array, text: string, at: number): boolean => {
   return true
 }
 
-/** A buffer that is written into again and again, with the view that numbers are written through: making one costs more than writing a text. */
+/**
+ * A buffer that is written into again and again, with the view that numbers are written through: making one costs more
+ * than writing a text.
+ */
 export class Scratch {
   readonly buffer: Buffer<ArrayBuffer>
   readonly view: DataView<ArrayBuffer>
@@ -30,7 +34,8 @@ export class Scratch {
   }
 }
 
-const viewOf = ({ buffer, byteLength, byteOffset }: Buffer<ArrayBuffer>): DataView<ArrayBuffer> => new DataView(buffer, byteOffset, byteLength)
+const viewOf = ({ buffer, byteLength, byteOffset }: Buffer<ArrayBuffer>): DataView<ArrayBuffer> =>
+  new DataView(buffer, byteOffset, byteLength)
 
 /** Writes values into one growing buffer of its own. */
 export class PackWriter {
@@ -85,7 +90,10 @@ export class PackWriter {
   /** Text as its length and its UTF-8. */
   text(value: string): void {
     const at = this.#reserve(4 + value.length * 3)
-    const length = value.length <= shortText && writeAscii(this.#buffer, value, at + 4) ? value.length : this.#buffer.write(value, at + 4, "utf8")
+    const length =
+      value.length <= shortText && writeAscii(this.#buffer, value, at + 4)
+        ? value.length
+        : this.#buffer.write(value, at + 4, "utf8")
     this.#view.setUint32(at, length, true)
     this.#at = at + 4 + length
   }

@@ -1,4 +1,7 @@
-/** Making a ChangeSet ready to travel, in its caller's own fiber: whatever can fail fails here, so that a bug in one cannot spoil its neighbours' batch. */
+/**
+ * Making a ChangeSet ready to travel, in its caller's own fiber: whatever can fail fails here, so that a bug in one
+ * cannot spoil its neighbours' batch.
+ */
 import type { OutboxDraft } from "@flyball/core/thread"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { saltBytes } from "@flyball/core/storage"
@@ -20,7 +23,8 @@ let slabUsed = 0
 /**
  * Packs a ChangeSet. Nothing of it is held on to: while its commit waits, only these bytes are alive.
  *
- * - Unit: `outbox` is what it asks of the outbox, which travels as text: next to no ChangeSet asks anything. `salts` is 32 bytes for each part, in order of drafts, then of parts.
+ * - Unit: `outbox` is what it asks of the outbox, which travels as text: next to no ChangeSet asks anything. `salts` is
+ *   32 bytes for each part, in order of drafts, then of parts.
  * - Fails: throws `RecordUnwritable` where a body breaks the format.
  */
 export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraft | null): PackedChange => {
@@ -51,7 +55,11 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   for (const { seq, name: part } of erase) {
     out.f64(seq)
     out.u32(names.indexOf(part))
-    out.u32(records.findLastIndex((draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === part))
+    out.u32(
+      records.findLastIndex(
+        (draft) => draft.kind === "part.erased" && draft.body["seq"] === seq && draft.body["name"] === part
+      )
+    )
   }
   out.u32(forget.length)
   for (const { scope, key } of forget) {
@@ -63,23 +71,32 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   const packed = out.finish()
   // A ChangeSet without records counts as one: it takes its share of a transaction too.
   const weight = { records: Math.max(1, records.length), bytes }
-  return packed.buffer === scratch.buffer.buffer ? new PackedChange(takenOut(packed), false, names.joined(), weight) : new PackedChange(packed, true, names.joined(), weight)
+  return packed.buffer === scratch.buffer.buffer
+    ? new PackedChange(takenOut(packed), false, names.joined(), weight)
+    : new PackedChange(packed, true, names.joined(), weight)
 }
 
-/** A copy of what stands in the scratch, which is wiped: a salt that is erased later must not survive there. The copy is wiped by whoever joins the batch. */
+/**
+ * A copy of what stands in the scratch, which is wiped: a salt that is erased later must not survive there. The copy is
+ * wiped by whoever joins the batch.
+ */
 const takenOut = (packed: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
   if (slabUsed + packed.length > slab.length) {
     slab = Buffer.allocUnsafeSlow(slabBytes)
     slabUsed = 0
   }
-  const copy = slab.subarray(slabUsed, slabUsed += packed.length)
+  const copy = slab.subarray(slabUsed, (slabUsed += packed.length))
   copy.set(packed)
   packed.fill(0)
   return copy
 }
 
 /** Bytes of parts, and units of texts. */
-const contentBytes = (records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, documents: ReadonlyArray<string>): number => {
+const contentBytes = (
+  records: ReadonlyArray<RecordDraft>,
+  bodies: ReadonlyArray<string>,
+  documents: ReadonlyArray<string>
+): number => {
   let bytes = 0
   for (const { parts } of records) for (const part of parts) bytes += part.text?.length ?? part.bytes.length
   for (const text of bodies) bytes += text.length
@@ -87,7 +104,8 @@ const contentBytes = (records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray
   return bytes
 }
 
-const outboxUnits = (outbox: OutboxDraft | null): number => outbox === null ? 0 : outbox.events.reduce((units, { data }) => units + data.length, 0)
+const outboxUnits = (outbox: OutboxDraft | null): number =>
+  outbox === null ? 0 : outbox.events.reduce((units, { data }) => units + data.length, 0)
 
 /** Events one after another, which are text already; the rest, which next to no ChangeSet has, as JSON. */
 const packOutbox = (out: PackWriter, outbox: OutboxDraft | null): void => {
@@ -112,7 +130,7 @@ class Names {
   #indexes: Map<string, number> | null = null
 
   indexOf(text: string): number {
-    const known = this.#indexes === null ? this.#texts.indexOf(text) : this.#indexes.get(text) ?? -1
+    const known = this.#indexes === null ? this.#texts.indexOf(text) : (this.#indexes.get(text) ?? -1)
     if (known >= 0) return known
     const index = this.#texts.push(text) - 1
     if (this.#indexes !== null) this.#indexes.set(text, index)
@@ -143,7 +161,13 @@ const packKeys = (out: PackWriter, names: Names, keys: { readonly [key: string]:
   }
 }
 
-const packRecords = (out: PackWriter, { agents, names }: { readonly agents: Names; readonly names: Names }, records: ReadonlyArray<RecordDraft>, bodies: ReadonlyArray<string>, salts: Uint8Array): void => {
+const packRecords = (
+  out: PackWriter,
+  { agents, names }: { readonly agents: Names; readonly names: Names },
+  records: ReadonlyArray<RecordDraft>,
+  bodies: ReadonlyArray<string>,
+  salts: Uint8Array
+): void => {
   let salted = 0
   out.u32(records.length)
   for (let index = 0; index < records.length; index++) {
@@ -155,7 +179,7 @@ const packRecords = (out: PackWriter, { agents, names }: { readonly agents: Name
     out.u8(parts.length)
     for (const part of parts) {
       out.u32(names.indexOf(part.name))
-      out.raw(salts.subarray(salted, salted += saltBytes))
+      out.raw(salts.subarray(salted, (salted += saltBytes)))
       if (part.text === undefined) out.bytes(part.bytes)
       else out.text(part.text)
     }

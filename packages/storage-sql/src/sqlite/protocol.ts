@@ -1,9 +1,24 @@
 /** The messages between a host and its storage worker. Plain data, no Effect. */
-import type { Attempt, ClaimRequest, Delivery, Document, ForgetAnswer, ForgetRequest, Head, MissedQuery, RecordQuery, Rehashed, StoredEvent } from "@flyball/core/storage"
+import type {
+  Attempt,
+  ClaimRequest,
+  Delivery,
+  Document,
+  ForgetAnswer,
+  ForgetRequest,
+  Head,
+  MissedQuery,
+  RecordQuery,
+  Rehashed,
+  StoredEvent
+} from "@flyball/core/storage"
 import type { Fault } from "./answers.ts"
 import type { PackedBatch } from "./batch.ts"
 
-/** How a worker opens the file. A `reader` never writes; `both` needs no other thread, which `:memory:` cannot have: a second connection would see another database. */
+/**
+ * How a worker opens the file. A `reader` never writes; `both` needs no other thread, which `:memory:` cannot have: a
+ * second connection would see another database.
+ */
 export interface OpenRequest {
   readonly op: "open"
   readonly role: "writer" | "reader" | "both"
@@ -17,13 +32,25 @@ export interface OpenRequest {
 export type WorkerRequest =
   | OpenRequest
   | { readonly op: "commit"; readonly batch: PackedBatch }
-  | { readonly op: "lease"; readonly name: string; readonly holder: string; readonly nowMs: number; readonly untilMs: number }
+  | {
+      readonly op: "lease"
+      readonly name: string
+      readonly holder: string
+      readonly nowMs: number
+      readonly untilMs: number
+    }
   | { readonly op: "releaseLease"; readonly name: string; readonly holder: string }
   | { readonly op: "close" }
   | { readonly op: "head" }
   | { readonly op: "get"; readonly collection: string; readonly id: string }
   | { readonly op: "find"; readonly collection: string; readonly key: string; readonly value: string }
-  | { readonly op: "list"; readonly collection: string; readonly after: string; readonly limit: number | null; readonly units: number }
+  | {
+      readonly op: "list"
+      readonly collection: string
+      readonly after: string
+      readonly limit: number | null
+      readonly units: number
+    }
   | { readonly op: "records"; readonly query: RecordQuery }
   | { readonly op: "parts"; readonly seqs: ReadonlyArray<number> }
   | { readonly op: "once"; readonly scope: string; readonly keys: ReadonlyArray<string> }
@@ -38,7 +65,8 @@ export type WorkerRequest =
   | { readonly op: "forget"; readonly request: ForgetRequest }
 
 /** Whether a request that got no answer may have changed the store all the same. */
-export const isWrite = ({ op }: WorkerRequest): boolean => op === "commit" || op === "claim" || op === "forget" || op === "lease" || op === "releaseLease"
+export const isWrite = ({ op }: WorkerRequest): boolean =>
+  op === "commit" || op === "claim" || op === "forget" || op === "lease" || op === "releaseLease"
 
 /** A document whose body is still JSON text: the host parses it, so that it crosses as one string. */
 export type DocumentRow = Omit<Document, "body"> & { readonly body: string }

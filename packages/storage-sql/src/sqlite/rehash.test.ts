@@ -17,7 +17,12 @@ afterAll(() => rmSync(folder, { recursive: true }))
 let files = 0
 
 const drafts = (count: number): ReadonlyArray<RecordDraft> =>
-  Array.from({ length: count }, (_, index) => ({ kind: "decision.witnessed", agentId: "agt_1", body: { agent_id: "agt_1", client_ref: `c${index}` }, parts: [] }))
+  Array.from({ length: count }, (_, index) => ({
+    kind: "decision.witnessed",
+    agentId: "agt_1",
+    body: { agent_id: "agt_1", client_ref: `c${index}` },
+    parts: []
+  }))
 
 /** Changes a store's file behind its back, as whoever holds the disk can. */
 const tamper = (file: string, sql: string): void => {
@@ -29,14 +34,27 @@ const tamper = (file: string, sql: string): void => {
 /** A governor over the store in `file`, whose calls of `rehash` are counted. */
 const governed = (file: string) => {
   const counts = { folded: 0, bad: 0 }
-  const counting = Layer.effect(Storage, Effect.map(Storage, (storage) => Storage.of({
-    ...storage,
-    rehash: (previous, to) => Effect.tap(storage.rehash!(previous, to), (folded) => Effect.sync(() => folded === null ? counts.bad++ : counts.folded++))
-  }))).pipe(Layer.provide(sqliteLayer({ file })))
-  return { counts, layer: governorLayer({ origin: "flyball.example/test" }).pipe(Layer.provideMerge(Layer.mergeAll(counting, keysLayerOf(ephemeralKeys())))) }
+  const counting = Layer.effect(
+    Storage,
+    Effect.map(Storage, (storage) =>
+      Storage.of({
+        ...storage,
+        rehash: (previous, to) =>
+          Effect.tap(storage.rehash!(previous, to), (folded) =>
+            Effect.sync(() => (folded === null ? counts.bad++ : counts.folded++))
+          )
+      })
+    )
+  ).pipe(Layer.provide(sqliteLayer({ file })))
+  return {
+    counts,
+    layer: governorLayer({ origin: "flyball.example/test" }).pipe(
+      Layer.provideMerge(Layer.mergeAll(counting, keysLayerOf(ephemeralKeys())))
+    )
+  }
 }
 
-const foldAll = Effect.fnUntraced(function*(storage: StorageApi, size: number, step: number) {
+const foldAll = Effect.fnUntraced(function* (storage: StorageApi, size: number, step: number) {
   const folder = new RangeFolder(portableCrypto)
   let last: Head | null = null
   for (let from = 0; from < size; from += step) {
@@ -50,23 +68,42 @@ const foldAll = Effect.fnUntraced(function*(storage: StorageApi, size: number, s
 
 describe("folding records again in the thread that reads", () => {
   it.effect("knows agents that are all new, and records about none", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const storage = yield* Storage
       const records = Array.from({ length: 600 }, (_, index): RecordDraft => {
         const agentId = index % 3 === 0 ? null : `agt_${index % 2 === 0 ? "x" : ""}${index}`
-        return { kind: index % 5 === 0 ? "policy.noted" : "decision.witnessed", agentId, body: agentId === null ? { n: index } : { agent_id: agentId }, parts: [] }
+        return {
+          kind: index % 5 === 0 ? "policy.noted" : "decision.witnessed",
+          agentId,
+          body: agentId === null ? { n: index } : { agent_id: agentId },
+          parts: []
+        }
       })
-      yield* storage.commit({ expectEmpty: true, records: [{ kind: "chain.genesis", agentId: null, body: { origin: "flyball.example/test" }, parts: [] }, ...records] })
+      yield* storage.commit({
+        expectEmpty: true,
+        records: [
+          { kind: "chain.genesis", agentId: null, body: { origin: "flyball.example/test" }, parts: [] },
+          ...records
+        ]
+      })
       const { last } = yield* foldAll(storage, 601, 1_000)
       assert.isTrue(equalBytes(last!.hash, (yield* storage.head)!.hash))
-    }).pipe(Effect.provide(sqliteLayer({ file: join(folder, `agents-${files++}.db`) }))))
+    }).pipe(Effect.provide(sqliteLayer({ file: join(folder, `agents-${files++}.db`) })))
+  )
 
   it.effect("says what the records' own hashes fold to, in whatever stretches", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const storage = yield* Storage
-      yield* storage.commit({ expectEmpty: true, records: [{ kind: "chain.genesis", agentId: null, body: { origin: "flyball.example/test" }, parts: [] }, ...drafts(600)] })
+      yield* storage.commit({
+        expectEmpty: true,
+        records: [
+          { kind: "chain.genesis", agentId: null, body: { origin: "flyball.example/test" }, parts: [] },
+          ...drafts(600)
+        ]
+      })
       const expected = new RangeFolder(portableCrypto)
-      for (const { hash, level } of foldRun(portableCrypto, 0, yield* storage.hashes(0, 0, 601), 601)) expected.pushSubtree(level, hash)
+      for (const { hash, level } of foldRun(portableCrypto, 0, yield* storage.hashes(0, 0, 601), 601))
+        expected.pushSubtree(level, hash)
       for (const step of [1_000, 250, 77]) {
         const { last, root } = yield* foldAll(storage, 601, step)
         assert.isTrue(equalBytes(root, expected.root(601)!), `stretches of ${step}`)
@@ -74,27 +111,44 @@ describe("folding records again in the thread that reads", () => {
         assert.deepStrictEqual([last?.seq, last?.atMs, toHex(last!.hash)], [head.seq, head.atMs, toHex(head.hash)])
       }
       assert.isNull(yield* storage.rehash!((yield* storage.head)!, 700))
-    }).pipe(Effect.provide(layerOf(sqliteStorage({ file: ":memory:" })))))
+    }).pipe(Effect.provide(layerOf(sqliteStorage({ file: ":memory:" }))))
+  )
 
   it.effect("answers other reads between its slices", () => {
     const file = join(folder, `${files++}.db`)
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const storage = yield* Storage
-      yield* storage.commit({ expectEmpty: true, records: [{ kind: "chain.genesis", agentId: null, body: { origin: "flyball.example/test" }, parts: [] }, ...drafts(999)] })
+      yield* storage.commit({
+        expectEmpty: true,
+        records: [
+          { kind: "chain.genesis", agentId: null, body: { origin: "flyball.example/test" }, parts: [] },
+          ...drafts(999)
+        ]
+      })
       const answered: Array<number> = []
-      const server = new RequestServer((replies) => replies.forEach(({ id }) => {
-        answered.push(id)
-        waiting.get(id)?.()
-      }))
+      const server = new RequestServer((replies) =>
+        replies.forEach(({ id }) => {
+          answered.push(id)
+          waiting.get(id)?.()
+        })
+      )
       const waiting = new Map<number, () => void>()
-      const answerTo = (id: number, ...posted: ReadonlyArray<Posted>) => Effect.promise(() => new Promise<void>((done) => {
-        waiting.set(id, done)
-        server.serve(posted)
-      }))
+      const answerTo = (id: number, ...posted: ReadonlyArray<Posted>) =>
+        Effect.promise(
+          () =>
+            new Promise<void>((done) => {
+              waiting.set(id, done)
+              server.serve(posted)
+            })
+        )
       server.serve([{ id: 0, request: { op: "open", role: "reader", file, busyTimeoutMs: 1_000, small: false } }])
       // Loads the code that folds.
       yield* answerTo(1, { id: 1, request: { op: "rehash", previous: null, to: 0 } })
-      yield* answerTo(2, { id: 2, request: { op: "rehash", previous: null, to: 999 } }, { id: 3, request: { op: "head" } })
+      yield* answerTo(
+        2,
+        { id: 2, request: { op: "rehash", previous: null, to: 999 } },
+        { id: 3, request: { op: "head" } }
+      )
       assert.deepStrictEqual(answered, [0, 1, 3, 2])
       server.close()
     }).pipe(Effect.provide(sqliteLayer({ file })))
@@ -103,7 +157,7 @@ describe("folding records again in the thread that reads", () => {
   const signing = (sql: string | null) => {
     const file = join(folder, `${files++}.db`)
     const { counts, layer } = governed(file)
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const storage = yield* Storage
       const checkpointer = yield* Checkpointer
       yield* checkpointer.now
@@ -116,28 +170,54 @@ describe("folding records again in the thread that reads", () => {
   }
 
   it.effect("is how the new records of a store in a file are looked at before they are signed for", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { counts, signed } = yield* signing(null)
       assert.strictEqual(signed._tag, "Success")
       assert.deepStrictEqual(counts, { folded: 1, bad: 0 })
-    }))
+    })
+  )
 
   for (const [what, sql, expected] of [
-    ["a byte of a record", "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"c300\"', '\"c3OO\"') AS BLOB) WHERE seq BETWEEN 200 AND 400", /record 30\d is not in order \(E_HASH\)/],
+    [
+      "a byte of a record",
+      "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"c300\"', '\"c3OO\"') AS BLOB) WHERE seq " +
+        "BETWEEN 200 AND 400",
+      /record 30\d is not in order \(E_HASH\)/
+    ],
     ["a stored hash", "UPDATE record SET hash = zeroblob(32) WHERE seq = 500", /record 500 is not in order \(E_HASH\)/],
-    ["a record's column", "UPDATE record SET at_ms = at_ms + 1 WHERE seq = 90", /record 90 is not in order \(E_COLUMN\)/],
+    [
+      "a record's column",
+      "UPDATE record SET at_ms = at_ms + 1 WHERE seq = 90",
+      /record 90 is not in order \(E_COLUMN\)/
+    ],
     ["a row that is gone", "DELETE FROM record WHERE seq = 400", /record 400 is not in order|record 400 is missing/],
-    ["bytes that moved to the row behind", `CREATE TEMP TABLE t AS SELECT CAST(a.hash || a.bytes || b.hash AS BLOB) AS joined, length(a.bytes) AS n FROM record a, record b WHERE a.seq = 300 AND b.seq = 301;
-      UPDATE record SET hash = substr(joined, 1, 31), bytes = substr(joined, 32, n) FROM t WHERE seq = 300; UPDATE record SET hash = substr(joined, 32 + n) FROM t WHERE seq = 301`, /record 300 is not in order \(E_HASH\)/],
-    ["records that are gone, and lie in a hash before them", `CREATE TEMP TABLE t AS SELECT CAST(group_concat(CAST(hash || bytes AS BLOB), '') AS BLOB) AS joined FROM record WHERE seq BETWEEN 256 AND 511;
-      UPDATE record SET hash = CASE seq WHEN 256 THEN joined ELSE x'' END, bytes = zeroblob(length(bytes)) FROM t WHERE seq BETWEEN 256 AND 511`, /record 256 is not in order \(E_HASH\)/],
-    ["a hash in a tile", "UPDATE tile SET hashes = zeroblob(length(hashes)) WHERE level = 1", /stored tree hashes do not fold/]
+    [
+      "bytes that moved to the row behind",
+      `CREATE TEMP TABLE t AS SELECT CAST(a.hash || a.bytes || b.hash AS BLOB) AS joined, length(a.bytes) AS n FROM record a, record b WHERE a.seq = 300 AND b.seq = 301;
+      UPDATE record SET hash = substr(joined, 1, 31), bytes = substr(joined, 32, n) FROM t WHERE seq = 300; UPDATE record SET hash = substr(joined, 32 + n) FROM t WHERE seq = 301`,
+      /record 300 is not in order \(E_HASH\)/
+    ],
+    [
+      "records that are gone, and lie in a hash before them",
+      `CREATE TEMP TABLE t AS SELECT CAST(group_concat(CAST(hash || bytes AS BLOB), '') AS BLOB) AS joined FROM record WHERE seq BETWEEN 256 AND 511;
+      UPDATE record SET hash = CASE seq WHEN 256 THEN joined ELSE x'' END, bytes = zeroblob(length(bytes)) FROM t WHERE seq BETWEEN 256 AND 511`,
+      /record 256 is not in order \(E_HASH\)/
+    ],
+    [
+      "a hash in a tile",
+      "UPDATE tile SET hashes = zeroblob(length(hashes)) WHERE level = 1",
+      /stored tree hashes do not fold/
+    ]
   ] as const) {
     it.effect(`finds what was changed behind the store, and nothing is signed: ${what}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { counts, signed } = yield* signing(sql)
-        assert.match(signed._tag === "Failure" ? `${signed.failure._tag}: ${signed.failure.message}` : "it was signed", new RegExp(`StorageCorrupt.*${expected.source}`))
+        assert.match(
+          signed._tag === "Failure" ? `${signed.failure._tag}: ${signed.failure.message}` : "it was signed",
+          new RegExp(`StorageCorrupt.*${expected.source}`)
+        )
         assert.strictEqual(counts.bad, what === "a hash in a tile" ? 0 : 1)
-      }))
+      })
+    )
   }
 })

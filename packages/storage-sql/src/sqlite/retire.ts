@@ -1,8 +1,10 @@
 /**
  * Putting a SQLite file aside and beginning anew in its place. Decision 0010 of core.
  *
- * The new file is complete before it gets the name. `link()` gives the old one its second name, `rename()` gives its first name to the new one: whoever opens
- * the file finds the old store or the new one, whole. A crash leaves at most the unfinished new file, which the next attempt throws away, or the old file
+ * The new file is complete before it gets the name. `link()` gives the old one its second name, `rename()` gives its
+ * first name to the new one: whoever opens
+ * the file finds the old store or the new one, whole. A crash leaves at most the unfinished new file, which the next
+ * attempt throws away, or the old file
  * under both names, which it finds again by its inode.
  */
 import { chmodSync, existsSync, linkSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs"
@@ -29,16 +31,44 @@ type Open = (options: SqliteOptions) => Layer.Layer<Storage, ReadFault>
 const defaultBusyTimeoutMs = 1000
 
 /** What a SQLite file can do for a recovery. `after` is for tests. */
-export const sqliteRetirement = (options: SqliteOptions, open: Open, after: (step: RetireStep) => void = () => undefined): Retirement => ({
-  retire: (plan) => Effect.andThen(requireUsable(options), Effect.suspend(() => options.readOnly === true ? Effect.fail(readOnly) : Effect.scoped(retire(options, open, after, plan)))),
-  retired: Effect.andThen(requireUsable(options), trying(() => retiredFiles(options.file).map((file) => storageChoice("sqlite", open({ file: unchanging(file), readOnly: true })))))
+export const sqliteRetirement = (
+  options: SqliteOptions,
+  open: Open,
+  after: (step: RetireStep) => void = () => undefined
+): Retirement => ({
+  retire: (plan) =>
+    Effect.andThen(
+      requireUsable(options),
+      Effect.suspend(() =>
+        options.readOnly === true ? Effect.fail(readOnly) : Effect.scoped(retire(options, open, after, plan))
+      )
+    ),
+  retired: Effect.andThen(
+    requireUsable(options),
+    trying(() =>
+      retiredFiles(options.file).map((file) =>
+        storageChoice("sqlite", open({ file: unchanging(file), readOnly: true }))
+      )
+    )
+  )
 })
 
-const readOnly = new StorageUnavailable({ reason: "it was opened for reading only; open it without `readOnly`", wrote: "no" })
+const readOnly = new StorageUnavailable({
+  reason: "it was opened for reading only; open it without `readOnly`",
+  wrote: "no"
+})
 
-const retire = Effect.fnUntraced(function*({ busyTimeoutMs = defaultBusyTimeoutMs, file }: SqliteOptions, open: Open, after: (step: RetireStep) => void, plan: RetirePlan) {
+const retire = Effect.fnUntraced(function* (
+  { busyTimeoutMs = defaultBusyTimeoutMs, file }: SqliteOptions,
+  open: Open,
+  after: (step: RetireStep) => void,
+  plan: RetirePlan
+) {
   // Held to the end: the lock belongs to the name, and nobody writes either file meanwhile.
-  yield* Effect.acquireRelease(trying(() => lockForWriting(file, busyTimeoutMs)), (lock) => Effect.sync(() => lock.close()))
+  yield* Effect.acquireRelease(
+    trying(() => lockForWriting(file, busyTimeoutMs)),
+    (lock) => Effect.sync(() => lock.close())
+  )
   const real = yield* trying(() => realpathSync(file))
   const fresh = `${real}.recovering`
   yield* trying(() => {
@@ -48,17 +78,25 @@ const retire = Effect.fnUntraced(function*({ busyTimeoutMs = defaultBusyTimeoutM
     discard(fresh)
     carryDocuments(unchanging(real), fresh, plan.leave, busyTimeoutMs)
   })
-  yield* Effect.scoped(Effect.flatMap(Layer.build(Layer.fresh(open({ file: fresh }))), (context) =>
-    Effect.catchTag(Context.get(context, Storage).commit({ expectEmpty: true, records: [plan.genesis] }), "StorageConflict", Effect.die))).pipe(
-    Effect.updateService(Clock.Clock, (clock) => notBefore(clock, plan.head?.atMs ?? 0))
-  )
+  yield* Effect.scoped(
+    Effect.flatMap(Layer.build(Layer.fresh(open({ file: fresh }))), (context) =>
+      Effect.catchTag(
+        Context.get(context, Storage).commit({ expectEmpty: true, records: [plan.genesis] }),
+        "StorageConflict",
+        Effect.die
+      )
+    )
+  ).pipe(Effect.updateService(Clock.Clock, (clock) => notBefore(clock, plan.head?.atMs ?? 0)))
   yield* trying(() => {
     after("built")
     swap(real, fresh, after)
   })
 })
 
-/** A clock that does not say less than the last record put aside: what is carried rests on times up to that one, and times of records never fall, also where this host's clock is behind. */
+/**
+ * A clock that does not say less than the last record put aside: what is carried rests on times up to that one, and
+ * times of records never fall, also where this host's clock is behind.
+ */
 const notBefore = (clock: Clock.Clock, ms: number): Clock.Clock => ({
   currentTimeMillisUnsafe: () => Math.max(clock.currentTimeMillisUnsafe(), ms),
   currentTimeMillis: Effect.map(clock.currentTimeMillis, (nowMs) => Math.max(nowMs, ms)),
@@ -69,13 +107,19 @@ const notBefore = (clock: Clock.Clock, ms: number): Clock.Clock => ({
   sleep: (duration) => clock.sleep(duration)
 })
 
-/** Copies the log back into the file and lets go of it, so that the file is all there is of the store. Refuses a store that is not the one of the plan. */
+/**
+ * Copies the log back into the file and lets go of it, so that the file is all there is of the store. Refuses a store
+ * that is not the one of the plan.
+ */
 const settle = (file: string, head: Head | null, busyTimeoutMs: number): void => {
   const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
   try {
     requireSchema(db)
     const last = db.prepare("SELECT seq, hash FROM record ORDER BY seq DESC LIMIT 1").get()
-    if ((last?.["seq"] ?? -1) !== (head?.seq ?? -1) || (head !== null && Buffer.compare(last!["hash"] as Uint8Array, head.hash) !== 0)) {
+    if (
+      (last?.["seq"] ?? -1) !== (head?.seq ?? -1) ||
+      (head !== null && Buffer.compare(last!["hash"] as Uint8Array, head.hash) !== 0)
+    ) {
       throw new StoreRefused("it was written to since the recovery was planned; recover again")
     }
     if (db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()!["busy"] !== 0) throw new StoreRefused(OPEN_ELSEWHERE)
@@ -112,18 +156,25 @@ const discard = (fresh: string): void => {
   for (const file of [fresh, ...logs(fresh), `${fresh}-journal`, `${fresh}.lock`]) rmSync(file, { force: true })
 }
 
-/** The retired files beside this one, oldest first. One that still is the file itself, because an attempt stopped between its two steps, is none yet. */
+/**
+ * The retired files beside this one, oldest first. One that still is the file itself, because an attempt stopped
+ * between its two steps, is none yet.
+ */
 const retiredFiles = (file: string): ReadonlyArray<string> => {
   if (!existsSync(file)) return []
   const real = realpathSync(file)
-  return numbered(real).map(({ name }) => name).filter((name) => !isSameFile(name, real))
+  return numbered(real)
+    .map(({ name }) => name)
+    .filter((name) => !isSameFile(name, real))
 }
 
 /** The name that the file gets when it is put aside; `linked` when it has it already. */
 const retiredName = (file: string): { readonly name: string; readonly linked: boolean } => {
   const all = numbered(file)
   const begun = all.find(({ name }) => isSameFile(name, file))
-  return begun === undefined ? { name: `${file}.retired-${(all.at(-1)?.number ?? 0) + 1}`, linked: false } : { name: begun.name, linked: true }
+  return begun === undefined
+    ? { name: `${file}.retired-${(all.at(-1)?.number ?? 0) + 1}`, linked: false }
+    : { name: begun.name, linked: true }
 }
 
 const numbered = (file: string): ReadonlyArray<{ readonly name: string; readonly number: number }> => {
@@ -148,7 +199,9 @@ const trying = <A>(run: () => A): Effect.Effect<A, StorageOpenFault> =>
     try {
       return Effect.succeed(run())
     } catch (error) {
-      return isSystemError(error) ? Effect.fail(new StorageUnavailable({ reason: fileReason(error), wrote: "unknown", cause: error })) : failOrDie(errorOf(faultOf(error)))
+      return isSystemError(error)
+        ? Effect.fail(new StorageUnavailable({ reason: fileReason(error), wrote: "unknown", cause: error }))
+        : failOrDie(errorOf(faultOf(error)))
     }
   })
 
@@ -156,5 +209,7 @@ const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error 
 
 const fileReason = ({ code, syscall }: NodeJS.ErrnoException): string =>
   syscall === "link" && code !== "ENOSPC" && code !== "EACCES"
-    ? `the file system gives a file no second name (${code}), which putting a store aside needs; move the store to a local disk with hard links`
-    : `a file could not be put in its place (${syscall} ${code}); check the folder's permissions and its free space, and recover again`
+    ? `the file system gives a file no second name (${code}), which putting a store aside needs; move the ` +
+      "store to a local disk with hard links"
+    : `a file could not be put in its place (${syscall} ${code}); check the folder's permissions and its free ` +
+      "space, and recover again"

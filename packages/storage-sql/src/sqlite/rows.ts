@@ -5,7 +5,13 @@ import { PackReader, PackWriter } from "./packed.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
 
 /** A record as SQLite hands it out: seq, kind, agent, at, and its hash with its bytes behind. */
-export type RecordRow = readonly [seq: number, kind: number, agent: number | null, atMs: number, hashAndBytes: Uint8Array]
+export type RecordRow = readonly [
+  seq: number,
+  kind: number,
+  agent: number | null,
+  atMs: number,
+  hashAndBytes: Uint8Array
+]
 
 /** A page of records, and what its numbers of words stand for. */
 export interface RecordPage {
@@ -59,7 +65,10 @@ export const readRecords = (buffer: ArrayBuffer): ReadonlyArray<StoredRecord> =>
   return records
 }
 
-/** A part as SQLite hands it out: its place, its name, the record that says it was erased, and its salt with its bytes behind. */
+/**
+ * A part as SQLite hands it out: its place, its name, the record that says it was erased, and its salt with its bytes
+ * behind.
+ */
 export type PartRow = readonly [id: number, name: number, erasedBy: number | null, saltAndBytes: Uint8Array | null]
 
 /** A page of parts, and what its numbers of words stand for. */
@@ -85,7 +94,11 @@ export const packParts = ({ rows, word }: PartPage): ArrayBuffer => {
     out.u32(indexes.get(name)!)
     out.f64(erasedBy ?? -1)
     if (erasedBy !== null) continue
-    if (bytes === null || bytes.length < saltBytes) throw new StoreDamaged(`a part of record ${Math.floor(id / partsPerRecord)} has lost its salt or its bytes, and no record says that it was erased`)
+    if (bytes === null || bytes.length < saltBytes)
+      throw new StoreDamaged(
+        `a part of record ${Math.floor(id / partsPerRecord)} has lost its salt or its bytes, and no record ` +
+          "says that it was erased"
+      )
     out.bytes(bytes)
   }
   return out.finish().buffer

@@ -1,9 +1,11 @@
 /**
  * Sealing in the storage worker: the same bytes as core's `sealDrafts`, made for speed.
  *
- * Everything is written into reused buffers and hashed by one-shot calls that answer text: `createHash` and `createHmac` cost several
+ * Everything is written into reused buffers and hashed by one-shot calls that answer text: `createHash` and
+ * `createHmac` cost several
  * times as much, and a one-shot that answers a `Buffer` twice as much.
- * It imports next to nothing, so that the worker starts fast. A test proves it byte-equal. Spec: chain-format sections 1 to 3.
+ * It imports next to nothing, so that the worker starts fast. A test proves it byte-equal. Spec: chain-format sections
+ * 1 to 3.
  */
 import { hash } from "node:crypto"
 import type { BatchedPart } from "./batch.ts"
@@ -36,7 +38,9 @@ class InnerBlock {
   }
 
   view(length: number): Uint8Array {
-    return length < this.#views.length ? this.#views[length] ??= this.bytes.subarray(0, length) : this.bytes.subarray(0, length)
+    return length < this.#views.length
+      ? (this.#views[length] ??= this.bytes.subarray(0, length))
+      : this.bytes.subarray(0, length)
   }
 }
 
@@ -73,7 +77,10 @@ export class Sealer {
       this.#headerAtMs = atMs
     }
     const length = this.#header.length + body.length + tail.length
-    if (length > maxRecordBytes) throw new Unwritable(`Expected a record of at most ${maxRecordBytes} bytes, saw ${length}. Move large content into parts.`)
+    if (length > maxRecordBytes)
+      throw new Unwritable(
+        `Expected a record of at most ${maxRecordBytes} bytes, saw ${length}. Move large content into parts.`
+      )
     const from = this.#at
     this.#leaves[from] = 0
     let at = from + 1 + this.#leaves.write(this.#header, from + 1, "latin1")
@@ -84,7 +91,8 @@ export class Sealer {
   }
 
   /**
-   * Seals one record. `bytes` is a view that stands until {@link Sealer.reuse}; ask {@link Sealer.hasRoom} first. `hash` is fresh, and `hex` says it in digits.
+   * Seals one record. `bytes` is a view that stands until {@link Sealer.reuse}; ask {@link Sealer.hasRoom} first.
+   * `hash` is fresh, and `hex` says it in digits.
    *
    * `commitments` are hex digits, one for each name in `names`, in order.
    */
@@ -102,7 +110,11 @@ export class Sealer {
     for (let index = 0; index < record.names.length; index++) {
       parts += `${index === 0 ? "" : ","}{"c":"${record.commitments[index]!}","name":"${record.names[index]!}"}`
     }
-    const leaf = this.#write(record.atMs, record.body, `,"kind":"${record.kind}","parts":[${parts}],"prev":"${record.prev}","seq":${record.seq},"v":1}`)
+    const leaf = this.#write(
+      record.atMs,
+      record.body,
+      `,"kind":"${record.kind}","parts":[${parts}],"prev":"${record.prev}","seq":${record.seq},"v":1}`
+    )
     const hex = hash("sha256", leaf, "hex")
     const digest = Buffer.allocUnsafe(32)
     digest.write(hex, "hex")
@@ -130,7 +142,8 @@ export class Sealer {
     const commitment = hash("sha256", outer, "hex")
     // An erased part and its salt must not survive in a buffer of ours.
     inner.bytes.fill(0, contentAt, length)
-    for (let word = 0; word < saltWords; word++) salt[word] = inner.words[word] = outerWords[word] = outerWords[block / 4 + word] = 0
+    for (let word = 0; word < saltWords; word++)
+      salt[word] = inner.words[word] = outerWords[word] = outerWords[block / 4 + word] = 0
     return commitment
   }
 

@@ -1,4 +1,7 @@
-/** Serves the requests of one host over one connection, in whatever thread it is made. Its imports are few on purpose: see `worker.ts`. */
+/**
+ * Serves the requests of one host over one connection, in whatever thread it is made. Its imports are few on purpose:
+ * see `worker.ts`.
+ */
 import type { DatabaseSync } from "node:sqlite"
 import type { ClaimRequest, ForgetRequest, Head } from "@flyball/core/storage"
 import { packAnswers } from "./answers.ts"
@@ -32,12 +35,20 @@ interface Connection {
 /** How long an answer waits for others, at most, give or take one request. */
 const gatherMs = 1
 
-const cacheOf = ({ small }: OpenRequest): number => small ? smallCacheKib : cacheKib
+const cacheOf = ({ small }: OpenRequest): number => (small ? smallCacheKib : cacheKib)
 
 const open = (request: OpenRequest): Connection => {
   if (request.role === "reader") {
     const db = openForReading(request.file, request.busyTimeoutMs, cacheOf(request))
-    return { db, reader: new ChainReader(db), outbox: new OutboxReader(db), writer: null, checkpoints: null, requireInPlace: () => undefined, close: () => db.close() }
+    return {
+      db,
+      reader: new ChainReader(db),
+      outbox: new OutboxReader(db),
+      writer: null,
+      checkpoints: null,
+      requireInPlace: () => undefined,
+      close: () => db.close()
+    }
   }
   const opened = openForWriting(request.file, request.busyTimeoutMs, migrations, cacheOf(request))
   try {
@@ -81,7 +92,10 @@ export class RequestServer {
     this.#post = post
   }
 
-  /** Answers requests in their order. What it throws (a rollback that failed) leaves the connection unfit for anything more. */
+  /**
+   * Answers requests in their order. What it throws (a rollback that failed) leaves the connection unfit for anything
+   * more.
+   */
   serve(posted: ReadonlyArray<Posted>): void {
     let sinceMs = performance.now()
     for (const { id, request } of posted) {
@@ -158,7 +172,10 @@ export class RequestServer {
     }
   }
 
-  /** The callers have their answers before the log is copied back, except after an erasure: then the bytes are gone from the files first. */
+  /**
+   * The callers have their answers before the log is copied back, except after an erasure: then the bytes are gone from
+   * the files first.
+   */
   #commit(id: number, nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): void {
     const { answers, erased, owed } = this.#writer().commit(nowMs, buffer, names)
     if (erased) this.#connection?.checkpoints?.erased()
@@ -189,21 +206,27 @@ export class RequestServer {
     })
   }
 
-  /** The first of a connection waits for its code to be loaded; other requests are served meanwhile, as between two slices. */
+  /**
+   * The first of a connection waits for its code to be loaded; other requests are served meanwhile, as between two
+   * slices.
+   */
   rehash(id: number, previous: Head | null, to: number): void {
     const connection = this.#required(this.#connection, "reading")
     if (this.rehasher?.of === connection) return this.#foldOn(id, connection, this.rehasher.rehasher.fold(previous, to))
-    import("./rehash.ts").then(({ SqliteRehasher }) => {
-      this.#guarded(id, () => {
-        const now = this.#required(this.#connection, "reading")
-        this.rehasher = { of: now, rehasher: new SqliteRehasher(now.db) }
-        this.#foldOn(id, now, this.rehasher.rehasher.fold(previous, to))
-      })
-      this.#sendReplies()
-    }, (error: unknown) => {
-      this.#replies.push({ id, ok: false, fault: faultOf(error, "no") })
-      this.#sendReplies()
-    })
+    import("./rehash.ts").then(
+      ({ SqliteRehasher }) => {
+        this.#guarded(id, () => {
+          const now = this.#required(this.#connection, "reading")
+          this.rehasher = { of: now, rehasher: new SqliteRehasher(now.db) }
+          this.#foldOn(id, now, this.rehasher.rehasher.fold(previous, to))
+        })
+        this.#sendReplies()
+      },
+      (error: unknown) => {
+        this.#replies.push({ id, ok: false, fault: faultOf(error, "no") })
+        this.#sendReplies()
+      }
+    )
   }
 
   #foldOn(id: number, connection: Connection, slices: ReturnType<SqliteRehasher["fold"]>): void {
@@ -217,7 +240,8 @@ export class RequestServer {
   }
 
   #required<A>(part: A | null | undefined, what: string): A {
-    if (part === null || part === undefined) throw this.#notOpen ?? new StoreRefused(`this connection is not open for ${what}`)
+    if (part === null || part === undefined)
+      throw this.#notOpen ?? new StoreRefused(`this connection is not open for ${what}`)
     return part
   }
 

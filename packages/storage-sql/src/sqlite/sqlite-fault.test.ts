@@ -2,7 +2,8 @@ import { assert, describe, it } from "vitest"
 import { faultOf, StoreDamaged, StoreRefused } from "./sqlite-fault.ts"
 
 /** An error as `node:sqlite` throws it. Codes: SQLite, "Result and Error Codes". */
-const sqliteError = (errcode: number): Error => Object.assign(new Error("says SQLite"), { code: "ERR_SQLITE_ERROR", errcode })
+const sqliteError = (errcode: number): Error =>
+  Object.assign(new Error("says SQLite"), { code: "ERR_SQLITE_ERROR", errcode })
 
 describe("faultOf", () => {
   it("tells trouble from damage, and damage from bugs", () => {
@@ -10,7 +11,8 @@ describe("faultOf", () => {
       [sqliteError(13), "Unavailable", "no"],
       [sqliteError(5), "Unavailable", "no"],
       [sqliteError(262), "Unavailable", "no"],
-      // IOERR_FSYNC, IOERR_WRITE (a file that may not grow), IOERR_SHMSIZE (no room for the index of the log), IOERR_READ.
+      // IOERR_FSYNC, IOERR_WRITE (a file that may not grow), IOERR_SHMSIZE (no room for the index of the log),
+      // IOERR_READ.
       [sqliteError(1034), "Unavailable", "unknown"],
       [sqliteError(778), "Unavailable", "unknown"],
       [sqliteError(4874), "Unavailable", "unknown"],
@@ -29,7 +31,11 @@ describe("faultOf", () => {
     ]
     for (const [error, tag, wrote] of table) {
       const fault = faultOf(error, "unknown")
-      assert.deepEqual([fault._tag, fault._tag === "Unavailable" ? fault.wrote : undefined], [tag, wrote], String(error))
+      assert.deepEqual(
+        [fault._tag, fault._tag === "Unavailable" ? fault.wrote : undefined],
+        [tag, wrote],
+        String(error)
+      )
     }
     for (const code of [1034, 778, 4874, 13]) {
       const before = faultOf(sqliteError(code))

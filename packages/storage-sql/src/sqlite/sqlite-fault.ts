@@ -11,7 +11,18 @@ export class StoreRefused extends Error {}
 export class Unwritable extends Error {}
 
 /** Primary result codes. Spec: SQLite, "Result and Error Codes". */
-const codes = { busy: 5, locked: 6, noMemory: 7, readOnly: 8, io: 10, corrupt: 11, full: 13, cannotOpen: 14, constraint: 19, notADatabase: 26 }
+const codes = {
+  busy: 5,
+  locked: 6,
+  noMemory: 7,
+  readOnly: 8,
+  io: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  constraint: 19,
+  notADatabase: 26
+}
 
 /** The primary result code of an error of `node:sqlite`, null when it is none. */
 const primaryCode = (error: unknown): number | null =>
@@ -29,7 +40,8 @@ export const faultOf = (error: unknown, wrote: "no" | "unknown" = "no"): Fault =
   if (error instanceof StoreRefused) return { _tag: "Unavailable", reason: text, wrote: "no" }
   if (code === null) return { _tag: "Defect", reason: text }
   switch (code) {
-    // Also at COMMIT: the log's frames are written before anything is durable, and the last of them, which makes them count, was not.
+    // Also at COMMIT: the log's frames are written before anything is durable, and the last of them, which makes them
+    // count, was not.
     case codes.full:
       return { _tag: "Unavailable", reason: "the disk is full; free some space", wrote: "no" }
     case codes.busy:
@@ -37,7 +49,11 @@ export const faultOf = (error: unknown, wrote: "no" | "unknown" = "no"): Fault =
       return { _tag: "Unavailable", reason: "another process holds the database; stop it, or wait", wrote: "no" }
     case codes.readOnly:
     case codes.cannotOpen:
-      return { _tag: "Unavailable", reason: `the file cannot be written or opened (${text}); check its folder and permissions`, wrote }
+      return {
+        _tag: "Unavailable",
+        reason: `the file cannot be written or opened (${text}); check its folder and permissions`,
+        wrote
+      }
     case codes.io:
     case codes.noMemory:
       return { _tag: "Unavailable", reason: `the disk or the memory failed (${text})`, wrote }

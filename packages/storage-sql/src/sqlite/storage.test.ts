@@ -19,7 +19,9 @@ describe("SQLite in a file", () => {
 
 describe("SQLite in a file, in the host's own thread", () => {
   storageCases.forEach(({ name, run }, index) => {
-    it.effect(name, () => Effect.provide(run, layerOf(sqliteStorage({ file: join(folder, `small-${index}.db`), small: true }))))
+    it.effect(name, () =>
+      Effect.provide(run, layerOf(sqliteStorage({ file: join(folder, `small-${index}.db`), small: true })))
+    )
   })
 })
 

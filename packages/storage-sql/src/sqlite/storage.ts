@@ -1,7 +1,35 @@
 /** The Storage port on SQLite: `node:sqlite` behind storage workers. */
-import type { ChangeSet, ClaimAnswer, CommitReceipt, Document, JsonObject, ReadFault, StorageApi, StorageChoice, StoredEvent } from "@flyball/core/storage"
+import type {
+  ChangeSet,
+  ClaimAnswer,
+  CommitReceipt,
+  Document,
+  JsonObject,
+  ReadFault,
+  StorageApi,
+  StorageChoice,
+  StoredEvent
+} from "@flyball/core/storage"
 import {
-  changeProblem, claimProblem, Entropy, forgetRequestProblem, isStorable, limitProblem, LIST_UNITS, listDocuments, partCount, queryProblem, readDocuments, readyOutbox, saltBytes, Storage, StorageConflict, storageChoice, StorageCorrupt, StorageUnavailable, unitsOf
+  changeProblem,
+  claimProblem,
+  Entropy,
+  forgetRequestProblem,
+  isStorable,
+  limitProblem,
+  LIST_UNITS,
+  listDocuments,
+  partCount,
+  queryProblem,
+  readDocuments,
+  readyOutbox,
+  saltBytes,
+  Storage,
+  StorageConflict,
+  storageChoice,
+  StorageCorrupt,
+  StorageUnavailable,
+  unitsOf
 } from "@flyball/core/storage"
 import { Clock, Effect, Exit, Layer } from "effect"
 import { groupCommit } from "../group-commit.ts"
@@ -32,22 +60,32 @@ const maxRehashed = 10_000
  *
  * One process writes a file; a second one that tries is refused when it opens. Others read it with `readOnly`.
  *
- * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain door that is `invalid_option`.
+ * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain
+ *   door that is `invalid_option`.
  */
 export const sqliteStorage = (options: SqliteOptions): StorageChoice =>
-  storageChoice("sqlite", sqliteLayer(options), options?.file === inMemory ? null : sqliteRetirement(options, sqliteLayer), optionsProblem(options))
+  storageChoice(
+    "sqlite",
+    sqliteLayer(options),
+    options?.file === inMemory ? null : sqliteRetirement(options, sqliteLayer),
+    optionsProblem(options)
+  )
 
 /** The layer behind {@link sqliteStorage}. */
 export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFault> =>
-  Layer.effect(Storage, Effect.flatMap(openThreads(options), (threads) => makeStorage(threads)))
+  Layer.effect(
+    Storage,
+    Effect.flatMap(openThreads(options), (threads) => makeStorage(threads))
+  )
 
 /** The port over open threads. */
-export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
+export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
   const near = new DocumentCache()
   const nearOutbox = new NearOutbox()
   const commit = yield* makeCommit(threads, near, nearOutbox)
   const read = threads.reader
-  // Where another process writes, nothing that was read stays true; and a store without a file ends with its worker, which must be seen.
+  // Where another process writes, nothing that was read stays true; and a store without a file ends with its worker,
+  // which must be seen.
   const alone = threads.writer !== null && threads.writer !== threads.reader
   const head = Effect.suspend(() => {
     if (alone && near.head !== null) return Effect.succeed(near.head)
@@ -58,20 +96,38 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
     })
   })
   /** Answers a look-up from memory, or asks and remembers. */
-  const lookUp = (collection: string, key: string, ask: Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault>): Effect.Effect<ReadonlyArray<Document>, ReadFault> =>
+  const lookUp = (
+    collection: string,
+    key: string,
+    ask: Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault>
+  ): Effect.Effect<ReadonlyArray<Document>, ReadFault> =>
     Effect.suspend(() => {
       const asked = near.look(collection, key)
       if (!("shelf" in asked)) return Effect.succeed(asked)
-      return Effect.flatMap(ask, (rows) => Effect.map(readDocuments(rows), (found) => {
-        if (alone && rows.length <= maxKept) near.keep(asked, found, unitsOf(rows))
-        return found
-      }))
+      return Effect.flatMap(ask, (rows) =>
+        Effect.map(readDocuments(rows), (found) => {
+          if (alone && rows.length <= maxKept) near.keep(asked, found, unitsOf(rows))
+          return found
+        })
+      )
     })
   const writing: Pick<StorageApi, "lease" | "releaseLease"> = {
     lease: (name, holder, ttlMs) =>
       Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
-        threads.writer === null ? Effect.fail(readOnly) : call(threads.writer, { op: "lease", name, holder, nowMs: Math.floor(nowMs), untilMs: Math.floor(nowMs) + ttlMs })),
-    releaseLease: (name, holder) => threads.writer === null ? Effect.fail(readOnly) : Effect.asVoid(call(threads.writer, { op: "releaseLease", name, holder }))
+        threads.writer === null
+          ? Effect.fail(readOnly)
+          : call(threads.writer, {
+              op: "lease",
+              name,
+              holder,
+              nowMs: Math.floor(nowMs),
+              untilMs: Math.floor(nowMs) + ttlMs
+            })
+      ),
+    releaseLease: (name, holder) =>
+      threads.writer === null
+        ? Effect.fail(readOnly)
+        : Effect.asVoid(call(threads.writer, { op: "releaseLease", name, holder }))
   }
   return Storage.of({
     backend: "sqlite",
@@ -79,17 +135,38 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
     ...writing,
     head,
     asOf: Effect.flatMap(head, (found) =>
-      Effect.map(Clock.currentTimeMillis, (nowMs) => ({ ms: Math.max(Math.floor(nowMs), found?.atMs ?? 0), seq: found?.seq ?? -1 }))),
+      Effect.map(Clock.currentTimeMillis, (nowMs) => ({
+        ms: Math.max(Math.floor(nowMs), found?.atMs ?? 0),
+        seq: found?.seq ?? -1
+      }))
+    ),
     get: (collection, id) =>
       isStorable(id)
-        ? Effect.map(lookUp(collection, `id\0${id}`, Effect.map(call(read, { op: "get", collection, id }), (row) => row === null ? [] : [row])), ([found]) => found ?? null)
+        ? Effect.map(
+            lookUp(
+              collection,
+              `id\0${id}`,
+              Effect.map(call(read, { op: "get", collection, id }), (row) => (row === null ? [] : [row]))
+            ),
+            ([found]) => found ?? null
+          )
         : Effect.succeed(null),
     find: (collection, key, value) =>
-      isStorable(value) ? lookUp(collection, `key\0${key}\0${value}`, call(read, { op: "find", collection, key, value })) : Effect.succeed([]),
+      isStorable(value)
+        ? lookUp(collection, `key\0${key}\0${value}`, call(read, { op: "find", collection, key, value }))
+        : Effect.succeed([]),
     list: (collection, page) =>
       listDocuments(page, (after, limit) =>
-        Effect.map(call(read, { op: "list", collection, after, limit, units: LIST_UNITS }), (rows) => ({ rows, isCut: unitsOf(rows) >= LIST_UNITS }))),
-    record: (seq) => Effect.map(call(read, { op: "records", query: { from: seq, to: seq, limit: 1 } }), (page) => readRecords(page)[0] ?? null),
+        Effect.map(call(read, { op: "list", collection, after, limit, units: LIST_UNITS }), (rows) => ({
+          rows,
+          isCut: unitsOf(rows) >= LIST_UNITS
+        }))
+      ),
+    record: (seq) =>
+      Effect.map(
+        call(read, { op: "records", query: { from: seq, to: seq, limit: 1 } }),
+        (page) => readRecords(page)[0] ?? null
+      ),
     records: (query) =>
       Effect.suspend(() => {
         invariant(queryProblem(query))
@@ -97,11 +174,14 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
       }),
     parts: (seqs) =>
       Effect.suspend(() => {
-        invariant(seqs.length > maxSeqs ? `Parts of ${seqs.length} records were asked for; the most is ${maxSeqs}.` : null)
+        invariant(
+          seqs.length > maxSeqs ? `Parts of ${seqs.length} records were asked for; the most is ${maxSeqs}.` : null
+        )
         return Effect.map(call(read, { op: "parts", seqs }), readParts)
       }),
     once: (scope, keys) => call(read, { op: "once", scope, keys: keys.filter(isStorable) }),
-    hashes: (tileLevel, from, count) => Effect.map(call(read, { op: "hashes", tileLevel, from, count }), (joined) => new Uint8Array(joined)),
+    hashes: (tileLevel, from, count) =>
+      Effect.map(call(read, { op: "hashes", tileLevel, from, count }), (joined) => new Uint8Array(joined)),
     rehash: (previous, to) =>
       Effect.suspend(() => {
         const count = to - (previous?.seq ?? -1)
@@ -116,11 +196,22 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
           if (threads.writer === null) return Effect.fail(readOnly)
           if (alone && nearOutbox.isEmpty) return Effect.succeed(nothingToClaim)
           const asked = nearOutbox.ask()
-          return Effect.map(call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }), ({ claimed, ...answer }) => {
-            if (claimed.length + answer.lapsed.length === 0 && answer.nextAtMs === null) nearOutbox.foundNothing(asked)
-            const events = new Map([...new Set(claimed.map(({ event }) => event))].map((row) => [row, eventOf(row)]))
-            return { ...answer, claimed: claimed.map(({ delivery, event, version }) => ({ delivery, event: events.get(event)!, version })) }
-          })
+          return Effect.map(
+            call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }),
+            ({ claimed, ...answer }) => {
+              if (claimed.length + answer.lapsed.length === 0 && answer.nextAtMs === null)
+                nearOutbox.foundNothing(asked)
+              const events = new Map([...new Set(claimed.map(({ event }) => event))].map((row) => [row, eventOf(row)]))
+              return {
+                ...answer,
+                claimed: claimed.map(({ delivery, event, version }) => ({
+                  delivery,
+                  event: events.get(event)!,
+                  version
+                }))
+              }
+            }
+          )
         }),
       delivery: (id) => call(read, { op: "delivery", id }),
       deliveriesOf: (endpointId, { before = Number.MAX_SAFE_INTEGER, limit }) =>
@@ -128,16 +219,21 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
           invariant(limitProblem(limit))
           return call(read, { op: "deliveriesOf", endpointId, before, limit })
         }),
-      event: (id) => Effect.map(call(read, { op: "event", id }), (row) => row === null ? null : eventOf(row)),
+      event: (id) => Effect.map(call(read, { op: "event", id }), (row) => (row === null ? null : eventOf(row))),
       events: ({ after = "", limit, sinceMs = null, types = null }) =>
         Effect.suspend(() => {
           invariant(limitProblem(limit))
-          return Effect.map(call(read, { op: "events", query: { after, limit, sinceMs, types } }), (rows) => rows.map(eventOf))
+          return Effect.map(call(read, { op: "events", query: { after, limit, sinceMs, types } }), (rows) =>
+            rows.map(eventOf)
+          )
         }),
       missed: (query) =>
         Effect.suspend(() => {
           invariant(limitProblem(query.limit))
-          return Effect.map(call(read, { op: "missed", query }), ({ events, next }) => ({ events: events.map(eventOf), next }))
+          return Effect.map(call(read, { op: "missed", query }), ({ events, next }) => ({
+            events: events.map(eventOf),
+            next
+          }))
         }),
       forget: (request) =>
         Effect.suspend(() => {
@@ -149,7 +245,10 @@ export const makeStorage = Effect.fnUntraced(function*(threads: Threads) {
 })
 
 const nothingToClaim: ClaimAnswer = { claimed: [], lapsed: [], nextAtMs: null }
-const readOnly = new StorageUnavailable({ reason: "it was opened for reading only; open it without `readOnly` in the one process that writes", wrote: "no" })
+const readOnly = new StorageUnavailable({
+  reason: "it was opened for reading only; open it without `readOnly` in the one process that writes",
+  wrote: "no"
+})
 const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
 
 /**
@@ -157,7 +256,7 @@ const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
  *
  * Salts are drawn in order of the calls.
  */
-const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: DocumentCache, nearOutbox: NearOutbox) {
+const makeCommit = Effect.fnUntraced(function* ({ writer }: Threads, near: DocumentCache, nearOutbox: NearOutbox) {
   if (writer === null) return (): Effect.Effect<CommitReceipt, ReadFault> => Effect.fail(readOnly)
   const entropy = yield* Entropy
   const submit = yield* groupCommit<Submitted, CommitReceipt, StorageConflict | ReadFault>({
@@ -169,7 +268,10 @@ const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: Docume
     maxInFlight: 2,
     run: (submitted) =>
       Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
-        const batch = packBatch(nowMs, submitted.map(({ change }) => change))
+        const batch = packBatch(
+          nowMs,
+          submitted.map(({ change }) => change)
+        )
         const changed = near.changing(new Set(submitted.flatMap(({ touched }) => touched)))
         const written = Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => {
           const { answers, owed } = readAnswers(buffer)
@@ -180,14 +282,22 @@ const makeCommit = Effect.fnUntraced(function*({ writer }: Threads, near: Docume
           Effect.sync(() => {
             const known = Exit.isSuccess(exit) && exit.value.every(isKnown)
             if (!known) nearOutbox.mayOwe()
-            changed(known ? exit.value.flatMap((one) => Exit.isSuccess(one) ? [one.value] : []) : null)
-          }))
+            changed(known ? exit.value.flatMap((one) => (Exit.isSuccess(one) ? [one.value] : [])) : null)
+          })
+        )
       })
   })
   return (change: ChangeSet) =>
     submit(() => {
       invariant(changeProblem(change))
-      return { change: prepare(change, entropy.bytes(partCount(change.records ?? []) * saltBytes), readyOutbox(change, entropy)), touched: touchedBy(change) }
+      return {
+        change: prepare(
+          change,
+          entropy.bytes(partCount(change.records ?? []) * saltBytes),
+          readyOutbox(change, entropy)
+        ),
+        touched: touchedBy(change)
+      }
     })
 })
 

@@ -7,60 +7,90 @@ import { WordsWriter } from "./string-table-writer.ts"
 const open = () => {
   const db = new DatabaseSync(":memory:")
   migrate(db)
-  return { db, writer: new WordsWriter(db), rows: () => db.prepare("SELECT id, text FROM word ORDER BY id").all().map((row) => [row["id"] as number, row["text"] as string] as const) }
+  return {
+    db,
+    writer: new WordsWriter(db),
+    rows: () =>
+      db
+        .prepare("SELECT id, text FROM word ORDER BY id")
+        .all()
+        .map((row) => [row["id"] as number, row["text"] as string] as const)
+  }
 }
 
 const id = (digits: number, prefix = "agt_"): string => prefix + String(digits).padStart(26, "0")
 
-/** Ids in and out of order, of two prefixes; texts that only look like ids, below, between and behind them; other words. */
+/**
+ * Ids in and out of order, of two prefixes; texts that only look like ids, below, between and behind them; other words.
+ */
 const texts = fc.oneof(
   fc.nat({ max: 60 }).map((digits) => id(digits)),
   fc.nat({ max: 5 }).map((digits) => id(digits, "whk_")),
-  fc.constantFrom("agt_", "agt_zzz", id(30).toUpperCase(), `${id(30)}x`, id(30).slice(0, -1), "agt_é", "agt~", "profile", "decision.witnessed", "")
+  fc.constantFrom(
+    "agt_",
+    "agt_zzz",
+    id(30).toUpperCase(),
+    `${id(30)}x`,
+    id(30).slice(0, -1),
+    "agt_é",
+    "agt~",
+    "profile",
+    "decision.witnessed",
+    ""
+  )
 )
 const acts = fc.oneof(
   { weight: 30, arbitrary: texts.map((text) => ({ act: "intern" as const, text })) },
   { weight: 5, arbitrary: texts.map((text) => ({ act: "find" as const, text })) },
-  { weight: 3, arbitrary: fc.constantFrom({ act: "commit" as const }, { act: "rollback" as const }, { act: "flush" as const }) }
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom({ act: "commit" as const }, { act: "rollback" as const }, { act: "flush" as const })
+  }
 )
 
 describe("new words", () => {
   it("have one number each, the same as the table says after every commit, and none after a rollback", () => {
-    fc.assert(fc.property(fc.array(acts, { maxLength: 200 }), (steps) => {
-      const { db, rows, writer } = open()
-      let committed = new Map(rows().map(([number, text]) => [text, number]))
-      let now = new Map(committed)
-      db.exec("BEGIN")
-      for (const step of steps) {
-        switch (step.act) {
-          case "intern": {
-            const number = writer.intern(step.text)
-            assert.equal(number, now.get(step.text) ?? Math.max(...now.values()) + 1)
-            now.set(step.text, number)
-            break
+    fc.assert(
+      fc.property(fc.array(acts, { maxLength: 200 }), (steps) => {
+        const { db, rows, writer } = open()
+        let committed = new Map(rows().map(([number, text]) => [text, number]))
+        let now = new Map(committed)
+        db.exec("BEGIN")
+        for (const step of steps) {
+          switch (step.act) {
+            case "intern": {
+              const number = writer.intern(step.text)
+              assert.equal(number, now.get(step.text) ?? Math.max(...now.values()) + 1)
+              now.set(step.text, number)
+              break
+            }
+            case "find":
+              assert.equal(writer.find(step.text), now.get(step.text) ?? null)
+              break
+            case "flush":
+              writer.flush()
+              break
+            case "commit":
+              writer.flush()
+              db.exec("COMMIT")
+              assert.deepEqual(
+                rows(),
+                [...now].map(([text, number]) => [number, text])
+              )
+              for (const [text, number] of now) assert.equal(writer.text(number), text)
+              committed = new Map(now)
+              db.exec("BEGIN")
+              break
+            case "rollback":
+              db.exec("ROLLBACK")
+              writer.forget()
+              now = new Map(committed)
+              db.exec("BEGIN")
           }
-          case "find":
-            assert.equal(writer.find(step.text), now.get(step.text) ?? null)
-            break
-          case "flush":
-            writer.flush()
-            break
-          case "commit":
-            writer.flush()
-            db.exec("COMMIT")
-            assert.deepEqual(rows(), [...now].map(([text, number]) => [number, text]))
-            for (const [text, number] of now) assert.equal(writer.text(number), text)
-            committed = new Map(now)
-            db.exec("BEGIN")
-            break
-          case "rollback":
-            db.exec("ROLLBACK")
-            writer.forget()
-            now = new Map(committed)
-            db.exec("BEGIN")
         }
-      }
-    }), { numRuns: 300 })
+      }),
+      { numRuns: 300 }
+    )
   })
 
   it("wait where they are ids behind all others of their prefix, and are looked for where they are not", () => {

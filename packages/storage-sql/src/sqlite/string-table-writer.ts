@@ -11,9 +11,11 @@ const prefixLength = 4
 const END = "~"
 
 /**
- * Adds to the table `word`. Only inside transactions, and while nobody else does: numbers go on behind the last that was seen.
+ * Adds to the table `word`. Only inside transactions, and while nobody else does: numbers go on behind the last that
+ * was seen.
  *
- * An id that comes behind all of its prefix is new for certain: it waits, many for one call. Any other text is inserted at once, and looked for only where it was there.
+ * An id that comes behind all of its prefix is new for certain: it waits, many for one call. Any other text is inserted
+ * at once, and looked for only where it was there.
  */
 export class WordsWriter {
   readonly #words: StringTable
@@ -42,7 +44,9 @@ export class WordsWriter {
 
   /** The number of a text, which is stored if it is new. */
   intern(text: string): number {
-    return this.#words.known(text) ?? this.#waiting.get(text) ?? (this.#isNewId(text) ? this.#wait(text) : this.#store(text))
+    return (
+      this.#words.known(text) ?? this.#waiting.get(text) ?? (this.#isNewId(text) ? this.#wait(text) : this.#store(text))
+    )
   }
 
   /** The text of a number that another row refers to. */
@@ -70,7 +74,11 @@ export class WordsWriter {
   #isNewId(text: string): boolean {
     if (!idForm.test(text)) return false
     const prefix = prefixOf(text)
-    return this.#lastIds.isBehindAll(prefix, text, () => this.#lastId.get(prefix, prefix + END)!["text"] as string | null)
+    return this.#lastIds.isBehindAll(
+      prefix,
+      text,
+      () => this.#lastId.get(prefix, prefix + END)!["text"] as string | null
+    )
   }
 
   #wait(text: string): number {

@@ -2,16 +2,23 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { StoreDamaged } from "./sqlite-fault.ts"
 
-/** Words kept in memory on each side, numbers by text and texts by number. Past it that memory is emptied: the table is still there. */
+/**
+ * Words kept in memory on each side, numbers by text and texts by number. Past it that memory is emptied: the table is
+ * still there.
+ */
 const cachedStrings = 50_000
-/** New texts that are worth one look at all of them, and how far apart they may lie: rows that are of no use, for each that is. */
+/**
+ * New texts that are worth one look at all of them, and how far apart they may lie: rows that are of no use, for each
+ * that is.
+ */
 const fewTexts = 8
 const sparse = 4
 
 /**
  * The table `word` behind a cache. What adds to it is in `words-writer.ts`.
  *
- * A writer asks for numbers and a reader for texts, so what is found one way is not remembered for the other: new agents come by the thousand, and the collector copies each that is kept.
+ * A writer asks for numbers and a reader for texts, so what is found one way is not remembered for the other: new
+ * agents come by the thousand, and the collector copies each that is kept.
  */
 export class StringTable {
   readonly #ids = new Map<string, number>()
@@ -24,7 +31,9 @@ export class StringTable {
     this.#selectId = db.prepare("SELECT id FROM word WHERE text = ?")
     this.#selectText = db.prepare("SELECT text FROM word WHERE id = ?")
     // Two lists in place of a row for each: no word holds U+0000.
-    this.#selectTexts = db.prepare("SELECT group_concat(id), group_concat(text, char(0)) FROM word WHERE id BETWEEN ? AND ?")
+    this.#selectTexts = db.prepare(
+      "SELECT group_concat(id), group_concat(text, char(0)) FROM word WHERE id BETWEEN ? AND ?"
+    )
     this.#selectTexts.setReturnArrays(true)
   }
 
@@ -53,7 +62,10 @@ export class StringTable {
     return text
   }
 
-  /** Reads the texts of these numbers ahead, where many are not remembered: those of agents that are new together lie side by side. */
+  /**
+   * Reads the texts of these numbers ahead, where many are not remembered: those of agents that are new together lie
+   * side by side.
+   */
   learn(ids: ReadonlyArray<number>): void {
     let first = Infinity
     let last = 0
@@ -65,7 +77,10 @@ export class StringTable {
       last = Math.max(last, id)
     }
     if (unknown < fewTexts || last - first > sparse * unknown) return
-    const [numbers, joined] = this.#selectTexts.get(first, last) as unknown as readonly [numbers: string | null, joined: string | null]
+    const [numbers, joined] = this.#selectTexts.get(first, last) as unknown as readonly [
+      numbers: string | null,
+      joined: string | null
+    ]
     if (numbers === null || joined === null) return
     const texts = joined.split("\0")
     const found = numbers.split(",")

@@ -21,11 +21,17 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number | undefined
   /** Opens the file for reading only, beside the process that writes it. `commit` and `lease` are then refused. */
   readonly readOnly?: boolean | undefined
-  /** For a process that does one thing at a time and should take little memory: reads and writes happen in its own thread, which they hold up, with little cache. Default false. */
+  /**
+   * For a process that does one thing at a time and should take little memory: reads and writes happen in its own
+   * thread, which they hold up, with little cache. Default false.
+   */
   readonly small?: boolean | undefined
 }
 
-/** Who reads and who writes. For `:memory:`, and for a small store, it is the same worker; `writer` is null where the store was opened for reading only. */
+/**
+ * Who reads and who writes. For `:memory:`, and for a small store, it is the same worker; `writer` is null where the
+ * store was opened for reading only.
+ */
 export interface Threads {
   readonly reader: WorkerThread
   readonly writer: WorkerThread | null
@@ -45,11 +51,15 @@ export const requireUsable = (options: SqliteOptions): Effect.Effect<void, Stora
  *
  * Both threads start at once, and the reader opens when the writer has made the file what it should be.
  *
- * - Fails: `StorageUnavailable` with a sentence where the options cannot be meant; no thread is started then, and no file made.
+ * - Fails: `StorageUnavailable` with a sentence where the options cannot be meant; no thread is started then, and no
+ *   file made.
  */
-export const openThreads = Effect.fnUntraced(function*(options: SqliteOptions) {
+export const openThreads = Effect.fnUntraced(function* (options: SqliteOptions) {
   yield* requireUsable(options)
-  const threads = yield* Effect.acquireRelease(Effect.sync(() => boot(options)), close)
+  const threads = yield* Effect.acquireRelease(
+    Effect.sync(() => boot(options)),
+    close
+  )
   if (threads.writer !== null) yield* open(threads.writer, options.file)
   if (threads.reader !== threads.writer) yield* open(threads.reader, options.file)
   return threads
@@ -80,10 +90,15 @@ const close = ({ reader, writer }: Threads): Effect.Effect<void> =>
 const open = (thread: WorkerThread, file: string): Effect.Effect<void, ReadFault> =>
   Effect.mapError(
     Effect.asVoid(Effect.callback<null, ReadFault>((resume) => thread.open((outcome) => resume(effectOf(outcome))))),
-    (error) => error._tag === "StorageUnavailable" ? new StorageUnavailable({ reason: `${file} was not opened: ${error.reason}`, wrote: error.wrote }) : error
+    (error) =>
+      error._tag === "StorageUnavailable"
+        ? new StorageUnavailable({ reason: `${file} was not opened: ${error.reason}`, wrote: error.wrote })
+        : error
   )
 
-/** Asks a storage worker. An interrupted caller goes on at once; the request runs to its end and its answer is dropped. */
+/**
+ * Asks a storage worker. An interrupted caller goes on at once; the request runs to its end and its answer is dropped.
+ */
 export const call = <Op extends WorkerRequest["op"]>(
   thread: WorkerThread,
   request: Extract<WorkerRequest, { readonly op: Op }>,

@@ -26,7 +26,7 @@ export class Tiles {
 
   /** Fills the open tile from the last rows, at most 255 of them. */
   load(size: number): void {
-    const from = size - size % width
+    const from = size - (size % width)
     let seq = from
     for (const row of this.#recent.all(from)) {
       if (row["seq"] !== seq) throw new StoreDamaged(`record ${seq} is missing`)
@@ -38,7 +38,7 @@ export class Tiles {
 
   /** Takes the hash of record `seq`, the next one. */
   append(seq: number, hash: Uint8Array): void {
-    this.#open.set(hash, seq % width * hashBytes)
+    this.#open.set(hash, (seq % width) * hashBytes)
     if (seq % width !== width - 1) return
     const index = Math.floor(seq / width)
     this.#insert.run(0, index, this.#open)
@@ -52,10 +52,12 @@ export class Tiles {
       this.#insert.run(level, tile, hash)
       return
     }
-    if (this.#append.run(hash, level, tile).changes !== 1) throw new StoreDamaged(`tile ${tile} of level ${level} is missing`)
+    if (this.#append.run(hash, level, tile).changes !== 1)
+      throw new StoreDamaged(`tile ${tile} of level ${level} is missing`)
     if (index % width !== width - 1) return
     const hashes = this.#select.get(level, tile)?.["hashes"] as Uint8Array
-    if (hashes.length !== width * hashBytes) throw new StoreDamaged(`tile ${tile} of level ${level} has ${hashes.length} bytes`)
+    if (hashes.length !== width * hashBytes)
+      throw new StoreDamaged(`tile ${tile} of level ${level} has ${hashes.length} bytes`)
     this.#grow(level + 1, tile, this.#sealer.treeRoot(hashes))
   }
 }

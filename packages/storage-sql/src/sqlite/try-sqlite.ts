@@ -15,4 +15,5 @@ export const trySqlite = <A>(run: () => A): Effect.Effect<A, StorageOpenFault> =
   })
 
 /** A fault fails, anything else is a defect. */
-export const failOrDie = (error: StorageOpenFault | Error): Effect.Effect<never, StorageOpenFault> => "_tag" in error ? Effect.fail(error) : Effect.die(error)
+export const failOrDie = (error: StorageOpenFault | Error): Effect.Effect<never, StorageOpenFault> =>
+  "_tag" in error ? Effect.fail(error) : Effect.die(error)

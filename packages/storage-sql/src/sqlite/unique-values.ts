@@ -19,7 +19,8 @@ export class UniqueValues {
 
   constructor(db: DatabaseSync) {
     this.#holder = db.prepare(
-      "SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? AND k.value = ? AND k.single = 1"
+      "SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? " +
+        "AND k.value = ? AND k.single = 1"
     )
   }
 
@@ -33,7 +34,10 @@ export class UniqueValues {
     this.#waiting.set(slotOf(naming, value), id)
   }
 
-  /** Judges values as all puts of the ChangeSet will leave them: a value that one put frees, another may take. Reads only. */
+  /**
+   * Judges values as all puts of the ChangeSet will leave them: a value that one put frees, another may take. Reads
+   * only.
+   */
   check(puts: ReadonlyArray<BatchedPut>, naming: Naming, conflicts: Array<Conflict>): void {
     if (!puts.some(({ keys }) => keys.some(({ single }) => single))) return
     // Most put one document, which takes nothing from another.
@@ -47,14 +51,25 @@ export class UniqueValues {
         const isFreed = stored !== undefined && (put === null ? stored === id : put.has(`${collection}\0${stored}`))
         const holder = taken?.get(slot) ?? (isFreed ? undefined : stored)
         if (holder === undefined) taken?.set(slot, id)
-        else conflicts.push({ _tag: "Unique", collection: naming.text(collection), key: naming.text(name), value, id: holder })
+        else
+          conflicts.push({
+            _tag: "Unique",
+            collection: naming.text(collection),
+            key: naming.text(name),
+            value,
+            id: holder
+          })
       }
     }
   }
 
   #holderOf(slot: string, naming: Naming, { collection, name, value }: Value): string | undefined {
-    return this.#waiting.get(slot) ?? (this.#holder.get(naming.find(collection), naming.find(name), value)?.["id"] as string | undefined)
+    return (
+      this.#waiting.get(slot) ??
+      (this.#holder.get(naming.find(collection), naming.find(name), value)?.["id"] as string | undefined)
+    )
   }
 }
 
-const slotOf = (naming: Naming, { collection, name, value }: Value): string => `${naming.text(collection)}\0${naming.text(name)}\0${value}`
+const slotOf = (naming: Naming, { collection, name, value }: Value): string =>
+  `${naming.text(collection)}\0${naming.text(name)}\0${value}`

@@ -92,7 +92,8 @@ describe("Checkpoints", () => {
     vi.spyOn(db, "prepare").mockImplementation((sql) => {
       const statement = prepare(sql)
       const [name] = /RESTART|TRUNCATE/.exec(sql) ?? []
-      if (name !== undefined) vi.spyOn(statement, "get").mockImplementation(() => (waits.push([name, waiting()]), prepare(sql).get()))
+      if (name !== undefined)
+        vi.spyOn(statement, "get").mockImplementation(() => (waits.push([name, waiting()]), prepare(sql).get()))
       return statement
     })
     const checkpoints = new Checkpoints(db, { easy: 50, bound: 100 })
@@ -102,11 +103,20 @@ describe("Checkpoints", () => {
       write(60)
       checkpoints.committed()
     }
-    assert.deepEqual(waits.splice(0), [["RESTART", 40], ["RESTART", 20], ["RESTART", 20]])
+    assert.deepEqual(waits.splice(0), [
+      ["RESTART", 40],
+      ["RESTART", 20],
+      ["RESTART", 20]
+    ])
     checkpoints.erased()
     vi.advanceTimersByTime(250)
     checkpoints.erased()
-    assert.deepEqual(waits.splice(0), [["TRUNCATE", 40], ["TRUNCATE", 20], ["TRUNCATE", 20], ["TRUNCATE", 20]])
+    assert.deepEqual(waits.splice(0), [
+      ["TRUNCATE", 40],
+      ["TRUNCATE", 20],
+      ["TRUNCATE", 20],
+      ["TRUNCATE", 20]
+    ])
     assert.equal(waiting(), 40)
     reader.exec("ROLLBACK")
     vi.advanceTimersByTime(100)

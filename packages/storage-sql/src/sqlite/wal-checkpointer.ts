@@ -9,12 +9,18 @@ const easyPages = 4096
 /** Pages in the log (64 MiB) at which it is started over between two batches, waiting for readers: it is bounded. */
 const boundPages = 16_384
 
-/** What commits bring together before the log is looked at. Far less than what the sizes above ask for, and a look costs as much as five small records. */
+/**
+ * What commits bring together before the log is looked at. Far less than what the sizes above ask for, and a look costs
+ * as much as five small records.
+ */
 const checkBytes = 262_144
 /** What a commit brings at least: the pages that any commit writes. */
 const commitBytes = 8_192
 
-/** How long an attempt waits for readers when the one before waited in vain: whoever holds a snapshot that long (a backup) must not hold up every commit. */
+/**
+ * How long an attempt waits for readers when the one before waited in vain: whoever holds a snapshot that long (a
+ * backup) must not hold up every commit.
+ */
 const retryWaitMs = 20
 
 /** Sizes of the log, in pages, at which something is done. Tests make them small. */
@@ -55,14 +61,18 @@ export class Checkpoints {
   }
 
   /**
-   * Empties the log that was there when the file was opened: whoever left it may have answered an erasure and been killed before its bytes were gone. Costs nothing where there was none.
+   * Empties the log that was there when the file was opened: whoever left it may have answered an erasure and been
+   * killed before its bytes were gone. Costs nothing where there was none.
    */
   found(): void {
     // By its size: of a log that was started over, frames are left that count no more and hold what they held.
     if ((statSync(`${this.#db.location()}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) this.#empty(true)
   }
 
-  /** Empties the log at once, so that erased bytes are in no file any more. Where a reader is in the way it is tried again until it is done. */
+  /**
+   * Empties the log at once, so that erased bytes are in no file any more. Where a reader is in the way it is tried
+   * again until it is done.
+   */
   erased(): void {
     const again = this.#emptying
     this.#emptying = true
@@ -85,7 +95,9 @@ export class Checkpoints {
     this.#later()
   }
 
-  /** Each commit puts it off: while they keep coming it would only make them wait, and the sizes above bound the log. */
+  /**
+   * Each commit puts it off: while they keep coming it would only make them wait, and the sizes above bound the log.
+   */
   #later(): void {
     if (this.#timer !== null && !this.#emptying) this.#timer.refresh()
     this.#timer ??= setTimeout(() => {
@@ -117,7 +129,10 @@ export class Checkpoints {
   }
 }
 
-/** A copy that fails (a full disk, most likely) leaves the log as it is: nothing is lost, and the next commit says what is wrong. */
+/**
+ * A copy that fails (a full disk, most likely) leaves the log as it is: nothing is lost, and the next commit says what
+ * is wrong.
+ */
 const run = (statement: StatementSync): { readonly busy: boolean; readonly log: number; readonly copied: number } => {
   try {
     const row = statement.get()!

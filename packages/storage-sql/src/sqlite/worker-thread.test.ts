@@ -22,15 +22,25 @@ describe("the host's end of a storage worker", () => {
     }
     next()
     const answered: Array<readonly [index: number, turn: number]> = []
-    await Promise.all(Array.from({ length: 200 }, (_, index) =>
-      new Promise<void>((done) => thread.send<"head">({ op: "head" }, [], (outcome) => {
-        assert.isTrue(outcome.ok)
-        answered.push([index, turn])
-        done()
-      }))))
+    await Promise.all(
+      Array.from(
+        { length: 200 },
+        (_, index) =>
+          new Promise<void>((done) =>
+            thread.send<"head">({ op: "head" }, [], (outcome) => {
+              assert.isTrue(outcome.ok)
+              answered.push([index, turn])
+              done()
+            })
+          )
+      )
+    )
     ended = true
     await thread.close()
-    assert.deepStrictEqual(answered.map(([index]) => index), Array.from({ length: 200 }, (_, index) => index))
+    assert.deepStrictEqual(
+      answered.map(([index]) => index),
+      Array.from({ length: 200 }, (_, index) => index)
+    )
     const counts = new Map<number, number>()
     for (const [, at] of answered) counts.set(at, (counts.get(at) ?? 0) + 1)
     // A message and the rest of the one before may meet in a turn.
@@ -42,14 +52,29 @@ describe("the host's end of a storage worker", () => {
     const posted: Array<string> = []
     const { prototype } = await import("node:worker_threads").then(({ Worker }) => Worker)
     const { postMessage } = prototype
-    prototype.postMessage = function(this: typeof prototype, requests: ReadonlyArray<{ readonly request: { readonly op: string } }>, ...rest) {
+    prototype.postMessage = function (
+      this: typeof prototype,
+      requests: ReadonlyArray<{ readonly request: { readonly op: string } }>,
+      ...rest
+    ) {
       posted.push(...requests.map(({ request }) => request.op))
       return postMessage.call(this, requests, ...rest)
     }
     try {
-      const get = (id: string) => new Promise<boolean>((done) => thread.send<"get">({ op: "get", collection: "agents", id }, [], (outcome) => done(outcome.ok && outcome.value === null)))
-      const release = () => new Promise<boolean>((done) => thread.send<"releaseLease">({ op: "releaseLease", name: "n", holder: "h" }, [], (outcome) => done(outcome.ok)))
-      assert.deepStrictEqual(await Promise.all([get("a"), get("a"), get("b"), get("a"), release(), get("a"), get("a")]), Array.from({ length: 7 }, () => true))
+      const get = (id: string) =>
+        new Promise<boolean>((done) =>
+          thread.send<"get">({ op: "get", collection: "agents", id }, [], (outcome) =>
+            done(outcome.ok && outcome.value === null)
+          )
+        )
+      const release = () =>
+        new Promise<boolean>((done) =>
+          thread.send<"releaseLease">({ op: "releaseLease", name: "n", holder: "h" }, [], (outcome) => done(outcome.ok))
+        )
+      assert.deepStrictEqual(
+        await Promise.all([get("a"), get("a"), get("b"), get("a"), release(), get("a"), get("a")]),
+        Array.from({ length: 7 }, () => true)
+      )
       assert.deepStrictEqual(posted, ["get", "get", "releaseLease", "get"])
     } finally {
       prototype.postMessage = postMessage
@@ -60,16 +85,26 @@ describe("the host's end of a storage worker", () => {
   it("gives what was answered before it died, and the reason to those that were not", async () => {
     const thread = await opened()
     const outcomes: Array<boolean> = []
-    await Promise.all(Array.from({ length: 200 }, (_, index) =>
-      new Promise<void>((done) => thread.send<"head">({ op: "head" }, [], (outcome) => {
-        outcomes.push(outcome.ok)
-        if (index === 0) void thread.crash()
-        done()
-      }))))
+    await Promise.all(
+      Array.from(
+        { length: 200 },
+        (_, index) =>
+          new Promise<void>((done) =>
+            thread.send<"head">({ op: "head" }, [], (outcome) => {
+              outcomes.push(outcome.ok)
+              if (index === 0) void thread.crash()
+              done()
+            })
+          )
+      )
+    )
     assert.lengthOf(outcomes, 200)
     assert.isTrue(outcomes[0])
     // Whoever was answered was answered before whoever was not.
-    assert.deepStrictEqual(outcomes, outcomes.toSorted((a, b) => Number(b) - Number(a)))
+    assert.deepStrictEqual(
+      outcomes,
+      outcomes.toSorted((a, b) => Number(b) - Number(a))
+    )
     await thread.close()
   })
 
@@ -78,7 +113,8 @@ describe("the host's end of a storage worker", () => {
     // A database in memory would be lost with its worker, and nothing more be asked for.
     const thread = await opened(join(folder, "store.db"))
     const worker = await postedTo(thread)
-    const head = () => new Promise<boolean>((done) => thread.send<"head">({ op: "head" }, [], (outcome) => done(outcome.ok)))
+    const head = () =>
+      new Promise<boolean>((done) => thread.send<"head">({ op: "head" }, [], (outcome) => done(outcome.ok)))
     const waiting = head()
     // The request above is sent in a later turn; the worker is gone before that.
     const ended = worker.terminate()
@@ -96,7 +132,7 @@ const postedTo = async (thread: WorkerThread): Promise<Worker> => {
   const { postMessage } = Worker.prototype
   try {
     return await new Promise((found) => {
-      Worker.prototype.postMessage = function(this: Worker, ...args: Parameters<typeof postMessage>) {
+      Worker.prototype.postMessage = function (this: Worker, ...args: Parameters<typeof postMessage>) {
         found(this)
         postMessage.apply(this, args)
       }

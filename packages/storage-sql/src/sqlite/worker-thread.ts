@@ -19,7 +19,8 @@ const workerUrl = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./w
 const unavailable = (reason: string, wrote: "no" | "unknown"): Fault => ({ _tag: "Unavailable", reason, wrote })
 
 /**
- * One storage worker, started when it is first needed and started again after it died. That of a small store works in the host's own thread.
+ * One storage worker, started when it is first needed and started again after it died. That of a small store works in
+ * the host's own thread.
  *
  * It keeps the host's process alive only while a request waits for it.
  */
@@ -29,7 +30,10 @@ export class WorkerThread {
   /** Requests of this turn of the event loop: a message costs more than most requests, and wakes the thread. */
   #outbox: Array<Posted> = []
   #transfer: Array<ArrayBuffer> = []
-  /** Who waits for the documents that {@link #outbox} asks for: callers of one turn often want the same, and one look serves them all. */
+  /**
+   * Who waits for the documents that {@link #outbox} asks for: callers of one turn often want the same, and one look
+   * serves them all.
+   */
   readonly #wanted = new Map<string, Waiting>()
   /** Answers that came and were not handed out yet, in order. */
   readonly #inbox: Array<Waiting> = []
@@ -52,7 +56,7 @@ export class WorkerThread {
       answered: (replies) => this.#answered(replies),
       died: (why) => this.#died(worker, why)
     })
-    return this.#worker = worker
+    return (this.#worker = worker)
   }
 
   /** Starts the thread if need be, and opens the database. */
@@ -65,14 +69,20 @@ export class WorkerThread {
     })
   }
 
-  /** Sends one request, after opening the database again where that is needed. `done` is called once, whatever happens. */
+  /**
+   * Sends one request, after opening the database again where that is needed. `done` is called once, whatever happens.
+   */
   send<Op extends WorkerRequest["op"]>(
     request: Extract<WorkerRequest, { readonly op: Op }>,
     transfer: ReadonlyArray<ArrayBuffer>,
     done: (outcome: Outcome<AnswerTo<Op>>) => void
   ): void {
     if (this.#closed) return done({ ok: false, fault: unavailable("it was closed", "no") })
-    if (this.#lost) return done({ ok: false, fault: unavailable("its thread died and the database in memory with it; start anew", "no") })
+    if (this.#lost)
+      return done({
+        ok: false,
+        fault: unavailable("its thread died and the database in memory with it; start anew", "no")
+      })
     // The thread serves in order: if it cannot open, it answers this request with the reason.
     if (this.#worker === null || !this.#opened) this.open(() => undefined)
     this.#post(this.#worker!, request, transfer, done as (outcome: Outcome<unknown>) => void)
@@ -93,7 +103,12 @@ export class WorkerThread {
     await this.#worker?.terminate()
   }
 
-  #post(worker: StorageWorker, request: WorkerRequest, transfer: ReadonlyArray<ArrayBuffer>, done: (outcome: Outcome<never>) => void): void {
+  #post(
+    worker: StorageWorker,
+    request: WorkerRequest,
+    transfer: ReadonlyArray<ArrayBuffer>,
+    done: (outcome: Outcome<never>) => void
+  ): void {
     const waiting = new Waiting(request, done as (outcome: Outcome<unknown>) => void)
     if (request.op === "get") {
       const wanted = `${request.collection}\0${request.id}`
@@ -115,7 +130,8 @@ export class WorkerThread {
   }
 
   /**
-   * Sends what gathered for this worker. Nothing has if it died meanwhile: its callers have their answers. What gathered since then is for the next worker, which has a flush of its own.
+   * Sends what gathered for this worker. Nothing has if it died meanwhile: its callers have their answers. What
+   * gathered since then is for the next worker, which has a flush of its own.
    */
   #flush(worker: StorageWorker): void {
     if (this.#outbox.length === 0 || worker !== this.#worker) return
@@ -163,28 +179,34 @@ export class WorkerThread {
     // What it answered before it died stands.
     for (const one of this.#inbox.splice(0)) one.answer()
     for (const first of waiting.values()) {
-      for (let one: Waiting | undefined = first; one !== undefined; one = one.takeNext()) one.answer({ ok: false, fault: unavailable(`its thread died (${why})`, one.wrote) })
+      for (let one: Waiting | undefined = first; one !== undefined; one = one.takeNext())
+        one.answer({ ok: false, fault: unavailable(`its thread died (${why})`, one.wrote) })
     }
   }
 }
 
 /** Starts a thread. */
-const threadWorker = (role: OpenRequest["role"]) => ({ answered, died }: WorkerEvents): StorageWorker => {
-  const cache = getCompileCacheDir()
-  const worker = new Worker(threadBootstrap, {
-    eval: true,
-    execArgv: ["--disable-warning=ExperimentalWarning"],
-    name: `flyball-storage-${role}`,
-    workerData: { url: workerUrl, cache: cache === undefined ? null : dirname(cache) }
-  })
-  worker.unref()
-  worker.on("message", answered)
-  worker.on("error", (error: Error) => died(error.message))
-  worker.on("exit", () => died("it stopped"))
-  return worker
-}
+const threadWorker =
+  (role: OpenRequest["role"]) =>
+  ({ answered, died }: WorkerEvents): StorageWorker => {
+    const cache = getCompileCacheDir()
+    const worker = new Worker(threadBootstrap, {
+      eval: true,
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+      name: `flyball-storage-${role}`,
+      workerData: { url: workerUrl, cache: cache === undefined ? null : dirname(cache) }
+    })
+    worker.unref()
+    worker.on("message", answered)
+    worker.on("error", (error: Error) => died(error.message))
+    worker.on("exit", () => died("it stopped"))
+    return worker
+  }
 
-/** Who waits for an answer, and the others who wait for the same one. A class that is emptied, for the reason that is told in `group-commit.ts`. */
+/**
+ * Who waits for an answer, and the others who wait for the same one. A class that is emptied, for the reason that is
+ * told in `group-commit.ts`.
+ */
 class Waiting {
   readonly wrote: "no" | "unknown"
   readonly urgent: boolean

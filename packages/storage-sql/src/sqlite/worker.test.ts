@@ -3,7 +3,11 @@ import { assert, describe, it } from "vitest"
 
 /** Every module that a file loads when it runs; imports of types are gone by then. */
 const importsOf = (file: URL): ReadonlyArray<string> =>
-  [...readFileSync(file, "utf8").matchAll(/^(?:import|export)\s+(?!type\b)(?:(?:\{[^}]*\}|\*|\w+)\s+from\s+)?"([^"]+)"/gm)].map(([, specifier]) => specifier!)
+  [
+    ...readFileSync(file, "utf8").matchAll(
+      /^(?:import|export)\s+(?!type\b)(?:(?:\{[^}]*\}|\*|\w+)\s+from\s+)?"([^"]+)"/gm
+    )
+  ].map(([, specifier]) => specifier!)
 
 /** The entries of other packages that it may load. */
 const entries: { readonly [specifier: string]: URL } = {

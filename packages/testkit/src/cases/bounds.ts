@@ -10,7 +10,12 @@ const withPut = (id: string, more: Partial<DocumentPut> = {}): ChangeSet => ({ p
 const withRecord = (more: Partial<RecordDraft>): ChangeSet => ({ records: [draft({}, more)] })
 
 const ended = { endedAtMs: 1, statusCode: 200, errorCode: null, responseExcerpt: "" }
-const move = (more: Partial<DeliveryMove>): DeliveryMove => ({ id: "dlv_1", from: { state: "pending", attempts: 0 }, to: { state: "cancelled" }, ...more })
+const move = (more: Partial<DeliveryMove>): DeliveryMove => ({
+  id: "dlv_1",
+  from: { state: "pending", attempts: 0 },
+  to: { state: "cancelled" },
+  ...more
+})
 
 /** ChangeSets that no state of a store makes right. */
 const wrong: ReadonlyArray<readonly [what: string, change: ChangeSet]> = [
@@ -41,7 +46,16 @@ const wrong: ReadonlyArray<readonly [what: string, change: ChangeSet]> = [
   ["an empty once key", { records: [idempotentDraft("", "a")] }],
   ["a once digest in capitals", withRecord({ once: { scope: "s", key: "k", digest: digest("A") } })],
   ["an erasure that no record says", { records: [erasedDraft(1, "result")], erase: [{ seq: 1, name: "args" }] }],
-  ["an erasure twice", { records: [erasedDraft(1, "args")], erase: [{ seq: 1, name: "args" }, { seq: 1, name: "args" }] }],
+  [
+    "an erasure twice",
+    {
+      records: [erasedDraft(1, "args")],
+      erase: [
+        { seq: 1, name: "args" },
+        { seq: 1, name: "args" }
+      ]
+    }
+  ],
   ["a look-up key's name with a space", withPut("t1", { keys: { "my key": "a" } })],
   ["an event's type in capitals", { events: [event({}, "Thing.made")] }],
   ["an event's type of 61 characters", { events: [event({}, "a".repeat(61))] }],
@@ -53,23 +67,39 @@ const wrong: ReadonlyArray<readonly [what: string, change: ChangeSet]> = [
   ["a next attempt at no whole millisecond", { moves: [move({ to: { state: "pending", nextAttemptAtMs: 0.5 } })] }],
   ["an attempt that nobody began", { moves: [move({ ended })] }],
   ["an attempt that does not end", { moves: [move({ from: { state: "in_flight", attempts: 1 } })] }],
-  ["an excerpt of 4,097 bytes", { moves: [move({ from: { state: "in_flight", attempts: 1 }, ended: { ...ended, responseExcerpt: `x${"\u00e9".repeat(2048)}` } })] }],
-  ["a status of four digits", { moves: [move({ from: { state: "in_flight", attempts: 1 }, ended: { ...ended, statusCode: 1000 } })] }],
+  [
+    "an excerpt of 4,097 bytes",
+    {
+      moves: [
+        move({
+          from: { state: "in_flight", attempts: 1 },
+          ended: { ...ended, responseExcerpt: `x${"\u00e9".repeat(2048)}` }
+        })
+      ]
+    }
+  ],
+  [
+    "a status of four digits",
+    { moves: [move({ from: { state: "in_flight", attempts: 1 }, ended: { ...ended, statusCode: 1000 } })] }
+  ],
   ["an endpoint's id with U+0000", { cancel: [{ endpointId: "\0" }] }],
   ["an event's id with a lone surrogate", { again: [{ eventId: "\ud800", endpointId: "whk_1" }] }]
 ]
 
 /** Bugs of planners. */
 export const boundCases = [
-  storageCase("what no store can do is a defect, and leaves no trace", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* begin(storage)
-    yield* storage.commit({ records: [draft({}, { parts: [part("args", "x")] })] })
-    const scene = { collections: ["things"], once: [{ scope: "agt_1", keys: ["k"] }] }
-    const before = yield* observe(storage, scene)
-    for (const [what, change] of wrong) {
-      yield* dies(storage.commit({ ...change, puts: [put("other"), ...change.puts ?? []] }), what)
-    }
-    assert.deepEqual(yield* observe(storage, scene), before)
-    yield* storage.commit({ puts: [put("é".repeat(512))], records: [draft()] })
-  }))
+  storageCase(
+    "what no store can do is a defect, and leaves no trace",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* begin(storage)
+      yield* storage.commit({ records: [draft({}, { parts: [part("args", "x")] })] })
+      const scene = { collections: ["things"], once: [{ scope: "agt_1", keys: ["k"] }] }
+      const before = yield* observe(storage, scene)
+      for (const [what, change] of wrong) {
+        yield* dies(storage.commit({ ...change, puts: [put("other"), ...(change.puts ?? [])] }), what)
+      }
+      assert.deepEqual(yield* observe(storage, scene), before)
+      yield* storage.commit({ puts: [put("é".repeat(512))], records: [draft()] })
+    })
+  )
 ]

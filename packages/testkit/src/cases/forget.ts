@@ -12,16 +12,26 @@ const everything = { leaseMs: 60_000, limit: 1000, perEndpoint: 1000 }
 const states = ["succeeded", "failed", "cancelled"] as const
 
 /** Claims everything that is due, and ends it in this state. */
-const end = Effect.fnUntraced(function*(storage: StorageApi, state: typeof states[number], nowMs: number) {
+const end = Effect.fnUntraced(function* (storage: StorageApi, state: (typeof states)[number], nowMs: number) {
   const { claimed } = yield* storage.outbox.claim(everything)
   yield* storage.commit({
-    moves: claimed.map(({ delivery: { attempts, id } }) => ({ id, from: { state: "in_flight", attempts }, to: { state }, ended: { endedAtMs: nowMs, statusCode: 200, errorCode: null, responseExcerpt: "" } }))
+    moves: claimed.map(({ delivery: { attempts, id } }) => ({
+      id,
+      from: { state: "in_flight", attempts },
+      to: { state },
+      ended: { endedAtMs: nowMs, statusCode: 200, errorCode: null, responseExcerpt: "" }
+    }))
   })
   return claimed.map(({ delivery }) => delivery.id)
 })
 
 /** Looks at all of them, `limit` at a time. */
-const forgetAll = Effect.fnUntraced(function*(storage: StorageApi, what: ForgetRequest["what"], beforeMs: number, limit = 1000) {
+const forgetAll = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  what: ForgetRequest["what"],
+  beforeMs: number,
+  limit = 1000
+) {
   let count = 0
   for (let after: string | undefined, looks = 0; ; looks++) {
     assert.ok(looks < 1000, "there is no end to what is looked at")
@@ -32,142 +42,218 @@ const forgetAll = Effect.fnUntraced(function*(storage: StorageApi, what: ForgetR
   }
 })
 
-const missedBy = Effect.fnUntraced(function*(storage: StorageApi, endpointId: string, query: { readonly types?: ReadonlyArray<string>; readonly sinceMs?: number; readonly limit?: number } = {}) {
+const missedBy = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  endpointId: string,
+  query: { readonly types?: ReadonlyArray<string>; readonly sinceMs?: number; readonly limit?: number } = {}
+) {
   const found: Array<unknown> = []
   for (let after: string | undefined; ;) {
-    const page = yield* storage.outbox.missed({ endpointId, types: ["thing.made"], sinceMs: 0, limit: 1000, ...query, ...(after === undefined ? {} : { after }) })
+    const page = yield* storage.outbox.missed({
+      endpointId,
+      types: ["thing.made"],
+      sinceMs: 0,
+      limit: 1000,
+      ...query,
+      ...(after === undefined ? {} : { after })
+    })
     found.push(...page.events.map(({ data }) => data["n"]))
     if (page.next === null) return found
     after = page.next
   }
 })
 
-const sequencesOf = (storage: StorageApi, endpointId: string) => Effect.map(storage.outbox.deliveriesOf(endpointId, { limit: 1000 }), (found) => found.map(({ sequence }) => sequence).toReversed())
-const numbers = (storage: StorageApi) => Effect.map(storage.outbox.events({ limit: 1000 }), (found) => found.map(({ data }) => data["n"]))
+const sequencesOf = (storage: StorageApi, endpointId: string) =>
+  Effect.map(storage.outbox.deliveriesOf(endpointId, { limit: 1000 }), (found) =>
+    found.map(({ sequence }) => sequence).toReversed()
+  )
+const numbers = (storage: StorageApi) =>
+  Effect.map(storage.outbox.events({ limit: 1000 }), (found) => found.map(({ data }) => data["n"]))
 
 /** What was missed, and what is forgotten. */
 export const forgetCases = [
-  storageCase("an endpoint missed the events of which no delivery to it succeeded, waits or is under way", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    yield* storage.commit({ events: [event({ n: 0 })] })
-    yield* storage.commit({ puts: [endpoint("whk_a"), endpoint("whk_b")], events: [event({ n: 1 })] })
-    yield* end(storage, "succeeded", start)
-    yield* storage.commit({ events: [event({ n: 2 }), event({ n: "other" }, "thing.lost")] })
-    yield* end(storage, "failed", start)
-    yield* time.set(start + dayMs)
-    yield* storage.commit({ events: [event({ n: 3 })] })
-    yield* storage.commit({ cancel: [{ endpointId: "whk_a" }] })
-    yield* storage.commit({ events: [event({ n: 4 })] })
-    yield* storage.outbox.claim({ ...everything, perEndpoint: 2 })
-    yield* storage.commit({ events: [event({ n: 5 })] })
-    assert.deepEqual(yield* missedBy(storage, "whk_a"), [0, 2, 3])
-    assert.deepEqual(yield* missedBy(storage, "whk_b"), [0, 2])
-    assert.deepEqual(yield* missedBy(storage, "whk_none"), [0, 1, 2, 3, 4, 5])
-    assert.deepEqual(yield* missedBy(storage, "\0"), [0, 1, 2, 3, 4, 5])
-    assert.deepEqual(yield* missedBy(storage, "whk_a", { limit: 1 }), [0, 2, 3])
-    assert.deepEqual(yield* missedBy(storage, "whk_a", { types: ["thing.lost", "thing.made"] }), [0, 2, "other", 3])
-    assert.deepEqual(yield* missedBy(storage, "whk_a", { types: [] }), [])
-    assert.deepEqual(yield* missedBy(storage, "whk_a", { sinceMs: start + 1 }), [3])
-    // Owed once more, at the same moment and later: whichever it is, it is found.
-    const [first, , second] = yield* storage.outbox.events({ limit: 3 })
-    yield* storage.commit({ again: [{ eventId: second!.id, endpointId: "whk_a" }, { eventId: first!.id, endpointId: "whk_b" }] })
-    assert.deepEqual(yield* missedBy(storage, "whk_a"), [0, 3])
-    assert.deepEqual(yield* missedBy(storage, "whk_b"), [2])
-  })),
-  storageCase("what a look for missed events costs is bounded: it looks at as many as it may and says where to go on", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 5 }, (_, n) => event({ n })) })
-    const query = { endpointId: "whk_a", types: ["thing.made"], sinceMs: 0, limit: 3 }
-    const events = yield* storage.outbox.events({ limit: 5 })
-    const first = yield* storage.outbox.missed(query)
-    assert.deepEqual(first, { events: [], next: events[2]!.id })
-    assert.deepEqual(yield* storage.outbox.missed({ ...query, after: first.next! }), { events: [], next: null })
-  })),
-  storageCase("what finished before a time is forgotten with its attempts, and nothing else", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    yield* begin(storage)
-    yield* storage.commit({ puts: [endpoint("whk_a")] })
-    const gone: Array<string> = []
-    for (const [n, state] of states.entries()) {
-      yield* storage.commit({ events: [event({ n })] })
-      gone.push(...yield* end(storage, state, start))
-    }
-    yield* storage.commit({ events: [event({ n: 3 }), event({ n: 4 }), event({ n: 5 })] })
-    // Of three that were made before that time one finishes after it, one is under way and one waits.
-    const late = (yield* storage.outbox.claim({ ...everything, limit: 2 })).claimed
-    yield* time.set(start + dayMs)
-    yield* storage.commit({ moves: [{ id: late[0]!.delivery.id, from: { state: "in_flight", attempts: 1 }, to: { state: "failed" }, ended: { endedAtMs: start, statusCode: 500, errorCode: "http_status", responseExcerpt: "" } }] })
-    const kept = yield* storage.outbox.delivery(late[0]!.delivery.id)
-    assert.equal(yield* forgetAll(storage, "events", start + dayMs), 0)
-    assert.equal(yield* forgetAll(storage, "deliveries", start), 0)
-    assert.equal(yield* forgetAll(storage, "deliveries", start + dayMs, 2), 3)
-    assert.deepEqual(yield* Effect.forEach(gone, (id) => storage.outbox.delivery(id)), [null, null, null])
-    assert.deepEqual(yield* storage.outbox.delivery(late[0]!.delivery.id), kept)
-    assert.deepEqual(yield* sequencesOf(storage, "whk_a"), [4, 5, 6])
-    assert.deepEqual((yield* storage.outbox.deliveriesOf("whk_a", { before: 6, limit: 1 })).map(({ sequence }) => sequence), [5])
-    assert.equal(yield* forgetAll(storage, "events", start + dayMs, 2), 3)
-    assert.deepEqual(yield* numbers(storage), [3, 4, 5])
-    assert.deepEqual((yield* storage.outbox.claim(everything)).claimed.map(({ event: { data } }) => data["n"]), [5])
-    yield* storage.commit({ events: [event({ n: 6 })] })
-    assert.deepEqual(yield* sequencesOf(storage, "whk_a"), [4, 5, 6, 7])
-  })),
-  storageCase("an event stays while anything refers to it, also what was owed once more, and the newest stays for ever", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    yield* storage.commit({ puts: [endpoint("whk_a")], events: [event({ n: 0 }), event({ n: 1 }), event({ n: "nobody" }, "thing.lost")] })
-    yield* end(storage, "failed", start)
-    const [again, other] = yield* storage.outbox.events({ limit: 2 })
-    yield* time.set(start + 40 * dayMs)
-    yield* storage.commit({ again: [{ eventId: again!.id, endpointId: "whk_a" }] })
-    yield* storage.commit({ events: [event({ n: "last" }, "thing.lost")] })
-    yield* time.set(start + 50 * dayMs)
-    assert.equal(yield* forgetAll(storage, "deliveries", start + dayMs), 2)
-    assert.equal(yield* forgetAll(storage, "events", start + dayMs), 2)
-    assert.deepEqual(yield* numbers(storage), [0, "last"])
-    assert.deepEqual(yield* refused(storage, { again: [{ eventId: other!.id, endpointId: "whk_a" }] }), [{ _tag: "Event", id: other!.id }])
-    yield* end(storage, "succeeded", start + 50 * dayMs)
-    assert.equal(yield* forgetAll(storage, "events", start + 60 * dayMs), 0)
-    assert.equal(yield* forgetAll(storage, "deliveries", start + 60 * dayMs), 1)
-    assert.equal(yield* forgetAll(storage, "events", start + 60 * dayMs), 1)
-    assert.deepEqual(yield* numbers(storage), ["last"])
-    // The id of the next follows the newest though the clock stepped back.
-    yield* time.set(start)
-    yield* storage.commit({ events: [event({ n: "next" })] })
-    assert.deepEqual(yield* numbers(storage), ["last", "next"])
-    assert.deepEqual(yield* sequencesOf(storage, "whk_a"), [4])
-  })),
-  storageCase("a look is bounded by its limit whatever is kept, and the next goes on behind it", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 7 }, (_, n) => event({ n })) })
-    yield* time.set(start + dayMs)
-    const request = { what: "deliveries", beforeMs: start + dayMs, limit: 4 } as const
-    const first = yield* storage.outbox.forget(request)
-    assert.deepEqual([first.count, typeof first.next], [0, "string"])
-    assert.deepEqual(yield* storage.outbox.forget({ ...request, after: first.next! }), { count: 0, next: null })
-    yield* storage.commit({ cancel: [{ endpointId: "whk_a" }] })
-    assert.equal(yield* forgetAll(storage, "deliveries", start + dayMs + 1, 2), 7)
-    assert.deepEqual(yield* storage.outbox.forget({ ...request, beforeMs: 0 }), { count: 0, next: null })
-  })),
-  storageCase("whoever owes an event once more while it is forgotten either finds it or is refused", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    yield* storage.commit({ events: Array.from({ length: 60 }, (_, n) => event({ n }, "thing.lost")) })
-    const events = yield* storage.outbox.events({ limit: 60 })
-    yield* time.set(start + dayMs)
-    const [exits] = yield* Effect.all([
-      Effect.forEach(events, ({ id }) => Effect.exit(storage.commit({ again: [{ eventId: id, endpointId: "whk_a" }] })), { concurrency: 8 }),
-      Effect.forEach(events, () => storage.outbox.forget({ what: "events", beforeMs: start + dayMs, limit: 20 }), { concurrency: 3 })
-    ], { concurrency: "unbounded" })
-    const owed = exits.filter(({ _tag }) => _tag === "Success").length
-    assert.equal((yield* storage.outbox.claim(everything)).claimed.length, owed)
-    assert.equal((yield* storage.outbox.deliveriesOf("whk_a", { limit: 1000 })).length, owed)
-  })),
-  storageCase("to forget or to look without sense is a defect", Effect.fnUntraced(function*(storage: StorageApi) {
-    for (const wrong of [{ limit: 0 }, { limit: 1001 }, { beforeMs: -1 }, { beforeMs: 0.5 }]) {
-      yield* dies(storage.outbox.forget({ what: "events", beforeMs: 0, limit: 1, ...wrong }), `forgetting with ${JSON.stringify(wrong)}`)
-    }
-    yield* dies(storage.outbox.missed({ endpointId: "whk_a", types: [], sinceMs: 0, limit: 0 }), "a look with limit 0")
-  }))
+  storageCase(
+    "an endpoint missed the events of which no delivery to it succeeded, waits or is under way",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      yield* storage.commit({ events: [event({ n: 0 })] })
+      yield* storage.commit({ puts: [endpoint("whk_a"), endpoint("whk_b")], events: [event({ n: 1 })] })
+      yield* end(storage, "succeeded", start)
+      yield* storage.commit({ events: [event({ n: 2 }), event({ n: "other" }, "thing.lost")] })
+      yield* end(storage, "failed", start)
+      yield* time.set(start + dayMs)
+      yield* storage.commit({ events: [event({ n: 3 })] })
+      yield* storage.commit({ cancel: [{ endpointId: "whk_a" }] })
+      yield* storage.commit({ events: [event({ n: 4 })] })
+      yield* storage.outbox.claim({ ...everything, perEndpoint: 2 })
+      yield* storage.commit({ events: [event({ n: 5 })] })
+      assert.deepEqual(yield* missedBy(storage, "whk_a"), [0, 2, 3])
+      assert.deepEqual(yield* missedBy(storage, "whk_b"), [0, 2])
+      assert.deepEqual(yield* missedBy(storage, "whk_none"), [0, 1, 2, 3, 4, 5])
+      assert.deepEqual(yield* missedBy(storage, "\0"), [0, 1, 2, 3, 4, 5])
+      assert.deepEqual(yield* missedBy(storage, "whk_a", { limit: 1 }), [0, 2, 3])
+      assert.deepEqual(yield* missedBy(storage, "whk_a", { types: ["thing.lost", "thing.made"] }), [0, 2, "other", 3])
+      assert.deepEqual(yield* missedBy(storage, "whk_a", { types: [] }), [])
+      assert.deepEqual(yield* missedBy(storage, "whk_a", { sinceMs: start + 1 }), [3])
+      // Owed once more, at the same moment and later: whichever it is, it is found.
+      const [first, , second] = yield* storage.outbox.events({ limit: 3 })
+      yield* storage.commit({
+        again: [
+          { eventId: second!.id, endpointId: "whk_a" },
+          { eventId: first!.id, endpointId: "whk_b" }
+        ]
+      })
+      assert.deepEqual(yield* missedBy(storage, "whk_a"), [0, 3])
+      assert.deepEqual(yield* missedBy(storage, "whk_b"), [2])
+    })
+  ),
+  storageCase(
+    "what a look for missed events costs is bounded: it looks at as many as it may and says where to go on",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 5 }, (_, n) => event({ n })) })
+      const query = { endpointId: "whk_a", types: ["thing.made"], sinceMs: 0, limit: 3 }
+      const events = yield* storage.outbox.events({ limit: 5 })
+      const first = yield* storage.outbox.missed(query)
+      assert.deepEqual(first, { events: [], next: events[2]!.id })
+      assert.deepEqual(yield* storage.outbox.missed({ ...query, after: first.next! }), { events: [], next: null })
+    })
+  ),
+  storageCase(
+    "what finished before a time is forgotten with its attempts, and nothing else",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      yield* begin(storage)
+      yield* storage.commit({ puts: [endpoint("whk_a")] })
+      const gone: Array<string> = []
+      for (const [n, state] of states.entries()) {
+        yield* storage.commit({ events: [event({ n })] })
+        gone.push(...(yield* end(storage, state, start)))
+      }
+      yield* storage.commit({ events: [event({ n: 3 }), event({ n: 4 }), event({ n: 5 })] })
+      // Of three that were made before that time one finishes after it, one is under way and one waits.
+      const late = (yield* storage.outbox.claim({ ...everything, limit: 2 })).claimed
+      yield* time.set(start + dayMs)
+      yield* storage.commit({
+        moves: [
+          {
+            id: late[0]!.delivery.id,
+            from: { state: "in_flight", attempts: 1 },
+            to: { state: "failed" },
+            ended: { endedAtMs: start, statusCode: 500, errorCode: "http_status", responseExcerpt: "" }
+          }
+        ]
+      })
+      const kept = yield* storage.outbox.delivery(late[0]!.delivery.id)
+      assert.equal(yield* forgetAll(storage, "events", start + dayMs), 0)
+      assert.equal(yield* forgetAll(storage, "deliveries", start), 0)
+      assert.equal(yield* forgetAll(storage, "deliveries", start + dayMs, 2), 3)
+      assert.deepEqual(yield* Effect.forEach(gone, (id) => storage.outbox.delivery(id)), [null, null, null])
+      assert.deepEqual(yield* storage.outbox.delivery(late[0]!.delivery.id), kept)
+      assert.deepEqual(yield* sequencesOf(storage, "whk_a"), [4, 5, 6])
+      assert.deepEqual(
+        (yield* storage.outbox.deliveriesOf("whk_a", { before: 6, limit: 1 })).map(({ sequence }) => sequence),
+        [5]
+      )
+      assert.equal(yield* forgetAll(storage, "events", start + dayMs, 2), 3)
+      assert.deepEqual(yield* numbers(storage), [3, 4, 5])
+      assert.deepEqual(
+        (yield* storage.outbox.claim(everything)).claimed.map(({ event: { data } }) => data["n"]),
+        [5]
+      )
+      yield* storage.commit({ events: [event({ n: 6 })] })
+      assert.deepEqual(yield* sequencesOf(storage, "whk_a"), [4, 5, 6, 7])
+    })
+  ),
+  storageCase(
+    "an event stays while anything refers to it, also what was owed once more, and the newest stays for ever",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      yield* storage.commit({
+        puts: [endpoint("whk_a")],
+        events: [event({ n: 0 }), event({ n: 1 }), event({ n: "nobody" }, "thing.lost")]
+      })
+      yield* end(storage, "failed", start)
+      const [again, other] = yield* storage.outbox.events({ limit: 2 })
+      yield* time.set(start + 40 * dayMs)
+      yield* storage.commit({ again: [{ eventId: again!.id, endpointId: "whk_a" }] })
+      yield* storage.commit({ events: [event({ n: "last" }, "thing.lost")] })
+      yield* time.set(start + 50 * dayMs)
+      assert.equal(yield* forgetAll(storage, "deliveries", start + dayMs), 2)
+      assert.equal(yield* forgetAll(storage, "events", start + dayMs), 2)
+      assert.deepEqual(yield* numbers(storage), [0, "last"])
+      assert.deepEqual(yield* refused(storage, { again: [{ eventId: other!.id, endpointId: "whk_a" }] }), [
+        { _tag: "Event", id: other!.id }
+      ])
+      yield* end(storage, "succeeded", start + 50 * dayMs)
+      assert.equal(yield* forgetAll(storage, "events", start + 60 * dayMs), 0)
+      assert.equal(yield* forgetAll(storage, "deliveries", start + 60 * dayMs), 1)
+      assert.equal(yield* forgetAll(storage, "events", start + 60 * dayMs), 1)
+      assert.deepEqual(yield* numbers(storage), ["last"])
+      // The id of the next follows the newest though the clock stepped back.
+      yield* time.set(start)
+      yield* storage.commit({ events: [event({ n: "next" })] })
+      assert.deepEqual(yield* numbers(storage), ["last", "next"])
+      assert.deepEqual(yield* sequencesOf(storage, "whk_a"), [4])
+    })
+  ),
+  storageCase(
+    "a look is bounded by its limit whatever is kept, and the next goes on behind it",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 7 }, (_, n) => event({ n })) })
+      yield* time.set(start + dayMs)
+      const request = { what: "deliveries", beforeMs: start + dayMs, limit: 4 } as const
+      const first = yield* storage.outbox.forget(request)
+      assert.deepEqual([first.count, typeof first.next], [0, "string"])
+      assert.deepEqual(yield* storage.outbox.forget({ ...request, after: first.next! }), { count: 0, next: null })
+      yield* storage.commit({ cancel: [{ endpointId: "whk_a" }] })
+      assert.equal(yield* forgetAll(storage, "deliveries", start + dayMs + 1, 2), 7)
+      assert.deepEqual(yield* storage.outbox.forget({ ...request, beforeMs: 0 }), { count: 0, next: null })
+    })
+  ),
+  storageCase(
+    "whoever owes an event once more while it is forgotten either finds it or is refused",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      yield* storage.commit({ events: Array.from({ length: 60 }, (_, n) => event({ n }, "thing.lost")) })
+      const events = yield* storage.outbox.events({ limit: 60 })
+      yield* time.set(start + dayMs)
+      const [exits] = yield* Effect.all(
+        [
+          Effect.forEach(
+            events,
+            ({ id }) => Effect.exit(storage.commit({ again: [{ eventId: id, endpointId: "whk_a" }] })),
+            { concurrency: 8 }
+          ),
+          Effect.forEach(events, () => storage.outbox.forget({ what: "events", beforeMs: start + dayMs, limit: 20 }), {
+            concurrency: 3
+          })
+        ],
+        { concurrency: "unbounded" }
+      )
+      const owed = exits.filter(({ _tag }) => _tag === "Success").length
+      assert.equal((yield* storage.outbox.claim(everything)).claimed.length, owed)
+      assert.equal((yield* storage.outbox.deliveriesOf("whk_a", { limit: 1000 })).length, owed)
+    })
+  ),
+  storageCase(
+    "to forget or to look without sense is a defect",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      for (const wrong of [{ limit: 0 }, { limit: 1001 }, { beforeMs: -1 }, { beforeMs: 0.5 }]) {
+        yield* dies(
+          storage.outbox.forget({ what: "events", beforeMs: 0, limit: 1, ...wrong }),
+          `forgetting with ${JSON.stringify(wrong)}`
+        )
+      }
+      yield* dies(
+        storage.outbox.missed({ endpointId: "whk_a", types: [], sinceMs: 0, limit: 0 }),
+        "a look with limit 0"
+      )
+    })
+  )
 ]

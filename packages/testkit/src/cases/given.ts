@@ -1,6 +1,16 @@
 /** The drafts that cases are made of, and the questions that many of them ask. */
 import assert from "node:assert/strict"
-import type { ChangeSet, Conflict, DocumentPut, EventDraft, JsonObject, PartDraft, RecordDraft, StorageApi, StoredRecord } from "@flyball/core/storage"
+import type {
+  ChangeSet,
+  Conflict,
+  DocumentPut,
+  EventDraft,
+  JsonObject,
+  PartDraft,
+  RecordDraft,
+  StorageApi,
+  StoredRecord
+} from "@flyball/core/storage"
 import { WEBHOOKS } from "@flyball/core/storage"
 import { formatInstant, portableCrypto, readRecord, toHex, utf8 } from "@flyball/evidence"
 import { Cause, Effect, Exit } from "effect"
@@ -45,7 +55,11 @@ export const put = (id: string, body: JsonObject = {}, more: Partial<DocumentPut
 export const event = (data: JsonObject = {}, type = "thing.made"): EventDraft => ({ type, data })
 
 /** A put of a new endpoint that wants these types, unless told otherwise. */
-export const endpoint = (id: string, types: ReadonlyArray<string> = ["thing.made"], more: Partial<DocumentPut> = {}): DocumentPut => ({
+export const endpoint = (
+  id: string,
+  types: ReadonlyArray<string> = ["thing.made"],
+  more: Partial<DocumentPut> = {}
+): DocumentPut => ({
   collection: WEBHOOKS,
   id,
   expectedVersion: 0,
@@ -75,11 +89,14 @@ export const refused = (storage: StorageApi, change: ChangeSet): Effect.Effect<R
 /** Runs, and checks that it died: a bug of its caller, not a fault of the store. */
 export const dies = (effect: Effect.Effect<unknown, unknown>, what: string): Effect.Effect<void> =>
   Effect.map(Effect.exit(effect), (exit) => {
-    assert.ok(Exit.isFailure(exit) && Cause.hasDies(exit.cause), `${what} should be a defect, but ${Exit.isFailure(exit) ? "was a failure" : "was done"}.`)
+    assert.ok(
+      Exit.isFailure(exit) && Cause.hasDies(exit.cause),
+      `${what} should be a defect, but ${Exit.isFailure(exit) ? "was a failure" : "was done"}.`
+    )
   })
 
 /** Every record, in order, in pages as large as they may be. */
-export const allRecords = Effect.fnUntraced(function*(storage: StorageApi) {
+export const allRecords = Effect.fnUntraced(function* (storage: StorageApi) {
   const records: Array<StoredRecord> = []
   for (;;) {
     const page: ReadonlyArray<StoredRecord> = yield* storage.records({ from: records.length, limit: 1000 })
@@ -88,8 +105,11 @@ export const allRecords = Effect.fnUntraced(function*(storage: StorageApi) {
   }
 })
 
-/** Checks the whole chain by its bytes: form, seq, prev, at, hash, the commitment of every part that is there, and the head. Answers its length. */
-export const checkChain = Effect.fnUntraced(function*(storage: StorageApi) {
+/**
+ * Checks the whole chain by its bytes: form, seq, prev, at, hash, the commitment of every part that is there, and the
+ * head. Answers its length.
+ */
+export const checkChain = Effect.fnUntraced(function* (storage: StorageApi) {
   const records = yield* allRecords(storage)
   let prev = "0".repeat(64)
   let atMs = 0
@@ -106,7 +126,11 @@ export const checkChain = Effect.fnUntraced(function*(storage: StorageApi) {
     for (const found of yield* storage.parts([index])) {
       if (found.erasedBy !== null) continue
       const stated = record.parts.find(({ name }) => name === found.name)
-      assert.equal(toHex(portableCrypto.commitment(found.salt, found.name, found.bytes)), stated?.c, `part ${found.name} of record ${index}`)
+      assert.equal(
+        toHex(portableCrypto.commitment(found.salt, found.name, found.bytes)),
+        stated?.c,
+        `part ${found.name} of record ${index}`
+      )
     }
   }
   const head = yield* storage.head

@@ -13,91 +13,137 @@ const unstorable = ["a\0b", "\0", "\ud800", "x\udc00", "y".repeat(5000)]
 
 /** Look-up keys. */
 export const keyCases = [
-  storageCase("documents are found by each of their keys, unique or not, in order of ids", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.commit({
-      puts: [
-        put("\u{1f600}", {}, { keys: { colour: "red" } }),
-        put("t2", { n: 2 }, { keys: { colour: "red", size: "s" }, unique: { name: "two" } }),
-        put("T1", {}, { keys: { colour: "red" }, unique: { name: "one" } }),
-        put("\uffee", {}, { keys: { colour: "red" } }),
-        put("t3", {}, { keys: { colour: "blue" } })
-      ]
+  storageCase(
+    "documents are found by each of their keys, unique or not, in order of ids",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.commit({
+        puts: [
+          put("\u{1f600}", {}, { keys: { colour: "red" } }),
+          put("t2", { n: 2 }, { keys: { colour: "red", size: "s" }, unique: { name: "two" } }),
+          put("T1", {}, { keys: { colour: "red" }, unique: { name: "one" } }),
+          put("\uffee", {}, { keys: { colour: "red" } }),
+          put("t3", {}, { keys: { colour: "blue" } })
+        ]
+      })
+      assert.deepEqual(yield* found(storage, "colour", "red"), ["T1", "t2", "\uffee", "\u{1f600}"])
+      assert.deepEqual(yield* found(storage, "size", "s"), ["t2"])
+      assert.deepEqual(yield* found(storage, "name", "two"), ["t2"])
+      assert.deepEqual((yield* storage.find("things", "name", "two"))[0]?.body, { n: 2 })
+      assert.deepEqual(yield* found(storage, "colour", "green"), [])
+      assert.deepEqual(yield* found(storage, "shape", "red"), [])
+      assert.deepEqual(yield* found(storage, "colour", "red", "others"), [])
     })
-    assert.deepEqual(yield* found(storage, "colour", "red"), ["T1", "t2", "\uffee", "\u{1f600}"])
-    assert.deepEqual(yield* found(storage, "size", "s"), ["t2"])
-    assert.deepEqual(yield* found(storage, "name", "two"), ["t2"])
-    assert.deepEqual((yield* storage.find("things", "name", "two"))[0]?.body, { n: 2 })
-    assert.deepEqual(yield* found(storage, "colour", "green"), [])
-    assert.deepEqual(yield* found(storage, "shape", "red"), [])
-    assert.deepEqual(yield* found(storage, "colour", "red", "others"), [])
-  })),
-  storageCase("a put replaces the document's earlier keys", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.commit({ puts: [put("t1", {}, { keys: { colour: "red" }, unique: { name: "one" } })] })
-    yield* storage.commit({ puts: [put("t1", {}, { expectedVersion: 1, keys: { colour: "blue" }, unique: { name: "uno" } })] })
-    assert.deepEqual([yield* found(storage, "colour", "red"), yield* found(storage, "name", "one")], [[], []])
-    assert.deepEqual([yield* found(storage, "colour", "blue"), yield* found(storage, "name", "uno")], [["t1"], ["t1"]])
-    yield* storage.commit({ puts: [put("t2", {}, { unique: { name: "one" } })] })
-    yield* storage.commit({ puts: [put("t1", {}, { expectedVersion: 2 })] })
-    assert.deepEqual([yield* found(storage, "colour", "blue"), yield* found(storage, "name", "uno")], [[], []])
-    assert.deepEqual(yield* found(storage, "name", "one"), ["t2"])
-  })),
-  storageCase("keys are compared by bytes: case, normal form, spaces and length all count", Effect.fnUntraced(function*(storage: StorageApi) {
-    const values = ["caf\u00e9", "cafe\u0301", "Caf\u00e9", "caf", "caf\u00e9 ", "", "%", "caf_", "\u{1f600}"]
-    yield* storage.commit({ puts: values.map((value, i) => put(`t${i}`, {}, { unique: { name: value } })) })
-    for (const [i, value] of values.entries()) assert.deepEqual(yield* found(storage, "name", value), [`t${i}`])
-  })),
-  storageCase("a unique value that is taken is refused, and the holder named", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } })] })
-    assert.deepEqual(yield* refused(storage, { puts: [put("t2", {}, { unique: { name: "one" } })] }), [
-      { _tag: "Unique", collection: "things", key: "name", value: "one", id: "t1" }
-    ])
-    assert.equal(yield* storage.get("things", "t2"), null)
-  })),
-  storageCase("a value is unique within its collection and key only", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } })] })
-    yield* storage.commit({
-      puts: [
-        put("t1", {}, { collection: "others", unique: { name: "one" } }),
-        put("t2", {}, { unique: { alias: "one", name: "two" } }),
-        put("t2", {}, { collection: "others", unique: { name: "two" } }),
-        put("t3", {}, { keys: { name: "one" } })
-      ]
+  ),
+  storageCase(
+    "a put replaces the document's earlier keys",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.commit({ puts: [put("t1", {}, { keys: { colour: "red" }, unique: { name: "one" } })] })
+      yield* storage.commit({
+        puts: [put("t1", {}, { expectedVersion: 1, keys: { colour: "blue" }, unique: { name: "uno" } })]
+      })
+      assert.deepEqual([yield* found(storage, "colour", "red"), yield* found(storage, "name", "one")], [[], []])
+      assert.deepEqual(
+        [yield* found(storage, "colour", "blue"), yield* found(storage, "name", "uno")],
+        [["t1"], ["t1"]]
+      )
+      yield* storage.commit({ puts: [put("t2", {}, { unique: { name: "one" } })] })
+      yield* storage.commit({ puts: [put("t1", {}, { expectedVersion: 2 })] })
+      assert.deepEqual([yield* found(storage, "colour", "blue"), yield* found(storage, "name", "uno")], [[], []])
+      assert.deepEqual(yield* found(storage, "name", "one"), ["t2"])
     })
-    assert.deepEqual(yield* found(storage, "alias", "one"), ["t2"])
-    assert.deepEqual(yield* found(storage, "name", "one"), ["t1", "t3"])
-    assert.deepEqual(yield* found(storage, "name", "one", "others"), ["t1"])
-    assert.deepEqual([yield* found(storage, "name", "two"), yield* found(storage, "name", "two", "others")], [["t2"], ["t2"]])
-  })),
-  storageCase("a document keeps its own unique value through its puts", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } })] })
-    yield* storage.commit({ puts: [put("t1", { n: 2 }, { expectedVersion: 1, unique: { name: "one" } })] })
-    assert.equal((yield* storage.find("things", "name", "one"))[0]?.version, 2)
-  })),
-  storageCase("unique values change hands within one ChangeSet, in either order", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } }), put("t2", {}, { unique: { name: "two" } })] })
-    yield* storage.commit({
-      puts: [put("t1", {}, { expectedVersion: 1, unique: { name: "two" } }), put("t2", {}, { expectedVersion: 1, unique: { name: "one" } })]
+  ),
+  storageCase(
+    "keys are compared by bytes: case, normal form, spaces and length all count",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const values = ["caf\u00e9", "cafe\u0301", "Caf\u00e9", "caf", "caf\u00e9 ", "", "%", "caf_", "\u{1f600}"]
+      yield* storage.commit({ puts: values.map((value, i) => put(`t${i}`, {}, { unique: { name: value } })) })
+      for (const [i, value] of values.entries()) assert.deepEqual(yield* found(storage, "name", value), [`t${i}`])
     })
-    assert.deepEqual([yield* found(storage, "name", "one"), yield* found(storage, "name", "two")], [["t2"], ["t1"]])
-    yield* storage.commit({ puts: [put("t3", {}, { unique: { name: "one" } }), put("t2", {}, { expectedVersion: 2 })] })
-    assert.deepEqual(yield* found(storage, "name", "one"), ["t3"])
-  })),
-  storageCase("two puts of one ChangeSet cannot have the same unique value", Effect.fnUntraced(function*(storage: StorageApi) {
-    const conflicts = yield* refused(storage, {
-      puts: [put("t1", {}, { unique: { name: "one" } }), put("t2", {}, { unique: { name: "one" } }), put("t3", {}, { unique: { name: "one" } })]
+  ),
+  storageCase(
+    "a unique value that is taken is refused, and the holder named",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } })] })
+      assert.deepEqual(yield* refused(storage, { puts: [put("t2", {}, { unique: { name: "one" } })] }), [
+        { _tag: "Unique", collection: "things", key: "name", value: "one", id: "t1" }
+      ])
+      assert.equal(yield* storage.get("things", "t2"), null)
     })
-    const conflict = { _tag: "Unique", collection: "things", key: "name", value: "one", id: "t1" }
-    assert.deepEqual(conflicts, [conflict, conflict])
-    assert.deepEqual(yield* storage.list("things"), [])
-  })),
-  storageCase("text that no store can hold is not found, and is no fault", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.commit({ puts: [put("\ufffd", {}, { unique: { name: "\ufffd" } }), put("x\ufffd"), put("a")] })
-    for (const text of unstorable) {
-      assert.equal(yield* storage.get("things", text), null)
-      assert.deepEqual(yield* found(storage, "name", text), [])
-      assert.deepEqual(yield* storage.once("agt_1", [text]), [])
-      assert.deepEqual(yield* storage.once(text, ["k"]), [])
-      assert.deepEqual(yield* storage.records({ agentId: text, limit: 1 }), [])
-    }
-  }))
+  ),
+  storageCase(
+    "a value is unique within its collection and key only",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } })] })
+      yield* storage.commit({
+        puts: [
+          put("t1", {}, { collection: "others", unique: { name: "one" } }),
+          put("t2", {}, { unique: { alias: "one", name: "two" } }),
+          put("t2", {}, { collection: "others", unique: { name: "two" } }),
+          put("t3", {}, { keys: { name: "one" } })
+        ]
+      })
+      assert.deepEqual(yield* found(storage, "alias", "one"), ["t2"])
+      assert.deepEqual(yield* found(storage, "name", "one"), ["t1", "t3"])
+      assert.deepEqual(yield* found(storage, "name", "one", "others"), ["t1"])
+      assert.deepEqual(
+        [yield* found(storage, "name", "two"), yield* found(storage, "name", "two", "others")],
+        [["t2"], ["t2"]]
+      )
+    })
+  ),
+  storageCase(
+    "a document keeps its own unique value through its puts",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } })] })
+      yield* storage.commit({ puts: [put("t1", { n: 2 }, { expectedVersion: 1, unique: { name: "one" } })] })
+      assert.equal((yield* storage.find("things", "name", "one"))[0]?.version, 2)
+    })
+  ),
+  storageCase(
+    "unique values change hands within one ChangeSet, in either order",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.commit({
+        puts: [put("t1", {}, { unique: { name: "one" } }), put("t2", {}, { unique: { name: "two" } })]
+      })
+      yield* storage.commit({
+        puts: [
+          put("t1", {}, { expectedVersion: 1, unique: { name: "two" } }),
+          put("t2", {}, { expectedVersion: 1, unique: { name: "one" } })
+        ]
+      })
+      assert.deepEqual([yield* found(storage, "name", "one"), yield* found(storage, "name", "two")], [["t2"], ["t1"]])
+      yield* storage.commit({
+        puts: [put("t3", {}, { unique: { name: "one" } }), put("t2", {}, { expectedVersion: 2 })]
+      })
+      assert.deepEqual(yield* found(storage, "name", "one"), ["t3"])
+    })
+  ),
+  storageCase(
+    "two puts of one ChangeSet cannot have the same unique value",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const conflicts = yield* refused(storage, {
+        puts: [
+          put("t1", {}, { unique: { name: "one" } }),
+          put("t2", {}, { unique: { name: "one" } }),
+          put("t3", {}, { unique: { name: "one" } })
+        ]
+      })
+      const conflict = { _tag: "Unique", collection: "things", key: "name", value: "one", id: "t1" }
+      assert.deepEqual(conflicts, [conflict, conflict])
+      assert.deepEqual(yield* storage.list("things"), [])
+    })
+  ),
+  storageCase(
+    "text that no store can hold is not found, and is no fault",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.commit({ puts: [put("\ufffd", {}, { unique: { name: "\ufffd" } }), put("x\ufffd"), put("a")] })
+      for (const text of unstorable) {
+        assert.equal(yield* storage.get("things", text), null)
+        assert.deepEqual(yield* found(storage, "name", text), [])
+        assert.deepEqual(yield* storage.once("agt_1", [text]), [])
+        assert.deepEqual(yield* storage.once(text, ["k"]), [])
+        assert.deepEqual(yield* storage.records({ agentId: text, limit: 1 }), [])
+      }
+    })
+  )
 ]

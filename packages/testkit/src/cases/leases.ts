@@ -11,73 +11,100 @@ const takers = 20
 
 /** Leases, by the store's clock. */
 export const leaseCases = [
-  storageCase("a lease is one holder's until it has run out", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    assert.equal(yield* storage.lease("signer", "a", ttlMs), true)
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
-    yield* time.set(start + ttlMs - 1)
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
-    yield* time.set(start + ttlMs)
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
-    assert.equal(yield* storage.lease("signer", "a", ttlMs), false)
-  })),
-  storageCase("its holder renews a lease, from now on, longer or shorter", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    yield* storage.lease("signer", "a", ttlMs)
-    yield* time.set(start + ttlMs - 1)
-    assert.equal(yield* storage.lease("signer", "a", ttlMs), true)
-    yield* time.set(start + 2 * ttlMs - 2)
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
-    assert.equal(yield* storage.lease("signer", "a", 1), true)
-    yield* time.set(start + 2 * ttlMs - 1)
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
-  })),
-  storageCase("a holder that slept past its lease takes it again if nobody else did", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    yield* storage.lease("signer", "a", ttlMs)
-    yield* time.set(start + 5 * ttlMs)
-    assert.equal(yield* storage.lease("signer", "a", ttlMs), true)
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
-  })),
-  storageCase("a lease given back is free at once; only its holder can give it back", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* (yield* CaseTime).set(start)
-    yield* storage.releaseLease("signer", "a")
-    yield* storage.lease("signer", "a", ttlMs)
-    yield* storage.releaseLease("signer", "b")
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
-    yield* storage.releaseLease("signer", "a")
-    yield* storage.releaseLease("signer", "a")
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
-  })),
-  storageCase("a clock that steps back does not lengthen a lease beyond twice its time", Effect.fnUntraced(function*(storage: StorageApi) {
-    const time = yield* CaseTime
-    yield* time.set(start)
-    yield* storage.lease("signer", "a", ttlMs)
-    yield* time.set(start - ttlMs)
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
-    yield* time.set(start - ttlMs - 1)
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
-    assert.equal(yield* storage.lease("signer", "a", ttlMs), false)
-  })),
-  storageCase("leases of other names are other leases", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* (yield* CaseTime).set(start)
-    assert.equal(yield* storage.lease("signer", "a", ttlMs), true)
-    assert.equal(yield* storage.lease("Signer", "b", ttlMs), true)
-    assert.equal(yield* storage.lease("sender", "b", ttlMs), true)
-    yield* storage.releaseLease("sender", "b")
-    assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
-  })),
-  storageCase(`of ${takers} takers at once exactly one gets the lease`, Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* (yield* CaseTime).set(start)
-    const got = yield* Effect.all(Array.from({ length: takers }, (_, n) => storage.lease("signer", `holder ${n}`, ttlMs)), { concurrency: "unbounded" })
-    assert.equal(got.filter((taken) => taken).length, 1)
-    assert.equal(yield* storage.lease("signer", `holder ${got.indexOf(true)}`, ttlMs), true)
-  })),
-  storageCase("leases write no record", Effect.fnUntraced(function*(storage: StorageApi) {
-    yield* storage.lease("signer", "a", ttlMs)
-    assert.equal(yield* storage.head, null)
-  }))
+  storageCase(
+    "a lease is one holder's until it has run out",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      assert.equal(yield* storage.lease("signer", "a", ttlMs), true)
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
+      yield* time.set(start + ttlMs - 1)
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
+      yield* time.set(start + ttlMs)
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
+      assert.equal(yield* storage.lease("signer", "a", ttlMs), false)
+    })
+  ),
+  storageCase(
+    "its holder renews a lease, from now on, longer or shorter",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      yield* storage.lease("signer", "a", ttlMs)
+      yield* time.set(start + ttlMs - 1)
+      assert.equal(yield* storage.lease("signer", "a", ttlMs), true)
+      yield* time.set(start + 2 * ttlMs - 2)
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
+      assert.equal(yield* storage.lease("signer", "a", 1), true)
+      yield* time.set(start + 2 * ttlMs - 1)
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
+    })
+  ),
+  storageCase(
+    "a holder that slept past its lease takes it again if nobody else did",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      yield* storage.lease("signer", "a", ttlMs)
+      yield* time.set(start + 5 * ttlMs)
+      assert.equal(yield* storage.lease("signer", "a", ttlMs), true)
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
+    })
+  ),
+  storageCase(
+    "a lease given back is free at once; only its holder can give it back",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* (yield* CaseTime).set(start)
+      yield* storage.releaseLease("signer", "a")
+      yield* storage.lease("signer", "a", ttlMs)
+      yield* storage.releaseLease("signer", "b")
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
+      yield* storage.releaseLease("signer", "a")
+      yield* storage.releaseLease("signer", "a")
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
+    })
+  ),
+  storageCase(
+    "a clock that steps back does not lengthen a lease beyond twice its time",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const time = yield* CaseTime
+      yield* time.set(start)
+      yield* storage.lease("signer", "a", ttlMs)
+      yield* time.set(start - ttlMs)
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
+      yield* time.set(start - ttlMs - 1)
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), true)
+      assert.equal(yield* storage.lease("signer", "a", ttlMs), false)
+    })
+  ),
+  storageCase(
+    "leases of other names are other leases",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* (yield* CaseTime).set(start)
+      assert.equal(yield* storage.lease("signer", "a", ttlMs), true)
+      assert.equal(yield* storage.lease("Signer", "b", ttlMs), true)
+      assert.equal(yield* storage.lease("sender", "b", ttlMs), true)
+      yield* storage.releaseLease("sender", "b")
+      assert.equal(yield* storage.lease("signer", "b", ttlMs), false)
+    })
+  ),
+  storageCase(
+    `of ${takers} takers at once exactly one gets the lease`,
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* (yield* CaseTime).set(start)
+      const got = yield* Effect.all(
+        Array.from({ length: takers }, (_, n) => storage.lease("signer", `holder ${n}`, ttlMs)),
+        { concurrency: "unbounded" }
+      )
+      assert.equal(got.filter((taken) => taken).length, 1)
+      assert.equal(yield* storage.lease("signer", `holder ${got.indexOf(true)}`, ttlMs), true)
+    })
+  ),
+  storageCase(
+    "leases write no record",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* storage.lease("signer", "a", ttlMs)
+      assert.equal(yield* storage.head, null)
+    })
+  )
 ]

@@ -1,5 +1,6 @@
 /**
- * Faults in pairs: the write was lost, or the write landed and the answer was lost. Spec: style section 8, design section 7.
+ * Faults in pairs: the write was lost, or the write landed and the answer was lost. Spec: style section 8, design
+ * section 7.
  *
  * No test framework is in this folder: a wrapped port is a port, and runs wherever ports do.
  */
@@ -20,7 +21,12 @@ export type FaultKind = "write refused" | "write lost" | "answer lost"
 export const faultKinds: ReadonlyArray<FaultKind> = ["write refused", "write lost", "answer lost"]
 
 /** A call that can fail: a method of a port. */
-export type FaultPoint = `storage.${Exclude<keyof StorageApi, "backend" | "outbox">}` | `storage.outbox.${keyof OutboxApi}` | `guard.${keyof GuardApi}` | "signer.sign" | `signer.${keyof SignerRotation}`
+export type FaultPoint =
+  | `storage.${Exclude<keyof StorageApi, "backend" | "outbox">}`
+  | `storage.outbox.${keyof OutboxApi}`
+  | `guard.${keyof GuardApi}`
+  | "signer.sign"
+  | `signer.${keyof SignerRotation}`
 
 /** One fault: the `call`-th call (from 1) of this method goes wrong in this way. */
 export interface Fault {
@@ -36,8 +42,10 @@ export type FaultPlan = (point: FaultPoint, call: number) => FaultKind | null
 export const noFaults: FaultPlan = () => null
 
 /** Exactly these faults. */
-export const faultsAt = (...faults: ReadonlyArray<Fault>): FaultPlan => (point, call) =>
-  faults.find((fault) => fault.point === point && fault.call === call)?.kind ?? null
+export const faultsAt =
+  (...faults: ReadonlyArray<Fault>): FaultPlan =>
+  (point, call) =>
+    faults.find((fault) => fault.point === point && fault.call === call)?.kind ?? null
 
 /** Counts the calls of all wrapped ports that share it, and asks the plan about each. */
 export class FaultBoard {
@@ -65,11 +73,23 @@ export class FaultBoard {
   }
 }
 
-/** The call, or what becomes of it under the board's plan. A call that is refused has not happened, so its answer can be lost as well. */
-export const underFault = <A, E>(board: FaultBoard, point: FaultPoint, call: Effect.Effect<A, E>): Effect.Effect<A, E | StorageUnavailable> =>
+/**
+ * The call, or what becomes of it under the board's plan. A call that is refused has not happened, so its answer can be
+ * lost as well.
+ */
+export const underFault = <A, E>(
+  board: FaultBoard,
+  point: FaultPoint,
+  call: Effect.Effect<A, E>
+): Effect.Effect<A, E | StorageUnavailable> =>
   Effect.suspend((): Effect.Effect<A, E | StorageUnavailable> => {
     const kind = board.next(point)
     if (kind === null) return call
-    const fault = Effect.fail(new StorageUnavailable({ reason: `a test's fault at ${point}: ${kind}`, wrote: kind === "write refused" ? "no" : "unknown" }))
+    const fault = Effect.fail(
+      new StorageUnavailable({
+        reason: `a test's fault at ${point}: ${kind}`,
+        wrote: kind === "write refused" ? "no" : "unknown"
+      })
+    )
     return kind === "answer lost" ? Effect.andThen(Effect.ignore(call), fault) : fault
   })

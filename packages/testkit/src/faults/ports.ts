@@ -22,11 +22,14 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     parts: (seqs) => around("storage.parts", storage.parts(seqs)),
     once: (scope, keys) => around("storage.once", storage.once(scope, keys)),
     hashes: (tileLevel, from, count) => around("storage.hashes", storage.hashes(tileLevel, from, count)),
-    ...(storage.rehash === undefined ? {} : { rehash: (previous, to) => around("storage.rehash", storage.rehash!(previous, to)) }),
+    ...(storage.rehash === undefined
+      ? {}
+      : { rehash: (previous, to) => around("storage.rehash", storage.rehash!(previous, to)) }),
     outbox: {
       claim: (request) => around("storage.outbox.claim", storage.outbox.claim(request)),
       delivery: (id) => around("storage.outbox.delivery", storage.outbox.delivery(id)),
-      deliveriesOf: (endpointId, page) => around("storage.outbox.deliveriesOf", storage.outbox.deliveriesOf(endpointId, page)),
+      deliveriesOf: (endpointId, page) =>
+        around("storage.outbox.deliveriesOf", storage.outbox.deliveriesOf(endpointId, page)),
       event: (id) => around("storage.outbox.event", storage.outbox.event(id)),
       events: (query) => around("storage.outbox.events", storage.outbox.events(query)),
       missed: (query) => around("storage.outbox.missed", storage.outbox.missed(query)),
@@ -36,7 +39,10 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     releaseLease: (name, holder) => around("storage.releaseLease", storage.releaseLease(name, holder))
   })
 
-/** This guard, with `around` around each call: `guard.read`, `guard.advance`, and `guard.inDoubt` where it can be in doubt. */
+/**
+ * This guard, with `around` around each call: `guard.read`, `guard.advance`, and `guard.inDoubt` where it can be in
+ * doubt.
+ */
 export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
   Guard.of({
     read: around("guard.read", guard.read),
@@ -45,27 +51,42 @@ export const aroundGuard = (guard: GuardApi, around: Around): GuardApi =>
     ...(guard.mayBegin === undefined ? {} : { mayBegin: around("guard.mayBegin", guard.mayBegin) })
   })
 
-/** This signer, with `around` around each call: `signer.sign`, by whichever key, and `signer.keys`, `signer.prepare` and `signer.promote` where it can rotate. */
+/**
+ * This signer, with `around` around each call: `signer.sign`, by whichever key, and `signer.keys`, `signer.prepare` and
+ * `signer.promote` where it can rotate.
+ */
 export const aroundSigner = (signer: SignerApi, around: Around): SignerApi => {
   const { rotation } = signer
-  const aroundKey = (key: SigningKey): SigningKey => ({ ...key, sign: (message) => around("signer.sign", key.sign(message)) })
+  const aroundKey = (key: SigningKey): SigningKey => ({
+    ...key,
+    sign: (message) => around("signer.sign", key.sign(message))
+  })
   return Signer.of({
     ...signer,
     sign: aroundKey(signer).sign,
-    ...(rotation === undefined ? {} : {
-      rotation: {
-        keys: Effect.map(around("signer.keys", rotation.keys), ({ current, next }) => ({ current: aroundKey(current), next: next === null ? null : aroundKey(next) })),
-        prepare: around("signer.prepare", rotation.prepare),
-        promote: (publicKey) => around("signer.promote", rotation.promote(publicKey))
-      }
-    })
+    ...(rotation === undefined
+      ? {}
+      : {
+          rotation: {
+            keys: Effect.map(around("signer.keys", rotation.keys), ({ current, next }) => ({
+              current: aroundKey(current),
+              next: next === null ? null : aroundKey(next)
+            })),
+            prepare: around("signer.prepare", rotation.prepare),
+            promote: (publicKey) => around("signer.promote", rotation.promote(publicKey))
+          }
+        })
   })
 }
 
-const faulty = (board: FaultBoard): Around => (point, call) => underFault(board, point, call)
+const faulty =
+  (board: FaultBoard): Around =>
+  (point, call) =>
+    underFault(board, point, call)
 
 /** This storage, under the board's plan. */
-export const faultyStorage = (storage: StorageApi, board: FaultBoard): StorageApi => aroundStorage(storage, faulty(board))
+export const faultyStorage = (storage: StorageApi, board: FaultBoard): StorageApi =>
+  aroundStorage(storage, faulty(board))
 
 /** This guard, under the board's plan. */
 export const faultyGuard = (guard: GuardApi, board: FaultBoard): GuardApi => aroundGuard(guard, faulty(board))

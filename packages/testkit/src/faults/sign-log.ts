@@ -3,7 +3,10 @@ import { Guard, type GuardApi, Signer, type SignerApi, type SigningKey } from "@
 import { fromUtf8, parseCheckpoint, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 
-/** How the name ends under which the end of a pack is signed: it has the shape of a checkpoint, and is none. Spec: chain-format section 5, line N. */
+/**
+ * How the name ends under which the end of a pack is signed: it has the shape of a checkpoint, and is none. Spec:
+ * chain-format section 5, line N.
+ */
 const PACK_END = "/evidence-pack/v1"
 
 /** One line of the log: a state that the guard took, or a checkpoint that the signer signed. */
@@ -14,7 +17,10 @@ export interface SignEntry {
   readonly rootHex: string
 }
 
-/** Everything that was guarded and signed, in order. Put it under the faults: it must see what happened, whoever was told. */
+/**
+ * Everything that was guarded and signed, in order. Put it under the faults: it must see what happened, whoever was
+ * told.
+ */
 export class SignLog {
   readonly entries: Array<SignEntry> = []
 
@@ -22,7 +28,10 @@ export class SignLog {
   guard(guard: GuardApi): GuardApi {
     return Guard.of({
       ...guard,
-      advance: (from, to) => Effect.tap(guard.advance(from, to), (moved) => Effect.sync(() => moved ? void this.entries.push({ by: "guard", ...to }) : undefined))
+      advance: (from, to) =>
+        Effect.tap(guard.advance(from, to), (moved) =>
+          Effect.sync(() => (moved ? void this.entries.push({ by: "guard", ...to }) : undefined))
+        )
     })
   }
 
@@ -32,21 +41,32 @@ export class SignLog {
     return Signer.of({
       ...signer,
       sign: this.#key(signer).sign,
-      ...(rotation === undefined ? {} : {
-        rotation: { ...rotation, keys: Effect.map(rotation.keys, ({ current, next }) => ({ current: this.#key(current), next: next === null ? null : this.#key(next) })) }
-      })
+      ...(rotation === undefined
+        ? {}
+        : {
+            rotation: {
+              ...rotation,
+              keys: Effect.map(rotation.keys, ({ current, next }) => ({
+                current: this.#key(current),
+                next: next === null ? null : this.#key(next)
+              }))
+            }
+          })
     })
   }
 
   #key(key: SigningKey): SigningKey {
     return {
       publicKey: key.publicKey,
-      sign: (message) => Effect.tap(key.sign(message), () => Effect.sync(() => {
-        const read = parseCheckpoint(fromUtf8(message) ?? "")
-        if (!read.ok || read.checkpoint.origin.endsWith(PACK_END)) return
-        const { origin, root, size } = read.checkpoint
-        this.entries.push({ by: "signer", origin, size, rootHex: toHex(root) })
-      }))
+      sign: (message) =>
+        Effect.tap(key.sign(message), () =>
+          Effect.sync(() => {
+            const read = parseCheckpoint(fromUtf8(message) ?? "")
+            if (!read.ok || read.checkpoint.origin.endsWith(PACK_END)) return
+            const { origin, root, size } = read.checkpoint
+            this.entries.push({ by: "signer", origin, size, rootHex: toHex(root) })
+          })
+        )
     }
   }
 }
@@ -60,7 +80,8 @@ export const signProblems = (entries: ReadonlyArray<SignEntry>): ReadonlyArray<s
   for (const { by, origin, rootHex, size } of entries) {
     const tree = `${origin} at size ${size}`
     const known = roots.get(tree)
-    if (known !== undefined && known !== rootHex) problems.push(`${tree}: the ${by} took the root ${rootHex} after ${known}`)
+    if (known !== undefined && known !== rootHex)
+      problems.push(`${tree}: the ${by} took the root ${rootHex} after ${known}`)
     roots.set(tree, known ?? rootHex)
     if (by === "guard") {
       guarded.add(`${tree} ${rootHex}`)

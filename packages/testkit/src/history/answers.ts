@@ -19,7 +19,12 @@ export const attempt = (storage: StorageApi, change: ChangeSet) =>
 
 /** An outcome with its bytes as hex. */
 export const plainOutcome = (outcome: Outcome) =>
-  "refused" in outcome ? outcome : { records: outcome.done.records.map((receipt) => ({ ...plainHead(receipt), duplicate: receipt.duplicate })), head: plainHead(outcome.done.head) }
+  "refused" in outcome
+    ? outcome
+    : {
+        records: outcome.done.records.map((receipt) => ({ ...plainHead(receipt), duplicate: receipt.duplicate })),
+        head: plainHead(outcome.done.head)
+      }
 
 const plainHead = ({ seq, hash, atMs }: Head) => ({ seq, hash: toHex(hash), atMs })
 
@@ -38,40 +43,66 @@ export const questionOf = (pick: Pick, world: HistoryWorld): Question => {
     case 0: {
       const query: RecordQuery = {
         limit: 1 + pick(8),
-        ...onceIn(pick, 2) ? { from: seq() } : {},
-        ...onceIn(pick, 2) ? { to: seq() } : {},
-        ...onceIn(pick, 2) ? { kinds: several(pick, 2, () => oneOf(pick, cast.kinds)) } : {},
-        ...onceIn(pick, 2) ? { agentId: cast.agents[pick(3)]! } : {},
-        ...onceIn(pick, 2) ? { order: "desc" as const } : {}
+        ...(onceIn(pick, 2) ? { from: seq() } : {}),
+        ...(onceIn(pick, 2) ? { to: seq() } : {}),
+        ...(onceIn(pick, 2) ? { kinds: several(pick, 2, () => oneOf(pick, cast.kinds)) } : {}),
+        ...(onceIn(pick, 2) ? { agentId: cast.agents[pick(3)]! } : {}),
+        ...(onceIn(pick, 2) ? { order: "desc" as const } : {})
       }
-      return { text: `records ${JSON.stringify(query)}`, ask: (storage) => Effect.map(storage.records(query), (found) => found.map(({ seq: at }) => at)) }
+      return {
+        text: `records ${JSON.stringify(query)}`,
+        ask: (storage) => Effect.map(storage.records(query), (found) => found.map(({ seq: at }) => at))
+      }
     }
     case 1: {
-      const page = { ...onceIn(pick, 2) ? { after: text } : {}, ...onceIn(pick, 2) ? { limit: 1 + pick(4) } : {} }
-      return { text: `list ${collection} ${JSON.stringify(page)}`, ask: (storage) => Effect.map(storage.list(collection, page), addresses) }
+      const page = { ...(onceIn(pick, 2) ? { after: text } : {}), ...(onceIn(pick, 2) ? { limit: 1 + pick(4) } : {}) }
+      return {
+        text: `list ${collection} ${JSON.stringify(page)}`,
+        ask: (storage) => Effect.map(storage.list(collection, page), addresses)
+      }
     }
     case 2: {
       const key = oneOf(pick, ["colour", "name", "size", "none"])
       const value = key === "size" ? "s" : text
-      return { text: `find ${collection} ${key} ${value}`, ask: (storage) => Effect.map(storage.find(collection, key, value), addresses) }
+      return {
+        text: `find ${collection} ${key} ${value}`,
+        ask: (storage) => Effect.map(storage.find(collection, key, value), addresses)
+      }
     }
     case 3: {
       const seqs = several(pick, 5, seq)
-      return { text: `parts ${seqs.join()}`, ask: (storage) => Effect.map(storage.parts(seqs), (found) => found.map(({ seq: at, name, erasedBy }) => [at, name, erasedBy])) }
+      return {
+        text: `parts ${seqs.join()}`,
+        ask: (storage) =>
+          Effect.map(storage.parts(seqs), (found) => found.map(({ seq: at, name, erasedBy }) => [at, name, erasedBy]))
+      }
     }
     case 4: {
       const [tileLevel, from, count] = [pick(3), seq(), pick(300)]
-      return { text: `hashes ${tileLevel} ${from} ${count}`, ask: (storage) => Effect.map(storage.hashes(tileLevel, from, count), toHex) }
+      return {
+        text: `hashes ${tileLevel} ${from} ${count}`,
+        ask: (storage) => Effect.map(storage.hashes(tileLevel, from, count), toHex)
+      }
     }
     case 5: {
-      const query = { limit: 1 + pick(4), ...onceIn(pick, 2) ? { types: several(pick, 2, () => oneOf(pick, cast.events)) } : {} }
-      return { text: `events ${JSON.stringify(query)}`, ask: (storage) => Effect.map(storage.outbox.events(query), (found) => found.map(({ id, seq: at }) => [id, at])) }
+      const query = {
+        limit: 1 + pick(4),
+        ...(onceIn(pick, 2) ? { types: several(pick, 2, () => oneOf(pick, cast.events)) } : {})
+      }
+      return {
+        text: `events ${JSON.stringify(query)}`,
+        ask: (storage) => Effect.map(storage.outbox.events(query), (found) => found.map(({ id, seq: at }) => [id, at]))
+      }
     }
     default: {
-      const page = { limit: 1 + pick(4), ...onceIn(pick, 2) ? { before: 1 + pick(9) } : {} }
-      return { text: `deliveries of ${text} ${JSON.stringify(page)}`, ask: (storage) => storage.outbox.deliveriesOf(text, page) }
+      const page = { limit: 1 + pick(4), ...(onceIn(pick, 2) ? { before: 1 + pick(9) } : {}) }
+      return {
+        text: `deliveries of ${text} ${JSON.stringify(page)}`,
+        ask: (storage) => storage.outbox.deliveriesOf(text, page)
+      }
     }
   }
 }
 
-const addresses = (found: ReadonlyArray<{ readonly id: string; readonly version: number }>) => found.map(({ id, version }) => [id, version])
+const addresses = (found: ReadonlyArray<{ readonly id: string; readonly version: number }>) =>
+  found.map(({ id, version }) => [id, version])

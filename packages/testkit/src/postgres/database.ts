@@ -13,16 +13,23 @@ export interface FreshDatabase {
 /**
  * Creates an empty database beside the one that `url` names.
  *
- * It sorts text as people do (ICU, en-US) where the server can, because most servers in the world do: a store that relies on byte order must ask for it.
+ * It sorts text as people do (ICU, en-US) where the server can, because most servers in the world do: a store that
+ * relies on byte order must ask for it.
  *
- * `folder`: where its tables lie, an empty folder of the account that the server runs as; else among those of all databases.
+ * `folder`: where its tables lie, an empty folder of the account that the server runs as; else among those of all
+ * databases.
  *
  * - Fails: rejects with the server's error; the role in `url` needs CREATEDB.
  */
-export const freshDatabase = async (url: string, { folder }: { readonly folder?: string } = {}): Promise<FreshDatabase> => {
+export const freshDatabase = async (
+  url: string,
+  { folder }: { readonly folder?: string } = {}
+): Promise<FreshDatabase> => {
   const name = `flyball_test_${randomBytes(8).toString("hex")}`
   if (folder !== undefined) await execute(url, `create tablespace ${name} location '${folder.replaceAll("'", "''")}'`)
-  const create = `create database ${name} template template0 encoding 'UTF8'${folder === undefined ? "" : ` tablespace ${name}`}`
+  const create =
+    `create database ${name} template template0 encoding ` +
+    `'UTF8'${folder === undefined ? "" : ` tablespace ${name}`}`
   await execute(url, `${create} locale_provider icu icu_locale 'en-US'`).catch(() => execute(url, create))
   const fresh = new URL(url)
   fresh.pathname = `/${name}`
@@ -41,7 +48,9 @@ export interface OpenDatabase {
 /** Opens a connection. Rejects with the server's error, as its questions do. */
 export const openDatabase = async (url: string): Promise<OpenDatabase> => {
   const scope = Scope.makeUnsafe()
-  const connection = await Effect.runPromise(Effect.provideService(PgConnection.make({ url: Redacted.make(url) }), Scope.Scope, scope))
+  const connection = await Effect.runPromise(
+    Effect.provideService(PgConnection.make({ url: Redacted.make(url) }), Scope.Scope, scope)
+  )
   return {
     ask: (sql, params = []) => Effect.runPromise(Effect.map(connection.query(sql, params, false), ({ rows }) => rows)),
     close: () => Effect.runPromise(Scope.close(scope, Exit.void))

@@ -2,7 +2,10 @@
 import { type FreshDatabase, freshDatabase } from "./database.ts"
 import { type RunningPostgres, startPostgres } from "./start.ts"
 
-/** When a test framework begins and ends the tests of a file: its own `beforeAll` and `afterAll`, so that this package needs none. */
+/**
+ * When a test framework begins and ends the tests of a file: its own `beforeAll` and `afterAll`, so that this package
+ * needs none.
+ */
 export interface TestHooks {
   readonly beforeAll: (act: () => Promise<void>) => void
   readonly afterAll: (act: () => Promise<void>) => void
@@ -20,5 +23,9 @@ export const givenDatabase = ({ afterAll, beforeAll }: TestHooks): { readonly ur
     await database?.drop()
     await server?.stop()
   })
-  return { get url() { return database!.url } }
+  return {
+    get url() {
+      return database!.url
+    }
+  }
 }

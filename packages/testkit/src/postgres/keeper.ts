@@ -1,7 +1,8 @@
 /**
  * A process that keeps one Postgres and ends with its parent.
  *
- * Says `ready`, or the server's last lines, as its first line. When standard input closes (the parent asked, ended, or was killed), it stops the
+ * Says `ready`, or the server's last lines, as its first line. When standard input closes (the parent asked, ended, or
+ * was killed), it stops the
  * server at once; the data is thrown away, so nothing needs a clean shutdown.
  */
 import { spawn } from "node:child_process"

@@ -18,7 +18,10 @@ const rows = (url: string, sql: string) =>
 
 const answers = async (url: string): Promise<boolean> => {
   const socket = connect(Number(new URL(url).port), "127.0.0.1")
-  const [first] = await Promise.race([once(socket, "connect").then(() => ["connect"]), once(socket, "close").then(() => ["close"])]).catch(() => ["close"])
+  const [first] = await Promise.race([
+    once(socket, "connect").then(() => ["connect"]),
+    once(socket, "close").then(() => ["close"])
+  ]).catch(() => ["close"])
   socket.destroy()
   return first === "connect"
 }
@@ -38,9 +41,15 @@ describe("Postgres for tests", () => {
   it("is a server of its own: durable, on loopback only, gone when stopped", async () => {
     vi.stubEnv("FLYBALL_TEST_PG_URL", "")
     const { url, stop } = await startPostgres()
-    const [row] = await rows(url, `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commits, current_setting('listen_addresses') as addresses,
-      current_setting('unix_socket_directories') as sockets, current_setting('server_encoding') as encoding, current_setting('data_directory') as folder`)
-    assert.deepEqual([row!["fsync"], row!["commits"], row!["addresses"], row!["sockets"], row!["encoding"]], ["on", "on", "127.0.0.1", "", "UTF8"])
+    const [row] = await rows(
+      url,
+      `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commits, current_setting('listen_addresses') as addresses,
+      current_setting('unix_socket_directories') as sockets, current_setting('server_encoding') as encoding, current_setting('data_directory') as folder`
+    )
+    assert.deepEqual(
+      [row!["fsync"], row!["commits"], row!["addresses"], row!["sockets"], row!["encoding"]],
+      ["on", "on", "127.0.0.1", "", "UTF8"]
+    )
     assert.strictEqual(new URL(url).hostname, "127.0.0.1")
     await stop()
     assert.isFalse(await answers(url))
@@ -74,9 +83,15 @@ describe("Postgres for tests", () => {
     const server = await startPostgres()
     const [one, two] = await Promise.all([freshDatabase(server.url), freshDatabase(server.url)])
     await rows(one.url, "create table marks (n int)")
-    assert.deepEqual((await rows(two.url, "select to_regclass('marks') is null as absent")).map((row) => row["absent"]), [true])
+    assert.deepEqual(
+      (await rows(two.url, "select to_regclass('marks') is null as absent")).map((row) => row["absent"]),
+      [true]
+    )
     await one.drop()
-    const [left] = await rows(server.url, `select count(*)::int as n from pg_database where datname = '${new URL(one.url).pathname.slice(1)}'`)
+    const [left] = await rows(
+      server.url,
+      `select count(*)::int as n from pg_database where datname = '${new URL(one.url).pathname.slice(1)}'`
+    )
     assert.strictEqual(left!["n"], 0)
     await two.drop()
     await server.stop()

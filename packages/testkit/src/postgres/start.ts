@@ -50,7 +50,8 @@ export const startPostgres = async (): Promise<RunningPostgres> => {
 }
 
 /** As root everything runs as nobody; else as ourselves. */
-const runAs = (): { readonly uid?: number; readonly gid?: number } => process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
+const runAs = (): { readonly uid?: number; readonly gid?: number } =>
+  process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
 
 /** What the binaries see: nothing of the host's settings. */
 const environment = { LC_ALL: "C", TZ: "UTC", PATH: process.env["PATH"] ?? "" }
@@ -64,31 +65,56 @@ const initialise = async (binaries: PostgresBinaries, folder: string, password: 
     await chown(folder, uid, gid)
     await chown(passwordFile, uid, gid)
   }
-  await promisify(execFile)(binaries.initdb, [
-    `--pgdata=${join(folder, "data")}`, "--username=postgres", "--encoding=UTF8", "--locale=C", "--auth=scram-sha-256", `--pwfile=${passwordFile}`
-  ], { ...runAs(), cwd: "/", env: environment })
+  await promisify(execFile)(
+    binaries.initdb,
+    [
+      `--pgdata=${join(folder, "data")}`,
+      "--username=postgres",
+      "--encoding=UTF8",
+      "--locale=C",
+      "--auth=scram-sha-256",
+      `--pwfile=${passwordFile}`
+    ],
+    { ...runAs(), cwd: "/", env: environment }
+  )
   await rm(passwordFile)
 }
 
-const launch = async (binaries: PostgresBinaries, folder: string, tries: number): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> => {
+const launch = async (
+  binaries: PostgresBinaries,
+  folder: string,
+  tries: number
+): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> => {
   const port = await freePort()
   const task: KeeperTask = {
     command: binaries.postgres,
-    args: ["-D", join(folder, "data"), "-p", String(port), ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+    args: [
+      "-D",
+      join(folder, "data"),
+      "-p",
+      String(port),
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+    ],
     folder,
     environment,
     ...runAs()
   }
-  const keeper = spawn(process.execPath, [fileURLToPath(new URL("./keeper.ts", import.meta.url)), JSON.stringify(task)], {
-    stdio: ["pipe", "pipe", "inherit"],
-    // A group of its own: Ctrl-C reaches us, and we (or our end) reach it.
-    detached: true,
-    env: environment
-  })
+  const keeper = spawn(
+    process.execPath,
+    [fileURLToPath(new URL("./keeper.ts", import.meta.url)), JSON.stringify(task)],
+    {
+      stdio: ["pipe", "pipe", "inherit"],
+      // A group of its own: Ctrl-C reaches us, and we (or our end) reach it.
+      detached: true,
+      env: environment
+    }
+  )
   const ended = new Promise<void>((resolve) => keeper.once("exit", () => resolve()))
   const first = await new Promise<string>((resolve, reject) => {
     keeper.once("error", reject)
-    createInterface(keeper.stdout).once("line", resolve).once("close", () => resolve("The keeper of Postgres ended."))
+    createInterface(keeper.stdout)
+      .once("line", resolve)
+      .once("close", () => resolve("The keeper of Postgres ended."))
   })
   if (first !== "ready") {
     await ended
@@ -124,6 +150,10 @@ const freePort = (): Promise<number> =>
     server.once("error", reject)
     server.listen(0, "127.0.0.1", () => {
       const address = server.address()
-      server.close(() => typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("No port on 127.0.0.1 was given.")))
+      server.close(() =>
+        typeof address === "object" && address !== null
+          ? resolve(address.port)
+          : reject(new Error("No port on 127.0.0.1 was given."))
+      )
     })
   })

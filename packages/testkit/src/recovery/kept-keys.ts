@@ -24,21 +24,32 @@ export class KeptKeys {
   /** These keys, for as many governors as there are. */
   get choice(): KeysChoice {
     // What a governor opens is what there is at that moment.
-    return keysChoice("test", Layer.effectContext(Effect.sync(() =>
-      Context.make(Signer, {
-        publicKey: portableCrypto.ed25519PublicKey(this.#seed),
-        origin: this.origin,
-        sign: (message) => this.#under("sign", () => portableCrypto.ed25519Sign(this.#seed, message)),
-        ...(this.origin === null ? {} : { rename: (origin: string) => this.#under("rename", () => void (this.origin = origin)) })
-      }).pipe(Context.add(Guard, {
-        read: Effect.sync(() => this.signed),
-        advance: (from, to) => this.#under("advance", () => {
-          if (sameState(this.signed, to)) return true
-          if (!sameState(this.signed, from)) return false
-          this.signed = to
-          return true
-        })
-      })))))
+    return keysChoice(
+      "test",
+      Layer.effectContext(
+        Effect.sync(() =>
+          Context.make(Signer, {
+            publicKey: portableCrypto.ed25519PublicKey(this.#seed),
+            origin: this.origin,
+            sign: (message) => this.#under("sign", () => portableCrypto.ed25519Sign(this.#seed, message)),
+            ...(this.origin === null
+              ? {}
+              : { rename: (origin: string) => this.#under("rename", () => void (this.origin = origin)) })
+          }).pipe(
+            Context.add(Guard, {
+              read: Effect.sync(() => this.signed),
+              advance: (from, to) =>
+                this.#under("advance", () => {
+                  if (sameState(this.signed, to)) return true
+                  if (!sameState(this.signed, from)) return false
+                  this.signed = to
+                  return true
+                })
+            })
+          )
+        )
+      )
+    )
   }
 
   #under<A>(at: KeyFault["at"], call: () => A): Effect.Effect<A, StorageUnavailable> {

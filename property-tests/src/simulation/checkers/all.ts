@@ -12,17 +12,29 @@ import { packsChecker } from "./packs.ts"
 import { replayChecker } from "./replay.ts"
 
 const checkers: { readonly [name: string]: Checker } = {
-  chain: chainChecker, replay: replayChecker, guard: guardChecker, capture: captureChecker, outbox: outboxChecker, deliveries: deliveriesChecker, evaluations: evaluationsChecker, owners: ownersChecker, packs: packsChecker
+  chain: chainChecker,
+  replay: replayChecker,
+  guard: guardChecker,
+  capture: captureChecker,
+  outbox: outboxChecker,
+  deliveries: deliveriesChecker,
+  evaluations: evaluationsChecker,
+  owners: ownersChecker,
+  packs: packsChecker
 }
 
 /** Runs every checker over the world as it is now. A checker that fails has found something too. */
-export const checkAll = Effect.fnUntraced(function*(world: Omit<Checked, "records">) {
+export const checkAll = Effect.fnUntraced(function* (world: Omit<Checked, "records">) {
   const records = yield* readRecords(world.ports.storage)
   const problems = [...world.ledger.problems]
   for (const [name, checker] of Object.entries(checkers)) {
-    problems.push(...(yield* checker({ ...world, records }).pipe(
-      Effect.catch((error) => Effect.succeed([`${name}: ${error instanceof Error ? error.message : JSON.stringify(error)}`]))
-    )))
+    problems.push(
+      ...(yield* checker({ ...world, records }).pipe(
+        Effect.catch((error) =>
+          Effect.succeed([`${name}: ${error instanceof Error ? error.message : JSON.stringify(error)}`])
+        )
+      ))
+    )
   }
   return problems
 })

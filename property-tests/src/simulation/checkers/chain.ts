@@ -7,16 +7,23 @@ import type { Checked, Checker } from "./checked.ts"
 
 /** Says what chain.verify finds over the stored bytes. */
 export const chainChecker: Checker = (world) =>
-  looking(world, Effect.gen(function*() {
-    const { checked, findings, ok } = yield* Chain.use((chain) => chain.verify())
-    const problems = findings.map((finding) => `chain: ${JSON.stringify(finding)}`)
-    if (!ok && problems.length === 0) problems.push("chain: the check says no and finds nothing")
-    if (checked !== world.records.length) problems.push(`chain: ${checked} records were checked, ${world.records.length} are stored`)
-    return problems
-  }))
+  looking(
+    world,
+    Effect.gen(function* () {
+      const { checked, findings, ok } = yield* Chain.use((chain) => chain.verify())
+      const problems = findings.map((finding) => `chain: ${JSON.stringify(finding)}`)
+      if (!ok && problems.length === 0) problems.push("chain: the check says no and finds nothing")
+      if (checked !== world.records.length)
+        problems.push(`chain: ${checked} records were checked, ${world.records.length} are stored`)
+      return problems
+    })
+  )
 
 /** Opens a governor that only reads, over the real ports. What refuses a start is a problem like any other. */
-export const looking = <A>({ origin, ports }: Pick<Checked, "ports" | "origin">, look: Effect.Effect<A, unknown, Chain | Replay>): Effect.Effect<A, unknown> =>
+export const looking = <A>(
+  { origin, ports }: Pick<Checked, "ports" | "origin">,
+  look: Effect.Effect<A, unknown, Chain | Replay>
+): Effect.Effect<A, unknown> =>
   look.pipe(
     Effect.provide(governorLayer({ origin, readOnly: true })),
     Effect.provideService(Storage, ports.storage),

@@ -23,14 +23,17 @@ export interface Checked {
   readonly records: ReadonlyArray<ReadRecord>
 }
 
-/** Looks at a world at rest, and says in sentences what is wrong with it. Each is a file with the name of what it checks. */
+/**
+ * Looks at a world at rest, and says in sentences what is wrong with it. Each is a file with the name of what it
+ * checks.
+ */
 export type Checker = (world: Checked) => Effect.Effect<ReadonlyArray<string>, unknown>
 
 /** Rows of one page. The port's bound. */
 const PAGE = 1_000
 
 /** All records of a store, read. */
-export const readRecords = Effect.fnUntraced(function*(storage: StorageApi) {
+export const readRecords = Effect.fnUntraced(function* (storage: StorageApi) {
   const found: Array<ReadRecord> = []
   for (;;) {
     const page: ReadonlyArray<StoredRecord> = yield* storage.records({ from: found.length, limit: PAGE })
@@ -43,5 +46,12 @@ export const readRecords = Effect.fnUntraced(function*(storage: StorageApi) {
 })
 
 /** The records of a kind, by what `keyOf` says they are about. */
-export const recordsBy = (records: ReadonlyArray<ReadRecord>, kind: string, keyOf: (record: ReadRecord) => string): ReadonlyMap<string, ReadonlyArray<ReadRecord>> =>
-  Map.groupBy(records.filter((record) => record.kind === kind), keyOf)
+export const recordsBy = (
+  records: ReadonlyArray<ReadRecord>,
+  kind: string,
+  keyOf: (record: ReadRecord) => string
+): ReadonlyMap<string, ReadonlyArray<ReadRecord>> =>
+  Map.groupBy(
+    records.filter((record) => record.kind === kind),
+    keyOf
+  )

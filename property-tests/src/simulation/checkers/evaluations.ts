@@ -11,20 +11,31 @@ import { type Checked, type Checker, type ReadRecord, recordsBy } from "./checke
 /** Evaluates again out of the records alone, and adds up by hand what was let through. */
 export const evaluationsChecker: Checker = (world) =>
   Effect.map(evaluatedAgain(world), (again) => {
-    const problems = again.flatMap((one) => one.verdict === "ok" ? [] : [`the records of ${one.seq} come to something else: ${JSON.stringify(one).slice(0, 300)}`])
+    const problems = again.flatMap((one) =>
+      one.verdict === "ok"
+        ? []
+        : [`the records of ${one.seq} come to something else: ${JSON.stringify(one).slice(0, 300)}`]
+    )
     const made = world.records.filter(({ kind }) => kind === "evaluation.made")
     if (again.length !== made.length) problems.push(`${made.length} are recorded, ${again.length} could be made again`)
     return [...problems, ...asked(world), ...capped(world.records)].map((problem) => `evaluations: ${problem}`)
   })
 
-const evaluatedAgain = Effect.fnUntraced(function*({ ports: { storage }, records }: Checked) {
+const evaluatedAgain = Effect.fnUntraced(function* ({ ports: { storage }, records }: Checked) {
   const again = new Recomputation({ fromGenesis: true })
   const found: Array<Recomputed> = []
   if (!records.some(({ kind }) => kind === "evaluation.made")) return found
-  yield* readRecords(storage, nodeCrypto, { from: 0, to: records.length - 1 }, (record) => {
-    const one = again.take(record)
-    if (one !== null) found.push(one)
-  }, () => {}, "every part").pipe(Effect.provideService(EvidenceCrypto, nodeCrypto))
+  yield* readRecords(
+    storage,
+    nodeCrypto,
+    { from: 0, to: records.length - 1 },
+    (record) => {
+      const one = again.take(record)
+      if (one !== null) found.push(one)
+    },
+    () => {},
+    "every part"
+  ).pipe(Effect.provideService(EvidenceCrypto, nodeCrypto))
   return found
 })
 
@@ -32,10 +43,15 @@ const evaluatedAgain = Effect.fnUntraced(function*({ ports: { storage }, records
 const asked = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   const problems: Array<string> = []
   const made = recordsBy(records, "evaluation.made", ({ body }) => String(body["client_ref"]))
-  for (const [ref, all] of made) if (all.length > 1 || !ledger.evaluated.has(ref)) problems.push(`${ref} is evaluated ${all.length} times`)
+  for (const [ref, all] of made)
+    if (all.length > 1 || !ledger.evaluated.has(ref)) problems.push(`${ref} is evaluated ${all.length} times`)
   for (const [ref, { receipt }] of ledger.evaluated) {
     const record = made.get(ref)?.[0]
-    if (receipt !== null && (record?.seq !== receipt.seq || record.body["outcome"] !== receipt.outcome)) problems.push(`${ref} was acknowledged as ${receipt.outcome} at ${receipt.seq} and is ${String(record?.body["outcome"])} at ${record?.seq}`)
+    if (receipt !== null && (record?.seq !== receipt.seq || record.body["outcome"] !== receipt.outcome))
+      problems.push(
+        `${ref} was acknowledged as ${receipt.outcome} at ${receipt.seq} and is ` +
+          `${String(record?.body["outcome"])} at ${record?.seq}`
+      )
   }
   return problems
 }
@@ -56,8 +72,13 @@ const capped = (records: ReadonlyArray<ReadRecord>): ReadonlyArray<string> => {
   }
   for (const { body, kind, seq } of records) {
     if (kind === "evaluation.made") {
-      for (const { amount, window } of (body["meters"] ?? []) as unknown as ReadonlyArray<{ readonly amount?: number; readonly window: string }>) if (amount !== undefined) put(seq, window, amount)
-      for (const [window, sum] of held) if (sum > CAP) problems.push(`${seq} passes the cap: ${window} holds ${sum}, and ${CAP} are the most`)
+      for (const { amount, window } of (body["meters"] ?? []) as unknown as ReadonlyArray<{
+        readonly amount?: number
+        readonly window: string
+      }>)
+        if (amount !== undefined) put(seq, window, amount)
+      for (const [window, sum] of held)
+        if (sum > CAP) problems.push(`${seq} passes the cap: ${window} holds ${sum}, and ${CAP} are the most`)
     }
     const of = kind === "meter.voided" || kind === "decision.settled" ? Number(body["evaluation_seq"]) : -1
     const before = added.get(of)

@@ -6,4 +6,9 @@ import type { Checker } from "./checked.ts"
 
 /** Says where documents and records differ. */
 export const replayChecker: Checker = (world) =>
-  looking(world, Replay.use(({ check }) => Effect.map(check, ({ differences }) => differences.map((difference) => `replay: ${JSON.stringify(difference)}`))))
+  looking(
+    world,
+    Replay.use(({ check }) =>
+      Effect.map(check, ({ differences }) => differences.map((difference) => `replay: ${JSON.stringify(difference)}`))
+    )
+  )

@@ -15,7 +15,7 @@ export const wantedBy = (records: ReadonlyArray<ReadRecord>): ReadonlyMap<string
     if (!kind.startsWith("webhook.")) continue
     const wants = found.get(String(body["webhook_id"])) ?? []
     const last = wants.at(-1)
-    const types = Array.isArray(body["events"]) ? body["events"].map(String) : last?.types ?? []
+    const types = Array.isArray(body["events"]) ? body["events"].map(String) : (last?.types ?? [])
     const status = kind === "webhook.created" ? "active" : kind === "webhook.revoked" ? "revoked" : body["status"]
     wants.push({ seq, types, active: status === undefined ? last?.active === true : status === "active" })
     found.set(String(body["webhook_id"]), wants)

@@ -10,9 +10,23 @@ import { assert, describe, it } from "vitest"
 import { SecretBox } from "../../../../packages/core/src/outward/webhooks/ports.ts"
 import { Webhooks } from "../../../../packages/core/src/outward/webhooks/service.ts"
 import { engine, storedDeliveries } from "../../../../packages/core/src/outward/webhooks/testing/webhook-acts.ts"
-import { type Arrived, outside, settle, webhookWorld } from "../../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
+import {
+  type Arrived,
+  outside,
+  settle,
+  webhookWorld
+} from "../../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 import { leftOut } from "./left-out.ts"
-import { converted, type ExpectedRequest, type ReceiverVector, secretOf, type SenderVector, sources, type VectorEndpoint, vectors } from "./vectors.ts"
+import {
+  converted,
+  type ExpectedRequest,
+  type ReceiverVector,
+  secretOf,
+  type SenderVector,
+  sources,
+  type VectorEndpoint,
+  vectors
+} from "./vectors.ts"
 
 const { sha256 } = portableCrypto
 const run = vectors.filter(({ id }) => leftOut[id] === undefined)
@@ -22,7 +36,11 @@ describe("postel's vectors", () => {
   it("are run, or left out with a reason, all 62 of them", () => {
     assert.strictEqual(vectors.length, 62)
     const known = new Set(vectors.map(({ id }) => id))
-    assert.deepStrictEqual(Object.keys(leftOut).filter((id) => !known.has(id)), [], "left out, and not there")
+    assert.deepStrictEqual(
+      Object.keys(leftOut).filter((id) => !known.has(id)),
+      [],
+      "left out, and not there"
+    )
     assert.strictEqual(run.length + Object.keys(leftOut).length, 62)
   })
 
@@ -31,18 +49,22 @@ describe("postel's vectors", () => {
   it.each(run.filter((vector) => !isSender(vector)))("$id", (vector) => checkReceived(vector as ReceiverVector))
 
   it.each(run.filter(isSender).filter(({ expected }) => expected.outcome === "accept"))("$id", (vector) =>
-    Effect.runPromise(Effect.scoped(checkSent(vector).pipe(Effect.provide(TestClock.layer())))))
+    Effect.runPromise(Effect.scoped(checkSent(vector).pipe(Effect.provide(TestClock.layer()))))
+  )
 
-  it.each(run.filter(isSender).filter(({ expected }) => expected.outcome === "reject"))("$id", ({ expected, triggers }) => {
-    assert.strictEqual(expected.error_code, "ENDPOINT_VALIDATION")
-    assert.isNotEmpty(triggers)
-    for (const trigger of triggers) {
-      if (trigger.op !== "register_endpoint") throw new Error(`${trigger.op} is not expected here`)
-      const sender = pinnedSender({ allowHttp: trigger.endpoint.allowHttp ?? false })
-      assert.isString(sender.urlProblem(trigger.endpoint.url))
-      sender.close()
+  it.each(run.filter(isSender).filter(({ expected }) => expected.outcome === "reject"))(
+    "$id",
+    ({ expected, triggers }) => {
+      assert.strictEqual(expected.error_code, "ENDPOINT_VALIDATION")
+      assert.isNotEmpty(triggers)
+      for (const trigger of triggers) {
+        if (trigger.op !== "register_endpoint") throw new Error(`${trigger.op} is not expected here`)
+        const sender = pinnedSender({ allowHttp: trigger.endpoint.allowHttp ?? false })
+        assert.isString(sender.urlProblem(trigger.endpoint.url))
+        sender.close()
+      }
     }
-  })
+  )
 })
 
 /** What static vectors take for now: literal in them. Unit: seconds since 1970 UTC. */
@@ -51,27 +73,42 @@ const NOW_S = 1_767_225_600
 const RECEIVER = ["hmac_primary", "hmac_secondary"]
 /** Their words for what is wrong, and ours: a signature of another form is a wrong one here. */
 const words: { readonly [code: string]: ReadonlyArray<VerifyProblem> } = {
-  SIGNATURE_INVALID: ["signature_wrong"], TIMESTAMP_TOO_OLD: ["too_old", "too_new"], MALFORMED_HEADER: ["header_missing", "signature_wrong"]
+  SIGNATURE_INVALID: ["signature_wrong"],
+  TIMESTAMP_TOO_OLD: ["too_old", "too_new"],
+  MALFORMED_HEADER: ["header_missing", "signature_wrong"]
 }
 
 const checkReceived = ({ expected, input, secrets, signature_mode: mode }: ReceiverVector): void => {
   const body = fromBase64(input.body_b64)!
-  const headers: { [name: string]: string } = Object.fromEntries(Object.entries(input.headers).map(([name, value]) => [name, atTime(value)]))
+  const headers: { [name: string]: string } = Object.fromEntries(
+    Object.entries(input.headers).map(([name, value]) => [name, atTime(value)])
+  )
   if (mode === "computed") {
     const keys = secretKeys(secretOf(secrets[0]!.fixture), sha256)!
-    headers["webhook-signature"] = standardSignature(keys, headers["webhook-id"]!, headers["webhook-timestamp"]!, body, sha256)
+    headers["webhook-signature"] = standardSignature(
+      keys,
+      headers["webhook-id"]!,
+      headers["webhook-timestamp"]!,
+      body,
+      sha256
+    )
   }
   const found = RECEIVER.map((name) => verifyDelivery(secretOf(name), { headers, body }, NOW_S * 1_000, sha256))
   if (expected.outcome === "accept") assert.include(found, null)
-  else for (const problem of found) assert.isTrue(problem !== null && words[expected.error_code!]!.includes(problem), `${problem}`)
+  else
+    for (const problem of found)
+      assert.isTrue(problem !== null && words[expected.error_code!]!.includes(problem), `${problem}`)
 }
 
 /** `{{now-10m}}` as seconds. */
-const atTime = (text: string): string => text.replace(/^\{\{now(?:([+-])(\d+)m)?\}\}$/, (_, sign: string | undefined, minutes: string) => String(NOW_S + (sign === undefined ? 0 : Number(`${sign}${minutes}`) * 60)))
+const atTime = (text: string): string =>
+  text.replace(/^\{\{now(?:([+-])(\d+)m)?\}\}$/, (_, sign: string | undefined, minutes: string) =>
+    String(NOW_S + (sign === undefined ? 0 : Number(`${sign}${minutes}`) * 60))
+  )
 
-const checkSent = Effect.fnUntraced(function*({ expected_requests: expected, triggers }: SenderVector) {
+const checkSent = Effect.fnUntraced(function* ({ expected_requests: expected, triggers }: SenderVector) {
   const there = outside()
-  yield* Effect.gen(function*() {
+  yield* Effect.gen(function* () {
     const ids = new Map<string, string>()
     const urls = new Map<string, string>()
     for (const trigger of triggers) {
@@ -80,7 +117,9 @@ const checkSent = Effect.fnUntraced(function*({ expected_requests: expected, tri
         ids.set(trigger.as, yield* registered(url, trigger.endpoint))
         urls.set(trigger.as, url)
       } else if (trigger.op === "send") {
-        yield* Storage.use((storage) => storage.commit({ events: [{ type: trigger.event.type, data: trigger.event.data ?? {} }] }))
+        yield* Storage.use((storage) =>
+          storage.commit({ events: [{ type: trigger.event.type, data: trigger.event.data ?? {} }] })
+        )
       } else if (trigger.op === "start_workers") yield* Layer.build(engine)
       else if (trigger.op === "wait_for") yield* settle
       else throw new Error(`an act of the vector is not known: ${JSON.stringify(trigger)}`)
@@ -91,18 +130,24 @@ const checkSent = Effect.fnUntraced(function*({ expected_requests: expected, tri
       const at = arrived.findIndex(({ url }) => url === urls.get(one.endpoint))
       assert.isAtLeast(at, 0, `nothing came to ${one.endpoint}`)
       checkRequest(one, arrived.splice(at, 1)[0]!)
-      if (one.attempt_status !== undefined) assert.deepStrictEqual([one.attempt_status, (yield* storedDeliveries(ids.get(one.endpoint)!)).map(({ state }) => state)], ["success", ["succeeded"]])
+      if (one.attempt_status !== undefined)
+        assert.deepStrictEqual(
+          [one.attempt_status, (yield* storedDeliveries(ids.get(one.endpoint)!)).map(({ state }) => state)],
+          ["success", ["succeeded"]]
+        )
     }
   }).pipe(Effect.provide(webhookWorld(there)))
 })
 
 /** A webhook with the secret that the vector names. */
-const registered = Effect.fnUntraced(function*(url: string, { signing, types }: VectorEndpoint) {
+const registered = Effect.fnUntraced(function* (url: string, { signing, types }: VectorEndpoint) {
   const { id } = yield* Webhooks.use(({ create }) => create({ url, events: types as ReadonlyArray<never> }, systemHost))
   const storage = yield* Storage
   const { body, version } = (yield* storage.get("webhook_secrets", id))!
   const sealed = toBase64(yield* SecretBox.use(({ seal }) => seal(utf8(secretOf(signing!.fixture_id)), id)))
-  yield* storage.commit({ puts: [{ collection: "webhook_secrets", id, expectedVersion: version, body: { ...body, sealed } }] })
+  yield* storage.commit({
+    puts: [{ collection: "webhook_secrets", id, expectedVersion: version, body: { ...body, sealed } }]
+  })
   return id
 })
 
@@ -111,6 +156,8 @@ const checkRequest = (expected: ExpectedRequest, { atMs, body, headers, url }: A
   if (expected.path !== undefined) assert.strictEqual(new URL(url).pathname, expected.path)
   for (const name of expected.headers_present ?? []) assert.isTrue(named.has(name), name)
   for (const [name, value] of Object.entries(expected.headers_match ?? {})) assert.strictEqual(named.get(name), value)
-  if (expected.body_json_equals !== undefined) assert.deepInclude(JSON.parse(fromUtf8(body)!), expected.body_json_equals)
-  if (expected.signature_verifies !== undefined) assert.isNull(verifyDelivery(secretOf(expected.signature_verifies.fixture_id), { headers, body }, atMs, sha256))
+  if (expected.body_json_equals !== undefined)
+    assert.deepInclude(JSON.parse(fromUtf8(body)!), expected.body_json_equals)
+  if (expected.signature_verifies !== undefined)
+    assert.isNull(verifyDelivery(secretOf(expected.signature_verifies.fixture_id), { headers, body }, atMs, sha256))
 }

@@ -39,7 +39,10 @@ export interface SenderVector {
   readonly mode: "sender"
   readonly triggers: ReadonlyArray<
     | { readonly op: "register_endpoint"; readonly as: string; readonly endpoint: VectorEndpoint }
-    | { readonly op: "send"; readonly event: { readonly type: string; readonly data?: { readonly [name: string]: string } } }
+    | {
+        readonly op: "send"
+        readonly event: { readonly type: string; readonly data?: { readonly [name: string]: string } }
+      }
     | { readonly op: "start_workers" | "wait_for" }
   >
   readonly expected_requests?: ReadonlyArray<ExpectedRequest>
@@ -47,7 +50,9 @@ export interface SenderVector {
 }
 
 /** All of them, by id. */
-export const vectors: ReadonlyArray<ReceiverVector | SenderVector> = globSync("**/*.json", { cwd: folder }).filter((file) => !file.startsWith("_keys")).sort()
+export const vectors: ReadonlyArray<ReceiverVector | SenderVector> = globSync("**/*.json", { cwd: folder })
+  .filter((file) => !file.startsWith("_keys"))
+  .sort()
   .map((file) => {
     const vector = read(file) as ReceiverVector | SenderVector
     if (`${vector.id}.json` !== file.replaceAll("\\", "/")) throw new Error(`${file} says that it is ${vector.id}`)
@@ -55,10 +60,15 @@ export const vectors: ReadonlyArray<ReceiverVector | SenderVector> = globSync("*
   })
 
 /** The secret of a key, by its name with or without `.yaml`. */
-export const secretOf = (fixture: string): string => (read(`_keys/${fixture.replace(/\.yaml$/, "")}.json`) as { readonly key_material: string }).key_material
+export const secretOf = (fixture: string): string =>
+  (read(`_keys/${fixture.replace(/\.yaml$/, "")}.json`) as { readonly key_material: string }).key_material
 
-/** The YAML files that the vectors and keys were converted from: paths from the folder of vectors, without an ending. */
-export const sources: ReadonlyArray<string> = readFileSync(join(folder, "../SHA256SUMS"), "utf8").trimEnd().split("\n")
+/**
+ * The YAML files that the vectors and keys were converted from: paths from the folder of vectors, without an ending.
+ */
+export const sources: ReadonlyArray<string> = readFileSync(join(folder, "../SHA256SUMS"), "utf8")
+  .trimEnd()
+  .split("\n")
   .map((line) => {
     const source = /^[0-9a-f]{64} {2}vectors\/(\S+)\.yaml$/.exec(line)
     if (source === null) throw new Error(`not a line of sha256sum: ${line}`)
@@ -66,5 +76,6 @@ export const sources: ReadonlyArray<string> = readFileSync(join(folder, "../SHA2
   })
 
 /** The converted files, named as their sources are. */
-export const converted: ReadonlyArray<string> = globSync("**/*.json", { cwd: folder })
-  .map((file) => file.replaceAll("\\", "/").replace(/\.json$/, ""))
+export const converted: ReadonlyArray<string> = globSync("**/*.json", { cwd: folder }).map((file) =>
+  file.replaceAll("\\", "/").replace(/\.json$/, "")
+)

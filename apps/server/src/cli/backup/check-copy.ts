@@ -1,5 +1,14 @@
 /** Opens a copy of the store as a start would, with the guard that goes into the backup, and recomputes its end. */
-import { Chain, type Checkpoint, Guard, keysLayerOf, latestCheckpoint, layerOf, type SignedState, Storage } from "@flyball/core"
+import {
+  Chain,
+  type Checkpoint,
+  Guard,
+  keysLayerOf,
+  latestCheckpoint,
+  layerOf,
+  type SignedState,
+  Storage
+} from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer } from "effect"
@@ -13,7 +22,8 @@ export interface CopyFacts {
 }
 
 /**
- * Records at the end of the chain that are hashed and linked anew. Everything before them is bound by the roots that are compared;
+ * Records at the end of the chain that are hashed and linked anew. Everything before them is bound by the roots that
+ * are compared;
  * `flyball check` on a restored copy recomputes all.
  */
 const RECOMPUTED = 1_000
@@ -21,42 +31,70 @@ const RECOMPUTED = 1_000
 /**
  * Finds the guard that fits the copy, and what the copy holds.
  *
- * That guard is the newer of `before`, read before the copy was made, and the copy's last checkpoint: both were signed, and the copy holds every record that
+ * That guard is the newer of `before`, read before the copy was made, and the copy's last checkpoint: both were signed,
+ * and the copy holds every record that
  * they cover. `now`, read after it, is only asked whether the guard is the one that signed.
  *
  * - Fails: with the sentence that a start would give, or with what was found.
  */
-export const checkCopy = (settings: Settings, file: string, before: SignedState | null, now: SignedState | null): Promise<CopyFacts> => {
-  const checked = Effect.gen(function*() {
+export const checkCopy = (
+  settings: Settings,
+  file: string,
+  before: SignedState | null,
+  now: SignedState | null
+): Promise<CopyFacts> => {
+  const checked = Effect.gen(function* () {
     const newest = yield* latestCheckpoint(yield* Storage)
     const guard = guardFor(newest, before, now)
-    const manifest = yield* Effect.provide(lookAt(newest, guard), Chain.layer({ readOnly: true }).pipe(Layer.provide(keysWith(settings, guard))))
+    const manifest = yield* Effect.provide(
+      lookAt(newest, guard),
+      Chain.layer({ readOnly: true }).pipe(Layer.provide(keysWith(settings, guard)))
+    )
     return { manifest, guard }
   })
   return Effect.runPromise(checked.pipe(Effect.provide(layerOf(sqliteStorage({ file, readOnly: true })))))
 }
 
-const guardFor = (newest: Checkpoint | null, before: SignedState | null, now: SignedState | null): SignedState | null => {
+const guardFor = (
+  newest: Checkpoint | null,
+  before: SignedState | null,
+  now: SignedState | null
+): SignedState | null => {
   if (newest === null || newest.size <= (before?.size ?? 0)) return before
   if (now === null || now.size < newest.size) {
-    throw new Error(`the store holds a checkpoint of ${newest.size} records, but the guard in the data folder knows of ${now?.size ?? 0}. Use the data folder that made the checkpoint (FLYBALL_DATA_DIR), or bring the newest copy of its guard back`)
+    throw new Error(
+      `the store holds a checkpoint of ${newest.size} records, but the guard in the data folder knows of ` +
+        `${now?.size ?? 0}. Use the data folder that made the checkpoint (FLYBALL_DATA_DIR), or bring the newest ` +
+        "copy of its guard back"
+    )
   }
   return { origin: now.origin, size: newest.size, rootHex: newest.rootHex }
 }
 
 /** The keys of the data folder, with a guard that stands still. */
 const keysWith = ({ dataDir }: Settings, guard: SignedState | null) =>
-  Layer.merge(keysLayerOf(dataFolder({ dir: dataDir })), Layer.succeed(Guard, Guard.of({ read: Effect.succeed(guard), advance: () => Effect.succeed(false) })))
+  Layer.merge(
+    keysLayerOf(dataFolder({ dir: dataDir })),
+    Layer.succeed(Guard, Guard.of({ read: Effect.succeed(guard), advance: () => Effect.succeed(false) }))
+  )
 
 /** Opening the chain has held key, genesis and guard against the store already. */
-const lookAt = Effect.fnUntraced(function*(newest: Checkpoint | null, guard: SignedState | null) {
+const lookAt = Effect.fnUntraced(function* (newest: Checkpoint | null, guard: SignedState | null) {
   const chain = yield* Chain
   const head = yield* chain.head
   const { findings, ok } = yield* chain.verify(Math.max(0, head.seq + 1 - RECOMPUTED))
   if (!ok) {
     const [first] = findings
-    const said = first === undefined ? "" : `: ${first.code}${first.seq === null ? "" : ` at record ${first.seq}`}, expected ${first.expected}, found ${first.found}`
-    return yield* Effect.die(new Error(`the copy does not hold${said}. Run flyball check: the store itself is damaged, or the disk of the copy is`))
+    const said =
+      first === undefined
+        ? ""
+        : `: ${first.code}${first.seq === null ? "" : ` at record ${first.seq}`}, expected ${first.expected}, ` +
+          `found ${first.found}`
+    return yield* Effect.die(
+      new Error(
+        `the copy does not hold${said}. Run flyball check: the store itself is damaged, or the disk of the copy is`
+      )
+    )
   }
   return {
     origin: chain.origin,

@@ -1,6 +1,17 @@
 /** The folder of a backup: complete and durable under its name, or not there. */
 import { randomBytes } from "node:crypto"
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { dataFolderVkey, installGuardState, readGuardState } from "@flyball/node"
 import { copyToFile, fileSchema, retiredLocations, type StoreLocation } from "@flyball/storage-sql/operations"
@@ -16,39 +27,63 @@ import { describeFile, FORMAT, type Manifest, MANIFEST, retiredName, STORE } fro
 export const checkOutFolder = (out: string): void => {
   if (existsSync(out)) throw new UsageError(`--out ${out} is there already; a backup is always a new folder`)
   const parent = dirname(resolve(out))
-  if (statSync(parent, { throwIfNoEntry: false })?.isDirectory() !== true) throw new UsageError(`--out ${out}: the folder ${parent} is not there; make it first`)
+  if (statSync(parent, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`--out ${out}: the folder ${parent} is not there; make it first`)
 }
 
-/** Times the store is copied because the signing key was rotated meanwhile. A rotation takes a moment, so a second one in a row is a script that went astray. */
+/**
+ * Times the store is copied because the signing key was rotated meanwhile. A rotation takes a moment, so a second one
+ * in a row is a script that went astray.
+ */
 const ATTEMPTS = 3
 
 /**
  * Backs up the store and what is not secret of the data folder into the new folder `out`, beside a running server.
  *
- * A copy from before a rotation does not fit the key of after it: then the store is copied again. `copied` is for tests.
+ * A copy from before a rotation does not fit the key of after it: then the store is copied again. `copied` is for
+ * tests.
  *
- * - Fails: with a sentence; nothing is left then. A process that is killed leaves a folder `<out>.partial-…` that nothing reads.
+ * - Fails: with a sentence; nothing is left then. A process that is killed leaves a folder `<out>.partial-…` that
+ *   nothing reads.
  */
-export const makeBackup = async (settings: Settings, store: StoreLocation, out: string, madeAt: Date, copied: () => Promise<void> = async () => undefined): Promise<Manifest> => {
-  for (let attempt = 1;; attempt++) {
+export const makeBackup = async (
+  settings: Settings,
+  store: StoreLocation,
+  out: string,
+  madeAt: Date,
+  copied: () => Promise<void> = async () => undefined
+): Promise<Manifest> => {
+  for (let attempt = 1; ; attempt++) {
     const key = await dataFolderVkey({ dir: settings.dataDir })
     try {
       return await backUpOnce(settings, store, out, madeAt, copied)
     } catch (cause) {
-      if (await dataFolderVkey({ dir: settings.dataDir }) === key) throw cause
-      if (attempt === ATTEMPTS) throw new Error(`the signing key was rotated while the store was copied, and again at each of ${ATTEMPTS} attempts. Back up again when that is done`, { cause })
+      if ((await dataFolderVkey({ dir: settings.dataDir })) === key) throw cause
+      if (attempt === ATTEMPTS)
+        throw new Error(
+          `the signing key was rotated while the store was copied, and again at each of ${ATTEMPTS} attempts. ` +
+            "Back up again when that is done",
+          { cause }
+        )
     }
   }
 }
 
 /** The guard is read before the store is copied, so that the copy holds all that it covers. */
-const backUpOnce = async (settings: Settings, store: StoreLocation, out: string, madeAt: Date, copied: () => Promise<void>): Promise<Manifest> => {
+const backUpOnce = async (
+  settings: Settings,
+  store: StoreLocation,
+  out: string,
+  madeAt: Date,
+  copied: () => Promise<void>
+): Promise<Manifest> => {
   const guard = await readGuardState(settings.dataDir)
   const partial = `${resolve(out)}.partial-${randomBytes(6).toString("hex")}`
   onDisk(partial, () => mkdirSync(partial, { mode: 0o700 }))
   try {
     await Effect.runPromise(copyToFile(store, join(partial, STORE)))
-    for (const { location, number } of await Effect.runPromise(retiredLocations(store))) await Effect.runPromise(copyToFile(location, join(partial, retiredName(number))))
+    for (const { location, number } of await Effect.runPromise(retiredLocations(store)))
+      await Effect.runPromise(copyToFile(location, join(partial, retiredName(number))))
     await copied()
     const facts = await checkCopy(settings, join(partial, STORE), guard, await readGuardState(settings.dataDir))
     if (facts.guard !== null) await installGuardState(partial, facts.guard)
@@ -58,7 +93,13 @@ const backUpOnce = async (settings: Settings, store: StoreLocation, out: string,
     })
     const schema = await Effect.runPromise(fileSchema(join(partial, STORE)))
     const manifest: Manifest = {
-      format: FORMAT, made_at: madeAt.toISOString(), made_by: `flyball ${version}`, backend: store.kind, schema, ...facts.manifest, files: await describeAll(partial)
+      format: FORMAT,
+      made_at: madeAt.toISOString(),
+      made_by: `flyball ${version}`,
+      backend: store.kind,
+      schema,
+      ...facts.manifest,
+      files: await describeAll(partial)
     }
     onDisk(out, () => {
       writeFileSync(join(partial, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
@@ -74,9 +115,17 @@ const backUpOnce = async (settings: Settings, store: StoreLocation, out: string,
 const describeAll = async (folder: string): Promise<Manifest["files"]> => {
   const files = []
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) files.push(await describeFile(folder, join(entry.parentPath, entry.name).slice(folder.length + 1).replaceAll("\\", "/")))
+    if (entry.isFile())
+      files.push(
+        await describeFile(
+          folder,
+          join(entry.parentPath, entry.name)
+            .slice(folder.length + 1)
+            .replaceAll("\\", "/")
+        )
+      )
   }
-  return files.sort((a, b) => a.name < b.name ? -1 : 1)
+  return files.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 /** Makes every byte and every name durable, then gives the folder its name. */

@@ -48,7 +48,8 @@ export const STORE = "store.db"
 export const retiredName = (number: number): string => `${STORE}.retired-${number}`
 
 /** The number in a name that {@link retiredName} gave; null for another one. */
-export const retiredNumber = (name: string): number | null => name.startsWith(`${STORE}.retired-`) ? Number(name.slice(`${STORE}.retired-`.length)) : null
+export const retiredNumber = (name: string): number | null =>
+  name.startsWith(`${STORE}.retired-`) ? Number(name.slice(`${STORE}.retired-`.length)) : null
 
 /** Files that a backup may hold. A manifest is read as what it is: a text that somebody may have changed. */
 const FILE_NAME = /^(?:store\.db(?:\.retired-[1-9][0-9]{0,8})?|origin|vkey|guard\/(?:[0-9]{16}|from-backup))$/
@@ -76,7 +77,11 @@ export const readManifest = (folder: string): Manifest => {
     throw new Error(`${folder} is not a backup: ${MANIFEST} cannot be read: ${fileProblem(cause)}`, { cause })
   }
   const manifest = parsed(text)
-  if (manifest === null) throw new Error(`${file} is not the list of a backup in the format ${FORMAT}. If a newer version of flyball made it, restore it with that version; otherwise use another backup`)
+  if (manifest === null)
+    throw new Error(
+      `${file} is not the list of a backup in the format ${FORMAT}. If a newer version of flyball made it, ` +
+        "restore it with that version; otherwise use another backup"
+    )
   return manifest
 }
 
@@ -84,10 +89,17 @@ export const readManifest = (folder: string): Manifest => {
 export const checkFiles = async (folder: string, { files }: Manifest): Promise<void> => {
   for (const expected of files) {
     const found = await describeFile(folder, expected.name).catch((cause: unknown) => {
-      throw new Error(`${join(folder, expected.name)} cannot be read: ${fileProblem(cause)}. Use another copy of this backup`, { cause })
+      throw new Error(
+        `${join(folder, expected.name)} cannot be read: ${fileProblem(cause)}. Use another copy of this backup`,
+        { cause }
+      )
     })
     if (found.bytes !== expected.bytes || found.sha256 !== expected.sha256) {
-      throw new Error(`${join(folder, expected.name)} is not the file that was backed up: expected ${expected.bytes} bytes with SHA-256 ${expected.sha256}, saw ${found.bytes} with ${found.sha256}. Use another copy of this backup`)
+      throw new Error(
+        `${join(folder, expected.name)} is not the file that was backed up: expected ${expected.bytes} bytes ` +
+          `with SHA-256 ${expected.sha256}, saw ${found.bytes} with ${found.sha256}. Use another copy of this ` +
+          "backup"
+      )
     }
   }
 }
@@ -104,15 +116,28 @@ const parsed = (text: string): Manifest | null => {
 const isManifest = (value: unknown): value is Manifest => {
   if (!isObject(value) || value["format"] !== FORMAT || !isObject(value["head"])) return false
   const { checkpoint, files, guard, head, tree } = value
-  return ["made_at", "made_by", "backend", "origin", "vkey"].every((name) => typeof value[name] === "string") &&
-    Number.isSafeInteger(value["schema"]) && Number.isSafeInteger(head["seq"]) && typeof head["record_hash"] === "string" && isTreeHead(tree) &&
-    (checkpoint === null || isTreeHead(checkpoint)) && (guard === null || isTreeHead(guard)) &&
-    Array.isArray(files) && files.every(isFile) && files.some(({ name }) => name === STORE)
+  return (
+    ["made_at", "made_by", "backend", "origin", "vkey"].every((name) => typeof value[name] === "string") &&
+    Number.isSafeInteger(value["schema"]) &&
+    Number.isSafeInteger(head["seq"]) &&
+    typeof head["record_hash"] === "string" &&
+    isTreeHead(tree) &&
+    (checkpoint === null || isTreeHead(checkpoint)) &&
+    (guard === null || isTreeHead(guard)) &&
+    Array.isArray(files) &&
+    files.every(isFile) &&
+    files.some(({ name }) => name === STORE)
+  )
 }
 
-const isObject = (value: unknown): value is { readonly [name: string]: unknown } => typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
-const isTreeHead = (value: unknown): value is TreeHead => isObject(value) && Number.isSafeInteger(value["size"]) && /^sha256:[0-9a-f]{64}$/.test(String(value["root_hash"]))
+const isTreeHead = (value: unknown): value is TreeHead =>
+  isObject(value) && Number.isSafeInteger(value["size"]) && /^sha256:[0-9a-f]{64}$/.test(String(value["root_hash"]))
 
 const isFile = (value: unknown): value is BackedUpFile =>
-  isObject(value) && FILE_NAME.test(String(value["name"])) && Number.isSafeInteger(value["bytes"]) && /^[0-9a-f]{64}$/.test(String(value["sha256"]))
+  isObject(value) &&
+  FILE_NAME.test(String(value["name"])) &&
+  Number.isSafeInteger(value["bytes"]) &&
+  /^[0-9a-f]{64}$/.test(String(value["sha256"]))

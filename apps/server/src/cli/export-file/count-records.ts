@@ -11,7 +11,10 @@ export interface Counts {
 }
 
 /** Passes the chunks on and counts their bytes and records. */
-export const countRecords = async function*(pack: AsyncIterable<Uint8Array>, counts: Counts): AsyncGenerator<Uint8Array> {
+export const countRecords = async function* (
+  pack: AsyncIterable<Uint8Array>,
+  counts: Counts
+): AsyncGenerator<Uint8Array> {
   // Whether the next byte is the first of a line.
   let atStart = true
   for await (const chunk of pack) {

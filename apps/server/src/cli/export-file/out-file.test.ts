@@ -1,4 +1,14 @@
-import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
@@ -12,10 +22,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 const never = new AbortController().signal
-const content = async function*(...texts: ReadonlyArray<string>): AsyncGenerator<Uint8Array> {
+const content = async function* (...texts: ReadonlyArray<string>): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text)
 }
-const failing = async function*(): AsyncGenerator<Uint8Array> {
+const failing = async function* (): AsyncGenerator<Uint8Array> {
   yield Buffer.from("half")
   throw new Error("the store went away")
 }
@@ -23,13 +33,22 @@ const failing = async function*(): AsyncGenerator<Uint8Array> {
 describe("an output file", () => {
   it("has the name once it is whole, only its owner reads it, and nothing else is left", async () => {
     await writeOutFile(join(folder, "a.evp"), content("one", "two"), never)
-    assert.deepEqual([readFileSync(join(folder, "a.evp"), "utf8"), readdirSync(folder), statSync(join(folder, "a.evp")).mode & 0o777], ["onetwo", ["a.evp"], 0o600])
+    assert.deepEqual(
+      [readFileSync(join(folder, "a.evp"), "utf8"), readdirSync(folder), statSync(join(folder, "a.evp")).mode & 0o777],
+      ["onetwo", ["a.evp"], 0o600]
+    )
   })
   it("replaces the one before only where that is asked for, and when it is whole", async () => {
     writeFileSync(join(folder, "a.evp"), "before")
-    const taken = await writeOutFile(join(folder, "a.evp"), content("after"), never).then(() => null, (error: unknown) => error)
+    const taken = await writeOutFile(join(folder, "a.evp"), content("after"), never).then(
+      () => null,
+      (error: unknown) => error
+    )
     assert.match(String(taken), /a\.evp is there already, and was not when the command began/)
-    const cause = await writeOutFile(join(folder, "a.evp"), failing(), never, true).then(() => null, (error: unknown) => error)
+    const cause = await writeOutFile(join(folder, "a.evp"), failing(), never, true).then(
+      () => null,
+      (error: unknown) => error
+    )
     assert.match(String(cause), /the store went away/)
     assert.deepEqual([readFileSync(join(folder, "a.evp"), "utf8"), readdirSync(folder)], ["before", ["a.evp"]])
     await writeOutFile(join(folder, "a.evp"), content("after"), never, true)
@@ -41,37 +60,52 @@ describe("an output file", () => {
     linkSync(join(folder, "kept"), join(folder, "hard"))
     for (const name of ["soft", "hard"]) {
       await writeOutFile(join(folder, name), content("after"), never, true)
-      assert.deepEqual([readFileSync(join(folder, name), "utf8"), readFileSync(join(folder, "kept"), "utf8")], ["after", "before"])
+      assert.deepEqual(
+        [readFileSync(join(folder, name), "utf8"), readFileSync(join(folder, "kept"), "utf8")],
+        ["after", "before"]
+      )
     }
   })
   it("is new where nothing has its name, not even a link to nothing", () => {
     symlinkSync("nothing", join(folder, "dangling"))
     writeFileSync(join(folder, "file"), "")
-    for (const name of ["dangling", "file"]) assert.throws(() => checkIsNew("--out", join(folder, name)), UsageError, /is there already; --force replaces it/)
+    for (const name of ["dangling", "file"])
+      assert.throws(() => checkIsNew("--out", join(folder, name)), UsageError, /is there already; --force replaces it/)
     checkIsNew("--out", join(folder, "new"))
     checkIsNew("--out", join(folder, "file", "new"))
   })
   it("is not there when the command was stopped", async () => {
     const stop = new AbortController()
-    const stopping = async function*(): AsyncGenerator<Uint8Array> {
+    const stopping = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from("half")
       stop.abort(new Error("stopped by SIGTERM"))
       yield Buffer.from("more")
     }
-    const cause = await writeOutFile(join(folder, "a.evp"), stopping(), stop.signal).then(() => null, (error: unknown) => error)
+    const cause = await writeOutFile(join(folder, "a.evp"), stopping(), stop.signal).then(
+      () => null,
+      (error: unknown) => error
+    )
     assert.deepEqual([(cause as Error).message, readdirSync(folder)], ["stopped by SIGTERM", []])
   })
   it("cannot be in a folder that went away, and says so with the code", async () => {
-    const cause = await writeOutFile(join(folder, "gone", "a.evp"), content("one"), never).then(() => null, (error: unknown) => error)
+    const cause = await writeOutFile(join(folder, "gone", "a.evp"), content("one"), never).then(
+      () => null,
+      (error: unknown) => error
+    )
     assert.match((cause as Error).message, /gone\/a\.evp cannot be written: .*\(ENOENT\)/)
   })
   it("is looked at before anything else is done", () => {
     mkdirSync(join(folder, "sub"))
     writeFileSync(join(folder, "file"), "")
-    for (const [file, sentence] of [["sub", /is a folder/], ["none/a.evp", /is not there; make it first/], ["file/a.evp", /is not there; make it first/]] as const) {
+    for (const [file, sentence] of [
+      ["sub", /is a folder/],
+      ["none/a.evp", /is not there; make it first/],
+      ["file/a.evp", /is not there; make it first/]
+    ] as const) {
       assert.throws(() => checkOutFile("--out", join(folder, file)), UsageError, sentence)
     }
-    if (process.platform !== "win32") assert.throws(() => checkOutFile("--out", "/dev/null"), UsageError, /not an ordinary file/)
+    if (process.platform !== "win32")
+      assert.throws(() => checkOutFile("--out", "/dev/null"), UsageError, /not an ordinary file/)
     checkOutFile("--out", join(folder, "new.evp"))
     checkOutFile("--out", join(folder, "file"))
   })

@@ -13,7 +13,8 @@ export const checkOutFile = (flag: string, file: string): void => {
   if (found?.isDirectory() === true) throw new UsageError(`${flag} ${file} is a folder; name a file in it`)
   if (found !== undefined && !found.isFile()) throw new UsageError(`${flag} ${file} is not an ordinary file`)
   const folder = dirname(resolve(file))
-  if (stat(folder)?.isDirectory() !== true) throw new UsageError(`${flag} ${file}: the folder ${folder} is not there; make it first`)
+  if (stat(folder)?.isDirectory() !== true)
+    throw new UsageError(`${flag} ${file}: the folder ${folder} is not there; make it first`)
 }
 
 /** Fails with {@link UsageError} when something has the name `file`, a link to nothing included. */
@@ -40,13 +41,20 @@ const stat = (file: string): Stats | undefined => {
 }
 
 /**
- * Writes `content` beside `file` and moves it there when it is complete and durable, so that half a pack never has the name. What has the name
+ * Writes `content` beside `file` and moves it there when it is complete and durable, so that half a pack never has the
+ * name. What has the name
  * already stays, unless `replace` says otherwise; a link is then replaced itself, and what it leads to stays.
  *
- * - Fails: with a sentence when the disk does, or the name is taken; with the content's own error, or the signal's reason, otherwise. `file` is
+ * - Fails: with a sentence when the disk does, or the name is taken; with the content's own error, or the signal's
+ *   reason, otherwise. `file` is
  *   then as it was before.
  */
-export const writeOutFile = async (file: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal, replace = false): Promise<void> => {
+export const writeOutFile = async (
+  file: string,
+  content: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  replace = false
+): Promise<void> => {
   const partial = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString("hex")}.partial`)
   const sink = createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true })
   let sinkFailure: unknown = null
@@ -59,7 +67,9 @@ export const writeOutFile = async (file: string, content: AsyncIterable<Uint8Arr
       // The pipeline destroys the sink with the content's error, so only the system's own is the disk's.
       throw cause === sinkFailure && isSystemError(cause) ? unwritable(file, cause) : cause
     })
-    await (replace ? rename(partial, file) : nameNew(partial, file)).catch((cause: unknown) => Promise.reject(isSystemError(cause) ? unwritable(file, cause) : cause))
+    await (replace ? rename(partial, file) : nameNew(partial, file)).catch((cause: unknown) =>
+      Promise.reject(isSystemError(cause) ? unwritable(file, cause) : cause)
+    )
   } catch (cause) {
     // Where the content fails at once the file is still being opened, and would be there after it was removed.
     if (!sink.destroy().closed) await new Promise<void>((done) => sink.once("close", () => done()))
@@ -74,7 +84,10 @@ const nameNew = async (partial: string, file: string): Promise<void> => {
     await link(partial, file)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    if (code === "EEXIST" || isThere(file)) throw new Error(`${file} is there already, and was not when the command began. Nothing is left of the attempt`, { cause })
+    if (code === "EEXIST" || isThere(file))
+      throw new Error(`${file} is there already, and was not when the command began. Nothing is left of the attempt`, {
+        cause
+      })
     if (code === undefined || !NO_LINKS.has(code)) throw cause
     return rename(partial, file)
   }
@@ -86,4 +99,5 @@ const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP",
 
 const isSystemError = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).syscall !== undefined
 
-const unwritable = (file: string, cause: unknown): Error => new Error(`${file} cannot be written: ${fileProblem(cause)}. Nothing is left of the attempt`, { cause })
+const unwritable = (file: string, cause: unknown): Error =>
+  new Error(`${file} cannot be written: ${fileProblem(cause)}. Nothing is left of the attempt`, { cause })

@@ -11,18 +11,57 @@ const at = (...names: ReadonlyArray<string>): string => join(root, ...names)
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "flyball-own-"))
-  for (const folder of ["data/guard", "stores", "keys", "trusted", "elsewhere"]) mkdirSync(at(folder), { recursive: true })
-  for (const file of ["data/signing.key", "data/guard/0000000000000001", "data/old.evp", "stores/s.db", "stores/s.db.retired-1", "keys/secrets", "trusted/a.pem"]) writeFileSync(at(file), file)
-  places = { dataDir: at("data"), database: { kind: "sqlite", file: at("stores/s.db") }, secretsKeyFile: at("keys/secrets"), trustStore: at("trusted") }
+  for (const folder of ["data/guard", "stores", "keys", "trusted", "elsewhere"])
+    mkdirSync(at(folder), { recursive: true })
+  for (const file of [
+    "data/signing.key",
+    "data/guard/0000000000000001",
+    "data/old.evp",
+    "stores/s.db",
+    "stores/s.db.retired-1",
+    "keys/secrets",
+    "trusted/a.pem"
+  ])
+    writeFileSync(at(file), file)
+  places = {
+    dataDir: at("data"),
+    database: { kind: "sqlite", file: at("stores/s.db") },
+    secretsKeyFile: at("keys/secrets"),
+    trustStore: at("trusted")
+  }
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-const refuses = (path: string, owner: RegExp): void => assert.throws(() => checkNotOwn("--out", path, places), UsageError, owner)
+const refuses = (path: string, owner: RegExp): void =>
+  assert.throws(() => checkNotOwn("--out", path, places), UsageError, owner)
 
 describe("a path of an output", () => {
   it("is none of the store, the keys, the guard and the trust store", () => {
-    for (const name of ["s.db", "s.db-wal", "s.db-shm", "s.db-journal", "s.db.retired-1", "s.db.retired-2", "s.db.lock", "S.DB-wal"]) refuses(at("stores", name), /the store; name another place/)
-    for (const name of ["signing.key", "signing.key.next-0a0b0c0d", "secrets.key", "dev-issuer.jwk", "origin", "vkey", "guard", "guard/0000000000000001", "guard/new", "old.evp", "tmp-1-a"]) refuses(at("data", name), /the data folder/)
+    for (const name of [
+      "s.db",
+      "s.db-wal",
+      "s.db-shm",
+      "s.db-journal",
+      "s.db.retired-1",
+      "s.db.retired-2",
+      "s.db.lock",
+      "S.DB-wal"
+    ])
+      refuses(at("stores", name), /the store; name another place/)
+    for (const name of [
+      "signing.key",
+      "signing.key.next-0a0b0c0d",
+      "secrets.key",
+      "dev-issuer.jwk",
+      "origin",
+      "vkey",
+      "guard",
+      "guard/0000000000000001",
+      "guard/new",
+      "old.evp",
+      "tmp-1-a"
+    ])
+      refuses(at("data", name), /the data folder/)
     refuses(at("keys/secrets"), /the keys/)
     refuses(at("trusted/a.pem"), /the trust store/)
   })
@@ -32,7 +71,14 @@ describe("a path of an output", () => {
     symlinkSync(at("stores/s.db-wal"), at("elsewhere/dangling"))
     symlinkSync("dangling", at("elsewhere/twice"))
     symlinkSync("circle", at("elsewhere/circle"))
-    for (const [file, link] of [["stores/s.db", "a"], ["stores/s.db.retired-1", "b"], ["data/signing.key", "c"], ["data/guard/0000000000000001", "d"], ["keys/secrets", "e"], ["trusted/a.pem", "f"]] as const) {
+    for (const [file, link] of [
+      ["stores/s.db", "a"],
+      ["stores/s.db.retired-1", "b"],
+      ["data/signing.key", "c"],
+      ["data/guard/0000000000000001", "d"],
+      ["keys/secrets", "e"],
+      ["trusted/a.pem", "f"]
+    ] as const) {
       linkSync(at(file), at("elsewhere", link))
       refuses(at("elsewhere", link), /belongs to/)
     }
@@ -52,8 +98,21 @@ describe("a path of an output", () => {
   })
 
   it("may be a new one in the data folder, and anything elsewhere", () => {
-    for (const path of ["data/new.evp", "data/backup-monday", "elsewhere/a.evp", "stores/a.evp", "trusted/a.evp", "elsewhere/none/a.evp"]) checkNotOwn("--out", at(path), places)
-    places = { dataDir: at("none"), database: { kind: "postgres", url: "postgres://h/d" }, secretsKeyFile: null, trustStore: null }
+    for (const path of [
+      "data/new.evp",
+      "data/backup-monday",
+      "elsewhere/a.evp",
+      "stores/a.evp",
+      "trusted/a.evp",
+      "elsewhere/none/a.evp"
+    ])
+      checkNotOwn("--out", at(path), places)
+    places = {
+      dataDir: at("none"),
+      database: { kind: "postgres", url: "postgres://h/d" },
+      secretsKeyFile: null,
+      trustStore: null
+    }
     for (const path of ["stores/s.db", "elsewhere/a.evp"]) checkNotOwn("--out", at(path), places)
   })
 })

@@ -10,7 +10,8 @@ export type OwnPlaces = Pick<Settings, "dataDir" | "database" | "secretsKeyFile"
 /**
  * Fails with {@link UsageError} when `path` is one of Flyball's own files, or would become one.
  *
- * It follows symbolic links, and finds hard links and other mounts of a file by device and inode. A new file or folder in the data folder is let
+ * It follows symbolic links, and finds hard links and other mounts of a file by device and inode. A new file or folder
+ * in the data folder is let
  * through unless it has a name that Flyball uses: in the image that folder is the working folder.
  */
 export const checkNotOwn = (flag: string, path: string, places: OwnPlaces): void => {
@@ -31,7 +32,8 @@ const ownerOf = (path: string, { database, dataDir, secretsKeyFile, trustStore }
   if (store.some((file) => [file, ...besides(file)].some(isSame))) return "the store"
   if (filesOf(dataDir).some(isSame)) return "the data folder"
   if (secretsKeyFile !== null && isSame(secretsKeyFile)) return "the keys"
-  if (trustStore !== null && (entryOf(trustStore, path) !== null || filesOf(trustStore).some(isSame))) return "the trust store"
+  if (trustStore !== null && (entryOf(trustStore, path) !== null || filesOf(trustStore).some(isSame)))
+    return "the trust store"
   return null
 }
 
@@ -47,10 +49,15 @@ const isOfStore = (file: string, path: string): boolean => {
 
 const besides = (file: string): ReadonlyArray<string> => {
   const folder = dirname(file)
-  return names(folder).filter((name) => isOfStore(file, join(folder, name))).map((name) => join(folder, name))
+  return names(folder)
+    .filter((name) => isOfStore(file, join(folder, name)))
+    .map((name) => join(folder, name))
 }
 
-/** The entry of a folder that a path is, or lies in; null where it lies elsewhere. Folders are compared by what they are, not by name. */
+/**
+ * The entry of a folder that a path is, or lies in; null where it lies elsewhere. Folders are compared by what they
+ * are, not by name.
+ */
 const entryOf = (folder: string, path: string): { readonly name: string } | null => {
   const wanted = statOf(folder)
   if (wanted === undefined) return null
@@ -86,7 +93,9 @@ const linkOf = (path: string): string | null => {
 
 const filesOf = (folder: string): ReadonlyArray<string> => {
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
   } catch {
     return []
   }
@@ -109,4 +118,5 @@ const statOf = (path: string): BigIntStats | undefined => {
 }
 
 /** Null where nothing is: it is never equal to that of a file. */
-const identity = (found: BigIntStats | undefined): string | null => found === undefined ? null : `${found.dev}:${found.ino}`
+const identity = (found: BigIntStats | undefined): string | null =>
+  found === undefined ? null : `${found.dev}:${found.ino}`

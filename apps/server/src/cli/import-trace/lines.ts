@@ -36,12 +36,15 @@ const CR = 0x0d
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /**
- * The lines of a file or of {@link STANDARD_INPUT}, unpacked when the first bytes say gzip. Ends with LF or CRLF, the last one with or without; a byte order mark is dropped.
+ * The lines of a file or of {@link STANDARD_INPUT}, unpacked when the first bytes say gzip. Ends with LF or CRLF, the
+ * last one with or without; a byte order mark is dropped.
  *
- * - Fails: {@link TraceUnreadable} for damaged gzip and lines over {@link MAX_LINE_BYTES}; the reason of `stop`; the system's errors as they are.
+ * - Fails: {@link TraceUnreadable} for damaged gzip and lines over {@link MAX_LINE_BYTES}; the reason of `stop`; the
+ *   system's errors as they are.
  */
-export const traceLines = async function*(file: string, stop?: AbortSignal): AsyncGenerator<Line> {
-  const source: Readable & { readonly bytesRead?: number } = file === STANDARD_INPUT ? process.stdin : createReadStream(file)
+export const traceLines = async function* (file: string, stop?: AbortSignal): AsyncGenerator<Line> {
+  const source: Readable & { readonly bytesRead?: number } =
+    file === STANDARD_INPUT ? process.stdin : createReadStream(file)
   // Whoever fills a pipe may be silent for long; a file never is.
   stop?.addEventListener("abort", () => void source.destroy(stop.reason as Error), { once: true })
   const packed = file === STANDARD_INPUT ? await beginsAsGzip(source) : isGzip(file)
@@ -70,10 +73,12 @@ export const traceLines = async function*(file: string, stop?: AbortSignal): Asy
       }
       if (start < chunk.length) rest.push(chunk.subarray(start))
       restBytes += chunk.length - start
-      if (restBytes > MAX_LINE_BYTES) throw new TraceUnreadable(number, `the line is longer than ${MAX_LINE_BYTES} bytes`)
+      if (restBytes > MAX_LINE_BYTES)
+        throw new TraceUnreadable(number, `the line is longer than ${MAX_LINE_BYTES} bytes`)
     }
   } catch (cause) {
-    if (packed && String((cause as NodeJS.ErrnoException).code).startsWith("Z_")) throw new TraceUnreadable(number, "the gzip data is damaged or ends too early", { cause })
+    if (packed && String((cause as NodeJS.ErrnoException).code).startsWith("Z_"))
+      throw new TraceUnreadable(number, "the gzip data is damaged or ends too early", { cause })
     throw cause
   } finally {
     source.destroy()
@@ -102,9 +107,10 @@ const beginsAsGzip = async (source: Readable): Promise<boolean> => {
     const chunk = source.read() as Buffer | null
     if (chunk !== null) start = Buffer.concat([start, chunk])
     else if (source.readableEnded || source.errored !== null) break
-    else await new Promise<void>((resolve) => {
-      for (const event of ["readable", "end", "error"]) source.once(event, () => resolve())
-    })
+    else
+      await new Promise<void>((resolve) => {
+        for (const event of ["readable", "end", "error"]) source.once(event, () => resolve())
+      })
   }
   if (start.length > 0) source.unshift(start)
   return start[0] === 0x1f && start[1] === 0x8b

@@ -13,7 +13,8 @@ export const readLine = ({ bytes, number }: Line): TraceLine => {
   const read = readTraceLine(json.value)
   if (!read.ok) throw new LineProblem(number, `expected ${read.expected}`)
   const decoded = decodeWitness(read.trace.decision)
-  if (Result.isFailure(decoded)) throw new LineProblem(number, decoded.failure.map(({ loc, msg }) => `${memberOf(loc)}: ${msg}`).join("; "))
+  if (Result.isFailure(decoded))
+    throw new LineProblem(number, decoded.failure.map(({ loc, msg }) => `${memberOf(loc)}: ${msg}`).join("; "))
   return { agent: read.trace.agent, decision: decoded.success[0]!, line: number, bytes: bytes.length }
 }
 
@@ -28,5 +29,13 @@ const jsonProblems = {
 /** The trace's word for a member of a decision, where it has another. */
 const memberOf = (loc: ReadonlyArray<string>): string => {
   const path = loc.slice(1).join(".")
-  return { client_ref: "id", observed_at: "ts", "usage.input_tokens": "tokens_in", "usage.output_tokens": "tokens_out", "usage.cost_micro_usd": "cost_usd" }[path] ?? path
+  return (
+    {
+      client_ref: "id",
+      observed_at: "ts",
+      "usage.input_tokens": "tokens_in",
+      "usage.output_tokens": "tokens_out",
+      "usage.cost_micro_usd": "cost_usd"
+    }[path] ?? path
+  )
 }

@@ -11,7 +11,9 @@ export interface TraceDecision {
 }
 
 /** The outcome of reading one line. */
-export type TraceRead = { readonly ok: true; readonly trace: TraceDecision } | { readonly ok: false; readonly expected: string }
+export type TraceRead =
+  | { readonly ok: true; readonly trace: TraceDecision }
+  | { readonly ok: false; readonly expected: string }
 
 /**
  * A decimal amount of dollars in millionths, rounded half up, without passing through binary fractions.
@@ -29,7 +31,7 @@ export const microUsd = (usd: number): number | null => {
   return safe((2n * digits + unit) / (2n * unit))
 }
 
-const safe = (amount: bigint): number | null => amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : null
+const safe = (amount: bigint): number | null => (amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : null)
 
 /** The members that are neither null nor left out. One pass and no pairs: it is done three times a line. */
 const present = (members: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } => {
@@ -49,14 +51,25 @@ export const readTraceLine = (line: unknown): TraceRead => {
   const trace = line as { readonly [name: string]: unknown }
   if (trace["v"] !== 1) return { ok: false, expected: "v to be 1, the form of traces that this version reads" }
   if (typeof trace["agent"] !== "string" || trace["agent"] === "") return { ok: false, expected: "an agent name" }
-  if (typeof trace["status"] === "string" && !statuses.has(trace["status"])) return { ok: false, expected: `a status of ${[...statuses].join(", ")}` }
+  if (typeof trace["status"] === "string" && !statuses.has(trace["status"]))
+    return { ok: false, expected: `a status of ${[...statuses].join(", ")}` }
   const cost = trace["cost_usd"]
-  const costMicroUsd = cost === undefined || cost === null ? undefined : typeof cost === "number" ? microUsd(cost) : null
+  const costMicroUsd =
+    cost === undefined || cost === null ? undefined : typeof cost === "number" ? microUsd(cost) : null
   if (costMicroUsd === null) return { ok: false, expected: "cost_usd as a number of at least 0" }
-  const usage = present({ input_tokens: trace["tokens_in"], output_tokens: trace["tokens_out"], cost_micro_usd: costMicroUsd })
+  const usage = present({
+    input_tokens: trace["tokens_in"],
+    output_tokens: trace["tokens_out"],
+    cost_micro_usd: costMicroUsd
+  })
   // In the order of RFC 8785, which spares the sorting.
   const labels = present({
-    labels: trace["labels"], parallel_of: trace["parallel_of"], result_chars: trace["result_chars"], source: trace["source"], task_id: trace["task_id"], ts_source: trace["ts_source"]
+    labels: trace["labels"],
+    parallel_of: trace["parallel_of"],
+    result_chars: trace["result_chars"],
+    source: trace["source"],
+    task_id: trace["task_id"],
+    ts_source: trace["ts_source"]
   })
   return {
     ok: true,

@@ -1,5 +1,13 @@
 /** Witnesses decisions in batches of one agent each, and knows which line each came from. */
-import { AgentCreate, ClientRefReused, type DecisionIn, DecisionTooLarge, decode, InvalidInput, PART_LIMIT_BYTES } from "@flyball/contract"
+import {
+  AgentCreate,
+  ClientRefReused,
+  type DecisionIn,
+  DecisionTooLarge,
+  decode,
+  InvalidInput,
+  PART_LIMIT_BYTES
+} from "@flyball/contract"
 import { Agents, Capture, type Writer } from "@flyball/core"
 import { Result } from "effect"
 import type { HostRuntime } from "../../host/open-host.ts"
@@ -9,7 +17,8 @@ const BATCH = 500
 /**
  * Bytes of lines that wait for their batch, of all agents together, before everything is witnessed.
  *
- * The more, the larger the batch of each agent, where a file has many at once, and the less time a decision takes. Decisions take several times their
+ * The more, the larger the batch of each agent, where a file has many at once, and the less time a decision takes.
+ * Decisions take several times their
  * line in memory, so nothing is read while these are witnessed.
  */
 const WAITING_BYTES = 384 * 1024
@@ -53,7 +62,8 @@ const decodeAgent = decode(AgentCreate)
 /**
  * Witnesses lines of one file, agents registered by name in `orgUnit`.
  *
- * - Fails: {@link LineProblem} where a line is to blame; nothing of its batch is then recorded. The store's faults as they are.
+ * - Fails: {@link LineProblem} where a line is to blame; nothing of its batch is then recorded. The store's faults as
+ *   they are.
  */
 export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Totals): Witness => {
   let waiting = new Map<string, Array<TraceLine>>()
@@ -63,15 +73,33 @@ export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Tota
     const known = totals.agents.get(name)
     if (known !== undefined) return known
     const input = decodeAgent({ name, org_unit: orgUnit }, "body")
-    if (Result.isFailure(input)) throw new LineProblem(line, input.failure.map(({ loc, msg }) => `${loc.at(1) === "name" ? "agent" : loc.slice(1).join(".")}: ${msg}`).join("; "))
+    if (Result.isFailure(input))
+      throw new LineProblem(
+        line,
+        input.failure
+          .map(({ loc, msg }) => `${loc.at(1) === "name" ? "agent" : loc.slice(1).join(".")}: ${msg}`)
+          .join("; ")
+      )
     const { agent } = await runtime.runPromise(Agents.use((agents) => agents.register(input.success, writer)))
-    if (agent.org_unit !== orgUnit) console.error(`flyball: the agent ${name} is registered in the org unit ${agent.org_unit} already and stays there.`)
+    if (agent.org_unit !== orgUnit)
+      console.error(
+        `flyball: the agent ${name} is registered in the org unit ${agent.org_unit} already and stays there.`
+      )
     totals.agents.set(name, agent.id)
     return agent.id
   }
 
   const witness = async (batch: ReadonlyArray<TraceLine>, agentId: string): Promise<void> => {
-    const { receipts } = await runtime.runPromise(Capture.use((capture) => capture.witness(agentId, batch.map(({ decision }) => decision), writer)))
+    const { receipts } = await runtime
+      .runPromise(
+        Capture.use((capture) =>
+          capture.witness(
+            agentId,
+            batch.map(({ decision }) => decision),
+            writer
+          )
+        )
+      )
       .catch((cause: unknown) => Promise.reject(lineProblem(batch, cause)))
     totals.decisions += receipts.length
     totals.duplicates += receipts.filter(({ duplicate }) => duplicate).length
@@ -85,7 +113,7 @@ export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Tota
   /** The agents' batches side by side, so that they share commits; the decisions of one agent stay in order. */
   const witnessAll = async (byAgent: ReadonlyMap<string, ReadonlyArray<TraceLine>>): Promise<void> => {
     const settled = await Promise.allSettled([...byAgent.values()].map(witnessAgent))
-    const failures = settled.flatMap((one) => one.status === "rejected" ? [one.reason as unknown] : [])
+    const failures = settled.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []))
     if (failures.length > 0) throw failures.reduce(earlier)
   }
 
@@ -117,12 +145,21 @@ const lineProblem = (batch: ReadonlyArray<TraceLine>, cause: unknown): unknown =
   const at = (indexes: ReadonlyArray<number> | undefined = [], say: (line: TraceLine) => string): LineProblem => {
     const line = batch[indexes[0] ?? 0]!
     const others = indexes.length - 1
-    return new LineProblem(line.line, `${say(line)}${others > 0 ? ` (and so it is with ${others} other line${others === 1 ? "" : "s"})` : ""}`)
+    return new LineProblem(
+      line.line,
+      `${say(line)}${others > 0 ? ` (and so it is with ${others} other line${others === 1 ? "" : "s"})` : ""}`
+    )
   }
   if (cause instanceof ClientRefReused) {
-    return at(cause.indexes, ({ decision }) => `the id ${decision.client_ref} was used before for a decision with other content. What is recorded cannot change; give a new decision a new id`)
+    return at(
+      cause.indexes,
+      ({ decision }) =>
+        `the id ${decision.client_ref} was used before for a decision with other content. What is recorded ` +
+        "cannot change; give a new decision a new id"
+    )
   }
-  if (cause instanceof DecisionTooLarge) return at(cause.indexes, () => `args, result and labels may have ${PART_LIMIT_BYTES} bytes each, and one has more`)
+  if (cause instanceof DecisionTooLarge)
+    return at(cause.indexes, () => `args, result and labels may have ${PART_LIMIT_BYTES} bytes each, and one has more`)
   if (cause instanceof InvalidInput) {
     const index = cause.detail[0]?.loc.find((step) => /^\d+$/.test(step))
     return at([Number(index ?? 0)], () => cause.detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; "))

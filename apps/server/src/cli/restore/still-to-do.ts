@@ -17,26 +17,53 @@ export interface FolderNow {
 /** The way on under another name. It always works: the store is there, and the key comes from the vault. */
 const RECOVER = "flyball recover --accept-rollback --reason TEXT"
 
-/** The file by which a backup's guard is known. Backups of earlier versions have none, and their guard would pass for the newest. */
+/**
+ * The file by which a backup's guard is known. Backups of earlier versions have none, and their guard would pass for
+ * the newest.
+ */
 const MARK = "guard/from-backup"
 
 /** One line each; none when the server can be started. `from` is the backup's folder. */
-export const stillToDo = ({ folder, guard: held, hasKey, inDoubt }: FolderNow, { checkpoint, files, guard, tree }: Manifest, from: string): ReadonlyArray<string> => {
+export const stillToDo = (
+  { folder, guard: held, hasKey, inDoubt }: FolderNow,
+  { checkpoint, files, guard, tree }: Manifest,
+  from: string
+): ReadonlyArray<string> => {
   const lines: Array<string> = []
-  if (!hasKey) lines.push(`Bring signing.key back into ${folder} from your vault. Without it flyball check and flyball vkey work; packs are not made, and the chain is not carried on.`)
+  if (!hasKey)
+    lines.push(
+      `Bring signing.key back into ${folder} from your vault. Without it flyball check and flyball vkey work; ` +
+        "packs are not made, and the chain is not carried on."
+    )
   if (held === null && guard !== null && !files.some(({ name }) => name === MARK)) {
-    lines.push(`Bring the newest copy of the folder guard back into ${folder}. If it is lost: ${RECOVER} --guard-forgotten goes on under another name.`)
+    lines.push(
+      `Bring the newest copy of the folder guard back into ${folder}. If it is lost: ${RECOVER} ` +
+        "--guard-forgotten goes on under another name."
+    )
   } else if (held === null && guard !== null) {
     lines.push(
-      `Bring the newest copy of the folder guard back into ${folder}. If it is lost, take ${from}: it knows of ${counted(guard.size, "signed record")}, and of nothing that was signed after the backup.`,
+      `Bring the newest copy of the folder guard back into ${folder}. If it is lost, take ${from}: it knows of ` +
+        `${counted(guard.size, "signed record")}, and of nothing that was signed after the backup.`,
       ...choice("With that one the server")
     )
   } else if (held !== null && held.size > tree.size) {
-    lines.push(`The guard in ${folder} has signed for ${counted(held.size, "record")}, and the backup holds ${tree.size}: the server will not start on it. Restore a newer backup, or go on under another name: ${RECOVER}.`)
+    lines.push(
+      `The guard in ${folder} has signed for ${counted(held.size, "record")}, and the backup holds ` +
+        `${tree.size}: the server will not start on it. Restore a newer backup, or go on under another name: ` +
+        `${RECOVER}.`
+    )
   } else if (held !== null && checkpoint !== null && held.size < checkpoint.size) {
-    lines.push(`The guard in ${folder} has signed for ${counted(held.size, "record")}, and the backup holds a checkpoint of ${checkpoint.size}: it is an older copy, and the server will not start with it. Bring the newest one back. If there is none: ${RECOVER} --guard-forgotten goes on under another name.`)
+    lines.push(
+      `The guard in ${folder} has signed for ${counted(held.size, "record")}, and the backup holds a ` +
+        `checkpoint of ${checkpoint.size}: it is an older copy, and the server will not start with it. Bring the ` +
+        `newest one back. If there is none: ${RECOVER} --guard-forgotten goes on under another name.`
+    )
   } else if (held !== null && inDoubt) {
-    lines.push(`The guard in ${folder} is a backup's; it knows of ${counted(held.size, "signed record")}, and of nothing that was signed after the backup.`, ...choice("The server"))
+    lines.push(
+      `The guard in ${folder} is a backup's; it knows of ${counted(held.size, "signed record")}, and of ` +
+        "nothing that was signed after the backup.",
+      ...choice("The server")
+    )
   }
   return lines
 }

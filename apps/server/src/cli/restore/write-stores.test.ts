@@ -10,7 +10,10 @@ const scratch = mkdtempSync(join(tmpdir(), "flyball-write-stores-"))
 afterAll(() => rmSync(scratch, { recursive: true }))
 
 describe("a retired store that is there already, byte for byte", () => {
-  it.each([["absolute", (file: string) => file], ["relative", (file: string) => relative(process.cwd(), file)]] as const)("stays, where the database's path is %s", async (name, named) => {
+  it.each([
+    ["absolute", (file: string) => file],
+    ["relative", (file: string) => relative(process.cwd(), file)]
+  ] as const)("stays, where the database's path is %s", async (name, named) => {
     const [from, to] = [join(scratch, name, "bk"), join(scratch, name, "to")]
     for (const folder of [from, to]) mkdirSync(folder, { recursive: true })
     // Neither is a store: what comes after the retired one ends the restore, and shows how far it came.
@@ -18,8 +21,14 @@ describe("a retired store that is there already, byte for byte", () => {
     writeFileSync(join(to, "flyball.db.retired-1"), "retired")
     writeFileSync(join(from, STORE), "no store")
     const files = await Promise.all([retiredName(1), STORE].map((file) => describeFile(from, file)))
-    const restored = writeStores(from, { files } as unknown as Manifest, { kind: "sqlite", file: named(join(to, "flyball.db")) })
-    const cause = await restored.then(() => null, (error: unknown) => String(error))
+    const restored = writeStores(from, { files } as unknown as Manifest, {
+      kind: "sqlite",
+      file: named(join(to, "flyball.db"))
+    })
+    const cause = await restored.then(
+      () => null,
+      (error: unknown) => String(error)
+    )
     assert.isNotNull(cause)
     assert.notInclude(cause, "ENOENT")
     assert.include(cause, "StorageCorrupt")

@@ -7,7 +7,8 @@ import { storeName } from "../../host/store-location.ts"
 import { describeFile, type BackedUpFile, type Manifest, retiredNumber, STORE } from "../backup/manifest.ts"
 
 /**
- * Writes the retired stores first: they are of use only beside the one that is in use, which comes last and says that all is there.
+ * Writes the retired stores first: they are of use only beside the one that is in use, which comes last and says that
+ * all is there.
  *
  * A retired file that is there already, byte for byte, is what a restore that was killed left: it stays.
  *
@@ -29,7 +30,11 @@ export const writeStores = async (from: string, { files }: Manifest, store: Stor
   } catch (cause) {
     const left = await takeBack(written)
     if (left.length === 0) throw cause
-    throw new Error(`${cause instanceof Error ? cause.message : String(cause)} What this restore had written could not be taken away again: remove ${left.join(" and ")} before the next one`, { cause })
+    throw new Error(
+      `${cause instanceof Error ? cause.message : String(cause)} What this restore had written could not be ` +
+        `taken away again: remove ${left.join(" and ")} before the next one`,
+      { cause }
+    )
   }
 }
 
@@ -43,7 +48,9 @@ const isSame = async ({ bytes, sha256 }: BackedUpFile, to: StoreLocation): Promi
 const takeBack = async (written: ReadonlyArray<StoreLocation>): Promise<ReadonlyArray<string>> => {
   const left: Array<string> = []
   for (const one of written) {
-    await Effect.runPromise(removeStore(one)).catch(() => left.push(one.kind === "sqlite" ? one.file : `the schema ${one.schema ?? "flyball"} of ${storeName(one)}`))
+    await Effect.runPromise(removeStore(one)).catch(() =>
+      left.push(one.kind === "sqlite" ? one.file : `the schema ${one.schema ?? "flyball"} of ${storeName(one)}`)
+    )
   }
   return left
 }

@@ -13,7 +13,10 @@ const verifyFile = fileURLToPath(new URL("../../../../verify/src/main.ts", impor
 export const starterFile = fileURLToPath(new URL("../../../../../fixtures/traces/starter.ndjson", import.meta.url))
 
 /** Lines `from` to `to` of the starter traces, counted from 1. */
-export const starterLines = (from: number, to: number): ReadonlyArray<string> => readFileSync(starterFile, "utf8").split("\n").slice(from - 1, to)
+export const starterLines = (from: number, to: number): ReadonlyArray<string> =>
+  readFileSync(starterFile, "utf8")
+    .split("\n")
+    .slice(from - 1, to)
 
 /** Variables of the environment, on top of those that every command needs. */
 export type Variables = { readonly [name: string]: string }
@@ -43,7 +46,11 @@ export interface Operator {
   readonly folder: string
   readonly path: (...names: ReadonlyArray<string>) => string
   /** Runs `flyball` with the defaults of a fresh environment and a free port. */
-  readonly flyball: (args: ReadonlyArray<string>, variables?: Variables, input?: string | Uint8Array) => Promise<Finished>
+  readonly flyball: (
+    args: ReadonlyArray<string>,
+    variables?: Variables,
+    input?: string | Uint8Array
+  ) => Promise<Finished>
   readonly verify: (...args: ReadonlyArray<string>) => Promise<Finished>
   /** Starts `flyball serve` and waits for its ready line. Fails with what it printed when it ends before. */
   readonly serve: (variables?: Variables, args?: ReadonlyArray<string>) => Promise<RunningServer>
@@ -57,7 +64,11 @@ export const operator = (): Operator => {
   const running = new Set<{ readonly child: ChildProcess; readonly ended: Promise<Finished> }>()
 
   const start = (file: string, args: ReadonlyArray<string>, variables: Variables, input: string | Uint8Array = "") => {
-    const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: { ...bareEnvironment, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", ...variables }, stdio: ["pipe", "pipe", "pipe"] })
+    const child = spawn(process.execPath, [file, ...args], {
+      cwd: folder,
+      env: { ...bareEnvironment, FLYBALL_PORT: "0", FLYBALL_DRAIN_MS: "0", ...variables },
+      stdio: ["pipe", "pipe", "pipe"]
+    })
     // A command that does not read what it is given may be gone before it is all sent.
     child.stdin.on("error", () => undefined).end(input)
     const seen = { out: "", err: "" }
@@ -109,14 +120,18 @@ export const operator = (): Operator => {
       }
     },
     leave: async () => {
-      await Promise.all([...running].map(({ child, ended }) => {
-        child.kill("SIGKILL")
-        return ended
-      }))
+      await Promise.all(
+        [...running].map(({ child, ended }) => {
+          child.kill("SIGKILL")
+          return ended
+        })
+      )
       rmSync(folder, { recursive: true, force: true })
     }
   }
 }
 
 /** What a command needs of this process's environment, and none of its settings. */
-const bareEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("FLYBALL_") && !name.startsWith("npm_")))
+const bareEnvironment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith("FLYBALL_") && !name.startsWith("npm_"))
+)

@@ -18,10 +18,17 @@ export interface Load {
   readonly stop: () => Promise<LoadDone>
 }
 
-/** Starts the load: one agent's decisions one after the other, and packs asked for, each of which signs a checkpoint first. `name` is the agent's. */
+/**
+ * Starts the load: one agent's decisions one after the other, and packs asked for, each of which signs a checkpoint
+ * first. `name` is the agent's.
+ */
 export const startLoad = async (server: RunningServer, name: string, token: string): Promise<Load> => {
   const call = async (path: string, body: unknown): Promise<unknown> => {
-    const response = await fetch(`${server.url}/api/v1${path}`, { method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: JSON.stringify(body) })
+    const response = await fetch(`${server.url}/api/v1${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
     const text = await response.text()
     if (!response.ok) throw new Error(`${response.status} ${text}`)
     return JSON.parse(text)
@@ -30,13 +37,18 @@ export const startLoad = async (server: RunningServer, name: string, token: stri
   const failures: Array<string> = []
   let checkpoints = 0
   const stopping = new AbortController()
-  const { id } = await call("/agents", { name, org_unit: "support" }) as { readonly id: string }
+  const { id } = (await call("/agents", { name, org_unit: "support" })) as { readonly id: string }
   const until = async (step: () => Promise<void>): Promise<void> => {
     while (!stopping.signal.aborted) await step().catch((cause: unknown) => void failures.push(String(cause)))
   }
   const decide = async (): Promise<void> => {
     const clientRef = `${name}/${String(acknowledged.length).padStart(6, "0")}`
-    const { receipts } = await call(`/agents/${id}/decisions`, { client_ref: clientRef, action: "look", status: "ok", args: { text: clientRef.repeat(20) } }) as { readonly receipts: ReadonlyArray<{ readonly seq: number }> }
+    const { receipts } = (await call(`/agents/${id}/decisions`, {
+      client_ref: clientRef,
+      action: "look",
+      status: "ok",
+      args: { text: clientRef.repeat(20) }
+    })) as { readonly receipts: ReadonlyArray<{ readonly seq: number }> }
     acknowledged.push({ clientRef, seq: receipts[0]!.seq })
   }
   const sign = async (): Promise<void> => {

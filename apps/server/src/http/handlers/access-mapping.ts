@@ -9,7 +9,7 @@ import { writerOf } from "../caller.ts"
 /** Handlers of the group `accessMapping`. */
 export const accessMappingHandlers: HandlersOf<typeof accessMapping> = {
   get: () => AccessMapping.use((mapping) => mapping.get).pipe(Effect.map(json)),
-  set: Effect.fnUntraced(function*({ body, caller }) {
+  set: Effect.fnUntraced(function* ({ body, caller }) {
     const mapping = yield* AccessMapping
     return json(yield* mapping.set(body, yield* writerOf(caller)))
   }),

@@ -1,5 +1,16 @@
 /** All handlers by the id of their endpoint. */
-import { accessMapping, agents, bound, chain, decisions, evidence, ingestKeys, models, system, webhooks } from "@flyball/contract/http"
+import {
+  accessMapping,
+  agents,
+  bound,
+  chain,
+  decisions,
+  evidence,
+  ingestKeys,
+  models,
+  system,
+  webhooks
+} from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../call.ts"
 import { accessMappingHandlers } from "./access-mapping.ts"
 import { agentsHandlers } from "./agents.ts"
@@ -14,7 +25,10 @@ import { pagesHandlers } from "./pages.ts"
 import { systemHandlers } from "./system.ts"
 import { webhooksHandlers } from "./webhooks.ts"
 
-const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(group: Group, handlers: HandlersOf<Group>): ReadonlyArray<readonly [string, AnyHandler]> =>
+const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(
+  group: Group,
+  handlers: HandlersOf<Group>
+): ReadonlyArray<readonly [string, AnyHandler]> =>
   Object.keys(group).map((name) => [group[name]!.id, handlers[name] as unknown as AnyHandler])
 
 /** The handlers. */

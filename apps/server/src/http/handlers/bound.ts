@@ -9,43 +9,65 @@ import { knownAfter, pageOf } from "../page-of.ts"
 
 /** Handlers of the group `bound`. */
 export const boundHandlers: HandlersOf<typeof bound> = {
-  createEnvelope: Effect.fnUntraced(function*({ body, caller }) {
+  createEnvelope: Effect.fnUntraced(function* ({ body, caller }) {
     return json(yield* (yield* Envelopes).create(body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  envelopes: ({ caller, query }) => Envelopes.use((envelopes) =>
-    Effect.andThen(knownAfter(query.after, (id) => envelopes.get(id, scopeOf(caller))), envelopes.list(query, scopeOf(caller)))).pipe(Effect.map(json)),
-  envelope: ({ caller, params }) => Envelopes.use((envelopes) => envelopes.get(params.envelope_id, scopeOf(caller))).pipe(Effect.map(json)),
-  updateEnvelope: Effect.fnUntraced(function*({ body, caller, params }) {
+  envelopes: ({ caller, query }) =>
+    Envelopes.use((envelopes) =>
+      Effect.andThen(
+        knownAfter(query.after, (id) => envelopes.get(id, scopeOf(caller))),
+        envelopes.list(query, scopeOf(caller))
+      )
+    ).pipe(Effect.map(json)),
+  envelope: ({ caller, params }) =>
+    Envelopes.use((envelopes) => envelopes.get(params.envelope_id, scopeOf(caller))).pipe(Effect.map(json)),
+  updateEnvelope: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Envelopes).update(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  lint: ({ body, caller, params }) => Envelopes.use((envelopes) => envelopes.lint(params.envelope_id, body, scopeOf(caller))).pipe(Effect.map(json)),
-  publish: Effect.fnUntraced(function*({ body, caller, params }) {
+  lint: ({ body, caller, params }) =>
+    Envelopes.use((envelopes) => envelopes.lint(params.envelope_id, body, scopeOf(caller))).pipe(Effect.map(json)),
+  publish: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Envelopes).publish(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  withdraw: Effect.fnUntraced(function*({ body, caller, params }) {
+  withdraw: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Envelopes).withdraw(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  backtest: ({ body, caller, params }) => Envelopes.use((envelopes) => envelopes.backtest(params.envelope_id, body, scopeOf(caller))).pipe(Effect.map(json)),
-  versions: Effect.fnUntraced(function*({ caller, params, query }) {
-    return json(yield* pageOf(yield* (yield* Envelopes).versions(params.envelope_id, scopeOf(caller)), query, ({ version }) => version))
+  backtest: ({ body, caller, params }) =>
+    Envelopes.use((envelopes) => envelopes.backtest(params.envelope_id, body, scopeOf(caller))).pipe(Effect.map(json)),
+  versions: Effect.fnUntraced(function* ({ caller, params, query }) {
+    return json(
+      yield* pageOf(
+        yield* (yield* Envelopes).versions(params.envelope_id, scopeOf(caller)),
+        query,
+        ({ version }) => version
+      )
+    )
   }),
-  version: ({ caller, params }) => Envelopes.use((envelopes) => envelopes.version(params.envelope_id, params.version, scopeOf(caller))).pipe(Effect.map(json)),
-  diff: ({ caller, params, query }) => Envelopes.use((envelopes) => envelopes.diff(params.envelope_id, query, scopeOf(caller))).pipe(Effect.map(json)),
-  requestWaiver: Effect.fnUntraced(function*({ body, caller, params }) {
+  version: ({ caller, params }) =>
+    Envelopes.use((envelopes) => envelopes.version(params.envelope_id, params.version, scopeOf(caller))).pipe(
+      Effect.map(json)
+    ),
+  diff: ({ caller, params, query }) =>
+    Envelopes.use((envelopes) => envelopes.diff(params.envelope_id, query, scopeOf(caller))).pipe(Effect.map(json)),
+  requestWaiver: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Waivers).request(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  waivers: Effect.fnUntraced(function*({ caller, params, query }) {
+  waivers: Effect.fnUntraced(function* ({ caller, params, query }) {
     return json(yield* pageOf(yield* (yield* Waivers).list(params.envelope_id, scopeOf(caller)), query, ({ id }) => id))
   }),
-  grantWaiver: Effect.fnUntraced(function*({ caller, params }) {
-    return json(yield* (yield* Waivers).grant(params.envelope_id, params.waiver_id, yield* writerOf(caller), scopeOf(caller)))
+  grantWaiver: Effect.fnUntraced(function* ({ caller, params }) {
+    return json(
+      yield* (yield* Waivers).grant(params.envelope_id, params.waiver_id, yield* writerOf(caller), scopeOf(caller))
+    )
   }),
-  evaluate: Effect.fnUntraced(function*({ body, caller }) {
+  evaluate: Effect.fnUntraced(function* ({ body, caller }) {
     return json(yield* (yield* Evaluations).evaluate(body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  evaluation: ({ caller, params }) => Evaluations.use((evaluations) => evaluations.get(params.evaluation_id, scopeOf(caller))).pipe(Effect.map(json)),
-  explain: ({ caller, params }) => Evaluations.use((evaluations) => evaluations.explain(params.evaluation_id, scopeOf(caller))).pipe(Effect.map(json)),
-  voidEvaluation: Effect.fnUntraced(function*({ body, caller, params }) {
+  evaluation: ({ caller, params }) =>
+    Evaluations.use((evaluations) => evaluations.get(params.evaluation_id, scopeOf(caller))).pipe(Effect.map(json)),
+  explain: ({ caller, params }) =>
+    Evaluations.use((evaluations) => evaluations.explain(params.evaluation_id, scopeOf(caller))).pipe(Effect.map(json)),
+  voidEvaluation: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Evaluations).void(params.evaluation_id, body, yield* writerOf(caller), scopeOf(caller)))
   })
 }

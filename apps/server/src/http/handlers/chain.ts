@@ -14,19 +14,27 @@ export const chainHandlers: HandlersOf<typeof chain> = {
   head: () => Chain.use((chain) => chain.head).pipe(Effect.map(json)),
   verify: ({ query }) => Chain.use((chain) => chain.verify(query.from, query.to)).pipe(Effect.map(json)),
   records: ({ accept, query }) =>
-    Chain.use((chain) => chain.records(query)).pipe(Effect.map((records) => recordsAnswer(records.map(({ bytes }) => bytes), accept))),
-  record: ({ params }) => Chain.use((chain) => chain.record(params.seq)).pipe(Effect.map(({ bytes }) => pieces("application/json", bytes))),
+    Chain.use((chain) => chain.records(query)).pipe(
+      Effect.map((records) =>
+        recordsAnswer(
+          records.map(({ bytes }) => bytes),
+          accept
+        )
+      )
+    ),
+  record: ({ params }) =>
+    Chain.use((chain) => chain.record(params.seq)).pipe(Effect.map(({ bytes }) => pieces("application/json", bytes))),
   proof: ({ params, query }) => Chain.use((chain) => chain.proof(params.seq, query.tree_size)).pipe(Effect.map(json)),
   consistency: ({ query }) => Chain.use((chain) => chain.consistency(query.from, query.to)).pipe(Effect.map(json)),
-  checkpoint: Effect.fnUntraced(function*() {
+  checkpoint: Effect.fnUntraced(function* () {
     const note = (yield* (yield* Chain).checkpointText) ?? (yield* (yield* Checkpointer).now).note
     return pieces("text/plain; charset=utf-8", utf8(note))
   }),
-  keys: Effect.fnUntraced(function*({ query }) {
+  keys: Effect.fnUntraced(function* ({ query }) {
     const chain = yield* Chain
     return json({ origin: chain.origin, keys: yield* pageOf(yield* chain.keys, query, ({ key_id }) => key_id) })
   }),
-  erase: Effect.fnUntraced(function*({ body, caller }) {
+  erase: Effect.fnUntraced(function* ({ body, caller }) {
     const erasure = yield* Erasure
     return json(yield* erasure.erase(body, yield* writerOf(caller)))
   })
@@ -38,4 +46,9 @@ const [open, comma, close, line] = [utf8("["), utf8(","), utf8("]"), utf8("\n")]
 const recordsAnswer = (records: ReadonlyArray<Uint8Array>, accept: string): Answer =>
   acceptsNdjson(accept)
     ? pieces(LINES_MEDIA, ...records.flatMap((bytes) => [bytes, line]))
-    : pieces("application/json", open, ...records.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes])), close)
+    : pieces(
+        "application/json",
+        open,
+        ...records.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes])),
+        close
+      )

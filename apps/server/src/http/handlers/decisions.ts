@@ -8,13 +8,20 @@ import { asWriter, scopeOf, writerOf } from "../caller.ts"
 
 /** Handlers of the group `decisions`. */
 export const decisionsHandlers: HandlersOf<typeof decisions> = {
-  witness: ({ body, caller, params }) => Capture.use((capture) => Effect.map(asWriter(caller, (writer) => capture.witness(params.agent_id, body, writer, scopeOf(caller))), json)),
-  list: ({ caller, params, query }) => Capture.use((capture) => capture.list(params.agent_id, query, scopeOf(caller))).pipe(Effect.map(json)),
-  settle: Effect.fnUntraced(function*({ body, caller, params }) {
+  witness: ({ body, caller, params }) =>
+    Capture.use((capture) =>
+      Effect.map(
+        asWriter(caller, (writer) => capture.witness(params.agent_id, body, writer, scopeOf(caller))),
+        json
+      )
+    ),
+  list: ({ caller, params, query }) =>
+    Capture.use((capture) => capture.list(params.agent_id, query, scopeOf(caller))).pipe(Effect.map(json)),
+  settle: Effect.fnUntraced(function* ({ body, caller, params }) {
     const capture = yield* Capture
     return json(yield* capture.settle(params.decision_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  gap: Effect.fnUntraced(function*({ body, caller, params }) {
+  gap: Effect.fnUntraced(function* ({ body, caller, params }) {
     const capture = yield* Capture
     return json(yield* capture.gap(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
   })

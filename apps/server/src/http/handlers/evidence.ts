@@ -9,14 +9,14 @@ import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `evidence`. */
 export const evidenceHandlers: HandlersOf<typeof evidence> = {
-  create: Effect.fnUntraced(function*({ body, caller }) {
+  create: Effect.fnUntraced(function* ({ body, caller }) {
     const packs = yield* Packs
     return json(yield* packs.request(body, yield* writerOf(caller), scopeOf(caller)))
   }),
-  list: Effect.fnUntraced(function*({ caller, query }) {
+  list: Effect.fnUntraced(function* ({ caller, query }) {
     return json(yield* pageOf(yield* (yield* Packs).list(scopeOf(caller)), query, ({ id }) => id))
   }),
-  download: Effect.fnUntraced(function*({ caller, params }) {
+  download: Effect.fnUntraced(function* ({ caller, params }) {
     const packs = yield* Packs
     const principals = yield* Principals
     const writer = Effect.provideService(writerOf(caller), Principals, principals)

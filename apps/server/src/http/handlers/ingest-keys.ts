@@ -10,15 +10,15 @@ import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `ingestKeys`. */
 export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {
-  mint: Effect.fnUntraced(function*({ body, caller }) {
+  mint: Effect.fnUntraced(function* ({ body, caller }) {
     if (!covers(scopeOf(caller), body.org_unit)) return yield* new OrgUnitNotAllowed()
     const keys = yield* IngestKeys
     return json(yield* keys.mint(body, yield* writerOf(caller)))
   }),
-  list: Effect.fnUntraced(function*({ caller, query }) {
+  list: Effect.fnUntraced(function* ({ caller, query }) {
     return json(yield* pageOf(yield* visible(scopeOf(caller)), query, ({ id }) => id))
   }),
-  revoke: Effect.fnUntraced(function*({ caller, params }) {
+  revoke: Effect.fnUntraced(function* ({ caller, params }) {
     const seen = yield* visible(scopeOf(caller))
     if (!seen.some(({ id }) => id === params.key_id)) return yield* new IngestKeyNotFound({ keyId: params.key_id })
     const keys = yield* IngestKeys
@@ -28,4 +28,7 @@ export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {
 
 /** The keys that an administrator of these units sees. */
 const visible = (scope: Scope) =>
-  Effect.map(IngestKeys.use((keys) => keys.list), (keys): ReadonlyArray<IngestKeyOut> => keys.filter((key) => covers(scope, key.org_unit)))
+  Effect.map(
+    IngestKeys.use((keys) => keys.list),
+    (keys): ReadonlyArray<IngestKeyOut> => keys.filter((key) => covers(scope, key.org_unit))
+  )

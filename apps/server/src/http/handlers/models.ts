@@ -9,13 +9,13 @@ import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `models`. */
 export const modelsHandlers: HandlersOf<typeof models> = {
-  list: Effect.fnUntraced(function*({ query }) {
+  list: Effect.fnUntraced(function* ({ query }) {
     return json(yield* pageOf(yield* (yield* Models).list, query, ({ id }) => id))
   }),
-  create: Effect.fnUntraced(function*({ body, caller }) {
+  create: Effect.fnUntraced(function* ({ body, caller }) {
     return json(yield* (yield* Models).create(body, yield* writerOf(caller)))
   }),
-  update: Effect.fnUntraced(function*({ body, caller, params }) {
+  update: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Models).update(params.model_id, body, yield* writerOf(caller)))
   })
 }

@@ -13,8 +13,10 @@ const kept = Effect.promise(() => import("../../openapi/kept.ts"))
 export const pagesHandlers: HandlersOf<typeof pages> = {
   openApi: ({ request }) => Effect.map(kept, ({ keptDescription }) => conditionalGet(request, keptDescription())),
   docs: ({ request }) => Effect.map(kept, ({ keptPage }) => conditionalGet(request, keptPage())),
-  metrics: Effect.fnUntraced(function*({ request, server }) {
-    const { metricsText, mayReadMetrics, METRICS_MEDIA } = yield* Effect.promise(() => import("../../metrics/metrics.ts"))
+  metrics: Effect.fnUntraced(function* ({ request, server }) {
+    const { metricsText, mayReadMetrics, METRICS_MEDIA } = yield* Effect.promise(
+      () => import("../../metrics/metrics.ts")
+    )
     if (!mayReadMetrics(request, server.metricsToken)) return yield* new Unauthorized()
     return pieces(METRICS_MEDIA, Buffer.from(yield* metricsText(server)))
   })

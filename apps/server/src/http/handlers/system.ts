@@ -14,13 +14,15 @@ const HEALTH_TIMEOUT = "2 seconds"
 
 /** Handlers of the group `system`. */
 export const systemHandlers: HandlersOf<typeof system> = {
-  healthz: Effect.fnUntraced(function*({ server }) {
+  healthz: Effect.fnUntraced(function* ({ server }) {
     if (server.draining()) return yield* new Draining()
     const storage = yield* Storage
-    yield* storage.head.pipe(Effect.timeoutOrElse({
-      duration: HEALTH_TIMEOUT,
-      orElse: () => Effect.fail(new StorageUnavailable({ reason: "the store did not answer in time", wrote: "no" }))
-    }))
+    yield* storage.head.pipe(
+      Effect.timeoutOrElse({
+        duration: HEALTH_TIMEOUT,
+        orElse: () => Effect.fail(new StorageUnavailable({ reason: "the store did not answer in time", wrote: "no" }))
+      })
+    )
     if ((yield* WriteHealth)?.writes() === false) return yield* new NotWriting()
     return json({ status: "ok" })
   }),
@@ -40,9 +42,15 @@ const meOut = (caller: KnownCaller): MeOut | null => {
   }
 }
 
-/** The strongest role with its org units, as the specification has it, and every grant: what a console asks before it offers an action. */
+/**
+ * The strongest role with its org units, as the specification has it, and every grant: what a console asks before it
+ * offers an action.
+ */
 const personOut = ({ grants, name, subject }: PersonCaller): MeOut => {
-  const { orgUnits, roles: [strongest] } = summaryOf(grants)
+  const {
+    orgUnits,
+    roles: [strongest]
+  } = summaryOf(grants)
   return {
     subject,
     kind: "user",

@@ -1,130 +1,399 @@
-/** Values that no member takes, for every member of every endpoint: one table, because its whole point is that it has no hole. Spec: api.md, Conventions. */
+/**
+ * Values that no member takes, for every member of every endpoint: one table, because its whole point is that it has no
+ * hole. Spec: api.md, Conventions.
+ */
 
 /** One bad value of each member: value, type, and loc where it is not the member itself. */
 export type Bad = readonly [member: string, value: unknown, type: string, loc?: string]
 
 const badText = (member: string, max: number): ReadonlyArray<Bad> => [
-  [member, 1, "string_type"], [member, [], "string_type"], [member, "x".repeat(max + 1), "string_too_long"], [member, "a\0b", "value_error"], [member, "a\ud800", "value_error"]
+  [member, 1, "string_type"],
+  [member, [], "string_type"],
+  [member, "x".repeat(max + 1), "string_too_long"],
+  [member, "a\0b", "value_error"],
+  [member, "a\ud800", "value_error"]
 ]
 const badIdentifier = (member: string, max: number): ReadonlyArray<Bad> => [
-  [member, 1, "string_type"], [member, "", "string_too_short"], [member, "x".repeat(max + 1), "string_too_long"], [member, "a b", "string_pattern_mismatch"],
-  [member, "ä", "string_pattern_mismatch"], [member, "a\0", "string_pattern_mismatch"], [member, "a\n", "string_pattern_mismatch"]
+  [member, 1, "string_type"],
+  [member, "", "string_too_short"],
+  [member, "x".repeat(max + 1), "string_too_long"],
+  [member, "a b", "string_pattern_mismatch"],
+  [member, "ä", "string_pattern_mismatch"],
+  [member, "a\0", "string_pattern_mismatch"],
+  [member, "a\n", "string_pattern_mismatch"]
 ]
 const badInteger = (member: string): ReadonlyArray<Bad> => [
-  [member, "1", "int_type"], [member, 1.5, "int_type"], [member, -1, "greater_than_equal"], [member, 2 ** 53, "less_than_equal"], [member, true, "int_type"]
+  [member, "1", "int_type"],
+  [member, 1.5, "int_type"],
+  [member, -1, "greater_than_equal"],
+  [member, 2 ** 53, "less_than_equal"],
+  [member, true, "int_type"]
 ]
 const badTime = (member: string): ReadonlyArray<Bad> => [
-  [member, 1, "string_type"], [member, "yesterday", "datetime_parsing"], [member, "2026-01-01", "datetime_parsing"], [member, "2026-01-01T00:00:00", "datetime_parsing"],
-  [member, "2026-02-29T00:00:00Z", "datetime_parsing"], [member, "2026-01-01T24:00:00Z", "datetime_parsing"], [member, "2026-12-31T23:59:60Z", "datetime_parsing"]
+  [member, 1, "string_type"],
+  [member, "yesterday", "datetime_parsing"],
+  [member, "2026-01-01", "datetime_parsing"],
+  [member, "2026-01-01T00:00:00", "datetime_parsing"],
+  [member, "2026-02-29T00:00:00Z", "datetime_parsing"],
+  [member, "2026-01-01T24:00:00Z", "datetime_parsing"],
+  [member, "2026-12-31T23:59:60Z", "datetime_parsing"]
 ]
-const badEnvelope = (member: string): ReadonlyArray<Bad> => [[member, [], "dict_type"], [member, "x", "dict_type"], [member, { rules: "x".repeat(270_000) }, "too_long"]]
-const badWord = (member: string): ReadonlyArray<Bad> => [[member, "no such word", "enum"], [member, 1, "enum"]]
+const badEnvelope = (member: string): ReadonlyArray<Bad> => [
+  [member, [], "dict_type"],
+  [member, "x", "dict_type"],
+  [member, { rules: "x".repeat(270_000) }, "too_long"]
+]
+const badWord = (member: string): ReadonlyArray<Bad> => [
+  [member, "no such word", "enum"],
+  [member, 1, "enum"]
+]
 /** Stands for a member that is left out. */
 export const missing = Symbol("left out")
 
 /** Bad values of the members of each endpoint with a body, by its id. */
 export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
   "agents.create": [
-    ["name", missing, "missing"], ["name", null, "string_type"], ["name", "", "string_too_short"], ...badText("name", 200), ["org_unit", missing, "missing"], ["org_unit", null, "string_type"],
-    ...badText("org_unit", 100), ["org_unit", "*", "value_error"], ...badText("description", 4_000), ...badText("owner_name", 200), ["owner_email", "nobody", "value_error"],
-    ["owner_email", "a@b@c", "value_error"], ["owner_email", "a@b\r\nc", "value_error"], ...badWord("autonomy_tier"), ["blast_radius", [], "dict_type"], ["blast_radius", "x", "dict_type"],
-    ["blast_radius", { a: 2 ** 60 }, "value_error"], ["blast_radius", { "a\ud800": 1 }, "value_error"], ["blast_radius", { a: "x".repeat(70_000) }, "too_long"], ...badTime("recert_due_at"),
-    ...badText("purpose", 4_000), ...badText("agent_version", 200), ...badText("framework", 200), ["model_ids", "x", "list_type"], ["model_ids", ["a b"], "string_pattern_mismatch", "model_ids.0"],
-    ["model_ids", Array(65).fill("a"), "too_long"], ...badWord("risk_class"), ["labels", [], "dict_type"]
+    ["name", missing, "missing"],
+    ["name", null, "string_type"],
+    ["name", "", "string_too_short"],
+    ...badText("name", 200),
+    ["org_unit", missing, "missing"],
+    ["org_unit", null, "string_type"],
+    ...badText("org_unit", 100),
+    ["org_unit", "*", "value_error"],
+    ...badText("description", 4_000),
+    ...badText("owner_name", 200),
+    ["owner_email", "nobody", "value_error"],
+    ["owner_email", "a@b@c", "value_error"],
+    ["owner_email", "a@b\r\nc", "value_error"],
+    ...badWord("autonomy_tier"),
+    ["blast_radius", [], "dict_type"],
+    ["blast_radius", "x", "dict_type"],
+    ["blast_radius", { a: 2 ** 60 }, "value_error"],
+    ["blast_radius", { "a\ud800": 1 }, "value_error"],
+    ["blast_radius", { a: "x".repeat(70_000) }, "too_long"],
+    ...badTime("recert_due_at"),
+    ...badText("purpose", 4_000),
+    ...badText("agent_version", 200),
+    ...badText("framework", 200),
+    ["model_ids", "x", "list_type"],
+    ["model_ids", ["a b"], "string_pattern_mismatch", "model_ids.0"],
+    ["model_ids", Array(65).fill("a"), "too_long"],
+    ...badWord("risk_class"),
+    ["labels", [], "dict_type"]
   ],
   "agents.update": [
-    ...badText("description", 4_000), ...badWord("autonomy_tier"), ["blast_radius", [], "dict_type"], ["blast_radius", { a: 2 ** 60 }, "value_error"], ...badTime("recert_due_at"),
-    ...badText("purpose", 4_000), ...badText("agent_version", 200), ...badText("framework", 200), ["model_ids", ["a b"], "string_pattern_mismatch", "model_ids.0"],
-    ["model_ids", Array(65).fill("a"), "too_long"], ...badWord("risk_class"), ["labels", [], "dict_type"], ["if_version", 0, "greater_than_equal"], ["if_version", "1", "int_type"],
-    ["name", "another", "extra_forbidden"], ["org_unit", "another", "extra_forbidden"], ["owner_name", "Eve", "extra_forbidden"], ["owner_email", "eve@example.org", "extra_forbidden"],
-    ["status", "active", "extra_forbidden"], ["tenant_id", "x", "extra_forbidden"]
+    ...badText("description", 4_000),
+    ...badWord("autonomy_tier"),
+    ["blast_radius", [], "dict_type"],
+    ["blast_radius", { a: 2 ** 60 }, "value_error"],
+    ...badTime("recert_due_at"),
+    ...badText("purpose", 4_000),
+    ...badText("agent_version", 200),
+    ...badText("framework", 200),
+    ["model_ids", ["a b"], "string_pattern_mismatch", "model_ids.0"],
+    ["model_ids", Array(65).fill("a"), "too_long"],
+    ...badWord("risk_class"),
+    ["labels", [], "dict_type"],
+    ["if_version", 0, "greater_than_equal"],
+    ["if_version", "1", "int_type"],
+    ["name", "another", "extra_forbidden"],
+    ["org_unit", "another", "extra_forbidden"],
+    ["owner_name", "Eve", "extra_forbidden"],
+    ["owner_email", "eve@example.org", "extra_forbidden"],
+    ["status", "active", "extra_forbidden"],
+    ["tenant_id", "x", "extra_forbidden"]
   ],
   "agents.suspend": [...badText("reason", 1_000)],
-  "agents.recertify": [["recert_due_at", missing, "missing"], ["recert_due_at", null, "string_type"], ...badTime("recert_due_at"), ["recert_due_at", "2001-01-01T00:00:00Z", "value_error"]],
+  "agents.recertify": [
+    ["recert_due_at", missing, "missing"],
+    ["recert_due_at", null, "string_type"],
+    ...badTime("recert_due_at"),
+    ["recert_due_at", "2001-01-01T00:00:00Z", "value_error"]
+  ],
   "agents.transfer_ownership": [
-    ["owner_name", missing, "missing"], ["owner_name", null, "string_type"], ["owner_name", "", "string_too_short"], ...badText("owner_name", 200), ["owner_email", missing, "missing"],
-    ["owner_email", null, "string_type"], ["owner_email", "nobody", "value_error"]
+    ["owner_name", missing, "missing"],
+    ["owner_name", null, "string_type"],
+    ["owner_name", "", "string_too_short"],
+    ...badText("owner_name", 200),
+    ["owner_email", missing, "missing"],
+    ["owner_email", null, "string_type"],
+    ["owner_email", "nobody", "value_error"]
   ],
   "agents.attach_identity": [
-    ["declared_source", missing, "missing"], ["declared_source", null, "missing"], ["declared_ref", missing, "missing"], ["declared_source", "", "string_too_short"], ...badText("declared_source", 200),
-    ...badText("declared_ref", 2_048), ["declared_source", "a2a_signed_card", "value_error"], ["signed_card", { card: "e30=" }, "value_error"], ["signed_card", [], "dict_type"], ["signed_card", "e30=", "dict_type"],
-    ["signed_card", {}, "missing", "signed_card.card"], ["signed_card", { card: 7 }, "value_error", "signed_card.card"],
-    ["signed_card", { card: { n: 2 ** 60 } }, "value_error", "signed_card.card"], ["signed_card", { card: { n: "x".repeat(400_000) } }, "too_long", "signed_card.card"],
-    ["withdraw_verified", "yes", "bool_type"], ["signed_card", { card: "" }, "string_too_short", "signed_card.card"], ["signed_card", { card: "e30" }, "value_error", "signed_card.card"],
-    ["signed_card", { card: "e31=" }, "value_error", "signed_card.card"], ["signed_card", { card: "e30=", jku: "x" }, "extra_forbidden", "signed_card.jku"],
-    ["signed_card", { card: "e30=", signature: "_-==" }, "value_error", "signed_card.signature"], ["signed_card", { card: "e30=", key_id: "a b" }, "string_pattern_mismatch", "signed_card.key_id"]
+    ["declared_source", missing, "missing"],
+    ["declared_source", null, "missing"],
+    ["declared_ref", missing, "missing"],
+    ["declared_source", "", "string_too_short"],
+    ...badText("declared_source", 200),
+    ...badText("declared_ref", 2_048),
+    ["declared_source", "a2a_signed_card", "value_error"],
+    ["signed_card", { card: "e30=" }, "value_error"],
+    ["signed_card", [], "dict_type"],
+    ["signed_card", "e30=", "dict_type"],
+    ["signed_card", {}, "missing", "signed_card.card"],
+    ["signed_card", { card: 7 }, "value_error", "signed_card.card"],
+    ["signed_card", { card: { n: 2 ** 60 } }, "value_error", "signed_card.card"],
+    ["signed_card", { card: { n: "x".repeat(400_000) } }, "too_long", "signed_card.card"],
+    ["withdraw_verified", "yes", "bool_type"],
+    ["signed_card", { card: "" }, "string_too_short", "signed_card.card"],
+    ["signed_card", { card: "e30" }, "value_error", "signed_card.card"],
+    ["signed_card", { card: "e31=" }, "value_error", "signed_card.card"],
+    ["signed_card", { card: "e30=", jku: "x" }, "extra_forbidden", "signed_card.jku"],
+    ["signed_card", { card: "e30=", signature: "_-==" }, "value_error", "signed_card.signature"],
+    ["signed_card", { card: "e30=", key_id: "a b" }, "string_pattern_mismatch", "signed_card.key_id"]
   ],
   "agents.disown": [["reason", missing, "missing"], ["reason", "", "string_too_short"], ...badText("reason", 1_000)],
   "decisions.witness": [
-    ["client_ref", missing, "missing"], ["client_ref", null, "string_type"], ...badIdentifier("client_ref", 128), ["action", missing, "missing"], ...badIdentifier("action", 200), ...badWord("kind"),
-    ...badIdentifier("tool_server", 200), ...badIdentifier("run_id", 200), ...badInteger("step"), ...badTime("observed_at"), ...badWord("status"), ...badIdentifier("evaluation_id", 200),
-    ...badIdentifier("approval_id", 200), ...badIdentifier("model", 200), ["usage", 1, "dict_type"], ["usage", { input_tokens: -1 }, "greater_than_equal", "usage.input_tokens"],
-    ["usage", { tokens: 1 }, "extra_forbidden", "usage.tokens"], ...badInteger("latency_ms"), ...badWord("mode"), ...badWord("decided_by"), ...badInteger("writer_seq"),
-    ["decisions", [], "too_short"], ["decisions", {}, "list_type"], ["decisions", Array(1_001).fill({ client_ref: "a", action: "b" }), "too_long"]
+    ["client_ref", missing, "missing"],
+    ["client_ref", null, "string_type"],
+    ...badIdentifier("client_ref", 128),
+    ["action", missing, "missing"],
+    ...badIdentifier("action", 200),
+    ...badWord("kind"),
+    ...badIdentifier("tool_server", 200),
+    ...badIdentifier("run_id", 200),
+    ...badInteger("step"),
+    ...badTime("observed_at"),
+    ...badWord("status"),
+    ...badIdentifier("evaluation_id", 200),
+    ...badIdentifier("approval_id", 200),
+    ...badIdentifier("model", 200),
+    ["usage", 1, "dict_type"],
+    ["usage", { input_tokens: -1 }, "greater_than_equal", "usage.input_tokens"],
+    ["usage", { tokens: 1 }, "extra_forbidden", "usage.tokens"],
+    ...badInteger("latency_ms"),
+    ...badWord("mode"),
+    ...badWord("decided_by"),
+    ...badInteger("writer_seq"),
+    ["decisions", [], "too_short"],
+    ["decisions", {}, "list_type"],
+    ["decisions", Array(1_001).fill({ client_ref: "a", action: "b" }), "too_long"]
   ],
   "decisions.settle": [
-    ["status", missing, "missing"], ...badWord("status"), ["status", "intended", "enum"], ["usage", [], "dict_type"], ...badInteger("latency_ms")
+    ["status", missing, "missing"],
+    ...badWord("status"),
+    ["status", "intended", "enum"],
+    ["usage", [], "dict_type"],
+    ...badInteger("latency_ms")
   ],
   "decisions.gap": [
-    ["from", missing, "missing"], ["to", missing, "missing"], ["count", missing, "missing"], ["reason", missing, "missing"], ...badTime("from"), ...badTime("to"), ...badInteger("count"),
-    ...badWord("reason"), ["to", "2025-01-01T00:00:00Z", "value_error"]
+    ["from", missing, "missing"],
+    ["to", missing, "missing"],
+    ["count", missing, "missing"],
+    ["reason", missing, "missing"],
+    ...badTime("from"),
+    ...badTime("to"),
+    ...badInteger("count"),
+    ...badWord("reason"),
+    ["to", "2025-01-01T00:00:00Z", "value_error"]
   ],
-  "chain.erase": [["seq", missing, "missing"], ...badInteger("seq"), ["name", missing, "missing"], ["name", "Args", "string_pattern_mismatch"], ["name", 1, "string_type"], ["reason", missing, "missing"], ...badWord("reason")],
+  "chain.erase": [
+    ["seq", missing, "missing"],
+    ...badInteger("seq"),
+    ["name", missing, "missing"],
+    ["name", "Args", "string_pattern_mismatch"],
+    ["name", 1, "string_type"],
+    ["reason", missing, "missing"],
+    ...badWord("reason")
+  ],
   "evidence.create": [
-    ["kind", missing, "missing"], ...badWord("kind"), ...badInteger("from"), ...badInteger("to"), ["agent_id", "x", "string_pattern_mismatch"], ["agent_id", 1, "string_type"], ...badIdentifier("run_id", 200),
-    ["kinds", [], "too_short"], ["kinds", "x", "list_type"], ["kinds", ["X"], "string_pattern_mismatch", "kinds.0"], ...badTime("since"), ...badTime("until"), ["disclose", "some", "enum"],
-    ["disclose", ["X"], "string_pattern_mismatch", "disclose.0"], ["disclose", 1, "value_error"], ["to", 1_000_000, "value_error"]
+    ["kind", missing, "missing"],
+    ...badWord("kind"),
+    ...badInteger("from"),
+    ...badInteger("to"),
+    ["agent_id", "x", "string_pattern_mismatch"],
+    ["agent_id", 1, "string_type"],
+    ...badIdentifier("run_id", 200),
+    ["kinds", [], "too_short"],
+    ["kinds", "x", "list_type"],
+    ["kinds", ["X"], "string_pattern_mismatch", "kinds.0"],
+    ...badTime("since"),
+    ...badTime("until"),
+    ["disclose", "some", "enum"],
+    ["disclose", ["X"], "string_pattern_mismatch", "disclose.0"],
+    ["disclose", 1, "value_error"],
+    ["to", 1_000_000, "value_error"]
   ],
   "models.create": [
-    ["provider", missing, "missing"], ...badIdentifier("provider", 200), ["name", missing, "missing"], ...badIdentifier("name", 200), ...badIdentifier("version", 200), ...badWord("status"), ...badWord("hosting"),
-    ["price", 1, "dict_type"], ["price", { input_micro_usd_per_mtok: -1 }, "greater_than_equal", "price.input_micro_usd_per_mtok"], ["price", { usd: 1 }, "extra_forbidden", "price.usd"]
+    ["provider", missing, "missing"],
+    ...badIdentifier("provider", 200),
+    ["name", missing, "missing"],
+    ...badIdentifier("name", 200),
+    ...badIdentifier("version", 200),
+    ...badWord("status"),
+    ...badWord("hosting"),
+    ["price", 1, "dict_type"],
+    ["price", { input_micro_usd_per_mtok: -1 }, "greater_than_equal", "price.input_micro_usd_per_mtok"],
+    ["price", { usd: 1 }, "extra_forbidden", "price.usd"]
   ],
-  "models.update": [...badWord("status"), ...badWord("hosting"), ["price", [], "dict_type"], ["name", "x", "extra_forbidden"], ["provider", "x", "extra_forbidden"]],
+  "models.update": [
+    ...badWord("status"),
+    ...badWord("hosting"),
+    ["price", [], "dict_type"],
+    ["name", "x", "extra_forbidden"],
+    ["provider", "x", "extra_forbidden"]
+  ],
   "agents.add_provenance": [
-    ["kind", missing, "missing"], ...badWord("kind"), ["name", missing, "missing"], ["name", "", "string_too_short"], ...badText("name", 200), ...badText("version", 200), ...badIdentifier("digest", 200),
-    ...badText("uri", 2_000), ...badText("supplier", 200), ...badText("sbom_ref", 2_000), ["slsa_level", 4, "less_than_equal"], ["slsa_level", -1, "greater_than_equal"], ["slsa_level", "1", "int_type"]
+    ["kind", missing, "missing"],
+    ...badWord("kind"),
+    ["name", missing, "missing"],
+    ["name", "", "string_too_short"],
+    ...badText("name", 200),
+    ...badText("version", 200),
+    ...badIdentifier("digest", 200),
+    ...badText("uri", 2_000),
+    ...badText("supplier", 200),
+    ...badText("sbom_ref", 2_000),
+    ["slsa_level", 4, "less_than_equal"],
+    ["slsa_level", -1, "greater_than_equal"],
+    ["slsa_level", "1", "int_type"]
   ],
   "access_mapping.set": [
-    ["rules", missing, "missing"], ["rules", {}, "list_type"], ["rules", [1], "dict_type", "rules.0"], ["rules", [{}], "missing", "rules.0.match"],
-    ["rules", [{ match: { claim: "email", value: "x" }, role: "admin", org_unit: "*" }], "enum", "rules.0.match.claim"], ["rules", [{ match: { claim: "roles", value: "" }, role: "admin", org_unit: "*" }], "string_too_short", "rules.0.match.value"],
-    ["rules", [{ match: { claim: "roles", value: "x" }, role: "king", org_unit: "*" }], "enum", "rules.0.role"], ["rules", [{ match: { claim: "roles", value: "x" }, role: "auditor", org_unit: "*" }], "value_error"],
-    ["rules", [1, 2].map(() => ({ id: "a", match: { claim: "roles", value: "x" }, role: "admin", org_unit: "*" })), "value_error", "rules.1.id"],
-    ["rules", Array(1_001).fill({ match: { claim: "roles", value: "x" }, role: "admin", org_unit: "*" }), "too_long"], ["trust_canonical", 1, "bool_type"], ["if_version", "1", "int_type"]
+    ["rules", missing, "missing"],
+    ["rules", {}, "list_type"],
+    ["rules", [1], "dict_type", "rules.0"],
+    ["rules", [{}], "missing", "rules.0.match"],
+    ["rules", [{ match: { claim: "email", value: "x" }, role: "admin", org_unit: "*" }], "enum", "rules.0.match.claim"],
+    [
+      "rules",
+      [{ match: { claim: "roles", value: "" }, role: "admin", org_unit: "*" }],
+      "string_too_short",
+      "rules.0.match.value"
+    ],
+    ["rules", [{ match: { claim: "roles", value: "x" }, role: "king", org_unit: "*" }], "enum", "rules.0.role"],
+    ["rules", [{ match: { claim: "roles", value: "x" }, role: "auditor", org_unit: "*" }], "value_error"],
+    [
+      "rules",
+      [1, 2].map(() => ({ id: "a", match: { claim: "roles", value: "x" }, role: "admin", org_unit: "*" })),
+      "value_error",
+      "rules.1.id"
+    ],
+    ["rules", Array(1_001).fill({ match: { claim: "roles", value: "x" }, role: "admin", org_unit: "*" }), "too_long"],
+    ["trust_canonical", 1, "bool_type"],
+    ["if_version", "1", "int_type"]
   ],
-  "access_mapping.resolve_draft": [["rules", 1, "list_type"], ["roles", "x", "list_type"], ["groups", [1], "string_type", "groups.0"], ["user_ids", ["x".repeat(257)], "string_too_long", "user_ids.0"], ["trust_canonical", "yes", "bool_type"]],
+  "access_mapping.resolve_draft": [
+    ["rules", 1, "list_type"],
+    ["roles", "x", "list_type"],
+    ["groups", [1], "string_type", "groups.0"],
+    ["user_ids", ["x".repeat(257)], "string_too_long", "user_ids.0"],
+    ["trust_canonical", "yes", "bool_type"]
+  ],
   "ingest_keys.mint": [
-    ["name", missing, "missing"], ["name", "", "string_too_short"], ...badText("name", 200), ["org_unit", missing, "missing"], ...badText("org_unit", 100), ["org_unit", "*", "value_error"],
-    ...badWord("max_autonomy_tier"), ...badTime("expires_at"), ["expires_at", "2001-01-01T00:00:00Z", "value_error"]
+    ["name", missing, "missing"],
+    ["name", "", "string_too_short"],
+    ...badText("name", 200),
+    ["org_unit", missing, "missing"],
+    ...badText("org_unit", 100),
+    ["org_unit", "*", "value_error"],
+    ...badWord("max_autonomy_tier"),
+    ...badTime("expires_at"),
+    ["expires_at", "2001-01-01T00:00:00Z", "value_error"]
   ],
   "bound.create_envelope": [
-    ["name", missing, "missing"], ["name", "", "string_too_short"], ...badText("name", 200), ["agent_id", "x", "string_pattern_mismatch"], ...badText("org_unit", 100),
-    ["envelope", missing, "missing"], ...badEnvelope("envelope"), ["status", "published", "extra_forbidden"]
+    ["name", missing, "missing"],
+    ["name", "", "string_too_short"],
+    ...badText("name", 200),
+    ["agent_id", "x", "string_pattern_mismatch"],
+    ...badText("org_unit", 100),
+    ["envelope", missing, "missing"],
+    ...badEnvelope("envelope"),
+    ["status", "published", "extra_forbidden"]
   ],
-  "bound.update_envelope": [["envelope", missing, "missing"], ...badEnvelope("envelope"), ...badInteger("if_revision"), ["name", "another", "extra_forbidden"], ["agent_id", "x", "extra_forbidden"]],
-  "bound.lint": [...badEnvelope("envelope"), ["acknowledge_partial", "E110", "list_type"], ["acknowledge_partial", ["a b"], "string_pattern_mismatch", "acknowledge_partial.0"], ["acknowledge_partial", Array(33).fill("a"), "too_long"]],
-  "bound.publish": [...badWord("mode"), ...badInteger("if_revision"), ["acknowledge_partial", [1], "string_type", "acknowledge_partial.0"], ["envelope", {}, "extra_forbidden"], ["second_approver", "x", "extra_forbidden"]],
+  "bound.update_envelope": [
+    ["envelope", missing, "missing"],
+    ...badEnvelope("envelope"),
+    ...badInteger("if_revision"),
+    ["name", "another", "extra_forbidden"],
+    ["agent_id", "x", "extra_forbidden"]
+  ],
+  "bound.lint": [
+    ...badEnvelope("envelope"),
+    ["acknowledge_partial", "E110", "list_type"],
+    ["acknowledge_partial", ["a b"], "string_pattern_mismatch", "acknowledge_partial.0"],
+    ["acknowledge_partial", Array(33).fill("a"), "too_long"]
+  ],
+  "bound.publish": [
+    ...badWord("mode"),
+    ...badInteger("if_revision"),
+    ["acknowledge_partial", [1], "string_type", "acknowledge_partial.0"],
+    ["envelope", {}, "extra_forbidden"],
+    ["second_approver", "x", "extra_forbidden"]
+  ],
   "bound.withdraw": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
   "bound.backtest": [...badInteger("from_seq"), ...badInteger("to_seq"), ...badWord("meters")],
   "bound.request_waiver": [
-    ["rule_id", missing, "missing"], ...badIdentifier("rule_id", 64), ["unless", missing, "missing"], ["unless", [], "too_short"], ["unless", {}, "list_type"], ["unless", Array(65).fill({}), "too_long"],
-    ["expires_at", missing, "missing"], ...badTime("expires_at"), ["reason", missing, "missing"], ["reason", "", "string_too_short"], ...badText("reason", 2_000)
+    ["rule_id", missing, "missing"],
+    ...badIdentifier("rule_id", 64),
+    ["unless", missing, "missing"],
+    ["unless", [], "too_short"],
+    ["unless", {}, "list_type"],
+    ["unless", Array(65).fill({}), "too_long"],
+    ["expires_at", missing, "missing"],
+    ...badTime("expires_at"),
+    ["reason", missing, "missing"],
+    ["reason", "", "string_too_short"],
+    ...badText("reason", 2_000)
   ],
   "bound.evaluate": [
-    ["agent_id", missing, "missing"], ["agent_id", "x", "string_pattern_mismatch"], ["client_ref", missing, "missing"], ...badIdentifier("client_ref", 128), ["signals", missing, "missing"],
-    ["signals", [], "dict_type"], ["signals", null, "dict_type"], ["signals", "x", "dict_type"], ...badIdentifier("action", 200), ["action_digest", "sha256:x", "string_pattern_mismatch"],
-    ...badIdentifier("run_id", 200), ...badIdentifier("approval_id", 200), ["mode", "shadow", "extra_forbidden"], ["outcome", "allow", "extra_forbidden"], ["tier", "L4", "extra_forbidden"]
+    ["agent_id", missing, "missing"],
+    ["agent_id", "x", "string_pattern_mismatch"],
+    ["client_ref", missing, "missing"],
+    ...badIdentifier("client_ref", 128),
+    ["signals", missing, "missing"],
+    ["signals", [], "dict_type"],
+    ["signals", null, "dict_type"],
+    ["signals", "x", "dict_type"],
+    ...badIdentifier("action", 200),
+    ["action_digest", "sha256:x", "string_pattern_mismatch"],
+    ...badIdentifier("run_id", 200),
+    ...badIdentifier("approval_id", 200),
+    ["mode", "shadow", "extra_forbidden"],
+    ["outcome", "allow", "extra_forbidden"],
+    ["tier", "L4", "extra_forbidden"]
   ],
   "bound.void_evaluation": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
   "webhooks.create": [
-    ["url", missing, "missing"], ["url", null, "string_type"], ["url", "", "string_too_short"], ...badText("url", 2_048), ["url", "hooks.example.org", "value_error"], ["url", "ftp://hooks.example.org/", "value_error"],
-    ["url", "http://hooks.example.org/", "value_error"], ["url", "https://ann:secret@hooks.example.org/", "value_error"], ["url", "https://hooks.example.org/#part", "value_error"], ["url", "https://127.0.0.1/", "value_error"],
-    ["url", "https://0x7f.1/", "value_error"], ["url", "https://[::1]/", "value_error"], ["url", "https://169.254.169.254/latest/meta-data", "value_error"], ["url", "https://hooks.example.org:22/", "value_error"],
-    ["events", missing, "missing"], ["events", null, "list_type"], ["events", "agent.suspended", "list_type"], ["events", [], "too_short"], ["events", ["agent.exploded"], "enum", "events.0"], ["events", ["agent.suspended", "webhook.test"], "enum", "events.1"],
-    ["events", [1], "enum", "events.0"], ["events", Array(101).fill("agent.suspended"), "too_long"], ...badText("description", 2_000), ["notify_email", "nobody", "value_error"],
-    ["notify_email", "a@b\r\nBcc: c@d", "value_error"], ["secret", "whsec_x", "extra_forbidden"], ["status", "active", "extra_forbidden"]
+    ["url", missing, "missing"],
+    ["url", null, "string_type"],
+    ["url", "", "string_too_short"],
+    ...badText("url", 2_048),
+    ["url", "hooks.example.org", "value_error"],
+    ["url", "ftp://hooks.example.org/", "value_error"],
+    ["url", "http://hooks.example.org/", "value_error"],
+    ["url", "https://ann:secret@hooks.example.org/", "value_error"],
+    ["url", "https://hooks.example.org/#part", "value_error"],
+    ["url", "https://127.0.0.1/", "value_error"],
+    ["url", "https://0x7f.1/", "value_error"],
+    ["url", "https://[::1]/", "value_error"],
+    ["url", "https://169.254.169.254/latest/meta-data", "value_error"],
+    ["url", "https://hooks.example.org:22/", "value_error"],
+    ["events", missing, "missing"],
+    ["events", null, "list_type"],
+    ["events", "agent.suspended", "list_type"],
+    ["events", [], "too_short"],
+    ["events", ["agent.exploded"], "enum", "events.0"],
+    ["events", ["agent.suspended", "webhook.test"], "enum", "events.1"],
+    ["events", [1], "enum", "events.0"],
+    ["events", Array(101).fill("agent.suspended"), "too_long"],
+    ...badText("description", 2_000),
+    ["notify_email", "nobody", "value_error"],
+    ["notify_email", "a@b\r\nBcc: c@d", "value_error"],
+    ["secret", "whsec_x", "extra_forbidden"],
+    ["status", "active", "extra_forbidden"]
   ],
-  "webhooks.rotate_secret": [...badInteger("overlap_hours"), ["overlap_hours", 73, "less_than_equal"], ["secret", "whsec_x", "extra_forbidden"]],
+  "webhooks.rotate_secret": [
+    ...badInteger("overlap_hours"),
+    ["overlap_hours", 73, "less_than_equal"],
+    ["secret", "whsec_x", "extra_forbidden"]
+  ],
   "webhooks.recover": [
-    ["since", missing, "missing"], ["since", null, "string_type"], ...badTime("since"), ["since", "2001-01-01T00:00:00Z", "value_error"], ["dry_run", "yes", "bool_type"], ["dry_run", 1, "bool_type"]
+    ["since", missing, "missing"],
+    ["since", null, "string_type"],
+    ...badTime("since"),
+    ["since", "2001-01-01T00:00:00Z", "value_error"],
+    ["dry_run", "yes", "bool_type"],
+    ["dry_run", 1, "bool_type"]
   ]
 }

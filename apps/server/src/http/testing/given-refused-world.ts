@@ -5,13 +5,19 @@ import { type GoodRequest, goodRequests } from "../http-requests.ts"
 import { type Got, openWorld, type Sending, type World } from "../http-world.ts"
 
 /** A way to spoil a good request: its name, what is sent in its place, and what `seen` says of the answer. */
-export type BadRequest = readonly [name: string, sending: (json: GoodRequest["json"]) => Sending, expected: ReadonlyArray<unknown>]
+export type BadRequest = readonly [
+  name: string,
+  sending: (json: GoodRequest["json"]) => Sending,
+  expected: ReadonlyArray<unknown>
+]
 
 /** What a bad request is answered: status, code or first type, loc. */
 export const seen = ({ json, status }: Got): ReadonlyArray<unknown> =>
   Array.isArray(json?.detail) ? [status, json.detail[0].type, json.detail[0].loc.join(".")] : [status, json?.code]
 
-/** One server for the tests of a file, with a good request for each endpoint. Read `world` and `good` inside tests only. */
+/**
+ * One server for the tests of a file, with a good request for each endpoint. Read `world` and `good` inside tests only.
+ */
 export const givenRefusedWorld = () => {
   let world: World
   let good: Awaited<ReturnType<typeof goodRequests>>
@@ -26,7 +32,13 @@ export const givenRefusedWorld = () => {
   const everything = async (): Promise<ReadonlyArray<unknown>> => {
     const read = async (path: string) => (await world.send("GET", path, { token: world.admin })).json
     const { checkpoint: _, ...head } = await read("/api/v1/chain/head")
-    return [head, (await read("/api/v1/agents")).length, (await read("/api/v1/evidence/packs")).length, (await read("/api/v1/admin/ingest-keys")).length, (await read("/api/v1/webhooks")).length]
+    return [
+      head,
+      (await read("/api/v1/agents")).length,
+      (await read("/api/v1/evidence/packs")).length,
+      (await read("/api/v1/admin/ingest-keys")).length,
+      (await read("/api/v1/webhooks")).length
+    ]
   }
 
   /** Sends what `bad` makes of good requests, and holds that nothing was written and only listed refusals came. */
@@ -43,5 +55,14 @@ export const givenRefusedWorld = () => {
     assert.deepStrictEqual(await everything(), before)
   }
 
-  return { get world() { return world }, get good() { return good }, everything, refusedAlike }
+  return {
+    get world() {
+      return world
+    },
+    get good() {
+      return good
+    },
+    everything,
+    refusedAlike
+  }
 }

@@ -1,4 +1,7 @@
-/** Servers that a test opens and that are closed after it: whole ones, and ones beside them in which some services are others. */
+/**
+ * Servers that a test opens and that are closed after it: whole ones, and ones beside them in which some services are
+ * others.
+ */
 import { Chain, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
 import { Context, type Effect } from "effect"
 import { afterEach } from "vitest"
@@ -21,7 +24,11 @@ export const givenServers = () => {
   }
 
   /** A second server over the same governor, in which some services are others. */
-  const beside = async (world: World, change: (context: Context.Context<Services>) => Context.Context<Services>, times: Partial<ServerTimes> = {}) => {
+  const beside = async (
+    world: World,
+    change: (context: Context.Context<Services>) => Context.Context<Services>,
+    times: Partial<ServerTimes> = {}
+  ) => {
     const log: Array<RequestLog> = []
     const logged: Array<() => void> = []
     const server = makeServer({

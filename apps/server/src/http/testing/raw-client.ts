@@ -35,15 +35,21 @@ export const rawConnection = async (port: number, text: string): Promise<RawConn
   })
   await once(socket, "connect")
   socket.write(text)
-  const wait = (done: () => boolean) => new Promise<string>((resolve, reject) => {
-    const look = (): void => {
-      if (done()) resolve(received)
-      else if (over) reject(new Error(`the connection ended after: ${received.slice(0, 500)}`))
-      else return
-      waiting.delete(look)
-    }
-    waiting.add(look)
-    look()
-  })
-  return { socket, received: () => received, until: (holds) => wait(() => holds(received)), ended: () => wait(() => over) }
+  const wait = (done: () => boolean) =>
+    new Promise<string>((resolve, reject) => {
+      const look = (): void => {
+        if (done()) resolve(received)
+        else if (over) reject(new Error(`the connection ended after: ${received.slice(0, 500)}`))
+        else return
+        waiting.delete(look)
+      }
+      waiting.add(look)
+      look()
+    })
+  return {
+    socket,
+    received: () => received,
+    until: (holds) => wait(() => holds(received)),
+    ended: () => wait(() => over)
+  }
 }

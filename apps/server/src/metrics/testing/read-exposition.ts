@@ -22,10 +22,13 @@ const labelsOf = (text: string): { readonly [name: string]: string } => {
   return labels
 }
 
-const baseOf = (name: string, type: string): string => type === "histogram" ? name.replace(/_(bucket|sum|count)$/, "") : name
+const baseOf = (name: string, type: string): string =>
+  type === "histogram" ? name.replace(/_(bucket|sum|count)$/, "") : name
 
 /** All lines, by the name of their family. */
-export const readExposition = (text: string): ReadonlyMap<string, { readonly type: string; readonly lines: ReadonlyArray<Read> }> => {
+export const readExposition = (
+  text: string
+): ReadonlyMap<string, { readonly type: string; readonly lines: ReadonlyArray<Read> }> => {
   if (!text.endsWith("\n")) throw new Error("the last line has no end")
   const families = new Map<string, { readonly type: string; readonly lines: Array<Read> }>()
   const seen = new Set<string>()
@@ -36,12 +39,19 @@ export const readExposition = (text: string): ReadonlyMap<string, { readonly typ
     if (comment?.[1] === "HELP") help = comment[2]!
     else if (comment !== null) {
       current = comment[2]!
-      if (help !== current || families.has(current) || !["counter", "gauge", "histogram"].includes(comment[3]!)) throw new Error(`out of order: ${line}`)
+      if (help !== current || families.has(current) || !["counter", "gauge", "histogram"].includes(comment[3]!))
+        throw new Error(`out of order: ${line}`)
       families.set(current, { type: comment[3]!, lines: [] })
     } else {
       const [, name, labels, value] = LINE.exec(line) ?? []
       const family = families.get(current)
-      if (name === undefined || family === undefined || baseOf(name, family.type) !== current || seen.has(`${name}{${labels ?? ""}}`)) throw new Error(`not a line of ${current}: ${line}`)
+      if (
+        name === undefined ||
+        family === undefined ||
+        baseOf(name, family.type) !== current ||
+        seen.has(`${name}{${labels ?? ""}}`)
+      )
+        throw new Error(`not a line of ${current}: ${line}`)
       seen.add(`${name}{${labels ?? ""}}`)
       family.lines.push({ name, labels: labelsOf(labels ?? ""), value: value === "+Inf" ? Infinity : Number(value) })
     }

@@ -15,13 +15,28 @@ export interface Delivery {
   readonly sequence: number
   readonly state: string
   readonly next_attempt_at: string | null
-  readonly attempts: ReadonlyArray<{ readonly attempt: number; readonly started_at: string; readonly ended_at: string; readonly status_code: number | null; readonly error: string | null; readonly response_excerpt: string }>
+  readonly attempts: ReadonlyArray<{
+    readonly attempt: number
+    readonly started_at: string
+    readonly ended_at: string
+    readonly status_code: number | null
+    readonly error: string | null
+    readonly response_excerpt: string
+  }>
 }
 
 /** Waits until so many requests came in, and answers all of them. */
-export const arrivals = (receiver: Receiver, count: number): Promise<ReadonlyArray<Arrived>> => until(() => receiver.arrived, ({ length }) => length >= count, `not ${count} deliveries arrived`)
+export const arrivals = (receiver: Receiver, count: number): Promise<ReadonlyArray<Arrived>> =>
+  until(
+    () => receiver.arrived,
+    ({ length }) => length >= count,
+    `not ${count} deliveries arrived`
+  )
 
-/** Servers that send, for the tests of one file; they and what `closing` was given are closed after each test, the last first. */
+/**
+ * Servers that send, for the tests of one file; they and what `closing` was given are closed after each test, the last
+ * first.
+ */
 export const givenSending = () => {
   const opened: Array<() => Promise<unknown>> = []
   afterEach(async () => {
@@ -36,16 +51,18 @@ export const givenSending = () => {
   /** A server that sends, its receivers, and its time. */
   const sendingWorld = async (options: { readonly mail?: string; readonly alertEmail?: string } = {}) => {
     const clock = jumpingClock(Date.now())
-    const world = closing(await openWorld({
-      under: clock.layer,
-      jobs: Layer.mergeAll(deliveryEngine(), mailJob),
-      webhooks: Layer.mergeAll(
-        webhookSender({ egressAllow: ["127.0.0.1"], allowHttp: true }),
-        memorySecretBox,
-        options.mail === undefined ? logMailer : smtpMailer({ url: options.mail, from: "flyball@example.com" }),
-        Layer.succeed(WebhookSettings, { ...literalWebhookSettings, alertEmail: options.alertEmail ?? null })
-      )
-    }))
+    const world = closing(
+      await openWorld({
+        under: clock.layer,
+        jobs: Layer.mergeAll(deliveryEngine(), mailJob),
+        webhooks: Layer.mergeAll(
+          webhookSender({ egressAllow: ["127.0.0.1"], allowHttp: true }),
+          memorySecretBox,
+          options.mail === undefined ? logMailer : smtpMailer({ url: options.mail, from: "flyball@example.com" }),
+          Layer.succeed(WebhookSettings, { ...literalWebhookSettings, alertEmail: options.alertEmail ?? null })
+        )
+      })
+    )
     /** A call of an administrator, whose token is of now. */
     const call = async (method: string, path: string, json?: unknown) => {
       const token = await world.issuer.sign({ role: "admin", orgUnit: "*", subject: "ann" }, clock.nowMs())
@@ -56,12 +73,25 @@ export const givenSending = () => {
       assert.isBelow(got.status, 300, `${method} ${path}: ${got.text}`)
       return got.json
     }
-    const webhook = async (receiver: Receiver, events: ReadonlyArray<string>, more: object = {}): Promise<{ readonly id: string; readonly secret: string }> =>
+    const webhook = async (
+      receiver: Receiver,
+      events: ReadonlyArray<string>,
+      more: object = {}
+    ): Promise<{ readonly id: string; readonly secret: string }> =>
       await done("POST", "/webhooks", { url: receiver.url, events, ...more })
-    const deliveries = (id: string): Promise<ReadonlyArray<Delivery>> => done("GET", `/webhooks/${id}/deliveries?limit=1000`)
+    const deliveries = (id: string): Promise<ReadonlyArray<Delivery>> =>
+      done("GET", `/webhooks/${id}/deliveries?limit=1000`)
     /** Waits until nothing is under way to a webhook and nothing is due. */
     const settled = (id: string) =>
-      until(() => deliveries(id), (all) => all.every(({ next_attempt_at: next, state }) => state !== "in_flight" && (state !== "pending" || Date.parse(next!) > clock.nowMs())), "something is under way still")
+      until(
+        () => deliveries(id),
+        (all) =>
+          all.every(
+            ({ next_attempt_at: next, state }) =>
+              state !== "in_flight" && (state !== "pending" || Date.parse(next!) > clock.nowMs())
+          ),
+        "something is under way still"
+      )
     return { world, clock, call, done, webhook, deliveries, settled }
   }
 

@@ -1,4 +1,7 @@
-/** A clock that stands still until a test moves it, and then jumps: days pass in no time, and nobody wakes for each second of them. */
+/**
+ * A clock that stands still until a test moves it, and then jumps: days pass in no time, and nobody wakes for each
+ * second of them.
+ */
 import { Clock, Duration, Effect, Layer } from "effect"
 
 const NANOS = 1_000_000n
@@ -17,11 +20,13 @@ export const jumpingClock = (startMs: number) => {
     monotonicTimeNanos: Effect.sync(nanos),
     sleep: (duration) => {
       const ms = Duration.toMillis(duration)
-      return ms <= 0 ? Effect.yieldNow : Effect.callback<void>((resume) => {
-        const one = { untilMs: nowMs + ms, wake: () => resume(Effect.void) }
-        sleeping.add(one)
-        return Effect.sync(() => void sleeping.delete(one))
-      })
+      return ms <= 0
+        ? Effect.yieldNow
+        : Effect.callback<void>((resume) => {
+            const one = { untilMs: nowMs + ms, wake: () => resume(Effect.void) }
+            sleeping.add(one)
+            return Effect.sync(() => void sleeping.delete(one))
+          })
     }
   }
   return {
@@ -40,11 +45,16 @@ export const jumpingClock = (startMs: number) => {
 }
 
 /** Waits for a fact that comes about by itself, in real time: what happens between this process's sockets. */
-export const until = async <A>(fact: () => A | Promise<A>, isSo: (found: A) => boolean, otherwise: string): Promise<A> => {
+export const until = async <A>(
+  fact: () => A | Promise<A>,
+  isSo: (found: A) => boolean,
+  otherwise: string
+): Promise<A> => {
   for (const endsAt = performance.now() + FACT_MS; ;) {
     const found = await fact()
     if (isSo(found)) return found
-    if (performance.now() > endsAt) throw new Error(`${otherwise}. Last seen: ${JSON.stringify(found)?.slice(0, 2_000)}`)
+    if (performance.now() > endsAt)
+      throw new Error(`${otherwise}. Last seen: ${JSON.stringify(found)?.slice(0, 2_000)}`)
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

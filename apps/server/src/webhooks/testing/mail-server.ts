@@ -13,7 +13,13 @@ interface Options {
   readonly onData: (stream: Readable, session: Session, done: () => void) => void
 }
 // It brings no types, so what is used of it is written down above.
-const { SMTPServer } = createRequire(import.meta.url)("smtp-server") as { readonly SMTPServer: new (options: Options) => { readonly server: Server; readonly close: (done: () => void) => void; readonly on: (event: "error", listener: () => void) => void } }
+const { SMTPServer } = createRequire(import.meta.url)("smtp-server") as {
+  readonly SMTPServer: new (options: Options) => {
+    readonly server: Server
+    readonly close: (done: () => void) => void
+    readonly on: (event: "error", listener: () => void) => void
+  }
+}
 
 /** A letter as it was taken. */
 export interface Letter {
@@ -37,12 +43,18 @@ export const startMailServer = async () => {
     },
     onData: (stream, { envelope }, done) => {
       const chunks: Array<Buffer> = []
-      stream.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
-        const whole = Buffer.concat(chunks).toString("latin1")
-        const at = whole.indexOf("\r\n\r\n")
-        letters.push({ to: envelope.rcptTo.map(({ address }) => address), head: whole.slice(0, at), text: Buffer.from(whole.slice(at), "base64").toString() })
-        done()
-      })
+      stream
+        .on("data", (chunk: Buffer) => chunks.push(chunk))
+        .on("end", () => {
+          const whole = Buffer.concat(chunks).toString("latin1")
+          const at = whole.indexOf("\r\n\r\n")
+          letters.push({
+            to: envelope.rcptTo.map(({ address }) => address),
+            head: whole.slice(0, at),
+            text: Buffer.from(whole.slice(at), "base64").toString()
+          })
+          done()
+        })
     }
   })
   // Whoever is turned away is an error to it.

@@ -1,4 +1,7 @@
-/** A receiver of webhooks on the loopback address, as one writes it: with the libraries that the page for receivers names. */
+/**
+ * A receiver of webhooks on the loopback address, as one writes it: with the libraries that the page for receivers
+ * names.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { verify } from "@octokit/webhooks-methods"
@@ -26,22 +29,25 @@ export interface Receiver {
 export const startReceiver = async (): Promise<Receiver> => {
   const server = createServer((request, response) => {
     const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
-      const body = Buffer.concat(chunks).toString()
-      const one = { headers: headersOf(request), body, event: JSON.parse(body) as unknown }
-      receiver.arrived.push(one)
-      receiver.answer(one, response)
-    })
+    request
+      .on("data", (chunk: Buffer) => chunks.push(chunk))
+      .on("end", () => {
+        const body = Buffer.concat(chunks).toString()
+        const one = { headers: headersOf(request), body, event: JSON.parse(body) as unknown }
+        receiver.arrived.push(one)
+        receiver.answer(one, response)
+      })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const receiver: Receiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/flyball`,
     arrived: [],
     answer: (_, response) => void response.writeHead(204).end(),
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
   }
   return receiver
 }
@@ -64,4 +70,5 @@ const isFine = (check: () => unknown): boolean => {
   }
 }
 
-const headersOf = ({ headers }: IncomingMessage): { readonly [name: string]: string } => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+const headersOf = ({ headers }: IncomingMessage): { readonly [name: string]: string } =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

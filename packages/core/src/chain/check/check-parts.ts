@@ -16,7 +16,11 @@ export interface RecordWithParts {
  *
  * - Spec: chain-format section 3: disclosed and verified, erased and recorded, or missing and unexplained.
  */
-export const checkParts = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, records: ReadonlyArray<RecordWithParts>) {
+export const checkParts = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  crypto: Crypto,
+  records: ReadonlyArray<RecordWithParts>
+) {
   const findings: Array<ChainFinding> = []
   const seqs = records.map(({ seq }) => seq)
   const stored = new Map<string, StoredPart>()
@@ -26,24 +30,47 @@ export const checkParts = Effect.fnUntraced(function*(storage: StorageApi, crypt
       const part = stored.get(`${seq}/${name}`)
       stored.delete(`${seq}/${name}`)
       if (part === undefined) {
-        findings.push({ code: "E_PART_UNEXPLAINED", seq, expected: `part ${name}, or the record of its erasure`, found: "neither" })
+        findings.push({
+          code: "E_PART_UNEXPLAINED",
+          seq,
+          expected: `part ${name}, or the record of its erasure`,
+          found: "neither"
+        })
       } else if (part.erasedBy === null) {
         const found = toHex(crypto.commitment(part.salt, name, part.bytes))
-        if (found !== c) findings.push({ code: "E_PART_MISMATCH", seq, expected: `part ${name} with commitment ${c}`, found })
+        if (found !== c)
+          findings.push({ code: "E_PART_MISMATCH", seq, expected: `part ${name} with commitment ${c}`, found })
       } else if (!(yield* saysErased(storage, part.erasedBy, seq, name))) {
-        findings.push({ code: "E_PART_UNEXPLAINED", seq, expected: `record ${part.erasedBy} to say that part ${name} was erased`, found: "it does not" })
+        findings.push({
+          code: "E_PART_UNEXPLAINED",
+          seq,
+          expected: `record ${part.erasedBy} to say that part ${name} was erased`,
+          found: "it does not"
+        })
       }
     }
   }
   for (const part of stored.values()) {
     const { view } = records.find(({ seq }) => seq === part.seq) ?? { view: null }
-    if (view !== null) findings.push({ code: "E_PART_MISMATCH", seq: part.seq, expected: "only parts that the record names", found: `part ${part.name}` })
+    if (view !== null)
+      findings.push({
+        code: "E_PART_MISMATCH",
+        seq: part.seq,
+        expected: "only parts that the record names",
+        found: `part ${part.name}`
+      })
   }
   return findings
 })
 
-const saysErased = Effect.fnUntraced(function*(storage: StorageApi, erasedBy: number, seq: number, name: string) {
+const saysErased = Effect.fnUntraced(function* (storage: StorageApi, erasedBy: number, seq: number, name: string) {
   const record = erasedBy > seq ? yield* storage.record(erasedBy) : null
   const read = record === null ? null : readRecord(record.bytes)
-  return read !== null && read.ok && read.record.kind === "part.erased" && read.record.body["seq"] === seq && read.record.body["name"] === name
+  return (
+    read !== null &&
+    read.ok &&
+    read.record.kind === "part.erased" &&
+    read.record.body["seq"] === seq &&
+    read.record.body["name"] === name
+  )
 })

@@ -46,12 +46,15 @@ export const checkRecord = (crypto: Crypto, stored: StoredRecord, previous: Prev
   if (view.seq !== seq) add("E_SEQ", `seq ${seq}`, `seq ${view.seq}`)
   const prev = previous === null ? "0".repeat(64) : toHex(previous.hash)
   if (view.prev !== prev) add("E_PREV", prev, view.prev)
-  if (previous !== null && view.atMs < previous.atMs) add("E_TIME", "an instant not before that of the record before", view.at)
-  if ((view.kind === "chain.genesis") !== (seq === 0)) add("E_SEQ", seq === 0 ? "chain.genesis as record 0" : "chain.genesis as record 0 only", view.kind)
+  if (previous !== null && view.atMs < previous.atMs)
+    add("E_TIME", "an instant not before that of the record before", view.at)
+  if ((view.kind === "chain.genesis") !== (seq === 0))
+    add("E_SEQ", seq === 0 ? "chain.genesis as record 0" : "chain.genesis as record 0 only", view.kind)
   if (view.kind !== stored.kind) add("E_COLUMN", `kind ${view.kind}`, `kind ${stored.kind}`)
   if (view.atMs !== stored.atMs) add("E_COLUMN", `time ${view.atMs}`, `time ${stored.atMs}`)
   const agentId = view.body["agent_id"]
   // The record of an erasure stands under its target's agent without naming it.
-  if (typeof agentId === "string" && stored.agentId !== agentId) add("E_COLUMN", `agent ${agentId}`, stored.agentId === null ? "no agent" : `agent ${stored.agentId}`)
+  if (typeof agentId === "string" && stored.agentId !== agentId)
+    add("E_COLUMN", `agent ${agentId}`, stored.agentId === null ? "no agent" : `agent ${stored.agentId}`)
   return { hash, view, next: { seq, hash, atMs: Math.max(view.atMs, previous?.atMs ?? 0) }, findings }
 }

@@ -1,4 +1,7 @@
-/** Checkpoints as documents: every one by its size, and the last one under a fixed name. Not governed: the replay checker ignores them. */
+/**
+ * Checkpoints as documents: every one by its size, and the last one under a fixed name. Not governed: the replay
+ * checker ignores them.
+ */
 import { formatInstant } from "@flyball/evidence"
 import { Clock, Effect } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -41,24 +44,43 @@ export const firstCovering = (storage: StorageApi, seq: number): Effect.Effect<C
   })
 
 /**
- * Stores a checkpoint, and tells of it once, whoever stores it. Another process may have stored a later one meanwhile: then `latest` stays.
+ * Stores a checkpoint, and tells of it once, whoever stores it. Another process may have stored a later one meanwhile:
+ * then `latest` stays.
  *
  * It writes no record, and neither do the deliveries of its event: a checkpoint never makes another one due.
  */
-export const storeCheckpoint = (storage: StorageApi, checkpoint: Checkpoint): Effect.Effect<void, ReadFault | StorageUnavailable> =>
-  commitWithRetry(storage, Effect.gen(function*() {
-    const latest = yield* storage.get(CHECKPOINTS, LATEST)
-    const same = yield* storage.get(CHECKPOINTS, checkpointId(checkpoint.size))
-    const isLater = latest === null || Number(latest.body["size"]) < checkpoint.size
-    const body = { size: checkpoint.size, root: checkpoint.rootHex, note: checkpoint.note }
-    const puts = [
-      ...(same === null ? [{ collection: CHECKPOINTS, id: checkpointId(checkpoint.size), expectedVersion: 0, body }] : []),
-      ...(isLater ? [{ collection: CHECKPOINTS, id: LATEST, expectedVersion: latest?.version ?? 0, body }] : [])
-    ]
-    const signedAt = formatInstant(yield* Clock.currentTimeMillis)
-    const events = same === null ? [event("chain.checkpoint", { tree_size: checkpoint.size, root_hash: `sha256:${checkpoint.rootHex}`, signed_at: signedAt, note: checkpoint.note })] : []
-    if (puts.length > 0) yield* storage.commit({ puts, events })
-  }))
+export const storeCheckpoint = (
+  storage: StorageApi,
+  checkpoint: Checkpoint
+): Effect.Effect<void, ReadFault | StorageUnavailable> =>
+  commitWithRetry(
+    storage,
+    Effect.gen(function* () {
+      const latest = yield* storage.get(CHECKPOINTS, LATEST)
+      const same = yield* storage.get(CHECKPOINTS, checkpointId(checkpoint.size))
+      const isLater = latest === null || Number(latest.body["size"]) < checkpoint.size
+      const body = { size: checkpoint.size, root: checkpoint.rootHex, note: checkpoint.note }
+      const puts = [
+        ...(same === null
+          ? [{ collection: CHECKPOINTS, id: checkpointId(checkpoint.size), expectedVersion: 0, body }]
+          : []),
+        ...(isLater ? [{ collection: CHECKPOINTS, id: LATEST, expectedVersion: latest?.version ?? 0, body }] : [])
+      ]
+      const signedAt = formatInstant(yield* Clock.currentTimeMillis)
+      const events =
+        same === null
+          ? [
+              event("chain.checkpoint", {
+                tree_size: checkpoint.size,
+                root_hash: `sha256:${checkpoint.rootHex}`,
+                signed_at: signedAt,
+                note: checkpoint.note
+              })
+            ]
+          : []
+      if (puts.length > 0) yield* storage.commit({ puts, events })
+    })
+  )
 
 const readDocument = (document: Document | null): Checkpoint | null => {
   if (document === null) return null

@@ -8,27 +8,48 @@ import { checkpointOf, latestCheckpoint } from "./checkpoints.ts"
 import type { StoredTree } from "./tree.ts"
 
 /** Makes proofs; see `ChainApi.proof`. */
-export type Prover = (seq: number, treeSize?: number) => Effect.Effect<ProofOut, RecordNotFound | InvalidInput | ReadFault>
+export type Prover = (
+  seq: number,
+  treeSize?: number
+) => Effect.Effect<ProofOut, RecordNotFound | InvalidInput | ReadFault>
 
-/** The prover of this store. What does not depend on each other is asked for at once: a store answers it together, and one that knows its head and last checkpoint by heart is asked once. */
+/**
+ * The prover of this store. What does not depend on each other is asked for at once: a store answers it together, and
+ * one that knows its head and last checkpoint by heart is asked once.
+ */
 export const prover = (storage: StorageApi, crypto: Crypto, tree: StoredTree): Prover =>
-  Effect.fnUntraced(function*(seq, treeSize) {
+  Effect.fnUntraced(function* (seq, treeSize) {
     const [head, latest] = yield* Effect.all([storage.head, latestCheckpoint(storage)], { concurrency: "unbounded" })
     if (head === null) return yield* new StorageCorrupt({ reason: "the chain was opened and is empty now" })
     const size = head.seq + 1
     if (!(seq >= 0 && seq < size)) return yield* new RecordNotFound({ seq })
     const chosen = treeSize ?? (latest !== null && latest.size > seq ? latest.size : size)
     if (chosen <= seq || chosen > size) {
-      return yield* new InvalidInput({ detail: [detailItem(["query", "tree_size"], "value_error", `Expected a tree size from ${seq + 1} to ${size}`, chosen)] })
+      return yield* new InvalidInput({
+        detail: [
+          detailItem(["query", "tree_size"], "value_error", `Expected a tree size from ${seq + 1} to ${size}`, chosen)
+        ]
+      })
     }
     const nodes = tree.with((read) => {
       const together = gathering(read)
-      // The root is read, not folded from the record: a record whose stored hash is wrong must not get a root of its own.
+      // The root is read, not folded from the record: a record whose stored hash is wrong must not get a root of its
+      // own.
       return Promise.all([inclusionProof(crypto, seq, chosen, together), rootAt(crypto, chosen, together)])
     })
-    const [record, [path, root], checkpoint] = yield* Effect.all([storage.record(seq), nodes, latest?.size === chosen ? Effect.succeed(latest) : checkpointOf(storage, chosen)], { concurrency: "unbounded" })
+    const [record, [path, root], checkpoint] = yield* Effect.all(
+      [storage.record(seq), nodes, latest?.size === chosen ? Effect.succeed(latest) : checkpointOf(storage, chosen)],
+      { concurrency: "unbounded" }
+    )
     if (record === null) return yield* new RecordNotFound({ seq })
-    return { seq, record_hash: digest(record.hash), tree_size: chosen, root_hash: digest(root), proof: path.map(digest), checkpoint: checkpoint?.note ?? null }
+    return {
+      seq,
+      record_hash: digest(record.hash),
+      tree_size: chosen,
+      root_hash: digest(root),
+      proof: path.map(digest),
+      checkpoint: checkpoint?.note ?? null
+    }
   })
 
 /** Joins what is asked for in one turn into one read, each node once: a proof and its root share most of theirs. */

@@ -6,7 +6,7 @@ import type { Previous } from "./check-record.ts"
 
 const NO_HASH = new Uint8Array(32)
 /** The member whose value the store keeps in a column of its own. */
-const AGENT = Uint8Array.from("\"agent_id\":", (letter) => letter.charCodeAt(0))
+const AGENT = Uint8Array.from('"agent_id":', (letter) => letter.charCodeAt(0))
 const QUOTE = 0x22
 const OPEN_LIST = 0x5b
 const OPEN_OBJECT = 0x7b
@@ -16,7 +16,8 @@ const BACKSLASH = 0x5c
 /**
  * Gauges records one after another, always hashing their bytes; nothing is made out of them.
  *
- * Signing is due every 1,000 records on the host's thread, and nearly always all is in order: reading each record into values takes ten times as long.
+ * Signing is due every 1,000 records on the host's thread, and nearly always all is in order: reading each record into
+ * values takes ten times as long.
  */
 export class RecordGauge {
   readonly #crypto: Crypto
@@ -28,7 +29,10 @@ export class RecordGauge {
     this.#crypto = crypto
   }
 
-  /** What the record after this one must follow; null where something may be wrong, which `checkRecord` can tell. A test holds the two against each other. */
+  /**
+   * What the record after this one must follow; null where something may be wrong, which `checkRecord` can tell. A test
+   * holds the two against each other.
+   */
   next(stored: StoredRecord, previous: Previous | null): Previous | null {
     const scanner = this.#scanner
     const seq = previous === null ? 0 : previous.seq + 1
@@ -41,14 +45,17 @@ export class RecordGauge {
     if ((stored.kind === "chain.genesis") !== (seq === 0)) return null
     // Written so that an instant that is none (NaN) is refused.
     if (!(scanner.atMs === stored.atMs && scanner.atMs >= (previous?.atMs ?? scanner.atMs))) return null
-    return agentIs(this.#page, scanner.bodyStart, scanner.bodyEnd, stored.agentId) ? { seq, hash, atMs: Math.max(scanner.atMs, 0) } : null
+    return agentIs(this.#page, scanner.bodyStart, scanner.bodyEnd, stored.agentId)
+      ? { seq, hash, atMs: Math.max(scanner.atMs, 0) }
+      : null
   }
 }
 
 /**
  * Whether no `agent_id` of a body can be another than the store's column says.
  *
- * The bytes are in RFC 8785 form: these letters between bare quotes are a member's name, whatever texts hold. With no bracket before it, it is the body's own
+ * The bytes are in RFC 8785 form: these letters between bare quotes are a member's name, whatever texts hold. With no
+ * bracket before it, it is the body's own
  * member. Else it may be nested: then it must be the only one.
  */
 const agentIs = (bytes: Uint8Array, from: number, to: number, agentId: string | null): boolean => {

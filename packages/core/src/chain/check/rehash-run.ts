@@ -1,5 +1,6 @@
 /**
- * A stretch of stored records, hashed again and folded. Pure, and without Effect, so that a storage can do it in a thread of its own.
+ * A stretch of stored records, hashed again and folded. Pure, and without Effect, so that a storage can do it in a
+ * thread of its own.
  *
  * What is new is read again and hashed again before anything is signed for it; this is that look, wherever it is taken.
  */
@@ -19,7 +20,10 @@ export class Rehasher {
     this.#gauge = new RecordGauge(crypto)
   }
 
-  /** Folds the hashes of these bytes; null for no record, and where one may be not in order, which `checkRecord` can tell. */
+  /**
+   * Folds the hashes of these bytes; null for no record, and where one may be not in order, which `checkRecord` can
+   * tell.
+   */
   fold(records: ReadonlyArray<StoredRecord>, previous: Previous | null): Rehashed | null {
     const hashes = new Uint8Array(32 * records.length)
     let last = previous

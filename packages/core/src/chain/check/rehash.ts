@@ -1,7 +1,8 @@
 /**
  * Reads what is new again and hashes it again, before anything is signed for it.
  *
- * A flipped bit, a driver that loses rows, a store that was changed behind us: all of them must show before the signature, not after
+ * A flipped bit, a driver that loses rows, a store that was changed behind us: all of them must show before the
+ * signature, not after
  * (the certificate logs Yeti 2022 and Nimbus 2018 died of one wrong bit that was signed).
  */
 import type { Crypto } from "@flyball/evidence"
@@ -15,37 +16,54 @@ import { Rehasher } from "./rehash-run.ts"
 import { GuardDisagrees } from "../keys/start-errors.ts"
 import { storedTree } from "./tree.ts"
 
-/** Records read at once: 64 KiB each at most, so 16 MiB in the worst case. Between pages the thread is free, the host's or the store's; one of these is checked in about a millisecond. */
+/**
+ * Records read at once: 64 KiB each at most, so 16 MiB in the worst case. Between pages the thread is free, the host's
+ * or the store's; one of these is checked in about a millisecond.
+ */
 export const PAGE_RECORDS = 250
 
-/** Records that a store is asked to fold in one call, at most. Where signing fell behind, calls of a page each would keep it there: each waits for a turn of a busy host. */
+/**
+ * Records that a store is asked to fold in one call, at most. Where signing fell behind, calls of a page each would
+ * keep it there: each waits for a turn of a busy host.
+ */
 export const REFOLD_RECORDS = 10_000
 
 /**
- * The root at `size`, computed from the bytes of all records after `signed` and from the hashes under it, which must fold to what was signed.
+ * The root at `size`, computed from the bytes of all records after `signed` and from the hashes under it, which must
+ * fold to what was signed.
  *
  * That the root grows out of the signed one is thereby shown: it is the consistency proof that the guard asks for.
  *
- * - Fails: `GuardDisagrees` when the records that were signed for are not those that are stored; `StorageCorrupt` when a new record is not in order.
+ * - Fails: `GuardDisagrees` when the records that were signed for are not those that are stored; `StorageCorrupt` when
+ *   a new record is not in order.
  */
-export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, signed: SignedState | null, origin: string, size: number) {
+export const rehashedRoot = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  crypto: Crypto,
+  signed: SignedState | null,
+  origin: string,
+  size: number
+) {
   const tree = storedTree(storage, crypto)
   const from = signed?.size ?? 0
   const left = yield* tree.with((read) => read(split(0, from)))
   const folder = new RangeFolder(crypto, from)
   if (signed !== null) {
     const found = toHex(folder.root(from, left)!)
-    if (found !== signed.rootHex) return yield* new GuardDisagrees({ origin, size: signed.size, signed: signed.rootHex, found })
+    if (found !== signed.rootHex)
+      return yield* new GuardDisagrees({ origin, size: signed.size, signed: signed.rootHex, found })
   }
   const push = ({ last, subtrees }: Rehashed): Previous => {
     for (const { hash, level } of subtrees) folder.pushSubtree(level, hash)
     return last
   }
   let previous = yield* previousOf(storage, crypto, from)
-  // A store with a thread for it looks at its records there. What it cannot call good is looked at here, where there are words for it.
+  // A store with a thread for it looks at its records there. What it cannot call good is looked at here, where there
+  // are words for it.
   const rehash = size - from > PAGE_RECORDS ? storage.rehash : undefined
   while (nextAfter(previous) < size) {
-    const folded: Rehashed | null = rehash === undefined ? null : yield* rehash(previous, Math.min(nextAfter(previous) + REFOLD_RECORDS, size) - 1)
+    const folded: Rehashed | null =
+      rehash === undefined ? null : yield* rehash(previous, Math.min(nextAfter(previous) + REFOLD_RECORDS, size) - 1)
     if (folded === null) break
     previous = push(folded)
   }
@@ -60,7 +78,8 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
     reading = next + page.length < size ? yield* readPage(next + page.length) : null
     // The request goes on its way when this turn ends.
     if (reading !== null) yield* Effect.yieldNow
-    if (page.length === 0) return yield* new StorageCorrupt({ reason: `record ${next} is missing, though the head is further on` })
+    if (page.length === 0)
+      return yield* new StorageCorrupt({ reason: `record ${next} is missing, though the head is further on` })
     const folded = rehasher.fold(page, previous)
     if (folded !== null) {
       previous = push(folded)
@@ -70,7 +89,10 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
       const checked: CheckedRecord = checkRecord(crypto, stored, previous)
       const finding = checked.findings[0]
       if (finding !== undefined) {
-        return yield* new StorageCorrupt({ reason: `record ${finding.seq} is not in order (${finding.code}); nothing was signed for it. Run a check`, cause: { code: finding.code, seq: finding.seq } })
+        return yield* new StorageCorrupt({
+          reason: `record ${finding.seq} is not in order (${finding.code}); nothing was signed for it. Run a check`,
+          cause: { code: finding.code, seq: finding.seq }
+        })
       }
       folder.pushLeaf(checked.next.hash)
       previous = checked.next
@@ -79,7 +101,12 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
   const root = folder.root(size, left)!
   // The tiles are what proofs are made of: they must say the same.
   if (!equalBytes(root, yield* tree.rootAt(size))) {
-    return yield* new StorageCorrupt({ reason: `the stored tree hashes do not fold to the root of the records at size ${size}; nothing was signed. Run a check`, cause: { code: "E_TILE", seq: null } })
+    return yield* new StorageCorrupt({
+      reason:
+        `the stored tree hashes do not fold to the root of the records at size ${size}; nothing was ` +
+        "signed. Run a check",
+      cause: { code: "E_TILE", seq: null }
+    })
   }
   return root
 })
@@ -87,8 +114,15 @@ export const rehashedRoot = Effect.fnUntraced(function*(storage: StorageApi, cry
 const nextAfter = (previous: Previous | null): number => (previous?.seq ?? -1) + 1
 
 /** The record before `from` as what the next one must follow, hashed from its bytes; null before record 0. */
-export const previousOf = (storage: StorageApi, crypto: Crypto, from: number): Effect.Effect<Previous | null, ReadFault> =>
-  from === 0 ? Effect.succeed(null) : Effect.flatMap(storage.record(from - 1), (record) =>
-    record === null
-      ? Effect.fail(new StorageCorrupt({ reason: `record ${from - 1} is missing, though the head is further on` }))
-      : Effect.succeed({ seq: from - 1, hash: crypto.leafHash(record.bytes), atMs: record.atMs }))
+export const previousOf = (
+  storage: StorageApi,
+  crypto: Crypto,
+  from: number
+): Effect.Effect<Previous | null, ReadFault> =>
+  from === 0
+    ? Effect.succeed(null)
+    : Effect.flatMap(storage.record(from - 1), (record) =>
+        record === null
+          ? Effect.fail(new StorageCorrupt({ reason: `record ${from - 1} is missing, though the head is further on` }))
+          : Effect.succeed({ seq: from - 1, hash: crypto.leafHash(record.bytes), atMs: record.atMs })
+      )

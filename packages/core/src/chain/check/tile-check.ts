@@ -13,7 +13,10 @@ interface Level {
   compared: number
 }
 
-/** Collects recomputed leaf hashes; {@link check} compares what has been added since with the store, at every tile level that is complete. */
+/**
+ * Collects recomputed leaf hashes; {@link check} compares what has been added since with the store, at every tile level
+ * that is complete.
+ */
 export class TileCheck {
   readonly #storage: StorageApi
   readonly #crypto: Crypto
@@ -32,7 +35,7 @@ export class TileCheck {
 
   /** Compares what was added, then forgets all but the open tiles. */
   get check() {
-    return Effect.gen({ self: this }, function*() {
+    return Effect.gen({ self: this }, function* () {
       const findings: Array<ChainFinding> = []
       for (let level = 0; level < this.#levels.length; level++) {
         findings.push(...(yield* this.#compare(level)))
@@ -53,11 +56,22 @@ export class TileCheck {
         if (equalBytes(found, hash)) return []
         const at = from + compared + index
         const seq = at * TILE_WIDTH ** level
-        return [{ code: "E_TILE", seq, expected: `hash ${at} of tile level ${level}: ${toHex(hash)}`, found: found.length === 32 ? toHex(found) : "nothing" }]
-      }))
+        return [
+          {
+            code: "E_TILE",
+            seq,
+            expected: `hash ${at} of tile level ${level}: ${toHex(hash)}`,
+            found: found.length === 32 ? toHex(found) : "nothing"
+          }
+        ]
+      })
+    )
   }
 
-  /** Folds every complete tile into a hash of the level above. A tile that began before the stretch cannot be recomputed, and is dropped. */
+  /**
+   * Folds every complete tile into a hash of the level above. A tile that began before the stretch cannot be
+   * recomputed, and is dropped.
+   */
   #close(level: number): void {
     const current = this.#levels[level]!
     while (true) {

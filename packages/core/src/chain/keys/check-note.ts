@@ -13,14 +13,22 @@ export interface ExpectedSigners {
   readonly needed: ReadonlyArray<string>
 }
 
-/** Why a stored checkpoint note does not say what its document says, signed by the keys that must sign it; null when it does. */
-export const noteProblem = (crypto: Crypto, { known, needed, origin: name }: ExpectedSigners, checkpoint: Checkpoint): string | null => {
+/**
+ * Why a stored checkpoint note does not say what its document says, signed by the keys that must sign it; null when it
+ * does.
+ */
+export const noteProblem = (
+  crypto: Crypto,
+  { known, needed, origin: name }: ExpectedSigners,
+  checkpoint: Checkpoint
+): string | null => {
   const note = parseNote(utf8(checkpoint.note))
   if (!note.ok) return note.reason
   const text = parseCheckpoint(note.note.text)
   if (!text.ok) return text.reason
   const { origin, root, size } = text.checkpoint
-  if (origin !== name || size !== checkpoint.size || toHex(root) !== checkpoint.rootHex) return "a note about another tree"
+  if (origin !== name || size !== checkpoint.size || toHex(root) !== checkpoint.rootHex)
+    return "a note about another tree"
   const { bad, verified } = verifyNote(crypto, note.note, vkeysOf([...new Set([...known, ...needed])]))
   if (bad.length > 0) return "a signature that does not verify"
   const signed = new Set(verified.map(({ vkey }) => toHex(vkey.publicKey)))

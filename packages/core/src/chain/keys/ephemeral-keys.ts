@@ -8,7 +8,7 @@ import { Guard, type SignedState, sameState } from "./guard.ts"
 import { type KeysChoice, keysChoice } from "./keys.ts"
 import { Signer, type SigningKey } from "./signer.ts"
 
-const signer = Effect.gen(function*() {
+const signer = Effect.gen(function* () {
   const crypto = yield* EvidenceCrypto
   const entropy = yield* Entropy
 
@@ -16,9 +16,14 @@ const signer = Effect.gen(function*() {
     let seed: Uint8Array | null = entropy.bytes(32)
     const key: SigningKey = {
       publicKey: crypto.ed25519PublicKey(seed),
-      sign: (message) => Effect.suspend(() => seed === null
-        ? Effect.fail(new StorageUnavailable({ reason: "this signing key was rotated away and destroyed", wrote: "no" }))
-        : Effect.succeed(crypto.ed25519Sign(seed, message)))
+      sign: (message) =>
+        Effect.suspend(() =>
+          seed === null
+            ? Effect.fail(
+                new StorageUnavailable({ reason: "this signing key was rotated away and destroyed", wrote: "no" })
+              )
+            : Effect.succeed(crypto.ed25519Sign(seed, message))
+        )
     }
     const destroy = (): void => {
       seed?.fill(0)
@@ -38,12 +43,13 @@ const signer = Effect.gen(function*() {
       prepare: Effect.sync(() => {
         next ??= make()
       }),
-      promote: (publicKey) => Effect.sync(() => {
-        if (next === null || !equalBytes(next.key.publicKey, publicKey)) return
-        current.destroy()
-        current = next
-        next = null
-      })
+      promote: (publicKey) =>
+        Effect.sync(() => {
+          if (next === null || !equalBytes(next.key.publicKey, publicKey)) return
+          current.destroy()
+          current = next
+          next = null
+        })
     }
   })
 })

@@ -19,14 +19,20 @@ export const genesisDraft = (origin: string, vkey: string, parts: ReadonlyArray<
 
 /** Reads record 0; a sentence when it is not a genesis that this version can carry on. */
 export const readGenesis = (crypto: Crypto, record: StoredRecord): Genesis | string => {
-  if (!equalBytes(crypto.leafHash(record.bytes), record.hash)) return "record 0 does not have the hash that is stored for it"
+  if (!equalBytes(crypto.leafHash(record.bytes), record.hash))
+    return "record 0 does not have the hash that is stored for it"
   const read = readRecord(record.bytes)
   if (!read.ok) return `record 0 cannot be read (${read.code})`
   const { body, kind } = read.record
   if (kind !== "chain.genesis") return `record 0 is ${kind}, not chain.genesis`
   const { hash, origin, vkeys } = body
   if (hash !== "sha256-rfc6962") return "record 0 names another hash than sha256-rfc6962"
-  if (typeof origin !== "string" || !Array.isArray(vkeys) || vkeys.length === 0 || !vkeys.every((vkey) => typeof vkey === "string")) {
+  if (
+    typeof origin !== "string" ||
+    !Array.isArray(vkeys) ||
+    vkeys.length === 0 ||
+    !vkeys.every((vkey) => typeof vkey === "string")
+  ) {
     return "record 0 does not name an origin and its keys"
   }
   return { origin, vkeys }

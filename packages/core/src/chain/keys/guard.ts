@@ -1,7 +1,8 @@
 /**
  * The Guard port: what was signed last, kept apart from the record store.
  *
- * Spec: chain-format section 4, "Signing guard". A store can be put back to an older copy; the guard is what notices. It is one for all
+ * Spec: chain-format section 4, "Signing guard". A store can be put back to an older copy; the guard is what notices.
+ * It is one for all
  * processes that sign for an origin, and it is durable before a signature leaves.
  */
 import type { Effect } from "effect"
@@ -25,14 +26,19 @@ export interface GuardApi {
    * Replaces `from` by `to` durably; false when the guard no longer holds `from`, and then nothing has changed.
    * Advancing to what the guard holds already is true and changes nothing: a crash after it is repeated harmlessly.
    */
-  readonly advance: (from: SignedState | null, to: SignedState) => Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
+  readonly advance: (
+    from: SignedState | null,
+    to: SignedState
+  ) => Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
   /**
-   * Whether this state came back from a copy, and nobody has said that nothing was signed after it: then no chain is opened for writing on it, and a recovery may begin.
+   * Whether this state came back from a copy, and nobody has said that nothing was signed after it: then no chain is
+   * opened for writing on it, and a recovery may begin.
    * Left out by a guard that cannot be copied.
    */
   readonly inDoubt?: Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
   /**
-   * Where nothing was ever advanced to: whether it is known that the key has signed nothing. A key that came from elsewhere may have, and no chain is begun with it.
+   * Where nothing was ever advanced to: whether it is known that the key has signed nothing. A key that came from
+   * elsewhere may have, and no chain is begun with it.
    * Left out by a guard whose key cannot come from elsewhere.
    */
   readonly mayBegin?: Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>

@@ -18,23 +18,34 @@ export interface HeldKeys {
   readonly next: SigningKey | null
 }
 
-/** How a signer changes its key. Each step is durable when it ends, and harmless when it comes again. Spec: chain-format section 4, "Rotation". */
+/**
+ * How a signer changes its key. Each step is durable when it ends, and harmless when it comes again. Spec: chain-format
+ * section 4, "Rotation".
+ */
 export interface SignerRotation {
   /** The keys held now, read anew: another process that shares them may have changed them. */
   readonly keys: Effect.Effect<HeldKeys, ReadFault>
   /** Makes the key that is to follow, unless there is one. Several processes end with one. */
   readonly prepare: Effect.Effect<void, ReadFault>
-  /** Puts the next key in the place of the current one, whose private key is destroyed. Does nothing when this key is the current one already. */
+  /**
+   * Puts the next key in the place of the current one, whose private key is destroyed. Does nothing when this key is
+   * the current one already.
+   */
   readonly promote: (publicKey: Uint8Array) => Effect.Effect<void, ReadFault>
 }
 
-/** What a signer can do. By itself it is the key that was current when it was opened; a rotation does not change that. */
+/**
+ * What a signer can do. By itself it is the key that was current when it was opened; a rotation does not change that.
+ */
 export interface SignerApi extends SigningKey {
   /** The origin this key was made for, where the signer keeps one; null when any origin will do. */
   readonly origin: string | null
   /** Left out by a signer that has one key for ever. */
   readonly rotation?: SignerRotation
-  /** Keeps the same keys under another origin from its next opening on. Only a recovery calls it, and it may come again. Left out by a signer that keeps no origin. */
+  /**
+   * Keeps the same keys under another origin from its next opening on. Only a recovery calls it, and it may come again.
+   * Left out by a signer that keeps no origin.
+   */
   readonly rename?: (origin: string) => Effect.Effect<void, ReadFault>
 }
 
@@ -42,4 +53,5 @@ export interface SignerApi extends SigningKey {
 export class Signer extends Context.Service<Signer, SignerApi>()("flyball/core/Signer") {}
 
 /** The keys that this signer holds now. */
-export const heldKeys = (signer: SignerApi): Effect.Effect<HeldKeys, ReadFault> => signer.rotation?.keys ?? Effect.succeed({ current: signer, next: null })
+export const heldKeys = (signer: SignerApi): Effect.Effect<HeldKeys, ReadFault> =>
+  signer.rotation?.keys ?? Effect.succeed({ current: signer, next: null })

@@ -1,4 +1,7 @@
-/** What a host without Effect does with the access mapping. The shapes of the interface as plain TypeScript; a test holds them and the contract together. */
+/**
+ * What a host without Effect does with the access mapping. The shapes of the interface as plain TypeScript; a test
+ * holds them and the contract together.
+ */
 import type { ActOptions, CallOptions } from "./call-options.ts"
 
 /** What a person may be here, strongest first. */
@@ -15,7 +18,9 @@ export interface MappingRuleInput {
 
 /** The whole mapping. */
 export interface MappingInput {
-  /** Up to 1,000. Some rule makes somebody admin of every org unit, unless there are none or our own names are trusted. */
+  /**
+   * Up to 1,000. Some rule makes somebody admin of every org unit, unless there are none or our own names are trusted.
+   */
   readonly rules: ReadonlyArray<MappingRuleInput>
   /** Whether our own role names count in the claim `roles`. Default false. */
   readonly trust_canonical?: boolean | undefined
@@ -25,7 +30,12 @@ export interface MappingInput {
 
 /** The mapping in force. `version` 0: none was ever set. */
 export interface MappingInfo {
-  readonly rules: ReadonlyArray<{ readonly id: string; readonly match: MappingRuleInput["match"]; readonly role: RoleName; readonly org_unit: string }>
+  readonly rules: ReadonlyArray<{
+    readonly id: string
+    readonly match: MappingRuleInput["match"]
+    readonly role: RoleName
+    readonly org_unit: string
+  }>
   readonly trust_canonical: boolean
   readonly version: number
 }
@@ -51,5 +61,11 @@ export interface AccessMappingClient {
   /** What these claims come to under the mapping in force. */
   resolve(claims: ClaimsInput, options?: CallOptions): Promise<ResolvedInfo>
   /** What they would come to under this mapping. Changes nothing. */
-  resolveDraft(draft: ClaimsInput & { readonly rules?: MappingInput["rules"] | undefined; readonly trust_canonical?: boolean | undefined }, options?: CallOptions): Promise<ResolvedInfo>
+  resolveDraft(
+    draft: ClaimsInput & {
+      readonly rules?: MappingInput["rules"] | undefined
+      readonly trust_canonical?: boolean | undefined
+    },
+    options?: CallOptions
+  ): Promise<ResolvedInfo>
 }

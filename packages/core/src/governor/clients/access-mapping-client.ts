@@ -12,10 +12,26 @@ import { decodeClaims, decoded, decodeDraft, decodeMapping } from "./input.ts"
 export const accessMappingClient = (client: Client, own: Writer): AccessMappingClient => {
   const act = acting(client, own)
   return {
-    get: (options) => client.run(AccessMapping.use((mapping) => mapping.get), options),
-    set: (mapping, options) => act((writer) => Effect.flatMap(decoded(decodeMapping, mapping), (input) => AccessMapping.use((access) => access.set(input, writer))), options),
+    get: (options) =>
+      client.run(
+        AccessMapping.use((mapping) => mapping.get),
+        options
+      ),
+    set: (mapping, options) =>
+      act(
+        (writer) =>
+          Effect.flatMap(decoded(decodeMapping, mapping), (input) =>
+            AccessMapping.use((access) => access.set(input, writer))
+          ),
+        options
+      ),
     resolve: (claims, options) =>
-      client.run(Effect.flatMap(decoded(decodeClaims, claims), (input) => AccessMapping.use((access) => Effect.map(access.current, (mapping) => resolveInput(mapping, input)))), options),
+      client.run(
+        Effect.flatMap(decoded(decodeClaims, claims), (input) =>
+          AccessMapping.use((access) => Effect.map(access.current, (mapping) => resolveInput(mapping, input)))
+        ),
+        options
+      ),
     resolveDraft: (draft, options) => client.run(Effect.map(decoded(decodeDraft, draft), resolveDraft), options)
   }
 }

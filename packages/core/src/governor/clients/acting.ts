@@ -7,14 +7,25 @@ import type { Client } from "./client.ts"
 import { GovernorError } from "../../foundation/governor-error.ts"
 
 /** Runs what somebody does, in the name of whom the call says. */
-export type Acting = <A>(act: (writer: Writer) => Effect.Effect<A, unknown, GovernorServices>, options?: ActOptions | null) => Promise<A>
+export type Acting = <A>(
+  act: (writer: Writer) => Effect.Effect<A, unknown, GovernorServices>,
+  options?: ActOptions | null
+) => Promise<A>
 
 /** Acts over a door; `own` is who acts where a call names nobody. */
-export const acting = ({ run }: Client, own: Writer): Acting => async (act, options) => run(act(writerOf(own, options?.writer)), options)
+export const acting =
+  ({ run }: Client, own: Writer): Acting =>
+  async (act, options) =>
+    run(act(writerOf(own, options?.writer)), options)
 
 /** The writer of this id. Fails: throws `GovernorError` with `invalid_writer`. */
 export const writerOf = (own: Writer, id: string | null | undefined): Writer => {
   if (id === undefined || id === null) return own
-  if (!isCallersWriterId(id)) throw new GovernorError("invalid_writer", "The writer is expected to be `system:` and 1 to 64 of a-z, 0-9, _ and -, or an id `key_…` or `usr_…`. Names of people do not belong there.")
+  if (!isCallersWriterId(id))
+    throw new GovernorError(
+      "invalid_writer",
+      "The writer is expected to be `system:` and 1 to 64 of a-z, 0-9, _ and -, or an id `key_…` or `usr_…`. " +
+        "Names of people do not belong there."
+    )
   return { id }
 }

@@ -1,7 +1,9 @@
 /**
- * What a host without Effect does with agents, what it hands in and what it gets back: the shapes of the interface as plain TypeScript.
+ * What a host without Effect does with agents, what it hands in and what it gets back: the shapes of the interface as
+ * plain TypeScript.
  *
- * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so that what is documented for HTTP
+ * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so
+ * that what is documented for HTTP
  * holds here.
  */
 import type { ActOptions, CallOptions } from "./call-options.ts"
@@ -45,26 +47,53 @@ export interface OwnerInput {
 /** An agent's identity: a signed card, or both members of a declaration. */
 export interface IdentityInput {
   /**
-   * Base64, but for a `card` that is a JSON object: that stands for its RFC 8785 bytes. With `signature`: Ed25519 over the card's bytes, by the key that
+   * Base64, but for a `card` that is a JSON object: that stands for its RFC 8785 bytes. With `signature`: Ed25519 over
+   * the card's bytes, by the key that
    * `key_id` or `public_key` names. Without: an A2A card with its own `signatures`.
    */
-  readonly signed_card?: { readonly card: string | { readonly [name: string]: unknown }; readonly signature?: string | null | undefined; readonly public_key?: string | null | undefined; readonly key_id?: string | null | undefined } | null | undefined
-  /** Where the declared identity is from: `spiffe`, `entra_agent_id`, `okta_agent`, `oidc_workload`, `aws_agent_registry`, `did`, or a word of yours. */
+  readonly signed_card?:
+    | {
+        readonly card: string | { readonly [name: string]: unknown }
+        readonly signature?: string | null | undefined
+        readonly public_key?: string | null | undefined
+        readonly key_id?: string | null | undefined
+      }
+    | null
+    | undefined
+  /**
+   * Where the declared identity is from: `spiffe`, `entra_agent_id`, `okta_agent`, `oidc_workload`,
+   * `aws_agent_registry`, `did`, or a word of yours.
+   */
   readonly declared_source?: string | null | undefined
   readonly declared_ref?: string | null | undefined
   /** The declaration takes the place of a verified identity, which is withdrawn. Refused to ingest keys. */
   readonly withdraw_verified?: boolean | null | undefined
 }
 
-/** What came of it. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the agent's identity afterwards. */
+/**
+ * What came of it. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the
+ * agent's identity afterwards.
+ */
 export interface IdentityInfo {
   readonly agent_id: string
   readonly identity_verified: boolean
   readonly identity_source: string | null
   readonly identity_ref: string | null
   readonly verdict: "verified" | "declared" | "rejected"
-  readonly reason_code: "ok" | "signature_invalid" | "key_unknown" | "key_revoked" | "key_expired" | "alg_not_allowed" | "card_malformed" | "name_mismatch"
-  readonly standing: { readonly identity_verified: boolean; readonly identity_source: string | null; readonly identity_ref: string | null }
+  readonly reason_code:
+    | "ok"
+    | "signature_invalid"
+    | "key_unknown"
+    | "key_revoked"
+    | "key_expired"
+    | "alg_not_allowed"
+    | "card_malformed"
+    | "name_mismatch"
+  readonly standing: {
+    readonly identity_verified: boolean
+    readonly identity_source: string | null
+    readonly identity_ref: string | null
+  }
   readonly card_digest: string | null
   readonly key_id: string | null
   readonly alg: string | null
@@ -123,7 +152,10 @@ export interface AgentFilter {
   readonly after?: string | undefined
 }
 
-/** The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take is refused with `invalid_transition`. */
+/**
+ * The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take
+ * is refused with `invalid_transition`.
+ */
 export interface AgentsClient {
   /** Finds the agent of this name, or registers it. */
   register(input: AgentInput, options?: ActOptions): Promise<{ readonly agent: AgentInfo; readonly created: boolean }>
@@ -143,7 +175,10 @@ export interface AgentsClient {
   /** Says that the agent was looked at, and when it is next; RFC 3339, any offset. */
   recertify(id: string, next: { readonly recert_due_at: string }, options?: ActOptions): Promise<AgentInfo>
   transferOwnership(id: string, owner: OwnerInput, options?: ActOptions): Promise<AgentInfo>
-  /** Verifies a signed card by the keys of the trust store, or takes down a declared identity. A rejected card is an answer, not an error; either way it is recorded. */
+  /**
+   * Verifies a signed card by the keys of the trust store, or takes down a declared identity. A rejected card is an
+   * answer, not an error; either way it is recorded.
+   */
   attachIdentity(id: string, identity: IdentityInput, options?: ActOptions): Promise<IdentityInfo>
   /** Takes the owner away; the agent has a week to get another. */
   disown(id: string, why: { readonly reason: string }, options?: ActOptions): Promise<AgentInfo>

@@ -10,7 +10,10 @@ export type JsonObjectInput = { readonly [name: string]: unknown }
 /** What an agent asks leave for. */
 export interface EvaluationInput {
   readonly agent_id: string
-  /** Your own name for this request, unique per agent: the same content again gets the first answer, other content is refused. */
+  /**
+   * Your own name for this request, unique per agent: the same content again gets the first answer, other content is
+   * refused.
+   */
   readonly client_ref: string
   /** By name, as the envelope declares them. Unknown ones are denied. */
   readonly signals: unknown
@@ -31,7 +34,13 @@ export interface EvaluationInfo {
   readonly signals: JsonObjectInput | null
   readonly outcome: Outcome
   readonly matched_rule: string
-  readonly trace: ReadonlyArray<{ readonly step: string; readonly id: string; readonly result: "hit" | "miss" | "error"; readonly outcome: Outcome | null; readonly failed_on: string | null }>
+  readonly trace: ReadonlyArray<{
+    readonly step: string
+    readonly id: string
+    readonly result: "hit" | "miss" | "error"
+    readonly outcome: Outcome | null
+    readonly failed_on: string | null
+  }>
   readonly created_at: string
   readonly seq: number
   readonly record_hash: string
@@ -46,7 +55,13 @@ export interface EvaluationInfo {
   /** The tier whose floor counted. */
   readonly effective_tier: string
   readonly agent_status: string
-  readonly meters: ReadonlyArray<{ readonly id: string; readonly value: number; readonly after: number; readonly as_of_seq: number; readonly reserved: boolean }>
+  readonly meters: ReadonlyArray<{
+    readonly id: string
+    readonly value: number
+    readonly after: number
+    readonly as_of_seq: number
+    readonly reserved: boolean
+  }>
   readonly shadow: { readonly outcome: Outcome; readonly matched_rule: string } | null
 }
 
@@ -59,7 +74,17 @@ export interface ExplanationInfo {
   readonly effective_tier: string
   /** Why the agent acted below its tier; null where it did not. */
   readonly tier_reason: string | null
-  readonly nearest: { readonly outcome: Outcome; readonly changes: ReadonlyArray<{ readonly signal: string; readonly source: string; readonly from: unknown; readonly to: unknown }>; readonly held: ReadonlyArray<string>; readonly sentence: string } | null
+  readonly nearest: {
+    readonly outcome: Outcome
+    readonly changes: ReadonlyArray<{
+      readonly signal: string
+      readonly source: string
+      readonly from: unknown
+      readonly to: unknown
+    }>
+    readonly held: ReadonlyArray<string>
+    readonly sentence: string
+  } | null
   readonly reason: string | null
 }
 
@@ -72,7 +97,12 @@ export interface EnvelopeInfo {
   readonly status: "draft" | "published" | "withdrawn"
   readonly live_version: number | null
   readonly shadow_version: number | null
-  readonly draft: { readonly version: number; readonly digest: string; readonly authors: ReadonlyArray<string>; readonly envelope: JsonObjectInput } | null
+  readonly draft: {
+    readonly version: number
+    readonly digest: string
+    readonly authors: ReadonlyArray<string>
+    readonly envelope: JsonObjectInput
+  } | null
   readonly revision: number
   readonly created_at: string
 }
@@ -94,7 +124,14 @@ export interface EnvelopeVersionInfo {
 export interface LintInfo {
   readonly publishable: boolean
   readonly complete: boolean
-  readonly findings: ReadonlyArray<{ readonly code: string; readonly level: "error" | "warning" | "info"; readonly path: string | null; readonly rules: ReadonlyArray<string>; readonly message: string; readonly example: JsonObjectInput | null }>
+  readonly findings: ReadonlyArray<{
+    readonly code: string
+    readonly level: "error" | "warning" | "info"
+    readonly path: string | null
+    readonly rules: ReadonlyArray<string>
+    readonly message: string
+    readonly example: JsonObjectInput | null
+  }>
   readonly proved: ReadonlyArray<string>
   readonly sentences: ReadonlyArray<string>
 }
@@ -105,18 +142,34 @@ export interface DiffInfo {
   readonly to: number
   readonly change: "equal" | "tightening_only" | "loosens" | "unknown"
   readonly sentence: string
-  readonly transitions: ReadonlyArray<{ readonly from: Outcome; readonly to: Outcome; readonly direction: "loosens" | "tightens"; readonly share: string | null; readonly example: JsonObjectInput; readonly history_count: number | null }>
+  readonly transitions: ReadonlyArray<{
+    readonly from: Outcome
+    readonly to: Outcome
+    readonly direction: "loosens" | "tightens"
+    readonly share: string | null
+    readonly example: JsonObjectInput
+    readonly history_count: number | null
+  }>
 }
 
-/** What recorded evaluations would have come to under a draft. It authorises nothing; `not_replayable` counts by reason. */
+/**
+ * What recorded evaluations would have come to under a draft. It authorises nothing; `not_replayable` counts by reason.
+ */
 export interface BacktestInfo {
   readonly from_seq: number
   readonly to_seq: number
   readonly meters: "recorded" | "counterfactual"
   readonly total: number
-  readonly classes: { readonly [Class in "unchanged" | "newly_allowed" | "newly_reviewed" | "newly_denied" | "newly_halted"]: number }
+  readonly classes: {
+    readonly [Class in "unchanged" | "newly_allowed" | "newly_reviewed" | "newly_denied" | "newly_halted"]: number
+  }
   readonly not_replayable: { readonly [reason: string]: number }
-  readonly transitions: ReadonlyArray<{ readonly from: Outcome; readonly to: Outcome; readonly count: number; readonly evaluation_ids: ReadonlyArray<string> }>
+  readonly transitions: ReadonlyArray<{
+    readonly from: Outcome
+    readonly to: Outcome
+    readonly count: number
+    readonly evaluation_ids: ReadonlyArray<string>
+  }>
   readonly from_at: string | null
   readonly to_at: string | null
 }
@@ -146,28 +199,83 @@ export interface VoidInfo {
 /** Envelopes: how far agents may go alone. */
 export interface EnvelopesClient {
   /** Begins an envelope for one agent or one org unit, as a draft. */
-  create(input: { readonly name: string; readonly agent_id?: string | null | undefined; readonly org_unit?: string | null | undefined; readonly envelope: JsonObjectInput }, options?: ActOptions): Promise<EnvelopeInfo>
-  update(id: string, change: { readonly envelope: JsonObjectInput; readonly if_revision?: number | null | undefined }, options?: ActOptions): Promise<EnvelopeInfo>
+  create(
+    input: {
+      readonly name: string
+      readonly agent_id?: string | null | undefined
+      readonly org_unit?: string | null | undefined
+      readonly envelope: JsonObjectInput
+    },
+    options?: ActOptions
+  ): Promise<EnvelopeInfo>
+  update(
+    id: string,
+    change: { readonly envelope: JsonObjectInput; readonly if_revision?: number | null | undefined },
+    options?: ActOptions
+  ): Promise<EnvelopeInfo>
   get(id: string, options?: CallOptions): Promise<EnvelopeInfo>
   /** Oldest first; all of them where no `limit` is given. `after`: the last one seen. */
-  list(filter?: { readonly agent_id?: string | undefined; readonly limit?: number | undefined; readonly after?: string | undefined }, options?: CallOptions): Promise<ReadonlyArray<EnvelopeInfo>>
-  /** Everything that is wrong or odd about the draft, or about another text in its place. Codes that are acknowledged may stay open. */
-  lint(id: string, instead?: { readonly envelope?: JsonObjectInput | null | undefined; readonly acknowledge_partial?: ReadonlyArray<string> | null | undefined }, options?: CallOptions): Promise<LintInfo>
-  /** What recorded evaluations would have come to under the draft; with meters as recorded, or filled by what the draft lets through. */
-  backtest(id: string, over?: { readonly from_seq?: number | null | undefined; readonly to_seq?: number | null | undefined; readonly meters?: "recorded" | "counterfactual" | null | undefined }, options?: CallOptions): Promise<BacktestInfo>
-  /** Puts the draft in force, or on trial. What it newly allows needs a writer who is none of its authors: else `second_approver_required`. */
+  list(
+    filter?: {
+      readonly agent_id?: string | undefined
+      readonly limit?: number | undefined
+      readonly after?: string | undefined
+    },
+    options?: CallOptions
+  ): Promise<ReadonlyArray<EnvelopeInfo>>
+  /**
+   * Everything that is wrong or odd about the draft, or about another text in its place. Codes that are acknowledged
+   * may stay open.
+   */
+  lint(
+    id: string,
+    instead?: {
+      readonly envelope?: JsonObjectInput | null | undefined
+      readonly acknowledge_partial?: ReadonlyArray<string> | null | undefined
+    },
+    options?: CallOptions
+  ): Promise<LintInfo>
+  /**
+   * What recorded evaluations would have come to under the draft; with meters as recorded, or filled by what the draft
+   * lets through.
+   */
+  backtest(
+    id: string,
+    over?: {
+      readonly from_seq?: number | null | undefined
+      readonly to_seq?: number | null | undefined
+      readonly meters?: "recorded" | "counterfactual" | null | undefined
+    },
+    options?: CallOptions
+  ): Promise<BacktestInfo>
+  /**
+   * Puts the draft in force, or on trial. What it newly allows needs a writer who is none of its authors: else
+   * `second_approver_required`.
+   */
   publish(
     id: string,
-    how?: { readonly mode?: "enforced" | "shadow" | null | undefined; readonly if_revision?: number | null | undefined; readonly acknowledge_partial?: ReadonlyArray<string> | null | undefined },
+    how?: {
+      readonly mode?: "enforced" | "shadow" | null | undefined
+      readonly if_revision?: number | null | undefined
+      readonly acknowledge_partial?: ReadonlyArray<string> | null | undefined
+    },
     options?: ActOptions
   ): Promise<EnvelopeVersionInfo>
   /** Nothing is in force any more, and everything is denied. */
-  withdraw(id: string, why?: { readonly reason?: string | null | undefined }, options?: ActOptions): Promise<EnvelopeInfo>
+  withdraw(
+    id: string,
+    why?: { readonly reason?: string | null | undefined },
+    options?: ActOptions
+  ): Promise<EnvelopeInfo>
   /** Oldest first. */
   versions(id: string, options?: CallOptions): Promise<ReadonlyArray<EnvelopeVersionInfo>>
   version(id: string, version: number, options?: CallOptions): Promise<EnvelopeVersionInfo>
   /** `from` 0 is before the first version, `to` 0 the draft; left out, the version in force against the draft. */
-  diff(id: string, versions?: { readonly from?: number | undefined; readonly to?: number | undefined }, options?: CallOptions): Promise<DiffInfo>
+  diff(
+    id: string,
+    versions?: { readonly from?: number | undefined; readonly to?: number | undefined },
+    options?: CallOptions
+  ): Promise<DiffInfo>
 }
 
 /** Waivers: exceptions to one rule of the version in force, for 90 days at most, by two people. */
@@ -175,7 +283,12 @@ export interface WaiversClient {
   /** Asks for one. `unless` is a list of conditions, as in a rule. */
   request(
     envelopeId: string,
-    input: { readonly rule_id: string; readonly unless: ReadonlyArray<unknown>; readonly expires_at: string; readonly reason: string },
+    input: {
+      readonly rule_id: string
+      readonly unless: ReadonlyArray<unknown>
+      readonly expires_at: string
+      readonly reason: string
+    },
     options?: ActOptions
   ): Promise<WaiverInfo>
   /** Grants one that another writer asked for: else `second_approver_required`. It holds from then on. */

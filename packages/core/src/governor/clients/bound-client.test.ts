@@ -12,15 +12,25 @@ let agentId: string
 let envelopeId: string
 beforeEach(async () => {
   governor = await openGovernor({ storage: memoryStorage() })
-  const { agent } = await governor.agents.register({ name: "refund bot", org_unit: "support", owner_name: "Ada", owner_email: "ada@example.org" })
+  const { agent } = await governor.agents.register({
+    name: "refund bot",
+    org_unit: "support",
+    owner_name: "Ada",
+    owner_email: "ada@example.org"
+  })
   agentId = agent.id
   envelopeId = (await governor.envelopes.create({ name: "Refunds", agent_id: agentId, envelope: refunds() }, ann)).id
 })
 afterEach(() => governor.close())
 
-const codeOf = (promise: Promise<unknown>) => promise.then(() => "none", (error: unknown) => (error instanceof GovernorError ? error.code : String(error)))
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "none",
+    (error: unknown) => (error instanceof GovernorError ? error.code : String(error))
+  )
 let refs = 0
-const evaluate = (signals: { readonly [name: string]: unknown }) => governor.evaluate({ agent_id: agentId, client_ref: `r${refs++}`, signals })
+const evaluate = (signals: { readonly [name: string]: unknown }) =>
+  governor.evaluate({ agent_id: agentId, client_ref: `r${refs++}`, signals })
 /** Puts the envelope in force, and its agent to work under it. */
 const publish = async () => {
   await governor.envelopes.publish(envelopeId, {}, ben)
@@ -33,19 +43,39 @@ describe("envelopes through the plain door", () => {
     const { envelopes } = governor
     const lint = await envelopes.lint(envelopeId)
     assert.deepInclude(lint, { publishable: true, complete: true })
-    assert.isFalse((await envelopes.lint(envelopeId, { envelope: { semantics: "envelope/1" }, acknowledge_partial: ["W202"] })).publishable)
+    assert.isFalse(
+      (await envelopes.lint(envelopeId, { envelope: { semantics: "envelope/1" }, acknowledge_partial: ["W202"] }))
+        .publishable
+    )
     assert.deepInclude(await envelopes.diff(envelopeId), { from: 0, to: 0, change: "loosens" })
     assert.strictEqual(await codeOf(envelopes.publish(envelopeId, {}, ann)), "second_approver_required")
-    assert.strictEqual(await codeOf(envelopes.publish(envelopeId, { if_revision: 7 }, ben)), "envelope_revision_conflict")
-    const version = await envelopes.publish(envelopeId, { if_revision: 1, mode: "enforced", acknowledge_partial: null }, ben)
+    assert.strictEqual(
+      await codeOf(envelopes.publish(envelopeId, { if_revision: 7 }, ben)),
+      "envelope_revision_conflict"
+    )
+    const version = await envelopes.publish(
+      envelopeId,
+      { if_revision: 1, mode: "enforced", acknowledge_partial: null },
+      ben
+    )
     assert.deepInclude(version, { version: 1, authors: ["system:ann"], published_by: "system:ben" })
-    assert.deepStrictEqual([await envelopes.versions(envelopeId), await envelopes.version(envelopeId, 1)], [[version], version])
+    assert.deepStrictEqual(
+      [await envelopes.versions(envelopeId), await envelopes.version(envelopeId, 1)],
+      [[version], version]
+    )
     assert.strictEqual(await codeOf(envelopes.version(envelopeId, 2)), "envelope_version_not_found")
-    assert.strictEqual((await envelopes.update(envelopeId, { envelope: refunds({ name: "again" }) }, ann)).draft?.version, 2)
+    assert.strictEqual(
+      (await envelopes.update(envelopeId, { envelope: refunds({ name: "again" }) }, ann)).draft?.version,
+      2
+    )
     const { agent: other } = await governor.agents.register({ name: "other", org_unit: "ops" })
     const second = await envelopes.create({ name: "Other", agent_id: other.id, envelope: refunds() })
-    const ids = async (filter?: Parameters<typeof envelopes.list>[0]) => (await envelopes.list(filter)).map(({ id }) => id)
-    assert.deepStrictEqual([await ids(), await ids({ limit: 1 }), await ids({ after: envelopeId }), await ids({ agent_id: other.id })], [[envelopeId, second.id], [envelopeId], [second.id], [second.id]])
+    const ids = async (filter?: Parameters<typeof envelopes.list>[0]) =>
+      (await envelopes.list(filter)).map(({ id }) => id)
+    assert.deepStrictEqual(
+      [await ids(), await ids({ limit: 1 }), await ids({ after: envelopeId }), await ids({ agent_id: other.id })],
+      [[envelopeId, second.id], [envelopeId], [second.id], [second.id]]
+    )
     assert.strictEqual((await envelopes.withdraw(envelopeId, { reason: "over" }, ann)).status, "withdrawn")
     assert.strictEqual((await envelopes.get(envelopeId)).live_version, null)
     assert.isTrue((await governor.check()).ok)
@@ -53,28 +83,51 @@ describe("envelopes through the plain door", () => {
 
   it("are tested on what was recorded", async () => {
     await publish()
-    const [first, second] = [await evaluate({ tool: "refund", amount: 10 }), await evaluate({ tool: "refund", amount: 3_000 })]
+    const [first, second] = [
+      await evaluate({ tool: "refund", amount: 10 }),
+      await evaluate({ tool: "refund", amount: 3_000 })
+    ]
     await governor.envelopes.update(envelopeId, { envelope: refunds({ rules: [] }) }, ann)
     const backtest = await governor.envelopes.backtest(envelopeId)
     assert.deepInclude(backtest, { meters: "recorded", total: 2, from_seq: first.seq, to_seq: second.seq })
-    assert.deepInclude(await governor.envelopes.backtest(envelopeId, { meters: "counterfactual", from_seq: second.seq, to_seq: null }), { meters: "counterfactual", total: 1 })
-    for (const over of [{ from_seq: -1 }, { from_seq: second.seq, to_seq: first.seq }, { from_seq: 1_000_000 }]) assert.strictEqual(await codeOf(governor.envelopes.backtest(envelopeId, over)), "invalid_input")
+    assert.deepInclude(
+      await governor.envelopes.backtest(envelopeId, { meters: "counterfactual", from_seq: second.seq, to_seq: null }),
+      { meters: "counterfactual", total: 1 }
+    )
+    for (const over of [{ from_seq: -1 }, { from_seq: second.seq, to_seq: first.seq }, { from_seq: 1_000_000 }])
+      assert.strictEqual(await codeOf(governor.envelopes.backtest(envelopeId, over)), "invalid_input")
   })
 })
 
 describe("waivers through the plain door", () => {
   it("are asked for by one person and granted by another, and hold from then on", async () => {
     await publish()
-    const waiver = { rule_id: "large", unless: [{ signal: "amount", lte: 3_000 }], expires_at: new Date(Date.now() + 3_600_000).toISOString(), reason: "A fair" }
+    const waiver = {
+      rule_id: "large",
+      unless: [{ signal: "amount", lte: 3_000 }],
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+      reason: "A fair"
+    }
     const requested = await governor.waivers.request(envelopeId, waiver, ann)
-    assert.deepInclude(requested, { status: "requested", requested_by: "system:ann", granted_by: null, reason: "A fair" })
+    assert.deepInclude(requested, {
+      status: "requested",
+      requested_by: "system:ann",
+      granted_by: null,
+      reason: "A fair"
+    })
     assert.strictEqual(await codeOf(governor.waivers.grant(envelopeId, requested.id, ann)), "second_approver_required")
     const before = (await evaluate({ tool: "refund", amount: 2_500 })).matched_rule
     const granted = await governor.waivers.grant(envelopeId, requested.id, ben)
     assert.deepInclude(granted, { status: "granted", granted_by: "system:ben" })
     assert.deepStrictEqual(await governor.waivers.list(envelopeId), [granted])
-    assert.deepStrictEqual([before, (await evaluate({ tool: "refund", amount: 2_500 })).matched_rule], ["large", "@default"])
-    assert.strictEqual(await codeOf(governor.waivers.request(envelopeId, { ...waiver, rule_id: "none" }, ann)), "invalid_input")
+    assert.deepStrictEqual(
+      [before, (await evaluate({ tool: "refund", amount: 2_500 })).matched_rule],
+      ["large", "@default"]
+    )
+    assert.strictEqual(
+      await codeOf(governor.waivers.request(envelopeId, { ...waiver, rule_id: "none" }, ann)),
+      "invalid_input"
+    )
     assert.strictEqual(await codeOf(governor.waivers.grant(envelopeId, "wvr_x", { writer: "Ben" })), "invalid_writer")
   })
 })
@@ -93,7 +146,10 @@ describe("evaluations through the plain door", () => {
     assert.deepStrictEqual([before, await spent()], [1_500, 0])
     assert.deepInclude(await governor.voidEvaluation(made.id, {}, ben), { seq: voided.seq, duplicate: true })
     assert.strictEqual(await codeOf(governor.voidEvaluation("evl_x")), "evaluation_not_found")
-    assert.strictEqual(await codeOf(governor.evaluate({ agent_id: agentId, client_ref: "", signals: {} })), "invalid_input")
+    assert.strictEqual(
+      await codeOf(governor.evaluate({ agent_id: agentId, client_ref: "", signals: {} })),
+      "invalid_input"
+    )
     assert.isTrue((await governor.check()).ok)
   })
 })

@@ -1,5 +1,18 @@
 /** Envelopes, waivers and evaluations through the plain client. */
-import { BacktestIn, decode, DiffQuery, EnvelopeCreate, EnvelopeListQuery, EnvelopeUpdate, EvaluationIn, LintIn, PublishIn, VoidIn, WaiverCreate, WithdrawIn } from "@flyball/contract"
+import {
+  BacktestIn,
+  decode,
+  DiffQuery,
+  EnvelopeCreate,
+  EnvelopeListQuery,
+  EnvelopeUpdate,
+  EvaluationIn,
+  LintIn,
+  PublishIn,
+  VoidIn,
+  WaiverCreate,
+  WithdrawIn
+} from "@flyball/contract"
 import { Effect } from "effect"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
@@ -24,37 +37,129 @@ const decodeEvaluation = decode(EvaluationIn)
 const decodeVoid = decode(VoidIn)
 
 /** Envelopes over a client. */
-export const envelopesClient = (client: Client, own: Writer): EnvelopesClient => envelopesOver(client, acting(client, own))
+export const envelopesClient = (client: Client, own: Writer): EnvelopesClient =>
+  envelopesOver(client, acting(client, own))
 
 const envelopesOver = ({ run }: Client, act: Acting): EnvelopesClient => ({
-  create: (input, options) => act((writer) => Effect.flatMap(decoded(decodeCreate, input), (read) => Envelopes.use((envelopes) => envelopes.create(read, writer))), options),
-  update: (id, change, options) => act((writer) => Effect.flatMap(decoded(decodeUpdate, change), (read) => Envelopes.use((envelopes) => envelopes.update(id, read, writer))), options),
-  get: (id, options) => run(Envelopes.use((envelopes) => envelopes.get(id)), options),
-  list: (filter = {}, options) => run(Effect.flatMap(decodeList(filter), (read) => Envelopes.use((envelopes) => envelopes.list(read))), options),
-  lint: (id, instead = {}, options) => run(Effect.flatMap(decoded(decodeLint, instead), (read) => Envelopes.use((envelopes) => envelopes.lint(id, read))), options),
-  backtest: (id, over = {}, options) => run(Effect.flatMap(decoded(decodeBacktest, over), (read) => Envelopes.use((envelopes) => envelopes.backtest(id, read))), options),
-  publish: (id, how = {}, options) => act((writer) => Effect.flatMap(decoded(decodePublish, how), (read) => Envelopes.use((envelopes) => envelopes.publish(id, read, writer))), options),
-  withdraw: (id, why = {}, options) => act((writer) => Effect.flatMap(decoded(decodeWithdraw, why), (read) => Envelopes.use((envelopes) => envelopes.withdraw(id, read, writer))), options),
-  versions: (id, options) => run(Envelopes.use((envelopes) => envelopes.versions(id)), options),
-  version: (id, version, options) => run(Effect.flatMap(decodeVersion(version), (read) => Envelopes.use((envelopes) => envelopes.version(id, read))), options),
-  diff: (id, versions = {}, options) => run(Effect.flatMap(decodeDiff(versions), (read) => Envelopes.use((envelopes) => envelopes.diff(id, read))), options)
+  create: (input, options) =>
+    act(
+      (writer) =>
+        Effect.flatMap(decoded(decodeCreate, input), (read) =>
+          Envelopes.use((envelopes) => envelopes.create(read, writer))
+        ),
+      options
+    ),
+  update: (id, change, options) =>
+    act(
+      (writer) =>
+        Effect.flatMap(decoded(decodeUpdate, change), (read) =>
+          Envelopes.use((envelopes) => envelopes.update(id, read, writer))
+        ),
+      options
+    ),
+  get: (id, options) =>
+    run(
+      Envelopes.use((envelopes) => envelopes.get(id)),
+      options
+    ),
+  list: (filter = {}, options) =>
+    run(
+      Effect.flatMap(decodeList(filter), (read) => Envelopes.use((envelopes) => envelopes.list(read))),
+      options
+    ),
+  lint: (id, instead = {}, options) =>
+    run(
+      Effect.flatMap(decoded(decodeLint, instead), (read) => Envelopes.use((envelopes) => envelopes.lint(id, read))),
+      options
+    ),
+  backtest: (id, over = {}, options) =>
+    run(
+      Effect.flatMap(decoded(decodeBacktest, over), (read) =>
+        Envelopes.use((envelopes) => envelopes.backtest(id, read))
+      ),
+      options
+    ),
+  publish: (id, how = {}, options) =>
+    act(
+      (writer) =>
+        Effect.flatMap(decoded(decodePublish, how), (read) =>
+          Envelopes.use((envelopes) => envelopes.publish(id, read, writer))
+        ),
+      options
+    ),
+  withdraw: (id, why = {}, options) =>
+    act(
+      (writer) =>
+        Effect.flatMap(decoded(decodeWithdraw, why), (read) =>
+          Envelopes.use((envelopes) => envelopes.withdraw(id, read, writer))
+        ),
+      options
+    ),
+  versions: (id, options) =>
+    run(
+      Envelopes.use((envelopes) => envelopes.versions(id)),
+      options
+    ),
+  version: (id, version, options) =>
+    run(
+      Effect.flatMap(decodeVersion(version), (read) => Envelopes.use((envelopes) => envelopes.version(id, read))),
+      options
+    ),
+  diff: (id, versions = {}, options) =>
+    run(
+      Effect.flatMap(decodeDiff(versions), (read) => Envelopes.use((envelopes) => envelopes.diff(id, read))),
+      options
+    )
 })
 
 /** Waivers over a client. */
 export const waiversClient = (client: Client, own: Writer): WaiversClient => waiversOver(client, acting(client, own))
 
 const waiversOver = ({ run }: Client, act: Acting): WaiversClient => ({
-  request: (envelopeId, input, options) => act((writer) => Effect.flatMap(decoded(decodeWaiver, input), (read) => Waivers.use((waivers) => waivers.request(envelopeId, read, writer))), options),
-  grant: (envelopeId, waiverId, options) => act((writer) => Waivers.use((waivers) => waivers.grant(envelopeId, waiverId, writer)), options),
-  list: (envelopeId, options) => run(Waivers.use((waivers) => waivers.list(envelopeId)), options)
+  request: (envelopeId, input, options) =>
+    act(
+      (writer) =>
+        Effect.flatMap(decoded(decodeWaiver, input), (read) =>
+          Waivers.use((waivers) => waivers.request(envelopeId, read, writer))
+        ),
+      options
+    ),
+  grant: (envelopeId, waiverId, options) =>
+    act((writer) => Waivers.use((waivers) => waivers.grant(envelopeId, waiverId, writer)), options),
+  list: (envelopeId, options) =>
+    run(
+      Waivers.use((waivers) => waivers.list(envelopeId)),
+      options
+    )
 })
 
 /** Evaluations over a client. Whoever asks is the governor's own writer; voiding is a person's act. */
 export const evaluationsClient = (client: Client, own: Writer) => evaluationsOver(client, own, acting(client, own))
 
 const evaluationsOver = ({ run }: Client, own: Writer, act: Acting) => ({
-  evaluate: (input: unknown, options?: CallOptions) => run(Effect.flatMap(decoded(decodeEvaluation, input), (read) => Evaluations.use((evaluations) => evaluations.evaluate(read, own))), options),
-  evaluation: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.get(id)), options),
-  explain: (id: string, options?: CallOptions) => run(Evaluations.use((evaluations) => evaluations.explain(id)), options),
-  voidEvaluation: (id: string, why: unknown = {}, options?: ActOptions) => act((writer) => Effect.flatMap(decoded(decodeVoid, why), (read) => Evaluations.use((evaluations) => evaluations.void(id, read, writer))), options)
+  evaluate: (input: unknown, options?: CallOptions) =>
+    run(
+      Effect.flatMap(decoded(decodeEvaluation, input), (read) =>
+        Evaluations.use((evaluations) => evaluations.evaluate(read, own))
+      ),
+      options
+    ),
+  evaluation: (id: string, options?: CallOptions) =>
+    run(
+      Evaluations.use((evaluations) => evaluations.get(id)),
+      options
+    ),
+  explain: (id: string, options?: CallOptions) =>
+    run(
+      Evaluations.use((evaluations) => evaluations.explain(id)),
+      options
+    ),
+  voidEvaluation: (id: string, why: unknown = {}, options?: ActOptions) =>
+    act(
+      (writer) =>
+        Effect.flatMap(decoded(decodeVoid, why), (read) =>
+          Evaluations.use((evaluations) => evaluations.void(id, read, writer))
+        ),
+      options
+    )
 })

@@ -20,18 +20,53 @@ export const chainClient = (client: Client): Governor["chain"] => ({
 })
 
 const callsOf = ({ run }: Client): Omit<Governor["chain"], "origin" | "vkey"> => ({
-  head: (options) => run(Chain.use((chain) => chain.head), options),
-  verify: (range = {}, options) => run(Effect.flatMap(decodeRange(range), ({ from, to }) => Chain.use((chain) => chain.verify(from, to))), options),
+  head: (options) =>
+    run(
+      Chain.use((chain) => chain.head),
+      options
+    ),
+  verify: (range = {}, options) =>
+    run(
+      Effect.flatMap(decodeRange(range), ({ from, to }) => Chain.use((chain) => chain.verify(from, to))),
+      options
+    ),
   records: (filter = {}, options) =>
-    run(Effect.flatMap(decodeRecordFilter(filter), (query) => Chain.use((chain) => Effect.map(chain.records(query), (records) => records.map(recordInfo)))), options),
-  record: (seq, options) => run(Effect.flatMap(decodeSeq(seq), () => Chain.use((chain) => Effect.map(chain.record(seq), recordInfo))), options),
+    run(
+      Effect.flatMap(decodeRecordFilter(filter), (query) =>
+        Chain.use((chain) => Effect.map(chain.records(query), (records) => records.map(recordInfo)))
+      ),
+      options
+    ),
+  record: (seq, options) =>
+    run(
+      Effect.flatMap(decodeSeq(seq), () => Chain.use((chain) => Effect.map(chain.record(seq), recordInfo))),
+      options
+    ),
   proof: (seq, treeSize, options) =>
-    run(Effect.flatMap(decodeProof(seq, treeSize), (read) => Chain.use((chain) => chain.proof(read.seq, read.treeSize))), options),
+    run(
+      Effect.flatMap(decodeProof(seq, treeSize), (read) => Chain.use((chain) => chain.proof(read.seq, read.treeSize))),
+      options
+    ),
   consistency: (from, to, options) =>
-    run(Effect.flatMap(decodeSizes(from, to), (read) => Chain.use((chain) => chain.consistency(read.from, read.to))), options),
-  checkpoint: (options) => run(Chain.use((chain) => chain.checkpointText), options),
-  keys: (options) => run(Chain.use((chain) => chain.keys), options),
-  rotateKey: (options) => run(KeyRotation.use(({ rotate }) => Effect.map(rotate, rotationInfo)), options)
+    run(
+      Effect.flatMap(decodeSizes(from, to), (read) => Chain.use((chain) => chain.consistency(read.from, read.to))),
+      options
+    ),
+  checkpoint: (options) =>
+    run(
+      Chain.use((chain) => chain.checkpointText),
+      options
+    ),
+  keys: (options) =>
+    run(
+      Chain.use((chain) => chain.keys),
+      options
+    ),
+  rotateKey: (options) =>
+    run(
+      KeyRotation.use(({ rotate }) => Effect.map(rotate, rotationInfo)),
+      options
+    )
 })
 
 const rotationInfo = ({ checkpoint: { note, rootHex, size }, fromVkey, seq, toVkey }: Rotated): RotationInfo => ({

@@ -1,7 +1,8 @@
 /**
  * The chain as a host without Effect sees it, as plain TypeScript: records, proofs, keys, erasures, packs, checks.
  *
- * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so that what is documented for HTTP
+ * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so
+ * that what is documented for HTTP
  * holds here. Nothing in this file imports anything.
  */
 
@@ -23,7 +24,12 @@ export interface VerifyInfo {
   readonly to: number
   readonly head: HeadInfo
   readonly first_bad_seq: number | null
-  readonly findings: ReadonlyArray<{ readonly code: string; readonly seq: number | null; readonly expected: string; readonly found: string }>
+  readonly findings: ReadonlyArray<{
+    readonly code: string
+    readonly seq: number | null
+    readonly expected: string
+    readonly found: string
+  }>
   readonly checkpoint: { readonly tree_size: number; readonly root_hash: string; readonly ok: boolean } | null
   readonly duration_ms: number
 }
@@ -127,8 +133,19 @@ export interface CheckInfo {
   readonly ok: boolean
   readonly records: number
   readonly documents: number
-  readonly differences: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string; readonly expected: string; readonly found: string }>
+  readonly differences: ReadonlyArray<{
+    readonly collection: string
+    readonly id: string
+    readonly path: string
+    readonly expected: string
+    readonly found: string
+  }>
   /** Members that no record can tell any more, because their part was erased. */
   readonly withheld: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string }>
-  readonly agents: ReadonlyArray<{ readonly agent_id: string; readonly witnessed: number; readonly settled: number; readonly gaps: number }>
+  readonly agents: ReadonlyArray<{
+    readonly agent_id: string
+    readonly witnessed: number
+    readonly settled: number
+    readonly gaps: number
+  }>
 }

@@ -13,19 +13,29 @@ export interface Client {
   readonly origin: string
   readonly vkey: string
   readonly run: <A>(effect: Effect.Effect<A, unknown, GovernorServices>, options?: CallOptions | null) => Promise<A>
-  /** Bytes that are made while they are read, anew each time. Nothing starts before the first is asked for; a signal that ends it is looked at before each piece. */
-  readonly stream: (open: () => Promise<AsyncIterable<Uint8Array>>, options?: CallOptions | null) => AsyncIterable<Uint8Array>
+  /**
+   * Bytes that are made while they are read, anew each time. Nothing starts before the first is asked for; a signal
+   * that ends it is looked at before each piece.
+   */
+  readonly stream: (
+    open: () => Promise<AsyncIterable<Uint8Array>>,
+    options?: CallOptions | null
+  ) => AsyncIterable<Uint8Array>
   readonly close: () => Promise<void>
 }
 
 /** Builds the services now, so that what does not fit together is told here and not at the first call. */
-export const openClient = async (runtime: ManagedRuntime.ManagedRuntime<GovernorServices, unknown>): Promise<Client> => {
+export const openClient = async (
+  runtime: ManagedRuntime.ManagedRuntime<GovernorServices, unknown>
+): Promise<Client> => {
   const opened = await runtime.runPromiseExit(Chain.use(Effect.succeed))
   if (opened._tag === "Failure") await runtime.dispose()
   const chain = valueOrThrow(opened)
   const runExit = Effect.runPromiseExitWith(await runtime.context())
-  // Counted and not kept, nor run by the runtime, which keeps them: a set that thousands of calls go through leaves old tables behind, each refers to the one
-  // after it, and once the first is among the engine's old objects all that ever went through stays until a full collection.
+  // Counted and not kept, nor run by the runtime, which keeps them: a set that thousands of calls go through leaves old
+  // tables behind, each refers to the one
+  // after it, and once the first is among the engine's old objects all that ever went through stays until a full
+  // collection.
   let underWay = 0
   let whenIdle = (): void => undefined
   let closing: Promise<void> | null = null
@@ -52,7 +62,10 @@ export const openClient = async (runtime: ManagedRuntime.ManagedRuntime<Governor
     }
   }
 
-  const read = async function*(open: () => Promise<AsyncIterable<Uint8Array>>, options: CallOptions | null | undefined): AsyncGenerator<Uint8Array> {
+  const read = async function* (
+    open: () => Promise<AsyncIterable<Uint8Array>>,
+    options: CallOptions | null | undefined
+  ): AsyncGenerator<Uint8Array> {
     const chunks = await open()
     try {
       for await (const chunk of chunks) {

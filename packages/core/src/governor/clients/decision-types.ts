@@ -1,7 +1,8 @@
 /**
  * Decisions as a host without Effect hands them in and gets them back, as plain TypeScript.
  *
- * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so that what is documented for HTTP
+ * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so
+ * that what is documented for HTTP
  * holds here. Nothing in this file imports anything.
  */
 
@@ -19,9 +20,15 @@ export interface UsageInfo {
   readonly cost_micro_usd: number | null
 }
 
-/** A decision to be witnessed. `args`, `result` and `labels` are any JSON, up to 1 MiB each; they can be withheld and erased later. */
+/**
+ * A decision to be witnessed. `args`, `result` and `labels` are any JSON, up to 1 MiB each; they can be withheld and
+ * erased later.
+ */
 export interface DecisionInput {
-  /** Your own name for this decision, unique per agent: the same content again is a duplicate, other content is refused. Best if it ascends in time. */
+  /**
+   * Your own name for this decision, unique per agent: the same content again is a duplicate, other content is refused.
+   * Best if it ascends in time.
+   */
   readonly client_ref: string
   readonly action: string
   readonly kind?: "tool_call" | "model_call" | "message" | "handoff" | "approval" | "other" | undefined
@@ -65,7 +72,10 @@ export interface SettleInput {
   readonly result?: unknown | undefined
   readonly usage?: UsageInput | null | undefined
   readonly latency_ms?: number | null | undefined
-  /** What the meters of its evaluation came to, in place of what was reserved. A writer `key_…` may not say less (`settle_below_reserved`). */
+  /**
+   * What the meters of its evaluation came to, in place of what was reserved. A writer `key_…` may not say less
+   * (`settle_below_reserved`).
+   */
   readonly actual?: ReadonlyArray<{ readonly meter: string; readonly amount: number }> | null | undefined
 }
 

@@ -1,7 +1,36 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
-  AgentCreateOfUnit, AgentListQuery, AgentUpdate, CaptureGapIn, decode, type Decoder, DeliveriesQuery, DecisionBatchIn, type DecisionIn, DecisionListQuery, detailItem, DisownIn, ErasureIn, IdentityIn, InvalidInput, MappingIn, ModelCreate, ModelUpdate,
-  OwnershipTransfer, PackRequest, ProvenanceCreate, quickDecisions, RecertifyIn, RecordsQuery, RecoverIn, ResolveDraftIn, RotateSecretIn, SettleIn, SuspendIn, VerifyQuery, WebhookCreate
+  AgentCreateOfUnit,
+  AgentListQuery,
+  AgentUpdate,
+  CaptureGapIn,
+  decode,
+  type Decoder,
+  DeliveriesQuery,
+  DecisionBatchIn,
+  type DecisionIn,
+  DecisionListQuery,
+  detailItem,
+  DisownIn,
+  ErasureIn,
+  IdentityIn,
+  InvalidInput,
+  MappingIn,
+  ModelCreate,
+  ModelUpdate,
+  OwnershipTransfer,
+  PackRequest,
+  ProvenanceCreate,
+  quickDecisions,
+  RecertifyIn,
+  RecordsQuery,
+  RecoverIn,
+  ResolveDraftIn,
+  RotateSecretIn,
+  SettleIn,
+  SuspendIn,
+  VerifyQuery,
+  WebhookCreate
 } from "@flyball/contract"
 import { Effect, Result, Schema } from "effect"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
@@ -55,18 +84,31 @@ const recordFilter = decode(RecordsQuery)
 const deliveryFilter = decode(DeliveriesQuery)
 const range = decode(VerifyQuery)
 
-/** Decodes a body, which is taken down at the call: the effect may run in a later turn, and read it long after. Members that are undefined count as absent. */
+/**
+ * Decodes a body, which is taken down at the call: the effect may run in a later turn, and read it long after. Members
+ * that are undefined count as absent.
+ */
 export const decoded = <A>(decoder: Decoder<A>, input: unknown): Effect.Effect<A, InvalidInput> =>
-  taking(() => takenDown(input), (plain) => answer(decoder(plain, "body")))
+  taking(
+    () => takenDown(input),
+    (plain) => answer(decoder(plain, "body"))
+  )
 
 /**
- * One decision or many, as the batch they are. Only what is unusual is put before the shape, which in this door is interpreted and slow.
+ * One decision or many, as the batch they are. Only what is unusual is put before the shape, which in this door is
+ * interpreted and slow.
  *
- * One is taken down at the call. A list is not: a copy of a thousand decisions would stop the host as long as the call's turn may be. Its caller leaves it alone until the promise settles.
+ * One is taken down at the call. A list is not: a copy of a thousand decisions would stop the host as long as the
+ * call's turn may be. Its caller leaves it alone until the promise settles.
  */
 export const decodeDecisions = (input: unknown): Effect.Effect<ReadonlyArray<DecisionIn>, InvalidInput> =>
   isList(input)
-    ? Effect.suspend(() => taking(() => eachWithoutUndefined(input), (decisions) => read({ decisions })))
+    ? Effect.suspend(() =>
+        taking(
+          () => eachWithoutUndefined(input),
+          (decisions) => read({ decisions })
+        )
+      )
     : taking(() => ({ decisions: [takenDown(input)] }), read)
 
 /** False for what even this cannot be asked of: a proxy that was revoked. */
@@ -94,22 +136,48 @@ const read = (plain: { readonly decisions: unknown }): Effect.Effect<ReadonlyArr
   return quick === null ? Effect.map(answer(batch(plain, "body")), ({ decisions }) => decisions) : Effect.succeed(quick)
 }
 
-/** Takes something down now, and goes on with it when the effect runs. What cannot be read to its end, or throws while it is read, ends the effect and not the call. */
-const taking = <P, A>(take: () => P, goOn: (taken: P) => Effect.Effect<A, InvalidInput>): Effect.Effect<A, InvalidInput> => {
+/**
+ * Takes something down now, and goes on with it when the effect runs. What cannot be read to its end, or throws while
+ * it is read, ends the effect and not the call.
+ */
+const taking = <P, A>(
+  take: () => P,
+  goOn: (taken: P) => Effect.Effect<A, InvalidInput>
+): Effect.Effect<A, InvalidInput> => {
   const taken = Result.try(take)
   return Result.isSuccess(taken) ? Effect.suspend(() => goOn(taken.success)) : Effect.fail(unreadable(taken.failure))
 }
 
 const unreadable = (error: unknown): InvalidInput =>
-  new InvalidInput({ detail: [detailItem(["body"], "value_error", error instanceof Unwalkable ? error.message : `It threw while it was read: ${error instanceof Error ? error.message : typeof error}`)] })
+  new InvalidInput({
+    detail: [
+      detailItem(
+        ["body"],
+        "value_error",
+        error instanceof Unwalkable
+          ? error.message
+          : `It threw while it was read: ${error instanceof Error ? error.message : typeof error}`
+      )
+    ]
+  })
 
 /** A filter is a query: its numbers travel as text. */
-export const query = <A>(decoder: Decoder<A>) => (input: object): Effect.Effect<A, InvalidInput> =>
-  Effect.suspend(() => {
-    if (typeof input !== "object" || input === null) return Effect.fail(new InvalidInput({ detail: [detailItem(["query"], "dict_type", "Input should be an object", input)] }))
-    const members = Object.entries(input).filter(([, value]) => value !== undefined)
-    return answer(decoder(Object.fromEntries(members.map(([name, value]) => [name, typeof value === "number" ? String(value) : value])), "query"))
-  })
+export const query =
+  <A>(decoder: Decoder<A>) =>
+  (input: object): Effect.Effect<A, InvalidInput> =>
+    Effect.suspend(() => {
+      if (typeof input !== "object" || input === null)
+        return Effect.fail(
+          new InvalidInput({ detail: [detailItem(["query"], "dict_type", "Input should be an object", input)] })
+        )
+      const members = Object.entries(input).filter(([, value]) => value !== undefined)
+      return answer(
+        decoder(
+          Object.fromEntries(members.map(([name, value]) => [name, typeof value === "number" ? String(value) : value])),
+          "query"
+        )
+      )
+    })
 
 /** Which agents. */
 export const decodeAgentFilter = query(agentFilter)
@@ -123,24 +191,39 @@ export const decodeDeliveries = query(deliveryFilter)
 export const decodeRange = query(range)
 
 /** A seq and, where one is given, a tree size. */
-export const decodeProof = (seq: unknown, treeSize: unknown): Effect.Effect<{ readonly seq: number; readonly treeSize: number | undefined }, InvalidInput> =>
-  Effect.all({ seq: decodeSeq(seq), treeSize: treeSize === undefined ? Effect.succeed(undefined) : whole(["query", "tree_size"], treeSize) })
+export const decodeProof = (
+  seq: unknown,
+  treeSize: unknown
+): Effect.Effect<{ readonly seq: number; readonly treeSize: number | undefined }, InvalidInput> =>
+  Effect.all({
+    seq: decodeSeq(seq),
+    treeSize: treeSize === undefined ? Effect.succeed(undefined) : whole(["query", "tree_size"], treeSize)
+  })
 
 /** The sizes of two trees, the second one where it is given. */
-export const decodeSizes = (from: unknown, to: unknown): Effect.Effect<{ readonly from: number; readonly to: number | undefined }, InvalidInput> =>
-  Effect.all({ from: whole(["query", "from"], from), to: to === undefined ? Effect.succeed(undefined) : whole(["query", "to"], to) })
+export const decodeSizes = (
+  from: unknown,
+  to: unknown
+): Effect.Effect<{ readonly from: number; readonly to: number | undefined }, InvalidInput> =>
+  Effect.all({
+    from: whole(["query", "from"], from),
+    to: to === undefined ? Effect.succeed(undefined) : whole(["query", "to"], to)
+  })
 
 /** A seq: a whole number from 0. */
 export const decodeSeq = (seq: unknown): Effect.Effect<number, InvalidInput> => whole(["path", "seq"], seq)
 
 /** The number of a version. */
-export const decodeVersion = (version: unknown): Effect.Effect<number, InvalidInput> => whole(["path", "version"], version)
+export const decodeVersion = (version: unknown): Effect.Effect<number, InvalidInput> =>
+  whole(["path", "version"], version)
 
 /** Numbers that a host hands in one by one are numbers: text would be joined where it should be added. */
 const whole = (loc: ReadonlyArray<string>, value: unknown): Effect.Effect<number, InvalidInput> =>
   Number.isSafeInteger(value) && (value as number) >= 0
     ? Effect.succeed(value as number)
-    : Effect.fail(new InvalidInput({ detail: [detailItem(loc, "int_type", "Input should be a whole number from 0", value)] }))
+    : Effect.fail(
+        new InvalidInput({ detail: [detailItem(loc, "int_type", "Input should be a whole number from 0", value)] })
+      )
 
 const answer = <A>(result: Result.Result<A, InvalidInput["detail"]>): Effect.Effect<A, InvalidInput> =>
   Effect.fromResult(Result.mapError(result, (detail) => new InvalidInput({ detail })))

@@ -1,4 +1,7 @@
-/** What a host without Effect does with the models that agents use. The shapes of the interface as plain TypeScript; a test holds them and the contract together. */
+/**
+ * What a host without Effect does with the models that agents use. The shapes of the interface as plain TypeScript; a
+ * test holds them and the contract together.
+ */
 import type { ActOptions, CallOptions } from "./call-options.ts"
 
 /** Whether agents may use a model. */
@@ -35,7 +38,10 @@ export interface ModelInfo {
   readonly version: string | null
   readonly status: ModelStatus
   readonly hosting: ModelHosting | null
-  readonly price: { readonly input_micro_usd_per_mtok: number | null; readonly output_micro_usd_per_mtok: number | null }
+  readonly price: {
+    readonly input_micro_usd_per_mtok: number | null
+    readonly output_micro_usd_per_mtok: number | null
+  }
   readonly created_at: string
 }
 

@@ -11,8 +11,24 @@ import type { ModelsClient } from "./models-client-types.ts"
 export const modelsClient = (client: Client, own: Writer): ModelsClient => {
   const act = acting(client, own)
   return {
-    create: (input, options) => act((writer) => Effect.flatMap(decoded(decodeModel, input), (model) => Models.use((models) => models.create(model, writer))), options),
-    update: (id, change, options) => act((writer) => Effect.flatMap(decoded(decodeModelChange, change), (input) => Models.use((models) => models.update(id, input, writer))), options),
-    list: (options) => client.run(Models.use((models) => models.list), options)
+    create: (input, options) =>
+      act(
+        (writer) =>
+          Effect.flatMap(decoded(decodeModel, input), (model) => Models.use((models) => models.create(model, writer))),
+        options
+      ),
+    update: (id, change, options) =>
+      act(
+        (writer) =>
+          Effect.flatMap(decoded(decodeModelChange, change), (input) =>
+            Models.use((models) => models.update(id, input, writer))
+          ),
+        options
+      ),
+    list: (options) =>
+      client.run(
+        Models.use((models) => models.list),
+        options
+      )
   }
 }

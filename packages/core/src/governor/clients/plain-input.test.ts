@@ -3,7 +3,9 @@ import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
 describe("input of a JavaScript host", () => {
   it("leaves out undefined members at every depth", () => {
-    assert.deepStrictEqual(withoutUndefined({ a: undefined, b: { c: undefined, d: [{ e: undefined }] } }), { b: { d: [{}] } })
+    assert.deepStrictEqual(withoutUndefined({ a: undefined, b: { c: undefined, d: [{ e: undefined }] } }), {
+      b: { d: [{}] }
+    })
   })
 
   it("hands back the very same value when there is nothing to leave out", () => {
@@ -25,14 +27,19 @@ describe("input of a JavaScript host", () => {
   it("has an end, whatever way leads back into it", () => {
     const order: { lines: Array<unknown> } = { lines: [] }
     for (const n of [1, 2, 3]) order.lines.push({ n, order })
-    for (const take of [takenDown, withoutUndefined]) assert.throws(() => take({ args: { order } }), Unwalkable, /contains itself/)
+    for (const take of [takenDown, withoutUndefined])
+      assert.throws(() => take({ args: { order } }), Unwalkable, /contains itself/)
   })
 
   it("may hold one object in many places, which counts in each", () => {
     const shared = { a: 1 }
-    assert.deepStrictEqual(takenDown({ one: shared, two: [shared, shared] }), { one: { a: 1 }, two: [{ a: 1 }, { a: 1 }] })
+    assert.deepStrictEqual(takenDown({ one: shared, two: [shared, shared] }), {
+      one: { a: 1 },
+      two: [{ a: 1 }, { a: 1 }]
+    })
     let doubled: unknown = 1
     for (let depth = 0; depth < 40; depth++) doubled = [doubled, doubled]
-    for (const take of [takenDown, withoutUndefined]) assert.throws(() => take(doubled), Unwalkable, /more than 1600000 values/)
+    for (const take of [takenDown, withoutUndefined])
+      assert.throws(() => take(doubled), Unwalkable, /more than 1600000 values/)
   })
 })

@@ -1,8 +1,20 @@
-/** What a host without Effect does with what agents are made of. The shapes of the interface as plain TypeScript; a test holds them and the contract together. */
+/**
+ * What a host without Effect does with what agents are made of. The shapes of the interface as plain TypeScript; a test
+ * holds them and the contract together.
+ */
 import type { ActOptions, CallOptions } from "./call-options.ts"
 
 /** What a piece of an agent is. */
-export type ProvenanceKind = "model" | "prompt" | "tool_server" | "dataset" | "code" | "container" | "config" | "policy" | "skill"
+export type ProvenanceKind =
+  | "model"
+  | "prompt"
+  | "tool_server"
+  | "dataset"
+  | "code"
+  | "container"
+  | "config"
+  | "policy"
+  | "skill"
 
 /** A piece of an agent. Absent and null mean the same. */
 export interface ProvenanceInput {

@@ -11,7 +11,18 @@ import type { ProvenanceClient } from "./provenance-client-types.ts"
 export const provenanceClient = (client: Client, own: Writer): ProvenanceClient => {
   const act = acting(client, own)
   return {
-    add: (agentId, piece, options) => act((writer) => Effect.flatMap(decoded(decodeProvenance, piece), (input) => Provenance.use((provenance) => provenance.add(agentId, input, writer))), options),
-    list: (agentId, options) => client.run(Provenance.use((provenance) => provenance.list(agentId)), options)
+    add: (agentId, piece, options) =>
+      act(
+        (writer) =>
+          Effect.flatMap(decoded(decodeProvenance, piece), (input) =>
+            Provenance.use((provenance) => provenance.add(agentId, input, writer))
+          ),
+        options
+      ),
+    list: (agentId, options) =>
+      client.run(
+        Provenance.use((provenance) => provenance.list(agentId)),
+        options
+      )
   }
 }

@@ -1,4 +1,7 @@
-/** Models, provenance and the access mapping through the plain door: what they do, and what is said to whoever hands in something else. */
+/**
+ * Models, provenance and the access mapping through the plain door: what they do, and what is said to whoever hands in
+ * something else.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { type Governor, openGovernor } from "../governor.ts"
 import { memoryStorage } from "../../storage/memory/memory.ts"
@@ -9,13 +12,20 @@ beforeEach(async () => void (governor = await openGovernor({ storage: memoryStor
 afterEach(() => governor.close())
 
 /** What a host without types calls. */
-const untyped = (client: object) => client as { readonly [name: string]: (...args: ReadonlyArray<unknown>) => Promise<unknown> }
+const untyped = (client: object) =>
+  client as { readonly [name: string]: (...args: ReadonlyArray<unknown>) => Promise<unknown> }
 /** The code of a refusal, and the place of the first thing that is wrong. */
-const refused = (promise: Promise<unknown>) => promise.then((answer) => `answered ${JSON.stringify(answer)}`, (error: unknown) => {
-  assert.instanceOf(error, GovernorError)
-  const [first] = Array.isArray(error.detail) ? error.detail as ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly type: string }> : []
-  return first === undefined ? error.code : `${error.code} ${first.loc.join(".")} ${first.type}`
-})
+const refused = (promise: Promise<unknown>) =>
+  promise.then(
+    (answer) => `answered ${JSON.stringify(answer)}`,
+    (error: unknown) => {
+      assert.instanceOf(error, GovernorError)
+      const [first] = Array.isArray(error.detail)
+        ? (error.detail as ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly type: string }>)
+        : []
+      return first === undefined ? error.code : `${error.code} ${first.loc.join(".")} ${first.type}`
+    }
+  )
 const ann = { writer: "system:ann" }
 const model = { provider: "acme", name: "large", version: "4" }
 const admins = { match: { claim: "groups", value: "platform" }, role: "admin", org_unit: "*" } as const
@@ -23,8 +33,16 @@ const admins = { match: { claim: "groups", value: "platform" }, role: "admin", o
 describe("models through the plain door", () => {
   it("are registered, changed and listed, each act a record of who did it", async () => {
     const made = await governor.models.create({ ...model, price: { input_micro_usd_per_mtok: 3 } }, ann)
-    assert.deepInclude(made, { ...model, status: "allowed", hosting: null, price: { input_micro_usd_per_mtok: 3, output_micro_usd_per_mtok: null } })
-    assert.strictEqual((await governor.models.update(made.id, { status: "retired", price: undefined })).status, "retired")
+    assert.deepInclude(made, {
+      ...model,
+      status: "allowed",
+      hosting: null,
+      price: { input_micro_usd_per_mtok: 3, output_micro_usd_per_mtok: null }
+    })
+    assert.strictEqual(
+      (await governor.models.update(made.id, { status: "retired", price: undefined })).status,
+      "retired"
+    )
     assert.deepStrictEqual(await governor.models.list(), [{ ...made, status: "retired" }])
     const [record] = await governor.chain.records({ kind: "model.registered" })
     assert.include(new TextDecoder().decode(record!.bytes), "system:ann")
@@ -34,15 +52,44 @@ describe("models through the plain door", () => {
   it("are refused with codes", async () => {
     const { id } = await governor.models.create(model)
     const models = untyped(governor.models)
-    assert.deepStrictEqual(await Promise.all([
-      models["create"]!(model), models["create"]!(), models["create"]!(null), models["create"]!("large"), models["create"]!({ name: "large" }), models["create"]!({ ...model, version: 5 }),
-      models["create"]!({ ...model, pricing: 3 }), models["create"]!({ ...model, version: "5" }, { writer: 5 }),
-      models["update"]!(), models["update"]!(5, {}), models["update"]!("mdl_x", {}), models["update"]!(id, null), models["update"]!(id), models["update"]!(id, { status: "on" }), models["update"]!(id, { name: "small" })
-    ].map(refused)), [
-      "model_taken", "invalid_input body dict_type", "invalid_input body dict_type", "invalid_input body dict_type", "invalid_input body.provider missing", "invalid_input body.version string_type",
-      "invalid_input body.pricing extra_forbidden", "invalid_writer",
-      "invalid_input path.0 string_type", "invalid_input path.0 string_type", "model_not_found", "invalid_input body dict_type", "invalid_input body dict_type", "invalid_input body.status enum", "invalid_input body.name extra_forbidden"
-    ])
+    assert.deepStrictEqual(
+      await Promise.all(
+        [
+          models["create"]!(model),
+          models["create"]!(),
+          models["create"]!(null),
+          models["create"]!("large"),
+          models["create"]!({ name: "large" }),
+          models["create"]!({ ...model, version: 5 }),
+          models["create"]!({ ...model, pricing: 3 }),
+          models["create"]!({ ...model, version: "5" }, { writer: 5 }),
+          models["update"]!(),
+          models["update"]!(5, {}),
+          models["update"]!("mdl_x", {}),
+          models["update"]!(id, null),
+          models["update"]!(id),
+          models["update"]!(id, { status: "on" }),
+          models["update"]!(id, { name: "small" })
+        ].map(refused)
+      ),
+      [
+        "model_taken",
+        "invalid_input body dict_type",
+        "invalid_input body dict_type",
+        "invalid_input body dict_type",
+        "invalid_input body.provider missing",
+        "invalid_input body.version string_type",
+        "invalid_input body.pricing extra_forbidden",
+        "invalid_writer",
+        "invalid_input path.0 string_type",
+        "invalid_input path.0 string_type",
+        "model_not_found",
+        "invalid_input body dict_type",
+        "invalid_input body dict_type",
+        "invalid_input body.status enum",
+        "invalid_input body.name extra_forbidden"
+      ]
+    )
     assert.lengthOf(await governor.models.list(), 1)
   })
 })
@@ -50,23 +97,52 @@ describe("models through the plain door", () => {
 describe("provenance through the plain door", () => {
   it("is added and listed, with its record", async () => {
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "ops" })
-    const piece = await governor.provenance.add(agent.id, { kind: "prompt", name: "system prompt", version: undefined, digest: "sha256:00" }, ann)
+    const piece = await governor.provenance.add(
+      agent.id,
+      { kind: "prompt", name: "system prompt", version: undefined, digest: "sha256:00" },
+      ann
+    )
     assert.deepInclude(piece, { agent_id: agent.id, kind: "prompt", version: null, recorded_by: "system:ann" })
     assert.strictEqual((await governor.chain.record(piece.seq!)).kind, "agent.provenance_added")
     assert.deepStrictEqual(await governor.provenance.list(agent.id), [piece])
   })
 
   it("is refused with codes", async () => {
-    const { agent: { id } } = await governor.agents.register({ name: "bot", org_unit: "ops" })
+    const {
+      agent: { id }
+    } = await governor.agents.register({ name: "bot", org_unit: "ops" })
     const provenance = untyped(governor.provenance)
     const piece = { kind: "prompt", name: "p" }
-    assert.deepStrictEqual(await Promise.all([
-      provenance["add"]!(), provenance["add"]!(null, piece), provenance["add"]!("agt_x", piece), provenance["add"]!(id), provenance["add"]!(id, null), provenance["add"]!(id, { kind: "prompt" }),
-      provenance["add"]!(id, { ...piece, kind: "idea" }), provenance["add"]!(id, { ...piece, slsa_level: "3" }), provenance["list"]!(), provenance["list"]!({}), provenance["list"]!("agt_x")
-    ].map(refused)), [
-      "invalid_input path.0 string_type", "invalid_input path.0 string_type", "agent_not_found", "invalid_input body dict_type", "invalid_input body dict_type", "invalid_input body.name missing",
-      "invalid_input body.kind enum", "invalid_input body.slsa_level int_type", "invalid_input path.0 string_type", "invalid_input path.0 string_type", "agent_not_found"
-    ])
+    assert.deepStrictEqual(
+      await Promise.all(
+        [
+          provenance["add"]!(),
+          provenance["add"]!(null, piece),
+          provenance["add"]!("agt_x", piece),
+          provenance["add"]!(id),
+          provenance["add"]!(id, null),
+          provenance["add"]!(id, { kind: "prompt" }),
+          provenance["add"]!(id, { ...piece, kind: "idea" }),
+          provenance["add"]!(id, { ...piece, slsa_level: "3" }),
+          provenance["list"]!(),
+          provenance["list"]!({}),
+          provenance["list"]!("agt_x")
+        ].map(refused)
+      ),
+      [
+        "invalid_input path.0 string_type",
+        "invalid_input path.0 string_type",
+        "agent_not_found",
+        "invalid_input body dict_type",
+        "invalid_input body dict_type",
+        "invalid_input body.name missing",
+        "invalid_input body.kind enum",
+        "invalid_input body.slsa_level int_type",
+        "invalid_input path.0 string_type",
+        "invalid_input path.0 string_type",
+        "agent_not_found"
+      ]
+    )
   })
 })
 
@@ -78,10 +154,18 @@ describe("the access mapping through the plain door", () => {
     const ops = { id: "ops", match: { claim: "user_ids", value: "u7" }, role: "operator", org_unit: "ops" } as const
     const set = await access.set({ rules: [admins, ops], if_version: undefined }, ann)
     assert.deepStrictEqual(set, { rules: [{ id: "r1", ...admins }, ops], trust_canonical: false, version: 1 })
-    assert.deepStrictEqual([await access.get(), await access.resolve({ user_ids: ["u7"] }), await access.resolve({ groups: ["platform"], user_ids: ["u7"] })], [
-      set, { roles: ["operator"], org_units: ["ops"] }, { roles: ["admin", "operator"], org_units: ["*"] }
-    ])
-    assert.deepStrictEqual(await access.resolveDraft({ roles: ["auditor"], trust_canonical: true }), { roles: ["auditor"], org_units: ["*"] })
+    assert.deepStrictEqual(
+      [
+        await access.get(),
+        await access.resolve({ user_ids: ["u7"] }),
+        await access.resolve({ groups: ["platform"], user_ids: ["u7"] })
+      ],
+      [set, { roles: ["operator"], org_units: ["ops"] }, { roles: ["admin", "operator"], org_units: ["*"] }]
+    )
+    assert.deepStrictEqual(await access.resolveDraft({ roles: ["auditor"], trust_canonical: true }), {
+      roles: ["auditor"],
+      org_units: ["*"]
+    })
     assert.strictEqual((await access.get()).version, 1)
     assert.isTrue((await governor.check()).ok)
   })
@@ -89,15 +173,46 @@ describe("the access mapping through the plain door", () => {
   it("is refused with codes", async () => {
     const access = untyped(governor.accessMapping)
     const rule = (more: object) => ({ rules: [{ ...admins, ...more }] })
-    assert.deepStrictEqual(await Promise.all([
-      access["set"]!(), access["set"]!(null), access["set"]!([admins]), access["set"]!({}), access["set"]!({ rules: null }), access["set"]!(rule({ role: "root" })), access["set"]!(rule({ match: "platform" })),
-      access["set"]!(rule({ role: "auditor" })), access["set"]!({ rules: [admins], trust_canonical: "yes" }), access["set"]!({ rules: [admins], if_version: 3 }), access["set"]!({ rules: [admins] }, { writer: "Ann" }),
-      access["resolve"]!(), access["resolve"]!(null), access["resolve"]!({ groups: "platform" }), access["resolve"]!({ rules: [admins] }), access["resolveDraft"]!({ rules: [5] })
-    ].map(refused)), [
-      "invalid_input body dict_type", "invalid_input body dict_type", "invalid_input body dict_type", "invalid_input body.rules missing", "invalid_input body.rules list_type", "invalid_input body.rules.0.role enum",
-      "invalid_input body.rules.0.match dict_type", "invalid_input body.rules value_error", "invalid_input body.trust_canonical bool_type", "mapping_version_conflict", "invalid_writer",
-      "invalid_input body dict_type", "invalid_input body dict_type", "invalid_input body.groups list_type", "invalid_input body.rules extra_forbidden", "invalid_input body.rules.0 dict_type"
-    ])
+    assert.deepStrictEqual(
+      await Promise.all(
+        [
+          access["set"]!(),
+          access["set"]!(null),
+          access["set"]!([admins]),
+          access["set"]!({}),
+          access["set"]!({ rules: null }),
+          access["set"]!(rule({ role: "root" })),
+          access["set"]!(rule({ match: "platform" })),
+          access["set"]!(rule({ role: "auditor" })),
+          access["set"]!({ rules: [admins], trust_canonical: "yes" }),
+          access["set"]!({ rules: [admins], if_version: 3 }),
+          access["set"]!({ rules: [admins] }, { writer: "Ann" }),
+          access["resolve"]!(),
+          access["resolve"]!(null),
+          access["resolve"]!({ groups: "platform" }),
+          access["resolve"]!({ rules: [admins] }),
+          access["resolveDraft"]!({ rules: [5] })
+        ].map(refused)
+      ),
+      [
+        "invalid_input body dict_type",
+        "invalid_input body dict_type",
+        "invalid_input body dict_type",
+        "invalid_input body.rules missing",
+        "invalid_input body.rules list_type",
+        "invalid_input body.rules.0.role enum",
+        "invalid_input body.rules.0.match dict_type",
+        "invalid_input body.rules value_error",
+        "invalid_input body.trust_canonical bool_type",
+        "mapping_version_conflict",
+        "invalid_writer",
+        "invalid_input body dict_type",
+        "invalid_input body dict_type",
+        "invalid_input body.groups list_type",
+        "invalid_input body.rules extra_forbidden",
+        "invalid_input body.rules.0 dict_type"
+      ]
+    )
     assert.strictEqual((await governor.accessMapping.get()).version, 0)
   })
 })

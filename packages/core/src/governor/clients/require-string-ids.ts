@@ -6,16 +6,32 @@ import { governorError } from "../../foundation/value-or-throw.ts"
 type Calls = { readonly [name: string]: (...args: Array<never>) => Promise<unknown> }
 
 /**
- * The same calls, each refused where an argument in front that is a text is none: with a sentence, and not as a fault of ours.
+ * The same calls, each refused where an argument in front that is a text is none: with a sentence, and not as a fault
+ * of ours.
  *
  * `counts`: how many texts stand in front, where it is not one.
  */
 export const requireStringIds = <D extends object>(client: D, counts: { readonly [K in keyof D]?: number } = {}): D =>
-  Object.fromEntries(Object.entries(client as Calls).map(([name, call]) => {
-    const count = (counts as { readonly [name: string]: number | undefined })[name] ?? 1
-    return [name, count === 0 ? call : (...args: Array<never>) => {
-      const place = args.findIndex((value, at) => at < count && typeof value !== "string")
-      const odd = place >= 0 ? place : args.length < count ? args.length : -1
-      return odd < 0 ? call(...args) : Promise.reject(governorError(new InvalidInput({ detail: [detailItem(["path", String(odd)], "string_type", "Input should be a valid string")] })))
-    }]
-  })) as D
+  Object.fromEntries(
+    Object.entries(client as Calls).map(([name, call]) => {
+      const count = (counts as { readonly [name: string]: number | undefined })[name] ?? 1
+      return [
+        name,
+        count === 0
+          ? call
+          : (...args: Array<never>) => {
+              const place = args.findIndex((value, at) => at < count && typeof value !== "string")
+              const odd = place >= 0 ? place : args.length < count ? args.length : -1
+              return odd < 0
+                ? call(...args)
+                : Promise.reject(
+                    governorError(
+                      new InvalidInput({
+                        detail: [detailItem(["path", String(odd)], "string_type", "Input should be a valid string")]
+                      })
+                    )
+                  )
+            }
+      ]
+    })
+  ) as D

@@ -33,7 +33,16 @@ export interface WebhookSecretInfo extends WebhookInfo {
 }
 
 /** What went wrong with an attempt. */
-export type AttemptErrorInfo = "timeout" | "connect" | "dns" | "tls" | "ssrf_blocked" | "redirect" | "http_status" | "body_too_large" | "crashed"
+export type AttemptErrorInfo =
+  | "timeout"
+  | "connect"
+  | "dns"
+  | "tls"
+  | "ssrf_blocked"
+  | "redirect"
+  | "http_status"
+  | "body_too_large"
+  | "crashed"
 
 /** How a test went. */
 export interface WebhookTestInfo {
@@ -67,7 +76,10 @@ export interface DeliveryInfo {
   }>
 }
 
-/** Webhooks: who is told of what. Every change of one is a record. A governor opened without `webhooks` refuses to create them with `webhooks_unavailable`. */
+/**
+ * Webhooks: who is told of what. Every change of one is a record. A governor opened without `webhooks` refuses to
+ * create them with `webhooks_unavailable`.
+ */
 export interface WebhooksClient {
   create(input: WebhookInput, options?: ActOptions): Promise<WebhookSecretInfo>
   /** Oldest first, revoked ones too. */
@@ -79,15 +91,27 @@ export interface WebhooksClient {
   disable(id: string, options?: ActOptions): Promise<WebhookInfo>
   enable(id: string, options?: ActOptions): Promise<WebhookInfo>
   /** Makes a new secret; the old one signs beside it for `overlap_hours`, 0 to 72, default 24. */
-  rotateSecret(id: string, overlap?: { readonly overlap_hours?: number | null | undefined }, options?: ActOptions): Promise<WebhookSecretInfo>
+  rotateSecret(
+    id: string,
+    overlap?: { readonly overlap_hours?: number | null | undefined },
+    options?: ActOptions
+  ): Promise<WebhookSecretInfo>
   /** Ends the old secret now. */
   completeRotation(id: string, options?: ActOptions): Promise<WebhookInfo>
   /** Newest first; `before` a sequence. */
-  deliveries(id: string, page?: { readonly before?: number | undefined; readonly limit?: number | undefined }, options?: CallOptions): Promise<ReadonlyArray<DeliveryInfo>>
+  deliveries(
+    id: string,
+    page?: { readonly before?: number | undefined; readonly limit?: number | undefined },
+    options?: CallOptions
+  ): Promise<ReadonlyArray<DeliveryInfo>>
   /** Owes the event of a finished delivery once more. */
   redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<DeliveryInfo>
   /** Owes once more what it missed since then, at most 14 days back. With `dry_run` it only counts. */
-  recover(id: string, missed: { readonly since: string; readonly dry_run?: boolean | null | undefined }, options?: CallOptions): Promise<{ readonly count: number; readonly dry_run: boolean; readonly has_more: boolean }>
+  recover(
+    id: string,
+    missed: { readonly since: string; readonly dry_run?: boolean | null | undefined },
+    options?: CallOptions
+  ): Promise<{ readonly count: number; readonly dry_run: boolean; readonly has_more: boolean }>
   /** Sends one test event at once, and tells how it went. */
   test(id: string, options?: CallOptions): Promise<WebhookTestInfo>
 }

@@ -12,37 +12,60 @@ export interface ErasureTarget {
   readonly record: StoredRecord
   /** Null when the record has no such part. */
   readonly part: StoredPart | null
-  /** The document made of the part, and how it is scrubbed; null when there is none. `beside`: what is left of others that go with it. `current`: no later record told the same anew. */
-  readonly held: { readonly scrub: Scrub; readonly document: Document; readonly beside: ReadonlyArray<DocumentPut>; readonly current: boolean } | null
+  /**
+   * The document made of the part, and how it is scrubbed; null when there is none. `beside`: what is left of others
+   * that go with it. `current`: no later record told the same anew.
+   */
+  readonly held: {
+    readonly scrub: Scrub
+    readonly document: Document
+    readonly beside: ReadonlyArray<DocumentPut>
+    readonly current: boolean
+  } | null
   /** The once key whose digest was made over the part; null when there is none. */
   readonly once: ErasedKey | null
 }
 
 /**
- * Decides what erasing a part would change: its bytes and salt go, a record says so, and what was made of it forgets: document and once digest.
+ * Decides what erasing a part would change: its bytes and salt go, a record says so, and what was made of it forgets:
+ * document and once digest.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
- * - Fails: `PartNotFound` when the record has no such part, or none that may be erased; `PartErased` when it is gone already.
+ * - Fails: `PartNotFound` when the record has no such part, or none that may be erased; `PartErased` when it is gone
+ *   already.
  * - Spec: chain-format section 3; decision 0008 says why the writer stands in a part.
  */
-export const planErasure = (command: ErasureIn, target: ErasureTarget, writer: Writer, nowMs: number): Result.Result<ChangeSet, PartErased | PartNotFound> => {
+export const planErasure = (
+  command: ErasureIn,
+  target: ErasureTarget,
+  writer: Writer,
+  nowMs: number
+): Result.Result<ChangeSet, PartErased | PartNotFound> => {
   const { name, reason, seq } = command
   const { held, once, part, record } = target
-  // Who erased what is kept: erasing it again and again would leave nobody. So is what a chain says of the one before it.
-  if (part === null || record.kind === "part.erased" || (record.kind === "chain.genesis" && name === PREVIOUS)) return Result.fail(new PartNotFound({ seq, name }))
+  // Who erased what is kept: erasing it again and again would leave nobody. So is what a chain says of the one before
+  // it.
+  if (part === null || record.kind === "part.erased" || (record.kind === "chain.genesis" && name === PREVIOUS))
+    return Result.fail(new PartNotFound({ seq, name }))
   if (part.erasedBy !== null) return Result.fail(new PartErased({ seq, name, erasedBy: part.erasedBy }))
   const scrubbed = held !== null && held.current ? held.scrub.without(held.document, nowMs) : null
   return Result.succeed({
     // What was told anew is not touched, but must be what it was when that was found out.
-    expects: held === null || held.current ? [] : [{ collection: held.document.collection, id: held.document.id, version: held.document.version }],
-    puts: scrubbed === null ? [] : [scrubbed.put, ...held?.beside ?? []],
-    records: [{
-      kind: "part.erased",
-      body: { name, reason, seq },
-      parts: [{ name: "authority", bytes: canonicalBytes({ writer: writer.id }) }],
-      // Under its target's agent, so that whoever reads or exports that agent's records sees why a part is not there.
-      agentId: record.agentId
-    }, ...(scrubbed === null || scrubbed.record === null ? [] : [scrubbed.record])],
+    expects:
+      held === null || held.current
+        ? []
+        : [{ collection: held.document.collection, id: held.document.id, version: held.document.version }],
+    puts: scrubbed === null ? [] : [scrubbed.put, ...(held?.beside ?? [])],
+    records: [
+      {
+        kind: "part.erased",
+        body: { name, reason, seq },
+        parts: [{ name: "authority", bytes: canonicalBytes({ writer: writer.id }) }],
+        // Under its target's agent, so that whoever reads or exports that agent's records sees why a part is not there.
+        agentId: record.agentId
+      },
+      ...(scrubbed === null || scrubbed.record === null ? [] : [scrubbed.record])
+    ],
     cancel: scrubbed?.cancel ?? [],
     events: scrubbed?.events ?? [],
     erase: [{ seq, name }],

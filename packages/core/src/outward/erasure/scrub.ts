@@ -1,6 +1,28 @@
-/** What erasing a part leaves of the document that was made of it. The replay rules say the same of an erased part: these share their shapes. */
+/**
+ * What erasing a part leaves of the document that was made of it. The replay rules say the same of an erased part:
+ * these share their shapes.
+ */
 import { formatInstant } from "@flyball/evidence"
-import { ACCESS_MAPPING, agentKeys, agentUnique, emptyMapping, ENVELOPE_VERSIONS, type EnvelopeDocument, ENVELOPES, erasedEndpoint, erasedIdentity, erasedKeyProfile, erasedProfile, erasedProvenance, hasOwner, MAPPING_ID, noOwner, PROVENANCE, versionId, WAIVERS } from "@flyball/rules"
+import {
+  ACCESS_MAPPING,
+  agentKeys,
+  agentUnique,
+  emptyMapping,
+  ENVELOPE_VERSIONS,
+  type EnvelopeDocument,
+  ENVELOPES,
+  erasedEndpoint,
+  erasedIdentity,
+  erasedKeyProfile,
+  erasedProfile,
+  erasedProvenance,
+  hasOwner,
+  MAPPING_ID,
+  noOwner,
+  PROVENANCE,
+  versionId,
+  WAIVERS
+} from "@flyball/rules"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { agentOrphaned } from "../../registry/agents/plan-ownership.ts"
 import { putEnvelope, storedEnvelope } from "../../verdicts/envelopes/stored-envelope.ts"
@@ -37,7 +59,10 @@ export interface Beside {
   readonly without: (document: Document, of: Document) => DocumentPut | null
 }
 
-/** A document without what was erased, and the record and event of what follows from that; null and none where nothing does. */
+/**
+ * A document without what was erased, and the record and event of what follows from that; null and none where nothing
+ * does.
+ */
 export interface Scrubbed {
   readonly put: DocumentPut
   readonly record: RecordDraft | null
@@ -49,7 +74,11 @@ export interface Scrubbed {
 /** The document that holds the content of this part of this kind of record; null when no document does. */
 export const scrubOf = (kind: string, part: string): Scrub | null => scrubs[`${kind}/${part}`] ?? null
 
-const putAgent = (document: Document, body: JsonObject): DocumentPut => ({ ...putOf(document, body), unique: agentUnique(body), keys: agentKeys(body) })
+const putAgent = (document: Document, body: JsonObject): DocumentPut => ({
+  ...putOf(document, body),
+  unique: agentUnique(body),
+  keys: agentKeys(body)
+})
 
 /** The kinds that tell an agent's profile. An update that leaves it as it was has no such part. */
 const profileKinds = ["agent.registered", "agent.updated"]
@@ -57,13 +86,17 @@ const profileKinds = ["agent.registered", "agent.updated"]
 const ownerKinds = ["agent.registered", "agent.owner_transferred", "agent.orphaned"]
 
 /** The id of the document that a record's part went into. */
-export const documentIdOf = ({ documentId, idMember }: Scrub, body: { readonly [member: string]: unknown }): string => documentId !== undefined ? documentId(body) : (idMember === null ? MAPPING_ID : String(body[idMember]))
+export const documentIdOf = ({ documentId, idMember }: Scrub, body: { readonly [member: string]: unknown }): string =>
+  documentId !== undefined ? documentId(body) : idMember === null ? MAPPING_ID : String(body[idMember])
 
 const agentProfile: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
   namedBy: profileKinds,
-  without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedProfile(document.id) }), record: null })
+  without: (document) => ({
+    put: putAgent(document, { ...document.body, ...erasedProfile(document.id) }),
+    record: null
+  })
 }
 
 /** The rule that takes an erased owner away. */
@@ -76,25 +109,40 @@ const agentOwner: Scrub = {
   namedBy: ownerKinds,
   without: (document, nowMs) => {
     const body = { ...document.body, ...noOwner }
-    if (document.body["status"] === "decommissioned" || !hasOwner(storedAgent(document).body)) return { put: putAgent(document, body), record: null }
+    if (document.body["status"] === "decommissioned" || !hasOwner(storedAgent(document).body))
+      return { put: putAgent(document, body), record: null }
     return {
       put: putAgent(document, { ...body, orphanedAtMs: nowMs }),
-      record: { kind: "agent.orphaned", agentId: document.id, body: { agent_id: document.id, since: formatInstant(nowMs), writer: ERASED_OWNER.id }, parts: [] },
+      record: {
+        kind: "agent.orphaned",
+        agentId: document.id,
+        body: { agent_id: document.id, since: formatInstant(nowMs), writer: ERASED_OWNER.id },
+        parts: []
+      },
       events: [agentOrphaned(document.id, nowMs, ERASED_OWNER)]
     }
   }
 }
 
-/** That a key was seen to vouch for the agent stays, and so does the kind of a declaration: the records' bodies say both. */
+/**
+ * That a key was seen to vouch for the agent stays, and so does the kind of a declaration: the records' bodies say
+ * both.
+ */
 const agentIdentity: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
   // A rejected verdict tells nothing anew: it has no such part.
   namedBy: ["agent.identity_attested"],
-  without: (document) => ({ put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }), record: null })
+  without: (document) => ({
+    put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }),
+    record: null
+  })
 }
 
-/** The rule that ends a webhook whose address nobody knows any more, as whoever revokes it would: what is owed is cancelled, the secret deleted. */
+/**
+ * The rule that ends a webhook whose address nobody knows any more, as whoever revokes it would: what is owed is
+ * cancelled, the secret deleted.
+ */
 const ERASED_ENDPOINT = { id: "policy:erased_endpoint" }
 
 const webhookEndpoint: Scrub = {
@@ -104,31 +152,54 @@ const webhookEndpoint: Scrub = {
   without: (document) => {
     const { body, id, version } = storedWebhook(document)
     const revoked = { ...body, ...erasedEndpoint, status: "revoked", cause: "owner" } as const
-    return { put: putWebhook(id, version, revoked), record: body.status === "revoked" ? null : webhookRevoked(id, ERASED_ENDPOINT), cancel: [{ endpointId: id, forgetAnswers: true }] }
+    return {
+      put: putWebhook(id, version, revoked),
+      record: body.status === "revoked" ? null : webhookRevoked(id, ERASED_ENDPOINT),
+      cancel: [{ endpointId: id, forgetAnswers: true }]
+    }
   },
   beside: [
-    { collection: WEBHOOK_SECRETS, without: (document) => storedSecret(document).sealed === undefined ? null : forgottenSecret(document) },
+    {
+      collection: WEBHOOK_SECRETS,
+      without: (document) => (storedSecret(document).sealed === undefined ? null : forgottenSecret(document))
+    },
     // A letter about it that waits says where it leads, and to whom the letter goes.
-    { collection: MAILS, lookUp: WAITING, without: (document, { id }) => storedMail(document).webhookId === id ? forgottenMail(document) : null }
+    {
+      collection: MAILS,
+      lookUp: WAITING,
+      without: (document, { id }) => (storedMail(document).webhookId === id ? forgottenMail(document) : null)
+    }
   ]
 }
 
 /** An envelope whose draft or name was erased stays where it is in force. */
-const envelopeOf = (isTold: NonNullable<Scrub["isReported"]>, without: (body: EnvelopeDocument, id: string) => EnvelopeDocument): Scrub => ({
+const envelopeOf = (
+  isTold: NonNullable<Scrub["isReported"]>,
+  without: (body: EnvelopeDocument, id: string) => EnvelopeDocument
+): Scrub => ({
   collection: ENVELOPES,
   idMember: "envelope_id",
   namedBy: ["envelope.drafted"],
   isReported: isTold,
-  without: (document) => ({ put: putEnvelope(document.id, document.version, without(storedEnvelope(document).body, document.id)), record: null })
+  without: (document) => ({
+    put: putEnvelope(document.id, document.version, without(storedEnvelope(document).body, document.id)),
+    record: null
+  })
 })
 
 const waiver: Scrub = {
   collection: WAIVERS,
   idMember: "waiver_id",
   namedBy: ["waiver.requested", "waiver.granted"],
-  isReported: (document, body) => (document.body["status"] === "granted") === ("requested_by" in body),
+  isReported: (document, body) => (document.body["status"] === "granted") === "requested_by" in body,
   // Without what it excepts it excepts nothing.
-  without: (document) => ({ put: { ...putOf(document, { ...document.body, unless: null, reason: null }), keys: { envelope_id: String(document.body["envelopeId"]) } }, record: null })
+  without: (document) => ({
+    put: {
+      ...putOf(document, { ...document.body, unless: null, reason: null }),
+      keys: { envelope_id: String(document.body["envelopeId"]) }
+    },
+    record: null
+  })
 }
 
 const scrubs: { readonly [part: string]: Scrub } = {
@@ -136,7 +207,10 @@ const scrubs: { readonly [part: string]: Scrub } = {
     (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
     (envelope) => ({ ...envelope, draft: envelope.draft === null ? null : { ...envelope.draft, envelope: null } })
   ),
-  "envelope.drafted/profile": envelopeOf(() => true, (envelope, id) => ({ ...envelope, name: id, orgUnit: null })),
+  "envelope.drafted/profile": envelopeOf(
+    () => true,
+    (envelope, id) => ({ ...envelope, name: id, orgUnit: null })
+  ),
   "envelope.published/envelope": {
     collection: ENVELOPE_VERSIONS,
     idMember: "envelope_id",
@@ -144,7 +218,13 @@ const scrubs: { readonly [part: string]: Scrub } = {
     documentId: (body) => versionId(String(body["envelope_id"]), Number(body["version"])),
     isReported: () => true,
     // Nothing can be decided under it any more, so everything is denied.
-    without: (document) => ({ put: { ...putOf(document, { ...document.body, envelope: null }), keys: { envelope_id: String(document.body["envelopeId"]) } }, record: null })
+    without: (document) => ({
+      put: {
+        ...putOf(document, { ...document.body, envelope: null }),
+        keys: { envelope_id: String(document.body["envelopeId"]) }
+      },
+      record: null
+    })
   },
   "waiver.requested/waiver": waiver,
   "waiver.granted/waiver": waiver,
@@ -160,13 +240,25 @@ const scrubs: { readonly [part: string]: Scrub } = {
     idMember: "key_id",
     namedBy: ["ingest_key.minted"],
     // The digest stays: the key is refused because it has no org unit, not because it is unknown.
-    without: (document) => ({ put: { ...putOf(document, { ...document.body, ...erasedKeyProfile(document.id) }), unique: { digest: String(document.body["digest"]) } }, record: null })
+    without: (document) => ({
+      put: {
+        ...putOf(document, { ...document.body, ...erasedKeyProfile(document.id) }),
+        unique: { digest: String(document.body["digest"]) }
+      },
+      record: null
+    })
   },
   "agent.provenance_added/profile": {
     collection: PROVENANCE,
     idMember: "provenance_id",
     namedBy: ["agent.provenance_added"],
-    without: (document) => ({ put: { ...putOf(document, { ...document.body, ...erasedProvenance(document.id) }), keys: { agent_id: String(document.body["agentId"]) } }, record: null })
+    without: (document) => ({
+      put: {
+        ...putOf(document, { ...document.body, ...erasedProvenance(document.id) }),
+        keys: { agent_id: String(document.body["agentId"]) }
+      },
+      record: null
+    })
   },
   "mapping.changed/mapping": {
     collection: ACCESS_MAPPING,

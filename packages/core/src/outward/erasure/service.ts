@@ -1,4 +1,7 @@
-/** Erasure: takes the content of a part away for good, and leaves a record that says so. Spec: api, POST /chain/erasures. */
+/**
+ * Erasure: takes the content of a part away for good, and leaves a record that says so. Spec: api, POST
+ * /chain/erasures.
+ */
 import { type ErasureIn, type ErasureOut, type PartErased, type PartNotFound, RecordNotFound } from "@flyball/contract"
 import { type RecordView, readRecord, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -14,54 +17,100 @@ import { type Beside, documentIdOf, type Scrub, scrubOf } from "./scrub.ts"
 
 /** Erasure. */
 export interface ErasureApi {
-  readonly erase: (command: ErasureIn, writer: Writer) => Effect.Effect<ErasureOut, RecordNotFound | PartNotFound | PartErased | ReadFault>
+  readonly erase: (
+    command: ErasureIn,
+    writer: Writer
+  ) => Effect.Effect<ErasureOut, RecordNotFound | PartNotFound | PartErased | ReadFault>
 }
 
 /** Erasure. */
 export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/core/Erasure") {
-  static readonly layer: Layer.Layer<Erasure, never, Storage | Chain | Checkpointer> = Layer.effect(Erasure, Effect.gen(function*() {
-    const storage = yield* Storage
-    const checkpointer = yield* Checkpointer
+  static readonly layer: Layer.Layer<Erasure, never, Storage | Chain | Checkpointer> = Layer.effect(
+    Erasure,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const checkpointer = yield* Checkpointer
 
-    const { originTag } = yield* Chain
+      const { originTag } = yield* Chain
 
-    const heldBy = Effect.fnUntraced(function*(record: RecordView, name: string) {
-      const scrub = scrubOf(record.kind, name)
-      if (scrub === null) return null
-      const document = yield* storage.get(scrub.collection, documentIdOf(scrub, record.body))
-      if (document === null) return null
-      const beside = yield* Effect.forEach(scrub.beside ?? [], (one) => Effect.map(besideOf(storage, one, document.id), (found) => found.flatMap((other) => one.without(other, document) ?? [])))
-      return { scrub, document, beside: beside.flat(), current: scrub.isReported === undefined ? yield* isCurrent(storage, record, name, scrub) : scrub.isReported(document, record.body) }
+      const heldBy = Effect.fnUntraced(function* (record: RecordView, name: string) {
+        const scrub = scrubOf(record.kind, name)
+        if (scrub === null) return null
+        const document = yield* storage.get(scrub.collection, documentIdOf(scrub, record.body))
+        if (document === null) return null
+        const beside = yield* Effect.forEach(scrub.beside ?? [], (one) =>
+          Effect.map(besideOf(storage, one, document.id), (found) =>
+            found.flatMap((other) => one.without(other, document) ?? [])
+          )
+        )
+        return {
+          scrub,
+          document,
+          beside: beside.flat(),
+          current:
+            scrub.isReported === undefined
+              ? yield* isCurrent(storage, record, name, scrub)
+              : scrub.isReported(document, record.body)
+        }
+      })
+
+      const erase: ErasureApi["erase"] = Effect.fnUntraced(function* (command, writer) {
+        const receipt = yield* commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            const record = yield* storage.record(command.seq)
+            if (record === null) return yield* new RecordNotFound({ seq: command.seq })
+            const part = (yield* storage.parts([command.seq])).find(({ name }) => name === command.name) ?? null
+            const read = readRecord(record.bytes)
+            if (!read.ok)
+              return yield* new StorageCorrupt({ reason: `record ${command.seq} cannot be read (${read.code})` })
+            const target = {
+              record,
+              part,
+              held: yield* heldBy(read.record, command.name),
+              once: yield* erasedKeyOf(storage, originTag, read.record)
+            }
+            const change = yield* Effect.fromResult(
+              planErasure(command, target, writer, yield* Clock.currentTimeMillis)
+            )
+            return yield* storage.commit(change)
+          })
+        )
+        checkpointer.onCommit(["part.erased"])
+        const { hash, seq } = receipt.records[0]!
+        return {
+          seq,
+          record_hash: `sha256:${toHex(hash)}`,
+          erased: { seq: command.seq, name: command.name, reason: command.reason }
+        }
+      })
+
+      return Erasure.of({ erase })
     })
-
-    const erase: ErasureApi["erase"] = Effect.fnUntraced(function*(command, writer) {
-      const receipt = yield* commitWithRetry(storage, Effect.gen(function*() {
-        const record = yield* storage.record(command.seq)
-        if (record === null) return yield* new RecordNotFound({ seq: command.seq })
-        const part = (yield* storage.parts([command.seq])).find(({ name }) => name === command.name) ?? null
-        const read = readRecord(record.bytes)
-        if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${command.seq} cannot be read (${read.code})` })
-        const target = { record, part, held: yield* heldBy(read.record, command.name), once: yield* erasedKeyOf(storage, originTag, read.record) }
-        const change = yield* Effect.fromResult(planErasure(command, target, writer, yield* Clock.currentTimeMillis))
-        return yield* storage.commit(change)
-      }))
-      checkpointer.onCommit(["part.erased"])
-      const { hash, seq } = receipt.records[0]!
-      return { seq, record_hash: `sha256:${toHex(hash)}`, erased: { seq: command.seq, name: command.name, reason: command.reason } }
-    })
-
-    return Erasure.of({ erase })
-  }))
+  )
 }
 
-const besideOf = (storage: StorageApi, { collection, lookUp }: Beside, id: string): Effect.Effect<ReadonlyArray<Document>, ReadFault> =>
-  lookUp === undefined ? Effect.map(storage.get(collection, id), (found) => found === null ? [] : [found]) : storage.find(collection, lookUp.key, lookUp.value)
+const besideOf = (
+  storage: StorageApi,
+  { collection, lookUp }: Beside,
+  id: string
+): Effect.Effect<ReadonlyArray<Document>, ReadFault> =>
+  lookUp === undefined
+    ? Effect.map(storage.get(collection, id), (found) => (found === null ? [] : [found]))
+    : storage.find(collection, lookUp.key, lookUp.value)
 
 /** Newest records looked at in one read; an agent that was updated oftener since costs another. */
 const LOOK = 100
 
-/** Whether nothing later than this record tells of the same thing what the part told. Keys and people are told of once. */
-const isCurrent = Effect.fnUntraced(function*(storage: StorageApi, record: RecordView, name: string, { idMember, namedBy }: Scrub): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
+/**
+ * Whether nothing later than this record tells of the same thing what the part told. Keys and people are told of once.
+ */
+const isCurrent = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  record: RecordView,
+  name: string,
+  { idMember, namedBy }: Scrub
+): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
   if (idMember !== null && idMember !== "agent_id") return true
   const about = idMember === null ? {} : { agentId: String(record.body[idMember]) }
   for (let from = record.seq + 1; ;) {

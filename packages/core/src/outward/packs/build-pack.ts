@@ -1,8 +1,10 @@
 /**
  * Makes the bytes of a pack, a chunk at a time.
  *
- * Records go first, then disclosed parts, then erased ones: three passes over pages, so that memory does not grow with the pack. What was erased
- * since the pack was asked for is in neither of the two: its erasing record lies outside the tree, and a verifier reads the part as withheld.
+ * Records go first, then disclosed parts, then erased ones: three passes over pages, so that memory does not grow with
+ * the pack. What was erased
+ * since the pack was asked for is in neither of the two: its erasing record lies outside the tree, and a verifier reads
+ * the part as withheld.
  *
  * Spec: chain-format section 5.
  */
@@ -37,9 +39,14 @@ export const GENERATOR = "flyball/0.1.0"
 
 /** Records read at once, while the page before is written: at most 16 MiB each, as a rule well under 1 MiB. */
 const RECORD_PAGE = 250
-/** Records whose parts are read at once: three parts of 1 MiB each make 96 MiB in the worst case, a few KiB as a rule. */
+/**
+ * Records whose parts are read at once: three parts of 1 MiB each make 96 MiB in the worst case, a few KiB as a rule.
+ */
 const PART_PAGE = 32
-/** The same while the parts are small: each page is a message to another thread or host. 288 MiB if all of the next ones were large at once. */
+/**
+ * The same while the parts are small: each page is a message to another thread or host. 288 MiB if all of the next ones
+ * were large at once.
+ */
 const SMALL_PART_PAGE = 96
 /** Bytes of a page of parts below which the next page is a larger one. */
 const SMALL_BYTES = 256 * 1024
@@ -47,7 +54,8 @@ const SMALL_BYTES = 256 * 1024
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * The bytes of the pack. Errors of the store are thrown as they are: what came before is then a pack without an end, which no reader takes for whole.
+ * The bytes of the pack. Errors of the store are thrown as they are: what came before is then a pack without an end,
+ * which no reader takes for whole.
  *
  * `ended` runs after the last byte was taken, with the digest that Z names.
  */
@@ -66,7 +74,13 @@ export async function* buildPack(
   await ended(closed.digest)
 }
 
-async function* contentLines(parts: PackParts, spec: PackSpec, checkpoint: Checkpoint, createdAtMs: number, lines: PackLines): AsyncGenerator<Uint8Array> {
+async function* contentLines(
+  parts: PackParts,
+  spec: PackSpec,
+  checkpoint: Checkpoint,
+  createdAtMs: number,
+  lines: PackLines
+): AsyncGenerator<Uint8Array> {
   const { crypto, run, storage, vkeys } = parts
   const matches = packMatcher(storage, spec)
   const reader = cachedReader((coords) => run(storedTree(storage, crypto).with((read) => read(coords))))
@@ -75,7 +89,8 @@ async function* contentLines(parts: PackParts, spec: PackSpec, checkpoint: Check
   for await (const page of ahead(matchingPages(parts, spec, matches))) {
     for (const record of page) {
       chunk.add(lines.record(record.bytes))
-      if (spec.kind === "sparse") chunk.add(lines.inclusion(record.seq, await inclusionProof(crypto, record.seq, spec.treeSize, reader)))
+      if (spec.kind === "sparse")
+        chunk.add(lines.inclusion(record.seq, await inclusionProof(crypto, record.seq, spec.treeSize, reader)))
       if (chunk.full) yield chunk.take()
     }
   }
@@ -83,16 +98,20 @@ async function* contentLines(parts: PackParts, spec: PackSpec, checkpoint: Check
     const { left, right } = await rangeProof(crypto, spec.from, spec.to, spec.treeSize, reader)
     chunk.add(lines.range(spec.from, spec.to, left, right))
   }
-  for await (const page of spec.disclose === "none" ? alwaysDisclosed(parts, spec, matches) : ahead(partPages(parts, spec, matches))) {
+  for await (const page of spec.disclose === "none"
+    ? alwaysDisclosed(parts, spec, matches)
+    : ahead(partPages(parts, spec, matches))) {
     for (const part of page) {
-      if (part.erasedBy === null && discloses(spec, part)) chunk.add(lines.disclosed(part.seq, part.name, part.salt, part.bytes))
+      if (part.erasedBy === null && discloses(spec, part))
+        chunk.add(lines.disclosed(part.seq, part.name, part.salt, part.bytes))
       if (chunk.full) yield chunk.take()
     }
   }
   if (await holdsErasures(parts, spec)) {
     for await (const page of ahead(partPages(parts, spec, matches))) {
       for (const part of page) {
-        if (part.erasedBy !== null && (await holds(parts, matches, part.erasedBy))) chunk.add(lines.erased(part.seq, part.name, part.erasedBy))
+        if (part.erasedBy !== null && (await holds(parts, matches, part.erasedBy)))
+          chunk.add(lines.erased(part.seq, part.name, part.erasedBy))
         if (chunk.full) yield chunk.take()
       }
     }
@@ -101,7 +120,11 @@ async function* contentLines(parts: PackParts, spec: PackSpec, checkpoint: Check
 }
 
 /** The pack's records, a page at a time. A full or range pack has every record of its range, or there is no pack. */
-async function* matchingPages({ run, storage }: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<ReadonlyArray<StoredRecord>> {
+async function* matchingPages(
+  { run, storage }: PackParts,
+  spec: PackSpec,
+  matches: Matcher
+): AsyncGenerator<ReadonlyArray<StoredRecord>> {
   for (let from = spec.from; from <= spec.to;) {
     const page = await run(storage.records(pageQuery(spec, from)))
     if (spec.kind === "sparse") {
@@ -118,7 +141,8 @@ async function* matchingPages({ run, storage }: PackParts, spec: PackSpec, match
   }
 }
 
-const missing = (seq: number): StorageCorrupt => new StorageCorrupt({ reason: `record ${seq} is missing, though the head is further on` })
+const missing = (seq: number): StorageCorrupt =>
+  new StorageCorrupt({ reason: `record ${seq} is missing, though the head is further on` })
 
 /** The store's own look-ups narrow the page; the matcher decides. */
 const pageQuery = (spec: PackSpec, from: number) => ({
@@ -130,7 +154,11 @@ const pageQuery = (spec: PackSpec, from: number) => ({
 })
 
 /** The parts of the pack's records, by seq and name, a page at a time. */
-async function* partPages(parts: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<ReadonlyArray<StoredPart>> {
+async function* partPages(
+  parts: PackParts,
+  spec: PackSpec,
+  matches: Matcher
+): AsyncGenerator<ReadonlyArray<StoredPart>> {
   const { run, storage } = parts
   let size = PART_PAGE
   for await (const seqs of seqPages(parts, spec, matches)) {
@@ -145,14 +173,17 @@ async function* partPages(parts: PackParts, spec: PackSpec, matches: Matcher): A
 
 /** The seqs of the pack's records. A full or range pack has all of its range: {@link matchingPages} has looked. */
 async function* seqPages(parts: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<ReadonlyArray<number>> {
-  if (spec.kind === "sparse") for await (const page of matchingPages(parts, spec, matches)) yield page.map(({ seq }) => seq)
-  else for (let from = spec.from; from <= spec.to; from += RECORD_PAGE) yield Array.from({ length: Math.min(RECORD_PAGE, spec.to + 1 - from) }, (_, index) => from + index)
+  if (spec.kind === "sparse")
+    for await (const page of matchingPages(parts, spec, matches)) yield page.map(({ seq }) => seq)
+  else
+    for (let from = spec.from; from <= spec.to; from += RECORD_PAGE)
+      yield Array.from({ length: Math.min(RECORD_PAGE, spec.to + 1 - from) }, (_, index) => from + index)
 }
 
 /** The same pages, each asked for while the one before is being worked on. */
 async function* ahead<A>(pages: AsyncGenerator<A>): AsyncGenerator<A> {
   try {
-    for (let next = pages.next();;) {
+    for (let next = pages.next(); ;) {
       const { done, value } = await next
       if (done === true) return
       next = pages.next()
@@ -166,12 +197,19 @@ async function* ahead<A>(pages: AsyncGenerator<A>): AsyncGenerator<A> {
 }
 
 /** The parts of record 0, where the pack holds it. */
-async function* alwaysDisclosed({ run, storage }: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<ReadonlyArray<StoredPart>> {
+async function* alwaysDisclosed(
+  { run, storage }: PackParts,
+  spec: PackSpec,
+  matches: Matcher
+): AsyncGenerator<ReadonlyArray<StoredPart>> {
   const first = spec.from === 0 ? await run(storage.record(0)) : null
   if (first !== null && (await run(matches(first)))) yield await run(storage.parts([0]))
 }
 
-/** That a chain follows another one, of which records may be missing, is nothing that a pack may leave out. Decision 0010. */
+/**
+ * That a chain follows another one, of which records may be missing, is nothing that a pack may leave out. Decision
+ * 0010.
+ */
 const discloses = ({ disclose }: PackSpec, { name, seq }: StoredPart): boolean =>
   disclose === "all" || (seq === 0 && name === PREVIOUS) || (disclose !== "none" && disclose.includes(name))
 

@@ -1,4 +1,6 @@
-/** A requested pack as a document: what was asked for, and the tree it was asked of. The bytes are made anew each time. */
+/**
+ * A requested pack as a document: what was asked for, and the tree it was asked of. The bytes are made anew each time.
+ */
 import type { PackHeader } from "@flyball/evidence"
 import { formatInstant } from "@flyball/evidence"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
@@ -49,7 +51,8 @@ export const askedWithin = ({ orgUnits }: Scope): Pick<PackDocument, "orgUnit" |
   orgUnits === "*" ? { orgUnit: "*" } : orgUnits.length === 1 ? { orgUnit: orgUnits[0]! } : { orgUnit: "*", orgUnits }
 
 /** What whoever asked for a pack could see: only who sees as much may have it. */
-export const askedScope = ({ orgUnit, orgUnits }: PackDocument): Scope => (orgUnits === undefined ? unitScope(orgUnit) : { orgUnits })
+export const askedScope = ({ orgUnit, orgUnits }: PackDocument): Scope =>
+  orgUnits === undefined ? unitScope(orgUnit) : { orgUnits }
 
 /** The request as a document's body. */
 export const packBody = (pack: PackDocument): JsonObject => ({ ...pack })

@@ -7,7 +7,8 @@ import type { PackSpec } from "./document.ts"
 /**
  * Whether a record belongs to the pack.
  *
- * A run's records are its decisions, their outcomes and the erasures of their parts: the last two name a decision by its seq, not the run.
+ * A run's records are its decisions, their outcomes and the erasures of their parts: the last two name a decision by
+ * its seq, not the run.
  */
 export type Matcher = (record: StoredRecord) => Effect.Effect<boolean, ReadFault>
 
@@ -39,7 +40,7 @@ const runMatcher = (storage: StorageApi, runId: string | null): Matcher => {
     if (typeof body["run_id"] === "string") return Effect.succeed(body["run_id"] === runId)
     const about = kind === "decision.settled" ? body["decision_seq"] : kind === "part.erased" ? body["seq"] : null
     if (typeof about !== "number" || about < 0 || about >= record.seq || hops === 0) return no
-    return Effect.flatMap(storage.record(about), (target) => target === null ? no : follow(target, hops - 1))
+    return Effect.flatMap(storage.record(about), (target) => (target === null ? no : follow(target, hops - 1)))
   }
   return (record) => follow(record, MAX_HOPS)
 }

@@ -6,12 +6,13 @@ import { latestCheckpoint } from "../../chain/check/checkpoints.ts"
 import type { RotationParts } from "../../chain/settle-rotation.ts"
 
 /**
- * The key that signs checkpoints now: the new one from the first checkpoint with both signatures on. While a rotation waits for that checkpoint it is the old one.
+ * The key that signs checkpoints now: the new one from the first checkpoint with both signatures on. While a rotation
+ * waits for that checkpoint it is the old one.
  *
  * - Fails: `StorageUnavailable` when that key is not here.
  */
 export const packKeys = ({ crypto, origin, signer, storage }: RotationParts) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const latest = yield* latestCheckpoint(storage)
     const keys = yield* chainKeys(storage, crypto)
     const [key] = yield* signingKeys(signer, origin, [vkeyAt(keys, latest?.size ?? 1)])
@@ -22,13 +23,16 @@ export const packKeys = ({ crypto, origin, signer, storage }: RotationParts) =>
   )
 
 /**
- * The same for a chain that a recovery put aside: where its own key was rotated away since, the one that is here closes the pack, under the old chain's name.
+ * The same for a chain that a recovery put aside: where its own key was rotated away since, the one that is here closes
+ * the pack, under the old chain's name.
  *
- * Whoever pins the old key finds the checkpoint good and the pack closed by a key that they do not know, and is told so.
+ * Whoever pins the old key finds the checkpoint good and the pack closed by a key that they do not know, and is told
+ * so.
  */
 export const retiredPackKeys = (parts: RotationParts) =>
   Effect.catchTag(packKeys(parts), "StorageUnavailable", () =>
     Effect.map(chainKeys(parts.storage, parts.crypto), (keys) => ({
       signer: parts.signer,
       vkeys: [...keys.map(({ vkey }) => vkey), formatVkey(parts.origin, parts.signer.publicKey)].slice(-MAX_HINTS)
-    })))
+    }))
+  )

@@ -5,7 +5,10 @@ import { Result } from "effect"
 import type { Scope } from "../../foundation/scope.ts"
 import type { PackSpec } from "./document.ts"
 
-/** Members that only make sense for some kinds of packs: they would leave records out, and a full or range pack leaves none out. */
+/**
+ * Members that only make sense for some kinds of packs: they would leave records out, and a full or range pack leaves
+ * none out.
+ */
 const notFor = {
   full: ["from", "to", "agent_id", "run_id", "kinds", "since", "until"],
   range: ["agent_id", "run_id", "kinds", "since", "until"],
@@ -13,10 +16,12 @@ const notFor = {
 } as const
 
 /**
- * Turns a request into what the pack holds, for the tree of `treeSize` records. `since` is inclusive, `until` exclusive.
+ * Turns a request into what the pack holds, for the tree of `treeSize` records. `since` is inclusive, `until`
+ * exclusive.
  *
  * - `agentIds`: the agents that the caller may see; null when all.
- * - Fails: `InvalidInput` for members that contradict the kind, or seqs outside the tree, and a stretch that ends before it begins; `Forbidden` when whoever sees only some org units asks for more than a sparse pack.
+ * - Fails: `InvalidInput` for members that contradict the kind, or seqs outside the tree, and a stretch that ends
+ *   before it begins; `Forbidden` when whoever sees only some org units asks for more than a sparse pack.
  */
 export const planPack = (
   request: PackRequest,
@@ -24,19 +29,35 @@ export const planPack = (
   agentIds: ReadonlyArray<string> | null,
   treeSize: number
 ): Result.Result<PackSpec, Forbidden | InvalidInput> => {
-  if (scope.orgUnits !== "*" && request.kind !== "sparse") return Result.fail(new Forbidden({ need: "a role that covers every org unit; a sparse pack of the agents of your own is open" }))
+  if (scope.orgUnits !== "*" && request.kind !== "sparse")
+    return Result.fail(
+      new Forbidden({ need: "a role that covers every org unit; a sparse pack of the agents of your own is open" })
+    )
   const problems = notFor[request.kind].flatMap((member) =>
-    present(request[member]) ? [problem(member, `Leave it out: a ${request.kind} pack leaves nothing out. Ask for kind sparse to filter`, request[member])] : [])
+    present(request[member])
+      ? [
+          problem(
+            member,
+            `Leave it out: a ${request.kind} pack leaves nothing out. Ask for kind sparse to filter`,
+            request[member]
+          )
+        ]
+      : []
+  )
   const from = request.from ?? 0
   const to = request.to ?? treeSize - 1
   const sinceMs = instant(request.since)
   const untilMs = instant(request.until)
   if (problems.length === 0) {
     if (to >= treeSize) problems.push(problem("to", `Expected a seq up to ${treeSize - 1}`, to))
-    if (from > Math.min(to, treeSize - 1)) problems.push(problem("from", `Expected a seq up to ${Math.min(to, treeSize - 1)}`, from))
-    if (sinceMs === undefined) problems.push(problem("since", "Expected a time such as 2026-01-31T00:00:00.000Z", request.since))
-    if (untilMs === undefined) problems.push(problem("until", "Expected a time such as 2026-01-31T00:00:00.000Z", request.until))
-    if (typeof sinceMs === "number" && typeof untilMs === "number" && untilMs < sinceMs) problems.push(problem("until", "Expected a time not before `since`", request.until))
+    if (from > Math.min(to, treeSize - 1))
+      problems.push(problem("from", `Expected a seq up to ${Math.min(to, treeSize - 1)}`, from))
+    if (sinceMs === undefined)
+      problems.push(problem("since", "Expected a time such as 2026-01-31T00:00:00.000Z", request.since))
+    if (untilMs === undefined)
+      problems.push(problem("until", "Expected a time such as 2026-01-31T00:00:00.000Z", request.until))
+    if (typeof sinceMs === "number" && typeof untilMs === "number" && untilMs < sinceMs)
+      problems.push(problem("until", "Expected a time not before `since`", request.until))
   }
   if (problems.length > 0) return Result.fail(new InvalidInput({ detail: problems }))
   return Result.succeed({
@@ -57,6 +78,8 @@ export const planPack = (
 const present = (value: unknown): boolean => value !== undefined && value !== null
 
 /** Null when absent, undefined when it is no instant. */
-const instant = (text: string | null | undefined): number | null | undefined => (text === undefined || text === null ? null : parseInstant(text) ?? undefined)
+const instant = (text: string | null | undefined): number | null | undefined =>
+  text === undefined || text === null ? null : (parseInstant(text) ?? undefined)
 
-const problem = (member: string, msg: string, input: unknown) => detailItem(["body", member], "value_error", msg, input ?? null)
+const problem = (member: string, msg: string, input: unknown) =>
+  detailItem(["body", member], "value_error", msg, input ?? null)

@@ -1,5 +1,12 @@
 /** Evidence packs: asked for, listed, streamed. Spec: api, `/evidence/packs`. */
-import { AgentNotFound, type Forbidden, type InvalidInput, PackNotFound, type PackOut, type PackRequest } from "@flyball/contract"
+import {
+  AgentNotFound,
+  type Forbidden,
+  type InvalidInput,
+  PackNotFound,
+  type PackOut,
+  type PackRequest
+} from "@flyball/contract"
 import { formatInstant, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
@@ -24,111 +31,195 @@ import { planPack } from "./plan-pack.ts"
 /** Evidence packs. What lies outside `scope` is answered as if it were not there. */
 export interface PacksApi {
   /** Signs a checkpoint and stores what was asked for. */
-  readonly request: (request: PackRequest, writer: Writer, scope?: Scope) => Effect.Effect<PackOut, AgentNotFound | Forbidden | InvalidInput | ReadFault>
+  readonly request: (
+    request: PackRequest,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<PackOut, AgentNotFound | Forbidden | InvalidInput | ReadFault>
   /** Oldest first. */
   readonly list: (scope?: Scope) => Effect.Effect<ReadonlyArray<PackOut>, ReadFault>
   readonly get: (id: string, scope?: Scope) => Effect.Effect<PackOut, PackNotFound | ReadFault>
   /**
-   * The bytes of a requested pack, made anew. The first that is read to its end is recorded as `evidence.exported`, and only then is a `writer`
+   * The bytes of a requested pack, made anew. The first that is read to its end is recorded as `evidence.exported`, and
+   * only then is a `writer`
    * that is an effect run: finding a person's pseudonym may write a record, and looking at a pack must not.
    * Reading may throw `StorageUnavailable` or `StorageCorrupt`.
    */
-  readonly build: (id: string, writer: Writer | Effect.Effect<Writer, ReadFault>, scope?: Scope) => Effect.Effect<AsyncIterable<Uint8Array>, PackNotFound | ReadFault>
-  /** The bytes of a pack of the last signed checkpoint. Writes nothing: for commands that read beside a running server. */
-  readonly export: (request: PackRequest) => Effect.Effect<AsyncIterable<Uint8Array>, AgentNotFound | Forbidden | InvalidInput | ReadFault>
+  readonly build: (
+    id: string,
+    writer: Writer | Effect.Effect<Writer, ReadFault>,
+    scope?: Scope
+  ) => Effect.Effect<AsyncIterable<Uint8Array>, PackNotFound | ReadFault>
+  /**
+   * The bytes of a pack of the last signed checkpoint. Writes nothing: for commands that read beside a running server.
+   */
+  readonly export: (
+    request: PackRequest
+  ) => Effect.Effect<AsyncIterable<Uint8Array>, AgentNotFound | Forbidden | InvalidInput | ReadFault>
 }
 
 /** Evidence packs. */
 export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Packs") {
   /** With `retired`: of a chain that a recovery put aside. */
-  static readonly layer = ({ retired = false }: { readonly retired?: boolean } = {}): Layer.Layer<Packs, never, Storage | Signer | Chain | Checkpointer> => Layer.effect(Packs, Effect.gen(function*() {
-    const chain = yield* Chain
-    const checkpointer = yield* Checkpointer
-    const storage = yield* Storage
-    const signer = yield* Signer
-    const crypto = yield* EvidenceCrypto
-    const { origin } = chain
-    const signing = (retired ? retiredPackKeys : packKeys)({ storage, signer, crypto, origin })
+  static readonly layer = ({ retired = false }: { readonly retired?: boolean } = {}): Layer.Layer<
+    Packs,
+    never,
+    Storage | Signer | Chain | Checkpointer
+  > =>
+    Layer.effect(
+      Packs,
+      Effect.gen(function* () {
+        const chain = yield* Chain
+        const checkpointer = yield* Checkpointer
+        const storage = yield* Storage
+        const signer = yield* Signer
+        const crypto = yield* EvidenceCrypto
+        const { origin } = chain
+        const signing = (retired ? retiredPackKeys : packKeys)({ storage, signer, crypto, origin })
 
-    /** Which agents the caller may see; null when all. */
-    const visibleAgents = Effect.fnUntraced(function*(request: PackRequest, scope: Scope) {
-      if (typeof request.agent_id === "string") {
-        const document = yield* storage.get(AGENTS, request.agent_id)
-        if (document === null || !covers(scope, storedAgent(document).body.orgUnit)) return yield* new AgentNotFound({ agentId: request.agent_id })
-      }
-      if (scope.orgUnits === "*") return null
-      const found = yield* Effect.forEach(scope.orgUnits, (orgUnit) => storage.find(AGENTS, "org_unit", orgUnit))
-      return found.flat().map(({ id }) => id).sort()
-    })
-
-    const request: PacksApi["request"] = Effect.fnUntraced(function*(request, writer, scope = everyUnit) {
-      const agentIds = yield* visibleAgents(request, scope)
-      const { size } = yield* checkpointer.now
-      const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size))
-      const pack: PackDocument = { ...spec, ...askedWithin(scope), createdBy: writer.id, createdAtMs: yield* Clock.currentTimeMillis, exportedDigest: null }
-      return yield* commitWithRetry(storage, Effect.gen(function*() {
-        const id = yield* newId("pck")
-        yield* storage.commit({ puts: [{ collection: PACKS, id, expectedVersion: 0, body: packBody(pack) }] })
-        return packOut(id, pack)
-      }))
-    })
-
-    const find = Effect.fnUntraced(function*(id: string, scope: Scope) {
-      const document = yield* storage.get(PACKS, id)
-      return document !== null && coversAll(scope, askedScope(storedPack(document))) ? document : yield* new PackNotFound({ packId: id })
-    })
-
-    const list: PacksApi["list"] = (scope = everyUnit) => everyDocument(storage, PACKS, (page) => Effect.succeed(
-      page.map((document) => ({ id: document.id, pack: storedPack(document) }))
-        .filter(({ pack }) => coversAll(scope, askedScope(pack))).map(({ id, pack }) => packOut(id, pack))
-    ))
-
-    /** Records the export once. Whoever streamed it first is the writer; a second stream at the same time finds it done. */
-    const recordExport = (id: string, by: Writer | Effect.Effect<Writer, ReadFault>, digest: string): Effect.Effect<void, ReadFault> =>
-      commitWithRetry(storage, Effect.gen(function*() {
-        const document = yield* storage.get(PACKS, id)
-        if (document === null || storedPack(document).exportedDigest !== null) return
-        const pack = storedPack(document)
-        const writer = Effect.isEffect(by) ? yield* by : by
-        yield* storage.commit({
-          puts: [{ collection: PACKS, id, expectedVersion: document.version, body: packBody({ ...pack, exportedDigest: digest }) }],
-          records: [{
-            kind: "evidence.exported",
-            body: { digest, pack_id: id, pack_kind: pack.kind, tree_size: pack.treeSize, writer: writer.id },
-            parts: [],
-            agentId: null
-          }],
-          events: [event("evidence.exported", { pack_id: id, kind: pack.kind, tree_size: pack.treeSize, digest: `sha256:${digest}`, writer: writer.id })]
+        /** Which agents the caller may see; null when all. */
+        const visibleAgents = Effect.fnUntraced(function* (request: PackRequest, scope: Scope) {
+          if (typeof request.agent_id === "string") {
+            const document = yield* storage.get(AGENTS, request.agent_id)
+            if (document === null || !covers(scope, storedAgent(document).body.orgUnit))
+              return yield* new AgentNotFound({ agentId: request.agent_id })
+          }
+          if (scope.orgUnits === "*") return null
+          const found = yield* Effect.forEach(scope.orgUnits, (orgUnit) => storage.find(AGENTS, "org_unit", orgUnit))
+          return found
+            .flat()
+            .map(({ id }) => id)
+            .sort()
         })
-        checkpointer.onCommit(["evidence.exported"])
-      }))
 
-    const build: PacksApi["build"] = Effect.fnUntraced(function*(id, writer, scope = everyUnit) {
-      const pack = storedPack(yield* find(id, scope))
-      const checkpoint = yield* checkpointOf(storage, pack.treeSize)
-      if (checkpoint === null) return yield* new StorageCorrupt({ reason: `the checkpoint of ${pack.treeSize} records, which a pack refers to, is missing` })
-      const run = Effect.runPromiseWith(yield* Effect.context<never>())
-      return buildPack({ storage, crypto, origin, run, ...(yield* signing) }, pack, checkpoint, pack.createdAtMs, (digest) => run(recordExport(id, writer, toHex(digest))))
-    })
+        const request: PacksApi["request"] = Effect.fnUntraced(function* (request, writer, scope = everyUnit) {
+          const agentIds = yield* visibleAgents(request, scope)
+          const { size } = yield* checkpointer.now
+          const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size))
+          const pack: PackDocument = {
+            ...spec,
+            ...askedWithin(scope),
+            createdBy: writer.id,
+            createdAtMs: yield* Clock.currentTimeMillis,
+            exportedDigest: null
+          }
+          return yield* commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const id = yield* newId("pck")
+              yield* storage.commit({ puts: [{ collection: PACKS, id, expectedVersion: 0, body: packBody(pack) }] })
+              return packOut(id, pack)
+            })
+          )
+        })
 
-    const exportPack: PacksApi["export"] = Effect.fnUntraced(function*(request) {
-      const checkpoint = yield* latestCheckpoint(storage)
-      if (checkpoint === null) {
-        return yield* new StorageUnavailable({ reason: NO_CHECKPOINT, wrote: "no" })
-      }
-      const spec: PackSpec = yield* Effect.fromResult(planPack(request, everyUnit, yield* visibleAgents(request, everyUnit), checkpoint.size))
-      const run = Effect.runPromiseWith(yield* Effect.context<never>())
-      return buildPack({ storage, crypto, origin, run, ...(yield* signing) }, spec, checkpoint, yield* Clock.currentTimeMillis)
-    })
+        const find = Effect.fnUntraced(function* (id: string, scope: Scope) {
+          const document = yield* storage.get(PACKS, id)
+          return document !== null && coversAll(scope, askedScope(storedPack(document)))
+            ? document
+            : yield* new PackNotFound({ packId: id })
+        })
 
-    return Packs.of({
-      request,
-      list,
-      get: (id, scope = everyUnit) => Effect.map(find(id, scope), (document) => packOut(id, storedPack(document))),
-      build,
-      export: exportPack
-    })
-  }))
+        const list: PacksApi["list"] = (scope = everyUnit) =>
+          everyDocument(storage, PACKS, (page) =>
+            Effect.succeed(
+              page
+                .map((document) => ({ id: document.id, pack: storedPack(document) }))
+                .filter(({ pack }) => coversAll(scope, askedScope(pack)))
+                .map(({ id, pack }) => packOut(id, pack))
+            )
+          )
+
+        /**
+         * Records the export once. Whoever streamed it first is the writer; a second stream at the same time finds it
+         * done.
+         */
+        const recordExport = (
+          id: string,
+          by: Writer | Effect.Effect<Writer, ReadFault>,
+          digest: string
+        ): Effect.Effect<void, ReadFault> =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const document = yield* storage.get(PACKS, id)
+              if (document === null || storedPack(document).exportedDigest !== null) return
+              const pack = storedPack(document)
+              const writer = Effect.isEffect(by) ? yield* by : by
+              yield* storage.commit({
+                puts: [
+                  {
+                    collection: PACKS,
+                    id,
+                    expectedVersion: document.version,
+                    body: packBody({ ...pack, exportedDigest: digest })
+                  }
+                ],
+                records: [
+                  {
+                    kind: "evidence.exported",
+                    body: { digest, pack_id: id, pack_kind: pack.kind, tree_size: pack.treeSize, writer: writer.id },
+                    parts: [],
+                    agentId: null
+                  }
+                ],
+                events: [
+                  event("evidence.exported", {
+                    pack_id: id,
+                    kind: pack.kind,
+                    tree_size: pack.treeSize,
+                    digest: `sha256:${digest}`,
+                    writer: writer.id
+                  })
+                ]
+              })
+              checkpointer.onCommit(["evidence.exported"])
+            })
+          )
+
+        const build: PacksApi["build"] = Effect.fnUntraced(function* (id, writer, scope = everyUnit) {
+          const pack = storedPack(yield* find(id, scope))
+          const checkpoint = yield* checkpointOf(storage, pack.treeSize)
+          if (checkpoint === null)
+            return yield* new StorageCorrupt({
+              reason: `the checkpoint of ${pack.treeSize} records, which a pack refers to, is missing`
+            })
+          const run = Effect.runPromiseWith(yield* Effect.context<never>())
+          return buildPack(
+            { storage, crypto, origin, run, ...(yield* signing) },
+            pack,
+            checkpoint,
+            pack.createdAtMs,
+            (digest) => run(recordExport(id, writer, toHex(digest)))
+          )
+        })
+
+        const exportPack: PacksApi["export"] = Effect.fnUntraced(function* (request) {
+          const checkpoint = yield* latestCheckpoint(storage)
+          if (checkpoint === null) {
+            return yield* new StorageUnavailable({ reason: NO_CHECKPOINT, wrote: "no" })
+          }
+          const spec: PackSpec = yield* Effect.fromResult(
+            planPack(request, everyUnit, yield* visibleAgents(request, everyUnit), checkpoint.size)
+          )
+          const run = Effect.runPromiseWith(yield* Effect.context<never>())
+          return buildPack(
+            { storage, crypto, origin, run, ...(yield* signing) },
+            spec,
+            checkpoint,
+            yield* Clock.currentTimeMillis
+          )
+        })
+
+        return Packs.of({
+          request,
+          list,
+          get: (id, scope = everyUnit) => Effect.map(find(id, scope), (document) => packOut(id, storedPack(document))),
+          build,
+          export: exportPack
+        })
+      })
+    )
 }
 
 const packOut = (id: string, pack: PackDocument): PackOut => ({

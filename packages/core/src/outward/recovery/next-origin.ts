@@ -9,9 +9,11 @@ const MADE_UP = /^flyball\.local\/[0-9a-hjkmnp-tv-z]{26}$/
 const RECOVERED = /^(.+)~([2-9]|[1-9][0-9]{1,8})(?:-[0-9a-f]{8})?$/
 
 /**
- * `<old>~2-<8 hexadecimal digits>`, then `~3-…` and so on, of `random` (16 bytes). A name that was made up at the first start gets another made-up one.
+ * `<old>~2-<8 hexadecimal digits>`, then `~3-…` and so on, of `random` (16 bytes). A name that was made up at the first
+ * start gets another made-up one.
  *
- * Drawn, because two recoveries from one copy know nothing of each other: with one name and one key they would be two histories of one chain.
+ * Drawn, because two recoveries from one copy know nothing of each other: with one name and one key they would be two
+ * histories of one chain.
  * It may be too long to be an origin: whoever uses it looks.
  */
 export const nextOrigin = (old: string, random: Uint8Array): string => {

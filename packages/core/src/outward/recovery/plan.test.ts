@@ -21,7 +21,8 @@ describe("the name of the chain after a recovery", () => {
     ["flyball.local/mine", "flyball.local/mine~2-07070707"]
   ])("of %s is %s", (old, next) => assert.strictEqual(nextOrigin(old, random), next))
   it("is another for each recovery of one copy", () => {
-    for (const old of ["flyball.example/acme", local]) assert.notStrictEqual(nextOrigin(old, random), nextOrigin(old, new Uint8Array(16).fill(8)))
+    for (const old of ["flyball.example/acme", local])
+      assert.notStrictEqual(nextOrigin(old, random), nextOrigin(old, new Uint8Array(16).fill(8)))
   })
   it("is made up again where it was made up before", () => {
     const next = nextOrigin(local, random)
@@ -51,22 +52,45 @@ describe("the plan of a recovery", () => {
     assert.strictEqual(kind, "chain.genesis")
     assert.deepEqual(Object.keys(body).sort(), ["hash", "origin", "vkeys"])
     assert.strictEqual(body["origin"], "flyball.example/acme~2-07070707")
-    assert.match(String((body["vkeys"] as ReadonlyArray<string>)[0]), /^flyball\.example\/acme~2-07070707\+[0-9a-f]{8}\+/)
-    assert.deepEqual(parts.map(({ name }) => name), ["previous", "reason"])
+    assert.match(
+      String((body["vkeys"] as ReadonlyArray<string>)[0]),
+      /^flyball\.example\/acme~2-07070707\+[0-9a-f]{8}\+/
+    )
+    assert.deepEqual(
+      parts.map(({ name }) => name),
+      ["previous", "reason"]
+    )
     assert.deepEqual(parsePrevious(parts[0]!.bytes), {
-      origin: "flyball.example/acme", checkpoint: "a note", signedSize: 9, signedRootHex: "0a".repeat(32), storedSize: 3, storedRootHex: "0b".repeat(32)
+      origin: "flyball.example/acme",
+      checkpoint: "a note",
+      signedSize: 9,
+      signedRootHex: "0a".repeat(32),
+      storedSize: 3,
+      storedRootHex: "0b".repeat(32)
     })
     assert.strictEqual(new TextDecoder().decode(parts[1]!.bytes), '"why"')
   })
 
   it("says null of what nobody knows", () => {
     const plan = Result.getOrThrow(planned({}, { ...behind, head: null, checkpoint: null, signed: null }))
-    assert.deepInclude(parsePrevious(plan.genesis.parts[0]!.bytes), { checkpoint: null, signedSize: null, signedRootHex: null, storedSize: 0 })
+    assert.deepInclude(parsePrevious(plan.genesis.parts[0]!.bytes), {
+      checkpoint: null,
+      signedSize: null,
+      signedRootHex: null,
+      storedSize: 0
+    })
   })
 
   it.each<[{ readonly reason?: string; readonly origin?: string }, string]>([
-    [{ reason: "" }, "ReasonInvalid"], [{ reason: " \n" }, "ReasonInvalid"], [{ reason: "\u200b\u3164" }, "ReasonInvalid"], [{ reason: "x".repeat(2_001) }, "ReasonInvalid"], [{ reason: "\ud800" }, "ReasonInvalid"],
-    [{ origin: "" }, "OriginInvalid"], [{ origin: "a+b" }, "OriginInvalid"], [{ origin: "flyball.example/acme" }, "OriginTaken"], [{ origin: "flyball.example/acme~2" }, "OriginTaken"]
+    [{ reason: "" }, "ReasonInvalid"],
+    [{ reason: " \n" }, "ReasonInvalid"],
+    [{ reason: "\u200b\u3164" }, "ReasonInvalid"],
+    [{ reason: "x".repeat(2_001) }, "ReasonInvalid"],
+    [{ reason: "\ud800" }, "ReasonInvalid"],
+    [{ origin: "" }, "OriginInvalid"],
+    [{ origin: "a+b" }, "OriginInvalid"],
+    [{ origin: "flyball.example/acme" }, "OriginTaken"],
+    [{ origin: "flyball.example/acme~2" }, "OriginTaken"]
   ])("%j is refused: %s", (command, tag) => {
     const plan = planned(command)
     assert.strictEqual(Result.isFailure(plan) ? plan.failure._tag : "success", tag)
@@ -77,7 +101,8 @@ describe("the plan of a recovery", () => {
     assert.isTrue(Result.isFailure(plan) && plan.failure._tag === "OriginInvalid")
   })
 
-  it("is asked for in words where it is no text", () => assert.isTrue([undefined, null, 5, {}].every((reason) => reasonProblem(reason)?._tag === "ReasonInvalid")))
+  it("is asked for in words where it is no text", () =>
+    assert.isTrue([undefined, null, 5, {}].every((reason) => reasonProblem(reason)?._tag === "ReasonInvalid")))
 
   it("counts characters, not code units", () => assert.isNull(reasonProblem("\u{1f9ef}".repeat(2_000))))
 })

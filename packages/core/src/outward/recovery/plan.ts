@@ -32,7 +32,8 @@ export interface RecoveryContext {
 const leave = [CHECKPOINTS, PACKS]
 
 /**
- * Decides what takes the store's place: record 0 with what is known of the chain before, signed by the same key under a new name.
+ * Decides what takes the store's place: record 0 with what is known of the chain before, signed by the same key under a
+ * new name.
  *
  * - Fails: `ReasonInvalid`, `OriginInvalid`, `OriginTaken`.
  */
@@ -57,7 +58,10 @@ export const planRecovery = (
   })
   return Result.succeed({
     head: behind.head,
-    genesis: genesisDraft(origin, formatVkey(origin, publicKey), [{ name: PREVIOUS, bytes: previous }, { name: REASON, bytes: canonicalBytes(command.reason) }]),
+    genesis: genesisDraft(origin, formatVkey(origin, publicKey), [
+      { name: PREVIOUS, bytes: previous },
+      { name: REASON, bytes: canonicalBytes(command.reason) }
+    ]),
     leave
   })
 }

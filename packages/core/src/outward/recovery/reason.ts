@@ -4,9 +4,14 @@ import { isVisible } from "@flyball/contract"
 /**
  * Longest reason.
  *
- * - Unit: characters (code points). A few paragraphs; with the rest of record 0 it stays far under what a part may hold.
+ * - Unit: characters (code points). A few paragraphs; with the rest of record 0 it stays far under what a part may
+ *   hold.
  */
 export const MAX_REASON = 2_000
 
-/** Whether it is 1 to {@link MAX_REASON} characters, one of them visible, and a text that can be sealed. Who writes plain JavaScript is told by no compiler. */
-export const isRecoveryReason = (reason: unknown): reason is string => typeof reason === "string" && isVisible(reason) && [...reason].length <= MAX_REASON && reason.isWellFormed()
+/**
+ * Whether it is 1 to {@link MAX_REASON} characters, one of them visible, and a text that can be sealed. Who writes
+ * plain JavaScript is told by no compiler.
+ */
+export const isRecoveryReason = (reason: unknown): reason is string =>
+  typeof reason === "string" && isVisible(reason) && [...reason].length <= MAX_REASON && reason.isWellFormed()

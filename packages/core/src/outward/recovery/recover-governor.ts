@@ -28,17 +28,29 @@ export interface RecoveredInfo {
 }
 
 /**
- * Puts a store that is behind its signing guard aside, and goes on under a new name: the one way out when no newer copy of the store is left.
+ * Puts a store that is behind its signing guard aside, and goes on under a new name: the one way out when no newer copy
+ * of the store is left.
  *
- * What was signed and is not in the store is given up for good; record 0 of the new chain says how much that is. No governor may be open. Stopped
+ * What was signed and is not in the store is given up for good; record 0 of the new chain says how much that is. No
+ * governor may be open. Stopped
  * anywhere, it is finished by calling it again.
  *
- * - Fails: rejects with `GovernorError`: `nothing_to_recover`, `reason_invalid`, `origin_taken`, `recovery_unsupported`, those of a refused start, or a fault.
+ * - Fails: rejects with `GovernorError`: `nothing_to_recover`, `reason_invalid`, `origin_taken`,
+ *   `recovery_unsupported`, those of a refused start, or a fault.
  */
 export const recoverGovernor = async ({ origin, reason, ...site }: RecoveryOptions): Promise<RecoveredInfo> => {
   const recovered = valueOrThrow(await Effect.runPromiseExit(recover(site, { reason, origin })))
   const { previous } = recovered
-  return { origin: recovered.origin, vkey: recovered.vkey, previous: { origin: previous.origin, signed: previous.signedSize, stored: previous.storedSize, covered: coveredOf(previous) } }
+  return {
+    origin: recovered.origin,
+    vkey: recovered.vkey,
+    previous: {
+      origin: previous.origin,
+      signed: previous.signedSize,
+      stored: previous.storedSize,
+      covered: coveredOf(previous)
+    }
+  }
 }
 
 /**
@@ -46,4 +58,5 @@ export const recoverGovernor = async ({ origin, reason, ...site }: RecoveryOptio
  *
  * - Fails: rejects as {@link recoverGovernor} does; `nothing_to_recover` where a start would succeed.
  */
-export const recoveryNeeded = async (site: RecoverySite): Promise<RecoveryNeed> => valueOrThrow(await Effect.runPromiseExit(recoveryNeed(site)))
+export const recoveryNeeded = async (site: RecoverySite): Promise<RecoveryNeed> =>
+  valueOrThrow(await Effect.runPromiseExit(recoveryNeed(site)))

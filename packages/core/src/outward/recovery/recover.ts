@@ -1,8 +1,10 @@
 /**
  * Recovery: leaves a chain whose store is behind what was signed, and goes on under another name.
  *
- * The steps: the store is put aside and a new one begins (one step, by the store itself); the guard moves to the new chain; its first record is signed
- * for; the key takes the new name. Each may be done again: after a crash anywhere, recovery goes on with the new chain where it finds one.
+ * The steps: the store is put aside and a new one begins (one step, by the store itself); the guard moves to the new
+ * chain; its first record is signed
+ * for; the key takes the new name. Each may be done again: after a crash anywhere, recovery goes on with the new chain
+ * where it finds one.
  *
  * Spec: design section 4, "Backup"; the gaps are decision 0010.
  */
@@ -32,7 +34,10 @@ export interface RecoverySite {
   readonly storage: StorageChoice
   /** Chosen without an origin: the name is about to change. */
   readonly keys: KeysChoice
-  /** More was signed than the guard knows of, and no newer copy of it is left: a person says so, since nothing else can know. Default: false. */
+  /**
+   * More was signed than the guard knows of, and no newer copy of it is left: a person says so, since nothing else can
+   * know. Default: false.
+   */
   readonly guardForgotten?: boolean
 }
 
@@ -63,24 +68,44 @@ export interface Recovered {
 export type RecoveryError = StartError | NothingToRecover | ReasonInvalid | OriginTaken | RecoveryUnsupported
 
 /** Says what a recovery would give up. Writes nothing. */
-export const recoveryNeed = ({ guardForgotten = false, keys, storage }: RecoverySite): Effect.Effect<RecoveryNeed, RecoveryError> =>
-  Effect.gen(function*() {
+export const recoveryNeed = ({
+  guardForgotten = false,
+  keys,
+  storage
+}: RecoverySite): Effect.Effect<RecoveryNeed, RecoveryError> =>
+  Effect.gen(function* () {
     const signer = yield* Signer
     const crypto = yield* EvidenceCrypto
     const found = yield* withStore(storage, (open) => diagnose(open, signer, crypto, guardForgotten))
     return found._tag === "Behind"
-      ? { origin: found.origin, signed: found.signed?.size ?? null, guarded: found.guarded, stored: (found.head?.seq ?? -1) + 1, covered: found.checkpoint?.size ?? 0, begun: null }
-      : { origin: found.previous.origin, signed: found.previous.signedSize, guarded: null, stored: found.previous.storedSize, covered: coveredOf(found.previous), begun: found.origin }
+      ? {
+          origin: found.origin,
+          signed: found.signed?.size ?? null,
+          guarded: found.guarded,
+          stored: (found.head?.seq ?? -1) + 1,
+          covered: found.checkpoint?.size ?? 0,
+          begun: null
+        }
+      : {
+          origin: found.previous.origin,
+          signed: found.previous.signedSize,
+          guarded: null,
+          stored: found.previous.storedSize,
+          covered: coveredOf(found.previous),
+          begun: found.origin
+        }
   }).pipe(Effect.provide(keysLayerOf(keys)))
 
 /** Recovers, or goes on with a recovery that was stopped. */
 export const recover = (site: RecoverySite, command: RecoveryCommand): Effect.Effect<Recovered, RecoveryError> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const reason = reasonProblem(command.reason)
     if (reason !== null) return yield* reason
     const signer = yield* Signer
     const crypto = yield* EvidenceCrypto
-    const found = yield* withStore(site.storage, (storage) => diagnose(storage, signer, crypto, site.guardForgotten === true))
+    const found = yield* withStore(site.storage, (storage) =>
+      diagnose(storage, signer, crypto, site.guardForgotten === true)
+    )
     if (found._tag === "Behind") yield* begin(site.storage, signer, found, command)
     else yield* requireSameOrigin(found, command)
     return yield* withStore(site.storage, (storage) => follow(storage, signer, crypto))
@@ -88,12 +113,17 @@ export const recover = (site: RecoverySite, command: RecoveryCommand): Effect.Ef
 
 /** What was begun has its name; another one cannot be asked for any more. */
 const requireSameOrigin = ({ origin }: Begun, command: RecoveryCommand) =>
-  command.origin === undefined || command.origin === origin ? Effect.void : Effect.fail(new OriginRefused({ expected: command.origin, found: origin, from: "option" }))
+  command.origin === undefined || command.origin === origin
+    ? Effect.void
+    : Effect.fail(new OriginRefused({ expected: command.origin, found: origin, from: "option" }))
 
 /** Puts the store aside. All refusals come before it. */
-const begin = Effect.fnUntraced(function*(choice: StorageChoice, signer: SignerApi, behind: Behind, command: RecoveryCommand): Effect.fn.Return<
-  void, StartError | ReasonInvalid | OriginInvalid | OriginTaken | RecoveryUnsupported
-> {
+const begin = Effect.fnUntraced(function* (
+  choice: StorageChoice,
+  signer: SignerApi,
+  behind: Behind,
+  command: RecoveryCommand
+): Effect.fn.Return<void, StartError | ReasonInvalid | OriginInvalid | OriginTaken | RecoveryUnsupported> {
   const retirement = retirementOf(choice)
   if (retirement === null) return yield* new RecoveryUnsupported({ what: "store" })
   if (signer.origin !== null && signer.rename === undefined) return yield* new RecoveryUnsupported({ what: "keys" })
@@ -105,12 +135,15 @@ const begin = Effect.fnUntraced(function*(choice: StorageChoice, signer: SignerA
 })
 
 /** Guard and key follow the store. */
-const follow = Effect.fnUntraced(function*(storage: StorageApi, signer: SignerApi, crypto: Crypto) {
+const follow = Effect.fnUntraced(function* (storage: StorageApi, signer: SignerApi, crypto: Crypto) {
   const record = yield* storage.record(0)
   const previous = yield* readPrevious(storage, crypto)
   const genesis = record === null ? "record 0 is missing" : readGenesis(crypto, record)
   if (typeof genesis === "string") return yield* new StorageCorrupt({ reason: genesis })
-  if (record === null || previous === null) return yield* new StorageCorrupt({ reason: "the store was put aside, and what took its place names no chain before it" })
+  if (record === null || previous === null)
+    return yield* new StorageCorrupt({
+      reason: "the store was put aside, and what took its place names no chain before it"
+    })
   const { origin } = genesis
   // A tree of one record has that record's hash for its root.
   yield* moveGuard(previous, { origin, size: 1, rootHex: toHex(record.hash) })
@@ -121,15 +154,26 @@ const follow = Effect.fnUntraced(function*(storage: StorageApi, signer: SignerAp
 })
 
 /** Moves the guard to the new chain, from just the state that the new chain's record 0 tells of. */
-const moveGuard = Effect.fnUntraced(function*(previous: Previous, begun: SignedState) {
+const moveGuard = Effect.fnUntraced(function* (previous: Previous, begun: SignedState) {
   const guard = yield* Guard
   const signed = yield* guard.read
   if (signed !== null && signed.origin === begun.origin) return
   // Where the guard was lost nothing is known, and an older guard that was found again meanwhile does no harm.
-  const reported = previous.signedSize === null || sameState(signed, { origin: previous.origin, size: previous.signedSize, rootHex: previous.signedRootHex ?? "" })
+  const reported =
+    previous.signedSize === null ||
+    sameState(signed, { origin: previous.origin, size: previous.signedSize, rootHex: previous.signedRootHex ?? "" })
   if (!reported) {
-    return yield* new StorageCorrupt({ reason: `record 0 of ${begun.origin} tells of ${previous.signedSize ?? 0} signed records of ${previous.origin}, and the guard holds something else. Use the data folder that the recovery began with` })
+    return yield* new StorageCorrupt({
+      reason:
+        `record 0 of ${begun.origin} tells of ${previous.signedSize ?? 0} signed records of ` +
+        `${previous.origin}, and the guard holds something else. Use the data folder that the recovery ` +
+        "began with"
+    })
   }
   if (yield* guard.advance(signed, begun)) return
-  if ((yield* guard.read)?.origin !== begun.origin) return yield* new StorageUnavailable({ reason: "another process moved the signing guard at the same time", wrote: "unknown" })
+  if ((yield* guard.read)?.origin !== begun.origin)
+    return yield* new StorageUnavailable({
+      reason: "another process moved the signing guard at the same time",
+      wrote: "unknown"
+    })
 })

@@ -21,36 +21,51 @@ export interface RenamedKey {
 }
 
 /**
- * Renames the key where a start would fail with `KeyFromBefore`. Signs nothing, and writes nothing into the store; what the guard knows is looked at by the next start.
+ * Renames the key where a start would fail with `KeyFromBefore`. Signs nothing, and writes nothing into the store; what
+ * the guard knows is looked at by the next start.
  *
  * - Fails: `KeyNamedAlready`; `RecoveryUnsupported` for keys that cannot be renamed; otherwise as a start does.
  */
-export const renameKeyEffect = ({ keys, storage }: Pick<RecoverySite, "keys" | "storage">): Effect.Effect<RenamedKey, StartError | KeyNamedAlready | RecoveryUnsupported> =>
-  Effect.gen(function*() {
+export const renameKeyEffect = ({
+  keys,
+  storage
+}: Pick<RecoverySite, "keys" | "storage">): Effect.Effect<
+  RenamedKey,
+  StartError | KeyNamedAlready | RecoveryUnsupported
+> =>
+  Effect.gen(function* () {
     const signer = yield* Signer
     const crypto = yield* EvidenceCrypto
-    return yield* withStore(storage, Effect.fnUntraced(function*(open) {
-      const genesis = yield* readStoredGenesis(open)
-      if (genesis === null) return yield* new ChainMissing()
-      const { origin } = genesis
-      const from = signer.origin
-      if (from === null || from === origin) return yield* new KeyNamedAlready({ origin })
-      const refused = yield* Effect.match(requireFinished(open, origin, signer), { onFailure: (refusal) => refusal, onSuccess: () => null })
-      if (refused === null) return yield* new OriginRefused({ expected: from, found: origin, from: "keys" })
-      if (refused._tag !== "KeyFromBefore") return yield* refused
-      // A next key that is here does not count: renaming destroys it.
-      const expected = (yield* chainKeys(open, crypto)).at(-1)!.vkey
-      const found = formatVkey(origin, (yield* heldKeys(signer)).current.publicKey)
-      if (found !== expected) return yield* new KeyRefused({ origin, expected, found })
-      if (signer.rename === undefined) return yield* new RecoveryUnsupported({ what: "keys" })
-      yield* signer.rename(origin)
-      return { from, to: origin, vkey: expected }
-    }))
+    return yield* withStore(
+      storage,
+      Effect.fnUntraced(function* (open) {
+        const genesis = yield* readStoredGenesis(open)
+        if (genesis === null) return yield* new ChainMissing()
+        const { origin } = genesis
+        const from = signer.origin
+        if (from === null || from === origin) return yield* new KeyNamedAlready({ origin })
+        const refused = yield* Effect.match(requireFinished(open, origin, signer), {
+          onFailure: (refusal) => refusal,
+          onSuccess: () => null
+        })
+        if (refused === null) return yield* new OriginRefused({ expected: from, found: origin, from: "keys" })
+        if (refused._tag !== "KeyFromBefore") return yield* refused
+        // A next key that is here does not count: renaming destroys it.
+        const expected = (yield* chainKeys(open, crypto)).at(-1)!.vkey
+        const found = formatVkey(origin, (yield* heldKeys(signer)).current.publicKey)
+        if (found !== expected) return yield* new KeyRefused({ origin, expected, found })
+        if (signer.rename === undefined) return yield* new RecoveryUnsupported({ what: "keys" })
+        yield* signer.rename(origin)
+        return { from, to: origin, vkey: expected }
+      })
+    )
   }).pipe(Effect.provide(keysLayerOf(keys)))
 
 /**
  * {@link renameKeyEffect} for hosts that do not use Effect.
  *
- * - Fails: rejects with `GovernorError`: `key_named_already`, `recovery_unsupported`, those of a refused start, or a fault.
+ * - Fails: rejects with `GovernorError`: `key_named_already`, `recovery_unsupported`, those of a refused start, or a
+ *   fault.
  */
-export const renameKey = async (site: Pick<RecoverySite, "keys" | "storage">): Promise<RenamedKey> => valueOrThrow(await Effect.runPromiseExit(renameKeyEffect(site)))
+export const renameKey = async (site: Pick<RecoverySite, "keys" | "storage">): Promise<RenamedKey> =>
+  valueOrThrow(await Effect.runPromiseExit(renameKeyEffect(site)))

@@ -20,7 +20,7 @@ export interface StoredChain {
 }
 
 /** The chain of the store; null while it holds none. */
-export const storedChain: Effect.Effect<StoredChain | null, ReadFault, Storage> = Effect.gen(function*() {
+export const storedChain: Effect.Effect<StoredChain | null, ReadFault, Storage> = Effect.gen(function* () {
   const storage = yield* Storage
   const genesis = yield* readStoredGenesis(storage)
   if (genesis === null) return null
@@ -29,5 +29,10 @@ export const storedChain: Effect.Effect<StoredChain | null, ReadFault, Storage> 
   const parsed = parseVkey(vkey)
   if (!parsed.ok) return yield* new StorageCorrupt({ reason: "the key that the records name last is no key" })
   const checkpoint = yield* latestCheckpoint(storage)
-  return { origin, vkey, publicKey: parsed.vkey.publicKey, signed: checkpoint === null ? null : { origin, size: checkpoint.size, rootHex: checkpoint.rootHex } }
+  return {
+    origin,
+    vkey,
+    publicKey: parsed.vkey.publicKey,
+    signed: checkpoint === null ? null : { origin, size: checkpoint.size, rootHex: checkpoint.rootHex }
+  }
 })

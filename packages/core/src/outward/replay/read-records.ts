@@ -6,7 +6,10 @@ import type { ReadFault, StorageApi, StoredPart } from "../../storage/port.ts"
 import { catalogueDifference, kindsWithParts } from "@flyball/rules"
 import type { Difference, PartContent, ReplayRecord } from "@flyball/rules"
 
-/** Records read at a time. With their parts a page of governance records stays in the megabytes; decisions' parts are not read at all. */
+/**
+ * Records read at a time. With their parts a page of governance records stays in the megabytes; decisions' parts are
+ * not read at all.
+ */
 const PAGE = 500
 
 /** What became of the parts of a page. */
@@ -15,8 +18,11 @@ interface PageParts {
   readonly differences: ReadonlyArray<Difference>
 }
 
-/** Reads the records from..to and hands each to `fold`, in order, with the parts that the fold reads or with all. Memory holds one page. */
-export const readRecords = Effect.fnUntraced(function*(
+/**
+ * Reads the records from..to and hands each to `fold`, in order, with the parts that the fold reads or with all. Memory
+ * holds one page.
+ */
+export const readRecords = Effect.fnUntraced(function* (
   storage: StorageApi,
   crypto: Crypto,
   range: { readonly from: number; readonly to: number },
@@ -26,7 +32,8 @@ export const readRecords = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, ReadFault> {
   for (let from = range.from; from <= range.to;) {
     const page = yield* storage.records({ from, to: range.to, limit: PAGE })
-    if (page.length === 0) return yield* new StorageCorrupt({ reason: `record ${from} is missing below the head at ${range.to}` })
+    if (page.length === 0)
+      return yield* new StorageCorrupt({ reason: `record ${from} is missing below the head at ${range.to}` })
     const views: Array<RecordView> = []
     for (const record of page) {
       const read = readRecord(record.bytes)
@@ -35,31 +42,56 @@ export const readRecords = Effect.fnUntraced(function*(
       const difference = catalogueDifference(read.record)
       if (difference !== null) report(difference)
     }
-    const { contents, differences } = yield* partsOf(storage, crypto, views, which === "every part" ? () => true : ({ kind }) => kindsWithParts.has(kind))
+    const { contents, differences } = yield* partsOf(
+      storage,
+      crypto,
+      views,
+      which === "every part" ? () => true : ({ kind }) => kindsWithParts.has(kind)
+    )
     differences.forEach(report)
-    for (const view of views) fold({ seq: view.seq, kind: view.kind, body: view.body, parts: contents.get(view.seq) ?? new Map() })
+    for (const view of views)
+      fold({ seq: view.seq, kind: view.kind, body: view.body, parts: contents.get(view.seq) ?? new Map() })
     from = page.at(-1)!.seq + 1
   }
 })
 
-const partsOf = Effect.fnUntraced(function*(storage: StorageApi, crypto: Crypto, views: ReadonlyArray<RecordView>, picks: (view: RecordView) => boolean): Effect.fn.Return<PageParts, ReadFault> {
+const partsOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  crypto: Crypto,
+  views: ReadonlyArray<RecordView>,
+  picks: (view: RecordView) => boolean
+): Effect.fn.Return<PageParts, ReadFault> {
   const wanted = views.filter((view) => view.parts.length > 0 && picks(view))
   const contents = new Map(wanted.map((view) => [view.seq, new Map<string, PartContent>()]))
   const differences: Array<Difference> = []
   if (wanted.length === 0) return { contents, differences }
-  const stored = new Map((yield* storage.parts(wanted.map((view) => view.seq))).map((part) => [`${part.seq}/${part.name}`, part]))
+  const stored = new Map(
+    (yield* storage.parts(wanted.map((view) => view.seq))).map((part) => [`${part.seq}/${part.name}`, part])
+  )
   for (const view of wanted) {
     for (const { name, c } of view.parts) {
       const { content, found } = judge(crypto, stored.get(`${view.seq}/${name}`), name, c)
       contents.get(view.seq)!.set(name, content)
-      if (found !== null) differences.push({ collection: "parts", id: `${view.seq}/${name}`, path: "", expected: "the content that record committed to", found })
+      if (found !== null)
+        differences.push({
+          collection: "parts",
+          id: `${view.seq}/${name}`,
+          path: "",
+          expected: "the content that record committed to",
+          found
+        })
     }
   }
   return { contents, differences }
 })
 
 /** A part is believed only when the record's commitment fits it. */
-const judge = (crypto: Crypto, part: StoredPart | undefined, name: string, commitment: string): { readonly content: PartContent; readonly found: string | null } => {
+const judge = (
+  crypto: Crypto,
+  part: StoredPart | undefined,
+  name: string,
+  commitment: string
+): { readonly content: PartContent; readonly found: string | null } => {
   if (part === undefined) return { content: { state: "missing" }, found: "nothing, and no record of an erasure" }
   if (part.bytes === null) return { content: { state: "erased" }, found: null }
   return toHex(crypto.commitment(part.salt, name, part.bytes)) === commitment

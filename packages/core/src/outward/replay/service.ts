@@ -1,8 +1,18 @@
-/** The replay checker: folds the stored records and compares the documents with what they say. Spec: design section 3. */
+/**
+ * The replay checker: folds the stored records and compares the documents with what they say. Spec: design section 3.
+ */
 import type { Crypto } from "@flyball/evidence"
 import { Context, Effect, Layer, Stream } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
-import { type AgentCounts, compareDocument, emptyReplay, foldRecord, governedCollections, References, type ReplayState } from "@flyball/rules"
+import {
+  type AgentCounts,
+  compareDocument,
+  emptyReplay,
+  foldRecord,
+  governedCollections,
+  References,
+  type ReplayState
+} from "@flyball/rules"
 import { type RetiredChain, retiredChainsOf } from "../../chain/retired-chains.ts"
 import { withRetired } from "../../chain/with-retired.ts"
 import { documentPages } from "../../storage/document-pages.ts"
@@ -14,7 +24,8 @@ import type { Difference, ExpectedDocument } from "@flyball/rules"
 /**
  * Times the documents are compared while others write.
  *
- * - Unit: rounds. A document may be newer than the records folded so far; the next round folds those too. What two rounds in a row report is a difference.
+ * - Unit: rounds. A document may be newer than the records folded so far; the next round folds those too. What two
+ *   rounds in a row report is a difference.
  */
 const MAX_ROUNDS = 5
 
@@ -26,23 +37,31 @@ export interface ReplayReport {
   /** Documents compared. */
   readonly documents: number
   readonly differences: ReadonlyArray<Difference>
-  /** Members that no record can tell any more, because their part was erased. They hold the scrubbed value, and were compared with it. */
+  /**
+   * Members that no record can tell any more, because their part was erased. They hold the scrubbed value, and were
+   * compared with it.
+   */
   readonly withheld: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string }>
   /** What each agent's records amount to. */
   readonly agents: ReadonlyMap<string, AgentCounts>
 }
 
 /** The replay checker. */
-export class Replay extends Context.Service<Replay, { readonly check: Effect.Effect<ReplayReport, ReadFault> }>()("flyball/core/Replay") {
-  static readonly layer: Layer.Layer<Replay, never, Storage> = Layer.effect(Replay, Effect.gen(function*() {
-    const storage = yield* Storage
-    const crypto = yield* EvidenceCrypto
-    const retired = Effect.flatMap(yield* RetiredStores, retiredChainsOf)
-    return Replay.of({ check: Effect.suspend(() => check(storage, crypto, retired)) })
-  }))
+export class Replay extends Context.Service<Replay, { readonly check: Effect.Effect<ReplayReport, ReadFault> }>()(
+  "flyball/core/Replay"
+) {
+  static readonly layer: Layer.Layer<Replay, never, Storage> = Layer.effect(
+    Replay,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const crypto = yield* EvidenceCrypto
+      const retired = Effect.flatMap(yield* RetiredStores, retiredChainsOf)
+      return Replay.of({ check: Effect.suspend(() => check(storage, crypto, retired)) })
+    })
+  )
 }
 
-const check = Effect.fnUntraced(function*(
+const check = Effect.fnUntraced(function* (
   storage: StorageApi,
   crypto: Crypto,
   retired: Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault>
@@ -55,7 +74,13 @@ const check = Effect.fnUntraced(function*(
   let documents = 0
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const head = (yield* storage.head)?.seq ?? -1
-    yield* readRecords(storage, crypto, { from: folded + 1, to: head }, (record) => foldRecord(state, record), (one) => fromRecords.push(one))
+    yield* readRecords(
+      storage,
+      crypto,
+      { from: folded + 1, to: head },
+      (record) => foldRecord(state, record),
+      (one) => fromRecords.push(one)
+    )
     folded = head
     const compared = yield* compareAll(storage, state)
     const still = ((yield* storage.head)?.seq ?? -1) === head
@@ -64,11 +89,21 @@ const check = Effect.fnUntraced(function*(
     if (still || differences.length === 0) break
   }
   const all = [...fromRecords, ...state.differences, ...differences]
-  return { ok: all.length === 0, records: before + folded + 1, documents, differences: all, withheld: withheldOf(state), agents: state.counts }
+  return {
+    ok: all.length === 0,
+    records: before + folded + 1,
+    documents,
+    differences: all,
+    withheld: withheldOf(state),
+    agents: state.counts
+  }
 })
 
-/** Folds the records of the chains before this one, oldest first: the documents were carried over from them. Answers how many there were. */
-const foldRetired = Effect.fnUntraced(function*(
+/**
+ * Folds the records of the chains before this one, oldest first: the documents were carried over from them. Answers how
+ * many there were.
+ */
+const foldRetired = Effect.fnUntraced(function* (
   retired: Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault>,
   crypto: Crypto,
   state: ReplayState,
@@ -78,38 +113,49 @@ const foldRetired = Effect.fnUntraced(function*(
   for (const { origin, size, storage } of chains) {
     const report = (one: Difference): void => void differences.push({ ...one, id: `${one.id} of ${origin}` })
     state.references = new References(0)
-    yield* withRetired(storage, (open) => readRecords(open, crypto, { from: 0, to: size - 1 }, (record) => foldRecord(state, record), report))
+    yield* withRetired(storage, (open) =>
+      readRecords(open, crypto, { from: 0, to: size - 1 }, (record) => foldRecord(state, record), report)
+    )
   }
   state.references = new References(0)
   return chains.reduce((sum, { size }) => sum + size, 0)
 })
 
-const compareAll = Effect.fnUntraced(function*(storage: StorageApi, state: ReplayState) {
+const compareAll = Effect.fnUntraced(function* (storage: StorageApi, state: ReplayState) {
   const differences: Array<Difference> = []
   let documents = 0
   for (const collection of governedCollections) {
     const missing = new Map(state.documents.get(collection))
-    yield* Stream.runForEach(documentPages(storage, collection), Effect.fnUntraced(function*(page) {
-      for (const document of page) {
-        const expected = missing.get(document.id) ?? null
-        differences.push(...compareDocument(expected, document))
-        if (expected !== null) differences.push(...(yield* compareLookUp(storage, expected)))
-        missing.delete(document.id)
-      }
-      documents += page.length
-    }))
+    yield* Stream.runForEach(
+      documentPages(storage, collection),
+      Effect.fnUntraced(function* (page) {
+        for (const document of page) {
+          const expected = missing.get(document.id) ?? null
+          differences.push(...compareDocument(expected, document))
+          if (expected !== null) differences.push(...(yield* compareLookUp(storage, expected)))
+          missing.delete(document.id)
+        }
+        documents += page.length
+      })
+    )
     for (const expected of missing.values()) differences.push(...compareDocument(expected, null))
   }
   return { differences, documents }
 })
 
 /** A document that cannot be found by its unique key, or shares it, would let a second one of the same name in. */
-const compareLookUp = Effect.fnUntraced(function*(storage: StorageApi, expected: ExpectedDocument) {
+const compareLookUp = Effect.fnUntraced(function* (storage: StorageApi, expected: ExpectedDocument) {
   const differences: Array<Difference> = []
   for (const [key, value] of Object.entries(expected.unique)) {
     const found = (yield* storage.find(expected.collection, key, value)).map((document) => document.id)
     if (found.length === 1 && found[0] === expected.id) continue
-    differences.push({ collection: expected.collection, id: expected.id, path: `/unique/${key}`, expected: expected.id, found: found.length === 0 ? "nothing" : found.join(", ") })
+    differences.push({
+      collection: expected.collection,
+      id: expected.id,
+      path: `/unique/${key}`,
+      expected: expected.id,
+      found: found.length === 0 ? "nothing" : found.join(", ")
+    })
   }
   return differences
 })
@@ -121,4 +167,7 @@ const persisting = (before: ReadonlyArray<Difference>, now: ReadonlyArray<Differ
 
 const withheldOf = (state: ReplayState) =>
   [...state.documents.values()].flatMap((documents) =>
-    [...documents.values()].flatMap(({ collection, id, erased }) => erased.map((name) => ({ collection, id, path: `/${name}` }))))
+    [...documents.values()].flatMap(({ collection, id, erased }) =>
+      erased.map((name) => ({ collection, id, path: `/${name}` }))
+    )
+  )

@@ -1,7 +1,8 @@
 /**
  * Sends what is owed: claims what is due, sends it, and settles how it went.
  *
- * Runs in every process that stays. An attempt is counted when it is claimed, so a crash anywhere costs an attempt and never makes one too many. A crash between claim and settlement leaves a lease
+ * Runs in every process that stays. An attempt is counted when it is claimed, so a crash anywhere costs an attempt and
+ * never makes one too many. A crash between claim and settlement leaves a lease
  * that runs out; whoever finds it settles the attempt as `crashed`. Spec: document 2 section 6; decision 0019.
  */
 import { Cause, Clock, Effect, Fiber, Layer, Queue, Schedule } from "effect"
@@ -22,11 +23,16 @@ import { logRarely } from "./log-rarely.ts"
 export interface DeliveryEngineOptions {
   /** Deliveries in hand at once, from claim to settlement. Default 1,000. */
   readonly maxInFlight?: number
-  /** Of one webhook, those of other processes included: a receiver that hangs holds this many and no more. Default 4. */
+  /**
+   * Of one webhook, those of other processes included: a receiver that hangs holds this many and no more. Default 4.
+   */
   readonly perEndpoint?: number
   /** Claimed or settled at once. Default 200. */
   readonly batch?: number
-  /** How long a claim holds. Unit: milliseconds. Default 30,000: an attempt takes 6 s at most, and its settlement a moment. */
+  /**
+   * How long a claim holds. Unit: milliseconds. Default 30,000: an attempt takes 6 s at most, and its settlement a
+   * moment.
+   */
   readonly leaseMs?: number
   /** How often it looks for what other processes committed. Unit: milliseconds. Default 1,000. */
   readonly pollMs?: number
@@ -34,16 +40,38 @@ export interface DeliveryEngineOptions {
   readonly drainMs?: number
 }
 
-const defaults: Required<DeliveryEngineOptions> = { maxInFlight: 1_000, perEndpoint: 4, batch: 200, leaseMs: 30_000, pollMs: 1_000, drainMs: 10_000 }
+const defaults: Required<DeliveryEngineOptions> = {
+  maxInFlight: 1_000,
+  perEndpoint: 4,
+  batch: 200,
+  leaseMs: 30_000,
+  pollMs: 1_000,
+  drainMs: 10_000
+}
 
-/** When something is due already by the store's clock and cannot be had, or our clock is ahead of the store's. Unit: milliseconds. */
+/**
+ * When something is due already by the store's clock and cannot be had, or our clock is ahead of the store's. Unit:
+ * milliseconds.
+ */
 const NOT_YET_MS = 50
 
-/** Sends while its scope is open. At its end it claims nothing more, waits for what is under way (up to `drainMs`) and settles it; what then is still open falls to the lease. */
-export const deliveryEngine = (options: DeliveryEngineOptions = {}): Layer.Layer<never, never, Storage | WebhookSender | SecretBox | OutboxListener> =>
+/**
+ * Sends while its scope is open. At its end it claims nothing more, waits for what is under way (up to `drainMs`) and
+ * settles it; what then is still open falls to the lease.
+ */
+export const deliveryEngine = (
+  options: DeliveryEngineOptions = {}
+): Layer.Layer<never, never, Storage | WebhookSender | SecretBox | OutboxListener> =>
   Layer.effectDiscard(engine({ ...defaults, ...options })).pipe(Layer.provide(notifyingStorage))
 
-const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFlight, perEndpoint, pollMs }: Required<DeliveryEngineOptions>) {
+const engine = Effect.fnUntraced(function* ({
+  batch,
+  drainMs,
+  leaseMs,
+  maxInFlight,
+  perEndpoint,
+  pollMs
+}: Required<DeliveryEngineOptions>) {
   const storage = yield* Storage
   const sender = yield* WebhookSender
   const crypto = yield* EvidenceCrypto
@@ -69,22 +97,58 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
   }
 
   /** One attempt. It never fails; a defect of the sender is an attempt that crashed. */
-  const attempt = ({ delivery, event }: Claimed, target: Target, body: Uint8Array, claimedNanos: bigint, firstStartedAtMs: number): Effect.Effect<void> => {
+  const attempt = (
+    { delivery, event }: Claimed,
+    target: Target,
+    body: Uint8Array,
+    claimedNanos: bigint,
+    firstStartedAtMs: number
+  ): Effect.Effect<void> => {
     const startedAtMs = delivery.leaseUntilMs! - leaseMs
-    const request = outgoingRequest({
-      url: target.url, keys: target.keys, eventId: event.id, eventType: event.type, deliveryId: delivery.id, sequence: delivery.sequence, attempt: delivery.attempts, atMs: startedAtMs, body
-    }, settings, crypto)
+    const request = outgoingRequest(
+      {
+        url: target.url,
+        keys: target.keys,
+        eventId: event.id,
+        eventType: event.type,
+        deliveryId: delivery.id,
+        sequence: delivery.sequence,
+        attempt: delivery.attempts,
+        atMs: startedAtMs,
+        body
+      },
+      settings,
+      crypto
+    )
     return sender.send(request).pipe(
-      Effect.catchDefect((defect) => Effect.as(Effect.logError("The sender of webhooks failed inside; the attempt counts as crashed.", defect), crashed)),
+      Effect.catchDefect((defect) =>
+        Effect.as(
+          Effect.logError("The sender of webhooks failed inside; the attempt counts as crashed.", defect),
+          crashed
+        )
+      ),
       Effect.flatMap(({ errorCode, responseExcerpt, retryAfterMs, statusCode }) =>
-        // By the monotonic clock from the store's own time of the claim on: neither a clock that steps nor one that differs from the store's moves the schedule.
+        // By the monotonic clock from the store's own time of the claim on: neither a clock that steps nor one that
+        // differs from the store's moves the schedule.
         Effect.map(clock.monotonicTimeNanos, (nowNanos) =>
-          end({ delivery, eventType: event.type, firstStartedAtMs, endedAtMs: startedAtMs + Number((nowNanos - claimedNanos) / 1_000_000n), errorCode, responseExcerpt: cut(responseExcerpt), retryAfterMs, statusCode })))
+          end({
+            delivery,
+            eventType: event.type,
+            firstStartedAtMs,
+            endedAtMs: startedAtMs + Number((nowNanos - claimedNanos) / 1_000_000n),
+            errorCode,
+            responseExcerpt: cut(responseExcerpt),
+            retryAfterMs,
+            statusCode
+          })
+        )
+      )
     )
   }
 
   /** When the first attempt of a delivery began; only some settings ask. */
-  const knowsFirstStart = ({ attempts }: Delivery): boolean => attempts === 1 || (settings.schedule.base === "previous_attempt" && settings.endpointFailure === "any_delivery")
+  const knowsFirstStart = ({ attempts }: Delivery): boolean =>
+    attempts === 1 || (settings.schedule.base === "previous_attempt" && settings.endpointFailure === "any_delivery")
   const firstStart = (delivery: Delivery): Effect.Effect<number, ReadFault> => {
     const { id, leaseUntilMs } = delivery
     return knowsFirstStart(delivery)
@@ -92,32 +156,45 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
       : Effect.map(storage.outbox.delivery(id), (found) => found?.attempts[0]?.startedAtMs ?? leaseUntilMs! - leaseMs)
   }
 
-  const launch = Effect.fnUntraced(function*(claimed: ReadonlyArray<Claimed>, claimedNanos: bigint) {
+  const launch = Effect.fnUntraced(function* (claimed: ReadonlyArray<Claimed>, claimedNanos: bigint) {
     for (const { delivery } of claimed) held.add(delivery.id)
     // A store that is away for a moment must not cost attempts that were counted already.
     const isAsked = !claimed.every(({ delivery }) => knowsFirstStart(delivery))
-    const firstStarts = isAsked ? yield* waitsAMoment(Effect.forEach(claimed, ({ delivery }) => firstStart(delivery))) : claimed.map(({ delivery }) => delivery.leaseUntilMs! - leaseMs)
-    // What the claim told of its webhooks counts only while nothing was waited for since: one that was ended meanwhile is sent nothing.
-    const receivers = yield* waitsAMoment(targets.of(new Map(claimed.map(({ delivery, version }) => [delivery.endpointId, isAsked ? null : version]))))
+    const firstStarts = isAsked
+      ? yield* waitsAMoment(Effect.forEach(claimed, ({ delivery }) => firstStart(delivery)))
+      : claimed.map(({ delivery }) => delivery.leaseUntilMs! - leaseMs)
+    // What the claim told of its webhooks counts only while nothing was waited for since: one that was ended meanwhile
+    // is sent nothing.
+    const receivers = yield* waitsAMoment(
+      targets.of(new Map(claimed.map(({ delivery, version }) => [delivery.endpointId, isAsked ? null : version])))
+    )
     const bodies = new Map<string, Uint8Array>()
     for (const [index, one] of claimed.entries()) {
       const { delivery, event } = one
       const firstStartedAtMs = firstStarts[index]!
       const target = receivers.get(delivery.endpointId)
       if (target === undefined) {
-        end({ delivery, eventType: event.type, firstStartedAtMs, endedAtMs: delivery.leaseUntilMs! - leaseMs, ...crashed })
+        end({
+          delivery,
+          eventType: event.type,
+          firstStartedAtMs,
+          endedAtMs: delivery.leaseUntilMs! - leaseMs,
+          ...crashed
+        })
         continue
       }
       let body = bodies.get(event.id)
-      if (body === undefined) bodies.set(event.id, body = renderEvent(event))
-      const fiber = yield* Effect.forkDetach(attempt(one, target, body, claimedNanos, firstStartedAtMs), { startImmediately: true })
+      if (body === undefined) bodies.set(event.id, (body = renderEvent(event)))
+      const fiber = yield* Effect.forkDetach(attempt(one, target, body, claimedNanos, firstStartedAtMs), {
+        startImmediately: true
+      })
       sending.add(fiber)
       fiber.addObserver(() => sending.delete(fiber))
     }
   })
 
   /** Attempts whose process is gone: they ended, unheard, when their lease did. */
-  const settleLapsed = Effect.fnUntraced(function*(lapsed: ReadonlyArray<Delivery>) {
+  const settleLapsed = Effect.fnUntraced(function* (lapsed: ReadonlyArray<Delivery>) {
     for (const delivery of lapsed) {
       if (held.has(delivery.id)) continue
       const event = yield* storage.outbox.event(delivery.eventId)
@@ -125,7 +202,9 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
       held.add(delivery.id)
       // It stays in hand, so that it is told of once and keeps nobody else from being sent to.
       if (event === null) {
-        yield* Effect.logError(`Delivery ${delivery.id} is owed of an event that is not there. It is left alone; a person must look.`)
+        yield* Effect.logError(
+          `Delivery ${delivery.id} is owed of an event that is not there. It is left alone; a person must look.`
+        )
         continue
       }
       end({ delivery, eventType: event.type, firstStartedAtMs, endedAtMs: delivery.leaseUntilMs!, ...crashed })
@@ -133,15 +212,16 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
   })
 
   /** Claims once, and says how long there is nothing to do. Not interrupted in the middle: what was claimed is sent. */
-  const claim = Effect.gen(function*() {
+  const claim = Effect.gen(function* () {
     const limit = Math.min(batch, maxInFlight - held.size)
     if (limit <= 0) return pollMs
     const claimedNanos = yield* Clock.monotonicTimeNanos
     const answer: ClaimAnswer = yield* storage.outbox.claim({ leaseMs, limit, perEndpoint })
-    if (answer.claimed.length > 0) yield* launch(answer.claimed, claimedNanos).pipe(
-      // Nothing was sent: the leases run out, and the attempts count.
-      Effect.onError(() => Effect.sync(() => answer.claimed.forEach(({ delivery }) => held.delete(delivery.id))))
-    )
+    if (answer.claimed.length > 0)
+      yield* launch(answer.claimed, claimedNanos).pipe(
+        // Nothing was sent: the leases run out, and the attempts count.
+        Effect.onError(() => Effect.sync(() => answer.claimed.forEach(({ delivery }) => held.delete(delivery.id))))
+      )
     yield* settleLapsed(answer.lapsed)
     if (answer.claimed.length === limit) return 0
     if (answer.nextAtMs === null) return pollMs
@@ -149,13 +229,18 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
     return Math.min(pollMs, inMs > 0 ? inMs : NOT_YET_MS)
   })
 
-  const outage = logRarely("What webhooks are owed could not be claimed; the engine tries again.", "What webhooks are owed is claimed again.")
+  const outage = logRarely(
+    "What webhooks are owed could not be claimed; the engine tries again.",
+    "What webhooks are owed is claimed again."
+  )
 
-  const claiming = Effect.gen(function*() {
+  const claiming = Effect.gen(function* () {
     while (!isClosing()) {
       const waitMs = yield* claim.pipe(
         Effect.tap(outage.over),
-        Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.as(outage.reported(cause), pollMs))
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.as(outage.reported(cause), pollMs)
+        )
       )
       if (isClosing()) return
       // Even with more to claim the others have their turn first.
@@ -165,16 +250,30 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
   })
 
   const settleAlone = (one: Ended): Effect.Effect<void, ReadFault> =>
-    settleBatch(settling, [one]).pipe(Effect.catchDefect((defect) => Effect.logError(`How delivery ${one.delivery.id} went could not be settled. This is a bug; please report it with the cause.`, defect)))
+    settleBatch(settling, [one]).pipe(
+      Effect.catchDefect((defect) =>
+        Effect.logError(
+          `How delivery ${one.delivery.id} went could not be settled. This is a bug; please report it with the cause.`,
+          defect
+        )
+      )
+    )
 
-  const settleNext = Effect.gen(function*() {
+  const settleNext = Effect.gen(function* () {
     const some = ended.slice(0, batch)
     // One that cannot be settled must not keep the others from it.
-    yield* settleBatch(settling, some).pipe(Effect.catchDefect(() => Effect.forEach(some, settleAlone, { discard: true })))
+    yield* settleBatch(settling, some).pipe(
+      Effect.catchDefect(() => Effect.forEach(some, settleAlone, { discard: true }))
+    )
     return some
   }).pipe(
     // What cannot be true will not become so: the leases run out, and a person must look.
-    Effect.catchTag("StorageCorrupt", (cause) => Effect.as(Effect.logError("How deliveries of webhooks went could not be settled, and will not be.", cause), ended.slice(0, batch)))
+    Effect.catchTag("StorageCorrupt", (cause) =>
+      Effect.as(
+        Effect.logError("How deliveries of webhooks went could not be settled, and will not be.", cause),
+        ended.slice(0, batch)
+      )
+    )
   )
 
   const settled = (some: ReadonlyArray<Ended>): void => {
@@ -184,42 +283,60 @@ const engine = Effect.fnUntraced(function*({ batch, drainMs, leaseMs, maxInFligh
     if (held.size === 0) Queue.offerUnsafe(idle, undefined)
   }
 
-  const settlingLoop = Effect.gen(function*() {
+  const settlingLoop = Effect.gen(function* () {
     if (ended.length === 0) yield* Queue.take(toSettle)
     else settled(yield* settleNext)
   }).pipe(
-    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.andThen(Effect.logError("How deliveries of webhooks went could not be settled; the engine tries again.", cause), Effect.sleep(pollMs))),
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.failCause(cause)
+        : Effect.andThen(
+            Effect.logError("How deliveries of webhooks went could not be settled; the engine tries again.", cause),
+            Effect.sleep(pollMs)
+          )
+    ),
     Effect.forever
   )
 
   const settler = yield* Effect.forkDetach(settlingLoop)
   const claimer = yield* Effect.forkDetach(claiming)
-  // The bell rings for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects, two fibers and a timer.
+  // The bell rings for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects,
+  // two fibers and a timer.
   const unlisten = bell.listen("deliveries", () => {
     if (storage.outbox.isEmpty?.() !== true) Queue.offerUnsafe(wake, undefined)
   })
 
-  const drained = Effect.gen(function*() {
+  const drained = Effect.gen(function* () {
     yield* Fiber.await(claimer)
     while (held.size > 0) yield* Queue.take(idle)
   })
-  yield* Effect.addFinalizer(() => Effect.gen(function*() {
-    closing = true
-    unlisten()
-    Queue.offerUnsafe(wake, undefined)
-    yield* Effect.timeoutOption(drained, drainMs)
-    yield* Fiber.interrupt(claimer)
-    yield* Fiber.interruptAll(sending)
-    yield* Fiber.interrupt(settler)
-  }))
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      closing = true
+      unlisten()
+      Queue.offerUnsafe(wake, undefined)
+      yield* Effect.timeoutOption(drained, drainMs)
+      yield* Fiber.interrupt(claimer)
+      yield* Fiber.interruptAll(sending)
+      yield* Fiber.interrupt(settler)
+    })
+  )
 })
 
 /** How long the store may be away between a claim and its sending; well within the lease. */
 const waitsAMoment = <A>(read: Effect.Effect<A, ReadFault>): Effect.Effect<A, ReadFault> =>
-  Effect.retry(read, { times: 20, schedule: Schedule.spaced("250 millis"), while: (fault: ReadFault) => fault._tag === "StorageUnavailable" })
+  Effect.retry(read, {
+    times: 20,
+    schedule: Schedule.spaced("250 millis"),
+    while: (fault: ReadFault) => fault._tag === "StorageUnavailable"
+  })
 
-/** What the outbox takes of an answer, from a sender that did not cut it: 1,024 characters are never more than 4,096 bytes. */
-const cut = (text: string): string => (text.length <= 1_024 || new TextEncoder().encode(text).length <= 4_096 ? text : text.slice(0, 1_024).toWellFormed())
+/**
+ * What the outbox takes of an answer, from a sender that did not cut it: 1,024 characters are never more than 4,096
+ * bytes.
+ */
+const cut = (text: string): string =>
+  text.length <= 1_024 || new TextEncoder().encode(text).length <= 4_096 ? text : text.slice(0, 1_024).toWellFormed()
 
 /** An attempt of which nobody knows how it went. */
 const crashed = { statusCode: null, errorCode: "crashed", responseExcerpt: "", retryAfterMs: null } as const

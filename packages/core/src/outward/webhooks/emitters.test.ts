@@ -1,4 +1,7 @@
-/** Every event of the catalogue from the act that emits it, against its schema and its golden file. Spec: document 1 section 6. */
+/**
+ * Every event of the catalogue from the act that emits it, against its schema and its golden file. Spec: document 1
+ * section 6.
+ */
 import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { eventEnvelope, eventTypes, type EventType, isEventType } from "@flyball/contract"
@@ -36,24 +39,41 @@ const NOW_MS = Date.UTC(2026, 10, 21, 3)
 const DAY = 86_400_000
 const acme = ed25519Key("acme")
 const trust = Layer.succeed(TrustStore, { keys: Effect.succeed([acme.trusted]) })
-const worldOf = (there: Outside) => Layer.fresh(governorWorld()).pipe(Layer.provide([trust, outsideLayer(there), seededEntropy("events")]))
+const worldOf = (there: Outside) =>
+  Layer.fresh(governorWorld()).pipe(Layer.provide([trust, outsideLayer(there), seededEntropy("events")]))
 
 type World = Layer.Success<ReturnType<typeof worldOf>>
 type Act = Effect.Effect<unknown, unknown, World>
 const agents = <A, E>(use: (service: Agents["Service"]) => Effect.Effect<A, E>) => Agents.use(use)
 const courier = registered("courier", "ward 7")
 const active = Effect.tap(courier, ({ id }) => agents((service) => service.activate(id, writer)))
-const minted = IngestKeys.use((keys) => keys.mint({ name: "ci of ward 7", org_unit: "ward 7", expires_at: "2027-01-31T00:00:00.000Z" }, writer))
+const minted = IngestKeys.use((keys) =>
+  keys.mint({ name: "ci of ward 7", org_unit: "ward 7", expires_at: "2027-01-31T00:00:00.000Z" }, writer)
+)
 const card = detachedCard(utf8(JSON.stringify(cardOf("courier"))), acme)
-const readAll = (pack: AsyncIterable<Uint8Array>) => Effect.promise(async () => { for await (const _ of pack); })
+const readAll = (pack: AsyncIterable<Uint8Array>) =>
+  Effect.promise(async () => {
+    for await (const _ of pack);
+  })
 
-const webhook = Webhooks.use((webhooks) => webhooks.create({ url: "https://hooks.example.org/ada", events: ["agent.registered"], notify_email: "ada@example.org" }, writer))
+const webhook = Webhooks.use((webhooks) =>
+  webhooks.create(
+    { url: "https://hooks.example.org/ada", events: ["agent.registered"], notify_email: "ada@example.org" },
+    writer
+  )
+)
 
 /** An active agent whose envelope somebody else published than wrote it. */
-const governed = Effect.gen(function*() {
+const governed = Effect.gen(function* () {
   const { id } = yield* active
   const envelopes = yield* Envelopes
-  const envelope = { semantics: "envelope/1", signals: { tool: { type: "enum", values: ["pay"], source: "caller" } }, effects: { pay: "read" }, rules: [{ id: "pay", outcome: "allow", when: [] }], default: { outcome: "deny" } }
+  const envelope = {
+    semantics: "envelope/1",
+    signals: { tool: { type: "enum", values: ["pay"], source: "caller" } },
+    effects: { pay: "read" },
+    rules: [{ id: "pay", outcome: "allow", when: [] }],
+    default: { outcome: "deny" }
+  }
   const drafted = yield* envelopes.create({ name: "of Ada", agent_id: id, envelope }, { id: "system:author" })
   yield* envelopes.publish(drafted.id, {}, writer)
   return id
@@ -63,57 +83,117 @@ const governed = Effect.gen(function*() {
 const emitters: { readonly [T in EventType]: Act } = {
   "agent.registered": courier,
   "agent.activated": active,
-  "agent.tier_lowered": Effect.gen(function*() {
+  "agent.tier_lowered": Effect.gen(function* () {
     const id = yield* governed
     yield* agents((service) => service.update(id, { autonomy_tier: "L2" }, writer))
     const [envelope] = yield* Envelopes.use((envelopes) => envelopes.list({ agent_id: id }))
     yield* Envelopes.use((envelopes) => envelopes.withdraw(envelope!.id, { reason: "Ada left" }, writer))
   }),
-  "agent.suspended": Effect.flatMap(active, ({ id }) => agents((service) => service.suspend(id, { reason: "paid Ada twice" }, writer))),
-  "agent.recert_overdue": Effect.gen(function*() {
-    const { agent } = yield* agents((service) => service.register({ name: "courier", org_unit: "ward 7", owner_name: "Ada", owner_email: "ada@example.org", recert_due_at: "2026-11-22T03:00:00.000Z" }, writer))
+  "agent.suspended": Effect.flatMap(active, ({ id }) =>
+    agents((service) => service.suspend(id, { reason: "paid Ada twice" }, writer))
+  ),
+  "agent.recert_overdue": Effect.gen(function* () {
+    const { agent } = yield* agents((service) =>
+      service.register(
+        {
+          name: "courier",
+          org_unit: "ward 7",
+          owner_name: "Ada",
+          owner_email: "ada@example.org",
+          recert_due_at: "2026-11-22T03:00:00.000Z"
+        },
+        writer
+      )
+    )
     yield* agents((service) => service.activate(agent.id, writer))
     yield* TestClock.adjust(DAY)
     yield* suspendDue
   }),
   "agent.decommissioned": Effect.flatMap(active, ({ id }) => agents((service) => service.decommission(id, writer))),
-  "agent.owner_transferred": Effect.flatMap(courier, ({ id }) => agents((service) => service.transferOwnership(id, { owner_name: "Grace", owner_email: "grace@example.org" }, writer))),
-  "agent.orphaned": Effect.flatMap(courier, ({ id }) => agents((service) => service.disown(id, { reason: "Ada left" }, writer))),
-  "agent.identity_attested": Effect.flatMap(courier, ({ id }) => Identities.use((service) => service.attach(id, { signed_card: card }, writer))),
+  "agent.owner_transferred": Effect.flatMap(courier, ({ id }) =>
+    agents((service) =>
+      service.transferOwnership(id, { owner_name: "Grace", owner_email: "grace@example.org" }, writer)
+    )
+  ),
+  "agent.orphaned": Effect.flatMap(courier, ({ id }) =>
+    agents((service) => service.disown(id, { reason: "Ada left" }, writer))
+  ),
+  "agent.identity_attested": Effect.flatMap(courier, ({ id }) =>
+    Identities.use((service) => service.attach(id, { signed_card: card }, writer))
+  ),
   "key.minted": minted,
   "key.revoked": Effect.flatMap(minted, ({ id }) => IngestKeys.use((keys) => keys.revoke(id, writer))),
-  "chain.checkpoint": Effect.andThen(courier, Checkpointer.use(({ now }) => now)),
-  // What finds it is tested where it is (chain/alarm.test.ts): a store that changes its records is no part of this world.
-  "chain.verify_failed": Effect.flatMap(Effect.andThen(courier, Storage), (storage) => raiseAlarm(storage, { code: "E_HASH", seq: 1, foundBy: "signing" })),
+  "chain.checkpoint": Effect.andThen(
+    courier,
+    Checkpointer.use(({ now }) => now)
+  ),
+  // What finds it is tested where it is (chain/alarm.test.ts): a store that changes its records is no part of this
+  // world.
+  "chain.verify_failed": Effect.flatMap(Effect.andThen(courier, Storage), (storage) =>
+    raiseAlarm(storage, { code: "E_HASH", seq: 1, foundBy: "signing" })
+  ),
   "capture.gap": Effect.flatMap(active, ({ id }) =>
-    Capture.use((capture) => capture.gap(id, { from: "2026-11-21T02:00:00.000Z", to: "2026-11-21T02:30:00.000Z", count: 12, reason: "server_unreachable" }, writer))),
+    Capture.use((capture) =>
+      capture.gap(
+        id,
+        { from: "2026-11-21T02:00:00.000Z", to: "2026-11-21T02:30:00.000Z", count: 12, reason: "server_unreachable" },
+        writer
+      )
+    )
+  ),
   "envelope.published": governed,
   "evaluation.denied": Effect.flatMap(governed, (agentId) =>
-    Evaluations.use((evaluations) => evaluations.evaluate({ agent_id: agentId, client_ref: "order 7 of Ada".replaceAll(" ", "-"), signals: { tool: "pay", to: "Ada" } }, writer))),
-  "evidence.exported": Effect.gen(function*() {
+    Evaluations.use((evaluations) =>
+      evaluations.evaluate(
+        { agent_id: agentId, client_ref: "order 7 of Ada".replaceAll(" ", "-"), signals: { tool: "pay", to: "Ada" } },
+        writer
+      )
+    )
+  ),
+  "evidence.exported": Effect.gen(function* () {
     yield* courier
     const packs = yield* Packs
     const { id } = yield* packs.request({ kind: "full", disclose: "all" }, writer)
     for (let time = 0; time < 2; time++) yield* readAll(yield* packs.build(id, writer))
   }),
   "webhook.test": Effect.flatMap(webhook, ({ id }) => Webhooks.use((webhooks) => webhooks.test(id))),
-  "webhook.failed": Effect.gen(function*() {
+  "webhook.failed": Effect.gen(function* () {
     const storage = yield* Storage
     yield* webhook
     yield* courier
-    const claim = Effect.map(storage.outbox.claim({ leaseMs: 30_000, limit: 1, perEndpoint: 1 }), ({ claimed: [one] }) => one!)
+    const claim = Effect.map(
+      storage.outbox.claim({ leaseMs: 30_000, limit: 1, perEndpoint: 1 }),
+      ({ claimed: [one] }) => one!
+    )
     // The schedule is tested where it is: here every attempt is due at once.
     for (let attempts = 1; attempts < MAX_ATTEMPTS; attempts++) {
-      const { delivery: { id } } = yield* claim
-      yield* storage.commit({ moves: [{ id, from: { state: "in_flight", attempts }, to: { state: "pending", nextAttemptAtMs: NOW_MS }, ended: { ...unreachable, endedAtMs: NOW_MS } }] })
+      const {
+        delivery: { id }
+      } = yield* claim
+      yield* storage.commit({
+        moves: [
+          {
+            id,
+            from: { state: "in_flight", attempts },
+            to: { state: "pending", nextAttemptAtMs: NOW_MS },
+            ended: { ...unreachable, endedAtMs: NOW_MS }
+          }
+        ]
+      })
     }
-    const { delivery, event: { type } } = yield* claim
-    yield* settleBatch({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, [{ ...unreachable, delivery, eventType: type, firstStartedAtMs: NOW_MS, endedAtMs: NOW_MS }])
+    const {
+      delivery,
+      event: { type }
+    } = yield* claim
+    yield* settleBatch({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, [
+      { ...unreachable, delivery, eventType: type, firstStartedAtMs: NOW_MS, endedAtMs: NOW_MS }
+    ])
   })
 }
 
 /** Runs in a governor that was opened at a fixed time. */
-const opened = <A, E>(use: Effect.Effect<A, E, World>, there = outside()) => Effect.andThen(TestClock.setTime(NOW_MS), Effect.provide(use, worldOf(there)))
+const opened = <A, E>(use: Effect.Effect<A, E, World>, there = outside()) =>
+  Effect.andThen(TestClock.setTime(NOW_MS), Effect.provide(use, worldOf(there)))
 
 /** Texts of persons and callers in the acts above. */
 const personal = ["Ada", "ada@", "Grace", "grace@", "courier", "ward 7", "twice", "left"]
@@ -138,14 +218,19 @@ const normalised = (sent: Sent): unknown => {
   const text = fromUtf8(canonicalBytes({ ...sent, chain: { ...sent.chain, seq: "a seq" } }))!
     .replace(/[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}/g, (id) => named(id.slice(0, 3))(id))
     .replace(/sha256:[0-9a-f]{64}/g, named("sha256"))
-    .replace(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, (time) => String(Date.parse(JSON.parse(time) as string) - Date.parse(sent.created_at)))
-    .replace(/"note":"[^"]*"/, "\"note\":\"a note\"")
+    .replace(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, (time) =>
+      String(Date.parse(JSON.parse(time) as string) - Date.parse(sent.created_at))
+    )
+    .replace(/"note":"[^"]*"/, '"note":"a note"')
   return JSON.parse(text)
 }
 
 const folder = new URL("../../../../../fixtures/webhooks/", import.meta.url)
 const golden = (type: string): Sent => JSON.parse(readFileSync(new URL(`${type}.json`, folder), "utf8")) as Sent
-const strictly = (sent: Sent): unknown => isEventType(sent.type) ? Schema.decodeUnknownSync(eventEnvelope(sent.type), { onExcessProperty: "error" })(sent) : assert.fail(`${sent.type} is not in the catalogue`)
+const strictly = (sent: Sent): unknown =>
+  isEventType(sent.type)
+    ? Schema.decodeUnknownSync(eventEnvelope(sent.type), { onExcessProperty: "error" })(sent)
+    : assert.fail(`${sent.type} is not in the catalogue`)
 
 describe("what is told", () => {
   it("has a golden file for every entry of the catalogue, and none beside", () => {
@@ -155,19 +240,27 @@ describe("what is told", () => {
   for (const type of eventTypes) {
     it.effect(`${type}: by the act that causes it, as the catalogue and the golden file say`, () => {
       const there = outside()
-      return opened(Effect.gen(function*() {
-        yield* emitters[type]
-        // A test event is sent and not kept.
-        const reported = [...(yield* events).map(sentBy), ...there.arrived.map(({ body }) => JSON.parse(fromUtf8(body)!) as Sent).filter((sent) => sent.type === "webhook.test")]
-        const own = reported.filter((sent) => sent.type === type)
-        assert.strictEqual(own.length, 1, "once")
-        assert.deepStrictEqual(normalised(own[0]!), normalised(golden(type)))
-        for (const sent of [...reported, golden(type)]) {
-          assert.deepStrictEqual<unknown>(strictly(sent), sent)
-          // Without ids, digests and notes: a signature spells "Ada" once in some two thousand.
-          for (const text of personal) assert.notInclude(JSON.stringify((normalised(sent) as Sent).data), text)
-        }
-      }), there)
+      return opened(
+        Effect.gen(function* () {
+          yield* emitters[type]
+          // A test event is sent and not kept.
+          const reported = [
+            ...(yield* events).map(sentBy),
+            ...there.arrived
+              .map(({ body }) => JSON.parse(fromUtf8(body)!) as Sent)
+              .filter((sent) => sent.type === "webhook.test")
+          ]
+          const own = reported.filter((sent) => sent.type === type)
+          assert.strictEqual(own.length, 1, "once")
+          assert.deepStrictEqual(normalised(own[0]!), normalised(golden(type)))
+          for (const sent of [...reported, golden(type)]) {
+            assert.deepStrictEqual<unknown>(strictly(sent), sent)
+            // Without ids, digests and notes: a signature spells "Ada" once in some two thousand.
+            for (const text of personal) assert.notInclude(JSON.stringify((normalised(sent) as Sent).data), text)
+          }
+        }),
+        there
+      )
     })
   }
 })
@@ -176,79 +269,143 @@ const types = Effect.map(events, (told) => told.map(({ type }) => type))
 const head = Storage.use((storage) => storage.head)
 
 describe("what is not told", () => {
-  it.effect("decisions and their outcomes: the path that must be fast", () => opened(Effect.gen(function*() {
-    const { id } = yield* active
-    const before = yield* types
-    const capture = yield* Capture
-    const { receipts: [receipt] } = yield* capture.witness(id, [{ client_ref: "1", kind: "tool_call", action: "pay", status: "intended" }], writer)
-    yield* capture.settle(receipt!.decision_id, { status: "ok" }, writer)
-    assert.deepStrictEqual(yield* types, before)
-  })))
+  it.effect("decisions and their outcomes: the path that must be fast", () =>
+    opened(
+      Effect.gen(function* () {
+        const { id } = yield* active
+        const before = yield* types
+        const capture = yield* Capture
+        const {
+          receipts: [receipt]
+        } = yield* capture.witness(
+          id,
+          [{ client_ref: "1", kind: "tool_call", action: "pay", status: "intended" }],
+          writer
+        )
+        yield* capture.settle(receipt!.decision_id, { status: "ok" }, writer)
+        assert.deepStrictEqual(yield* types, before)
+      })
+    )
+  )
 
-  it.effect("what was refused", () => opened(Effect.gen(function*() {
-    const { id } = yield* active
-    const key = yield* minted
-    yield* IngestKeys.use((keys) => keys.revoke(key.id, writer))
-    const before = yield* types
-    const refused: ReadonlyArray<Act> = [
-      agents((service) => service.activate(id, writer)),
-      agents((service) => service.create({ name: "courier", org_unit: "ops" }, writer)),
-      Identities.use((service) => service.attach(id, {}, writer)),
-      IngestKeys.use((keys) => keys.mint({ name: "late", org_unit: "ops", expires_at: "2026-11-21T02:59:59.999Z" }, writer)),
-      Capture.use((capture) => capture.gap(id, { from: "2026-11-21T03:00:00.000Z", to: "2026-11-21T02:30:00.000Z", count: 1, reason: "crash" }, writer))
-    ]
-    for (const act of refused) yield* Effect.flip(act)
-    // Not refused, but done already.
-    yield* agents((service) => service.register({ name: "courier", org_unit: "ops" }, writer))
-    yield* IngestKeys.use((keys) => keys.revoke(key.id, writer))
-    assert.deepStrictEqual(yield* types, before)
-  })))
+  it.effect("what was refused", () =>
+    opened(
+      Effect.gen(function* () {
+        const { id } = yield* active
+        const key = yield* minted
+        yield* IngestKeys.use((keys) => keys.revoke(key.id, writer))
+        const before = yield* types
+        const refused: ReadonlyArray<Act> = [
+          agents((service) => service.activate(id, writer)),
+          agents((service) => service.create({ name: "courier", org_unit: "ops" }, writer)),
+          Identities.use((service) => service.attach(id, {}, writer)),
+          IngestKeys.use((keys) =>
+            keys.mint({ name: "late", org_unit: "ops", expires_at: "2026-11-21T02:59:59.999Z" }, writer)
+          ),
+          Capture.use((capture) =>
+            capture.gap(
+              id,
+              { from: "2026-11-21T03:00:00.000Z", to: "2026-11-21T02:30:00.000Z", count: 1, reason: "crash" },
+              writer
+            )
+          )
+        ]
+        for (const act of refused) yield* Effect.flip(act)
+        // Not refused, but done already.
+        yield* agents((service) => service.register({ name: "courier", org_unit: "ops" }, writer))
+        yield* IngestKeys.use((keys) => keys.revoke(key.id, writer))
+        assert.deepStrictEqual(yield* types, before)
+      })
+    )
+  )
 
-  it.effect("what another writer was first to do", () => opened(Effect.gen(function*() {
-    const { id } = yield* active
-    const storage = yield* Storage
-    const document = (yield* storage.get("agents", id))!
-    const told = event("agent.owner_transferred", { agent_id: id, writer: writer.id })
-    const conflict = yield* Effect.flip(storage.commit({ puts: [{ ...document, expectedVersion: document.version - 1 }], events: [told] }))
-    assert.strictEqual(conflict._tag, "StorageConflict")
-    const suspensions = yield* Effect.all(Array.from({ length: 8 }, () => Effect.exit(agents((service) => service.suspend(id, {}, writer)))), { concurrency: "unbounded" })
-    // A second suspension answers the agent and records nothing.
-    assert.isTrue(suspensions.every(Exit.isSuccess))
-    yield* Effect.all(Array.from({ length: 8 }, () => agents((service) => service.register({ name: "another", org_unit: "ops" }, writer))), { concurrency: "unbounded" })
-    assert.deepStrictEqual(yield* types, ["agent.registered", "agent.activated", "agent.suspended", "agent.registered"])
-  })))
+  it.effect("what another writer was first to do", () =>
+    opened(
+      Effect.gen(function* () {
+        const { id } = yield* active
+        const storage = yield* Storage
+        const document = (yield* storage.get("agents", id))!
+        const told = event("agent.owner_transferred", { agent_id: id, writer: writer.id })
+        const conflict = yield* Effect.flip(
+          storage.commit({ puts: [{ ...document, expectedVersion: document.version - 1 }], events: [told] })
+        )
+        assert.strictEqual(conflict._tag, "StorageConflict")
+        const suspensions = yield* Effect.all(
+          Array.from({ length: 8 }, () => Effect.exit(agents((service) => service.suspend(id, {}, writer)))),
+          { concurrency: "unbounded" }
+        )
+        // A second suspension answers the agent and records nothing.
+        assert.isTrue(suspensions.every(Exit.isSuccess))
+        yield* Effect.all(
+          Array.from({ length: 8 }, () =>
+            agents((service) => service.register({ name: "another", org_unit: "ops" }, writer))
+          ),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(yield* types, [
+          "agent.registered",
+          "agent.activated",
+          "agent.suspended",
+          "agent.registered"
+        ])
+      })
+    )
+  )
 
-  it.effect("a checkpoint twice, or for ever: its event makes no other one due", () => opened(Effect.gen(function*() {
-    yield* courier
-    const { now } = yield* Checkpointer
-    const checkpoint = yield* now
-    const before = yield* head
-    // Another process that signed for the same tree.
-    yield* Effect.flatMap(Storage, (storage) => storeCheckpoint(storage, checkpoint))
-    for (let minute = 0; minute < 5; minute++) {
-      yield* now
-      yield* pass(60_000)
-    }
-    assert.deepStrictEqual(yield* head, before)
-    assert.deepStrictEqual((yield* events).filter(({ type }) => type === "chain.checkpoint").map(({ data }) => data["tree_size"]), [checkpoint.size])
-  })))
+  it.effect("a checkpoint twice, or for ever: its event makes no other one due", () =>
+    opened(
+      Effect.gen(function* () {
+        yield* courier
+        const { now } = yield* Checkpointer
+        const checkpoint = yield* now
+        const before = yield* head
+        // Another process that signed for the same tree.
+        yield* Effect.flatMap(Storage, (storage) => storeCheckpoint(storage, checkpoint))
+        for (let minute = 0; minute < 5; minute++) {
+          yield* now
+          yield* pass(60_000)
+        }
+        assert.deepStrictEqual(yield* head, before)
+        assert.deepStrictEqual(
+          (yield* events).filter(({ type }) => type === "chain.checkpoint").map(({ data }) => data["tree_size"]),
+          [checkpoint.size]
+        )
+      })
+    )
+  )
 })
 
 describe("what is told in other ways", () => {
-  it.effect("an erased owner leaves an orphan", () => opened(Effect.gen(function*() {
-    const { id } = yield* courier
-    yield* Erasure.use(({ erase }) => erase({ seq: 1, name: "owner", reason: "subject_request" }, writer))
-    assert.deepInclude((yield* events).at(-1)!, { type: "agent.orphaned", data: event("agent.orphaned", {
-      agent_id: id, orphaned_since: "2026-11-21T03:00:00.000Z", suspend_at: "2026-11-28T03:00:00.000Z", writer: "policy:erased_owner"
-    }).data })
-  })))
+  it.effect("an erased owner leaves an orphan", () =>
+    opened(
+      Effect.gen(function* () {
+        const { id } = yield* courier
+        yield* Erasure.use(({ erase }) => erase({ seq: 1, name: "owner", reason: "subject_request" }, writer))
+        assert.deepInclude((yield* events).at(-1)!, {
+          type: "agent.orphaned",
+          data: event("agent.orphaned", {
+            agent_id: id,
+            orphaned_since: "2026-11-21T03:00:00.000Z",
+            suspend_at: "2026-11-28T03:00:00.000Z",
+            writer: "policy:erased_owner"
+          }).data
+        })
+      })
+    )
+  )
 
-  it.effect("a rejected card is told without what it calls itself", () => opened(Effect.gen(function*() {
-    const { id } = yield* courier
-    yield* Identities.use((service) => service.attach(id, { signed_card: { ...card, key_id: "key-of-ada" } }, writer))
-    const sent = sentBy((yield* events).at(-1)!)
-    assert.deepInclude(sent.data, { verdict: "rejected", reason_code: "key_unknown", key_id: null })
-    assert.deepStrictEqual<unknown>(strictly(sent), sent)
-    assert.notInclude(JSON.stringify(sent.data), "key-of-ada")
-  })))
+  it.effect("a rejected card is told without what it calls itself", () =>
+    opened(
+      Effect.gen(function* () {
+        const { id } = yield* courier
+        yield* Identities.use((service) =>
+          service.attach(id, { signed_card: { ...card, key_id: "key-of-ada" } }, writer)
+        )
+        const sent = sentBy((yield* events).at(-1)!)
+        assert.deepInclude(sent.data, { verdict: "rejected", reason_code: "key_unknown", key_id: null })
+        assert.deepStrictEqual<unknown>(strictly(sent), sent)
+        assert.notInclude(JSON.stringify(sent.data), "key-of-ada")
+      })
+    )
+  )
 })

@@ -6,9 +6,13 @@ const agent_id = `agt_${"0".repeat(26)}`
 describe("an event", () => {
   it("says where the thing itself is", () => {
     assert.deepStrictEqual(event("agent.owner_transferred", { agent_id, writer: "system:host" }), {
-      type: "agent.owner_transferred", data: { agent_id, writer: "system:host", resource: `/api/v1/agents/${agent_id}` }
+      type: "agent.owner_transferred",
+      data: { agent_id, writer: "system:host", resource: `/api/v1/agents/${agent_id}` }
     })
-    assert.strictEqual(event("key.revoked", { key_id: `key_${"0".repeat(26)}`, kind: "ingest", writer: "system:host" }).data["resource"], "/api/v1/admin/ingest-keys")
+    assert.strictEqual(
+      event("key.revoked", { key_id: `key_${"0".repeat(26)}`, kind: "ingest", writer: "system:host" }).data["resource"],
+      "/api/v1/admin/ingest-keys"
+    )
   })
 
   it("does not compile with a type, a member or a value that the catalogue does not have", () => {

@@ -1,4 +1,7 @@
-/** Tells of a fault that comes with every look, for as long as something is away: at the first, then rarely, and when it is over. */
+/**
+ * Tells of a fault that comes with every look, for as long as something is away: at the first, then rarely, and when it
+ * is over.
+ */
 import { Cause, Clock, Effect } from "effect"
 
 /** How often a fault that goes on is told of again. Unit: milliseconds. */
@@ -16,7 +19,7 @@ export interface LogRarely {
 export const logRarely = (fault: string, over: string): LogRarely => {
   let last: { readonly words: string; readonly atNanos: bigint; unreported: number } | null = null
   return {
-    reported: Effect.fnUntraced(function*(cause) {
+    reported: Effect.fnUntraced(function* (cause) {
       const words = String(Cause.squash(cause))
       // Not the time of day, which may step back.
       const atNanos = yield* Clock.monotonicTimeNanos
@@ -24,7 +27,10 @@ export const logRarely = (fault: string, over: string): LogRarely => {
         last.unreported += 1
         return
       }
-      const since = last === null || last.unreported === 0 ? "" : ` It failed ${last.unreported} more times since this was said last.`
+      const since =
+        last === null || last.unreported === 0
+          ? ""
+          : ` It failed ${last.unreported} more times since this was said last.`
       last = { words, atNanos, unreported: 0 }
       yield* Effect.logError(`${fault}${since}`, cause)
     }),

@@ -8,14 +8,16 @@ import { Mailer } from "./ports.ts"
 import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
 
 const letter = { to: "ada@example.org", subject: "Webhook has failed", text: "Dear Ada" }
-const put = (id: string) => Storage.use((storage) => storage.commit({ puts: [newMail(id, "whk_00000000000000000000000000", letter, 0)] }))
-const stored = (id: string) => Storage.use((storage) => Effect.map(storage.get("mails", id), (document) => document?.body))
+const put = (id: string) =>
+  Storage.use((storage) => storage.commit({ puts: [newMail(id, "whk_00000000000000000000000000", letter, 0)] }))
+const stored = (id: string) =>
+  Storage.use((storage) => Effect.map(storage.get("mails", id), (document) => document?.body))
 const forgotten = { to: null, subject: null, text: null }
 
 describe("waiting letters", () => {
   it.effect("are handed over once, and then forgotten but for their id", () => {
     const there = outside()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* put("mail_1")
       assert.strictEqual(yield* sendDueMails, 1)
       assert.strictEqual(yield* sendDueMails, 0)
@@ -26,11 +28,12 @@ describe("waiting letters", () => {
 
   it.effect("are not held up by one that breaks the mailer", () => {
     const there = outside()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* put("mail_1")
       yield* put("mail_2")
       const mailer = yield* Mailer
-      const breaking: typeof mailer.send = (mail) => mail.messageId === "mail_1" ? Effect.die(new Error("broken")) : mailer.send(mail)
+      const breaking: typeof mailer.send = (mail) =>
+        mail.messageId === "mail_1" ? Effect.die(new Error("broken")) : mailer.send(mail)
       assert.strictEqual(yield* Effect.provideService(sendDueMails, Mailer, { send: breaking }), 1)
       assert.deepInclude(yield* stored("mail_1"), { state: "pending", tries: 1 })
     }).pipe(Effect.provide(webhookWorld(there)))
@@ -38,7 +41,7 @@ describe("waiting letters", () => {
 
   it.effect("are begun for a minute at most, so that the lease outlasts the last one", () => {
     const there = outside()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       for (const n of [1, 2, 3, 4]) yield* put(`mail_${n}`)
       const mailer = yield* Mailer
       const slow: typeof mailer.send = (mail) => Effect.andThen(TestClock.adjust(30_000), mailer.send(mail))
@@ -49,7 +52,7 @@ describe("waiting letters", () => {
 
   it.effect("go at once when they are written here, and by one process of two", () => {
     const there = outside()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* Layer.build(Layer.fresh(mailJob))
       yield* Layer.build(Layer.fresh(mailJob))
       yield* settle
@@ -62,7 +65,10 @@ describe("waiting letters", () => {
       there.takesMail = true
       yield* TestClock.adjust(2 * MAIL_LOOK_MS)
       yield* settle
-      assert.deepStrictEqual(there.mails.map(({ messageId }) => messageId), ["mail_1", "mail_2"])
+      assert.deepStrictEqual(
+        there.mails.map(({ messageId }) => messageId),
+        ["mail_1", "mail_2"]
+      )
     }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
   })
 })

@@ -1,4 +1,7 @@
-/** Hands waiting letters over, each on the delays of a delivery. Runs in every process, works in the one that holds the lease. */
+/**
+ * Hands waiting letters over, each on the delays of a delivery. Runs in every process, works in the one that holds the
+ * lease.
+ */
 import { isMailAddress } from "@flyball/contract"
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Effect, Layer, Queue } from "effect"
@@ -14,7 +17,10 @@ import { WebhookSettings } from "./settings.ts"
 
 /** A process that died is replaced after this. Unit: milliseconds. Longer than any mail server keeps one waiting. */
 const LEASE_MS = 120_000
-/** No letter is begun later than this in one look: its end must come before the lease's, or another process sends the same letters. Unit: milliseconds. */
+/**
+ * No letter is begun later than this in one look: its end must come before the lease's, or another process sends the
+ * same letters. Unit: milliseconds.
+ */
 const LOOK_MS = LEASE_MS / 2
 const LEASE = "mail_clock"
 /** How often it looks for letters that are due again. Unit: milliseconds. */
@@ -23,9 +29,10 @@ export const MAIL_LOOK_MS = 60_000
 /**
  * Tries the letters that are due, for a minute at most, and answers how many were handed over.
  *
- * A crash between the handing over and the commit has the letter handed over again, under the same message id: better twice than never.
+ * A crash between the handing over and the commit has the letter handed over again, under the same message id: better
+ * twice than never.
  */
-export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = Effect.gen(function*() {
+export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = Effect.gen(function* () {
   const storage = yield* Storage
   const mailer = yield* Mailer
   const { alertEmail } = yield* WebhookSettings
@@ -33,53 +40,90 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
   let sent = 0
   for (const { body, id } of yield* storage.find(MAILS, WAITING.key, WAITING.value)) {
     if ((yield* Clock.currentTimeMillis) >= untilMs) return sent
-    const { messageId, nextTryAtMs, subject, text, to, webhookId } = storedMail({ collection: MAILS, id, version: 0, body })
+    const { messageId, nextTryAtMs, subject, text, to, webhookId } = storedMail({
+      collection: MAILS,
+      id,
+      version: 0,
+      body
+    })
     const webhook = yield* storage.get(WEBHOOKS, webhookId)
     if (webhook !== null && storedWebhook(webhook).body.url === null) {
-      yield* commitWithRetry(storage, Effect.gen(function*() {
-        const document = yield* storage.get(MAILS, id)
-        if (document !== null) yield* storage.commit({ puts: [forgottenMail(document)] })
-      }))
+      yield* commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          const document = yield* storage.get(MAILS, id)
+          if (document !== null) yield* storage.commit({ puts: [forgottenMail(document)] })
+        })
+      )
       continue
     }
     if (nextTryAtMs > (yield* storage.asOf).ms || to === null || subject === null || text === null) continue
     const tried = yield* tryOnce(mailer, { to, subject, text, messageId })
     if (tried === "handed_over") sent += 1
-    yield* commitWithRetry(storage, Effect.gen(function*() {
-      const document = yield* storage.get(MAILS, id)
-      if (document === null || storedMail(document).state !== "pending") return
-      const { givenUp, puts } = planTried(document, tried, alertEmail, (yield* storage.asOf).ms)
-      yield* storage.commit({ puts })
-      if (givenUp) yield* Effect.logError(`Nobody was written to about webhook ${webhookId}, which has failed: letter ${messageId} is given up after ${storedMail(document).tries + 1} of ${MAIL_TRIES} tries. ${puts.length > 1 ? "The alert address is written to instead." : "Look at the mail server, and tell the owner."}`)
-    }))
+    yield* commitWithRetry(
+      storage,
+      Effect.gen(function* () {
+        const document = yield* storage.get(MAILS, id)
+        if (document === null || storedMail(document).state !== "pending") return
+        const { givenUp, puts } = planTried(document, tried, alertEmail, (yield* storage.asOf).ms)
+        yield* storage.commit({ puts })
+        if (givenUp)
+          yield* Effect.logError(
+            `Nobody was written to about webhook ${webhookId}, which has failed: letter ${messageId} is given ` +
+              `up after ${storedMail(document).tries + 1} of ${MAIL_TRIES} tries. ` +
+              `${puts.length > 1 ? "The alert address is written to instead." : "Look at the mail server, and tell the owner."}`
+          )
+      })
+    )
   }
   return sent
 })
 
 const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
-  // Kept from before such addresses were refused: a mailer that takes none of them would be asked in vain for a day and a half.
-  !isMailAddress(mail.to) ? Effect.as(Effect.logWarning(`Letter ${mail.messageId} is for an address that letters cannot be sent to.`), "hopeless") : mailer.send(mail).pipe(
-    Effect.as<MailTried>("handed_over"),
-    Effect.catchTag("MailFailed", ({ reason }) => Effect.as(Effect.logWarning(`Letter ${mail.messageId} was not handed over: ${reason}.`), "not_yet" as const)),
-    // A letter that breaks the mailer must not keep those behind it waiting for ever.
-    Effect.catchDefect((defect) => Effect.as(Effect.logError(`The mailer failed inside at letter ${mail.messageId}; the try counts.`, defect), "not_yet" as const))
-  )
+  // Kept from before such addresses were refused: a mailer that takes none of them would be asked in vain for a day and
+  // a half.
+  !isMailAddress(mail.to)
+    ? Effect.as(
+        Effect.logWarning(`Letter ${mail.messageId} is for an address that letters cannot be sent to.`),
+        "hopeless"
+      )
+    : mailer.send(mail).pipe(
+        Effect.as<MailTried>("handed_over"),
+        Effect.catchTag("MailFailed", ({ reason }) =>
+          Effect.as(Effect.logWarning(`Letter ${mail.messageId} was not handed over: ${reason}.`), "not_yet" as const)
+        ),
+        // A letter that breaks the mailer must not keep those behind it waiting for ever.
+        Effect.catchDefect((defect) =>
+          Effect.as(
+            Effect.logError(`The mailer failed inside at letter ${mail.messageId}; the try counts.`, defect),
+            "not_yet" as const
+          )
+        )
+      )
 
 /** Looks once a minute, and when a letter was written here, while its scope is open. */
-export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(Effect.gen(function*() {
-  const storage = yield* Storage
-  const bell = yield* OutboxListener
-  const holder = toHex((yield* Entropy).bytes(16))
-  const wake = yield* Queue.sliding<void>(1)
-  const unlisten = bell.listen("mails", () => Queue.offerUnsafe(wake, undefined))
-  const look = Effect.gen(function*() {
-    if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* sendDueMails
+export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const bell = yield* OutboxListener
+    const holder = toHex((yield* Entropy).bytes(16))
+    const wake = yield* Queue.sliding<void>(1)
+    const unlisten = bell.listen("mails", () => Queue.offerUnsafe(wake, undefined))
+    const look = Effect.gen(function* () {
+      if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* sendDueMails
+    })
+    yield* Effect.addFinalizer(() =>
+      Effect.andThen(Effect.sync(unlisten), Effect.ignore(storage.releaseLease(LEASE, holder)))
+    )
+    yield* look.pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.logError("Waiting letters could not be looked at; the job tries again.", cause)
+      ),
+      Effect.andThen(Effect.timeoutOption(Queue.take(wake), MAIL_LOOK_MS)),
+      Effect.forever,
+      Effect.forkScoped
+    )
   })
-  yield* Effect.addFinalizer(() => Effect.andThen(Effect.sync(unlisten), Effect.ignore(storage.releaseLease(LEASE, holder))))
-  yield* look.pipe(
-    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError("Waiting letters could not be looked at; the job tries again.", cause)),
-    Effect.andThen(Effect.timeoutOption(Queue.take(wake), MAIL_LOOK_MS)),
-    Effect.forever,
-    Effect.forkScoped
-  )
-}))
+)

@@ -1,4 +1,7 @@
-/** Letters that wait to be handed over: an outbox of their own, so that who must be told is told whatever the mail server does. Not governed: replay ignores them. */
+/**
+ * Letters that wait to be handed over: an outbox of their own, so that who must be told is told whatever the mail
+ * server does. Not governed: replay ignores them.
+ */
 import type { Document, DocumentPut } from "../../storage/port.ts"
 import type { Mail } from "./ports.ts"
 import { delaysMs, MAX_ATTEMPTS } from "@flyball/rules"
@@ -9,7 +12,10 @@ export const MAILS = "mails"
 /** Tries that a letter has, on the delays of a delivery: a mail server may be away for as long as a receiver. */
 export const MAIL_TRIES = MAX_ATTEMPTS
 
-/** A letter. What it says and to whom is dropped when it was handed over or given up: an address is not kept longer than it is needed. */
+/**
+ * A letter. What it says and to whom is dropped when it was handed over or given up: an address is not kept longer than
+ * it is needed.
+ */
 export type MailDocument = {
   readonly state: "pending" | "sent" | "failed"
   readonly tries: number
@@ -35,26 +41,48 @@ export const newMail = (id: string, webhookId: string, letter: Omit<Mail, "messa
 export const storedMail = (document: Document): MailDocument => document.body as MailDocument
 
 /** The letter, without what it says and to whom. */
-export const forgottenMail = (document: Document): DocumentPut =>
-  ({ collection: MAILS, id: document.id, expectedVersion: document.version, body: { ...storedMail(document), state: "failed", to: null, subject: null, text: null } })
+export const forgottenMail = (document: Document): DocumentPut => ({
+  collection: MAILS,
+  id: document.id,
+  expectedVersion: document.version,
+  body: { ...storedMail(document), state: "failed", to: null, subject: null, text: null }
+})
 
 /** How a try of a letter ended. `hopeless`: no mailer ever takes it, as it stands. */
 export type MailTried = "handed_over" | "not_yet" | "hopeless"
 
 /**
- * What a try of a letter changes. The last one that fails gives it up, and has the same said to the host's own address, as a letter with tries of its own, unless that is whom it was for.
+ * What a try of a letter changes. The last one that fails gives it up, and has the same said to the host's own address,
+ * as a letter with tries of its own, unless that is whom it was for.
  *
  * - Spec: decision 0019.
  */
-export const planTried = (document: Document, tried: MailTried, alertEmail: string | null, nowMs: number): { readonly givenUp: boolean; readonly puts: ReadonlyArray<DocumentPut> } => {
+export const planTried = (
+  document: Document,
+  tried: MailTried,
+  alertEmail: string | null,
+  nowMs: number
+): { readonly givenUp: boolean; readonly puts: ReadonlyArray<DocumentPut> } => {
   const mail = storedMail(document)
   const tries = mail.tries + 1
   const at = { collection: MAILS, id: document.id, expectedVersion: document.version }
   const waitMs = tried === "not_yet" ? delaysMs[tries] : undefined
-  if (waitMs !== undefined) return { givenUp: false, puts: [{ ...at, body: { ...mail, tries, nextTryAtMs: nowMs + waitMs }, keys: { [WAITING.key]: WAITING.value } }] }
+  if (waitMs !== undefined)
+    return {
+      givenUp: false,
+      puts: [{ ...at, body: { ...mail, tries, nextTryAtMs: nowMs + waitMs }, keys: { [WAITING.key]: WAITING.value } }]
+    }
   const givenUp = tried !== "handed_over"
-  const over: DocumentPut = { ...at, body: { ...mail, state: givenUp ? "failed" : "sent", tries, to: null, subject: null, text: null } }
+  const over: DocumentPut = {
+    ...at,
+    body: { ...mail, state: givenUp ? "failed" : "sent", tries, to: null, subject: null, text: null }
+  }
   const { subject, text, to } = mail
   const goesOn = givenUp && alertEmail !== null && alertEmail !== to && subject !== null && text !== null
-  return { givenUp, puts: goesOn ? [over, newMail(`${document.id}_alert`, mail.webhookId, { to: alertEmail, subject, text }, nowMs)] : [over] }
+  return {
+    givenUp,
+    puts: goesOn
+      ? [over, newMail(`${document.id}_alert`, mail.webhookId, { to: alertEmail, subject, text }, nowMs)]
+      : [over]
+  }
 }

@@ -1,4 +1,7 @@
-/** Tells those who send that a commit gave them something to send. In this process only: what other processes commit is found by looking. */
+/**
+ * Tells those who send that a commit gave them something to send. In this process only: what other processes commit is
+ * found by looking.
+ */
 import { Context, Effect, Layer } from "effect"
 import { type ChangeSet, Storage } from "../../storage/port.ts"
 import { MAILS } from "./mails.ts"
@@ -14,7 +17,9 @@ export interface OutboxListenerApi {
 }
 
 /** The bell of a governor. */
-export class OutboxListener extends Context.Service<OutboxListener, OutboxListenerApi>()("flyball/core/OutboxListener") {
+export class OutboxListener extends Context.Service<OutboxListener, OutboxListenerApi>()(
+  "flyball/core/OutboxListener"
+) {
   static readonly layer: Layer.Layer<OutboxListener> = Layer.sync(OutboxListener, () => {
     const listeners: { readonly [W in Waiting]: Set<() => void> } = { deliveries: new Set(), mails: new Set() }
     return OutboxListener.of({
@@ -28,28 +33,39 @@ export class OutboxListener extends Context.Service<OutboxListener, OutboxListen
 }
 
 /** The store underneath, whose commits ring the bell when they leave something to send. */
-export const notifyingStorage: Layer.Layer<Storage, never, Storage | OutboxListener> = Layer.effect(Storage, Effect.gen(function*() {
-  const storage = yield* Storage
-  const bell = yield* OutboxListener
-  return Storage.of({
-    ...storage,
-    // What is left to ring for is looked up first: the closure needs nothing else of the ChangeSet. The Effect that it maps holds it until the commit is over, which only acts with events pass by; decisions have none.
-    commit: (change) => {
-      const left = leftBy(change)
-      return left.length === 0 ? storage.commit(change) : Effect.map(storage.commit(change), (receipt) => {
-        left.forEach(bell.ring)
-        return receipt
-      })
-    }
+export const notifyingStorage: Layer.Layer<Storage, never, Storage | OutboxListener> = Layer.effect(
+  Storage,
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const bell = yield* OutboxListener
+    return Storage.of({
+      ...storage,
+      // What is left to ring for is looked up first: the closure needs nothing else of the ChangeSet. The Effect that
+      // it maps holds it until the commit is over, which only acts with events pass by; decisions have none.
+      commit: (change) => {
+        const left = leftBy(change)
+        return left.length === 0
+          ? storage.commit(change)
+          : Effect.map(storage.commit(change), (receipt) => {
+              left.forEach(bell.ring)
+              return receipt
+            })
+      }
+    })
   })
-}))
+)
 
 const nothing: ReadonlyArray<Waiting> = []
 
 const leftBy = ({ again, events, moves, puts }: ChangeSet): ReadonlyArray<Waiting> => {
-  const deliveries = (events !== undefined && events.length > 0) || (again !== undefined && again.length > 0)
-    // One that waited is due now. What an attempt sends back to wait is due later, and the engine that did it knows when.
-    || (moves !== undefined && moves.some(({ from }) => from.state === "pending"))
+  const deliveries =
+    (events !== undefined && events.length > 0) ||
+    (again !== undefined && again.length > 0) ||
+    // One that waited is due now. What an attempt sends back to wait is due later, and the engine that did it knows
+    // when.
+    (moves !== undefined && moves.some(({ from }) => from.state === "pending"))
   const mails = puts !== undefined && puts.some(({ collection }) => collection === MAILS)
-  return deliveries || mails ? [...(deliveries ? ["deliveries" as const] : []), ...(mails ? ["mails" as const] : [])] : nothing
+  return deliveries || mails
+    ? [...(deliveries ? ["deliveries" as const] : []), ...(mails ? ["mails" as const] : [])]
+    : nothing
 }

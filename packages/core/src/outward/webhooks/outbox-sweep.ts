@@ -1,8 +1,11 @@
 /**
- * Forgets what webhooks were told long ago: deliveries at their end with their attempts, and events that nothing refers to any more.
+ * Forgets what webhooks were told long ago: deliveries at their end with their attempts, and events that nothing refers
+ * to any more.
  *
- * Runs in every process, works in the one that holds the lease. Each step is a transaction of its own over a bounded number of rows, and what is over stays over: downtime
- * of any length, a crash, or two processes at once change nothing but the moment. Records are never touched. Spec: decision 0030.
+ * Runs in every process, works in the one that holds the lease. Each step is a transaction of its own over a bounded
+ * number of rows, and what is over stays over: downtime
+ * of any length, a crash, or two processes at once change nothing but the moment. Records are never touched. Spec:
+ * decision 0030.
  */
 import { toHex } from "@flyball/evidence"
 import { Cause, Effect, Layer } from "effect"
@@ -32,15 +35,22 @@ export interface Swept {
  *
  * `mayGoOn` is asked before each step; where it answers no the rest is left to whoever comes next.
  */
-export const sweepOutbox = Effect.fnUntraced(function*<E>(mayGoOn: Effect.Effect<boolean, E>): Effect.fn.Return<Swept, ReadFault | E, Storage> {
+export const sweepOutbox = Effect.fnUntraced(function* <E>(
+  mayGoOn: Effect.Effect<boolean, E>
+): Effect.fn.Return<Swept, ReadFault | E, Storage> {
   const storage = yield* Storage
   const { keepMs } = yield* WebhookSettings
   // Not less than what `recover` looks back, or it would owe again what was delivered.
   const beforeMs = Math.max(0, (yield* storage.asOf).ms - Math.max(keepMs, MIN_KEPT_MS))
-  const sweep = Effect.fnUntraced(function*(what: ForgetRequest["what"]) {
+  const sweep = Effect.fnUntraced(function* (what: ForgetRequest["what"]) {
     let count = 0
     for (let after: string | undefined; yield* mayGoOn;) {
-      const answer = yield* storage.outbox.forget({ what, beforeMs, limit: STEP, ...(after === undefined ? {} : { after }) })
+      const answer = yield* storage.outbox.forget({
+        what,
+        beforeMs,
+        limit: STEP,
+        ...(after === undefined ? {} : { after })
+      })
       count += answer.count
       if (answer.next === null) return count
       after = answer.next
@@ -52,15 +62,21 @@ export const sweepOutbox = Effect.fnUntraced(function*<E>(mayGoOn: Effect.Effect
 })
 
 /** Looks every hour while its scope is open. */
-export const outboxSweep: Layer.Layer<never, never, Storage> = Layer.effectDiscard(Effect.gen(function*() {
-  const storage = yield* Storage
-  const holder = toHex((yield* Entropy).bytes(16))
-  const mine = storage.lease(LEASE, holder, LEASE_MS)
-  yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-  yield* sweepOutbox(mine).pipe(
-    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError("What webhooks were told long ago could not be forgotten; the job tries again.", cause)),
-    Effect.andThen(Effect.sleep(SWEEP_MS)),
-    Effect.forever,
-    Effect.forkScoped
-  )
-}))
+export const outboxSweep: Layer.Layer<never, never, Storage> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const holder = toHex((yield* Entropy).bytes(16))
+    const mine = storage.lease(LEASE, holder, LEASE_MS)
+    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
+    yield* sweepOutbox(mine).pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.logError("What webhooks were told long ago could not be forgotten; the job tries again.", cause)
+      ),
+      Effect.andThen(Effect.sleep(SWEEP_MS)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

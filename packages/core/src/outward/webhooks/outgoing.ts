@@ -20,7 +20,11 @@ export interface Outgoing {
 }
 
 /** The POST of an attempt, signed. Spec: document 2 section 6; decision 0019. */
-export const outgoingRequest = ({ atMs, attempt, body, deliveryId, eventId, eventType, keys, sequence, url }: Outgoing, { signatureHeader, userAgent }: WebhookSettingsApi, { sha256 }: Crypto): OutgoingRequest => {
+export const outgoingRequest = (
+  { atMs, attempt, body, deliveryId, eventId, eventType, keys, sequence, url }: Outgoing,
+  { signatureHeader, userAgent }: WebhookSettingsApi,
+  { sha256 }: Crypto
+): OutgoingRequest => {
   const headers: { [name: string]: string } = { "Content-Type": "application/json", "User-Agent": userAgent }
   addSignatures(headers, keys, { id: eventId, atMs, body }, sha256, signatureHeader)
   headers["webhook-sequence"] = String(sequence)

@@ -11,26 +11,81 @@ const EVENT = `evt_${"0".repeat(26)}`
 const dlv = (n: number) => `dlv_${String(n).padStart(26, "0")}`
 const ended = (n: number, attempts: number, more: Partial<Ended> & { readonly to?: string } = {}): Ended => {
   const { to = A, ...rest } = more
-  const delivery: Delivery = { id: dlv(n), eventId: EVENT, endpointId: to, sequence: n, state: "in_flight", attempts, createdAtMs: 0, nextAttemptAtMs: null, leaseUntilMs: 30_000, finishedAtMs: null }
-  return { delivery, eventType: "agent.registered", firstStartedAtMs: 0, endedAtMs: 1_000, statusCode: 500, errorCode: "http_status", responseExcerpt: "", retryAfterMs: null, ...rest }
+  const delivery: Delivery = {
+    id: dlv(n),
+    eventId: EVENT,
+    endpointId: to,
+    sequence: n,
+    state: "in_flight",
+    attempts,
+    createdAtMs: 0,
+    nextAttemptAtMs: null,
+    leaseUntilMs: 30_000,
+    finishedAtMs: null
+  }
+  return {
+    delivery,
+    eventType: "agent.registered",
+    firstStartedAtMs: 0,
+    endedAtMs: 1_000,
+    statusCode: 500,
+    errorCode: "http_status",
+    responseExcerpt: "",
+    retryAfterMs: null,
+    ...rest
+  }
 }
 const well = { statusCode: 204, errorCode: null } as const
 const webhook = (id: string, more: Partial<WebhookDocument> = {}): StoredWebhook => ({
-  id, version: 3,
-  body: { url: "https://hooks.example/in", description: null, notifyEmail: "ada@example.org", events: ["agent.registered"], status: "active", cause: null, createdBy: "system:host", ...more }
+  id,
+  version: 3,
+  body: {
+    url: "https://hooks.example/in",
+    description: null,
+    notifyEmail: "ada@example.org",
+    events: ["agent.registered"],
+    status: "active",
+    cause: null,
+    createdBy: "system:host",
+    ...more
+  }
 })
-const plan = (batch: ReadonlyArray<Ended>, more: Partial<SettleContext> = {}, webhooks: ReadonlyArray<StoredWebhook> = [webhook(A), webhook(B)]) =>
-  planSettle(batch, { webhooks: new Map(webhooks.map((one) => [one.id, one])), besideSuccess: new Set(), settings: literalWebhookSettings, sha256: portableCrypto.sha256, ...more })
+const plan = (
+  batch: ReadonlyArray<Ended>,
+  more: Partial<SettleContext> = {},
+  webhooks: ReadonlyArray<StoredWebhook> = [webhook(A), webhook(B)]
+) =>
+  planSettle(batch, {
+    webhooks: new Map(webhooks.map((one) => [one.id, one])),
+    besideSuccess: new Set(),
+    settings: literalWebhookSettings,
+    sha256: portableCrypto.sha256,
+    ...more
+  })
 const movesOf = (change: ReturnType<typeof plan>) => change.moves!.map(({ id, to }) => [id, to.state])
 
 describe("settling attempts that ended", () => {
   it("moves each on, and records those that finished as the catalogue describes", () => {
     const change = plan([ended(1, 1, well), ended(2, 2), ended(3, 7, { to: B })])
-    assert.deepStrictEqual(movesOf(change), [[dlv(1), "succeeded"], [dlv(2), "pending"], [dlv(3), "failed"]])
+    assert.deepStrictEqual(movesOf(change), [
+      [dlv(1), "succeeded"],
+      [dlv(2), "pending"],
+      [dlv(3), "failed"]
+    ])
     assert.deepStrictEqual(change.moves![1], {
-      id: dlv(2), from: { state: "in_flight", attempts: 2 }, to: { state: "pending", nextAttemptAtMs: 301_000 }, ended: { endedAtMs: 1_000, statusCode: 500, errorCode: "http_status", responseExcerpt: "" }
+      id: dlv(2),
+      from: { state: "in_flight", attempts: 2 },
+      to: { state: "pending", nextAttemptAtMs: 301_000 },
+      ended: { endedAtMs: 1_000, statusCode: 500, errorCode: "http_status", responseExcerpt: "" }
     })
-    assert.deepStrictEqual(change.records!.map(({ body, kind }) => [kind, body["outcome"] ?? body["status"]]), [["delivery.finished", "succeeded"], ["delivery.finished", "failed"], ["webhook.changed", "failed"]])
+    assert.deepStrictEqual(
+      change.records!.map(({ body, kind }) => [kind, body["outcome"] ?? body["status"]]),
+      [
+        ["delivery.finished", "succeeded"],
+        ["delivery.finished", "failed"],
+        ["webhook.changed", "failed"]
+      ]
+    )
     for (const { body, kind } of change.records!) assert.isNull(checkBody(kind, body))
     assert.deepStrictEqual(change.expects, [{ collection: "webhooks", id: A, version: 3 }])
   })
@@ -46,9 +101,22 @@ describe("settling attempts that ended", () => {
   it("gives a webhook up with the seventh failure, in the same change: status, cancellation, event, letter", () => {
     const change = plan([ended(9, 7)])
     assert.deepStrictEqual(change.cancel, [{ endpointId: A }])
-    assert.deepStrictEqual(change.events!.map(({ data, type }) => [type, data]), [["webhook.failed", {
-      webhook_id: A, delivery_id: dlv(9), event_id: EVENT, event_type: "agent.registered", failed_at: formatInstant(1_000), resource: `/api/v1/webhooks/${A}/deliveries`
-    }]])
+    assert.deepStrictEqual(
+      change.events!.map(({ data, type }) => [type, data]),
+      [
+        [
+          "webhook.failed",
+          {
+            webhook_id: A,
+            delivery_id: dlv(9),
+            event_id: EVENT,
+            event_type: "agent.registered",
+            failed_at: formatInstant(1_000),
+            resource: `/api/v1/webhooks/${A}/deliveries`
+          }
+        ]
+      ]
+    )
     const [put, mail] = change.puts!
     assert.deepInclude(put, { collection: "webhooks", id: A, expectedVersion: 3, keys: {} })
     assert.deepInclude(put!.body, { status: "failed", cause: "seventh_failure" })
@@ -58,22 +126,38 @@ describe("settling attempts that ended", () => {
 
   it("writes to the host's address where the webhook names none, and to nobody where there is none either", () => {
     const nobody = [webhook(A, { notifyEmail: null })]
-    assert.deepInclude(plan([ended(1, 7)], { settings: { ...literalWebhookSettings, alertEmail: "alerts@example.org" } }, nobody).puts![1]!.body, { to: "alerts@example.org" })
+    assert.deepInclude(
+      plan([ended(1, 7)], { settings: { ...literalWebhookSettings, alertEmail: "alerts@example.org" } }, nobody)
+        .puts![1]!.body,
+      { to: "alerts@example.org" }
+    )
     assert.lengthOf(plan([ended(1, 7)], {}, nobody).puts!, 1)
   })
 
   it("gives a webhook up once, whatever else of it ended with it", () => {
     const change = plan([ended(1, 2), ended(2, 7), ended(3, 7), ended(4, 1, well), ended(5, 1, { to: B })])
-    assert.deepStrictEqual(movesOf(change), [[dlv(1), "cancelled"], [dlv(2), "failed"], [dlv(3), "failed"], [dlv(4), "succeeded"], [dlv(5), "pending"]])
+    assert.deepStrictEqual(movesOf(change), [
+      [dlv(1), "cancelled"],
+      [dlv(2), "failed"],
+      [dlv(3), "failed"],
+      [dlv(4), "succeeded"],
+      [dlv(5), "pending"]
+    ])
     assert.deepStrictEqual([change.cancel!.length, change.events!.length, change.puts!.length], [1, 1, 2])
     assert.deepStrictEqual(change.expects, [{ collection: "webhooks", id: B, version: 3 }])
   })
 
-  it.each(["failed", "disabled", "revoked"] as const)("retries nothing for a webhook that is %s, and does not fail it again", (status) => {
-    const change = plan([ended(1, 2), ended(2, 7)], {}, [webhook(A, { status })])
-    assert.deepStrictEqual(movesOf(change), [[dlv(1), "cancelled"], [dlv(2), "failed"]])
-    assert.deepStrictEqual([change.puts, change.cancel, change.events], [[], [], []])
-  })
+  it.each(["failed", "disabled", "revoked"] as const)(
+    "retries nothing for a webhook that is %s, and does not fail it again",
+    (status) => {
+      const change = plan([ended(1, 2), ended(2, 7)], {}, [webhook(A, { status })])
+      assert.deepStrictEqual(movesOf(change), [
+        [dlv(1), "cancelled"],
+        [dlv(2), "failed"]
+      ])
+      assert.deepStrictEqual([change.puts, change.cancel, change.events], [[], [], []])
+    }
+  )
 
   it("spares a webhook beside whose delivery others succeed, where the settings say so", () => {
     const settings = { ...literalWebhookSettings, endpointFailure: "no_success_since" } as const
@@ -84,6 +168,9 @@ describe("settling attempts that ended", () => {
 
   it.each(["chain.checkpoint", "webhook.failed"])("records nothing of deliveries of %s", (eventType) => {
     assert.deepStrictEqual(plan([ended(1, 1, { ...well, eventType }), ended(2, 1, { eventType })]).records, [])
-    assert.deepStrictEqual(plan([ended(1, 7, { eventType })]).records!.map(({ kind }) => kind), ["webhook.changed"])
+    assert.deepStrictEqual(
+      plan([ended(1, 7, { eventType })]).records!.map(({ kind }) => kind),
+      ["webhook.changed"]
+    )
   })
 })

@@ -32,7 +32,10 @@ export interface Ended {
 export interface SettleContext {
   /** The webhooks of all attempts that failed. */
   readonly webhooks: ReadonlyMap<string, StoredWebhook>
-  /** Deliveries beside which another to the same webhook succeeded since their first attempt. Asked only where the settings want to know. */
+  /**
+   * Deliveries beside which another to the same webhook succeeded since their first attempt. Asked only where the
+   * settings want to know.
+   */
   readonly besideSuccess: ReadonlySet<string>
   readonly settings: WebhookSettingsApi
   readonly sha256: Sha256
@@ -41,11 +44,19 @@ export interface SettleContext {
 /** The rule that gives a webhook up. */
 const SEVENTH_FAILURE = { id: "policy:seventh_failure" }
 
-/** Types whose deliveries leave no record: it would make the next checkpoint due, tell of what the chain tells already, or be appended to a chain that is not in order. */
-const unrecorded: ReadonlySet<string> = new Set<EventType>(["chain.checkpoint", "chain.verify_failed", "webhook.failed"])
+/**
+ * Types whose deliveries leave no record: it would make the next checkpoint due, tell of what the chain tells already,
+ * or be appended to a chain that is not in order.
+ */
+const unrecorded: ReadonlySet<string> = new Set<EventType>([
+  "chain.checkpoint",
+  "chain.verify_failed",
+  "webhook.failed"
+])
 
 /**
- * What a batch of ended attempts changes: one move for each, a record for each that finished, and for a webhook that is given up its status, the end of what is owed to it,
+ * What a batch of ended attempts changes: one move for each, a record for each that finished, and for a webhook that is
+ * given up its status, the end of what is owed to it,
  * an event to the others and a letter. All of it in one commit.
  *
  * - Fails: never. A delivery that somebody else moved is a conflict of the commit.
@@ -81,24 +92,40 @@ const failingWebhooks = (ended: ReadonlyArray<Ended>, { besideSuccess, settings,
   const failing = new Map<string, { readonly webhook: StoredWebhook; readonly last: Ended }>()
   for (const one of ended) {
     const webhook = webhooks.get(one.delivery.endpointId)
-    if (webhook === undefined || failing.has(webhook.id) || endpointAfter("fail", webhook.body.status) === null) continue
+    if (webhook === undefined || failing.has(webhook.id) || endpointAfter("fail", webhook.body.status) === null)
+      continue
     if (afterAttempt(attemptOf(one), true, settings.schedule, sha256).act !== "fail") continue
-    if (endpointFails(settings.endpointFailure, besideSuccess.has(one.delivery.id))) failing.set(webhook.id, { webhook, last: one })
+    if (endpointFails(settings.endpointFailure, besideSuccess.has(one.delivery.id)))
+      failing.set(webhook.id, { webhook, last: one })
   }
   return failing
 }
 
-const attemptOf = ({ delivery, endedAtMs, errorCode, firstStartedAtMs, retryAfterMs, statusCode }: Ended) =>
-  ({ deliveryId: delivery.id, attempt: delivery.attempts, firstStartedAtMs, endedAtMs, statusCode, retryAfterMs, errorCode })
+const attemptOf = ({ delivery, endedAtMs, errorCode, firstStartedAtMs, retryAfterMs, statusCode }: Ended) => ({
+  deliveryId: delivery.id,
+  attempt: delivery.attempts,
+  firstStartedAtMs,
+  endedAtMs,
+  statusCode,
+  retryAfterMs,
+  errorCode
+})
 
-const moveOf = ({ delivery, endedAtMs, errorCode, isLate, responseExcerpt, statusCode }: Ended, after: AfterAttempt): DeliveryMove => {
+const moveOf = (
+  { delivery, endedAtMs, errorCode, isLate, responseExcerpt, statusCode }: Ended,
+  after: AfterAttempt
+): DeliveryMove => {
   // Its attempt ended when the lease did, and stays as it was settled then.
-  if (isLate === true) return { id: delivery.id, from: { state: "pending", attempts: delivery.attempts }, to: { state: "succeeded" } }
+  if (isLate === true)
+    return { id: delivery.id, from: { state: "pending", attempts: delivery.attempts }, to: { state: "succeeded" } }
   const state = deliveryAfter(after.act, "in_flight")
   return {
     id: delivery.id,
     from: { state: "in_flight", attempts: delivery.attempts },
-    to: after.act === "retry" ? { state: "pending", nextAttemptAtMs: after.nextAttemptAtMs } : { state: state as "succeeded" | "failed" | "cancelled" },
+    to:
+      after.act === "retry"
+        ? { state: "pending", nextAttemptAtMs: after.nextAttemptAtMs }
+        : { state: state as "succeeded" | "failed" | "cancelled" },
     ended: { endedAtMs, statusCode, errorCode, responseExcerpt }
   }
 }
@@ -131,7 +158,13 @@ const giveUp = (webhook: StoredWebhook, last: Ended, { alertEmail }: WebhookSett
   const { puts, records } = changeStatus(webhook, "failed", "seventh_failure", SEVENTH_FAILURE)
   const to = webhook.body.notifyEmail ?? alertEmail
   return {
-    puts: to === null ? puts : [...puts, newMail(`mail_${last.delivery.id}`, webhook.id, { to, ...letterOf(webhook, last) }, last.endedAtMs)],
+    puts:
+      to === null
+        ? puts
+        : [
+            ...puts,
+            newMail(`mail_${last.delivery.id}`, webhook.id, { to, ...letterOf(webhook, last) }, last.endedAtMs)
+          ],
     records,
     event: event("webhook.failed", {
       webhook_id: webhook.id,
@@ -144,17 +177,22 @@ const giveUp = (webhook: StoredWebhook, last: Ended, { alertEmail }: WebhookSett
 }
 
 /** The letter to whoever answers for a webhook that failed. */
-const letterOf = ({ body, id }: StoredWebhook, { delivery, endedAtMs, errorCode, eventType, statusCode }: Ended): { readonly subject: string; readonly text: string } => ({
+const letterOf = (
+  { body, id }: StoredWebhook,
+  { delivery, endedAtMs, errorCode, eventType, statusCode }: Ended
+): { readonly subject: string; readonly text: string } => ({
   subject: `Webhook ${id} has failed`,
   text: [
-    `The webhook ${id} to ${body.url ?? "an address that was erased"} has failed: ${delivery.attempts} attempts at one delivery went wrong, the last one at ${formatInstant(endedAtMs)}`,
-    `(${statusCode === null ? errorCode ?? "no answer" : `the receiver answered ${statusCode}`}).`,
+    `The webhook ${id} to ${body.url ?? "an address that was erased"} has failed: ${delivery.attempts} ` +
+      `attempts at one delivery went wrong, the last one at ${formatInstant(endedAtMs)}`,
+    `(${statusCode === null ? (errorCode ?? "no answer") : `the receiver answered ${statusCode}`}).`,
     "",
     `Delivery: ${delivery.id}`,
     `Event: ${delivery.eventId} (${eventType})`,
     "",
     "Nothing is sent to it any more, and what was still owed to it is cancelled. Events go on being recorded.",
-    "When the receiver is well again: POST /api/v1/webhooks/{id}/test sends a test event, /enable has new events sent again, and /recover sends what was missed, up to 14 days back.",
+    "When the receiver is well again: POST /api/v1/webhooks/{id}/test sends a test event, /enable has new " +
+      "events sent again, and /recover sends what was missed, up to 14 days back.",
     ""
   ].join("\n")
 })

@@ -18,7 +18,11 @@ export interface StoredWebhook {
 }
 
 /** The webhook in a document of the collection `webhooks`; only this folder writes there. */
-export const storedWebhook = ({ body, id, version }: Document): StoredWebhook => ({ id, version, body: body as WebhookDocument })
+export const storedWebhook = ({ body, id, version }: Document): StoredWebhook => ({
+  id,
+  version,
+  body: body as WebhookDocument
+})
 
 /** Everything that creating needs to know. The secret itself never comes here. */
 export interface CreateCommand {
@@ -36,7 +40,13 @@ export interface CreateCommand {
  * - Fails: never; that the URL may be sent to is asked before.
  * - Spec: document 2 section 4, POST /webhooks; api "agents and registry".
  */
-export const planCreate = ({ defaultNotifyEmail, input, secret, webhookId, writer }: CreateCommand): { readonly webhook: WebhookDocument; readonly change: ChangeSet } => {
+export const planCreate = ({
+  defaultNotifyEmail,
+  input,
+  secret,
+  webhookId,
+  writer
+}: CreateCommand): { readonly webhook: WebhookDocument; readonly change: ChangeSet } => {
   const webhook: WebhookDocument = {
     url: input.url,
     description: input.description ?? null,
@@ -46,17 +56,23 @@ export const planCreate = ({ defaultNotifyEmail, input, secret, webhookId, write
     cause: null,
     createdBy: writer.id
   }
-  const endpoint = omitNullish({ description: webhook.description, notify_email: webhook.notifyEmail, url: webhook.url })
+  const endpoint = omitNullish({
+    description: webhook.description,
+    notify_email: webhook.notifyEmail,
+    url: webhook.url
+  })
   return {
     webhook,
     change: {
       puts: [putWebhook(webhookId, 0, webhook), putSecret(webhookId, 0, secret)],
-      records: [{
-        kind: "webhook.created",
-        agentId: null,
-        body: { events: webhook.events, webhook_id: webhookId, writer: writer.id },
-        parts: [{ name: "endpoint", bytes: canonicalBytes(endpoint) }]
-      }]
+      records: [
+        {
+          kind: "webhook.created",
+          agentId: null,
+          body: { events: webhook.events, webhook_id: webhookId, writer: writer.id },
+          parts: [{ name: "endpoint", bytes: canonicalBytes(endpoint) }]
+        }
+      ]
     }
   }
 }
@@ -67,16 +83,24 @@ export const REVOKE_SCOPE = "webhook.revoked"
 const REVOKED_DIGEST = "0".repeat(64)
 
 /**
- * What revoking a webhook changes: null when it is revoked already. What is owed to it is cancelled, and its secret deleted.
+ * What revoking a webhook changes: null when it is revoked already. What is owed to it is cancelled, and its secret
+ * deleted.
  *
  * - Fails: never.
  * - Spec: document 1 section 4, POST /webhooks/{webhook_id}/revoke.
  */
-export const planRevoke = ({ body, id, version }: StoredWebhook, secret: Document | null, writer: Writer): ChangeSet | null => {
+export const planRevoke = (
+  { body, id, version }: StoredWebhook,
+  secret: Document | null,
+  writer: Writer
+): ChangeSet | null => {
   const status = endpointAfter("revoke", body.status)
   if (status === null) return null
   return {
-    puts: [putWebhook(id, version, { ...body, status, cause: "owner" }), ...(secret === null ? [] : [forgottenSecret(secret)])],
+    puts: [
+      putWebhook(id, version, { ...body, status, cause: "owner" }),
+      ...(secret === null ? [] : [forgottenSecret(secret)])
+    ],
     records: [webhookRevoked(id, writer)],
     cancel: [{ endpointId: id }]
   }
@@ -92,14 +116,20 @@ export const webhookRevoked = (id: string, writer: Writer): RecordDraft => ({
 })
 
 /**
- * What enabling a webhook changes: null when it is active already. Only what happens from now on is owed to it; for the rest there is `recover`.
+ * What enabling a webhook changes: null when it is active already. Only what happens from now on is owed to it; for the
+ * rest there is `recover`.
  *
  * - Fails: `WebhookRevoked`.
  */
-export const planEnable = ({ body, id, version }: StoredWebhook, writer: Writer): Result.Result<ChangeSet | null, WebhookRevoked> => {
+export const planEnable = (
+  { body, id, version }: StoredWebhook,
+  writer: Writer
+): Result.Result<ChangeSet | null, WebhookRevoked> => {
   if (body.status === "active") return Result.succeed(null)
   const status = endpointAfter("enable", body.status)
-  return status === null ? Result.fail(new WebhookRevoked({ webhookId: id })) : Result.succeed(changeStatus({ body, id, version }, status, "enabled", writer))
+  return status === null
+    ? Result.fail(new WebhookRevoked({ webhookId: id }))
+    : Result.succeed(changeStatus({ body, id, version }, status, "enabled", writer))
 }
 
 /**
@@ -107,16 +137,28 @@ export const planEnable = ({ body, id, version }: StoredWebhook, writer: Writer)
  *
  * - Fails: `WebhookRevoked`.
  */
-export const planDisable = (webhook: StoredWebhook, writer: Writer): Result.Result<ChangeSet | null, WebhookRevoked> => {
+export const planDisable = (
+  webhook: StoredWebhook,
+  writer: Writer
+): Result.Result<ChangeSet | null, WebhookRevoked> => {
   if (webhook.body.status === "revoked") return Result.fail(new WebhookRevoked({ webhookId: webhook.id }))
   const status = endpointAfter("disable", webhook.body.status)
-  return Result.succeed(status === null ? null : { ...changeStatus(webhook, status, "owner", writer), cancel: [{ endpointId: webhook.id }] })
+  return Result.succeed(
+    status === null ? null : { ...changeStatus(webhook, status, "owner", writer), cancel: [{ endpointId: webhook.id }] }
+  )
 }
 
 /** A webhook in another status, with the record that says why. */
-export const changeStatus = ({ body, id, version }: StoredWebhook, status: EndpointStatus, cause: ChangeCause, writer: Writer): ChangeSet & { readonly puts: ReadonlyArray<DocumentPut>; readonly records: ReadonlyArray<RecordDraft> } => ({
+export const changeStatus = (
+  { body, id, version }: StoredWebhook,
+  status: EndpointStatus,
+  cause: ChangeCause,
+  writer: Writer
+): ChangeSet & { readonly puts: ReadonlyArray<DocumentPut>; readonly records: ReadonlyArray<RecordDraft> } => ({
   puts: [putWebhook(id, version, { ...body, status, cause })],
-  records: [{ kind: "webhook.changed", agentId: null, body: { cause, status, webhook_id: id, writer: writer.id }, parts: [] }]
+  records: [
+    { kind: "webhook.changed", agentId: null, body: { cause, status, webhook_id: id, writer: writer.id }, parts: [] }
+  ]
 })
 
 /** Another secret for a webhook. */
@@ -137,13 +179,20 @@ export interface RotateCommand {
  * - Fails: `WebhookRevoked`; `RotationUnderWay` when two secrets sign already.
  * - Spec: api "agents and registry", `/webhooks/{id}/rotate-secret`; decision 0019.
  */
-export const planRotate = ({ keyId, overlapMs, sealed, secret, webhook, writer }: RotateCommand, nowMs: number): Result.Result<ChangeSet, WebhookRevoked | RotationUnderWay> => {
+export const planRotate = (
+  { keyId, overlapMs, sealed, secret, webhook, writer }: RotateCommand,
+  nowMs: number
+): Result.Result<ChangeSet, WebhookRevoked | RotationUnderWay> => {
   const before = storedSecret(secret)
-  if (endpointAfter("rotate-secret", webhook.body.status) === null) return Result.fail(new WebhookRevoked({ webhookId: webhook.id }))
+  if (endpointAfter("rotate-secret", webhook.body.status) === null)
+    return Result.fail(new WebhookRevoked({ webhookId: webhook.id }))
   const underWayMs = overlapUntilMs(before, nowMs)
   if (underWayMs !== null) return Result.fail(new RotationUnderWay({ overlapUntil: formatInstant(underWayMs) }))
-  const old = overlapMs > 0 && before.sealed !== undefined ? { old_sealed: before.sealed, old_until_ms: nowMs + overlapMs } : {}
-  return Result.succeed(secretChanged(webhook, putSecret(webhook.id, secret.version, { sealed, ...old, key_id: keyId }), writer))
+  const old =
+    overlapMs > 0 && before.sealed !== undefined ? { old_sealed: before.sealed, old_until_ms: nowMs + overlapMs } : {}
+  return Result.succeed(
+    secretChanged(webhook, putSecret(webhook.id, secret.version, { sealed, ...old, key_id: keyId }), writer)
+  )
 }
 
 /**
@@ -151,22 +200,41 @@ export const planRotate = ({ keyId, overlapMs, sealed, secret, webhook, writer }
  *
  * - Fails: `WebhookRevoked`.
  */
-export const planCompleteRotation = (webhook: StoredWebhook, secret: Document, nowMs: number, writer: Writer): Result.Result<ChangeSet | null, WebhookRevoked> => {
-  if (endpointAfter("complete-rotation", webhook.body.status) === null) return Result.fail(new WebhookRevoked({ webhookId: webhook.id }))
+export const planCompleteRotation = (
+  webhook: StoredWebhook,
+  secret: Document,
+  nowMs: number,
+  writer: Writer
+): Result.Result<ChangeSet | null, WebhookRevoked> => {
+  if (endpointAfter("complete-rotation", webhook.body.status) === null)
+    return Result.fail(new WebhookRevoked({ webhookId: webhook.id }))
   const { key_id, sealed } = storedSecret(secret)
   if (overlapUntilMs(storedSecret(secret), nowMs) === null || sealed === undefined) return Result.succeed(null)
   return Result.succeed(secretChanged(webhook, putSecret(webhook.id, secret.version, { sealed, key_id }), writer))
 }
 
-/** The webhook's own document gets a new version too: by it the senders of every process know that their keys are old. */
+/**
+ * The webhook's own document gets a new version too: by it the senders of every process know that their keys are old.
+ */
 const secretChanged = ({ body, id, version }: StoredWebhook, put: DocumentPut, writer: Writer): ChangeSet => ({
   puts: [putWebhook(id, version, body), put],
-  records: [{ kind: "webhook.changed", agentId: null, body: { cause: "secret_rotated", webhook_id: id, writer: writer.id }, parts: [] }]
+  records: [
+    {
+      kind: "webhook.changed",
+      agentId: null,
+      body: { cause: "secret_rotated", webhook_id: id, writer: writer.id },
+      parts: []
+    }
+  ]
 })
 
 /** Puts a webhook, with the look-up keys that its status and events give it. */
 export const putWebhook = (id: string, version: number, body: WebhookDocument): DocumentPut => ({
-  collection: WEBHOOKS, id, expectedVersion: version, body: body as JsonObject, keys: webhookKeys(body)
+  collection: WEBHOOKS,
+  id,
+  expectedVersion: version,
+  body: body as JsonObject,
+  keys: webhookKeys(body)
 })
 
 /** What the webhook's own document does not tell. */

@@ -1,4 +1,6 @@
-/** What webhooks need of the world: a sender, a mailer, a box for secrets. Spec: document 1 section 6; design section 2. */
+/**
+ * What webhooks need of the world: a sender, a mailer, a box for secrets. Spec: document 1 section 6; design section 2.
+ */
 import { Context, type Effect, Schema } from "effect"
 import type { AttemptError } from "../../storage/outbox/outbox.ts"
 
@@ -56,13 +58,18 @@ export interface MailerApi {
 export class Mailer extends Context.Service<Mailer, MailerApi>()("flyball/core/Mailer") {}
 
 /** What was sealed does not open: another key, another owner, or changed bytes. */
-export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", { reason: Schema.String }) {
+export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", {
+  reason: Schema.String
+}) {
   override get message(): string {
     return this.reason
   }
 }
 
-/** Seals secrets for the store. `boundTo` names the owner (a webhook's id): what is sealed for one does not open for another. */
+/**
+ * Seals secrets for the store. `boundTo` names the owner (a webhook's id): what is sealed for one does not open for
+ * another.
+ */
 export interface SecretBoxApi {
   /** Which key seals: a short digest, the same in every process with the same key. */
   readonly keyId: string

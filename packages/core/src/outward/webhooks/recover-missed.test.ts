@@ -11,8 +11,11 @@ describe("webhooks", () => {
   it.effect("recover what they missed, once, and only what they want", () => {
     const there = outside()
     /** Lets another have its turn between what is read and what is committed. */
-    const halting = (storage: StorageApi): StorageApi => ({ ...storage, outbox: { ...storage.outbox, missed: (query) => Effect.tap(storage.outbox.missed(query), () => Effect.yieldNow) } })
-    return Effect.gen(function*() {
+    const halting = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      outbox: { ...storage.outbox, missed: (query) => Effect.tap(storage.outbox.missed(query), () => Effect.yieldNow) }
+    })
+    return Effect.gen(function* () {
       yield* happened()
       yield* TestClock.setTime(1_000)
       const { id } = yield* created()
@@ -25,27 +28,48 @@ describe("webhooks", () => {
       const since = formatInstant(0)
       assert.strictEqual(yield* tagOf(({ recover }) => recover(id, { since })), "WebhookNotActive")
       yield* hooks(({ enable }) => enable(id, systemHost))
-      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since, dry_run: true })), { count: 2, dry_run: true, has_more: false })
+      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since, dry_run: true })), {
+        count: 2,
+        dry_run: true,
+        has_more: false
+      })
       assert.lengthOf(yield* hooks(({ deliveries }) => deliveries(id)), 1)
-      const both = yield* hooks(({ recover }) => Effect.all([recover(id, { since }), recover(id, { since })], { concurrency: 2 }))
-      assert.strictEqual(both.reduce((sum, { count }) => sum + count, 0), 2)
+      const both = yield* hooks(({ recover }) =>
+        Effect.all([recover(id, { since }), recover(id, { since })], { concurrency: 2 })
+      )
+      assert.strictEqual(
+        both.reduce((sum, { count }) => sum + count, 0),
+        2
+      )
       yield* settle
-      assert.deepStrictEqual(there.arrived.map(({ headers }) => headers["webhook-sequence"]), ["1", "2", "3"])
-      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since })), { count: 0, dry_run: false, has_more: false })
+      assert.deepStrictEqual(
+        there.arrived.map(({ headers }) => headers["webhook-sequence"]),
+        ["1", "2", "3"]
+      )
+      assert.deepStrictEqual(yield* hooks(({ recover }) => recover(id, { since })), {
+        count: 0,
+        dry_run: false,
+        has_more: false
+      })
     }).pipe(Effect.scoped, Effect.provide(webhookWorld(there, {}, halting)))
   })
 
-  it.effect("recover no more than 14 days", () => Effect.gen(function*() {
-    const { id } = yield* created()
-    yield* TestClock.setTime(15 * DAY_MS)
-    assert.strictEqual(yield* tagOf(({ recover }) => recover(id, { since: formatInstant(DAY_MS - 1) })), "InvalidInput")
-    assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(DAY_MS) })), { count: 0 })
-  }).pipe(Effect.provide(webhookWorld(outside()))))
+  it.effect("recover no more than 14 days", () =>
+    Effect.gen(function* () {
+      const { id } = yield* created()
+      yield* TestClock.setTime(15 * DAY_MS)
+      assert.strictEqual(
+        yield* tagOf(({ recover }) => recover(id, { since: formatInstant(DAY_MS - 1) })),
+        "InvalidInput"
+      )
+      assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(DAY_MS) })), { count: 0 })
+    }).pipe(Effect.provide(webhookWorld(outside())))
+  )
 
   it.effect("recover what failed, after the receiver is well again", () => {
     const there = outside()
     there.answer = () => Effect.succeed(answered(500))
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const { id } = yield* created()
       yield* Layer.build(engine)
       yield* happened()
@@ -55,7 +79,13 @@ describe("webhooks", () => {
       yield* hooks(({ enable }) => enable(id, systemHost))
       assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(0) })), { count: 1 })
       yield* settle
-      assert.deepStrictEqual((yield* hooks(({ deliveries }) => deliveries(id))).map(({ attempts, state }) => [state, attempts.length]), [["succeeded", 1], ["failed", 7]])
+      assert.deepStrictEqual(
+        (yield* hooks(({ deliveries }) => deliveries(id))).map(({ attempts, state }) => [state, attempts.length]),
+        [
+          ["succeeded", 1],
+          ["failed", 7]
+        ]
+      )
     }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)))
   })
 })

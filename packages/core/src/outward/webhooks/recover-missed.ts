@@ -1,4 +1,7 @@
-/** Owes a webhook once more what it missed. Spec: api "agents and registry", `/webhooks/{id}/recover`; decisions 0019 and 0030. */
+/**
+ * Owes a webhook once more what it missed. Spec: api "agents and registry", `/webhooks/{id}/recover`; decisions 0019
+ * and 0030.
+ */
 import { Effect } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
@@ -16,15 +19,25 @@ export const RECOVER_MS = 14 * 24 * 3_600_000
 /** Events that one call takes; more are told of, and taken by the next call. */
 export const MAX_RECOVERED = 10_000
 
-/** Events looked at, and at most owed, in one commit: others commit between two of them, and no more than these are held at a time. */
+/**
+ * Events looked at, and at most owed, in one commit: others commit between two of them, and no more than these are held
+ * at a time.
+ */
 const PACE = 500
 
 /** Collection of what serialises those who owe again: two at once would owe the same event twice. */
 export const RECOVERIES = "webhook_recoveries"
 
-/** The put that whoever owes an event of a webhook again commits with it. `marker` is the document as it was before he looked at what is owed. */
-export const markRecovery = (webhookId: string, marker: Document | null, sinceMs: number): DocumentPut =>
-  ({ collection: RECOVERIES, id: webhookId, expectedVersion: marker?.version ?? 0, body: { since_ms: sinceMs } })
+/**
+ * The put that whoever owes an event of a webhook again commits with it. `marker` is the document as it was before he
+ * looked at what is owed.
+ */
+export const markRecovery = (webhookId: string, marker: Document | null, sinceMs: number): DocumentPut => ({
+  collection: RECOVERIES,
+  id: webhookId,
+  expectedVersion: marker?.version ?? 0,
+  body: { since_ms: sinceMs }
+})
 
 /** What to recover. */
 export interface Recovery<E> {
@@ -45,11 +58,15 @@ export interface Recovered {
 }
 
 /**
- * Events since then that the webhook wants, and of which no delivery to it succeeded, waits or is under way. None from before it was made, and none that tells of its own failure.
+ * Events since then that the webhook wants, and of which no delivery to it succeeded, waits or is under way. None from
+ * before it was made, and none that tells of its own failure.
  *
  * It goes page by page. Where it stops in the middle, what it owed is owed, and the next call goes on behind that.
  */
-export const recoverMissed = Effect.fnUntraced(function*<E>(storage: StorageApi, recovery: Recovery<E>): Effect.fn.Return<Recovered, E | ReadFault> {
+export const recoverMissed = Effect.fnUntraced(function* <E>(
+  storage: StorageApi,
+  recovery: Recovery<E>
+): Effect.fn.Return<Recovered, E | ReadFault> {
   const { untilMs } = recovery
   let count = 0
   for (let after: string | undefined; ;) {
@@ -61,11 +78,24 @@ export const recoverMissed = Effect.fnUntraced(function*<E>(storage: StorageApi,
   }
 })
 
-/** What is missed is read behind the marker: whoever owes some of it meanwhile moves the marker, and then it is read again. */
-const recoverPage = Effect.fnUntraced(function*<E>(storage: StorageApi, { dryRun, sinceMs, webhook: reading, webhookId }: Recovery<E>, after: string | undefined, room: number) {
+/**
+ * What is missed is read behind the marker: whoever owes some of it meanwhile moves the marker, and then it is read
+ * again.
+ */
+const recoverPage = Effect.fnUntraced(function* <E>(
+  storage: StorageApi,
+  { dryRun, sinceMs, webhook: reading, webhookId }: Recovery<E>,
+  after: string | undefined,
+  room: number
+) {
   const webhook = yield* reading
   const marker = yield* storage.get(RECOVERIES, webhookId)
-  const query = { endpointId: webhookId, types: webhook.body.events, sinceMs: Math.max(sinceMs, idAtMs(webhookId)), limit: PACE }
+  const query = {
+    endpointId: webhookId,
+    types: webhook.body.events,
+    sinceMs: Math.max(sinceMs, idAtMs(webhookId)),
+    limit: PACE
+  }
   const { events, next } = yield* storage.outbox.missed(after === undefined ? query : { ...query, after })
   const missed = events.filter(({ data, type }) => type !== "webhook.failed" || data["webhook_id"] !== webhookId)
   const owed = missed.slice(0, room)

@@ -1,7 +1,9 @@
 /**
- * Which key the secrets of this store are sealed with: kept in the store from the first start on, as the chain's origin is in its first record.
+ * Which key the secrets of this store are sealed with: kept in the store from the first start on, as the chain's origin
+ * is in its first record.
  *
- * Without it a process with another key would start beside the others, claim what is owed and use up its attempts, since it can sign for none of it. Not governed: replay ignores it.
+ * Without it a process with another key would start beside the others, claim what is owed and use up its attempts,
+ * since it can sign for none of it. Not governed: replay ignores it.
  * Spec: design section 4; decision 0033.
  */
 import { fromBase64, toBase64, utf8 } from "@flyball/evidence"
@@ -24,7 +26,10 @@ type SecretsKeyDocument = {
   readonly proof: string
 }
 
-/** When a key that cannot open the store's takes its place: where it is `lost`; where `nothing_sealed` yet, in a store that no other process writes; `never` otherwise. */
+/**
+ * When a key that cannot open the store's takes its place: where it is `lost`; where `nothing_sealed` yet, in a store
+ * that no other process writes; `never` otherwise.
+ */
 export type SecretsKeyTakeover = "lost" | "nothing_sealed" | "never"
 
 /** Why a process must not start with its key. */
@@ -35,32 +40,48 @@ export interface WrongSecretsKey {
 }
 
 /**
- * Claims the store for the key of this process; or says why it must not start. A process whose box opens the store's key may seal with another one from now on: that is a rotation, and whoever has only the older key
+ * Claims the store for the key of this process; or says why it must not start. A process whose box opens the store's
+ * key may seal with another one from now on: that is a rotation, and whoever has only the older key
  * is refused at the next start. A store that names no key is taken over where every stored secret opens.
  *
  * - Cost: reads the secrets of all webhooks. Writes at the first start, and after a rotation.
  */
-export const claimSecretsKey = (takeover: SecretsKeyTakeover): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage | SecretBox> =>
-  Storage.use((storage) => commitWithRetry(storage, Effect.gen(function*() {
-    const found = yield* look(takeover)
-    if ("reason" in found) return found
-    if (found.put !== null) yield* storage.commit({ puts: [found.put] })
-    return null
-  })))
+export const claimSecretsKey = (
+  takeover: SecretsKeyTakeover
+): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage | SecretBox> =>
+  Storage.use((storage) =>
+    commitWithRetry(
+      storage,
+      Effect.gen(function* () {
+        const found = yield* look(takeover)
+        if ("reason" in found) return found
+        if (found.put !== null) yield* storage.commit({ puts: [found.put] })
+        return null
+      })
+    )
+  )
 
 /** The same for a process that has no key yet, and before it makes one: nothing is written. */
-export const needsSecretsKey = (takeover: SecretsKeyTakeover): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage> =>
-  Effect.map(Effect.provideService(look(takeover), SecretBox, noKey), (found) => "reason" in found ? found : null)
+export const needsSecretsKey = (
+  takeover: SecretsKeyTakeover
+): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage> =>
+  Effect.map(Effect.provideService(look(takeover), SecretBox, noKey), (found) => ("reason" in found ? found : null))
 
 /** Opens nothing, and what it would seal is not kept. */
-const noKey = SecretBox.of({ keyId: "", seal: () => Effect.succeed(new Uint8Array()), open: () => Effect.fail(new SecretUnreadable({ reason: "there is no such file" })) })
+const noKey = SecretBox.of({
+  keyId: "",
+  seal: () => Effect.succeed(new Uint8Array()),
+  open: () => Effect.fail(new SecretUnreadable({ reason: "there is no such file" }))
+})
 
-const look = Effect.fnUntraced(function*(takeover: SecretsKeyTakeover): Effect.fn.Return<WrongSecretsKey | { readonly put: DocumentPut | null }, ReadFault, Storage | SecretBox> {
+const look = Effect.fnUntraced(function* (
+  takeover: SecretsKeyTakeover
+): Effect.fn.Return<WrongSecretsKey | { readonly put: DocumentPut | null }, ReadFault, Storage | SecretBox> {
   const box = yield* SecretBox
   const unreadable = takeover === "lost" ? null : yield* unreadableSecret
   if (unreadable !== null) return unreadable
   const document = yield* (yield* Storage).get(SECRETS_KEYS, CURRENT)
-  const stored = document === null ? null : document.body as SecretsKeyDocument
+  const stored = document === null ? null : (document.body as SecretsKeyDocument)
   const claimed = Effect.map(box.seal(PROOF, BOUND_TO), (proof) => {
     const body: SecretsKeyDocument = { key_id: box.keyId, proof: toBase64(proof) }
     return { put: { collection: SECRETS_KEYS, id: CURRENT, expectedVersion: document?.version ?? 0, body } }
@@ -68,6 +89,8 @@ const look = Effect.fnUntraced(function*(takeover: SecretsKeyTakeover): Effect.f
   if (stored === null) return yield* claimed
   const problem = yield* Effect.option(Effect.flip(box.open(fromBase64(stored.proof) ?? new Uint8Array(), BOUND_TO)))
   if (Option.isNone(problem)) return stored.key_id === box.keyId ? { put: null } : yield* claimed
-  const isTaken = takeover === "lost" || (takeover === "nothing_sealed" && (yield* Effect.provideService(unreadableSecret, SecretBox, noKey)) === null)
+  const isTaken =
+    takeover === "lost" ||
+    (takeover === "nothing_sealed" && (yield* Effect.provideService(unreadableSecret, SecretBox, noKey)) === null)
   return isTaken ? yield* claimed : { webhookId: null, reason: problem.value.reason }
 })

@@ -1,4 +1,7 @@
-/** The secrets of webhooks, sealed. Beside the webhook's document and not in it: no record tells of them, and replay does not look. */
+/**
+ * The secrets of webhooks, sealed. Beside the webhook's document and not in it: no record tells of them, and replay
+ * does not look.
+ */
 import { type Crypto, fromBase64, fromUtf8, toBase64, utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { Document, DocumentPut } from "../../storage/port.ts"
@@ -30,20 +33,28 @@ export const overlapUntilMs = (secret: SecretDocument | null, nowMs: number): nu
 }
 
 /** Seals a new secret for a webhook. */
-export const sealSecret = (box: SecretBoxApi, webhookId: string, secret: string): Effect.Effect<string> => Effect.map(box.seal(utf8(secret), webhookId), toBase64)
+export const sealSecret = (box: SecretBoxApi, webhookId: string, secret: string): Effect.Effect<string> =>
+  Effect.map(box.seal(utf8(secret), webhookId), toBase64)
 
 /** Puts the secrets of a webhook. `version` is that of the document that was read, 0 for a new one. */
-export const putSecret = (webhookId: string, version: number, body: SecretDocument): DocumentPut => ({ collection: WEBHOOK_SECRETS, id: webhookId, expectedVersion: version, body })
+export const putSecret = (webhookId: string, version: number, body: SecretDocument): DocumentPut => ({
+  collection: WEBHOOK_SECRETS,
+  id: webhookId,
+  expectedVersion: version,
+  body
+})
 
 /** Deletes the secrets in a document: what is left says which key sealed them. */
-export const forgottenSecret = (document: Document): DocumentPut => putSecret(document.id, document.version, { key_id: storedSecret(document).key_id })
+export const forgottenSecret = (document: Document): DocumentPut =>
+  putSecret(document.id, document.version, { key_id: storedSecret(document).key_id })
 
 /**
  * Opens the secrets of a webhook and makes their keys ready.
  *
- * - Fails: `SecretUnreadable` when there is no current one, when it was sealed by another key, or when its bytes were changed. An old one that does not open does not sign.
+ * - Fails: `SecretUnreadable` when there is no current one, when it was sealed by another key, or when its bytes were
+ *   changed. An old one that does not open does not sign.
  */
-export const openSecrets = Effect.fnUntraced(function*(
+export const openSecrets = Effect.fnUntraced(function* (
   box: SecretBoxApi,
   crypto: Crypto,
   webhookId: string,
@@ -54,12 +65,15 @@ export const openSecrets = Effect.fnUntraced(function*(
     if (bytes === null) return Effect.fail(new SecretUnreadable({ reason: "the webhook has no sealed secret" }))
     return Effect.flatMap(box.open(bytes, webhookId), (opened) => {
       const keys = secretKeys(fromUtf8(opened) ?? "", crypto.sha256)
-      return keys === null ? Effect.fail(new SecretUnreadable({ reason: "what was sealed is no secret of a webhook" })) : Effect.succeed(keys)
+      return keys === null
+        ? Effect.fail(new SecretUnreadable({ reason: "what was sealed is no secret of a webhook" }))
+        : Effect.succeed(keys)
     })
   }
   const current = yield* keysOf(sealed)
   if (old === undefined || untilMs === undefined) return { current, old: null }
-  // The old one stays behind after its overlap, and the key that sealed it may be gone by then: that must not silence the current one.
+  // The old one stays behind after its overlap, and the key that sealed it may be gone by then: that must not silence
+  // the current one.
   const keys = yield* Effect.catchTag(keysOf(old), "SecretUnreadable", () => Effect.succeed(null))
   return { current, old: keys === null ? null : { keys, untilMs } }
 })

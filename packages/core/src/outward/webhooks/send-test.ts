@@ -21,12 +21,32 @@ export interface TestCommand {
   readonly atMs: number
 }
 
-/** One attempt at a `webhook.test` event that nobody keeps: it is not in the outbox, is not retried and changes no status, since nothing happened. */
-export const sendTest = Effect.fnUntraced(function*({ atMs, head, keys, url, webhookId }: TestCommand, sender: WebhookSenderApi, settings: WebhookSettingsApi, crypto: Crypto) {
+/**
+ * One attempt at a `webhook.test` event that nobody keeps: it is not in the outbox, is not retried and changes no
+ * status, since nothing happened.
+ */
+export const sendTest = Effect.fnUntraced(function* (
+  { atMs, head, keys, url, webhookId }: TestCommand,
+  sender: WebhookSenderApi,
+  settings: WebhookSettingsApi,
+  crypto: Crypto
+) {
   const eventId = yield* newId("evt")
   const { data, type } = event("webhook.test", { webhook_id: webhookId })
   const body = renderEvent({ id: eventId, type, atMs, seq: head.seq, hash: head.hash, data })
-  const how = yield* sender.send(outgoingRequest({ url, keys, eventId, eventType: type, deliveryId: yield* newId("dlv"), sequence: 0, attempt: 1, atMs, body }, settings, crypto))
-  const out: WebhookTestOut = { delivered: how.errorCode === null, status_code: how.statusCode, duration_ms: Math.round(how.durationMs), error: how.errorCode, event_id: eventId }
+  const how = yield* sender.send(
+    outgoingRequest(
+      { url, keys, eventId, eventType: type, deliveryId: yield* newId("dlv"), sequence: 0, attempt: 1, atMs, body },
+      settings,
+      crypto
+    )
+  )
+  const out: WebhookTestOut = {
+    delivered: how.errorCode === null,
+    status_code: how.statusCode,
+    duration_ms: Math.round(how.durationMs),
+    error: how.errorCode,
+    event_id: eventId
+  }
   return out
 })

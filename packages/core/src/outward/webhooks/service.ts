@@ -1,7 +1,29 @@
-/** Webhooks: who is told of what. Spec: document 1 sections 4 and 6, document 2 sections 2, 4 and 6; api "agents and registry", `/webhooks`; decision 0019. */
+/**
+ * Webhooks: who is told of what. Spec: document 1 sections 4 and 6, document 2 sections 2, 4 and 6; api "agents and
+ * registry", `/webhooks`; decision 0019.
+ */
 import {
-  DEFAULT_PAGE, type DeliveriesQuery, DeliveryNotFound, type DeliveryOut, type DeliveryUnfinished, detailItem, InvalidInput, isId, isMailAddress, type RecoverIn, type RecoverOut, type RotateSecretIn, type RotationUnderWay, type WebhookCreate,
-  WebhookNotActive, WebhookNotFound, type WebhookOut, WebhookRevoked, WebhooksUnavailable, type WebhookTestOut, type WebhookWithSecret
+  DEFAULT_PAGE,
+  type DeliveriesQuery,
+  DeliveryNotFound,
+  type DeliveryOut,
+  type DeliveryUnfinished,
+  detailItem,
+  InvalidInput,
+  isId,
+  isMailAddress,
+  type RecoverIn,
+  type RecoverOut,
+  type RotateSecretIn,
+  type RotationUnderWay,
+  type WebhookCreate,
+  WebhookNotActive,
+  WebhookNotFound,
+  type WebhookOut,
+  WebhookRevoked,
+  WebhooksUnavailable,
+  type WebhookTestOut,
+  type WebhookWithSecret
 } from "@flyball/contract"
 import { formatInstant, parseInstant } from "@flyball/evidence"
 import { Context, Effect, Layer, Option } from "effect"
@@ -14,7 +36,18 @@ import { StorageCorrupt } from "../../storage/faults.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import { type ChangeSet, type Document, type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { planCompleteRotation, planCreate, planDisable, planEnable, planRevoke, planRotate, REVOKE_SCOPE, storedWebhook, type StoredWebhook, webhookOut } from "./plan-webhook.ts"
+import {
+  planCompleteRotation,
+  planCreate,
+  planDisable,
+  planEnable,
+  planRevoke,
+  planRotate,
+  REVOKE_SCOPE,
+  storedWebhook,
+  type StoredWebhook,
+  webhookOut
+} from "./plan-webhook.ts"
 import { SecretBox, WebhookSender } from "./ports.ts"
 import { RECOVER_MS, recoverMissed } from "./recover-missed.ts"
 import { redeliver } from "./redeliver.ts"
@@ -28,28 +61,68 @@ import { requireUsableSettings, type WebhookSettingsInvalid } from "./settings-p
 
 /** The webhooks. Every change of one is a record. */
 export interface WebhooksApi {
-  /** The answer holds the secret, this once. Who is written to when it fails: the input's address, else `creatorEmail` where letters can be sent to it, else the host's. */
-  readonly create: (input: WebhookCreate, writer: Writer, creatorEmail?: string | null) => Effect.Effect<WebhookWithSecret, InvalidInput | WebhooksUnavailable | ReadFault>
+  /**
+   * The answer holds the secret, this once. Who is written to when it fails: the input's address, else `creatorEmail`
+   * where letters can be sent to it, else the host's.
+   */
+  readonly create: (
+    input: WebhookCreate,
+    writer: Writer,
+    creatorEmail?: string | null
+  ) => Effect.Effect<WebhookWithSecret, InvalidInput | WebhooksUnavailable | ReadFault>
   /** Oldest first, revoked ones too. */
   readonly list: Effect.Effect<ReadonlyArray<WebhookOut>, ReadFault>
   readonly get: (id: string) => Effect.Effect<WebhookOut, WebhookNotFound | ReadFault>
   /** Cancels what is owed to it and deletes its secret. Revoking one that is revoked answers it as it is. */
   readonly revoke: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | ReadFault>
   /** From `failed` or `disabled`; one that is active is answered as it is. */
-  readonly enable: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
+  readonly enable: (
+    id: string,
+    writer: Writer
+  ) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
   /** Has nothing sent to an active webhook until it is enabled, and cancels what is owed to it. */
-  readonly disable: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
+  readonly disable: (
+    id: string,
+    writer: Writer
+  ) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
   /** The answer holds the new secret, this once. */
-  readonly rotateSecret: (id: string, input: RotateSecretIn, writer: Writer) => Effect.Effect<WebhookWithSecret, WebhookNotFound | WebhookRevoked | RotationUnderWay | WebhooksUnavailable | ReadFault>
+  readonly rotateSecret: (
+    id: string,
+    input: RotateSecretIn,
+    writer: Writer
+  ) => Effect.Effect<
+    WebhookWithSecret,
+    WebhookNotFound | WebhookRevoked | RotationUnderWay | WebhooksUnavailable | ReadFault
+  >
   /** Ends the old secret now. */
-  readonly completeRotation: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
+  readonly completeRotation: (
+    id: string,
+    writer: Writer
+  ) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
   /** Newest first. */
-  readonly deliveries: (id: string, query?: DeliveriesQuery) => Effect.Effect<ReadonlyArray<DeliveryOut>, WebhookNotFound | ReadFault>
-  /** Has a waiting delivery tried at once, as the next of its seven attempts. Owes the event of a finished one once more: a new delivery, the same event id. */
-  readonly redeliver: (id: string, deliveryId: string) => Effect.Effect<DeliveryOut, WebhookNotFound | WebhookNotActive | DeliveryNotFound | DeliveryUnfinished | ReadFault>
-  readonly recover: (id: string, input: RecoverIn) => Effect.Effect<RecoverOut, WebhookNotFound | WebhookNotActive | InvalidInput | ReadFault>
+  readonly deliveries: (
+    id: string,
+    query?: DeliveriesQuery
+  ) => Effect.Effect<ReadonlyArray<DeliveryOut>, WebhookNotFound | ReadFault>
+  /**
+   * Has a waiting delivery tried at once, as the next of its seven attempts. Owes the event of a finished one once
+   * more: a new delivery, the same event id.
+   */
+  readonly redeliver: (
+    id: string,
+    deliveryId: string
+  ) => Effect.Effect<
+    DeliveryOut,
+    WebhookNotFound | WebhookNotActive | DeliveryNotFound | DeliveryUnfinished | ReadFault
+  >
+  readonly recover: (
+    id: string,
+    input: RecoverIn
+  ) => Effect.Effect<RecoverOut, WebhookNotFound | WebhookNotActive | InvalidInput | ReadFault>
   /** One attempt at once, whatever comes of it. */
-  readonly test: (id: string) => Effect.Effect<WebhookTestOut, WebhookNotFound | WebhookRevoked | WebhooksUnavailable | ReadFault>
+  readonly test: (
+    id: string
+  ) => Effect.Effect<WebhookTestOut, WebhookNotFound | WebhookRevoked | WebhooksUnavailable | ReadFault>
 }
 
 /** Hours of a rotation's overlap where nobody says. */
@@ -57,10 +130,13 @@ const OVERLAP_HOURS = 24
 const HOUR_MS = 3_600_000
 /** The webhooks. Without a sender and a secret box they can be listed and ended, and nothing more. */
 export class Webhooks extends Context.Service<Webhooks, WebhooksApi>()("flyball/core/Webhooks") {
-  static readonly layer: Layer.Layer<Webhooks, WebhookSettingsInvalid, Storage> = Layer.effect(Webhooks, Effect.suspend(() => make))
+  static readonly layer: Layer.Layer<Webhooks, WebhookSettingsInvalid, Storage> = Layer.effect(
+    Webhooks,
+    Effect.suspend(() => make)
+  )
 }
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const storage = yield* Storage
   const crypto = yield* EvidenceCrypto
   const entropy = yield* Entropy
@@ -71,111 +147,193 @@ const make = Effect.gen(function*() {
 
   const read = (id: string): Effect.Effect<StoredWebhook, WebhookNotFound | ReadFault> =>
     isId("webhook", id)
-      ? Effect.flatMap(storage.get(WEBHOOKS, id), (document) => document === null ? Effect.fail(new WebhookNotFound({ webhookId: id })) : Effect.succeed(storedWebhook(document)))
+      ? Effect.flatMap(storage.get(WEBHOOKS, id), (document) =>
+          document === null
+            ? Effect.fail(new WebhookNotFound({ webhookId: id }))
+            : Effect.succeed(storedWebhook(document))
+        )
       : Effect.fail(new WebhookNotFound({ webhookId: id }))
 
   const readSecret = (id: string): Effect.Effect<Document, ReadFault> =>
-    Effect.flatMap(storage.get(WEBHOOK_SECRETS, id), (document) => document === null ? Effect.fail(new StorageCorrupt({ reason: `webhook ${id} has no secret document` })) : Effect.succeed(document))
+    Effect.flatMap(storage.get(WEBHOOK_SECRETS, id), (document) =>
+      document === null
+        ? Effect.fail(new StorageCorrupt({ reason: `webhook ${id} has no secret document` }))
+        : Effect.succeed(document)
+    )
 
   /** The store's time, which deliveries are signed by. */
   const now = Effect.map(storage.asOf, ({ ms }) => ms)
 
   /** As they are shown, each with what is kept of its secret. */
-  const shown = Effect.fnUntraced(function*(webhooks: ReadonlyArray<StoredWebhook>, secretOf: (webhook: StoredWebhook) => Effect.Effect<Pick<Document, "body"> | null, ReadFault>) {
+  const shown = Effect.fnUntraced(function* (
+    webhooks: ReadonlyArray<StoredWebhook>,
+    secretOf: (webhook: StoredWebhook) => Effect.Effect<Pick<Document, "body"> | null, ReadFault>
+  ) {
     const nowMs = yield* now
-    const revocations = yield* storage.once(REVOKE_SCOPE, webhooks.filter(({ body }) => body.status === "revoked").map(({ id }) => id))
+    const revocations = yield* storage.once(
+      REVOKE_SCOPE,
+      webhooks.filter(({ body }) => body.status === "revoked").map(({ id }) => id)
+    )
     const seqs = new Map(revocations.map(({ key, seq }) => [key, seq]))
-    return yield* Effect.forEach(webhooks, Effect.fnUntraced(function*(webhook) {
-      const { body, id } = webhook
-      const seq = seqs.get(id)
-      // One that is revoked without a record here was revoked in a chain before this one: at the latest when this one began.
-      const revokedAtMs = body.status === "revoked" ? (yield* storage.record(seq ?? 0))?.atMs ?? null : null
-      const secret = body.status === "revoked" ? null : yield* secretOf(webhook)
-      return webhookOut(id, body, { revokedAtMs, overlapUntilMs: overlapUntilMs(secret === null ? null : storedSecret(secret), nowMs) })
-    }), { concurrency: 8 })
+    return yield* Effect.forEach(
+      webhooks,
+      Effect.fnUntraced(function* (webhook) {
+        const { body, id } = webhook
+        const seq = seqs.get(id)
+        // One that is revoked without a record here was revoked in a chain before this one: at the latest when this one
+        // began.
+        const revokedAtMs = body.status === "revoked" ? ((yield* storage.record(seq ?? 0))?.atMs ?? null) : null
+        const secret = body.status === "revoked" ? null : yield* secretOf(webhook)
+        return webhookOut(id, body, {
+          revokedAtMs,
+          overlapUntilMs: overlapUntilMs(secret === null ? null : storedSecret(secret), nowMs)
+        })
+      }),
+      { concurrency: 8 }
+    )
   })
-  const keptSecret = ({ id }: StoredWebhook): Effect.Effect<Document | null, ReadFault> => storage.get(WEBHOOK_SECRETS, id)
+  const keptSecret = ({ id }: StoredWebhook): Effect.Effect<Document | null, ReadFault> =>
+    storage.get(WEBHOOK_SECRETS, id)
   const get = (id: string): Effect.Effect<WebhookOut, WebhookNotFound | ReadFault> =>
     Effect.flatMap(read(id), (webhook) => Effect.map(shown([webhook], keptSecret), ([one]) => one!))
 
-  /** Commits, and answers the webhook as this act leaves it: read again, it could be as another act has left it since. `secret` is what was kept before. */
-  const commitShown = Effect.fnUntraced(function*(webhook: StoredWebhook, secret: Document | null, change: ChangeSet | null) {
+  /**
+   * Commits, and answers the webhook as this act leaves it: read again, it could be as another act has left it since.
+   * `secret` is what was kept before.
+   */
+  const commitShown = Effect.fnUntraced(function* (
+    webhook: StoredWebhook,
+    secret: Document | null,
+    change: ChangeSet | null
+  ) {
     if (change !== null) yield* storage.commit(change)
-    const put = (collection: string) => change?.puts?.find((one) => one.collection === collection && one.id === webhook.id)
+    const put = (collection: string) =>
+      change?.puts?.find((one) => one.collection === collection && one.id === webhook.id)
     const body = (put(WEBHOOKS)?.body ?? webhook.body) as WebhookDocument
     return (yield* shown([{ ...webhook, body }], () => Effect.succeed(put(WEBHOOK_SECRETS) ?? secret)))[0]!
   })
 
-  const freshSecret = Effect.fnUntraced(function*(webhookId: string) {
+  const freshSecret = Effect.fnUntraced(function* (webhookId: string) {
     if (box === null) return yield* new WebhooksUnavailable()
     const secret = secretText(entropy.bytes(SECRET_BYTES))
     return { secret, sealed: yield* sealSecret(box, webhookId, secret), keyId: box.keyId }
   })
 
   return Webhooks.of({
-    create: (input, writer, creatorEmail = null) => commitWithRetry(storage, Effect.gen(function*() {
-      if (sender === null) return yield* new WebhooksUnavailable()
-      const problem = urlFormProblem(input.url, true) ?? sender.urlProblem(input.url)
-      if (problem !== null) return yield* new InvalidInput({ detail: [detailItem(["body", "url"], "value_error", problem, input.url)] })
-      const webhookId = yield* newId("whk")
-      const { keyId, sealed, secret } = yield* freshSecret(webhookId)
-      const { change, webhook } = planCreate({ webhookId, input, defaultNotifyEmail: creatorEmail !== null && isMailAddress(creatorEmail) ? creatorEmail : settings.alertEmail, secret: { sealed, key_id: keyId }, writer })
-      yield* storage.commit(change)
-      return { ...webhookOut(webhookId, webhook, { revokedAtMs: null, overlapUntilMs: null }), secret }
-    })),
+    create: (input, writer, creatorEmail = null) =>
+      commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          if (sender === null) return yield* new WebhooksUnavailable()
+          const problem = urlFormProblem(input.url, true) ?? sender.urlProblem(input.url)
+          if (problem !== null)
+            return yield* new InvalidInput({ detail: [detailItem(["body", "url"], "value_error", problem, input.url)] })
+          const webhookId = yield* newId("whk")
+          const { keyId, sealed, secret } = yield* freshSecret(webhookId)
+          const { change, webhook } = planCreate({
+            webhookId,
+            input,
+            defaultNotifyEmail:
+              creatorEmail !== null && isMailAddress(creatorEmail) ? creatorEmail : settings.alertEmail,
+            secret: { sealed, key_id: keyId },
+            writer
+          })
+          yield* storage.commit(change)
+          return { ...webhookOut(webhookId, webhook, { revokedAtMs: null, overlapUntilMs: null }), secret }
+        })
+      ),
 
     list: everyDocument(storage, WEBHOOKS, (page) => shown(page.map(storedWebhook), keptSecret)),
 
     get,
 
-    revoke: (id, writer) => commitWithRetry(storage, Effect.gen(function*() {
-      const webhook = yield* read(id)
-      const secret = yield* keptSecret(webhook)
-      return yield* commitShown(webhook, secret, planRevoke(webhook, secret, writer))
-    })),
+    revoke: (id, writer) =>
+      commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          const webhook = yield* read(id)
+          const secret = yield* keptSecret(webhook)
+          return yield* commitShown(webhook, secret, planRevoke(webhook, secret, writer))
+        })
+      ),
 
-    enable: (id, writer) => commitWithRetry(storage, Effect.gen(function*() {
-      const webhook = yield* read(id)
-      return yield* commitShown(webhook, yield* keptSecret(webhook), yield* Effect.fromResult(planEnable(webhook, writer)))
-    })),
+    enable: (id, writer) =>
+      commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          const webhook = yield* read(id)
+          return yield* commitShown(
+            webhook,
+            yield* keptSecret(webhook),
+            yield* Effect.fromResult(planEnable(webhook, writer))
+          )
+        })
+      ),
 
-    disable: (id, writer) => commitWithRetry(storage, Effect.gen(function*() {
-      const webhook = yield* read(id)
-      return yield* commitShown(webhook, yield* keptSecret(webhook), yield* Effect.fromResult(planDisable(webhook, writer)))
-    })),
+    disable: (id, writer) =>
+      commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          const webhook = yield* read(id)
+          return yield* commitShown(
+            webhook,
+            yield* keptSecret(webhook),
+            yield* Effect.fromResult(planDisable(webhook, writer))
+          )
+        })
+      ),
 
-    rotateSecret: (id, input, writer) => commitWithRetry(storage, Effect.gen(function*() {
-      const webhook = yield* read(id)
-      const secret = yield* readSecret(id)
-      const fresh = yield* freshSecret(id)
-      // A secret that does not open any more, since its key is lost, cannot sign beside the new one.
-      const opens = box !== null && (yield* Effect.isSuccess(openSecrets(box, crypto, id, storedSecret(secret))))
-      const overlapMs = opens ? (input.overlap_hours ?? OVERLAP_HOURS) * HOUR_MS : 0
-      const change = yield* Effect.fromResult(planRotate({ webhook, secret, sealed: fresh.sealed, keyId: fresh.keyId, overlapMs, writer }, yield* now))
-      return { ...(yield* commitShown(webhook, secret, change)), secret: fresh.secret }
-    })),
+    rotateSecret: (id, input, writer) =>
+      commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          const webhook = yield* read(id)
+          const secret = yield* readSecret(id)
+          const fresh = yield* freshSecret(id)
+          // A secret that does not open any more, since its key is lost, cannot sign beside the new one.
+          const opens = box !== null && (yield* Effect.isSuccess(openSecrets(box, crypto, id, storedSecret(secret))))
+          const overlapMs = opens ? (input.overlap_hours ?? OVERLAP_HOURS) * HOUR_MS : 0
+          const change = yield* Effect.fromResult(
+            planRotate({ webhook, secret, sealed: fresh.sealed, keyId: fresh.keyId, overlapMs, writer }, yield* now)
+          )
+          return { ...(yield* commitShown(webhook, secret, change)), secret: fresh.secret }
+        })
+      ),
 
-    completeRotation: (id, writer) => commitWithRetry(storage, Effect.gen(function*() {
-      const webhook = yield* read(id)
-      const secret = yield* readSecret(id)
-      return yield* commitShown(webhook, secret, yield* Effect.fromResult(planCompleteRotation(webhook, secret, yield* now, writer)))
-    })),
+    completeRotation: (id, writer) =>
+      commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          const webhook = yield* read(id)
+          const secret = yield* readSecret(id)
+          return yield* commitShown(
+            webhook,
+            secret,
+            yield* Effect.fromResult(planCompleteRotation(webhook, secret, yield* now, writer))
+          )
+        })
+      ),
 
-    deliveries: Effect.fnUntraced(function*(id, { before, limit } = {}) {
+    deliveries: Effect.fnUntraced(function* (id, { before, limit } = {}) {
       yield* read(id)
       const page = { limit: limit ?? DEFAULT_PAGE, ...(before === undefined ? {} : { before }) }
       return yield* showDeliveries(storage, yield* storage.outbox.deliveriesOf(id, page))
     }),
 
-    redeliver: (id, deliveryId) => commitWithRetry(storage, Effect.gen(function*() {
-      const webhook = yield* read(id)
-      const found = isId("delivery", deliveryId) ? yield* storage.outbox.delivery(deliveryId) : null
-      if (found === null || found.delivery.endpointId !== id) return yield* new DeliveryNotFound({ deliveryId })
-      if (endpointAfter("redeliver", webhook.body.status) === null) return yield* new WebhookNotActive({ status: webhook.body.status })
-      return (yield* showDeliveries(storage, [yield* redeliver(storage, webhook, found.delivery)]))[0]!
-    })),
+    redeliver: (id, deliveryId) =>
+      commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          const webhook = yield* read(id)
+          const found = isId("delivery", deliveryId) ? yield* storage.outbox.delivery(deliveryId) : null
+          if (found === null || found.delivery.endpointId !== id) return yield* new DeliveryNotFound({ deliveryId })
+          if (endpointAfter("redeliver", webhook.body.status) === null)
+            return yield* new WebhookNotActive({ status: webhook.body.status })
+          return (yield* showDeliveries(storage, [yield* redeliver(storage, webhook, found.delivery)]))[0]!
+        })
+      ),
 
-    recover: Effect.fnUntraced(function*(id, { dry_run: dryRun, since }) {
+    recover: Effect.fnUntraced(function* (id, { dry_run: dryRun, since }) {
       yield* read(id)
       const sinceMs = parseInstant(since)!
       const nowMs = yield* now
@@ -183,18 +341,31 @@ const make = Effect.gen(function*() {
         const earliest = `Expected a time from ${formatInstant(nowMs - RECOVER_MS)} on, 14 days ago`
         return yield* new InvalidInput({ detail: [detailItem(["body", "since"], "value_error", earliest, since)] })
       }
-      const webhook = Effect.filterOrFail(read(id), ({ body }) => endpointAfter("recover", body.status) !== null, ({ body }) => new WebhookNotActive({ status: body.status }))
-      const { count, hasMore } = yield* recoverMissed(storage, { webhookId: id, webhook, sinceMs, untilMs: nowMs, dryRun: dryRun === true })
+      const webhook = Effect.filterOrFail(
+        read(id),
+        ({ body }) => endpointAfter("recover", body.status) !== null,
+        ({ body }) => new WebhookNotActive({ status: body.status })
+      )
+      const { count, hasMore } = yield* recoverMissed(storage, {
+        webhookId: id,
+        webhook,
+        sinceMs,
+        untilMs: nowMs,
+        dryRun: dryRun === true
+      })
       return { count, dry_run: dryRun === true, has_more: hasMore }
     }),
 
-    test: Effect.fnUntraced(function*(id) {
+    test: Effect.fnUntraced(function* (id) {
       const { body } = yield* read(id)
-      if (endpointAfter("test", body.status) === null || body.url === null) return yield* new WebhookRevoked({ webhookId: id })
+      if (endpointAfter("test", body.status) === null || body.url === null)
+        return yield* new WebhookRevoked({ webhookId: id })
       const secret = yield* readSecret(id)
       const head = yield* storage.head
       if (sender === null || box === null || head === null) return yield* new WebhooksUnavailable()
-      const keys = yield* Effect.catchTag(openSecrets(box, crypto, id, storedSecret(secret)), "SecretUnreadable", () => Effect.fail(new WebhooksUnavailable()))
+      const keys = yield* Effect.catchTag(openSecrets(box, crypto, id, storedSecret(secret)), "SecretUnreadable", () =>
+        Effect.fail(new WebhooksUnavailable())
+      )
       return yield* sendTest({ webhookId: id, url: body.url, keys, head, atMs: yield* now }, sender, settings, crypto)
     })
   })

@@ -12,7 +12,10 @@ export interface WebhookSettingsApi {
   readonly alertEmail: string | null
   readonly schedule: ScheduleSettings
   readonly endpointFailure: EndpointFailureRule
-  /** How long what was delivered, given up or cancelled can still be looked at and delivered again. Unit: milliseconds; at least {@link MIN_KEPT_MS}. */
+  /**
+   * How long what was delivered, given up or cancelled can still be looked at and delivered again. Unit: milliseconds;
+   * at least {@link MIN_KEPT_MS}.
+   */
   readonly keepMs: number
 }
 
@@ -36,4 +39,6 @@ export const literalWebhookSettings: WebhookSettingsApi = {
 }
 
 /** The settings; the specification's own unless a host brings others. */
-export const WebhookSettings = Context.Reference<WebhookSettingsApi>("flyball/core/WebhookSettings", { defaultValue: () => literalWebhookSettings })
+export const WebhookSettings = Context.Reference<WebhookSettingsApi>("flyball/core/WebhookSettings", {
+  defaultValue: () => literalWebhookSettings
+})

@@ -20,43 +20,84 @@ export interface Settling {
 }
 
 /**
- * Settles a batch. A delivery that somebody else moved (its lease had run out, its webhook was revoked) is left out quietly: what the store says holds.
- * But one that waits for its next attempt since its lease ran out, and was taken by its receiver all the same, has succeeded: it is not sent again.
+ * Settles a batch. A delivery that somebody else moved (its lease had run out, its webhook was revoked) is left out
+ * quietly: what the store says holds.
+ * But one that waits for its next attempt since its lease ran out, and was taken by its receiver all the same, has
+ * succeeded: it is not sent again.
  *
  * - Fails: as the store does; nothing of the batch is settled then, and it may be settled again.
  */
-export const settleBatch = ({ settings, sha256, storage }: Settling, batch: ReadonlyArray<Ended>): Effect.Effect<void, ReadFault> => {
+export const settleBatch = (
+  { settings, sha256, storage }: Settling,
+  batch: ReadonlyArray<Ended>
+): Effect.Effect<void, ReadFault> => {
   const attempt = (ended: ReadonlyArray<Ended>): Effect.Effect<void, ReadFault> =>
-    ended.length === 0 ? Effect.void : Effect.gen(function*() {
-      const failed = ended.filter(({ errorCode }) => errorCode !== null)
-      const webhooks = failed.length === 0 ? new Map<string, StoredWebhook>() : yield* webhooksOf(storage, failed)
-      const besideSuccess = settings.endpointFailure === "no_success_since" ? yield* besideSuccessOf(storage, ended) : new Set<string>()
-      const change = planSettle(ended, { webhooks, besideSuccess, settings, sha256 })
-      yield* storage.commit(change)
-      for (const { data } of change.events ?? []) {
-        yield* Effect.logWarning(`Webhook ${String(data["webhook_id"])} has failed: delivery ${String(data["delivery_id"])} went wrong seven times. Nothing is sent to it until it is enabled.`)
-      }
-    }).pipe(Effect.catchIf(isConflict, (conflict) => {
-      const moved = new Map(conflict.conflicts.flatMap((one) => (one._tag === "Delivery" ? [[one.id, one.found] as const] : [])))
-      // Without one of those a webhook was changed meanwhile, and is read again.
-      return attempt(ended.flatMap((one) => !moved.has(one.delivery.id) ? [one] : isLateSuccess(one, moved.get(one.delivery.id)!) ? [{ ...one, isLate: true }] : []))
-    })) as Effect.Effect<void, ReadFault>
+    ended.length === 0
+      ? Effect.void
+      : (Effect.gen(function* () {
+          const failed = ended.filter(({ errorCode }) => errorCode !== null)
+          const webhooks = failed.length === 0 ? new Map<string, StoredWebhook>() : yield* webhooksOf(storage, failed)
+          const besideSuccess =
+            settings.endpointFailure === "no_success_since" ? yield* besideSuccessOf(storage, ended) : new Set<string>()
+          const change = planSettle(ended, { webhooks, besideSuccess, settings, sha256 })
+          yield* storage.commit(change)
+          for (const { data } of change.events ?? []) {
+            yield* Effect.logWarning(
+              `Webhook ${String(data["webhook_id"])} has failed: delivery ${String(data["delivery_id"])} went ` +
+                "wrong seven times. Nothing is sent to it until it is enabled."
+            )
+          }
+        }).pipe(
+          Effect.catchIf(isConflict, (conflict) => {
+            const moved = new Map(
+              conflict.conflicts.flatMap((one) => (one._tag === "Delivery" ? [[one.id, one.found] as const] : []))
+            )
+            // Without one of those a webhook was changed meanwhile, and is read again.
+            return attempt(
+              ended.flatMap((one) =>
+                !moved.has(one.delivery.id)
+                  ? [one]
+                  : isLateSuccess(one, moved.get(one.delivery.id)!)
+                    ? [{ ...one, isLate: true }]
+                    : []
+              )
+            )
+          })
+        ) as Effect.Effect<void, ReadFault>)
   return attempt(batch)
 }
 
-const isLateSuccess = ({ delivery, errorCode, isLate }: Ended, found: Extract<Conflict, { readonly _tag: "Delivery" }>["found"]): boolean =>
+const isLateSuccess = (
+  { delivery, errorCode, isLate }: Ended,
+  found: Extract<Conflict, { readonly _tag: "Delivery" }>["found"]
+): boolean =>
   isLate !== true && errorCode === null && found?.state === "pending" && found.attempts === delivery.attempts
 
-const isConflict = (error: unknown): error is StorageConflict => typeof error === "object" && error !== null && "_tag" in error && error._tag === "StorageConflict"
+const isConflict = (error: unknown): error is StorageConflict =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "StorageConflict"
 
-const webhooksOf = (storage: StorageApi, ended: ReadonlyArray<Ended>): Effect.Effect<ReadonlyMap<string, StoredWebhook>, ReadFault> =>
+const webhooksOf = (
+  storage: StorageApi,
+  ended: ReadonlyArray<Ended>
+): Effect.Effect<ReadonlyMap<string, StoredWebhook>, ReadFault> =>
   Effect.map(
-    Effect.forEach(new Set(ended.map(({ delivery }) => delivery.endpointId)), (id) => storage.get(WEBHOOKS, id), { concurrency: 16 }),
-    (documents) => new Map(documents.flatMap((document) => (document === null ? [] : [[document.id, storedWebhook(document)] as const])))
+    Effect.forEach(new Set(ended.map(({ delivery }) => delivery.endpointId)), (id) => storage.get(WEBHOOKS, id), {
+      concurrency: 16
+    }),
+    (documents) =>
+      new Map(
+        documents.flatMap((document) => (document === null ? [] : [[document.id, storedWebhook(document)] as const]))
+      )
   )
 
-/** The deliveries of a batch that are at their end, beside which another to the same webhook succeeded since their first attempt. */
-const besideSuccessOf = Effect.fnUntraced(function*(storage: StorageApi, ended: ReadonlyArray<Ended>): Effect.fn.Return<ReadonlySet<string>, ReadFault> {
+/**
+ * The deliveries of a batch that are at their end, beside which another to the same webhook succeeded since their first
+ * attempt.
+ */
+const besideSuccessOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  ended: ReadonlyArray<Ended>
+): Effect.fn.Return<ReadonlySet<string>, ReadFault> {
   const found = new Set<string>()
   for (const { delivery, errorCode, firstStartedAtMs } of ended) {
     if (errorCode === null || delivery.attempts < MAX_ATTEMPTS) continue
@@ -66,11 +107,24 @@ const besideSuccessOf = Effect.fnUntraced(function*(storage: StorageApi, ended: 
   return found
 })
 
-/** Whether a delivery to this webhook succeeded since then. Reads all of them at worst, once in the life of a delivery that fails. */
-const succeededSince = Effect.fnUntraced(function*(storage: StorageApi, endpointId: string, sinceMs: number): Effect.fn.Return<boolean, ReadFault> {
+/**
+ * Whether a delivery to this webhook succeeded since then. Reads all of them at worst, once in the life of a delivery
+ * that fails.
+ */
+const succeededSince = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  endpointId: string,
+  sinceMs: number
+): Effect.fn.Return<boolean, ReadFault> {
   for (let before: number | undefined; ;) {
-    const page = yield* storage.outbox.deliveriesOf(endpointId, before === undefined ? { limit: PAGE } : { before, limit: PAGE })
-    if (page.some(({ finishedAtMs, state }) => state === "succeeded" && finishedAtMs !== null && finishedAtMs >= sinceMs)) return true
+    const page = yield* storage.outbox.deliveriesOf(
+      endpointId,
+      before === undefined ? { limit: PAGE } : { before, limit: PAGE }
+    )
+    if (
+      page.some(({ finishedAtMs, state }) => state === "succeeded" && finishedAtMs !== null && finishedAtMs >= sinceMs)
+    )
+      return true
     if (page.length < PAGE) return false
     before = page.at(-1)!.sequence
   }

@@ -5,12 +5,26 @@ import { Effect } from "effect"
 import type { Attempt, Delivery } from "../../storage/outbox/outbox.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 
-/** Reads what belongs to these deliveries, in order. Two reads for each. One that was forgotten since it was listed is left out. */
-export const showDeliveries = (storage: StorageApi, deliveries: ReadonlyArray<Delivery>): Effect.Effect<ReadonlyArray<DeliveryOut>, ReadFault> =>
-  Effect.map(Effect.forEach(deliveries, ({ eventId, id }) => Effect.gen(function*() {
-    const [found, event] = yield* Effect.all([storage.outbox.delivery(id), storage.outbox.event(eventId)])
-    return found === null || event === null ? [] : [deliveryOut(found.delivery, event.type, found.attempts)]
-  }), { concurrency: 8 }), (shown) => shown.flat())
+/**
+ * Reads what belongs to these deliveries, in order. Two reads for each. One that was forgotten since it was listed is
+ * left out.
+ */
+export const showDeliveries = (
+  storage: StorageApi,
+  deliveries: ReadonlyArray<Delivery>
+): Effect.Effect<ReadonlyArray<DeliveryOut>, ReadFault> =>
+  Effect.map(
+    Effect.forEach(
+      deliveries,
+      ({ eventId, id }) =>
+        Effect.gen(function* () {
+          const [found, event] = yield* Effect.all([storage.outbox.delivery(id), storage.outbox.event(eventId)])
+          return found === null || event === null ? [] : [deliveryOut(found.delivery, event.type, found.attempts)]
+        }),
+      { concurrency: 8 }
+    ),
+    (shown) => shown.flat()
+  )
 
 const deliveryOut = (delivery: Delivery, eventType: string, attempts: ReadonlyArray<Attempt>): DeliveryOut => ({
   id: delivery.id,
@@ -25,7 +39,14 @@ const deliveryOut = (delivery: Delivery, eventType: string, attempts: ReadonlyAr
   attempts: attempts.map(attemptOut)
 })
 
-const attemptOut = ({ attempt, endedAtMs, errorCode, responseExcerpt, startedAtMs, statusCode }: Attempt): AttemptOut => ({
+const attemptOut = ({
+  attempt,
+  endedAtMs,
+  errorCode,
+  responseExcerpt,
+  startedAtMs,
+  statusCode
+}: Attempt): AttemptOut => ({
   attempt,
   started_at: formatInstant(startedAtMs),
   ended_at: instant(endedAtMs),

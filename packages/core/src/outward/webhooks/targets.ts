@@ -36,10 +36,12 @@ export class Targets {
   }
 
   /**
-   * The receivers of these webhooks, as the store has them now. One that is not to be sent to is left out: no webhook, not active, its address erased, or its secret does not open.
+   * The receivers of these webhooks, as the store has them now. One that is not to be sent to is left out: no webhook,
+   * not active, its address erased, or its secret does not open.
    *
    * - Shape: `versions` by webhook, as the store has told them just now; null where it has not.
-   * - Cost: nothing where all are known by their versions. Else one read for each webhook, all of them, since those that were known grow old meanwhile; a second one, and
+   * - Cost: nothing where all are known by their versions. Else one read for each webhook, all of them, since those
+   *   that were known grow old meanwhile; a second one, and
    *   the opening, for each that changed.
    */
   of(versions: ReadonlyMap<string, number | null>): Effect.Effect<ReadonlyMap<string, Target>, ReadFault> {
@@ -50,9 +52,17 @@ export class Targets {
     }
     if (targets.size === versions.size) return Effect.succeed(targets)
     targets.clear()
-    return Effect.as(Effect.forEach([...versions.keys()], (id) => Effect.map(this.#look(id), (target) => {
-      if (target !== null) targets.set(id, target)
-    }), { concurrency: 16, discard: true }), targets)
+    return Effect.as(
+      Effect.forEach(
+        [...versions.keys()],
+        (id) =>
+          Effect.map(this.#look(id), (target) => {
+            if (target !== null) targets.set(id, target)
+          }),
+        { concurrency: 16, discard: true }
+      ),
+      targets
+    )
   }
 
   #look(id: string): Effect.Effect<Target | null, ReadFault> {
@@ -70,10 +80,19 @@ export class Targets {
   #open(id: string, version: number, url: string): Effect.Effect<Target | null, ReadFault> {
     return Effect.flatMap(this.#storage.get(WEBHOOK_SECRETS, id), (document) => {
       if (document === null) return Effect.succeed(null)
-      // Read after the webhook, so the secret may be newer than `version`: then the next look finds a newer version and opens again.
+      // Read after the webhook, so the secret may be newer than `version`: then the next look finds a newer version and
+      // opens again.
       return openSecrets(this.#box, this.#crypto, id, storedSecret(document)).pipe(
         Effect.map((keys) => this.#remember(id, { version, url, keys })),
-        Effect.catchTag("SecretUnreadable", ({ reason }) => Effect.as(Effect.logError(`Webhook ${id} cannot be signed for: ${reason}. Start with the key that its secret was sealed with, or create another webhook.`), null))
+        Effect.catchTag("SecretUnreadable", ({ reason }) =>
+          Effect.as(
+            Effect.logError(
+              `Webhook ${id} cannot be signed for: ${reason}. Start with the key that its secret was sealed ` +
+                "with, or create another webhook."
+            ),
+            null
+          )
+        )
       )
     })
   }

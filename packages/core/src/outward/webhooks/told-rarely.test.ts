@@ -9,22 +9,34 @@ import { TOLD_AGAIN_MS, logRarely } from "./log-rarely.ts"
 
 const listening = () => {
   const said: Array<string> = []
-  return { said, logger: Logger.layer([Logger.make(({ logLevel, message }) => void said.push(`${logLevel} ${String([message].flat()[0])}`))]) }
+  return {
+    said,
+    logger: Logger.layer([
+      Logger.make(({ logLevel, message }) => void said.push(`${logLevel} ${String([message].flat()[0])}`))
+    ])
+  }
 }
 
 describe("a fault that comes with every look", () => {
   it.effect("is told at the first, after ten minutes, when its cause is another one, and when it is over", () => {
     const { logger, said } = listening()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const { over, reported } = logRarely("It failed.", "It works.")
       const failed = (reason: string) => reported(Cause.fail(new Error(reason)))
       yield* over
-      for (let second = 0; second <= TOLD_AGAIN_MS / 1_000; second++) yield* Effect.andThen(failed("away"), TestClock.adjust(1_000))
+      for (let second = 0; second <= TOLD_AGAIN_MS / 1_000; second++)
+        yield* Effect.andThen(failed("away"), TestClock.adjust(1_000))
       yield* failed("full")
       yield* over
       yield* over
       yield* failed("full")
-      assert.deepStrictEqual(said, ["Error It failed.", "Error It failed. It failed 599 more times since this was said last.", "Error It failed.", "Info It works.", "Error It failed."])
+      assert.deepStrictEqual(said, [
+        "Error It failed.",
+        "Error It failed. It failed 599 more times since this was said last.",
+        "Error It failed.",
+        "Info It works.",
+        "Error It failed."
+      ])
     }).pipe(Effect.provide(logger))
   })
 
@@ -33,14 +45,27 @@ describe("a fault that comes with every look", () => {
     let away = true
     const flaky = (storage: StorageApi): StorageApi => ({
       ...storage,
-      outbox: { ...storage.outbox, claim: (query) => away ? Effect.fail(new StorageUnavailable({ reason: "Postgres did not answer", wrote: "no" })) : storage.outbox.claim(query) }
+      outbox: {
+        ...storage.outbox,
+        claim: (query) =>
+          away
+            ? Effect.fail(new StorageUnavailable({ reason: "Postgres did not answer", wrote: "no" }))
+            : storage.outbox.claim(query)
+      }
     })
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const look = Effect.andThen(TestClock.adjust(1_000), settle)
       yield* Effect.andThen(settle, Effect.repeat(look, { times: 9 }))
       away = false
       yield* Effect.andThen(look, look)
-      assert.deepStrictEqual(said, ["Error What webhooks are owed could not be claimed; the engine tries again.", "Info What webhooks are owed is claimed again."])
-    }).pipe(Effect.provide(deliveryEngine().pipe(Layer.provideMerge(webhookWorld(outside(), {}, flaky)), Layer.provideMerge(logger))))
+      assert.deepStrictEqual(said, [
+        "Error What webhooks are owed could not be claimed; the engine tries again.",
+        "Info What webhooks are owed is claimed again."
+      ])
+    }).pipe(
+      Effect.provide(
+        deliveryEngine().pipe(Layer.provideMerge(webhookWorld(outside(), {}, flaky)), Layer.provideMerge(logger))
+      )
+    )
   })
 })

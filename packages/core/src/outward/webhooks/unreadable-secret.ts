@@ -13,24 +13,27 @@ export interface UnreadableSecret {
 }
 
 /**
- * The first webhook whose secret does not open here; null when all do. For a host that would rather not start with another key than the one before.
+ * The first webhook whose secret does not open here; null when all do. For a host that would rather not start with
+ * another key than the one before.
  *
  * - Cost: reads the secrets of all webhooks.
  * - Spec: design section 4; decision 0019.
  */
-export const unreadableSecret: Effect.Effect<UnreadableSecret | null, ReadFault, Storage | SecretBox> = Effect.gen(function*() {
-  const storage = yield* Storage
-  const box = yield* SecretBox
-  const problemsOf = Effect.fnUntraced(function*(page: ReadonlyArray<Document>) {
-    for (const document of page) {
-      const { sealed } = storedSecret(document)
-      // A webhook that was revoked has none.
-      if (sealed === undefined) continue
-      const problem = yield* Effect.option(Effect.flip(box.open(fromBase64(sealed) ?? new Uint8Array(), document.id)))
-      if (Option.isSome(problem)) return [{ webhookId: document.id, reason: problem.value.reason }]
-    }
-    return []
-  })
-  const problems = documentPages(storage, WEBHOOK_SECRETS).pipe(Stream.mapEffect(problemsOf), Stream.flattenIterable)
-  return Option.getOrNull(yield* Stream.runHead(problems))
-})
+export const unreadableSecret: Effect.Effect<UnreadableSecret | null, ReadFault, Storage | SecretBox> = Effect.gen(
+  function* () {
+    const storage = yield* Storage
+    const box = yield* SecretBox
+    const problemsOf = Effect.fnUntraced(function* (page: ReadonlyArray<Document>) {
+      for (const document of page) {
+        const { sealed } = storedSecret(document)
+        // A webhook that was revoked has none.
+        if (sealed === undefined) continue
+        const problem = yield* Effect.option(Effect.flip(box.open(fromBase64(sealed) ?? new Uint8Array(), document.id)))
+        if (Option.isSome(problem)) return [{ webhookId: document.id, reason: problem.value.reason }]
+      }
+      return []
+    })
+    const problems = documentPages(storage, WEBHOOK_SECRETS).pipe(Stream.mapEffect(problemsOf), Stream.flattenIterable)
+    return Option.getOrNull(yield* Stream.runHead(problems))
+  }
+)

@@ -12,18 +12,34 @@ export interface StoredMapping {
 
 /** The mapping in the document; only this folder writes there. */
 export const storedMapping = (document: Document | null): StoredMapping =>
-  document === null ? { version: 0, body: emptyMapping } : { version: document.version, body: document.body as MappingDocument }
+  document === null
+    ? { version: 0, body: emptyMapping }
+    : { version: document.version, body: document.body as MappingDocument }
 
 /** The rules of an input, each with a name. */
 export const mappedRules = (rules: ReadonlyArray<MappingRule>): ReadonlyArray<MappedRule> =>
-  rules.map(({ id, match, org_unit, role }, index) => ({ id: id ?? `r${index + 1}`, claim: match.claim, value: match.value, role, orgUnit: org_unit }))
+  rules.map(({ id, match, org_unit, role }, index) => ({
+    id: id ?? `r${index + 1}`,
+    claim: match.claim,
+    value: match.value,
+    role,
+    orgUnit: org_unit
+  }))
 
 /** The mapping as the interface shows it. */
 export const mappingOut = ({ body, version }: StoredMapping): MappingOut => ({
-  rules: body.rules.map(({ claim, id, orgUnit, role, value }) => ({ id, match: { claim, value }, role, org_unit: orgUnit })),
+  rules: body.rules.map(({ claim, id, orgUnit, role, value }) => ({
+    id,
+    match: { claim, value },
+    role,
+    org_unit: orgUnit
+  })),
   trust_canonical: body.trustCanonical,
   version
 })
 
 /** What claims came to, for the wire. */
-export const resolvedOut = ({ orgUnits, roles }: Resolved): ResolvedOut => ({ roles, org_units: orgUnits === "*" ? ["*"] : orgUnits })
+export const resolvedOut = ({ orgUnits, roles }: Resolved): ResolvedOut => ({
+  roles,
+  org_units: orgUnits === "*" ? ["*"] : orgUnits
+})

@@ -5,8 +5,10 @@ import type { MappingDocument } from "@flyball/rules"
 import { resolveClaims } from "@flyball/rules"
 
 /** What these claims come to under a mapping. */
-export const resolveInput = (mapping: MappingDocument, { groups = [], roles = [], user_ids: userIds = [] }: Pick<ResolveDraftIn, "groups" | "roles" | "user_ids">): ResolvedOut =>
-  resolvedOut(resolveClaims(mapping, { roles, groups, userIds }))
+export const resolveInput = (
+  mapping: MappingDocument,
+  { groups = [], roles = [], user_ids: userIds = [] }: Pick<ResolveDraftIn, "groups" | "roles" | "user_ids">
+): ResolvedOut => resolvedOut(resolveClaims(mapping, { roles, groups, userIds }))
 
 /** What they would come to under the mapping that they bring. Spec: document 1 section 4, resolve-draft. */
 export const resolveDraft = ({ rules = [], trust_canonical: trustCanonical, ...claims }: ResolveDraftIn): ResolvedOut =>

@@ -14,23 +14,34 @@ export interface AccessMappingApi {
   readonly current: Effect.Effect<MappingDocument, ReadFault>
   readonly get: Effect.Effect<MappingOut, ReadFault>
   /** Replaces all of it. */
-  readonly set: (input: MappingIn, writer: Writer) => Effect.Effect<MappingOut, InvalidInput | MappingVersionConflict | ReadFault>
+  readonly set: (
+    input: MappingIn,
+    writer: Writer
+  ) => Effect.Effect<MappingOut, InvalidInput | MappingVersionConflict | ReadFault>
 }
 
 /** The access mapping. */
 export class AccessMapping extends Context.Service<AccessMapping, AccessMappingApi>()("flyball/core/AccessMapping") {
-  static readonly layer: Layer.Layer<AccessMapping, never, Storage> = Layer.effect(AccessMapping, Effect.gen(function*() {
-    const storage = yield* Storage
-    const stored = Effect.map(storage.get(ACCESS_MAPPING, MAPPING_ID), storedMapping)
-    return AccessMapping.of({
-      current: Effect.map(stored, ({ body }) => body),
-      get: Effect.map(stored, mappingOut),
-      set: (input, writer) => commitWithRetry(storage, Effect.gen(function*() {
-        const before = yield* stored
-        const { change, mapping } = yield* Effect.fromResult(planSetMapping(before, input, writer))
-        yield* storage.commit(change)
-        return mappingOut({ version: before.version + 1, body: mapping })
-      }), { collection: ACCESS_MAPPING, id: MAPPING_ID })
+  static readonly layer: Layer.Layer<AccessMapping, never, Storage> = Layer.effect(
+    AccessMapping,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const stored = Effect.map(storage.get(ACCESS_MAPPING, MAPPING_ID), storedMapping)
+      return AccessMapping.of({
+        current: Effect.map(stored, ({ body }) => body),
+        get: Effect.map(stored, mappingOut),
+        set: (input, writer) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const before = yield* stored
+              const { change, mapping } = yield* Effect.fromResult(planSetMapping(before, input, writer))
+              yield* storage.commit(change)
+              return mappingOut({ version: before.version + 1, body: mapping })
+            }),
+            { collection: ACCESS_MAPPING, id: MAPPING_ID }
+          )
+      })
     })
-  }))
+  )
 }

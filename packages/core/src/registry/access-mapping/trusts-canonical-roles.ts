@@ -1,5 +1,10 @@
-/** Whether names of our own roles in a token count as themselves whatever the mapping says, as the issuer for development has it. */
+/**
+ * Whether names of our own roles in a token count as themselves whatever the mapping says, as the issuer for
+ * development has it.
+ */
 import { Context } from "effect"
 
 /** Told by the host; false where it says nothing. Spec: api.md "Who may call" and, for lint, E108. */
-export const TrustsCanonicalRoles = Context.Reference<boolean>("flyball/core/TrustsCanonicalRoles", { defaultValue: () => false })
+export const TrustsCanonicalRoles = Context.Reference<boolean>("flyball/core/TrustsCanonicalRoles", {
+  defaultValue: () => false
+})

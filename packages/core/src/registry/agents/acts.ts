@@ -1,7 +1,16 @@
 /** What is done to an agent in its life: read, plan, commit. */
 import {
-  type Agent, type AgentNotFound, type AgentUpdate, type AgentVersionConflict, type DisownIn, type InvalidInput, type InvalidTransition, type OwnershipTransfer,
-  type RecertifyIn, type SuspendIn, type TierGateUnmet
+  type Agent,
+  type AgentNotFound,
+  type AgentUpdate,
+  type AgentVersionConflict,
+  type DisownIn,
+  type InvalidInput,
+  type InvalidTransition,
+  type OwnershipTransfer,
+  type RecertifyIn,
+  type SuspendIn,
+  type TierGateUnmet
 } from "@flyball/contract"
 import { Clock, Effect, Result } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -20,22 +29,41 @@ import type { TierEvidenceApi } from "./tier-evidence.ts"
 import { tierFactsOf } from "./tier-facts.ts"
 
 /** An act on the agent of this id, as far as `scope` sees it. Answers the agent after it. */
-type Act<Input, Refusal> = (id: string, input: Input, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | Refusal | ReadFault>
+type Act<Input, Refusal> = (
+  id: string,
+  input: Input,
+  writer: Writer,
+  scope?: Scope
+) => Effect.Effect<Agent, AgentNotFound | Refusal | ReadFault>
 
 /** Acts on agents. Each is one commit of the document and its record. */
 export interface AgentActs {
-  /** Changes what is given; what is left out stays. Where nothing changes, nothing is recorded, and the agent is answered as it is. */
+  /**
+   * Changes what is given; what is left out stays. Where nothing changes, nothing is recorded, and the agent is
+   * answered as it is.
+   */
   readonly update: Act<AgentUpdate, InvalidTransition | AgentVersionConflict | TierGateUnmet>
   /** Draft or suspended to active, if the agent has what its tier needs. */
-  readonly activate: (id: string, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | TierGateUnmet | ReadFault>
+  readonly activate: (
+    id: string,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | TierGateUnmet | ReadFault>
   /** Draft or active to suspended, by a person. A suspended agent is answered as it is, and nothing is recorded. */
   readonly suspend: Act<SuspendIn, InvalidTransition>
   /** Suspends the agent if time alone asks for it now; null when nothing is due. */
   readonly suspendIfDue: (id: string) => Effect.Effect<Agent | null, ReadFault>
-  /** Starts the orphan clock of an agent whose owner lacks a name or an e-mail address and that was registered when one was enough; null when nothing is to be recorded. */
+  /**
+   * Starts the orphan clock of an agent whose owner lacks a name or an e-mail address and that was registered when one
+   * was enough; null when nothing is to be recorded.
+   */
   readonly orphanIfIncomplete: (id: string) => Effect.Effect<Agent | null, ReadFault>
   /** The end of an agent. */
-  readonly decommission: (id: string, writer: Writer, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | ReadFault>
+  readonly decommission: (
+    id: string,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | ReadFault>
   readonly recertify: Act<RecertifyIn, InvalidTransition | InvalidInput>
   readonly transferOwnership: Act<OwnershipTransfer, InvalidTransition>
   /** Takes the owner away, which starts the orphan clock. */
@@ -52,32 +80,42 @@ export interface ActsOptions {
 /** The acts over a store. */
 export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentActs => {
   /** Reads the agent, plans, commits, and again when it changed meanwhile. */
-  const act = <E, F = never>(id: string, scope: Scope, plan: (stored: StoredAgent, nowMs: number) => Effect.Effect<Result.Result<AgentPlan | null, E>, F>) =>
-    commitWithRetry(storage, Effect.gen(function*() {
-      const stored = yield* readAgent(storage, id, scope)
-      const planned = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
-      // Before the commit: a fault behind it would say that an act failed which is done.
-      const shown = { tenantId, facts: yield* tierFactsOf(evidence, id, planned?.agent ?? stored.body) }
-      if (planned === null) return agentOut(stored, shown)
-      yield* storage.commit(planned.change)
-      return agentOut({ id, version: stored.version + 1, body: planned.agent }, shown)
-    }), { collection: AGENTS, id })
+  const act = <E, F = never>(
+    id: string,
+    scope: Scope,
+    plan: (stored: StoredAgent, nowMs: number) => Effect.Effect<Result.Result<AgentPlan | null, E>, F>
+  ) =>
+    commitWithRetry(
+      storage,
+      Effect.gen(function* () {
+        const stored = yield* readAgent(storage, id, scope)
+        const planned = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
+        // Before the commit: a fault behind it would say that an act failed which is done.
+        const shown = { tenantId, facts: yield* tierFactsOf(evidence, id, planned?.agent ?? stored.body) }
+        if (planned === null) return agentOut(stored, shown)
+        yield* storage.commit(planned.change)
+        return agentOut({ id, version: stored.version + 1, body: planned.agent }, shown)
+      }),
+      { collection: AGENTS, id }
+    )
 
   /** The agent after an act of time alone; null where it plans nothing, or the agent is gone. */
   const whenPlanned = (id: string, plan: (stored: StoredAgent, nowMs: number) => AgentPlan | null) => {
     let planned = false
-    return act(id, everyUnit, (stored, nowMs) => Effect.sync(() => {
-      const found = plan(stored, nowMs)
-      planned = found !== null
-      return Result.succeed(found)
-    })).pipe(
+    return act(id, everyUnit, (stored, nowMs) =>
+      Effect.sync(() => {
+        const found = plan(stored, nowMs)
+        planned = found !== null
+        return Result.succeed(found)
+      })
+    ).pipe(
       Effect.map((agent) => (planned ? agent : null)),
       Effect.catchTag("AgentNotFound", () => Effect.succeed(null))
     )
   }
 
   /** The conditions that an agent meets, of those that its tier asks for. */
-  const met = Effect.fnUntraced(function*(id: string, agent: AgentDocument, nowMs: number) {
+  const met = Effect.fnUntraced(function* (id: string, agent: AgentDocument, nowMs: number) {
     const asks: { readonly [C in TierCondition]: Effect.Effect<boolean, ReadFault> } = {
       owner: Effect.succeed(isCompleteOwner(agent)),
       recertification: Effect.succeed(agent.recertDueAtMs === null || agent.recertDueAtMs > nowMs),
@@ -92,19 +130,31 @@ export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentAc
 
   return {
     update: (id, input, writer, scope = everyUnit) =>
-      act(id, scope, (stored, nowMs) => Effect.map(met(id, updatedAgent(stored.body, input), nowMs), (found) => planUpdate(stored, input, writer, found))),
+      act(id, scope, (stored, nowMs) =>
+        Effect.map(met(id, updatedAgent(stored.body, input), nowMs), (found) =>
+          planUpdate(stored, input, writer, found)
+        )
+      ),
     activate: (id, writer, scope = everyUnit) =>
-      act(id, scope, (stored, nowMs) => Effect.map(met(id, stored.body, nowMs), (found) => planActivate(stored, writer, found))),
+      act(id, scope, (stored, nowMs) =>
+        Effect.map(met(id, stored.body, nowMs), (found) => planActivate(stored, writer, found))
+      ),
     suspend: (id, input, writer, scope = everyUnit) =>
-      act(id, scope, (stored) => Effect.succeed(planSuspend(stored, { cause: "manual", reason: input.reason ?? null, writer }))),
+      act(id, scope, (stored) =>
+        Effect.succeed(planSuspend(stored, { cause: "manual", reason: input.reason ?? null, writer }))
+      ),
     suspendIfDue: (id) =>
       act(id, everyUnit, (stored, nowMs) => Effect.succeed(planDue(stored, nowMs))).pipe(
         Effect.catchTag(["AgentNotFound", "InvalidTransition"], () => Effect.succeed(null))
       ),
     orphanIfIncomplete: (id) => whenPlanned(id, planIncompleteOwner),
-    decommission: (id, writer, scope = everyUnit) => act(id, scope, (stored, nowMs) => Effect.succeed(planDecommission(stored, writer, nowMs))),
-    recertify: (id, input, writer, scope = everyUnit) => act(id, scope, (stored, nowMs) => Effect.succeed(planRecertify(stored, input, writer, nowMs))),
-    transferOwnership: (id, input, writer, scope = everyUnit) => act(id, scope, (stored) => Effect.succeed(planTransferOwnership(stored, input, writer))),
-    disown: (id, input, writer, scope = everyUnit) => act(id, scope, (stored, nowMs) => Effect.succeed(planDisown(stored, input, writer, nowMs)))
+    decommission: (id, writer, scope = everyUnit) =>
+      act(id, scope, (stored, nowMs) => Effect.succeed(planDecommission(stored, writer, nowMs))),
+    recertify: (id, input, writer, scope = everyUnit) =>
+      act(id, scope, (stored, nowMs) => Effect.succeed(planRecertify(stored, input, writer, nowMs))),
+    transferOwnership: (id, input, writer, scope = everyUnit) =>
+      act(id, scope, (stored) => Effect.succeed(planTransferOwnership(stored, input, writer))),
+    disown: (id, input, writer, scope = everyUnit) =>
+      act(id, scope, (stored, nowMs) => Effect.succeed(planDisown(stored, input, writer, nowMs)))
   }
 }

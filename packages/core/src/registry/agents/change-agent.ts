@@ -24,16 +24,32 @@ export interface AgentRecord {
 }
 
 /** The plan that makes `next` of an agent, records it and tells of it. */
-export const changeAgent = (stored: StoredAgent, next: AgentDocument, record: AgentRecord, events: ReadonlyArray<EventDraft> = []): AgentPlan => ({
+export const changeAgent = (
+  stored: StoredAgent,
+  next: AgentDocument,
+  record: AgentRecord,
+  events: ReadonlyArray<EventDraft> = []
+): AgentPlan => ({
   agent: next,
   change: {
-    puts: [{ collection: AGENTS, id: stored.id, expectedVersion: stored.version, body: next, unique: agentUnique(next), keys: agentKeys(next) }],
-    records: [{
-      kind: record.kind,
-      agentId: stored.id,
-      body: omitNullish({ ...record.body, agent_id: stored.id, writer: record.writer.id }) as JsonObject,
-      parts: record.parts ?? []
-    }],
+    puts: [
+      {
+        collection: AGENTS,
+        id: stored.id,
+        expectedVersion: stored.version,
+        body: next,
+        unique: agentUnique(next),
+        keys: agentKeys(next)
+      }
+    ],
+    records: [
+      {
+        kind: record.kind,
+        agentId: stored.id,
+        body: omitNullish({ ...record.body, agent_id: stored.id, writer: record.writer.id }) as JsonObject,
+        parts: record.parts ?? []
+      }
+    ],
     events
   }
 })
@@ -41,11 +57,16 @@ export const changeAgent = (stored: StoredAgent, next: AgentDocument, record: Ag
 /** The status after an act, or the refusal that names act and status. */
 export const allowed = (stored: StoredAgent, act: AgentAct): Result.Result<AgentStatus, InvalidTransition> => {
   const status = statusAfter(act, stored.body.status)
-  return status === null ? Result.fail(new InvalidTransition({ status: stored.body.status, act })) : Result.succeed(status)
+  return status === null
+    ? Result.fail(new InvalidTransition({ status: stored.body.status, act }))
+    : Result.succeed(status)
 }
 
 /** A document without these members, which mean something only when they are there. */
-export const without = <K extends "suspendedReason" | "orphanedAtMs" | "ownerComplete">(agent: AgentDocument, ...names: ReadonlyArray<K>): AgentDocument => {
+export const without = <K extends "suspendedReason" | "orphanedAtMs" | "ownerComplete">(
+  agent: AgentDocument,
+  ...names: ReadonlyArray<K>
+): AgentDocument => {
   const rest: { [name: string]: unknown } = { ...agent }
   for (const name of names) delete rest[name]
   return rest as AgentDocument

@@ -1,9 +1,12 @@
 /**
- * The clock of the registry: suspends orphans after their week, and agents whose recertification is overdue. In a store that rules 1 wrote it starts the
+ * The clock of the registry: suspends orphans after their week, and agents whose recertification is overdue. In a store
+ * that rules 1 wrote it starts the
  * week of agents whose owner lacks a name or an e-mail address, once, with a record.
  *
- * Runs in every process, works in the one that holds the lease. A look goes by what the documents say now, so downtime of any length, a clock
- * that stepped, or two processes at once change nothing but the moment. Spec: document 1 sections 1 and 8; decision 0013.
+ * Runs in every process, works in the one that holds the lease. A look goes by what the documents say now, so downtime
+ * of any length, a clock
+ * that stepped, or two processes at once change nothing but the moment. Spec: document 1 sections 1 and 8; decision
+ * 0013.
  */
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Effect, Layer, Stream } from "effect"
@@ -15,7 +18,9 @@ import { AGENTS, storedAgent } from "./document.ts"
 import { dueSuspension, lacksOrphanRecord } from "@flyball/rules"
 import { Agents } from "./service.ts"
 
-/** How often the clock looks. Unit: milliseconds. Against a week a minute is nothing, and the look reads every agent. */
+/**
+ * How often the clock looks. Unit: milliseconds. Against a week a minute is nothing, and the look reads every agent.
+ */
 export const LOOK_MS = 60_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 50_000
@@ -24,11 +29,13 @@ const LEASE = "agent_clock"
 const MOST_STARTED = 1_000
 
 /**
- * Suspends what is due now, and answers how many agents that were. Starts the orphan clock of agents with half an owner that no record tells of yet. Safe to run beside itself.
+ * Suspends what is due now, and answers how many agents that were. Starts the orphan clock of agents with half an owner
+ * that no record tells of yet. Safe to run beside itself.
  *
- * - Fails: when agents cannot be listed. One that cannot be suspended does not stand in the way of those after it: the log tells of it, and the next look tries it again.
+ * - Fails: when agents cannot be listed. One that cannot be suspended does not stand in the way of those after it: the
+ *   log tells of it, and the next look tries it again.
  */
-export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Effect.gen(function*() {
+export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Effect.gen(function* () {
   const agents = yield* Agents
   const storage = yield* Storage
   const nowMs = yield* Clock.currentTimeMillis
@@ -36,12 +43,24 @@ export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Ef
   let started = 0
   const suspending = trying("suspend")
   const starting = trying("start the orphan clock of")
-  yield* Stream.runForEach(documentPages(storage, AGENTS), Effect.fnUntraced(function*(page) {
-    for (const { body, id } of page.map(storedAgent)) {
-      if (started < MOST_STARTED && lacksOrphanRecord(body) && (yield* starting.attempt(id, agents.orphanIfIncomplete(id))) !== null) started += 1
-      if (dueSuspension(body, idAtMs(id), nowMs) !== null && (yield* suspending.attempt(id, agents.suspendIfDue(id))) !== null) suspended += 1
-    }
-  }))
+  yield* Stream.runForEach(
+    documentPages(storage, AGENTS),
+    Effect.fnUntraced(function* (page) {
+      for (const { body, id } of page.map(storedAgent)) {
+        if (
+          started < MOST_STARTED &&
+          lacksOrphanRecord(body) &&
+          (yield* starting.attempt(id, agents.orphanIfIncomplete(id))) !== null
+        )
+          started += 1
+        if (
+          dueSuspension(body, idAtMs(id), nowMs) !== null &&
+          (yield* suspending.attempt(id, agents.suspendIfDue(id))) !== null
+        )
+          suspended += 1
+      }
+    })
+  )
   yield* starting.report
   yield* suspending.report
   return suspended
@@ -51,30 +70,43 @@ export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Ef
 const trying = (what: string) => {
   const missed: Array<{ readonly id: string; readonly cause: Cause.Cause<unknown> }> = []
   return {
-    attempt: <A>(id: string, act: Effect.Effect<A, ReadFault>) => Effect.catchCause(act, (cause) => {
-      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-      missed.push({ id, cause })
-      return Effect.succeed(null)
-    }),
+    attempt: <A>(id: string, act: Effect.Effect<A, ReadFault>) =>
+      Effect.catchCause(act, (cause) => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        missed.push({ id, cause })
+        return Effect.succeed(null)
+      }),
     report: Effect.suspend(() => {
       const [first] = missed
-      return first === undefined ? Effect.void : Effect.logError(`The clock of the registry could not ${what} ${missed.length} of the agents that are due, ${first.id} first; it tries again.`, first.cause)
+      return first === undefined
+        ? Effect.void
+        : Effect.logError(
+            `The clock of the registry could not ${what} ${missed.length} of the agents that are due, ` +
+              `${first.id} first; it tries again.`,
+            first.cause
+          )
     })
   }
 }
 
 /** Looks every minute while its scope is open. */
-export const agentClock: Layer.Layer<never, never, Agents | Storage> = Layer.effectDiscard(Effect.gen(function*() {
-  const storage = yield* Storage
-  const holder = toHex((yield* Entropy).bytes(16))
-  const look = Effect.gen(function*() {
-    if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* suspendDue
+export const agentClock: Layer.Layer<never, never, Agents | Storage> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const holder = toHex((yield* Entropy).bytes(16))
+    const look = Effect.gen(function* () {
+      if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* suspendDue
+    })
+    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
+    yield* look.pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.logError("The clock of the registry could not look; it tries again.", cause)
+      ),
+      Effect.andThen(Effect.sleep(LOOK_MS)),
+      Effect.forever,
+      Effect.forkScoped
+    )
   })
-  yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-  yield* look.pipe(
-    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError("The clock of the registry could not look; it tries again.", cause)),
-    Effect.andThen(Effect.sleep(LOOK_MS)),
-    Effect.forever,
-    Effect.forkScoped
-  )
-}))
+)

@@ -17,7 +17,11 @@ export interface StoredAgent {
 }
 
 /** The agent in a document of the collection `agents`; only this folder writes there. */
-export const storedAgent = (document: Document): StoredAgent => ({ id: document.id, version: document.version, body: document.body as AgentDocument })
+export const storedAgent = (document: Document): StoredAgent => ({
+  id: document.id,
+  version: document.version,
+  body: document.body as AgentDocument
+})
 
 /** What an agent's document does not say, and the interface shows. */
 export interface ShownWith {
@@ -61,7 +65,14 @@ export const orphanedAt = (agent: StoredAgent): number | null => orphanedSinceMs
 /** The agent as the list of orphans shows it; null when it is none. */
 export const orphanOut = (agent: StoredAgent, shown: ShownWith): Orphan | null => {
   const sinceMs = orphanedAt(agent)
-  return sinceMs === null ? null : { ...agentOut(agent, shown), orphaned_since: formatInstant(sinceMs), suspend_at: formatInstant(orphanSuspendAtMs(sinceMs)) }
+  return sinceMs === null
+    ? null
+    : {
+        ...agentOut(agent, shown),
+        orphaned_since: formatInstant(sinceMs),
+        suspend_at: formatInstant(orphanSuspendAtMs(sinceMs))
+      }
 }
 
-const instantOf = (atMs: number | null | undefined): string | null => (atMs === null || atMs === undefined ? null : formatInstant(atMs))
+const instantOf = (atMs: number | null | undefined): string | null =>
+  atMs === null || atMs === undefined ? null : formatInstant(atMs)

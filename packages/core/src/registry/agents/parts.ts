@@ -11,17 +11,22 @@ export const ownerPart = (owner: AgentOwner): ReadonlyArray<PartDraft> =>
     : [canonicalPart("owner", omitNullish({ owner_email: owner.ownerEmail, owner_name: owner.ownerName }))]
 
 /** The part `profile`. */
-export const profilePart = (agent: AgentProfile): PartDraft => canonicalPart("profile", omitNullish({
-  agent_version: agent.agentVersion,
-  blast_radius: agent.blastRadius,
-  description: agent.description,
-  framework: agent.framework,
-  labels: agent.labels,
-  model_ids: agent.modelIds,
-  name: agent.name,
-  org_unit: agent.orgUnit,
-  purpose: agent.purpose
-}))
+export const profilePart = (agent: AgentProfile): PartDraft =>
+  canonicalPart(
+    "profile",
+    omitNullish({
+      agent_version: agent.agentVersion,
+      blast_radius: agent.blastRadius,
+      description: agent.description,
+      framework: agent.framework,
+      labels: agent.labels,
+      model_ids: agent.modelIds,
+      name: agent.name,
+      org_unit: agent.orgUnit,
+      purpose: agent.purpose
+    })
+  )
 
 /** The part `reason`: what a person said of an act; none where nothing was said. */
-export const reasonPart = (reason: string | null): ReadonlyArray<PartDraft> => (reason === null ? [] : [canonicalPart("reason", reason)])
+export const reasonPart = (reason: string | null): ReadonlyArray<PartDraft> =>
+  reason === null ? [] : [canonicalPart("reason", reason)]

@@ -11,17 +11,25 @@ import { ownerPart, reasonPart } from "./parts.ts"
 import { hasOwner, lacksOrphanRecord, noOwner, orphanSuspendAtMs } from "@flyball/rules"
 
 /**
- * Decides what giving an agent another owner would change. An agent that was suspended for want of one stays suspended: a person activates it.
+ * Decides what giving an agent another owner would change. An agent that was suspended for want of one stays suspended:
+ * a person activates it.
  *
  * - Fails: `InvalidTransition` when it is at its end.
  * - Spec: document 1 section 2, `OwnershipTransfer`.
  */
-export const planTransferOwnership = (stored: StoredAgent, input: OwnershipTransfer, writer: Writer): Result.Result<AgentPlan, InvalidTransition> =>
+export const planTransferOwnership = (
+  stored: StoredAgent,
+  input: OwnershipTransfer,
+  writer: Writer
+): Result.Result<AgentPlan, InvalidTransition> =>
   Result.map(allowed(stored, "transfer-ownership"), () => {
     const owner = { ownerName: input.owner_name, ownerEmail: input.owner_email }
-    return changeAgent(stored, { ...without(stored.body, "orphanedAtMs", "ownerComplete"), ...owner }, { kind: "agent.owner_transferred", body: { owner_complete: true }, parts: ownerPart(owner), writer }, [
-      event("agent.owner_transferred", { agent_id: stored.id, writer: writer.id })
-    ])
+    return changeAgent(
+      stored,
+      { ...without(stored.body, "orphanedAtMs", "ownerComplete"), ...owner },
+      { kind: "agent.owner_transferred", body: { owner_complete: true }, parts: ownerPart(owner), writer },
+      [event("agent.owner_transferred", { agent_id: stored.id, writer: writer.id })]
+    )
   })
 
 /**
@@ -31,30 +39,65 @@ export const planTransferOwnership = (stored: StoredAgent, input: OwnershipTrans
  * - Fails: `InvalidTransition` when it is at its end, or nobody owns it: the clock that runs is not started anew.
  * - Spec: document 1 section 1, policy rule; api "agents and registry".
  */
-export const planDisown = (stored: StoredAgent, input: DisownIn, writer: Writer, nowMs: number): Result.Result<AgentPlan, InvalidTransition> =>
+export const planDisown = (
+  stored: StoredAgent,
+  input: DisownIn,
+  writer: Writer,
+  nowMs: number
+): Result.Result<AgentPlan, InvalidTransition> =>
   Result.flatMap(allowed(stored, "disown"), () =>
     hasOwner(stored.body)
-      ? Result.succeed(changeAgent(stored, { ...stored.body, ...noOwner, orphanedAtMs: nowMs }, {
-        kind: "agent.orphaned", body: { since: formatInstant(nowMs) }, parts: reasonPart(input.reason), writer
-      }, [agentOrphaned(stored.id, nowMs, writer)]))
-      : Result.fail(new InvalidTransition({ status: stored.body.status, act: "disown", why: "Nobody answers for this agent: there is no owner to take away, and its week runs on." })))
+      ? Result.succeed(
+          changeAgent(
+            stored,
+            { ...stored.body, ...noOwner, orphanedAtMs: nowMs },
+            {
+              kind: "agent.orphaned",
+              body: { since: formatInstant(nowMs) },
+              parts: reasonPart(input.reason),
+              writer
+            },
+            [agentOrphaned(stored.id, nowMs, writer)]
+          )
+        )
+      : Result.fail(
+          new InvalidTransition({
+            status: stored.body.status,
+            act: "disown",
+            why: "Nobody answers for this agent: there is no owner to take away, and its week runs on."
+          })
+        )
+  )
 
 /** The rule that starts the clock of an agent whose owner lacks a name or an e-mail address. */
 const INCOMPLETE_OWNER = { id: "policy:incomplete_owner" }
 
 /**
- * Decides the record that starts the orphan clock of an agent of rules 1 with half an owner; null where there is nothing to record. The owner stays as it is.
+ * Decides the record that starts the orphan clock of an agent of rules 1 with half an owner; null where there is
+ * nothing to record. The owner stays as it is.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Spec: decision 0038.
  */
 export const planIncompleteOwner = (stored: StoredAgent, nowMs: number): AgentPlan | null =>
   lacksOrphanRecord(stored.body)
-    ? changeAgent(stored, { ...stored.body, ownerComplete: false, orphanedAtMs: nowMs }, {
-      kind: "agent.orphaned", body: { cause: "owner_incomplete", since: formatInstant(nowMs) }, writer: INCOMPLETE_OWNER
-    }, [agentOrphaned(stored.id, nowMs, INCOMPLETE_OWNER)])
+    ? changeAgent(
+        stored,
+        { ...stored.body, ownerComplete: false, orphanedAtMs: nowMs },
+        {
+          kind: "agent.orphaned",
+          body: { cause: "owner_incomplete", since: formatInstant(nowMs) },
+          writer: INCOMPLETE_OWNER
+        },
+        [agentOrphaned(stored.id, nowMs, INCOMPLETE_OWNER)]
+      )
     : null
 
 /** The event of an agent that has no owner since `nowMs`, whoever took it away. */
 export const agentOrphaned = (agentId: string, nowMs: number, writer: Writer): EventDraft =>
-  event("agent.orphaned", { agent_id: agentId, orphaned_since: formatInstant(nowMs), suspend_at: formatInstant(orphanSuspendAtMs(nowMs)), writer: writer.id })
+  event("agent.orphaned", {
+    agent_id: agentId,
+    orphaned_since: formatInstant(nowMs),
+    suspend_at: formatInstant(orphanSuspendAtMs(nowMs)),
+    writer: writer.id
+  })

@@ -36,15 +36,27 @@ export interface RegisterPlan {
 /**
  * Decides what registering an agent would change. That its name is free is checked by the commit.
  *
- * - Fails: `InvalidInput` when no org unit is named and none follows from a key, or the name has the form of an agent's id; `OrgUnitNotAllowed`, `TierOverCap` beyond what the key allows.
+ * - Fails: `InvalidInput` when no org unit is named and none follows from a key, or the name has the form of an agent's
+ *   id; `OrgUnitNotAllowed`, `TierOverCap` beyond what the key allows.
  * - Spec: document 1 section 4, POST /agents; api "agents and registry". Decision 0006 says why the name is a part.
  */
-export const planRegister = (command: RegisterCommand): Result.Result<RegisterPlan, InvalidInput | OrgUnitNotAllowed | TierOverCap> => {
+export const planRegister = (
+  command: RegisterCommand
+): Result.Result<RegisterPlan, InvalidInput | OrgUnitNotAllowed | TierOverCap> => {
   const { agentId, input, limits } = command
-  // An agent whose profile is erased is called by its id: whoever took that name before would stand in the erasure's way for ever.
-  if (isId("agent", input.name)) return Result.fail(new InvalidInput({ detail: [detailItem(["body", "name"], "value_error", "A name cannot have the form of an agent's id", input.name)] }))
+  // An agent whose profile is erased is called by its id: whoever took that name before would stand in the erasure's
+  // way for ever.
+  if (isId("agent", input.name))
+    return Result.fail(
+      new InvalidInput({
+        detail: [
+          detailItem(["body", "name"], "value_error", "A name cannot have the form of an agent's id", input.name)
+        ]
+      })
+    )
   const orgUnit = input.org_unit ?? (limits?.orgUnits.length === 1 ? limits.orgUnits[0] : undefined)
-  if (orgUnit === undefined) return Result.fail(new InvalidInput({ detail: [detailItem(["body", "org_unit"], "missing", "Field required")] }))
+  if (orgUnit === undefined)
+    return Result.fail(new InvalidInput({ detail: [detailItem(["body", "org_unit"], "missing", "Field required")] }))
   if (limits !== null && !limits.orgUnits.includes(orgUnit)) return Result.fail(new OrgUnitNotAllowed())
   const tier = input.autonomy_tier ?? "L0"
   if (limits !== null && tier > limits.maxTier) return Result.fail(new TierOverCap({ tier, cap: limits.maxTier }))
@@ -52,9 +64,25 @@ export const planRegister = (command: RegisterCommand): Result.Result<RegisterPl
   return Result.succeed({
     agent,
     change: {
-      puts: [{ collection: AGENTS, id: agentId, expectedVersion: 0, body: agent, unique: agentUnique(agent), keys: agentKeys(agent) }],
+      puts: [
+        {
+          collection: AGENTS,
+          id: agentId,
+          expectedVersion: 0,
+          body: agent,
+          unique: agentUnique(agent),
+          keys: agentKeys(agent)
+        }
+      ],
       records: [agentRegistered(agentId, agent, command.writer)],
-      events: [event("agent.registered", { agent_id: agentId, autonomy_tier: agent.autonomyTier, risk_class: input.risk_class ?? "unclassified", writer: command.writer.id })]
+      events: [
+        event("agent.registered", {
+          agent_id: agentId,
+          autonomy_tier: agent.autonomyTier,
+          risk_class: input.risk_class ?? "unclassified",
+          writer: command.writer.id
+        })
+      ]
     }
   })
 }
@@ -86,7 +114,11 @@ const agentRegistered = (agentId: string, agent: AgentDocument, writer: Writer) 
   parts: [...ownerPart(agent), profilePart(agent)]
 })
 
-const registrationBody = (agentId: string, { autonomyTier, ownerComplete, recertDueAtMs, riskClass }: AgentDocument, writer: Writer): JsonObject => ({
+const registrationBody = (
+  agentId: string,
+  { autonomyTier, ownerComplete, recertDueAtMs, riskClass }: AgentDocument,
+  writer: Writer
+): JsonObject => ({
   agent_id: agentId,
   autonomy_tier: autonomyTier,
   owner_complete: ownerComplete !== false,

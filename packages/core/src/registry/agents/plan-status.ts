@@ -18,13 +18,20 @@ import type { AutonomyTier, SuspendedReason } from "@flyball/rules"
  * - Fails: `InvalidTransition`; `TierGateUnmet` naming what its tier needs and it has not.
  * - Spec: document 1 section 5 (activate); api "agents and registry"; decision 0013.
  */
-export const planActivate = (stored: StoredAgent, writer: Writer, met: ReadonlySet<TierCondition>): Result.Result<AgentPlan, InvalidTransition | TierGateUnmet> =>
-  Result.gen(function*() {
+export const planActivate = (
+  stored: StoredAgent,
+  writer: Writer,
+  met: ReadonlySet<TierCondition>
+): Result.Result<AgentPlan, InvalidTransition | TierGateUnmet> =>
+  Result.gen(function* () {
     const status = yield* allowed(stored, "activate")
     yield* gate(stored.body.autonomyTier, met)
-    return changeAgent(stored, { ...without(stored.body, "suspendedReason"), status }, { kind: "agent.activated", body: { rules: RULES }, writer }, [
-      event("agent.activated", { agent_id: stored.id, autonomy_tier: stored.body.autonomyTier, writer: writer.id })
-    ])
+    return changeAgent(
+      stored,
+      { ...without(stored.body, "suspendedReason"), status },
+      { kind: "agent.activated", body: { rules: RULES }, writer },
+      [event("agent.activated", { agent_id: stored.id, autonomy_tier: stored.body.autonomyTier, writer: writer.id })]
+    )
   })
 
 /** Whether a tier's conditions are met, as a refusal that names those that are not. */
@@ -42,21 +49,35 @@ export interface SuspendCommand {
 }
 
 /**
- * Decides what suspending an agent would change; null where it is suspended already, which needs no record: whoever stops an agent in a hurry need not ask first.
+ * Decides what suspending an agent would change; null where it is suspended already, which needs no record: whoever
+ * stops an agent in a hurry need not ask first.
  *
  * - Fails: `InvalidTransition` when it is at its end.
  * - Spec: document 1 section 4, POST /agents/{agent_id}/suspend; decision 0013.
  */
-export const planSuspend = (stored: StoredAgent, { cause, reason, writer }: SuspendCommand): Result.Result<AgentPlan | null, InvalidTransition> =>
-  stored.body.status === "suspended" ? Result.succeed(null) : Result.map(allowed(stored, "suspend"), (status) =>
-    changeAgent(stored, { ...stored.body, status, suspendedReason: cause }, { kind: "agent.suspended", body: { reason: cause }, parts: reasonPart(reason), writer }, [
-      event("agent.suspended", { agent_id: stored.id, reason: cause, writer: writer.id }),
-      ...(cause === "recert_overdue" ? recertOverdue(stored, writer) : [])
-    ]))
+export const planSuspend = (
+  stored: StoredAgent,
+  { cause, reason, writer }: SuspendCommand
+): Result.Result<AgentPlan | null, InvalidTransition> =>
+  stored.body.status === "suspended"
+    ? Result.succeed(null)
+    : Result.map(allowed(stored, "suspend"), (status) =>
+        changeAgent(
+          stored,
+          { ...stored.body, status, suspendedReason: cause },
+          { kind: "agent.suspended", body: { reason: cause }, parts: reasonPart(reason), writer },
+          [
+            event("agent.suspended", { agent_id: stored.id, reason: cause, writer: writer.id }),
+            ...(cause === "recert_overdue" ? recertOverdue(stored, writer) : [])
+          ]
+        )
+      )
 
 /** Told beside the suspension, for those who only want to know what has to be looked at again. */
 const recertOverdue = ({ body: { recertDueAtMs }, id }: StoredAgent, writer: Writer): ReadonlyArray<EventDraft> =>
-  recertDueAtMs === null ? [] : [event("agent.recert_overdue", { agent_id: id, recert_due_at: formatInstant(recertDueAtMs), writer: writer.id })]
+  recertDueAtMs === null
+    ? []
+    : [event("agent.recert_overdue", { agent_id: id, recert_due_at: formatInstant(recertDueAtMs), writer: writer.id })]
 
 /**
  * Decides the suspension that time alone asks for.
@@ -79,8 +100,26 @@ export const planDue = (stored: StoredAgent, nowMs: number): Result.Result<Agent
  * - Fails: `InvalidTransition` when it is at its end.
  * - Spec: document 1 section 3; api "agents and registry".
  */
-export const planDecommission = (stored: StoredAgent, writer: Writer, nowMs: number): Result.Result<AgentPlan, InvalidTransition> =>
+export const planDecommission = (
+  stored: StoredAgent,
+  writer: Writer,
+  nowMs: number
+): Result.Result<AgentPlan, InvalidTransition> =>
   Result.map(allowed(stored, "decommission"), (status) =>
-    changeAgent(stored, { ...without(stored.body, "suspendedReason"), status, decommissionedAtMs: nowMs }, {
-      kind: "agent.decommissioned", body: { decommissioned_at: formatInstant(nowMs) }, writer
-    }, [event("agent.decommissioned", { agent_id: stored.id, decommissioned_at: formatInstant(nowMs), writer: writer.id })]))
+    changeAgent(
+      stored,
+      { ...without(stored.body, "suspendedReason"), status, decommissionedAtMs: nowMs },
+      {
+        kind: "agent.decommissioned",
+        body: { decommissioned_at: formatInstant(nowMs) },
+        writer
+      },
+      [
+        event("agent.decommissioned", {
+          agent_id: stored.id,
+          decommissioned_at: formatInstant(nowMs),
+          writer: writer.id
+        })
+      ]
+    )
+  )

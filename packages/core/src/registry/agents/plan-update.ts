@@ -1,5 +1,13 @@
 /** Plans the update and the recertification of an agent. Pure. */
-import { AgentVersionConflict, type AgentUpdate, InvalidInput, detailItem, type InvalidTransition, type RecertifyIn, type TierGateUnmet } from "@flyball/contract"
+import {
+  AgentVersionConflict,
+  type AgentUpdate,
+  InvalidInput,
+  detailItem,
+  type InvalidTransition,
+  type RecertifyIn,
+  type TierGateUnmet
+} from "@flyball/contract"
 import { equalBytes, formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import type { PartDraft } from "../../storage/port.ts"
@@ -11,11 +19,14 @@ import { gate } from "./plan-status.ts"
 import type { AgentDocument, TierCondition } from "@flyball/rules"
 
 /**
- * Decides what updating an agent would change; null where that is nothing, which needs no record. A member left out stays; null empties what may be empty.
+ * Decides what updating an agent would change; null where that is nothing, which needs no record. A member left out
+ * stays; null empties what may be empty.
  *
- * - Fails: `InvalidTransition` at the agent's end; `AgentVersionConflict` when `if_version` is not the version that is there; `TierGateUnmet` when the
+ * - Fails: `InvalidTransition` at the agent's end; `AgentVersionConflict` when `if_version` is not the version that is
+ *   there; `TierGateUnmet` when the
  *   tier of an active agent is raised beyond what it may.
- * - Spec: document 1 section 4, PATCH /agents/{agent_id}; api "agents and registry". What an update without a change does is a gap: decision 0013.
+ * - Spec: document 1 section 4, PATCH /agents/{agent_id}; api "agents and registry". What an update without a change
+ *   does is a gap: decision 0013.
  */
 export const planUpdate = (
   stored: StoredAgent,
@@ -23,13 +34,15 @@ export const planUpdate = (
   writer: Writer,
   met: ReadonlySet<TierCondition>
 ): Result.Result<AgentPlan | null, InvalidTransition | AgentVersionConflict | TierGateUnmet> =>
-  Result.gen(function*() {
+  Result.gen(function* () {
     yield* allowed(stored, "update")
-    if (input.if_version !== undefined && input.if_version !== null && input.if_version !== stored.version) return yield* Result.fail(new AgentVersionConflict({ version: stored.version }))
+    if (input.if_version !== undefined && input.if_version !== null && input.if_version !== stored.version)
+      return yield* Result.fail(new AgentVersionConflict({ version: stored.version }))
     const agent = updatedAgent(stored.body, input)
     const profileChanged = !sameBytes(profilePart(agent), profilePart(stored.body))
     if (!profileChanged && bodyMembers.every((name) => agent[name] === stored.body[name])) return null
-    if (stored.body.status === "active" && agent.autonomyTier > stored.body.autonomyTier) yield* gate(agent.autonomyTier, met)
+    if (stored.body.status === "active" && agent.autonomyTier > stored.body.autonomyTier)
+      yield* gate(agent.autonomyTier, met)
     return changeAgent(stored, agent, {
       kind: "agent.updated",
       body: {
@@ -56,13 +69,22 @@ export const updatedAgent = (agent: AgentDocument, input: AgentUpdate): AgentDoc
   ...given("framework", input.framework),
   ...given("modelIds", input.model_ids === null ? [] : input.model_ids),
   ...given("labels", (input.labels === null ? {} : input.labels) as AgentDocument["labels"] | undefined),
-  ...given("blastRadius", (input.blast_radius === null ? {} : input.blast_radius) as AgentDocument["blastRadius"] | undefined),
+  ...given(
+    "blastRadius",
+    (input.blast_radius === null ? {} : input.blast_radius) as AgentDocument["blastRadius"] | undefined
+  ),
   ...given("autonomyTier", input.autonomy_tier ?? undefined),
   ...given("riskClass", input.risk_class === null ? "unclassified" : input.risk_class),
-  ...given("recertDueAtMs", input.recert_due_at === undefined || input.recert_due_at === null ? input.recert_due_at : parseInstant(input.recert_due_at))
+  ...given(
+    "recertDueAtMs",
+    input.recert_due_at === undefined || input.recert_due_at === null
+      ? input.recert_due_at
+      : parseInstant(input.recert_due_at)
+  )
 })
 
-const given = <K extends string, V>(name: K, value: V | undefined): { readonly [N in K]?: V } => (value === undefined ? {} : { [name]: value }) as { readonly [N in K]?: V }
+const given = <K extends string, V>(name: K, value: V | undefined): { readonly [N in K]?: V } =>
+  (value === undefined ? {} : { [name]: value }) as { readonly [N in K]?: V }
 
 /**
  * Decides what recertifying an agent would change: somebody looked at it and names the next date.
@@ -71,10 +93,32 @@ const given = <K extends string, V>(name: K, value: V | undefined): { readonly [
  * - Fails: `InvalidTransition` at the agent's end; `InvalidInput` when the date is not in the future.
  * - Spec: api "agents and registry"; decision 0013.
  */
-export const planRecertify = (stored: StoredAgent, input: RecertifyIn, writer: Writer, nowMs: number): Result.Result<AgentPlan, InvalidTransition | InvalidInput> =>
+export const planRecertify = (
+  stored: StoredAgent,
+  input: RecertifyIn,
+  writer: Writer,
+  nowMs: number
+): Result.Result<AgentPlan, InvalidTransition | InvalidInput> =>
   Result.flatMap(allowed(stored, "recertify"), () => {
     const dueAtMs = parseInstant(input.recert_due_at)
     return dueAtMs === null || dueAtMs <= nowMs
-      ? Result.fail(new InvalidInput({ detail: [detailItem(["body", "recert_due_at"], "value_error", "The next date must be in the future", input.recert_due_at)] }))
-      : Result.succeed(changeAgent(stored, { ...stored.body, recertDueAtMs: dueAtMs }, { kind: "agent.recertified", body: { recert_due_at: formatInstant(dueAtMs) }, writer }))
+      ? Result.fail(
+          new InvalidInput({
+            detail: [
+              detailItem(
+                ["body", "recert_due_at"],
+                "value_error",
+                "The next date must be in the future",
+                input.recert_due_at
+              )
+            ]
+          })
+        )
+      : Result.succeed(
+          changeAgent(
+            stored,
+            { ...stored.body, recertDueAtMs: dueAtMs },
+            { kind: "agent.recertified", body: { recert_due_at: formatInstant(dueAtMs) }, writer }
+          )
+        )
   })

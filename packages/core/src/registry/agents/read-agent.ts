@@ -10,7 +10,9 @@ import { AGENTS, storedAgent } from "./document.ts"
  *
  * - Fails: `AgentNotFound` when there is none in scope.
  */
-export const readAgent = Effect.fnUntraced(function*(storage: StorageApi, id: string, scope: Scope) {
+export const readAgent = Effect.fnUntraced(function* (storage: StorageApi, id: string, scope: Scope) {
   const document = isId("agent", id) ? yield* storage.get(AGENTS, id) : null
-  return document !== null && covers(scope, storedAgent(document).body.orgUnit) ? storedAgent(document) : yield* new AgentNotFound({ agentId: id })
+  return document !== null && covers(scope, storedAgent(document).body.orgUnit)
+    ? storedAgent(document)
+    : yield* new AgentNotFound({ agentId: id })
 })

@@ -1,5 +1,16 @@
-/** The agent registry: register, find, list, and what is done to an agent in its life. Spec: document 1 section 4, `/agents`. */
-import type { Agent, AgentCreate, AgentListQuery, InvalidInput, OrgUnitNotAllowed, Orphan, TierOverCap } from "@flyball/contract"
+/**
+ * The agent registry: register, find, list, and what is done to an agent in its life. Spec: document 1 section 4,
+ * `/agents`.
+ */
+import type {
+  Agent,
+  AgentCreate,
+  AgentListQuery,
+  InvalidInput,
+  OrgUnitNotAllowed,
+  Orphan,
+  TierOverCap
+} from "@flyball/contract"
 import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
 import { Context, Effect, Layer, Result } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -32,132 +43,213 @@ interface Registered {
 /** What a key brings along; without one every org unit and tier is open. */
 export interface RegisterOptions {
   readonly key?: RegistrationLimits
-  /** How far the caller reads: a name that is taken there is answered with its agent's id. As far as it registers, where nothing is given. */
+  /**
+   * How far the caller reads: a name that is taken there is answered with its agent's id. As far as it registers, where
+   * nothing is given.
+   */
   readonly reads?: Scope
 }
 
 /** The registry. */
 export interface AgentsApi extends AgentActs {
-  /** Finds the agent of this name, or registers it. An agent that exists is answered as it is, whatever the input says of it. */
-  readonly register: (input: AgentCreate, writer: Writer, options?: RegisterOptions) =>
-    Effect.Effect<{ readonly agent: Agent; readonly created: boolean }, RegisterRefusal | AgentNameTaken | ReadFault>
+  /**
+   * Finds the agent of this name, or registers it. An agent that exists is answered as it is, whatever the input says
+   * of it.
+   */
+  readonly register: (
+    input: AgentCreate,
+    writer: Writer,
+    options?: RegisterOptions
+  ) => Effect.Effect<{ readonly agent: Agent; readonly created: boolean }, RegisterRefusal | AgentNameTaken | ReadFault>
   /** Registers an agent; a name that is taken is refused. */
-  readonly create: (input: AgentCreate, writer: Writer, options?: RegisterOptions) => Effect.Effect<Agent, RegisterRefusal | AgentNameTaken | ReadFault>
+  readonly create: (
+    input: AgentCreate,
+    writer: Writer,
+    options?: RegisterOptions
+  ) => Effect.Effect<Agent, RegisterRefusal | AgentNameTaken | ReadFault>
   readonly get: (id: string, scope?: Scope) => Effect.Effect<Agent, AgentNotFound | ReadFault>
   /** The agent of exactly this name; null when there is none in scope. */
   readonly find: (name: string, scope?: Scope) => Effect.Effect<Agent | null, ReadFault>
   /** Oldest first. */
   readonly list: (query: AgentListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<Agent>, ReadFault>
   /** Agents that nobody answers for, oldest first; `page` cuts out a piece. */
-  readonly orphans: (scope?: Scope, page?: Pick<AgentListQuery, "after" | "limit">) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
+  readonly orphans: (
+    scope?: Scope,
+    page?: Pick<AgentListQuery, "after" | "limit">
+  ) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
 }
 
-/** UTF-16 units of a name's 200 characters before NFC, where at most four code points join. A longer text names no agent. */
+/**
+ * UTF-16 units of a name's 200 characters before NFC, where at most four code points join. A longer text names no
+ * agent.
+ */
 const NAME_UNITS = 200 * 4 * 2
 
 /** The agent registry. */
 export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/Agents") {
-  static readonly layer: Layer.Layer<Agents, never, Storage | Tenant> = Layer.effect(Agents, Effect.gen(function*() {
-    const storage = yield* Storage
-    const { tenantId } = yield* Tenant
-    const evidence = yield* TierEvidence
-    const shown = (agent: StoredAgent) => Effect.map(tierFactsOf(evidence, agent.id, agent.body), (facts) => ({ tenantId, facts }))
-    const out = (document: Document): Effect.Effect<Agent, ReadFault> => {
-      const agent = storedAgent(document)
-      return Effect.map(shown(agent), (with_) => agentOut(agent, with_))
-    }
-    const inScope = (scope: Scope) => (document: Document): boolean => covers(scope, storedAgent(document).body.orgUnit)
-
-    /** Names are stored in NFC; whoever looks one up may write its accents in another way. */
-    const byName = (name: string) =>
-      isStorable(name) && name.length <= NAME_UNITS ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null) : Effect.succeed(null)
-
-    /** One attempt: answers the document that exists, or commits a new one. */
-    const registerOnce = (agentId: string, input: AgentCreate, writer: Writer, options: RegisterOptions, look: boolean): Effect.Effect<Registered, RegisterRefusal | StorageConflict | ReadFault> => {
-      const plan = planRegister({ agentId, input, writer, limits: options.key ?? null })
-      if (Result.isFailure(plan)) return Effect.fail(plan.failure)
-      if (!look) return made(agentId, plan.success)
-      return Effect.flatMap(byName(input.name), (existing) => existing === null ? made(agentId, plan.success) : Effect.succeed({ document: existing, created: false }))
-    }
-
-    const made = (agentId: string, { agent, change }: RegisterPlan): Effect.Effect<Registered, StorageConflict | ReadFault> =>
-      Effect.map(storage.commit(change), () => ({ document: { collection: AGENTS, id: agentId, version: 1, body: agent }, created: true }))
-
-    /** Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not look. */
-    const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => {
-      let look = false
-      return commitWithRetry(storage, Effect.withFiber((fiber) => {
-        const attempt = registerOnce(newIdIn(fiber, "agt"), input, writer, options, look)
-        look = true
-        return attempt
-      }))
-    }
-
-    const scopeOf = (options: RegisterOptions): Scope => options.key === undefined ? everyUnit : { orgUnits: options.key.orgUnits }
-
-    const nameTaken = (document: Document, scope: Scope): AgentNameTaken =>
-      new AgentNameTaken({ agentId: inScope(scope)(document) ? document.id : null })
-
-    const register: AgentsApi["register"] = Effect.fnUntraced(function*(input, writer, options = {}) {
-      // An agent that starts again finds itself, also where its tier was raised above what its key could register today.
-      const own = yield* byName(input.name)
-      if (own !== null && inScope(scopeOf(options))(own)) return { agent: yield* out(own), created: false }
-      const { document, created } = yield* registered(input, writer, options)
-      if (!inScope(scopeOf(options))(document)) return yield* nameTaken(document, options.reads ?? scopeOf(options))
-      return { agent: yield* out(document), created }
-    })
-
-    const create: AgentsApi["create"] = Effect.fnUntraced(function*(input, writer, options = {}) {
-      const { created, document } = yield* registered(input, writer, options)
-      return created ? yield* out(document) : yield* nameTaken(document, options.reads ?? scopeOf(options))
-    })
-
-    const get: AgentsApi["get"] = Effect.fnUntraced(function*(id, scope = everyUnit) {
-      const document = isId("agent", id) ? yield* storage.get(AGENTS, id) : null
-      return document !== null && inScope(scope)(document) ? yield* out(document) : yield* new AgentNotFound({ agentId: id })
-    })
-
-    const find: AgentsApi["find"] = Effect.fnUntraced(function*(name, scope = everyUnit) {
-      const document = yield* byName(name)
-      return document !== null && inScope(scope)(document) ? yield* out(document) : null
-    })
-
-    /** The one agent that an exact name leaves: what an agent asks for at every start must not read the whole registry. */
-    const named = Effect.fnUntraced(function*(name: string, query: AgentListQuery, scope: Scope) {
-      const document = yield* byName(name)
-      const isIn = document !== null && inScope(scope)(document) && matches(query, storedAgent(document).body) && (query.after === undefined || compareText(document.id, query.after) > 0)
-      return isIn ? [yield* out(document)] : []
-    })
-
-    /** What `show` makes of each agent in scope, up to `limit`; agents for which it answers null are left out. */
-    const collect = Effect.fnUntraced(function*<A>(show: (agent: StoredAgent) => Effect.Effect<A | null, ReadFault>, scope: Scope, first: string | undefined, limit: number) {
-      const found: Array<A> = []
-      let after = first
-      while (found.length < limit) {
-        // Who asks for few reads few. Those that are left out may be any number; from the second page on they are read as many at a time as it goes.
-        const size = found.length === 0 && after === first ? Math.min(limit, PAGE) : PAGE
-        const page = yield* storage.list(AGENTS, after === undefined ? { limit: size } : { after, limit: size })
-        for (const document of page) {
-          const shown = inScope(scope)(document) ? yield* show(storedAgent(document)) : null
-          if (shown !== null) found.push(shown)
-          if (found.length === limit) break
-        }
-        if (page.length < size) break
-        after = page.at(-1)!.id
+  static readonly layer: Layer.Layer<Agents, never, Storage | Tenant> = Layer.effect(
+    Agents,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const { tenantId } = yield* Tenant
+      const evidence = yield* TierEvidence
+      const shown = (agent: StoredAgent) =>
+        Effect.map(tierFactsOf(evidence, agent.id, agent.body), (facts) => ({ tenantId, facts }))
+      const out = (document: Document): Effect.Effect<Agent, ReadFault> => {
+        const agent = storedAgent(document)
+        return Effect.map(shown(agent), (with_) => agentOut(agent, with_))
       }
-      return found.slice(0, limit)
+      const inScope =
+        (scope: Scope) =>
+        (document: Document): boolean =>
+          covers(scope, storedAgent(document).body.orgUnit)
+
+      /** Names are stored in NFC; whoever looks one up may write its accents in another way. */
+      const byName = (name: string) =>
+        isStorable(name) && name.length <= NAME_UNITS
+          ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null)
+          : Effect.succeed(null)
+
+      /** One attempt: answers the document that exists, or commits a new one. */
+      const registerOnce = (
+        agentId: string,
+        input: AgentCreate,
+        writer: Writer,
+        options: RegisterOptions,
+        look: boolean
+      ): Effect.Effect<Registered, RegisterRefusal | StorageConflict | ReadFault> => {
+        const plan = planRegister({ agentId, input, writer, limits: options.key ?? null })
+        if (Result.isFailure(plan)) return Effect.fail(plan.failure)
+        if (!look) return made(agentId, plan.success)
+        return Effect.flatMap(byName(input.name), (existing) =>
+          existing === null ? made(agentId, plan.success) : Effect.succeed({ document: existing, created: false })
+        )
+      }
+
+      const made = (
+        agentId: string,
+        { agent, change }: RegisterPlan
+      ): Effect.Effect<Registered, StorageConflict | ReadFault> =>
+        Effect.map(storage.commit(change), () => ({
+          document: { collection: AGENTS, id: agentId, version: 1, body: agent },
+          created: true
+        }))
+
+      /**
+       * Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not
+       * look.
+       */
+      const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => {
+        let look = false
+        return commitWithRetry(
+          storage,
+          Effect.withFiber((fiber) => {
+            const attempt = registerOnce(newIdIn(fiber, "agt"), input, writer, options, look)
+            look = true
+            return attempt
+          })
+        )
+      }
+
+      const scopeOf = (options: RegisterOptions): Scope =>
+        options.key === undefined ? everyUnit : { orgUnits: options.key.orgUnits }
+
+      const nameTaken = (document: Document, scope: Scope): AgentNameTaken =>
+        new AgentNameTaken({ agentId: inScope(scope)(document) ? document.id : null })
+
+      const register: AgentsApi["register"] = Effect.fnUntraced(function* (input, writer, options = {}) {
+        // An agent that starts again finds itself, also where its tier was raised above what its key could register
+        // today.
+        const own = yield* byName(input.name)
+        if (own !== null && inScope(scopeOf(options))(own)) return { agent: yield* out(own), created: false }
+        const { document, created } = yield* registered(input, writer, options)
+        if (!inScope(scopeOf(options))(document)) return yield* nameTaken(document, options.reads ?? scopeOf(options))
+        return { agent: yield* out(document), created }
+      })
+
+      const create: AgentsApi["create"] = Effect.fnUntraced(function* (input, writer, options = {}) {
+        const { created, document } = yield* registered(input, writer, options)
+        return created ? yield* out(document) : yield* nameTaken(document, options.reads ?? scopeOf(options))
+      })
+
+      const get: AgentsApi["get"] = Effect.fnUntraced(function* (id, scope = everyUnit) {
+        const document = isId("agent", id) ? yield* storage.get(AGENTS, id) : null
+        return document !== null && inScope(scope)(document)
+          ? yield* out(document)
+          : yield* new AgentNotFound({ agentId: id })
+      })
+
+      const find: AgentsApi["find"] = Effect.fnUntraced(function* (name, scope = everyUnit) {
+        const document = yield* byName(name)
+        return document !== null && inScope(scope)(document) ? yield* out(document) : null
+      })
+
+      /**
+       * The one agent that an exact name leaves: what an agent asks for at every start must not read the whole
+       * registry.
+       */
+      const named = Effect.fnUntraced(function* (name: string, query: AgentListQuery, scope: Scope) {
+        const document = yield* byName(name)
+        const isIn =
+          document !== null &&
+          inScope(scope)(document) &&
+          matches(query, storedAgent(document).body) &&
+          (query.after === undefined || compareText(document.id, query.after) > 0)
+        return isIn ? [yield* out(document)] : []
+      })
+
+      /** What `show` makes of each agent in scope, up to `limit`; agents for which it answers null are left out. */
+      const collect = Effect.fnUntraced(function* <A>(
+        show: (agent: StoredAgent) => Effect.Effect<A | null, ReadFault>,
+        scope: Scope,
+        first: string | undefined,
+        limit: number
+      ) {
+        const found: Array<A> = []
+        let after = first
+        while (found.length < limit) {
+          // Who asks for few reads few. Those that are left out may be any number; from the second page on they are
+          // read as many at a time as it goes.
+          const size = found.length === 0 && after === first ? Math.min(limit, PAGE) : PAGE
+          const page = yield* storage.list(AGENTS, after === undefined ? { limit: size } : { after, limit: size })
+          for (const document of page) {
+            const shown = inScope(scope)(document) ? yield* show(storedAgent(document)) : null
+            if (shown !== null) found.push(shown)
+            if (found.length === limit) break
+          }
+          if (page.length < size) break
+          after = page.at(-1)!.id
+        }
+        return found.slice(0, limit)
+      })
+
+      const list: AgentsApi["list"] = (query, scope = everyUnit) =>
+        query.name !== undefined
+          ? named(query.name, query, scope)
+          : collect(
+              (agent) =>
+                matches(query, agent.body)
+                  ? Effect.map(shown(agent), (with_) => agentOut(agent, with_))
+                  : Effect.succeed(null),
+              scope,
+              query.after,
+              query.limit ?? Number.POSITIVE_INFINITY
+            )
+
+      const orphans: AgentsApi["orphans"] = (scope = everyUnit, { after, limit } = {}) =>
+        collect(
+          (agent) =>
+            orphanedAt(agent) === null
+              ? Effect.succeed(null)
+              : Effect.map(shown(agent), (with_) => orphanOut(agent, with_)),
+          scope,
+          after,
+          limit ?? Number.POSITIVE_INFINITY
+        )
+
+      return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence }) })
     })
-
-    const list: AgentsApi["list"] = (query, scope = everyUnit) =>
-      query.name !== undefined
-        ? named(query.name, query, scope)
-        : collect((agent) => matches(query, agent.body) ? Effect.map(shown(agent), (with_) => agentOut(agent, with_)) : Effect.succeed(null), scope, query.after, query.limit ?? Number.POSITIVE_INFINITY)
-
-    const orphans: AgentsApi["orphans"] = (scope = everyUnit, { after, limit } = {}) =>
-      collect((agent) => orphanedAt(agent) === null ? Effect.succeed(null) : Effect.map(shown(agent), (with_) => orphanOut(agent, with_)), scope, after, limit ?? Number.POSITIVE_INFINITY)
-
-    return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence }) })
-  }))
+  )
 }
 
 const matches = (query: AgentListQuery, agent: AgentDocument): boolean =>

@@ -8,11 +8,15 @@ import type { TierEvidenceApi } from "./tier-evidence.ts"
 const none: TierFacts = { hasEnvelope: false, hasDrill: false }
 
 /** The facts of an agent. Of one whose tier cannot be lowered nothing is read. */
-export const tierFactsOf = (evidence: TierEvidenceApi, id: string, agent: AgentDocument): Effect.Effect<TierFacts, ReadFault> =>
+export const tierFactsOf = (
+  evidence: TierEvidenceApi,
+  id: string,
+  agent: AgentDocument
+): Effect.Effect<TierFacts, ReadFault> =>
   canBeLowered(agent)
-    ? Effect.gen(function*() {
-      const nowMs = yield* Clock.currentTimeMillis
-      const hasDrill = agent.autonomyTier === "L4" && (yield* evidence.attestedDrill(id, nowMs - DRILL_AGE_MS))
-      return { hasEnvelope: yield* evidence.publishedEnvelope(id), hasDrill }
-    })
+    ? Effect.gen(function* () {
+        const nowMs = yield* Clock.currentTimeMillis
+        const hasDrill = agent.autonomyTier === "L4" && (yield* evidence.attestedDrill(id, nowMs - DRILL_AGE_MS))
+        return { hasEnvelope: yield* evidence.publishedEnvelope(id), hasDrill }
+      })
     : Effect.succeed(none)

@@ -12,13 +12,29 @@ export interface TierSide {
   readonly facts: TierFacts
 }
 
-/** The event where an act takes a condition from an agent that is active before and after; none where the agent acts at the same tier, or a person gave it another one. */
-export const tierLowered = ({ id }: Pick<StoredAgent, "id">, before: TierSide, after: TierSide, writer: Writer): ReadonlyArray<EventDraft> => {
+/**
+ * The event where an act takes a condition from an agent that is active before and after; none where the agent acts at
+ * the same tier, or a person gave it another one.
+ */
+export const tierLowered = (
+  { id }: Pick<StoredAgent, "id">,
+  before: TierSide,
+  after: TierSide,
+  writer: Writer
+): ReadonlyArray<EventDraft> => {
   const { autonomyTier, status } = after.agent
   if (before.agent.status !== "active" || status !== "active" || before.agent.autonomyTier !== autonomyTier) return []
   const effective = effectiveTier(after.agent, after.facts)
   const lost = lostCondition(autonomyTier, effective)
   return lost === null || effective >= effectiveTier(before.agent, before.facts)
     ? []
-    : [event("agent.tier_lowered", { agent_id: id, autonomy_tier: autonomyTier, effective_tier: effective, missing: lost.condition, writer: writer.id })]
+    : [
+        event("agent.tier_lowered", {
+          agent_id: id,
+          autonomy_tier: autonomyTier,
+          effective_tier: effective,
+          missing: lost.condition,
+          writer: writer.id
+        })
+      ]
 }

@@ -1,7 +1,15 @@
 /** Judges a card by the keys there are: read it, screen its signatures, check those that have a key, decide. */
 import type { Crypto } from "@flyball/evidence"
 import { Effect } from "effect"
-import { cardVerdict, type CardVerdict, type CheckedClaim, readCard, screen, type SentCard, type TrustedKey } from "@flyball/rules"
+import {
+  cardVerdict,
+  type CardVerdict,
+  type CheckedClaim,
+  readCard,
+  screen,
+  type SentCard,
+  type TrustedKey
+} from "@flyball/rules"
 import { holds } from "./verify-signature.ts"
 
 /** What a card is judged by. */

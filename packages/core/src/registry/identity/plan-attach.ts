@@ -34,15 +34,31 @@ export interface AttachPlan {
 const CLAIM_LIMIT = 200
 
 /** The attestation of a card with this verdict. `source`: how the card was signed. */
-export const attestedCard = ({ alg, claimedKeyId, keyId, reason, verdict }: CardVerdict, source: IdentitySource, cardDigest: string): Attested => ({
-  verdict, reason, source, alg, keyId, cardDigest,
+export const attestedCard = (
+  { alg, claimedKeyId, keyId, reason, verdict }: CardVerdict,
+  source: IdentitySource,
+  cardDigest: string
+): Attested => ({
+  verdict,
+  reason,
+  source,
+  alg,
+  keyId,
+  cardDigest,
   identity: verdict === "verified" ? { source, ref: `${keyId}#sha256:${cardDigest}` } : null,
   claimedKeyId: claimedKeyId === null ? null : [...claimedKeyId].slice(0, CLAIM_LIMIT).join("")
 })
 
 /** The attestation of a declared identity: that it was claimed, and nothing of whether it is so. */
 export const attestedDeclaration = (source: string, ref: string): Attested => ({
-  verdict: "declared", reason: "ok", source: sourceWord(source), alg: null, keyId: null, cardDigest: null, identity: { source, ref }, claimedKeyId: null
+  verdict: "declared",
+  reason: "ok",
+  source: sourceWord(source),
+  alg: null,
+  keyId: null,
+  cardDigest: null,
+  identity: { source, ref },
+  claimedKeyId: null
 })
 
 /**
@@ -53,42 +69,74 @@ export const attestedDeclaration = (source: string, ref: string): Attested => ({
  */
 export const planAttach = (stored: StoredAgent, attested: Attested, writer: Writer, nowMs: number): AttachPlan => {
   const { identity } = attested
-  const agent = identity === null
-    ? stored.body
-    : { ...stored.body, identityVerified: attested.verdict === "verified", identitySource: identity.source, identityRef: identity.ref }
-  const { change } = changeAgent(stored, agent, {
-    kind: "agent.identity_attested",
-    body: {
-      alg: attested.alg ?? undefined,
-      card_digest: attested.cardDigest ?? undefined,
-      checked_at: formatInstant(nowMs),
-      key_id: attested.keyId ?? undefined,
-      reason_code: attested.reason,
-      source: attested.source,
-      verdict: attested.verdict
+  const agent =
+    identity === null
+      ? stored.body
+      : {
+          ...stored.body,
+          identityVerified: attested.verdict === "verified",
+          identitySource: identity.source,
+          identityRef: identity.ref
+        }
+  const { change } = changeAgent(
+    stored,
+    agent,
+    {
+      kind: "agent.identity_attested",
+      body: {
+        alg: attested.alg ?? undefined,
+        card_digest: attested.cardDigest ?? undefined,
+        checked_at: formatInstant(nowMs),
+        key_id: attested.keyId ?? undefined,
+        reason_code: attested.reason,
+        source: attested.source,
+        verdict: attested.verdict
+      },
+      parts: [...identityPart(attested), ...claimPart(attested)],
+      writer
     },
-    parts: [...identityPart(attested), ...claimPart(attested)],
-    writer
-  }, [event("agent.identity_attested", {
-    agent_id: stored.id,
-    verdict: attested.verdict,
-    reason_code: attested.reason,
-    source: attested.source,
-    alg: attested.alg,
-    key_id: attested.keyId,
-    card_digest: attested.cardDigest === null ? null : `sha256:${attested.cardDigest}`,
-    checked_at: formatInstant(nowMs),
-    writer: writer.id
-  })])
+    [
+      event("agent.identity_attested", {
+        agent_id: stored.id,
+        verdict: attested.verdict,
+        reason_code: attested.reason,
+        source: attested.source,
+        alg: attested.alg,
+        key_id: attested.keyId,
+        card_digest: attested.cardDigest === null ? null : `sha256:${attested.cardDigest}`,
+        checked_at: formatInstant(nowMs),
+        writer: writer.id
+      })
+    ]
+  )
   // Nothing of the agent changed, so its version stays; but the name that was compared must still be its name.
-  return identity === null ? { agent, change: { expects: [{ collection: AGENTS, id: stored.id, version: stored.version }], records: change.records!, events: change.events! } } : { agent, change }
+  return identity === null
+    ? {
+        agent,
+        change: {
+          expects: [{ collection: AGENTS, id: stored.id, version: stored.version }],
+          records: change.records!,
+          events: change.events!
+        }
+      }
+    : { agent, change }
 }
 
 /** The part `identity`. Its source is there only where the body has no word for it. */
 const identityPart = ({ identity, source }: Attested): ReadonlyArray<PartDraft> =>
   identity === null
     ? []
-    : [{ name: "identity", bytes: canonicalBytes(omitNullish({ identity_ref: identity.ref, identity_source: identity.source === source ? null : identity.source })) }]
+    : [
+        {
+          name: "identity",
+          bytes: canonicalBytes(
+            omitNullish({
+              identity_ref: identity.ref,
+              identity_source: identity.source === source ? null : identity.source
+            })
+          )
+        }
+      ]
 
 /** The part `claim`. */
 const claimPart = ({ claimedKeyId }: Attested): ReadonlyArray<PartDraft> =>

@@ -1,4 +1,6 @@
-/** Identities of agents: signed cards and declarations. Spec: document 1 section 4, POST /agents/{agent_id}/identity. */
+/**
+ * Identities of agents: signed cards and declarations. Spec: document 1 section 4, POST /agents/{agent_id}/identity.
+ */
 import { Context, Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { Storage } from "../../storage/port.ts"

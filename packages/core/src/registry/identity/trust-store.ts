@@ -5,22 +5,31 @@ import type { TrustedKey } from "@flyball/rules"
 /** A trust store. */
 export interface TrustStoreApi {
   /**
-   * Every trusted key as it is now, revoked ones too. Asked anew for each card, so that a revocation counts at once; no two have the same id.
+   * Every trusted key as it is now, revoked ones too. Asked anew for each card, so that a revocation counts at once; no
+   * two have the same id.
    *
    * - Fails: `TrustStoreUnavailable` when the keys cannot be read; nothing is recorded then.
    */
   readonly keys: Effect.Effect<ReadonlyArray<TrustedKey>, TrustStoreUnavailable>
 }
 
-/** A trust store that was open cannot be read any more: no card can be judged until it can. The store of the chain is another, and well. */
-export class TrustStoreUnavailable extends Data.TaggedError("TrustStoreUnavailable")<{ readonly reason: string; readonly cause?: unknown }> {
+/**
+ * A trust store that was open cannot be read any more: no card can be judged until it can. The store of the chain is
+ * another, and well.
+ */
+export class TrustStoreUnavailable extends Data.TaggedError("TrustStoreUnavailable")<{
+  readonly reason: string
+  readonly cause?: unknown
+}> {
   override get message(): string {
     return `The trust store is unavailable: ${this.reason}. Nothing was written.`
   }
 }
 
 /** The port. Without a trust store no key is known, and no card is verified. */
-export const TrustStore = Context.Reference<TrustStoreApi>("flyball/core/TrustStore", { defaultValue: () => ({ keys: Effect.succeed([]) }) })
+export const TrustStore = Context.Reference<TrustStoreApi>("flyball/core/TrustStore", {
+  defaultValue: () => ({ keys: Effect.succeed([]) })
+})
 
 /** A trust store, chosen but not opened yet: hosts without Effect pass it on and never look inside. */
 export interface TrustStoreChoice {
@@ -29,8 +38,14 @@ export interface TrustStoreChoice {
   readonly layer: unknown
 }
 
-/** The trust store cannot be used: the start is refused, since without it no card would be verified and nobody would know why. */
-export class TrustStoreUnreadable extends Schema.TaggedError<TrustStoreUnreadable>()("TrustStoreUnreadable", { place: Schema.String, reason: Schema.String }) {
+/**
+ * The trust store cannot be used: the start is refused, since without it no card would be verified and nobody would
+ * know why.
+ */
+export class TrustStoreUnreadable extends Schema.TaggedError<TrustStoreUnreadable>()("TrustStoreUnreadable", {
+  place: Schema.String,
+  reason: Schema.String
+}) {
   override get message(): string {
     return `The trust store ${this.place} cannot be used: ${this.reason}.`
   }

@@ -6,7 +6,8 @@ import type { Claim, TrustedKey } from "@flyball/rules"
 /**
  * Whether a signature holds by this key.
  *
- * EdDSA goes through the strict rules of the evidence format: no small-order key, no second spelling of a signature. ES256 is 64 bytes, both numbers in full;
+ * EdDSA goes through the strict rules of the evidence format: no small-order key, no second spelling of a signature.
+ * ES256 is 64 bytes, both numbers in full;
  * of a signature and its mirror image both hold, as RFC 7518 has it and half of all signers write it.
  *
  * - Fails: never; what is malformed does not hold.
@@ -18,9 +19,12 @@ export const holds = (crypto: Crypto, { message, signature }: Claim, key: Truste
 
 /** The platform's ECDSA: Node's is OpenSSL. It refuses points off the curve and numbers out of range. */
 const verifyEs256 = async (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> => {
-  if (signature.length !== ES256_BYTES || publicKey.length !== POINT_BYTES || publicKey[0] !== UNCOMPRESSED) return false
+  if (signature.length !== ES256_BYTES || publicKey.length !== POINT_BYTES || publicKey[0] !== UNCOMPRESSED)
+    return false
   const { subtle } = globalThis.crypto
-  const key = await subtle.importKey("raw", Uint8Array.from(publicKey), { name: "ECDSA", namedCurve: "P-256" }, false, ["verify"])
+  const key = await subtle.importKey("raw", Uint8Array.from(publicKey), { name: "ECDSA", namedCurve: "P-256" }, false, [
+    "verify"
+  ])
   return subtle.verify({ name: "ECDSA", hash: "SHA-256" }, key, Uint8Array.from(signature), Uint8Array.from(message))
 }
 

@@ -2,7 +2,9 @@
 import { type Crypto, toBase64, utf8 } from "@flyball/evidence"
 
 const keyCharacters = 47
-/** Where the text of a key is written to be hashed, and wiped at once: each request that carries a key comes by here. */
+/**
+ * Where the text of a key is written to be hashed, and wiped at once: each request that carries a key comes by here.
+ */
 const keyBytes = new Uint8Array(keyCharacters)
 
 /** How every ingest key begins, so that scanners for leaked secrets can know it. */
@@ -27,10 +29,12 @@ export const isKeyText = (token: string): boolean => FORM.test(token)
 export const shownPrefix = (key: string): string => key.slice(0, SHOWN)
 
 /** What a key is looked up by: SHA-256, 64 lower-case hex digits. */
-export const keyDigest = (crypto: Crypto, key: string): string => digestOfToken(crypto, key) ?? crypto.sha256Hex(utf8(key))
+export const keyDigest = (crypto: Crypto, key: string): string =>
+  digestOfToken(crypto, key) ?? crypto.sha256Hex(utf8(key))
 
 /** {@link keyDigest} of a token that may be an ingest key; null for one that cannot. */
-export const digestOfToken = (crypto: Crypto, token: string): string | null => isKeyText(token) ? ownDigest(crypto, token) : null
+export const digestOfToken = (crypto: Crypto, token: string): string | null =>
+  isKeyText(token) ? ownDigest(crypto, token) : null
 
 const ownDigest = (crypto: Crypto, key: string): string => {
   for (let at = 0; at < keyCharacters; at++) keyBytes[at] = key.charCodeAt(at)

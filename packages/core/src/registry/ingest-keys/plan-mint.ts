@@ -35,7 +35,9 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
   const expiresAtMs = typeof input.expires_at === "string" ? parseInstant(input.expires_at) : null
   if (expiresAtMs !== null && expiresAtMs <= asOf.ms) {
     const msg = `Expected a time after ${formatInstant(asOf.ms)}`
-    return Result.fail(new InvalidInput({ detail: [detailItem(["body", "expires_at"], "value_error", msg, input.expires_at)] }))
+    return Result.fail(
+      new InvalidInput({ detail: [detailItem(["body", "expires_at"], "value_error", msg, input.expires_at)] })
+    )
   }
   const key: IngestKeyDocument = {
     name: input.name,
@@ -51,25 +53,31 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
     key,
     change: {
       puts: [{ collection: INGEST_KEYS, id: keyId, expectedVersion: 0, body: key, unique: { digest: key.digest } }],
-      records: [{
-        kind: "ingest_key.minted",
-        agentId: null,
-        body: omitNullish({
-          expires_at: expiresAtMs === null ? null : formatInstant(expiresAtMs),
-          key_digest: key.digest,
+      records: [
+        {
+          kind: "ingest_key.minted",
+          agentId: null,
+          body: omitNullish({
+            expires_at: expiresAtMs === null ? null : formatInstant(expiresAtMs),
+            key_digest: key.digest,
+            key_id: keyId,
+            max_autonomy_tier: key.maxAutonomyTier,
+            writer: command.writer.id
+          }) as JsonObject,
+          parts: [
+            { name: "profile", bytes: canonicalBytes({ name: key.name, org_unit: key.orgUnit, prefix: key.prefix }) }
+          ]
+        }
+      ],
+      events: [
+        event("key.minted", {
           key_id: keyId,
+          kind: "ingest",
           max_autonomy_tier: key.maxAutonomyTier,
+          expires_at: expiresAtMs === null ? null : formatInstant(expiresAtMs),
           writer: command.writer.id
-        }) as JsonObject,
-        parts: [{ name: "profile", bytes: canonicalBytes({ name: key.name, org_unit: key.orgUnit, prefix: key.prefix }) }]
-      }],
-      events: [event("key.minted", {
-        key_id: keyId,
-        kind: "ingest",
-        max_autonomy_tier: key.maxAutonomyTier,
-        expires_at: expiresAtMs === null ? null : formatInstant(expiresAtMs),
-        writer: command.writer.id
-      })]
+        })
+      ]
     }
   })
 }
@@ -92,14 +100,26 @@ export const REVOKE_SCOPE = "ingest_key.revoked"
  * - Spec: api "agents and registry", `/admin/ingest-keys/{id}/revoke`.
  */
 export const planRevoke = ({ key, keyId, version, writer }: RevokeCommand): ChangeSet | null =>
-  key.revoked ? null : {
-    puts: [{ collection: INGEST_KEYS, id: keyId, expectedVersion: version, body: { ...key, revoked: true }, unique: { digest: key.digest } }],
-    records: [{
-      kind: "ingest_key.revoked",
-      agentId: null,
-      body: { key_id: keyId, writer: writer.id },
-      parts: [],
-      once: { scope: REVOKE_SCOPE, key: keyId, digest: key.digest }
-    }],
-    events: [event("key.revoked", { key_id: keyId, kind: "ingest", writer: writer.id })]
-  }
+  key.revoked
+    ? null
+    : {
+        puts: [
+          {
+            collection: INGEST_KEYS,
+            id: keyId,
+            expectedVersion: version,
+            body: { ...key, revoked: true },
+            unique: { digest: key.digest }
+          }
+        ],
+        records: [
+          {
+            kind: "ingest_key.revoked",
+            agentId: null,
+            body: { key_id: keyId, writer: writer.id },
+            parts: [],
+            once: { scope: REVOKE_SCOPE, key: keyId, digest: key.digest }
+          }
+        ],
+        events: [event("key.revoked", { key_id: keyId, kind: "ingest", writer: writer.id })]
+      }

@@ -36,67 +36,90 @@ export interface IngestKeysApi {
 
 /** The ingest keys. */
 export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("flyball/core/IngestKeys") {
-  static readonly layer: Layer.Layer<IngestKeys, never, Storage> = Layer.effect(IngestKeys, Effect.gen(function*() {
-    const storage = yield* Storage
-    const crypto = yield* EvidenceCrypto
-    const entropy = yield* Entropy
-    const uses = lastUses(storage)
+  static readonly layer: Layer.Layer<IngestKeys, never, Storage> = Layer.effect(
+    IngestKeys,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const crypto = yield* EvidenceCrypto
+      const entropy = yield* Entropy
+      const uses = lastUses(storage)
 
-    /** The times of these keys that their documents do not tell. */
-    const shown = Effect.fnUntraced(function*(documents: ReadonlyArray<{ readonly id: string; readonly key: IngestKeyDocument }>) {
-      const revocations = yield* storage.once(REVOKE_SCOPE, documents.filter(({ key }) => key.revoked).map(({ id }) => id))
-      const seqs = new Map(revocations.map(({ key, seq }) => [key, seq]))
-      return yield* Effect.forEach(documents, Effect.fnUntraced(function*({ id, key }) {
-        const seq = seqs.get(id)
-        // A key that is revoked without a record here was revoked in a chain before this one: at the latest when this one began.
-        const record = key.revoked ? yield* storage.record(seq ?? 0) : null
-        return ingestKeyOut(id, key, { lastUsedAtMs: yield* uses.read(id), revokedAtMs: record?.atMs ?? null })
-      }))
-    })
-
-    const mint: IngestKeysApi["mint"] = Effect.fnUntraced(function*(input, writer) {
-      const key = keyText(entropy.bytes(KEY_BYTES))
-      const plan = yield* commitWithRetry(storage, Effect.gen(function*() {
-        const keyId = yield* newId("key")
-        const command = { keyId, input, digest: keyDigest(crypto, key), prefix: shownPrefix(key), writer }
-        const plan = yield* Effect.fromResult(planMint(command, yield* storage.asOf))
-        yield* storage.commit(plan.change)
-        return { keyId, ...plan }
-      }))
-      return { ...ingestKeyOut(plan.keyId, plan.key, { lastUsedAtMs: null, revokedAtMs: null }), key }
-    })
-
-    const list: IngestKeysApi["list"] = everyDocument(storage, INGEST_KEYS, (page) =>
-      shown(page.map((document) => ({ id: document.id, key: storedKey(document) }))))
-
-    const revoke: IngestKeysApi["revoke"] = Effect.fnUntraced(function*(id, writer) {
-      const key = yield* commitWithRetry(storage, Effect.gen(function*() {
-        const document = isId("ingestKey", id) ? yield* storage.get(INGEST_KEYS, id) : null
-        if (document === null) return yield* new IngestKeyNotFound({ keyId: id })
-        const change = planRevoke({ keyId: id, key: storedKey(document), version: document.version, writer })
-        if (change !== null) yield* storage.commit(change)
-        return { ...storedKey(document), revoked: true }
-      }))
-      return (yield* shown([{ id, key }]))[0]!
-    })
-
-    /** Every request with a key comes by here: few Effects, and none for what need not be asked. */
-    const authenticate: IngestKeysApi["authenticate"] = (token) => {
-      const digest = digestOfToken(crypto, token)
-      if (digest === null) return Effect.fail(new Unauthorized({}))
-      return Effect.flatMap(storage.find(INGEST_KEYS, "digest", digest), ([document]) => {
-        if (document === undefined) return Effect.fail(new Unauthorized({}))
-        const { expiresAtMs, maxAutonomyTier, orgUnit, revoked } = storedKey(document)
-        if (revoked || orgUnit === null) return Effect.fail(new Unauthorized({}))
-        const holder: KeyHolder = { writer: { id: document.id }, orgUnit, maxTier: maxAutonomyTier }
-        const admitted = Effect.withFiber((fiber) => {
-          const noted = uses.note(document.id, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
-          return noted === null ? Effect.succeed(holder) : Effect.as(noted, holder)
-        })
-        return expiresAtMs === null ? admitted : Effect.flatMap(storage.asOf, ({ ms }) => expiresAtMs <= ms ? Effect.fail(new Unauthorized({})) : admitted)
+      /** The times of these keys that their documents do not tell. */
+      const shown = Effect.fnUntraced(function* (
+        documents: ReadonlyArray<{ readonly id: string; readonly key: IngestKeyDocument }>
+      ) {
+        const revocations = yield* storage.once(
+          REVOKE_SCOPE,
+          documents.filter(({ key }) => key.revoked).map(({ id }) => id)
+        )
+        const seqs = new Map(revocations.map(({ key, seq }) => [key, seq]))
+        return yield* Effect.forEach(
+          documents,
+          Effect.fnUntraced(function* ({ id, key }) {
+            const seq = seqs.get(id)
+            // A key that is revoked without a record here was revoked in a chain before this one: at the latest when
+            // this one began.
+            const record = key.revoked ? yield* storage.record(seq ?? 0) : null
+            return ingestKeyOut(id, key, { lastUsedAtMs: yield* uses.read(id), revokedAtMs: record?.atMs ?? null })
+          })
+        )
       })
-    }
 
-    return IngestKeys.of({ mint, list, revoke, authenticate })
-  }))
+      const mint: IngestKeysApi["mint"] = Effect.fnUntraced(function* (input, writer) {
+        const key = keyText(entropy.bytes(KEY_BYTES))
+        const plan = yield* commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            const keyId = yield* newId("key")
+            const command = { keyId, input, digest: keyDigest(crypto, key), prefix: shownPrefix(key), writer }
+            const plan = yield* Effect.fromResult(planMint(command, yield* storage.asOf))
+            yield* storage.commit(plan.change)
+            return { keyId, ...plan }
+          })
+        )
+        return { ...ingestKeyOut(plan.keyId, plan.key, { lastUsedAtMs: null, revokedAtMs: null }), key }
+      })
+
+      const list: IngestKeysApi["list"] = everyDocument(storage, INGEST_KEYS, (page) =>
+        shown(page.map((document) => ({ id: document.id, key: storedKey(document) })))
+      )
+
+      const revoke: IngestKeysApi["revoke"] = Effect.fnUntraced(function* (id, writer) {
+        const key = yield* commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            const document = isId("ingestKey", id) ? yield* storage.get(INGEST_KEYS, id) : null
+            if (document === null) return yield* new IngestKeyNotFound({ keyId: id })
+            const change = planRevoke({ keyId: id, key: storedKey(document), version: document.version, writer })
+            if (change !== null) yield* storage.commit(change)
+            return { ...storedKey(document), revoked: true }
+          })
+        )
+        return (yield* shown([{ id, key }]))[0]!
+      })
+
+      /** Every request with a key comes by here: few Effects, and none for what need not be asked. */
+      const authenticate: IngestKeysApi["authenticate"] = (token) => {
+        const digest = digestOfToken(crypto, token)
+        if (digest === null) return Effect.fail(new Unauthorized({}))
+        return Effect.flatMap(storage.find(INGEST_KEYS, "digest", digest), ([document]) => {
+          if (document === undefined) return Effect.fail(new Unauthorized({}))
+          const { expiresAtMs, maxAutonomyTier, orgUnit, revoked } = storedKey(document)
+          if (revoked || orgUnit === null) return Effect.fail(new Unauthorized({}))
+          const holder: KeyHolder = { writer: { id: document.id }, orgUnit, maxTier: maxAutonomyTier }
+          const admitted = Effect.withFiber((fiber) => {
+            const noted = uses.note(document.id, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+            return noted === null ? Effect.succeed(holder) : Effect.as(noted, holder)
+          })
+          return expiresAtMs === null
+            ? admitted
+            : Effect.flatMap(storage.asOf, ({ ms }) =>
+                expiresAtMs <= ms ? Effect.fail(new Unauthorized({})) : admitted
+              )
+        })
+      }
+
+      return IngestKeys.of({ mint, list, revoke, authenticate })
+    })
+  )
 }

@@ -21,7 +21,13 @@ export interface ModelPlan {
  */
 export const planRegisterModel = (modelId: string, input: ModelCreate, writer: Writer): ModelPlan => {
   const { hosting = null, name, price = null, provider, status, version = null } = input
-  return planned(modelId, 0, { provider, name, version, status: status ?? "allowed", hosting, ...priced(price) }, "model.registered", writer)
+  return planned(
+    modelId,
+    0,
+    { provider, name, version, status: status ?? "allowed", hosting, ...priced(price) },
+    "model.registered",
+    writer
+  )
 }
 
 /**
@@ -30,35 +36,67 @@ export const planRegisterModel = (modelId: string, input: ModelCreate, writer: W
  * - Fails: never.
  * - Spec: api "agents and registry".
  */
-export const planUpdateModel = (modelId: string, version: number, model: ModelDocument, input: ModelUpdate, writer: Writer): ModelPlan | null => {
+export const planUpdateModel = (
+  modelId: string,
+  version: number,
+  model: ModelDocument,
+  input: ModelUpdate,
+  writer: Writer
+): ModelPlan | null => {
   const next: ModelDocument = {
     ...model,
     status: input.status ?? model.status,
     hosting: input.hosting === undefined ? model.hosting : input.hosting,
     ...(input.price === undefined ? {} : priced(input.price))
   }
-  return changing.every((name) => next[name] === model[name]) ? null : planned(modelId, version, next, "model.updated", writer)
+  return changing.every((name) => next[name] === model[name])
+    ? null
+    : planned(modelId, version, next, "model.updated", writer)
 }
 
 /** What a change may touch. */
 const changing = ["status", "hosting", "inputMicroUsdPerMtok", "outputMicroUsdPerMtok"] as const
 
-const priced = (price: ModelCreate["price"]): Pick<ModelDocument, "inputMicroUsdPerMtok" | "outputMicroUsdPerMtok"> =>
-  ({ inputMicroUsdPerMtok: price?.input_micro_usd_per_mtok ?? null, outputMicroUsdPerMtok: price?.output_micro_usd_per_mtok ?? null })
+const priced = (
+  price: ModelCreate["price"]
+): Pick<ModelDocument, "inputMicroUsdPerMtok" | "outputMicroUsdPerMtok"> => ({
+  inputMicroUsdPerMtok: price?.input_micro_usd_per_mtok ?? null,
+  outputMicroUsdPerMtok: price?.output_micro_usd_per_mtok ?? null
+})
 
-const planned = (modelId: string, expectedVersion: number, model: ModelDocument, kind: string, writer: Writer): ModelPlan => {
-  const price = omitNullish({ input_micro_usd_per_mtok: model.inputMicroUsdPerMtok, output_micro_usd_per_mtok: model.outputMicroUsdPerMtok })
+const planned = (
+  modelId: string,
+  expectedVersion: number,
+  model: ModelDocument,
+  kind: string,
+  writer: Writer
+): ModelPlan => {
+  const price = omitNullish({
+    input_micro_usd_per_mtok: model.inputMicroUsdPerMtok,
+    output_micro_usd_per_mtok: model.outputMicroUsdPerMtok
+  })
   const { hosting, name, provider, status, version } = model
   return {
     model,
     change: {
       puts: [{ collection: MODELS, id: modelId, expectedVersion, body: model, unique: modelUnique(model) }],
-      records: [{
-        kind,
-        agentId: null,
-        body: omitNullish({ hosting, model_id: modelId, name, price: Object.keys(price).length === 0 ? null : price, provider, status, version, writer: writer.id }) as JsonObject,
-        parts: []
-      }]
+      records: [
+        {
+          kind,
+          agentId: null,
+          body: omitNullish({
+            hosting,
+            model_id: modelId,
+            name,
+            price: Object.keys(price).length === 0 ? null : price,
+            provider,
+            status,
+            version,
+            writer: writer.id
+          }) as JsonObject,
+          parts: []
+        }
+      ]
     }
   }
 }
@@ -71,6 +109,9 @@ export const modelOut = (id: string, model: ModelDocument): ModelOut => ({
   version: model.version,
   status: model.status,
   hosting: model.hosting,
-  price: { input_micro_usd_per_mtok: model.inputMicroUsdPerMtok, output_micro_usd_per_mtok: model.outputMicroUsdPerMtok },
+  price: {
+    input_micro_usd_per_mtok: model.inputMicroUsdPerMtok,
+    output_micro_usd_per_mtok: model.outputMicroUsdPerMtok
+  },
   created_at: formatInstant(idAtMs(id))
 })

@@ -14,34 +14,51 @@ export interface ModelsApi {
   /** Registers a model; provider, name and version that are there already are refused. */
   readonly create: (input: ModelCreate, writer: Writer) => Effect.Effect<ModelOut, ModelTaken | ReadFault>
   /** Where nothing changes, nothing is recorded, and the model is answered as it is. */
-  readonly update: (id: string, input: ModelUpdate, writer: Writer) => Effect.Effect<ModelOut, ModelNotFound | ReadFault>
+  readonly update: (
+    id: string,
+    input: ModelUpdate,
+    writer: Writer
+  ) => Effect.Effect<ModelOut, ModelNotFound | ReadFault>
   /** Oldest first. */
   readonly list: Effect.Effect<ReadonlyArray<ModelOut>, ReadFault>
 }
 
 /** The models. */
 export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/Models") {
-  static readonly layer: Layer.Layer<Models, never, Storage> = Layer.effect(Models, Effect.gen(function*() {
-    const storage = yield* Storage
-    return Models.of({
-      create: (input, writer) => commitWithRetry(storage, Effect.gen(function*() {
-        const id = yield* newId("mdl")
-        const { change, model } = planRegisterModel(id, input, writer)
-        const [taken] = yield* storage.find(MODELS, "model", modelUnique(model).model)
-        if (taken !== undefined) return yield* new ModelTaken({ modelId: taken.id })
-        yield* storage.commit(change)
-        return modelOut(id, model)
-      })),
-      update: (id, input, writer) => commitWithRetry(storage, Effect.gen(function*() {
-        const document = isId("model", id) ? yield* storage.get(MODELS, id) : null
-        if (document === null) return yield* new ModelNotFound({ modelId: id })
-        const planned = planUpdateModel(id, document.version, document.body as ModelDocument, input, writer)
-        if (planned === null) return modelOut(id, document.body as ModelDocument)
-        yield* storage.commit(planned.change)
-        return modelOut(id, planned.model)
-      }), { collection: MODELS, id }),
-      list: everyDocument(storage, MODELS, (page) =>
-        Effect.succeed(page.map(({ body, id }) => modelOut(id, body as ModelDocument))))
+  static readonly layer: Layer.Layer<Models, never, Storage> = Layer.effect(
+    Models,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      return Models.of({
+        create: (input, writer) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const id = yield* newId("mdl")
+              const { change, model } = planRegisterModel(id, input, writer)
+              const [taken] = yield* storage.find(MODELS, "model", modelUnique(model).model)
+              if (taken !== undefined) return yield* new ModelTaken({ modelId: taken.id })
+              yield* storage.commit(change)
+              return modelOut(id, model)
+            })
+          ),
+        update: (id, input, writer) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const document = isId("model", id) ? yield* storage.get(MODELS, id) : null
+              if (document === null) return yield* new ModelNotFound({ modelId: id })
+              const planned = planUpdateModel(id, document.version, document.body as ModelDocument, input, writer)
+              if (planned === null) return modelOut(id, document.body as ModelDocument)
+              yield* storage.commit(planned.change)
+              return modelOut(id, planned.model)
+            }),
+            { collection: MODELS, id }
+          ),
+        list: everyDocument(storage, MODELS, (page) =>
+          Effect.succeed(page.map(({ body, id }) => modelOut(id, body as ModelDocument)))
+        )
+      })
     })
-  }))
+  )
 }

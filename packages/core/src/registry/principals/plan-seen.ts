@@ -16,12 +16,22 @@ export const PRINCIPALS = "principals"
 export const planSeen = (principalId: string, issuer: string, subject: string): ChangeSet => {
   const principal: PrincipalDocument = { kind: "user", issuer, subject }
   return {
-    puts: [{ collection: PRINCIPALS, id: principalId, expectedVersion: 0, body: principal, unique: { identity: identityDigest(issuer, subject) } }],
-    records: [{
-      kind: "principal.seen",
-      agentId: null,
-      body: { kind: principal.kind, principal_id: principalId } satisfies JsonObject,
-      parts: [{ name: "identity", bytes: canonicalBytes({ issuer, subject }) }]
-    }]
+    puts: [
+      {
+        collection: PRINCIPALS,
+        id: principalId,
+        expectedVersion: 0,
+        body: principal,
+        unique: { identity: identityDigest(issuer, subject) }
+      }
+    ],
+    records: [
+      {
+        kind: "principal.seen",
+        agentId: null,
+        body: { kind: principal.kind, principal_id: principalId } satisfies JsonObject,
+        parts: [{ name: "identity", bytes: canonicalBytes({ issuer, subject }) }]
+      }
+    ]
   }
 }

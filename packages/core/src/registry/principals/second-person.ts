@@ -9,16 +9,25 @@ import { PRINCIPALS } from "./plan-seen.ts"
 /** What is added to a refusal where only an erasure stands between the two. */
 export const ERASED_AUTHOR = "Who wrote it was erased, and whoever was first seen after that may be the same person."
 
-/** How who acts stands to those who began it. `perhaps_them`: the identity of one was erased, and who acts was first seen after that: one person, come again. */
+/**
+ * How who acts stands to those who began it. `perhaps_them`: the identity of one was erased, and who acts was first
+ * seen after that: one person, come again.
+ */
 export type SecondPerson = "one_of_them" | "perhaps_them" | "another"
 
 /**
  * Tells a second person from one that comes again.
  *
- * Whoever's identity was erased gets another pseudonym, so that two pseudonyms are two people only where both stood for somebody at one time: else an administrator could write, erase
- * who wrote, and approve. Records tell that order, and are only read where an identity was erased. Where they cannot tell it, nobody is another.
+ * Whoever's identity was erased gets another pseudonym, so that two pseudonyms are two people only where both stood for
+ * somebody at one time: else an administrator could write, erase
+ * who wrote, and approve. Records tell that order, and are only read where an identity was erased. Where they cannot
+ * tell it, nobody is another.
  */
-export const secondPerson = Effect.fnUntraced(function*(storage: StorageApi, authors: ReadonlyArray<string>, { id }: Writer): Effect.fn.Return<SecondPerson, ReadFault> {
+export const secondPerson = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  authors: ReadonlyArray<string>,
+  { id }: Writer
+): Effect.fn.Return<SecondPerson, ReadFault> {
   if (authors.includes(id)) return "one_of_them"
   const erased: Array<string> = []
   for (const author of authors) {
@@ -41,7 +50,10 @@ export const secondPerson = Effect.fnUntraced(function*(storage: StorageApi, aut
 const PAGE = 1_000
 
 /** Where each of these pseudonyms was given out in this chain. */
-const firstSeen = Effect.fnUntraced(function*(storage: StorageApi, ids: ReadonlyArray<string>): Effect.fn.Return<ReadonlyMap<string, number>, ReadFault> {
+const firstSeen = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  ids: ReadonlyArray<string>
+): Effect.fn.Return<ReadonlyMap<string, number>, ReadFault> {
   const found = new Map<string, number>()
   for (let from = 0; found.size < ids.length;) {
     const page = yield* storage.records({ kinds: ["principal.seen"], from, limit: PAGE })
@@ -58,7 +70,10 @@ const firstSeen = Effect.fnUntraced(function*(storage: StorageApi, ids: Readonly
 })
 
 /** The record that erased the identity which the record at `seq` gave; null where this chain has none. */
-const erasureOf = Effect.fnUntraced(function*(storage: StorageApi, seq: number | undefined): Effect.fn.Return<number | null, ReadFault> {
+const erasureOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  seq: number | undefined
+): Effect.fn.Return<number | null, ReadFault> {
   if (seq === undefined) return null
   return (yield* storage.parts([seq])).find(({ name }) => name === "identity")?.erasedBy ?? null
 })

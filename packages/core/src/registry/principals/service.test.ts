@@ -9,31 +9,42 @@ import { Principals } from "./service.ts"
 const ada = (principals: Principals["Service"]) => principals.writerFor("https://id.example", "ada")
 
 describe("pseudonyms", () => {
-  it.effect("are one per person, also when the person comes many times at once", () => Effect.gen(function*() {
-    const principals = yield* Principals
-    const writers = yield* Effect.all(Array.from({ length: 10 }, () => ada(principals)), { concurrency: "unbounded" })
-    assert.strictEqual(new Set(writers.map(({ id }) => id)).size, 1)
-    assert.isTrue(isWriterId(writers[0]!.id))
-    assert.notDeepEqual(yield* principals.writerFor("https://other.example", "ada"), writers[0])
-  }).pipe(Effect.provide(governorWorld())))
+  it.effect("are one per person, also when the person comes many times at once", () =>
+    Effect.gen(function* () {
+      const principals = yield* Principals
+      const writers = yield* Effect.all(
+        Array.from({ length: 10 }, () => ada(principals)),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(new Set(writers.map(({ id }) => id)).size, 1)
+      assert.isTrue(isWriterId(writers[0]!.id))
+      assert.notDeepEqual(yield* principals.writerFor("https://other.example", "ada"), writers[0])
+    }).pipe(Effect.provide(governorWorld()))
+  )
 
-  it.effect("stand in the record without the person", () => Effect.gen(function*() {
-    const storage = yield* Storage
-    yield* ada(yield* Principals)
-    const [record] = yield* storage.records({ kinds: ["principal.seen"], limit: 1 })
-    // Digests and pseudonyms are random, and a digest spells "ada" once in some thirty.
-    assert.notMatch(new TextDecoder().decode(record!.bytes).replace(/[0-9a-f]{64}|usr_\w{26}/g, ""), /ada|example/)
-    const [part] = yield* storage.parts([record!.seq])
-    assert.strictEqual(new TextDecoder().decode(part!.bytes!), '{"issuer":"https://id.example","subject":"ada"}')
-  }).pipe(Effect.provide(governorWorld())))
+  it.effect("stand in the record without the person", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* ada(yield* Principals)
+      const [record] = yield* storage.records({ kinds: ["principal.seen"], limit: 1 })
+      // Digests and pseudonyms are random, and a digest spells "ada" once in some thirty.
+      assert.notMatch(new TextDecoder().decode(record!.bytes).replace(/[0-9a-f]{64}|usr_\w{26}/g, ""), /ada|example/)
+      const [part] = yield* storage.parts([record!.seq])
+      assert.strictEqual(new TextDecoder().decode(part!.bytes!), '{"issuer":"https://id.example","subject":"ada"}')
+    }).pipe(Effect.provide(governorWorld()))
+  )
 
-  it.effect("are new after the old one was erased", () => Effect.gen(function*() {
-    const storage = yield* Storage
-    const principals = yield* Principals
-    const first = yield* ada(principals)
-    const [record] = yield* storage.records({ kinds: ["principal.seen"], limit: 1 })
-    yield* Erasure.use((erasure) => erasure.erase({ seq: record!.seq, name: "identity", reason: "subject_request" }, systemHost))
-    assert.deepInclude((yield* storage.get("principals", first.id))?.body, { issuer: null, subject: null })
-    assert.notDeepEqual(yield* ada(principals), first)
-  }).pipe(Effect.provide(governorWorld())))
+  it.effect("are new after the old one was erased", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const principals = yield* Principals
+      const first = yield* ada(principals)
+      const [record] = yield* storage.records({ kinds: ["principal.seen"], limit: 1 })
+      yield* Erasure.use((erasure) =>
+        erasure.erase({ seq: record!.seq, name: "identity", reason: "subject_request" }, systemHost)
+      )
+      assert.deepInclude((yield* storage.get("principals", first.id))?.body, { issuer: null, subject: null })
+      assert.notDeepEqual(yield* ada(principals), first)
+    }).pipe(Effect.provide(governorWorld()))
+  )
 })

@@ -1,4 +1,6 @@
-/** Pseudonyms of people. Records name `usr_…`; who that is stands in one document and one part, and both can be erased. */
+/**
+ * Pseudonyms of people. Records name `usr_…`; who that is stands in one document and one part, and both can be erased.
+ */
 import { Context, Effect, Layer } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
@@ -15,17 +17,20 @@ export interface PrincipalsApi {
 
 /** The people known here. */
 export class Principals extends Context.Service<Principals, PrincipalsApi>()("flyball/core/Principals") {
-  static readonly layer: Layer.Layer<Principals, never, Storage> = Layer.effect(Principals, Effect.gen(function*() {
-    const storage = yield* Storage
+  static readonly layer: Layer.Layer<Principals, never, Storage> = Layer.effect(
+    Principals,
+    Effect.gen(function* () {
+      const storage = yield* Storage
 
-    const findOrCreate = Effect.fnUntraced(function*(issuer: string, subject: string) {
-      const known = yield* storage.find(PRINCIPALS, "identity", identityDigest(issuer, subject))
-      if (known[0] !== undefined) return { id: known[0].id }
-      const id = yield* newId("usr")
-      yield* storage.commit(planSeen(id, issuer, subject))
-      return { id }
+      const findOrCreate = Effect.fnUntraced(function* (issuer: string, subject: string) {
+        const known = yield* storage.find(PRINCIPALS, "identity", identityDigest(issuer, subject))
+        if (known[0] !== undefined) return { id: known[0].id }
+        const id = yield* newId("usr")
+        yield* storage.commit(planSeen(id, issuer, subject))
+        return { id }
+      })
+
+      return Principals.of({ writerFor: (issuer, subject) => commitWithRetry(storage, findOrCreate(issuer, subject)) })
     })
-
-    return Principals.of({ writerFor: (issuer, subject) => commitWithRetry(storage, findOrCreate(issuer, subject)) })
-  }))
+  )
 }

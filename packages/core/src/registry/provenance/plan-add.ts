@@ -22,7 +22,12 @@ export interface ProvenancePlan {
  * - Fails: `InvalidTransition` at the agent's end.
  * - Spec: document 1 section 4, POST /agents/{agent_id}/provenance; api "agents and registry".
  */
-export const planAddProvenance = (provenanceId: string, agent: StoredAgent, input: ProvenanceCreate, writer: Writer): Result.Result<ProvenancePlan, InvalidTransition> =>
+export const planAddProvenance = (
+  provenanceId: string,
+  agent: StoredAgent,
+  input: ProvenanceCreate,
+  writer: Writer
+): Result.Result<ProvenancePlan, InvalidTransition> =>
   Result.map(allowed(agent, "add-provenance"), () => {
     const piece: ProvenanceDocument = {
       agentId: agent.id,
@@ -41,13 +46,37 @@ export const planAddProvenance = (provenanceId: string, agent: StoredAgent, inpu
       change: {
         // An agent that ends meanwhile gets nothing more.
         expects: [{ collection: AGENTS, id: agent.id, version: agent.version }],
-        puts: [{ collection: PROVENANCE, id: provenanceId, expectedVersion: 0, body: piece, keys: { agent_id: agent.id } }],
-        records: [{
-          kind: "agent.provenance_added",
-          agentId: agent.id,
-          body: omitNullish({ agent_id: agent.id, digest: piece.digest, kind: piece.kind, provenance_id: provenanceId, slsa_level: piece.slsaLevel, writer: writer.id }) as JsonObject,
-          parts: [{ name: "profile", bytes: canonicalBytes(omitNullish({ name: piece.name, sbom_ref: piece.sbomRef, supplier: piece.supplier, uri: piece.uri, version: piece.version })) }]
-        }]
+        puts: [
+          { collection: PROVENANCE, id: provenanceId, expectedVersion: 0, body: piece, keys: { agent_id: agent.id } }
+        ],
+        records: [
+          {
+            kind: "agent.provenance_added",
+            agentId: agent.id,
+            body: omitNullish({
+              agent_id: agent.id,
+              digest: piece.digest,
+              kind: piece.kind,
+              provenance_id: provenanceId,
+              slsa_level: piece.slsaLevel,
+              writer: writer.id
+            }) as JsonObject,
+            parts: [
+              {
+                name: "profile",
+                bytes: canonicalBytes(
+                  omitNullish({
+                    name: piece.name,
+                    sbom_ref: piece.sbomRef,
+                    supplier: piece.supplier,
+                    uri: piece.uri,
+                    version: piece.version
+                  })
+                )
+              }
+            ]
+          }
+        ]
       }
     }
   })

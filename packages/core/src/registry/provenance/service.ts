@@ -1,4 +1,7 @@
-/** What agents are made of: models, prompts, tools, data, code, each with who said so and the record of it. Spec: document 1 section 4. */
+/**
+ * What agents are made of: models, prompts, tools, data, code, each with who said so and the record of it. Spec:
+ * document 1 section 4.
+ */
 import type { AgentNotFound, InvalidTransition, ProvenanceCreate, ProvenanceOut } from "@flyball/contract"
 import { formatInstant, readRecord } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
@@ -16,52 +19,73 @@ import { PROVENANCE } from "@flyball/rules"
 
 /** What agents are made of. */
 export interface ProvenanceApi {
-  readonly add: (agentId: string, input: ProvenanceCreate, writer: Writer, scope?: Scope) => Effect.Effect<ProvenanceOut, AgentNotFound | InvalidTransition | ReadFault>
+  readonly add: (
+    agentId: string,
+    input: ProvenanceCreate,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<ProvenanceOut, AgentNotFound | InvalidTransition | ReadFault>
   /** Oldest first. */
-  readonly list: (agentId: string, scope?: Scope) => Effect.Effect<ReadonlyArray<ProvenanceOut>, AgentNotFound | ReadFault>
+  readonly list: (
+    agentId: string,
+    scope?: Scope
+  ) => Effect.Effect<ReadonlyArray<ProvenanceOut>, AgentNotFound | ReadFault>
 }
 
 const PAGE = 500
 
 /** What agents are made of. */
 export class Provenance extends Context.Service<Provenance, ProvenanceApi>()("flyball/core/Provenance") {
-  static readonly layer: Layer.Layer<Provenance, never, Storage> = Layer.effect(Provenance, Effect.gen(function*() {
-    const storage = yield* Storage
+  static readonly layer: Layer.Layer<Provenance, never, Storage> = Layer.effect(
+    Provenance,
+    Effect.gen(function* () {
+      const storage = yield* Storage
 
-    /** The record of each piece of an agent. */
-    const recordsOf = Effect.fnUntraced(function*(agentId: string) {
-      const found = new Map<string, { readonly seq: number; readonly hash: Uint8Array }>()
-      for (let from = 0; ;) {
-        const page = yield* storage.records({ agentId, kinds: ["agent.provenance_added"], from, limit: PAGE })
-        for (const { bytes, hash, seq } of page) {
-          const read = readRecord(bytes)
-          if (read.ok) found.set(String(read.record.body["provenance_id"]), { seq, hash })
+      /** The record of each piece of an agent. */
+      const recordsOf = Effect.fnUntraced(function* (agentId: string) {
+        const found = new Map<string, { readonly seq: number; readonly hash: Uint8Array }>()
+        for (let from = 0; ;) {
+          const page = yield* storage.records({ agentId, kinds: ["agent.provenance_added"], from, limit: PAGE })
+          for (const { bytes, hash, seq } of page) {
+            const read = readRecord(bytes)
+            if (read.ok) found.set(String(read.record.body["provenance_id"]), { seq, hash })
+          }
+          if (page.length < PAGE) return found
+          from = page.at(-1)!.seq + 1
         }
-        if (page.length < PAGE) return found
-        from = page.at(-1)!.seq + 1
-      }
-    })
+      })
 
-    return Provenance.of({
-      add: (agentId, input, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
-        const agent = yield* readAgent(storage, agentId, scope)
-        const id = yield* newId("prv")
-        const { change, piece } = yield* Effect.fromResult(planAddProvenance(id, agent, input, writer))
-        const { records: [receipt] } = yield* storage.commit(change)
-        return out(id, piece, receipt!)
-      })),
-      list: Effect.fnUntraced(function*(agentId, scope = everyUnit) {
-        yield* readAgent(storage, agentId, scope)
-        const documents = yield* storage.find(PROVENANCE, "agent_id", agentId)
-        const records = yield* recordsOf(agentId)
-        // A piece from before a recovery has its record in the chain that was put aside.
-        return documents.map(({ body, id }) => out(id, body as ProvenanceDocument, records.get(id) ?? null))
+      return Provenance.of({
+        add: (agentId, input, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const agent = yield* readAgent(storage, agentId, scope)
+              const id = yield* newId("prv")
+              const { change, piece } = yield* Effect.fromResult(planAddProvenance(id, agent, input, writer))
+              const {
+                records: [receipt]
+              } = yield* storage.commit(change)
+              return out(id, piece, receipt!)
+            })
+          ),
+        list: Effect.fnUntraced(function* (agentId, scope = everyUnit) {
+          yield* readAgent(storage, agentId, scope)
+          const documents = yield* storage.find(PROVENANCE, "agent_id", agentId)
+          const records = yield* recordsOf(agentId)
+          // A piece from before a recovery has its record in the chain that was put aside.
+          return documents.map(({ body, id }) => out(id, body as ProvenanceDocument, records.get(id) ?? null))
+        })
       })
     })
-  }))
+  )
 }
 
-const out = (id: string, piece: ProvenanceDocument, record: { readonly seq: number; readonly hash: Uint8Array } | null): ProvenanceOut => ({
+const out = (
+  id: string,
+  piece: ProvenanceDocument,
+  record: { readonly seq: number; readonly hash: Uint8Array } | null
+): ProvenanceOut => ({
   id,
   agent_id: piece.agentId,
   kind: piece.kind,

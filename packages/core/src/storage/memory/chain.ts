@@ -31,7 +31,11 @@ export class ChainTable {
       if (seqs === undefined) this.#byAgent.set(record.agentId, [record.seq])
       else seqs.push(record.seq)
     }
-    if (parts.length > 0) this.#parts.set(record.seq, new Map(parts.map((part) => [part.name, { ...part, seq: record.seq, erasedBy: null }])))
+    if (parts.length > 0)
+      this.#parts.set(
+        record.seq,
+        new Map(parts.map((part) => [part.name, { ...part, seq: record.seq, erasedBy: null }]))
+      )
     if (once !== undefined) this.#once.set(`${once.scope}\0${once.key}`, { seq: record.seq, digest: once.digest })
   }
 
@@ -64,8 +68,8 @@ export class ChainTable {
   }
 
   records(query: RecordQuery): ReadonlyArray<StoredRecord> {
-    const seqs = query.agentId === undefined ? null : this.#byAgent.get(query.agentId) ?? []
-    const seqAt = (index: number): number => seqs === null ? index : seqs[index]!
+    const seqs = query.agentId === undefined ? null : (this.#byAgent.get(query.agentId) ?? [])
+    const seqAt = (index: number): number => (seqs === null ? index : seqs[index]!)
     const length = seqs?.length ?? this.#records.length
     const first = lowerBound(length, seqAt, query.from ?? 0)
     const end = query.to === undefined ? length : lowerBound(length, seqAt, query.to + 1)
@@ -78,7 +82,9 @@ export class ChainTable {
   }
 
   parts(seqs: ReadonlyArray<number>): ReadonlyArray<StoredPart> {
-    return [...new Set(seqs)].sort((a, b) => a - b).flatMap((seq) => [...this.#parts.get(seq)?.values() ?? []].map(copyOfPart))
+    return [...new Set(seqs)]
+      .sort((a, b) => a - b)
+      .flatMap((seq) => [...(this.#parts.get(seq)?.values() ?? [])].map(copyOfPart))
   }
 
   hashes(tileLevel: number, from: number, count: number): Uint8Array {
@@ -101,7 +107,11 @@ const lowerBound = (length: number, seqAt: (index: number) => number, seq: numbe
   return low
 }
 
-const copyOf = (record: StoredRecord): StoredRecord => ({ ...record, bytes: record.bytes.slice(), hash: record.hash.slice() })
+const copyOf = (record: StoredRecord): StoredRecord => ({
+  ...record,
+  bytes: record.bytes.slice(),
+  hash: record.hash.slice()
+})
 
 const copyOfPart = (part: StoredPart): StoredPart =>
   part.erasedBy === null ? { ...part, salt: part.salt.slice(), bytes: part.bytes.slice() } : part

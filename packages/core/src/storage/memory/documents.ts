@@ -54,7 +54,7 @@ export class DocumentTable {
 
   /** Ids of the documents with this look-up key, in order. */
   holders(collection: string, key: string, value: string): ReadonlyArray<string> {
-    return [...this.#collections.get(collection)?.found.get(slot(key, value)) ?? []].sort(compareText)
+    return [...(this.#collections.get(collection)?.found.get(slot(key, value)) ?? [])].sort(compareText)
   }
 
   list(collection: string, after?: string, limit?: number): ReadonlyArray<DocumentText> {
@@ -62,7 +62,10 @@ export class DocumentTable {
     return ids.map((id) => this.get(collection, id)!)
   }
 
-  /** Writes all puts of one ChangeSet: first every old key goes, then every new one comes, so that values can change hands. */
+  /**
+   * Writes all puts of one ChangeSet: first every old key goes, then every new one comes, so that values can change
+   * hands.
+   */
   write(puts: ReadonlyArray<ReadyPut>): void {
     for (const { put } of puts) this.#dropKeys(put)
     for (const { put, json } of puts) this.#write(put, json)

@@ -1,7 +1,8 @@
 /**
  * The store that forgets: everything in the memory of this process. For tests, demonstrations, and short-lived hosts.
  *
- * The life of a commit: it is admitted, sealed and written in one synchronous step, so there is nothing to lock and nothing half done.
+ * The life of a commit: it is admitted, sealed and written in one synchronous step, so there is nothing to lock and
+ * nothing half done.
  * What is trusted: this process. What losing it costs: everything.
  */
 import type { Crypto } from "@flyball/evidence"
@@ -34,7 +35,13 @@ export interface MemoryOptions {
 
 /** A store in memory. Each time it is opened it is a new, empty one. */
 export const memoryStorage = (options: MemoryOptions = {}): StorageChoice =>
-  storageChoice("memory", Layer.effect(Storage, Effect.map(Entropy, (entropy) => Storage.of(makeMemory(options.crypto ?? portableCrypto, entropy)))))
+  storageChoice(
+    "memory",
+    Layer.effect(
+      Storage,
+      Effect.map(Entropy, (entropy) => Storage.of(makeMemory(options.crypto ?? portableCrypto, entropy)))
+    )
+  )
 
 const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
   const documents = new DocumentTable()
@@ -67,7 +74,12 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     documents.write(puts)
     documents.delete(change.deletes ?? [])
     sealed.forEach((record, index) => chain.append(record, fresh[index]!.once))
-    const receipt = receiptOf(head, fates, sealed.map(({ record }) => headOf(record)), (seq) => chain.record(seq)!)
+    const receipt = receiptOf(
+      head,
+      fates,
+      sealed.map(({ record }) => headOf(record)),
+      (seq) => chain.record(seq)!
+    )
     for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)
     for (const { scope, key } of change.forget ?? []) chain.forget(scope, key)
     if (asked !== null) writeOutbox(asked, isRepeat(fates), receipt.head, Math.max(Math.floor(nowMs), head?.atMs ?? 0))
@@ -78,11 +90,20 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     for (const move of asked.moves) outbox.move(move, atMs)
     for (const one of asked.cancel) outbox.cancel(one, atMs)
     if (repeat) return
-    outbox.add(owe(asked, {
-      lastEventId: outbox.lastEventId,
-      wanting: (type) => documents.holders(WEBHOOKS, wantedKey(type), wanted),
-      lastSequence: (endpointId) => outbox.lastSequence(endpointId)
-    }, atMs, crypto.sha256), head, atMs)
+    outbox.add(
+      owe(
+        asked,
+        {
+          lastEventId: outbox.lastEventId,
+          wanting: (type) => documents.holders(WEBHOOKS, wantedKey(type), wanted),
+          lastSequence: (endpointId) => outbox.lastSequence(endpointId)
+        },
+        atMs,
+        crypto.sha256
+      ),
+      head,
+      atMs
+    )
   }
 
   /** The store's time: never before the head. */
@@ -93,51 +114,66 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     commit: (change) => Effect.flatMap(Clock.currentTimeMillis, (nowMs) => commit(change, nowMs)),
     asOf: Effect.map(asOfMs, (ms) => ({ ms, seq: chain.head()?.seq ?? -1 })),
     head: Effect.sync(() => chain.head()),
-    get: (collection, id) => Effect.sync(() => {
-      const row = documents.get(collection, id)
-      return row === null ? null : readDocument(row)
-    }),
+    get: (collection, id) =>
+      Effect.sync(() => {
+        const row = documents.get(collection, id)
+        return row === null ? null : readDocument(row)
+      }),
     find: (collection, key, value) => Effect.suspend(() => readDocuments(documents.find(collection, key, value))),
-    list: (collection, page) => Effect.suspend(() => readDocuments(documents.list(collection, page?.after, page?.limit))),
+    list: (collection, page) =>
+      Effect.suspend(() => readDocuments(documents.list(collection, page?.after, page?.limit))),
     record: (seq) => Effect.sync(() => chain.record(seq)),
-    records: (query) => Effect.sync(() => {
-      invariant(queryProblem(query))
-      return chain.records(query)
-    }),
-    parts: (seqs) => Effect.sync(() => {
-      invariant(seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null)
-      return chain.parts(seqs)
-    }),
-    once: (scope, keys) => Effect.sync(() => [...new Set(keys)].flatMap((key) => {
-      const taken = chain.once(scope, key)
-      return taken === null ? [] : [{ key, ...taken }]
-    })),
+    records: (query) =>
+      Effect.sync(() => {
+        invariant(queryProblem(query))
+        return chain.records(query)
+      }),
+    parts: (seqs) =>
+      Effect.sync(() => {
+        invariant(
+          seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null
+        )
+        return chain.parts(seqs)
+      }),
+    once: (scope, keys) =>
+      Effect.sync(() =>
+        [...new Set(keys)].flatMap((key) => {
+          const taken = chain.once(scope, key)
+          return taken === null ? [] : [{ key, ...taken }]
+        })
+      ),
     hashes: (tileLevel, from, count) => Effect.sync(() => chain.hashes(tileLevel, from, count)),
     outbox: {
-      claim: (request) => Effect.map(asOfMs, (nowMs) => {
-        invariant(claimProblem(request))
-        return outbox.claim(request, nowMs, (endpointId) => documents.get(WEBHOOKS, endpointId)?.version ?? 0)
-      }),
+      claim: (request) =>
+        Effect.map(asOfMs, (nowMs) => {
+          invariant(claimProblem(request))
+          return outbox.claim(request, nowMs, (endpointId) => documents.get(WEBHOOKS, endpointId)?.version ?? 0)
+        }),
       delivery: (id) => Effect.sync(() => outbox.delivery(id)),
-      deliveriesOf: (endpointId, page) => Effect.sync(() => {
-        invariant(limitProblem(page.limit))
-        return outbox.deliveriesOf(endpointId, page)
-      }),
+      deliveriesOf: (endpointId, page) =>
+        Effect.sync(() => {
+          invariant(limitProblem(page.limit))
+          return outbox.deliveriesOf(endpointId, page)
+        }),
       event: (id) => Effect.sync(() => outbox.event(id)),
-      events: (query) => Effect.sync(() => {
-        invariant(limitProblem(query.limit))
-        return outbox.events(query)
-      }),
-      missed: (query) => Effect.sync(() => {
-        invariant(limitProblem(query.limit))
-        return outbox.missed(query)
-      }),
-      forget: (request) => Effect.sync(() => {
-        invariant(forgetRequestProblem(request))
-        return outbox.forget(request)
-      })
+      events: (query) =>
+        Effect.sync(() => {
+          invariant(limitProblem(query.limit))
+          return outbox.events(query)
+        }),
+      missed: (query) =>
+        Effect.sync(() => {
+          invariant(limitProblem(query.limit))
+          return outbox.missed(query)
+        }),
+      forget: (request) =>
+        Effect.sync(() => {
+          invariant(forgetRequestProblem(request))
+          return outbox.forget(request)
+        })
     },
-    lease: (name, holder, ttlMs) => Effect.map(Clock.currentTimeMillis, (nowMs) => leases.take(name, holder, nowMs, ttlMs)),
+    lease: (name, holder, ttlMs) =>
+      Effect.map(Clock.currentTimeMillis, (nowMs) => leases.take(name, holder, nowMs, ttlMs)),
     releaseLease: (name, holder) => Effect.sync(() => leases.release(name, holder))
   }
 }

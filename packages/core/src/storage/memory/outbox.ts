@@ -1,5 +1,18 @@
 /** The outbox in memory: events, deliveries with their attempts, and what is due of each endpoint. */
-import type { Attempt, Cancellation, ClaimAnswer, ClaimRequest, Delivery, DeliveryMove, ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi, StoredEvent } from "../outbox/outbox.ts"
+import type {
+  Attempt,
+  Cancellation,
+  ClaimAnswer,
+  ClaimRequest,
+  Delivery,
+  DeliveryMove,
+  ForgetAnswer,
+  ForgetRequest,
+  MissedPage,
+  MissedQuery,
+  OutboxApi,
+  StoredEvent
+} from "../outbox/outbox.ts"
 import { firstDeliveryId, firstEventId, type Owed, takeTurns } from "../outbox/rules.ts"
 import type { Head, JsonObject } from "../port.ts"
 import { SortedIds } from "./sorted-ids.ts"
@@ -53,15 +66,22 @@ export class OutboxTable {
     const row = this.#rows.get(id)!
     const open = row.attempts.at(-1)
     const forgotten = this.#forgotten.delete(row) ? { responseExcerpt: "" } : {}
-    if (ended !== undefined && open !== undefined) row.attempts[row.attempts.length - 1] = { ...open, ...ended, ...forgotten }
+    if (ended !== undefined && open !== undefined)
+      row.attempts[row.attempts.length - 1] = { ...open, ...ended, ...forgotten }
     const pending = to.state === "pending"
-    this.#change(row, { state: to.state, nextAttemptAtMs: pending ? to.nextAttemptAtMs : null, leaseUntilMs: null, finishedAtMs: pending ? null : atMs })
+    this.#change(row, {
+      state: to.state,
+      nextAttemptAtMs: pending ? to.nextAttemptAtMs : null,
+      leaseUntilMs: null,
+      finishedAtMs: pending ? null : atMs
+    })
   }
 
   cancel({ endpointId, forgetAnswers }: Cancellation, atMs: number): void {
     const lane = this.#lanes.get(endpointId)
     if (forgetAnswers === true) {
-      for (const row of lane?.all ?? []) row.attempts.forEach((attempt, index) => row.attempts[index] = { ...attempt, responseExcerpt: "" })
+      for (const row of lane?.all ?? [])
+        row.attempts.forEach((attempt, index) => (row.attempts[index] = { ...attempt, responseExcerpt: "" }))
       for (const row of lane?.inFlight ?? []) this.#forgotten.add(row)
     }
     for (const row of lane?.waiting ?? []) {
@@ -78,7 +98,18 @@ export class OutboxTable {
     }
     for (const { endpointId, eventId, id, sequence } of deliveries) {
       const row: Row = {
-        delivery: { id, eventId, endpointId, sequence, state: "pending", attempts: 0, createdAtMs: atMs, nextAttemptAtMs: atMs, leaseUntilMs: null, finishedAtMs: null },
+        delivery: {
+          id,
+          eventId,
+          endpointId,
+          sequence,
+          state: "pending",
+          attempts: 0,
+          createdAtMs: atMs,
+          nextAttemptAtMs: atMs,
+          leaseUntilMs: null,
+          finishedAtMs: null
+        },
         attempts: []
       }
       this.#rows.set(id, row)
@@ -89,20 +120,50 @@ export class OutboxTable {
     }
   }
 
-  claim({ leaseMs, limit, perEndpoint }: ClaimRequest, nowMs: number, versionOf: (endpointId: string) => number): ClaimAnswer {
-    const lapsed = [...this.#lanes.values()].flatMap(({ inFlight }) => [...inFlight]).filter(({ delivery }) => delivery.leaseUntilMs! <= nowMs)
-    const lanes = [...this.#lanes].filter(([, { waiting }]) => waiting.length > 0).map(([endpointId, { inFlight, turn, waiting }]) =>
-      ({ endpointId, turn, due: waiting.slice(0, Math.min(Math.max(0, perEndpoint - inFlight.size), dueCount(waiting, nowMs))) }))
+  claim(
+    { leaseMs, limit, perEndpoint }: ClaimRequest,
+    nowMs: number,
+    versionOf: (endpointId: string) => number
+  ): ClaimAnswer {
+    const lapsed = [...this.#lanes.values()]
+      .flatMap(({ inFlight }) => [...inFlight])
+      .filter(({ delivery }) => delivery.leaseUntilMs! <= nowMs)
+    const lanes = [...this.#lanes]
+      .filter(([, { waiting }]) => waiting.length > 0)
+      .map(([endpointId, { inFlight, turn, waiting }]) => ({
+        endpointId,
+        turn,
+        due: waiting.slice(0, Math.min(Math.max(0, perEndpoint - inFlight.size), dueCount(waiting, nowMs)))
+      }))
     const { taken, turns } = takeTurns(lanes, this.#lastTurn, limit, ({ delivery }) => delivery.attempts > 0)
     for (const row of taken) {
-      this.#change(row, { state: "in_flight", attempts: row.delivery.attempts + 1, nextAttemptAtMs: null, leaseUntilMs: nowMs + leaseMs })
-      row.attempts.push({ attempt: row.delivery.attempts, startedAtMs: nowMs, endedAtMs: null, statusCode: null, errorCode: null, responseExcerpt: "" })
+      this.#change(row, {
+        state: "in_flight",
+        attempts: row.delivery.attempts + 1,
+        nextAttemptAtMs: null,
+        leaseUntilMs: nowMs + leaseMs
+      })
+      row.attempts.push({
+        attempt: row.delivery.attempts,
+        startedAtMs: nowMs,
+        endedAtMs: null,
+        statusCode: null,
+        errorCode: null,
+        responseExcerpt: ""
+      })
     }
     for (const [endpointId, turn] of turns) this.#lane(endpointId).turn = turn
     this.#lastTurn += taken.length
     return {
-      claimed: taken.map(({ delivery }) => ({ delivery, event: this.event(delivery.eventId)!, version: versionOf(delivery.endpointId) })),
-      lapsed: lapsed.map(({ delivery }) => delivery).sort((a, b) => a.leaseUntilMs! - b.leaseUntilMs! || (a.id < b.id ? -1 : 1)).slice(0, limit),
+      claimed: taken.map(({ delivery }) => ({
+        delivery,
+        event: this.event(delivery.eventId)!,
+        version: versionOf(delivery.endpointId)
+      })),
+      lapsed: lapsed
+        .map(({ delivery }) => delivery)
+        .sort((a, b) => a.leaseUntilMs! - b.leaseUntilMs! || (a.id < b.id ? -1 : 1))
+        .slice(0, limit),
       nextAtMs: taken.length === limit || lapsed.length > limit ? nowMs : this.#nextAtMs(nowMs, leaseMs)
     }
   }
@@ -112,36 +173,60 @@ export class OutboxTable {
     return row === undefined ? null : { delivery: row.delivery, attempts: [...row.attempts] }
   }
 
-  deliveriesOf(endpointId: string, { before, limit }: Parameters<OutboxApi["deliveriesOf"]>[1]): ReadonlyArray<Delivery> {
+  deliveriesOf(
+    endpointId: string,
+    { before, limit }: Parameters<OutboxApi["deliveriesOf"]>[1]
+  ): ReadonlyArray<Delivery> {
     const all = this.#lanes.get(endpointId)?.all ?? []
     const end = before === undefined ? all.length : countBefore(all, ({ delivery }) => delivery.sequence < before)
-    return all.slice(Math.max(0, end - limit), end).toReversed().map(({ delivery }) => delivery)
+    return all
+      .slice(Math.max(0, end - limit), end)
+      .toReversed()
+      .map(({ delivery }) => delivery)
   }
 
   event(id: string): StoredEvent | null {
     const event = this.#events.get(id)
-    return event === undefined ? null : { ...event, hash: event.hash.slice(), data: JSON.parse(event.data) as JsonObject }
+    return event === undefined
+      ? null
+      : { ...event, hash: event.hash.slice(), data: JSON.parse(event.data) as JsonObject }
   }
 
   events({ after, limit, sinceMs, types }: Parameters<OutboxApi["events"]>[0]): ReadonlyArray<StoredEvent> {
     const first = sinceMs === undefined ? "" : firstEventId(sinceMs)
-    return this.#eventIds.page(after ?? "", undefined)
-      .filter((id) => id >= first && this.#events.get(id)!.atMs >= (sinceMs ?? 0) && (types === undefined || types.includes(this.#events.get(id)!.type)))
+    return this.#eventIds
+      .page(after ?? "", undefined)
+      .filter(
+        (id) =>
+          id >= first &&
+          this.#events.get(id)!.atMs >= (sinceMs ?? 0) &&
+          (types === undefined || types.includes(this.#events.get(id)!.type))
+      )
       .slice(0, limit)
       .map((id) => this.event(id)!)
   }
 
   missed({ after, endpointId, limit, sinceMs, types }: MissedQuery): MissedPage {
     const looked = this.events({ types, sinceMs, limit, ...(after === undefined ? {} : { after }) })
-    const owed = new Set((this.#lanes.get(endpointId)?.all ?? []).flatMap(({ delivery: { eventId, state } }) => state === "failed" || state === "cancelled" ? [] : [eventId]))
+    const owed = new Set(
+      (this.#lanes.get(endpointId)?.all ?? []).flatMap(({ delivery: { eventId, state } }) =>
+        state === "failed" || state === "cancelled" ? [] : [eventId]
+      )
+    )
     return { events: looked.filter(({ id }) => !owed.has(id)), next: looked.length < limit ? null : looked.at(-1)!.id }
   }
 
   forget({ after = "", beforeMs, limit, what }: ForgetRequest): ForgetAnswer {
-    const looked = what === "deliveries"
-      ? [...this.#rows.keys()].filter((id) => id > after && id < firstDeliveryId(beforeMs)).sort().slice(0, limit)
-      : this.#eventIds.page(after, limit).filter((id) => id < firstEventId(beforeMs))
-    const gone = looked.filter((id) => what === "deliveries" ? this.#forgetDelivery(id, beforeMs) : this.#forgetEvent(id, beforeMs))
+    const looked =
+      what === "deliveries"
+        ? [...this.#rows.keys()]
+            .filter((id) => id > after && id < firstDeliveryId(beforeMs))
+            .sort()
+            .slice(0, limit)
+        : this.#eventIds.page(after, limit).filter((id) => id < firstEventId(beforeMs))
+    const gone = looked.filter((id) =>
+      what === "deliveries" ? this.#forgetDelivery(id, beforeMs) : this.#forgetEvent(id, beforeMs)
+    )
     return { count: gone.length, next: looked.length < limit ? null : looked.at(-1)! }
   }
 
@@ -155,7 +240,12 @@ export class OutboxTable {
   }
 
   #forgetEvent(id: string, beforeMs: number): boolean {
-    if (id === this.#lastEventId || this.#events.get(id)!.atMs >= beforeMs || [...this.#rows.values()].some(({ delivery }) => delivery.eventId === id)) return false
+    if (
+      id === this.#lastEventId ||
+      this.#events.get(id)!.atMs >= beforeMs ||
+      [...this.#rows.values()].some(({ delivery }) => delivery.eventId === id)
+    )
+      return false
     this.#events.delete(id)
     this.#eventIds.remove(id)
     return true
@@ -183,18 +273,30 @@ export class OutboxTable {
 
   #lane(endpointId: string): Lane {
     let lane = this.#lanes.get(endpointId)
-    if (lane === undefined) this.#lanes.set(endpointId, lane = { all: [], lastSequence: 0, waiting: [], inFlight: new Set(), turn: 0 })
+    if (lane === undefined)
+      this.#lanes.set(endpointId, (lane = { all: [], lastSequence: 0, waiting: [], inFlight: new Set(), turn: 0 }))
     return lane
   }
 }
 
-const insert = (waiting: Array<Row>, row: Row): void => void waiting.splice(countBefore(waiting, (other) => dueOrder(other, row) < 0), 0, row)
+const insert = (waiting: Array<Row>, row: Row): void =>
+  void waiting.splice(
+    countBefore(waiting, (other) => dueOrder(other, row) < 0),
+    0,
+    row
+  )
 
-const remove = (waiting: Array<Row>, row: Row): void => void waiting.splice(countBefore(waiting, (other) => dueOrder(other, row) < 0), 1)
+const remove = (waiting: Array<Row>, row: Row): void =>
+  void waiting.splice(
+    countBefore(waiting, (other) => dueOrder(other, row) < 0),
+    1
+  )
 
-const dueOrder = ({ delivery: a }: Row, { delivery: b }: Row): number => a.nextAttemptAtMs! - b.nextAttemptAtMs! || a.sequence - b.sequence
+const dueOrder = ({ delivery: a }: Row, { delivery: b }: Row): number =>
+  a.nextAttemptAtMs! - b.nextAttemptAtMs! || a.sequence - b.sequence
 
-const dueCount = (waiting: ReadonlyArray<Row>, nowMs: number): number => countBefore(waiting, ({ delivery }) => delivery.nextAttemptAtMs! <= nowMs)
+const dueCount = (waiting: ReadonlyArray<Row>, nowMs: number): number =>
+  countBefore(waiting, ({ delivery }) => delivery.nextAttemptAtMs! <= nowMs)
 
 /** How many come before the first that does not. */
 const countBefore = (waiting: ReadonlyArray<Row>, before: (row: Row) => boolean): number => {

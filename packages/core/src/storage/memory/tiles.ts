@@ -14,8 +14,8 @@ export class TileHashes {
   /** Adds the next leaf hash, and the node above every tile that it completes. */
   add(leaf: Uint8Array): void {
     let hash = leaf
-    for (let level = 0;; level++) {
-      const hashes = this.#levels[level] ??= []
+    for (let level = 0; ; level++) {
+      const hashes = (this.#levels[level] ??= [])
       hashes.push(hash)
       if (hashes.length % TILE_WIDTH !== 0) return
       hash = tileRoot(this.#crypto, concatBytes(...hashes.slice(-TILE_WIDTH)))

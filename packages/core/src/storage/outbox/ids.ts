@@ -1,4 +1,7 @@
-/** Identifiers of events and deliveries. Pure, and without Effect, so that a storage can make them in a thread of its own. */
+/**
+ * Identifiers of events and deliveries. Pure, and without Effect, so that a storage can make them in a thread of its
+ * own.
+ */
 import { encodeId, ID_LETTERS } from "@flyball/evidence/id"
 import { ID_CHARACTERS, TIME_CHARACTERS } from "../../foundation/id-time.ts"
 
@@ -32,11 +35,21 @@ export const eventIdAfter = (last: string | null, atMs: number, random: string):
 export const firstEventId = (sinceMs: number): string => encodeId(EVENT, timed(Math.max(0, Math.floor(sinceMs)), zeros))
 
 /** No delivery made at this time or later has a smaller id. Unit: milliseconds since 1970. */
-export const firstDeliveryId = (sinceMs: number): string => encodeId(DELIVERY, timed(Math.max(0, Math.floor(sinceMs)), zeros))
+export const firstDeliveryId = (sinceMs: number): string =>
+  encodeId(DELIVERY, timed(Math.max(0, Math.floor(sinceMs)), zeros))
 
 /** The id of a delivery: the time of its commit, then what it owes to whom, hashed. The same on every store. */
-export const deliveryId = (sha256: (bytes: Uint8Array) => Uint8Array, atMs: number, eventId: string, endpointId: string, sequence: number): string =>
-  encodeId(DELIVERY, timed(atMs, sha256(new TextEncoder().encode(`${eventId} ${sequence} ${endpointId}`)).subarray(0, eventEntropyBytes)))
+export const deliveryId = (
+  sha256: (bytes: Uint8Array) => Uint8Array,
+  atMs: number,
+  eventId: string,
+  endpointId: string,
+  sequence: number
+): string =>
+  encodeId(
+    DELIVERY,
+    timed(atMs, sha256(new TextEncoder().encode(`${eventId} ${sequence} ${endpointId}`)).subarray(0, eventEntropyBytes))
+  )
 
 const timed = (atMs: number, rest: Uint8Array): Uint8Array => {
   const bytes = new Uint8Array(idBytes)

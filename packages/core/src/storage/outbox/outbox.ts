@@ -1,25 +1,37 @@
 /**
  * The outbox: events that happened, and what is owed of them to whom.
  *
- * An event is written in the commit that caused it, with one delivery for every endpoint that asked for its type. Spec: design section 3; document 1 section 6.
+ * An event is written in the commit that caused it, with one delivery for every endpoint that asked for its type. Spec:
+ * design section 3; document 1 section 6.
  */
 import type { Effect } from "effect"
 import type { JsonObject, ReadFault } from "../port.ts"
 
-/** The collection of webhook endpoints. Storage reads two look-up keys of its documents: `on:<event type>` with value `yes` marks an active endpoint that wants the type. */
+/**
+ * The collection of webhook endpoints. Storage reads two look-up keys of its documents: `on:<event type>` with value
+ * `yes` marks an active endpoint that wants the type.
+ */
 export const WEBHOOKS = "webhooks"
 
 /**
- * How far apart the sequences of an endpoint lie in a chain and in the one that a recovery begins after it: the new one goes on behind the next multiple.
+ * How far apart the sequences of an endpoint lie in a chain and in the one that a recovery begins after it: the new one
+ * goes on behind the next multiple.
  *
- * Nobody knows what was sent from the records that are lost, and a number must not come twice with two events. Far more than one chain ever owes an endpoint, and room for 9,000 recoveries below what a number holds. Decision 0010.
+ * Nobody knows what was sent from the records that are lost, and a number must not come twice with two events. Far more
+ * than one chain ever owes an endpoint, and room for 9,000 recoveries below what a number holds. Decision 0010.
  */
 export const SEQUENCES_OF_A_CHAIN = 1_000_000_000_000
 
-/** Something that happened. Storage gives it an id, its time and the head of its commit, and owes it to every endpoint with the look-up key `on:<type>`. */
+/**
+ * Something that happened. Storage gives it an id, its time and the head of its commit, and owes it to every endpoint
+ * with the look-up key `on:<type>`.
+ */
 export interface EventDraft {
   readonly type: string
-  /** The envelope's `data`: ids, enums, numbers, times and digests. Never a text that a person or a caller wrote: the outbox cannot be erased from. */
+  /**
+   * The envelope's `data`: ids, enums, numbers, times and digests. Never a text that a person or a caller wrote: the
+   * outbox cannot be erased from.
+   */
   readonly data: JsonObject
 }
 
@@ -36,14 +48,26 @@ export interface StoredEvent extends EventDraft {
 export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"
 
 /** What went wrong with an attempt. */
-export type AttemptError = "timeout" | "connect" | "dns" | "tls" | "ssrf_blocked" | "redirect" | "http_status" | "body_too_large" | "crashed"
+export type AttemptError =
+  | "timeout"
+  | "connect"
+  | "dns"
+  | "tls"
+  | "ssrf_blocked"
+  | "redirect"
+  | "http_status"
+  | "body_too_large"
+  | "crashed"
 
 /** An event owed to one endpoint. */
 export interface Delivery {
   readonly id: string
   readonly eventId: string
   readonly endpointId: string
-  /** 1, 2, 3 … for each endpoint without a gap, assigned in the commit: a receiver that misses one knows it. After a recovery behind the next multiple of {@link SEQUENCES_OF_A_CHAIN}. */
+  /**
+   * 1, 2, 3 … for each endpoint without a gap, assigned in the commit: a receiver that misses one knows it. After a
+   * recovery behind the next multiple of {@link SEQUENCES_OF_A_CHAIN}.
+   */
   readonly sequence: number
   readonly state: DeliveryState
   /** Attempts begun, counted when they are claimed. */
@@ -68,7 +92,10 @@ export interface Attempt {
   readonly responseExcerpt: string
 }
 
-/** The next state of one delivery. Refused with a conflict unless it stands at `from`; so an outcome that comes late, or twice, changes nothing. */
+/**
+ * The next state of one delivery. Refused with a conflict unless it stands at `from`; so an outcome that comes late, or
+ * twice, changes nothing.
+ */
 export interface DeliveryMove {
   readonly id: string
   readonly from: { readonly state: DeliveryState; readonly attempts: number }
@@ -76,13 +103,20 @@ export interface DeliveryMove {
     | { readonly state: "pending"; readonly nextAttemptAtMs: number }
     | { readonly state: "succeeded" | "failed" | "cancelled" }
   /** How the open attempt ended: there exactly when `from` is `in_flight`. */
-  readonly ended?: { readonly endedAtMs: number; readonly statusCode: number | null; readonly errorCode: AttemptError | null; readonly responseExcerpt: string }
+  readonly ended?: {
+    readonly endedAtMs: number
+    readonly statusCode: number | null
+    readonly errorCode: AttemptError | null
+    readonly responseExcerpt: string
+  }
 }
 
 /** The end of what is owed to an endpoint. */
 export interface Cancellation {
   readonly endpointId: string
-  /** Empties what its receiver answered too, in every attempt so far; the one that is under way keeps nothing either. */
+  /**
+   * Empties what its receiver answered too, in every attempt so far; the one that is under way keeps nothing either.
+   */
   readonly forgetAnswers?: boolean
 }
 
@@ -110,19 +144,30 @@ export interface ClaimRequest {
 export interface Claimed {
   readonly delivery: Delivery
   readonly event: StoredEvent
-  /** Of the endpoint's document, as it stands once the claim is durable: whoever knows that version needs not read it. 0 when there is none. */
+  /**
+   * Of the endpoint's document, as it stands once the claim is durable: whoever knows that version needs not read it. 0
+   * when there is none.
+   */
   readonly version: number
 }
 
 /** What a claim found. */
 export interface ClaimAnswer {
-  /** Due, now `in_flight` with one attempt more; endpoints take turns, and of each the one that is due longest comes first, be it a first attempt or a retry. */
+  /**
+   * Due, now `in_flight` with one attempt more; endpoints take turns, and of each the one that is due longest comes
+   * first, be it a first attempt or a retry.
+   */
   readonly claimed: ReadonlyArray<Claimed>
-  /** `in_flight` beyond their lease, at most `limit`, oldest first: whoever had them is gone. Left as they are; the caller moves them. */
+  /**
+   * `in_flight` beyond their lease, at most `limit`, oldest first: whoever had them is gone. Left as they are; the
+   * caller moves them.
+   */
   readonly lapsed: ReadonlyArray<Delivery>
   /**
-   * When to ask again at the latest: now, where `limit` held something back; else when the next `pending` one becomes due or the next lease ends, and no later than
-   * `leaseMs` from now while something due is held back by `perEndpoint` or by another process that claims (ask again after an outcome). Null when nothing is owed.
+   * When to ask again at the latest: now, where `limit` held something back; else when the next `pending` one becomes
+   * due or the next lease ends, and no later than
+   * `leaseMs` from now while something due is held back by `perEndpoint` or by another process that claims (ask again
+   * after an outcome). Null when nothing is owed.
    */
   readonly nextAtMs: number | null
 }
@@ -146,7 +191,10 @@ export interface MissedPage {
 
 /** What is deleted for good. */
 export interface ForgetRequest {
-  /** Deliveries that finished before `beforeMs`, with their attempts; or events from before then of which no delivery is left. */
+  /**
+   * Deliveries that finished before `beforeMs`, with their attempts; or events from before then of which no delivery is
+   * left.
+   */
   readonly what: "deliveries" | "events"
   readonly beforeMs: number
   /** The id of what was looked at last, exclusive. */
@@ -163,20 +211,43 @@ export interface ForgetAnswer {
 
 /** The outbox of a store. */
 export interface OutboxApi {
-  /** Durable before it answers. One whose answer is lost has claimed all the same, until its lease ends. Time is storage's, as in `asOf`. */
+  /**
+   * Durable before it answers. One whose answer is lost has claimed all the same, until its lease ends. Time is
+   * storage's, as in `asOf`.
+   */
   readonly claim: (request: ClaimRequest) => Effect.Effect<ClaimAnswer, ReadFault>
-  /** Whether every delivery is finished, for sure and without asking anybody. A store that cannot know leaves it out; after a commit has answered it tells of what that left. */
+  /**
+   * Whether every delivery is finished, for sure and without asking anybody. A store that cannot know leaves it out;
+   * after a commit has answered it tells of what that left.
+   */
   readonly isEmpty?: () => boolean
-  readonly delivery: (id: string) => Effect.Effect<{ readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null, ReadFault>
+  readonly delivery: (
+    id: string
+  ) => Effect.Effect<{ readonly delivery: Delivery; readonly attempts: ReadonlyArray<Attempt> } | null, ReadFault>
   /** Newest first, `before` a sequence, exclusive. `limit` 1 to 1,000. */
-  readonly deliveriesOf: (endpointId: string, page: { readonly before?: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<Delivery>, ReadFault>
+  readonly deliveriesOf: (
+    endpointId: string,
+    page: { readonly before?: number; readonly limit: number }
+  ) => Effect.Effect<ReadonlyArray<Delivery>, ReadFault>
   readonly event: (id: string) => Effect.Effect<StoredEvent | null, ReadFault>
-  /** Events since then of these types, oldest first, `after` an event's id, exclusive. Ids are in the order of commits. `limit` 1 to 1,000. */
-  readonly events: (query: { readonly sinceMs?: number; readonly types?: ReadonlyArray<string>; readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<StoredEvent>, ReadFault>
-  /** Events since then of these types, oldest first, of which no delivery to this endpoint succeeded, waits or is under way. */
+  /**
+   * Events since then of these types, oldest first, `after` an event's id, exclusive. Ids are in the order of commits.
+   * `limit` 1 to 1,000.
+   */
+  readonly events: (query: {
+    readonly sinceMs?: number
+    readonly types?: ReadonlyArray<string>
+    readonly after?: string
+    readonly limit: number
+  }) => Effect.Effect<ReadonlyArray<StoredEvent>, ReadFault>
+  /**
+   * Events since then of these types, oldest first, of which no delivery to this endpoint succeeded, waits or is under
+   * way.
+   */
   readonly missed: (query: MissedQuery) => Effect.Effect<MissedPage, ReadFault>
   /**
-   * Deletes what is over, oldest first, for good and durably. Nothing that waits or is under way is touched, nor an event that something left refers to; the newest event
+   * Deletes what is over, oldest first, for good and durably. Nothing that waits or is under way is touched, nor an
+   * event that something left refers to; the newest event
    * stays, since the id of the next follows it, and so do the endpoints' sequences. Sending it twice does no harm.
    */
   readonly forget: (request: ForgetRequest) => Effect.Effect<ForgetAnswer, ReadFault>

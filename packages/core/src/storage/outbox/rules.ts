@@ -1,7 +1,9 @@
 /**
- * What a commit does to the outbox: the rules, pure and without Effect, the same for every backend and in whatever thread it runs.
+ * What a commit does to the outbox: the rules, pure and without Effect, the same for every backend and in whatever
+ * thread it runs.
  *
- * Within a ChangeSet: puts, then moves, then cancellations, then events and what is owed once more. So what an endpoint is owed depends on how the puts leave it.
+ * Within a ChangeSet: puts, then moves, then cancellations, then events and what is owed once more. So what an endpoint
+ * is owed depends on how the puts leave it.
  */
 import type { Conflict } from "../faults.ts"
 import type { Cancellation, DeliveryMove, DeliveryState } from "./outbox.ts"
@@ -17,7 +19,11 @@ export const wanted = "yes"
 
 /** What a ChangeSet asks of the outbox, as JSON: nothing of its caller's is held on to while its commit waits. */
 export interface OutboxDraft {
-  readonly events: ReadonlyArray<{ readonly type: string; /** JSON text. */ readonly data: string; /** As it stands in the id. */ readonly random: string }>
+  readonly events: ReadonlyArray<{
+    readonly type: string
+    /** JSON text. */ readonly data: string
+    /** As it stands in the id. */ readonly random: string
+  }>
   readonly moves: ReadonlyArray<DeliveryMove>
   readonly cancel: ReadonlyArray<Cancellation>
   readonly again: ReadonlyArray<{ readonly eventId: string; readonly endpointId: string }>
@@ -29,14 +35,28 @@ export interface OutboxView {
   readonly hasEvent: (id: string) => boolean
 }
 
-/** Every move whose delivery does not stand where it should, and every event that is owed once more and is not there. */
-export const outboxConflicts = ({ again = [], moves = [] }: Partial<Pick<OutboxDraft, "moves" | "again">>, view: OutboxView): ReadonlyArray<Conflict> => [
+/**
+ * Every move whose delivery does not stand where it should, and every event that is owed once more and is not there.
+ */
+export const outboxConflicts = (
+  { again = [], moves = [] }: Partial<Pick<OutboxDraft, "moves" | "again">>,
+  view: OutboxView
+): ReadonlyArray<Conflict> => [
   ...moves.flatMap(({ from, id }): ReadonlyArray<Conflict> => {
     const found = view.delivery(id)
     if (found !== null && found.state === from.state && found.attempts === from.attempts) return []
-    return [{ _tag: "Delivery", id, expected: { state: from.state, attempts: from.attempts }, found: found === null ? null : { state: found.state, attempts: found.attempts } }]
+    return [
+      {
+        _tag: "Delivery",
+        id,
+        expected: { state: from.state, attempts: from.attempts },
+        found: found === null ? null : { state: found.state, attempts: found.attempts }
+      }
+    ]
   }),
-  ...again.flatMap(({ eventId }): ReadonlyArray<Conflict> => view.hasEvent(eventId) ? [] : [{ _tag: "Event", id: eventId }])
+  ...again.flatMap(({ eventId }): ReadonlyArray<Conflict> =>
+    view.hasEvent(eventId) ? [] : [{ _tag: "Event", id: eventId }]
+  )
 ]
 
 /** What a store knows about who is owed what, once the puts of the ChangeSet are written. */
@@ -72,7 +92,12 @@ export interface Owed {
 }
 
 /** Gives events their ids, and every endpoint that wants one a delivery with its next sequence. */
-export const owe = ({ again, events: drafts }: Pick<OutboxDraft, "events" | "again">, debts: Debts, atMs: number, sha256: (bytes: Uint8Array) => Uint8Array): Owed => {
+export const owe = (
+  { again, events: drafts }: Pick<OutboxDraft, "events" | "again">,
+  debts: Debts,
+  atMs: number,
+  sha256: (bytes: Uint8Array) => Uint8Array
+): Owed => {
   const events: Array<NewEvent> = []
   const deliveries: Array<NewDelivery> = []
   const sequences = new Map<string, number>()

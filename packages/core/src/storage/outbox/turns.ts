@@ -1,4 +1,7 @@
-/** Whose turn it is: which of the deliveries that are due are claimed, and in what order. Pure; Postgres says the same in SQL, and one storage case holds them together. */
+/**
+ * Whose turn it is: which of the deliveries that are due are claimed, and in what order. Pure; Postgres says the same
+ * in SQL, and one storage case holds them together.
+ */
 import { compareText } from "../../foundation/text.ts"
 
 /** What one endpoint has to offer: no more than may still be in flight to it. */
@@ -6,7 +9,10 @@ export interface Lane<A> {
   readonly endpointId: string
   /** When it was served last, as a number that grows; 0: never. */
   readonly turn: number
-  /** First attempts and retries alike, that which is due longest first, then by sequence: so nothing waits for ever behind what came later. */
+  /**
+   * First attempts and retries alike, that which is due longest first, then by sequence: so nothing waits for ever
+   * behind what came later.
+   */
   readonly due: ReadonlyArray<A>
 }
 
@@ -17,12 +23,19 @@ export interface Turns<A> {
 }
 
 /**
- * Takes at most `limit`: one of each endpoint in each round, beginning with the endpoint that was served longest ago. Within a round first attempts go before retries.
+ * Takes at most `limit`: one of each endpoint in each round, beginning with the endpoint that was served longest ago.
+ * Within a round first attempts go before retries.
  *
- * Who is served does not depend on what it is owed: an endpoint whose oldest is a retry would never have its turn while there are more others than `limit` has places for.
+ * Who is served does not depend on what it is owed: an endpoint whose oldest is a retry would never have its turn while
+ * there are more others than `limit` has places for.
  * `lastTurn` is the highest turn of any endpoint, those without anything to offer included.
  */
-export const takeTurns = <A>(lanes: ReadonlyArray<Lane<A>>, lastTurn: number, limit: number, isRetry: (one: A) => boolean): Turns<A> => {
+export const takeTurns = <A>(
+  lanes: ReadonlyArray<Lane<A>>,
+  lastTurn: number,
+  limit: number,
+  isRetry: (one: A) => boolean
+): Turns<A> => {
   const taken: Array<A> = []
   const turns = new Map<string, number>()
   let left = lanes.toSorted((a, b) => a.turn - b.turn || compareText(a.endpointId, b.endpointId))
@@ -30,7 +43,10 @@ export const takeTurns = <A>(lanes: ReadonlyArray<Lane<A>>, lastTurn: number, li
     left = left.filter(({ due }) => rank < due.length)
     if (left.length === 0) break
     const served = left.slice(0, limit - taken.length)
-    for (const { due, endpointId } of [...served.filter(({ due }) => !isRetry(due[rank]!)), ...served.filter(({ due }) => isRetry(due[rank]!))]) {
+    for (const { due, endpointId } of [
+      ...served.filter(({ due }) => !isRetry(due[rank]!)),
+      ...served.filter(({ due }) => isRetry(due[rank]!))
+    ]) {
       taken.push(due[rank]!)
       turns.set(endpointId, lastTurn + taken.length)
     }

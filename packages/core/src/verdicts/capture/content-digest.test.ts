@@ -4,7 +4,11 @@ import { assert, describe, it } from "vitest"
 import { contentDigest } from "../content/content-digest.ts"
 
 const digest = (bodyText: string, ...parts: ReadonlyArray<readonly [string, string]>): string =>
-  contentDigest(portableCrypto, bodyText, parts.map(([name, text]) => ({ name, bytes: utf8(text) })))
+  contentDigest(
+    portableCrypto,
+    bodyText,
+    parts.map(([name, text]) => ({ name, bytes: utf8(text) }))
+  )
 
 describe("the digest of a decision's content", () => {
   it("is stored, so it never changes", () => {
@@ -12,17 +16,39 @@ describe("the digest of a decision's content", () => {
   })
 
   it("differs with any piece, and with where one ends and the next begins", () => {
-    const all = [digest("{}"), digest("{} "), digest("{}", ["args", "1"]), digest("{}", ["args", "2"]), digest("{}", ["result", "1"]), digest("{}", ["a", "rgs1"]), digest("{}", ["args", "1"], ["result", "1"]), digest("{}", ["args", "1result1"])]
+    const all = [
+      digest("{}"),
+      digest("{} "),
+      digest("{}", ["args", "1"]),
+      digest("{}", ["args", "2"]),
+      digest("{}", ["result", "1"]),
+      digest("{}", ["a", "rgs1"]),
+      digest("{}", ["args", "1"], ["result", "1"]),
+      digest("{}", ["args", "1result1"])
+    ]
     assert.strictEqual(new Set(all).size, all.length)
   })
 
   it("is what its definition says, at every length", () => {
     const length32 = (length: number): Uint8Array => Uint8Array.of(length >>> 24, length >>> 16, length >>> 8, length)
-    const texts = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("x".repeat(21_000), "ä".repeat(22_000), "y".repeat(65_600)))
-    fc.assert(fc.property(texts, fc.array(fc.tuple(fc.string(), texts), { maxLength: 3 }), (bodyText, parts) => {
-      const pieces = [utf8("flyball/v1 capture content"), utf8(bodyText), ...parts.flatMap(([name, text]) => [utf8(name), utf8(text)])]
-      assert.strictEqual(digest(bodyText, ...parts), toHex(portableCrypto.sha256(concatBytes(...pieces.flatMap((piece) => [length32(piece.length), piece])))))
-    }), { numRuns: 60 })
+    const texts = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("x".repeat(21_000), "ä".repeat(22_000), "y".repeat(65_600))
+    )
+    fc.assert(
+      fc.property(texts, fc.array(fc.tuple(fc.string(), texts), { maxLength: 3 }), (bodyText, parts) => {
+        const pieces = [
+          utf8("flyball/v1 capture content"),
+          utf8(bodyText),
+          ...parts.flatMap(([name, text]) => [utf8(name), utf8(text)])
+        ]
+        assert.strictEqual(
+          digest(bodyText, ...parts),
+          toHex(portableCrypto.sha256(concatBytes(...pieces.flatMap((piece) => [length32(piece.length), piece]))))
+        )
+      }),
+      { numRuns: 60 }
+    )
   })
 
   it("tells a part that is absent from one that is null", () => {

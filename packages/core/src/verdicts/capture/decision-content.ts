@@ -41,7 +41,8 @@ export function* decisionContent(
 ): Slices<Result.Result<WitnessedDraft, ContentProblem>> {
   const usage = usageOf(decision.usage)
   const parts: Array<PartDraft> = []
-  const problem = (yield* addPart(parts, "args", decision.args, texts)) ??
+  const problem =
+    (yield* addPart(parts, "args", decision.args, texts)) ??
     (yield* addPart(parts, "labels", decision.labels, texts)) ??
     (yield* addPart(parts, "result", decision.result, texts))
   if (problem !== null) return Result.fail(problem)
@@ -52,7 +53,8 @@ export function* decisionContent(
 /**
  * The draft of a decision's record. Body and parts are made where they are asked for.
  *
- * A thousand drafts wait for one another. Object and list literals that live that long the engine soon makes among its old objects, where each keeps what it
+ * A thousand drafts wait for one another. Object and list literals that live that long the engine soon makes among its
+ * old objects, where each keeps what it
  * refers to until a full collection; instances of a class it does not.
  */
 export class WitnessedDraft implements RecordDraft {
@@ -67,7 +69,14 @@ export class WitnessedDraft implements RecordDraft {
   readonly #labels: Uint8Array | null
   readonly #result: Uint8Array | null
 
-  constructor(decision: DecisionIn, usage: JsonObject | null, frame: Frame, bodyText: string, parts: ReadonlyArray<PartDraft>, digest: string) {
+  constructor(
+    decision: DecisionIn,
+    usage: JsonObject | null,
+    frame: Frame,
+    bodyText: string,
+    parts: ReadonlyArray<PartDraft>,
+    digest: string
+  ) {
     this.agentId = frame.agentId
     this.bodyText = bodyText
     this.once = new ContentKey(frame.agentId, decision.client_ref, digest)
@@ -114,19 +123,44 @@ const bytesOf = (parts: ReadonlyArray<PartDraft>, name: string): Uint8Array | nu
   return null
 }
 
-/** The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form. */
+/**
+ * The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form.
+ */
 export function* settlementContent(crypto: Crypto, settle: SettleIn): Slices<Result.Result<Content, ContentProblem>> {
   const actual = settle.actual?.map(({ amount, meter }) => ({ amount, meter }))
-  const body = omitNullish({ actual, latency_ms: settle.latency_ms, status: settle.status, usage: usageOf(settle.usage) }) as JsonObject
+  const body = omitNullish({
+    actual,
+    latency_ms: settle.latency_ms,
+    status: settle.status,
+    usage: usageOf(settle.usage)
+  }) as JsonObject
   const parts: Array<PartDraft> = []
   const problem = yield* addPart(parts, "result", settle.result, new TextBytes())
-  return problem === null ? Result.succeed({ body, parts, digest: contentDigest(crypto, JSON.stringify(body), parts) }) : Result.fail(problem)
+  return problem === null
+    ? Result.succeed({ body, parts, digest: contentDigest(crypto, JSON.stringify(body), parts) })
+    : Result.fail(problem)
 }
 
 /** Members stand in the order of their names, as in the text of it. What is null is left out. */
 const witnessedBody = (decision: DecisionIn, usage: JsonObject | null, frame: Frame): JsonObject => {
-  const body: { [name: string]: JsonValue } = { action: decision.action, agent_id: frame.agentId, agent_status: frame.agentStatus }
-  const { approval_id, decided_by, evaluation_id, latency_ms, mode, model, observed_at, run_id, step, tool_server, writer_seq } = decision
+  const body: { [name: string]: JsonValue } = {
+    action: decision.action,
+    agent_id: frame.agentId,
+    agent_status: frame.agentStatus
+  }
+  const {
+    approval_id,
+    decided_by,
+    evaluation_id,
+    latency_ms,
+    mode,
+    model,
+    observed_at,
+    run_id,
+    step,
+    tool_server,
+    writer_seq
+  } = decision
   if (isPresent(approval_id)) body["approval_id"] = approval_id
   body["client_ref"] = decision.client_ref
   if (isPresent(decided_by)) body["decided_by"] = decided_by
@@ -151,7 +185,11 @@ const isPresent = <A>(value: A | null | undefined): value is A => value !== null
 const usageOf = (usage: DecisionIn["usage"]): JsonObject | null =>
   usage === null || usage === undefined
     ? null
-    : omitNullish({ cost_micro_usd: usage.cost_micro_usd, input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }) as JsonObject
+    : (omitNullish({
+        cost_micro_usd: usage.cost_micro_usd,
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens
+      }) as JsonObject)
 
 /** Adds a part for a value that is there; answers why it cannot be kept, or null. */
 function* addPart(

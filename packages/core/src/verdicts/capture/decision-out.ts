@@ -13,7 +13,10 @@ export interface ReadDecision {
 /** What absent members of a body are. */
 const orNull = (value: JsonValue | undefined): JsonValue => value ?? null
 
-/** The decision of one record, with its outcome from another where there is one. Bodies were checked when they were written; here they are shown as they are. */
+/**
+ * The decision of one record, with its outcome from another where there is one. Bodies were checked when they were
+ * written; here they are shown as they are.
+ */
 export const decisionOut = (id: string, { record, view }: ReadDecision, settled: ReadDecision | null): DecisionOut => {
   const { body } = view
   return {
@@ -41,15 +44,18 @@ export const decisionOut = (id: string, { record, view }: ReadDecision, settled:
     writer: body["writer"],
     agent_status: body["agent_status"],
     parts: view.parts.map((part) => part.name),
-    settled: settled === null ? null : {
-      seq: settled.record.seq,
-      record_hash: recordHash(settled.record.hash),
-      recorded_at: settled.view.at,
-      status: settled.view.body["status"],
-      usage: usage(settled.view.body["usage"]),
-      latency_ms: orNull(settled.view.body["latency_ms"]),
-      writer: settled.view.body["writer"]
-    }
+    settled:
+      settled === null
+        ? null
+        : {
+            seq: settled.record.seq,
+            record_hash: recordHash(settled.record.hash),
+            recorded_at: settled.view.at,
+            status: settled.view.body["status"],
+            usage: usage(settled.view.body["usage"]),
+            latency_ms: orNull(settled.view.body["latency_ms"]),
+            writer: settled.view.body["writer"]
+          }
   } as DecisionOut
 }
 

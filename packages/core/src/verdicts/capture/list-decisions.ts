@@ -24,7 +24,7 @@ export const decisionLister = (storage: StorageApi, originTag: Uint8Array) => {
 
   const idOf = ({ record }: ReadDecision): string => decisionId(record.atMs, record.seq, originTag)
 
-  const matching = Effect.fnUntraced(function*(agentId: string, query: DecisionListQuery) {
+  const matching = Effect.fnUntraced(function* (agentId: string, query: DecisionListQuery) {
     const limit = query.limit ?? DEFAULT_PAGE
     const found: Array<ReadDecision> = []
     for (let to = (query.before ?? Number.MAX_SAFE_INTEGER) - 1; to >= 0 && found.length < limit;) {
@@ -39,17 +39,21 @@ export const decisionLister = (storage: StorageApi, originTag: Uint8Array) => {
     return found
   })
 
-  const settlements = Effect.fnUntraced(function*(decisions: ReadonlyArray<ReadDecision>) {
+  const settlements = Effect.fnUntraced(function* (decisions: ReadonlyArray<ReadDecision>) {
     const settled = yield* storage.once(SETTLE_SCOPE, decisions.map(idOf))
-    const pairs = yield* Effect.forEach(settled, Effect.fnUntraced(function*({ key, seq }) {
-      const record = yield* storage.record(seq)
-      if (record === null) return yield* new StorageCorrupt({ reason: `the settlement at seq ${seq} is missing` })
-      return [key, yield* read(record)] as const
-    }), { concurrency: AT_ONCE })
+    const pairs = yield* Effect.forEach(
+      settled,
+      Effect.fnUntraced(function* ({ key, seq }) {
+        const record = yield* storage.record(seq)
+        if (record === null) return yield* new StorageCorrupt({ reason: `the settlement at seq ${seq} is missing` })
+        return [key, yield* read(record)] as const
+      }),
+      { concurrency: AT_ONCE }
+    )
     return new Map(pairs)
   })
 
-  return Effect.fnUntraced(function*(agentId: string, query: DecisionListQuery) {
+  return Effect.fnUntraced(function* (agentId: string, query: DecisionListQuery) {
     const decisions = yield* matching(agentId, query)
     if (decisions.length === 0) return [] as ReadonlyArray<DecisionOut>
     const settled = yield* settlements(decisions)
@@ -58,4 +62,5 @@ export const decisionLister = (storage: StorageApi, originTag: Uint8Array) => {
 }
 
 const matches = (query: DecisionListQuery, { view }: ReadDecision): boolean =>
-  (query.run_id === undefined || view.body["run_id"] === query.run_id) && (query.action === undefined || view.body["action"] === query.action)
+  (query.run_id === undefined || view.body["run_id"] === query.run_id) &&
+  (query.action === undefined || view.body["action"] === query.action)

@@ -31,6 +31,7 @@ describe("parts of a decision", () => {
   it("are refused where a host hands in what JSON cannot say", () => {
     const circle: Array<unknown> = []
     circle.push(circle)
-    for (const value of [Number.NaN, "\ud800", [undefined], new Date(0), 1n, () => 1, circle]) assert.strictEqual(problem(value), "NotCanonical")
+    for (const value of [Number.NaN, "\ud800", [undefined], new Date(0), 1n, () => 1, circle])
+      assert.strictEqual(problem(value), "NotCanonical")
   })
 })

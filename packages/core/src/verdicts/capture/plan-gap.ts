@@ -13,13 +13,35 @@ import type { Writer } from "../../foundation/writer.ts"
  */
 export const planGap = (agentId: string, gap: CaptureGapIn, writer: Writer): Result.Result<ChangeSet, InvalidInput> =>
   gap.to < gap.from
-    ? Result.fail(new InvalidInput({ detail: [detailItem(["body", "to"], "value_error", "Expected a time not before `from`", gap.to)] }))
+    ? Result.fail(
+        new InvalidInput({
+          detail: [detailItem(["body", "to"], "value_error", "Expected a time not before `from`", gap.to)]
+        })
+      )
     : Result.succeed({
-        records: [{
-          kind: "capture.gap",
-          agentId,
-          body: { agent_id: agentId, count: gap.count, from: gap.from, reason: gap.reason, to: gap.to, writer: writer.id },
-          parts: []
-        }],
-        events: [event("capture.gap", { agent_id: agentId, count: gap.count, from: gap.from, to: gap.to, reason: gap.reason, writer: writer.id })]
+        records: [
+          {
+            kind: "capture.gap",
+            agentId,
+            body: {
+              agent_id: agentId,
+              count: gap.count,
+              from: gap.from,
+              reason: gap.reason,
+              to: gap.to,
+              writer: writer.id
+            },
+            parts: []
+          }
+        ],
+        events: [
+          event("capture.gap", {
+            agent_id: agentId,
+            count: gap.count,
+            from: gap.from,
+            to: gap.to,
+            reason: gap.reason,
+            writer: writer.id
+          })
+        ]
       })

@@ -36,13 +36,21 @@ export function* planSettle(
     Result.mapError((problem) => contentRefusal([[0, problem]])),
     Result.map((content) => ({
       puts: command.meters?.puts ?? [],
-      records: [{
-        kind: "decision.settled",
-        agentId: command.agentId,
-        body: { ...content.body, agent_id: command.agentId, decision_seq: command.decisionSeq, ...(command.meters === undefined ? {} : { evaluation_seq: command.meters.evaluationSeq }), writer: command.writer.id },
-        parts: content.parts,
-        once: { scope: SETTLE_SCOPE, key: command.decisionId, digest: content.digest }
-      }]
+      records: [
+        {
+          kind: "decision.settled",
+          agentId: command.agentId,
+          body: {
+            ...content.body,
+            agent_id: command.agentId,
+            decision_seq: command.decisionSeq,
+            ...(command.meters === undefined ? {} : { evaluation_seq: command.meters.evaluationSeq }),
+            writer: command.writer.id
+          },
+          parts: content.parts,
+          once: { scope: SETTLE_SCOPE, key: command.decisionId, digest: content.digest }
+        }
+      ]
     }))
   )
 }

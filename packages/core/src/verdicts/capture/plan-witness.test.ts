@@ -7,36 +7,68 @@ import type { ChangeSet, RecordDraft } from "../../storage/port.ts"
 import { planWitness } from "./plan-witness.ts"
 
 const agent = { id: "agt_1", version: 7, body: { status: "suspended" } } as StoredAgent
-const decision = (more: Partial<DecisionIn> = {}): DecisionIn => ({ client_ref: "r1", kind: "tool_call", action: "refund", status: "ok", ...more })
-const plan = (decisions: ReadonlyArray<DecisionIn>, writer = "key_1") => inOneGo(planWitness(portableCrypto, { agent, decisions, writer: { id: writer } }))
-const change = (decisions: ReadonlyArray<DecisionIn>, writer?: string): ChangeSet => Result.getOrThrow(plan(decisions, writer))
+const decision = (more: Partial<DecisionIn> = {}): DecisionIn => ({
+  client_ref: "r1",
+  kind: "tool_call",
+  action: "refund",
+  status: "ok",
+  ...more
+})
+const plan = (decisions: ReadonlyArray<DecisionIn>, writer = "key_1") =>
+  inOneGo(planWitness(portableCrypto, { agent, decisions, writer: { id: writer } }))
+const change = (decisions: ReadonlyArray<DecisionIn>, writer?: string): ChangeSet =>
+  Result.getOrThrow(plan(decisions, writer))
 const only = (one: Partial<DecisionIn>, writer?: string): RecordDraft => change([decision(one)], writer).records![0]!
 const refusal = (decisions: ReadonlyArray<DecisionIn>) => Result.getOrThrow(Result.flip(plan(decisions)))
 
 describe("witnessing", () => {
   it("makes one record per decision, in order, and expects the agent unchanged", () => {
     const made = change([decision({ client_ref: "a" }), decision({ client_ref: "b" })])
-    assert.deepStrictEqual(made.records!.map((record) => record.once!.key), ["a", "b"])
+    assert.deepStrictEqual(
+      made.records!.map((record) => record.once!.key),
+      ["a", "b"]
+    )
     assert.deepStrictEqual(made.expects, [{ collection: "agents", id: "agt_1", version: 7 }])
     assert.isUndefined(made.puts)
   })
 
   it("puts what the caller said, who wrote it and the agent's status into the body, and leaves out what is absent", () => {
     assert.deepStrictEqual(only({ run_id: null, step: 0, usage: { input_tokens: 5, output_tokens: null } }).body, {
-      action: "refund", agent_id: "agt_1", agent_status: "suspended", client_ref: "r1", kind: "tool_call", status: "ok", step: 0, usage: { input_tokens: 5 }, writer: "key_1"
+      action: "refund",
+      agent_id: "agt_1",
+      agent_status: "suspended",
+      client_ref: "r1",
+      kind: "tool_call",
+      status: "ok",
+      step: 0,
+      usage: { input_tokens: 5 },
+      writer: "key_1"
     })
   })
 
   it("never puts arguments, results or labels into the body", () => {
     const record = only({ args: { secret: "x" }, result: [1], labels: { team: "y" } })
-    assert.deepStrictEqual(record.parts.map((part) => [part.name, fromUtf8(part.bytes)]), [["args", '{"secret":"x"}'], ["labels", '{"team":"y"}'], ["result", "[1]"]])
+    assert.deepStrictEqual(
+      record.parts.map((part) => [part.name, fromUtf8(part.bytes)]),
+      [
+        ["args", '{"secret":"x"}'],
+        ["labels", '{"team":"y"}'],
+        ["result", "[1]"]
+      ]
+    )
     assert.notMatch(JSON.stringify(record.body), /secret|team/)
   })
 
   it("keeps null apart from absent, and what has no canonical form as it came", () => {
-    assert.deepStrictEqual(only({ args: null }).parts.map((part) => fromUtf8(part.bytes)), ["null"])
+    assert.deepStrictEqual(
+      only({ args: null }).parts.map((part) => fromUtf8(part.bytes)),
+      ["null"]
+    )
     assert.deepStrictEqual(only({}).parts, [])
-    assert.deepStrictEqual(only({ args: new RawJson(utf8("1e999")) }).parts.map((part) => fromUtf8(part.bytes)), ["1e999"])
+    assert.deepStrictEqual(
+      only({ args: new RawJson(utf8("1e999")) }).parts.map((part) => fromUtf8(part.bytes)),
+      ["1e999"]
+    )
   })
 
   it("says the same each time it is asked, body as text and as value", () => {
@@ -44,7 +76,10 @@ describe("witnessing", () => {
     assert.deepStrictEqual(record.parts, record.parts)
     assert.deepStrictEqual(record.body, record.body)
     assert.deepStrictEqual(JSON.parse(record.bodyText!), record.body)
-    assert.deepStrictEqual(record.parts.map(({ name }) => name), ["args", "labels", "result"])
+    assert.deepStrictEqual(
+      record.parts.map(({ name }) => name),
+      ["args", "labels", "result"]
+    )
   })
 
   it("is idempotent per agent and reference", () => {
@@ -59,9 +94,32 @@ describe("witnessing", () => {
 
   it("takes any other content for other content", () => {
     const variants: ReadonlyArray<Partial<DecisionIn>> = [
-      {}, { kind: "message" }, { action: "pay" }, { tool_server: "t" }, { run_id: "t" }, { step: 1 }, { observed_at: "2026-11-21T00:00:00.000Z" }, { status: "error" }, { evaluation_id: "t" },
-      { approval_id: "t" }, { model: "t" }, { usage: { input_tokens: 1 } }, { usage: { output_tokens: 1 } }, { usage: {} }, { latency_ms: 1 }, { mode: "observed" }, { decided_by: "server" },
-      { writer_seq: 1 }, { args: null }, { result: null }, { labels: null }, { args: {} }, { result: {} }, { labels: {} }, { args: 1 }, { args: "1" }
+      {},
+      { kind: "message" },
+      { action: "pay" },
+      { tool_server: "t" },
+      { run_id: "t" },
+      { step: 1 },
+      { observed_at: "2026-11-21T00:00:00.000Z" },
+      { status: "error" },
+      { evaluation_id: "t" },
+      { approval_id: "t" },
+      { model: "t" },
+      { usage: { input_tokens: 1 } },
+      { usage: { output_tokens: 1 } },
+      { usage: {} },
+      { latency_ms: 1 },
+      { mode: "observed" },
+      { decided_by: "server" },
+      { writer_seq: 1 },
+      { args: null },
+      { result: null },
+      { labels: null },
+      { args: {} },
+      { result: {} },
+      { labels: {} },
+      { args: 1 },
+      { args: "1" }
     ]
     const digests = variants.map((variant) => only(variant).once!.digest)
     assert.strictEqual(new Set(digests).size, digests.length)
@@ -83,6 +141,9 @@ describe("witnessing", () => {
   it("refuses what JSON cannot say, and points at it", () => {
     const refused = refusal([decision(), decision({ args: { at: new Date(0) } }), decision({ labels: Number.NaN })])
     assert.strictEqual(refused._tag, "InvalidInput")
-    assert.deepStrictEqual(refused._tag === "InvalidInput" ? refused.detail.map((one) => one.loc) : [], [["body", "decisions", "1", "args"], ["body", "decisions", "2", "labels"]])
+    assert.deepStrictEqual(refused._tag === "InvalidInput" ? refused.detail.map((one) => one.loc) : [], [
+      ["body", "decisions", "1", "args"],
+      ["body", "decisions", "2", "labels"]
+    ])
   })
 })

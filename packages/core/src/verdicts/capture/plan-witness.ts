@@ -30,9 +30,11 @@ const DECISION_BYTES = 512
 /**
  * Decides what witnessing decisions would change: one record each, all or nothing. In slices; a small batch is one.
  *
- * The agent's version is expected unchanged, so the status in a record is the agent's status at that place in the chain. Capture is accepted in every status.
+ * The agent's version is expected unchanged, so the status in a record is the agent's status at that place in the
+ * chain. Capture is accepted in every status.
  *
- * - Fails: `DecisionTooLarge` with every offending index; `InvalidInput` for no decision or too many, and for a value that has no RFC 8785 form and was not received as JSON.
+ * - Fails: `DecisionTooLarge` with every offending index; `InvalidInput` for no decision or too many, and for a value
+ *   that has no RFC 8785 form and was not received as JSON.
  * - Spec: document 1 section 4, POST /agents/{agent_id}/decisions; decision 0002 for what "the same again" means.
  */
 export function* planWitness(
@@ -43,7 +45,10 @@ export function* planWitness(
   if (count < 1 || count > MAX_BATCH) return Result.fail(batchRefusal(count))
   const records: Array<RecordDraft> = []
   const problems: Array<readonly [number, ContentProblem]> = []
-  const { id: agentId, body: { status: agentStatus } } = command.agent
+  const {
+    id: agentId,
+    body: { status: agentStatus }
+  } = command.agent
   const writer = command.writer.id
   const frame: Frame = { agentId, agentStatus, writer, text: frameText(agentId, agentStatus, writer) }
   const texts = new TextBytes()
@@ -58,18 +63,37 @@ export function* planWitness(
     yield
   }
   if (problems.length > 0) return Result.fail(contentRefusal(problems))
-  return Result.succeed({ expects: [{ collection: AGENTS, id: command.agent.id, version: command.agent.version }], records })
+  return Result.succeed({
+    expects: [{ collection: AGENTS, id: command.agent.id, version: command.agent.version }],
+    records
+  })
 }
 
 const batchRefusal = (count: number): InvalidInput =>
-  new InvalidInput({ detail: [detailItem(["body", "decisions"], count < 1 ? "too_short" : "too_long", `List should have 1 to ${MAX_BATCH} items`)] })
+  new InvalidInput({
+    detail: [
+      detailItem(
+        ["body", "decisions"],
+        count < 1 ? "too_short" : "too_long",
+        `List should have 1 to ${MAX_BATCH} items`
+      )
+    ]
+  })
 
 /** One refusal for all that is wrong with the parts: sizes first, since they need no look at the content. */
-export const contentRefusal = (problems: ReadonlyArray<readonly [number, ContentProblem]>): DecisionTooLarge | InvalidInput => {
+export const contentRefusal = (
+  problems: ReadonlyArray<readonly [number, ContentProblem]>
+): DecisionTooLarge | InvalidInput => {
   const tooLarge = problems.filter(([, { problem }]) => problem._tag === "TooLarge")
-  if (tooLarge.length > 0) return new DecisionTooLarge({ indexes: tooLarge.map(([index]) => index), limitBytes: PART_LIMIT_BYTES })
+  if (tooLarge.length > 0)
+    return new DecisionTooLarge({ indexes: tooLarge.map(([index]) => index), limitBytes: PART_LIMIT_BYTES })
   return new InvalidInput({
     detail: problems.map(([index, { part, problem }]) =>
-      detailItem(["body", "decisions", String(index), part], "value_error", problem._tag === "NotCanonical" ? problem.message : "The value is too large."))
+      detailItem(
+        ["body", "decisions", String(index), part],
+        "value_error",
+        problem._tag === "NotCanonical" ? problem.message : "The value is too large."
+      )
+    )
   })
 }

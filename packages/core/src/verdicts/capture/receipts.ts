@@ -5,7 +5,11 @@ import { recordHash } from "../../foundation/record-hash.ts"
 import type { CommitReceipt, RecordReceipt } from "../../storage/port.ts"
 
 /** One receipt per decision, in the caller's order, and the head after them. Ids are derived: decision 0001. */
-export const receiptsOut = (originTag: Uint8Array, decisions: ReadonlyArray<DecisionIn>, receipt: CommitReceipt): ReceiptsOut => ({
+export const receiptsOut = (
+  originTag: Uint8Array,
+  decisions: ReadonlyArray<DecisionIn>,
+  receipt: CommitReceipt
+): ReceiptsOut => ({
   receipts: receipt.records.map((record, index) => receiptOut(originTag, decisions[index]!.client_ref, record)),
   head: { seq: receipt.head.seq, record_hash: recordHash(receipt.head.hash) }
 })
@@ -13,7 +17,11 @@ export const receiptsOut = (originTag: Uint8Array, decisions: ReadonlyArray<Deci
 type DecisionReceipt = ReceiptsOut["receipts"][number]
 
 /** Member by member: see `WitnessedDraft` for what a literal with members would cost. */
-const receiptOut = (originTag: Uint8Array, clientRef: string, { atMs, duplicate, hash, seq }: RecordReceipt): DecisionReceipt => {
+const receiptOut = (
+  originTag: Uint8Array,
+  clientRef: string,
+  { atMs, duplicate, hash, seq }: RecordReceipt
+): DecisionReceipt => {
   const out: { -readonly [Member in keyof DecisionReceipt]?: DecisionReceipt[Member] } = {}
   out.client_ref = clientRef
   out.decision_id = decisionId(atMs, seq, originTag)

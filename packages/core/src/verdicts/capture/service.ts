@@ -1,6 +1,20 @@
-/** Capture: witness, settle, note gaps, list. Spec: document 1 section 4; design section 3 (capture is one ChangeSet, all or nothing). */
+/**
+ * Capture: witness, settle, note gaps, list. Spec: document 1 section 4; design section 3 (capture is one ChangeSet,
+ * all or nothing).
+ */
 import type {
-  CaptureGapIn, CaptureGapOut, DecisionIn, DecisionListQuery, DecisionOut, DecisionTooLarge, EvaluationEnded, InvalidInput, ReceiptsOut, SettleBelowReserved, SettleIn, SettleOut
+  CaptureGapIn,
+  CaptureGapOut,
+  DecisionIn,
+  DecisionListQuery,
+  DecisionOut,
+  DecisionTooLarge,
+  EvaluationEnded,
+  InvalidInput,
+  ReceiptsOut,
+  SettleBelowReserved,
+  SettleIn,
+  SettleOut
 } from "@flyball/contract"
 import { AgentNotFound, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, isId } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
@@ -27,102 +41,189 @@ import { recordHash } from "../../foundation/record-hash.ts"
 /** Capture. What lies outside `scope` is answered as if it were not there. */
 export interface CaptureApi {
   /** Witnesses 1 to 1,000 decisions. The same `client_ref` with the same content answers the first receipt. */
-  readonly witness: (agentId: string, decisions: ReadonlyArray<DecisionIn>, writer: Writer, scope?: Scope) =>
-    Effect.Effect<ReceiptsOut, AgentNotFound | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault>
-  /** Adds the outcome of a decision, once. An ingest key says of meters at least what its evaluation reserved: less is for a person or the host to say. */
-  readonly settle: (decisionId: string, settle: SettleIn, writer: Writer, scope?: Scope) =>
-    Effect.Effect<SettleOut, DecisionNotFound | DecisionAlreadySettled | DecisionTooLarge | EvaluationEnded | InvalidInput | SettleBelowReserved | ReadFault>
+  readonly witness: (
+    agentId: string,
+    decisions: ReadonlyArray<DecisionIn>,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<ReceiptsOut, AgentNotFound | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault>
+  /**
+   * Adds the outcome of a decision, once. An ingest key says of meters at least what its evaluation reserved: less is
+   * for a person or the host to say.
+   */
+  readonly settle: (
+    decisionId: string,
+    settle: SettleIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<
+    SettleOut,
+    | DecisionNotFound
+    | DecisionAlreadySettled
+    | DecisionTooLarge
+    | EvaluationEnded
+    | InvalidInput
+    | SettleBelowReserved
+    | ReadFault
+  >
   /** Notes that decisions were made and not witnessed. */
-  readonly gap: (agentId: string, gap: CaptureGapIn, writer: Writer, scope?: Scope) => Effect.Effect<CaptureGapOut, AgentNotFound | InvalidInput | ReadFault>
+  readonly gap: (
+    agentId: string,
+    gap: CaptureGapIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<CaptureGapOut, AgentNotFound | InvalidInput | ReadFault>
   /** Id of the agent that made a decision. */
   readonly agentOf: (decisionId: string, scope?: Scope) => Effect.Effect<string, DecisionNotFound | ReadFault>
   /** Newest first, with the outcome where there is one. */
-  readonly list: (agentId: string, query?: DecisionListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<DecisionOut>, AgentNotFound | ReadFault>
+  readonly list: (
+    agentId: string,
+    query?: DecisionListQuery,
+    scope?: Scope
+  ) => Effect.Effect<ReadonlyArray<DecisionOut>, AgentNotFound | ReadFault>
 }
 
 /** Capture. */
 export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/core/Capture") {
-  static readonly layer: Layer.Layer<Capture, never, Storage | Chain> = Layer.effect(Capture, Effect.gen(function*() {
-    const storage = yield* Storage
-    const { originTag } = yield* Chain
-    const crypto = yield* EvidenceCrypto
-    const inForce = inForceReader(storage)
-    const findDecision = decisionFinder(storage, originTag)
-    const listDecisions = decisionLister(storage, originTag)
+  static readonly layer: Layer.Layer<Capture, never, Storage | Chain> = Layer.effect(
+    Capture,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const { originTag } = yield* Chain
+      const crypto = yield* EvidenceCrypto
+      const inForce = inForceReader(storage)
+      const findDecision = decisionFinder(storage, originTag)
+      const listDecisions = decisionLister(storage, originTag)
 
-    const agentInScope = Effect.fnUntraced(function*(agentId: string, scope: Scope): Effect.fn.Return<StoredAgent, AgentNotFound | ReadFault> {
-      const document = isId("agent", agentId) ? yield* storage.get(AGENTS, agentId) : null
-      if (document === null) return yield* new AgentNotFound({ agentId })
-      const agent = storedAgent(document)
-      return covers(scope, agent.body.orgUnit) ? agent : yield* new AgentNotFound({ agentId })
-    })
+      const agentInScope = Effect.fnUntraced(function* (
+        agentId: string,
+        scope: Scope
+      ): Effect.fn.Return<StoredAgent, AgentNotFound | ReadFault> {
+        const document = isId("agent", agentId) ? yield* storage.get(AGENTS, agentId) : null
+        if (document === null) return yield* new AgentNotFound({ agentId })
+        const agent = storedAgent(document)
+        return covers(scope, agent.body.orgUnit) ? agent : yield* new AgentNotFound({ agentId })
+      })
 
-    const decisionInScope = Effect.fnUntraced(function*(decisionId: string, scope: Scope) {
-      const found = yield* findDecision(decisionId)
-      if (found === null) return yield* new DecisionNotFound({ decisionId })
-      yield* agentInScope(found.agentId, scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId }))))
-      return found
-    })
-
-    /** The evaluation that a decision says it was made under. */
-    const evaluationOf = Effect.fnUntraced(function*(seq: number): Effect.fn.Return<string | null, ReadFault> {
-      const record = yield* storage.record(seq)
-      const read = record === null ? null : readRecord(record.bytes)
-      const id = read !== null && read.ok ? read.record.body["evaluation_id"] : null
-      return typeof id === "string" ? id : null
-    })
-
-    const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
-      commitWithRetry(storage, agentInScope(agentId, scope).pipe(
-        // Nothing here keeps the ChangeSet when the store has it: a thousand decisions would outlive their packing by the time of a commit, and cost the collector a copy of each.
-        Effect.flatMap((agent) => inSlices(planWitness(crypto, { agent, decisions, writer }))),
-        Effect.flatMap((plan): Effect.Effect<CommitReceipt, DecisionTooLarge | InvalidInput | StorageConflict | ReadFault> =>
-          Result.isFailure(plan) ? Effect.fail(plan.failure) : storage.commit(plan.success)),
-        Effect.mapError((fault) => {
-          if (fault._tag !== "StorageConflict") return fault
-          const indexes = reusedIndexes(fault)
-          return indexes.length > 0 ? new ClientRefReused({ indexes }) : fault
-        }),
-        Effect.map((receipt) => receiptsOut(originTag, decisions, receipt))
-      ))
-
-    const settle: CaptureApi["settle"] = (decisionId, given, writer, scope = everyUnit) => Effect.suspend(() => {
-      // Read once: what is checked of the meters is what is recorded.
-      const settle: SettleIn = { ...given, actual: given.actual?.map(({ amount, meter }) => ({ amount, meter })) ?? null }
-      return commitWithRetry(storage, Effect.gen(function*() {
-        const found = yield* decisionInScope(decisionId, scope)
-        const { actual = null } = settle
-        const meters = actual === null ? {} : { meters: yield* settleMeters(storage, inForce, { agentId: found.agentId, decisionId, evaluationId: yield* evaluationOf(found.seq), writer }, actual) }
-        const change = yield* Effect.fromResult(yield* inSlices(planSettle(crypto, {
-          decisionId, decisionSeq: found.seq, agentId: found.agentId, settle, writer, ...meters
-        })))
-        const receipt = yield* storage.commit(change).pipe(
-          Effect.mapError((fault) => (reusedIndexes(fault).length > 0 ? new DecisionAlreadySettled({ decisionId }) : fault))
+      const decisionInScope = Effect.fnUntraced(function* (decisionId: string, scope: Scope) {
+        const found = yield* findDecision(decisionId)
+        if (found === null) return yield* new DecisionNotFound({ decisionId })
+        yield* agentInScope(found.agentId, scope).pipe(
+          Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId })))
         )
-        const [record] = receipt.records
-        return { decision_id: decisionId, seq: record!.seq, record_hash: recordHash(record!.hash), duplicate: record!.duplicate }
-      }))
-    })
+        return found
+      })
 
-    const gap: CaptureApi["gap"] = (agentId, gap, writer, scope = everyUnit) =>
-      commitWithRetry(storage, Effect.gen(function*() {
+      /** The evaluation that a decision says it was made under. */
+      const evaluationOf = Effect.fnUntraced(function* (seq: number): Effect.fn.Return<string | null, ReadFault> {
+        const record = yield* storage.record(seq)
+        const read = record === null ? null : readRecord(record.bytes)
+        const id = read !== null && read.ok ? read.record.body["evaluation_id"] : null
+        return typeof id === "string" ? id : null
+      })
+
+      const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
+        commitWithRetry(
+          storage,
+          agentInScope(agentId, scope).pipe(
+            // Nothing here keeps the ChangeSet when the store has it: a thousand decisions would outlive their packing
+            // by the time of a commit, and cost the collector a copy of each.
+            Effect.flatMap((agent) => inSlices(planWitness(crypto, { agent, decisions, writer }))),
+            Effect.flatMap(
+              (plan): Effect.Effect<CommitReceipt, DecisionTooLarge | InvalidInput | StorageConflict | ReadFault> =>
+                Result.isFailure(plan) ? Effect.fail(plan.failure) : storage.commit(plan.success)
+            ),
+            Effect.mapError((fault) => {
+              if (fault._tag !== "StorageConflict") return fault
+              const indexes = reusedIndexes(fault)
+              return indexes.length > 0 ? new ClientRefReused({ indexes }) : fault
+            }),
+            Effect.map((receipt) => receiptsOut(originTag, decisions, receipt))
+          )
+        )
+
+      const settle: CaptureApi["settle"] = (decisionId, given, writer, scope = everyUnit) =>
+        Effect.suspend(() => {
+          // Read once: what is checked of the meters is what is recorded.
+          const settle: SettleIn = {
+            ...given,
+            actual: given.actual?.map(({ amount, meter }) => ({ amount, meter })) ?? null
+          }
+          return commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const found = yield* decisionInScope(decisionId, scope)
+              const { actual = null } = settle
+              const meters =
+                actual === null
+                  ? {}
+                  : {
+                      meters: yield* settleMeters(
+                        storage,
+                        inForce,
+                        { agentId: found.agentId, decisionId, evaluationId: yield* evaluationOf(found.seq), writer },
+                        actual
+                      )
+                    }
+              const change = yield* Effect.fromResult(
+                yield* inSlices(
+                  planSettle(crypto, {
+                    decisionId,
+                    decisionSeq: found.seq,
+                    agentId: found.agentId,
+                    settle,
+                    writer,
+                    ...meters
+                  })
+                )
+              )
+              const receipt = yield* storage
+                .commit(change)
+                .pipe(
+                  Effect.mapError((fault) =>
+                    reusedIndexes(fault).length > 0 ? new DecisionAlreadySettled({ decisionId }) : fault
+                  )
+                )
+              const [record] = receipt.records
+              return {
+                decision_id: decisionId,
+                seq: record!.seq,
+                record_hash: recordHash(record!.hash),
+                duplicate: record!.duplicate
+              }
+            })
+          )
+        })
+
+      const gap: CaptureApi["gap"] = (agentId, gap, writer, scope = everyUnit) =>
+        commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            yield* agentInScope(agentId, scope)
+            const receipt = yield* storage.commit(yield* Effect.fromResult(planGap(agentId, gap, writer)))
+            const [record] = receipt.records
+            return { agent_id: agentId, seq: record!.seq, record_hash: recordHash(record!.hash) }
+          })
+        )
+
+      const list: CaptureApi["list"] = Effect.fnUntraced(function* (agentId, query = {}, scope = everyUnit) {
         yield* agentInScope(agentId, scope)
-        const receipt = yield* storage.commit(yield* Effect.fromResult(planGap(agentId, gap, writer)))
-        const [record] = receipt.records
-        return { agent_id: agentId, seq: record!.seq, record_hash: recordHash(record!.hash) }
-      }))
+        return yield* listDecisions(agentId, query)
+      })
 
-    const list: CaptureApi["list"] = Effect.fnUntraced(function*(agentId, query = {}, scope = everyUnit) {
-      yield* agentInScope(agentId, scope)
-      return yield* listDecisions(agentId, query)
+      const agentOf: CaptureApi["agentOf"] = (decisionId, scope = everyUnit) =>
+        Effect.map(decisionInScope(decisionId, scope), ({ agentId }) => agentId)
+
+      return Capture.of({ witness, settle, gap, agentOf, list })
     })
-
-    const agentOf: CaptureApi["agentOf"] = (decisionId, scope = everyUnit) => Effect.map(decisionInScope(decisionId, scope), ({ agentId }) => agentId)
-
-    return Capture.of({ witness, settle, gap, agentOf, list })
-  }))
+  )
 }
 
-/** Which drafts met a record of the same reference with other content. They are what a caller can act on, so they are told before any other conflict. */
+/**
+ * Which drafts met a record of the same reference with other content. They are what a caller can act on, so they are
+ * told before any other conflict.
+ */
 const reusedIndexes = (fault: StorageConflict | ReadFault): ReadonlyArray<number> =>
-  fault._tag === "StorageConflict" ? [...new Set(fault.conflicts.flatMap((one) => (one._tag === "Once" ? [one.index] : [])))].sort((a, b) => a - b) : []
+  fault._tag === "StorageConflict"
+    ? [...new Set(fault.conflicts.flatMap((one) => (one._tag === "Once" ? [one.index] : [])))].sort((a, b) => a - b)
+    : []

@@ -4,13 +4,14 @@ import { canonicalizeInSlices, NotCanonical, RawJson, type Slices } from "@flyba
 import { Result } from "effect"
 import { TextBytes } from "./text-bytes.ts"
 
-/** Containers that may be open at once in a value: as many as the interface takes in a whole body. Spec: api "Conventions". */
+/**
+ * Containers that may be open at once in a value: as many as the interface takes in a whole body. Spec: api
+ * "Conventions".
+ */
 const MAX_DEPTH = 64
 
 /** Why a value cannot be a part. */
-export type PartProblem =
-  | { readonly _tag: "TooLarge" }
-  | { readonly _tag: "NotCanonical"; readonly message: string }
+export type PartProblem = { readonly _tag: "TooLarge" } | { readonly _tag: "NotCanonical"; readonly message: string }
 
 /**
  * The RFC 8785 form of a value, or the bytes received where the reader kept them because there is no such form.

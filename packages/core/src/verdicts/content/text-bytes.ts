@@ -9,7 +9,8 @@ const LONG_TEXT = 5_000
 const encoder = new TextEncoder()
 
 /**
- * Encodes texts one behind the other: a buffer for each costs more than the bytes in it, and the garbage collector as much again.
+ * Encodes texts one behind the other: a buffer for each costs more than the bytes in it, and the garbage collector as
+ * much again.
  *
  * Make one for each act and let it go with it. Nobody keeps one: what is erased later must not survive in it.
  */
@@ -26,6 +27,6 @@ export class TextBytes {
       this.#used = 0
     }
     const { written } = encoder.encodeInto(text, this.#buffer.subarray(this.#used))
-    return this.#buffer.subarray(this.#used, this.#used += written)
+    return this.#buffer.subarray(this.#used, (this.#used += written))
   }
 }

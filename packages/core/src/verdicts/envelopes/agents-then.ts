@@ -1,4 +1,7 @@
-/** What the registry said of agents when they were evaluated, folded from its records. What these do not tell any more is named, not guessed. */
+/**
+ * What the registry said of agents when they were evaluated, folded from its records. What these do not tell any more
+ * is named, not guessed.
+ */
 import { portableCrypto, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { agentFolds, GovernedState, serverSignalNames, toldOf } from "@flyball/rules"
@@ -28,7 +31,7 @@ export const agentsThen = (storage: StorageApi) => {
   /** Records that are not folded yet, the next one last. */
   const ahead = new Map<string, Array<ReplayRecord>>()
   const reported = new Map<string, AgentThen>()
-  return Effect.fnUntraced(function*(agentId: string, seq: number): Effect.fn.Return<AgentThen, ReadFault> {
+  return Effect.fnUntraced(function* (agentId: string, seq: number): Effect.fn.Return<AgentThen, ReadFault> {
     const left = ahead.get(agentId) ?? (yield* recordsOf(storage, agentId)).toReversed()
     ahead.set(agentId, left)
     const known = reported.get(agentId)
@@ -48,20 +51,36 @@ const thenOf = (state: GovernedState, agentId: string): AgentThen => {
   return {
     server,
     orgUnit: typeof body["orgUnit"] === "string" ? body["orgUnit"] : "",
-    unreported: [...(unknown.includes("blastRadius") ? ofProfile : []), ...(unknown.includes("orgUnit") ? ["org_unit"] : [])]
+    unreported: [
+      ...(unknown.includes("blastRadius") ? ofProfile : []),
+      ...(unknown.includes("orgUnit") ? ["org_unit"] : [])
+    ]
   }
 }
 
-const recordsOf = Effect.fnUntraced(function*(storage: StorageApi, agentId: string): Effect.fn.Return<ReadonlyArray<ReplayRecord>, ReadFault> {
+const recordsOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  agentId: string
+): Effect.fn.Return<ReadonlyArray<ReplayRecord>, ReadFault> {
   const found: Array<ReplayRecord> = []
-  for (let from = 0;;) {
+  for (let from = 0; ;) {
     const page = yield* storage.records({ agentId, kinds, from, limit: PAGE })
     const parts = page.length === 0 ? [] : yield* storage.parts(page.map(({ seq }) => seq))
     for (const { bytes, kind, seq } of page) {
       const read = readRecord(bytes)
       if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
       const own = parts.filter((part) => part.seq === seq)
-      found.push({ seq, kind, body: read.record.body as JsonMap, parts: new Map(own.map(({ bytes, name }): readonly [string, PartContent] => [name, bytes === null ? { state: "erased" } : { state: "present", bytes }])) })
+      found.push({
+        seq,
+        kind,
+        body: read.record.body as JsonMap,
+        parts: new Map(
+          own.map(({ bytes, name }): readonly [string, PartContent] => [
+            name,
+            bytes === null ? { state: "erased" } : { state: "present", bytes }
+          ])
+        )
+      })
     }
     if (page.length < PAGE) return found
     from = page.at(-1)!.seq + 1

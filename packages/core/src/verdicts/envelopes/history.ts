@@ -10,7 +10,10 @@ import type { InForceReader } from "./in-force.ts"
 import { decide, TIER_FLOOR } from "@flyball/envelope"
 import type { MeterReading, RecordedEvaluation, RecordedEvent, RecordedReading, Values } from "@flyball/envelope"
 
-/** Evaluations that publishing looks at, newest first. Enough to see what changes; few enough that a governor does not wait. */
+/**
+ * Evaluations that publishing looks at, newest first. Enough to see what changes; few enough that a governor does not
+ * wait.
+ */
 export const HISTORY_LIMIT = 5_000
 
 const PAGE = 500
@@ -35,13 +38,24 @@ export interface History {
 }
 
 /** Reads the newest of these evaluations, `HISTORY_LIMIT` at most, with what settled and voided them. */
-export const readHistory = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, query: HistoryQuery): Effect.fn.Return<History, ReadFault> {
+export const readHistory = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  inForce: InForceReader,
+  query: HistoryQuery
+): Effect.fn.Return<History, ReadFault> {
   const found: Array<{ readonly record: StoredRecord; readonly body: JsonMap }> = []
   const only = query.agentIds?.size === 1 ? { agentId: [...query.agentIds][0]! } : {}
   let count = 0
   let isWhole = query.fromSeq === 0
   for (let to = query.toSeq; to >= query.fromSeq;) {
-    const page = yield* storage.records({ ...only, kinds: meterKinds, from: query.fromSeq, to, order: "desc", limit: PAGE })
+    const page = yield* storage.records({
+      ...only,
+      kinds: meterKinds,
+      from: query.fromSeq,
+      to,
+      order: "desc",
+      limit: PAGE
+    })
     for (const record of page) {
       if (query.agentIds !== null && !query.agentIds.has(record.agentId ?? "")) continue
       const read = readRecord(record.bytes)
@@ -67,8 +81,15 @@ export const readHistory = Effect.fnUntraced(function*(storage: StorageApi, inFo
   }
 })
 
-const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InForceReader, found: ReadonlyArray<{ readonly record: StoredRecord; readonly body: JsonMap }>) {
-  const signals = yield* signalsBySeq(storage, found.filter(({ record }) => record.kind === "evaluation.made").map(({ record }) => record.seq))
+const eventsOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  inForce: InForceReader,
+  found: ReadonlyArray<{ readonly record: StoredRecord; readonly body: JsonMap }>
+) {
+  const signals = yield* signalsBySeq(
+    storage,
+    found.filter(({ record }) => record.kind === "evaluation.made").map(({ record }) => record.seq)
+  )
   const bindings = new Map<string, Binding>()
   const agentAt = agentsThen(storage)
   const latches = new Map<string, Set<string>>()
@@ -81,7 +102,12 @@ const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InFor
     else if (record.kind === "decision.settled") {
       const evaluationId = idOf.get(Number(body["evaluation_seq"]))
       const actual = (body["actual"] ?? []) as ReadonlyArray<{ readonly meter: string; readonly amount: number }>
-      if (evaluationId !== undefined) events.push({ kind: "settled", evaluationId, actual: Object.fromEntries(actual.map(({ amount, meter }) => [meter, amount])) })
+      if (evaluationId !== undefined)
+        events.push({
+          kind: "settled",
+          evaluationId,
+          actual: Object.fromEntries(actual.map(({ amount, meter }) => [meter, amount]))
+        })
     } else {
       const agentId = String(body["agent_id"])
       const agent = yield* agentAt(agentId, record.seq)
@@ -90,7 +116,17 @@ const eventsOf = Effect.fnUntraced(function*(storage: StorageApi, inForce: InFor
       idOf.set(record.seq, evaluationId)
       const run = `${agentId} ${String(body["run_id"] ?? "")}`
       const set = latches.get(run) ?? new Set<string>()
-      events.push({ kind: "evaluation", evaluation: recorded(evaluationId, body, signals.get(record.seq) ?? null, asRecorded(agent, body), new Set(set), binding) })
+      events.push({
+        kind: "evaluation",
+        evaluation: recorded(
+          evaluationId,
+          body,
+          signals.get(record.seq) ?? null,
+          asRecorded(agent, body),
+          new Set(set),
+          binding
+        )
+      })
       for (const name of (body["latches"] ?? []) as ReadonlyArray<string>) set.add(name)
       latches.set(run, set)
     }
@@ -104,20 +140,43 @@ const stopping: ReadonlySet<string> = new Set(["@killed", "@suspended", "@not_ac
 /** Tier and status stand in the evaluation's own record. */
 const asRecorded = ({ orgUnit, server, unreported }: AgentThen, body: JsonMap): AgentThen => ({
   orgUnit,
-  server: { ...server, tier: Number(String(body["effective_tier"] ?? body["tier"]).slice(1)), agent_status: String(body["agent_status"]) },
+  server: {
+    ...server,
+    tier: Number(String(body["effective_tier"] ?? body["tier"]).slice(1)),
+    agent_status: String(body["agent_status"])
+  },
   unreported: unreported.filter((name) => name !== "tier" && name !== "agent_status")
 })
 
-const recorded = (evaluationId: string, body: JsonMap, signals: Values | null, { orgUnit, server, unreported: untold }: AgentThen, latches: ReadonlySet<string>, { ready }: Binding): RecordedEvaluation => {
+const recorded = (
+  evaluationId: string,
+  body: JsonMap,
+  signals: Values | null,
+  { orgUnit, server, unreported: untold }: AgentThen,
+  latches: ReadonlySet<string>,
+  { ready }: Binding
+): RecordedEvaluation => {
   const side = readSide(body)
-  const actor = { agentId: String(body["agent_id"]), orgUnit, runId: typeof body["run_id"] === "string" ? body["run_id"] : null }
+  const actor = {
+    agentId: String(body["agent_id"]),
+    orgUnit,
+    runId: typeof body["run_id"] === "string" ? body["run_id"] : null
+  }
   let readings: ReadonlyArray<MeterReading> = []
   // The record names windows, not keys; which keys they are of follows from the signals.
   if (ready !== null && signals !== null && side.meters.length > 0) {
-    readings = decide(ready, { signals, runId: actor.runId }, {
-      kill: "none", agent: { id: actor.agentId, orgUnit, isActive: true }, server, latches, approved: false,
-      windows: ({ id }) => ({ value: side.meters.find((one) => one.id === id)?.value ?? 0, count: 0 })
-    }).meters
+    readings = decide(
+      ready,
+      { signals, runId: actor.runId },
+      {
+        kill: "none",
+        agent: { id: actor.agentId, orgUnit, isActive: true },
+        server,
+        latches,
+        approved: false,
+        windows: ({ id }) => ({ value: side.meters.find((one) => one.id === id)?.value ?? 0, count: 0 })
+      }
+    ).meters
   }
   const meters = ready?.combination.meters ?? []
   return {
@@ -131,16 +190,34 @@ const recorded = (evaluationId: string, body: JsonMap, signals: Values | null, {
     outcome: side.outcome,
     stoppedBy: stopping.has(side.matchedRule) ? side.matchedRule : null,
     approved: false,
-    meters: readings.flatMap((reading, place) => (side.meters.some(({ id }) => id === reading.id) ? [{ id: reading.id, key: reading.key, value: reading.value, count: countOf(side, readings, place, meters[place]!.max) }] : [])),
+    meters: readings.flatMap((reading, place) =>
+      side.meters.some(({ id }) => id === reading.id)
+        ? [
+            {
+              id: reading.id,
+              key: reading.key,
+              value: reading.value,
+              count: countOf(side, readings, place, meters[place]!.max)
+            }
+          ]
+        : []
+    ),
     declared: ready === null ? null : { signals: new Set(ready.combination.signals.map(({ name }) => name)), meters }
   }
 }
 
 /**
- * What a verdict tells of how many contributions a window held. Meters are looked at in their order, and the first that is over decides where no halt and no denial by the tier floor did: so those
- * before it were not over, of those behind it nothing is known, and where no meter decided none was. Spec: `envelope/1` section 11, step 7.
+ * What a verdict tells of how many contributions a window held. Meters are looked at in their order, and the first that
+ * is over decides where no halt and no denial by the tier floor did: so those
+ * before it were not over, of those behind it nothing is known, and where no meter decided none was. Spec: `envelope/1`
+ * section 11, step 7.
  */
-const countOf = ({ matchedRule, outcome }: RecordedSide, readings: ReadonlyArray<MeterReading>, place: number, max: number): RecordedReading["count"] => {
+const countOf = (
+  { matchedRule, outcome }: RecordedSide,
+  readings: ReadonlyArray<MeterReading>,
+  place: number,
+  max: number
+): RecordedReading["count"] => {
   const { after, contributes } = readings[place]!
   if (!contributes || outcome === "halt" || (outcome === "deny" && matchedRule === TIER_FLOOR)) return "unknown"
   const full = readings.findIndex(({ id }) => matchedRule === `@budget:${id}`)
@@ -148,19 +225,28 @@ const countOf = ({ matchedRule, outcome }: RecordedSide, readings: ReadonlyArray
   return place === full && after <= max ? "full" : "unknown"
 }
 
-const bindingOf = Effect.fnUntraced(function*(inForce: InForceReader, body: JsonMap, known: Map<string, Binding>) {
+const bindingOf = Effect.fnUntraced(function* (inForce: InForceReader, body: JsonMap, known: Map<string, Binding>) {
   const { layers } = readSide(body)
   const key = layers.map(({ envelopeId, version }) => `${envelopeId}.${version}`).join(" ")
   const before = known.get(key)
   if (before !== undefined) return before
   const found = []
-  for (const { envelopeId, version } of layers) found.push((yield* inForce.layer(envelopeId, version, [])) ?? { envelopeId, version, digest: "", envelope: null, waivers: [] })
+  for (const { envelopeId, version } of layers)
+    found.push(
+      (yield* inForce.layer(envelopeId, version, [])) ?? {
+        envelopeId,
+        version,
+        digest: "",
+        envelope: null,
+        waivers: []
+      }
+    )
   const made = bind(found)
   known.set(key, made)
   return made
 })
 
-const signalsBySeq = Effect.fnUntraced(function*(storage: StorageApi, seqs: ReadonlyArray<number>) {
+const signalsBySeq = Effect.fnUntraced(function* (storage: StorageApi, seqs: ReadonlyArray<number>) {
   const found = new Map<number, Values>()
   for (let from = 0; from < seqs.length; from += PAGE) {
     for (const { bytes, name, seq } of yield* storage.parts(seqs.slice(from, from + PAGE))) {

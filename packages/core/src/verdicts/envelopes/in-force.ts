@@ -1,11 +1,28 @@
 /** What is in force for an agent, ready to decide with. Read once and kept until anything about envelopes changes. */
 import { Effect } from "effect"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
-import { agentTarget, bind, type Binding, ENVELOPE_VERSIONS, type EnvelopeDocument, ENVELOPES, type Layer, unbound, unitTarget, type VersionDocument, versionId, type WaiverDocument, WAIVERS } from "@flyball/rules"
+import {
+  agentTarget,
+  bind,
+  type Binding,
+  ENVELOPE_VERSIONS,
+  type EnvelopeDocument,
+  ENVELOPES,
+  type Layer,
+  unbound,
+  unitTarget,
+  type VersionDocument,
+  versionId,
+  type WaiverDocument,
+  WAIVERS
+} from "@flyball/rules"
 import type { Envelope } from "@flyball/envelope"
 import { readEnvelope, readWaiver, type Waiver } from "@flyball/envelope"
 
-/** The one document that every change of what is in force puts anew: whoever decides expects it unchanged, also where there is no envelope to expect. */
+/**
+ * The one document that every change of what is in force puts anew: whoever decides expects it unchanged, also where
+ * there is no envelope to expect.
+ */
 export const EPOCH = { collection: "bounds", id: "epoch" } as const
 
 /** A version that a reader found, with what must be as it is when it is used. */
@@ -44,8 +61,14 @@ export interface InForceReader {
   readonly liveOf: (target: string, atMs: number) => Effect.Effect<Layer | null, ReadFault>
   /** Lets go of all that was read: a conflict proved some of it old. */
   readonly invalidate: () => void
-  /** A published version as a layer, whether in force or not; with the waivers of these ids. Null where there is none. */
-  readonly layer: (envelopeId: string, version: number, waivers: ReadonlyArray<string>) => Effect.Effect<Layer | null, ReadFault>
+  /**
+   * A published version as a layer, whether in force or not; with the waivers of these ids. Null where there is none.
+   */
+  readonly layer: (
+    envelopeId: string,
+    version: number,
+    waivers: ReadonlyArray<string>
+  ) => Effect.Effect<Layer | null, ReadFault>
 }
 
 /** A reader over a store. */
@@ -54,7 +77,7 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
   let targets = new Map<string, Target>()
   let bindings = new Map<string, Binding>()
 
-  const read = Effect.fnUntraced(function*(envelopeId: string, number: number) {
+  const read = Effect.fnUntraced(function* (envelopeId: string, number: number) {
     const id = versionId(envelopeId, number)
     const document = yield* storage.get(ENVELOPE_VERSIONS, id)
     if (document === null) return null
@@ -63,23 +86,39 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
     const all = yield* storage.find(WAIVERS, "envelope_id", envelopeId)
     const granted = all.filter(({ body }) => body["status"] === "granted" && body["version"] === version)
     return {
-      envelopeId, version, digest, envelope: parsed,
-      waivers: granted.map((one) => ({ id: one.id, waiver: waiverOf(parsed, one.body as WaiverDocument), expiresAtMs: Number(one.body["expiresAtMs"]) })),
-      expects: [{ collection: ENVELOPE_VERSIONS, id, version: document.version }, ...granted.map((one) => ({ collection: WAIVERS, id: one.id, version: one.version }))]
+      envelopeId,
+      version,
+      digest,
+      envelope: parsed,
+      waivers: granted.map((one) => ({
+        id: one.id,
+        waiver: waiverOf(parsed, one.body as WaiverDocument),
+        expiresAtMs: Number(one.body["expiresAtMs"])
+      })),
+      expects: [
+        { collection: ENVELOPE_VERSIONS, id, version: document.version },
+        ...granted.map((one) => ({ collection: WAIVERS, id: one.id, version: one.version }))
+      ]
     } satisfies Version
   })
 
   /** `kept`: the map of the epoch that the caller expects. Who reads slowly must not fill that of a later one. */
-  const targetOf = Effect.fnUntraced(function*(kept: Map<string, Target>, key: string): Effect.fn.Return<Target, ReadFault> {
+  const targetOf = Effect.fnUntraced(function* (
+    kept: Map<string, Target>,
+    key: string
+  ): Effect.fn.Return<Target, ReadFault> {
     const known = kept.get(key)
     if (known !== undefined) return known
     const [document] = yield* storage.find(ENVELOPES, "target", key)
     const envelope = document?.body as EnvelopeDocument | undefined
-    const target = envelope === undefined ? nothing : {
-      live: envelope.live === null || envelope.withdrawn ? null : yield* read(document!.id, envelope.live),
-      shadow: envelope.shadow === null || envelope.withdrawn ? null : yield* read(document!.id, envelope.shadow),
-      withdrawn: envelope.withdrawn
-    }
+    const target =
+      envelope === undefined
+        ? nothing
+        : {
+            live: envelope.live === null || envelope.withdrawn ? null : yield* read(document!.id, envelope.live),
+            shadow: envelope.shadow === null || envelope.withdrawn ? null : yield* read(document!.id, envelope.shadow),
+            withdrawn: envelope.withdrawn
+          }
     if (kept.size >= MAX_KEPT) kept.clear()
     kept.set(key, target)
     return target
@@ -87,7 +126,9 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
 
   const bound = (layers: ReadonlyArray<Layer>): Binding => {
     if (layers.length === 0) return unbound
-    const key = layers.map(({ envelopeId, version, waivers }) => `${envelopeId}.${version}+${waivers.map(({ id }) => id).join("+")}`).join(" ")
+    const key = layers
+      .map(({ envelopeId, version, waivers }) => `${envelopeId}.${version}+${waivers.map(({ id }) => id).join("+")}`)
+      .join(" ")
     const known = bindings.get(key)
     if (known !== undefined) return known
     if (bindings.size >= MAX_KEPT) bindings = new Map()
@@ -111,18 +152,20 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
     invalidate: () => {
       epoch = -1
     },
-    liveOf: Effect.fnUntraced(function*(target, atMs) {
+    liveOf: Effect.fnUntraced(function* (target, atMs) {
       const { kept } = yield* freshly
       const { live } = yield* targetOf(kept, target)
       return live === null ? null : layerAt(live, atMs)
     }),
-    of: Effect.fnUntraced(function*(agentId, orgUnit, atMs) {
+    of: Effect.fnUntraced(function* (agentId, orgUnit, atMs) {
       const { expected, kept } = yield* freshly
       if (orgUnit === null) return { live: unbound, shadow: null, expects: [expected] }
       const both = [yield* targetOf(kept, unitTarget(orgUnit)), yield* targetOf(kept, agentTarget(agentId))]
       if (both.some(({ withdrawn }) => withdrawn)) return { live: unbound, shadow: null, expects: [expected] }
       const live = both.flatMap(({ live }) => live ?? [])
-      const shadow = both.some(({ shadow }) => shadow !== null) ? both.flatMap(({ live, shadow }) => shadow ?? live ?? []) : null
+      const shadow = both.some(({ shadow }) => shadow !== null)
+        ? both.flatMap(({ live, shadow }) => shadow ?? live ?? [])
+        : null
       const used = shadow === null ? live : [...new Set([...live, ...shadow])]
       return {
         live: bound(live.map((one) => layerAt(one, atMs))),
@@ -130,13 +173,20 @@ export const inForceReader = (storage: StorageApi): InForceReader => {
         expects: [expected, ...used.flatMap(({ expects }) => expects)]
       }
     }),
-    layer: (envelopeId, version, waivers) => Effect.map(read(envelopeId, version), (found) =>
-      found === null ? null : { ...found, waivers: found.waivers.filter(({ id }) => waivers.includes(id)) })
+    layer: (envelopeId, version, waivers) =>
+      Effect.map(read(envelopeId, version), (found) =>
+        found === null ? null : { ...found, waivers: found.waivers.filter(({ id }) => waivers.includes(id)) }
+      )
   }
 }
 
-const layerAt = ({ digest, envelope, envelopeId, version, waivers }: Version, atMs: number): Layer =>
-  ({ digest, envelope, envelopeId, version, waivers: waivers.filter(({ expiresAtMs }) => expiresAtMs > atMs).map(({ id, waiver }) => ({ id, waiver })) })
+const layerAt = ({ digest, envelope, envelopeId, version, waivers }: Version, atMs: number): Layer => ({
+  digest,
+  envelope,
+  envelopeId,
+  version,
+  waivers: waivers.filter(({ expiresAtMs }) => expiresAtMs > atMs).map(({ id, waiver }) => ({ id, waiver }))
+})
 
 const waiverOf = (envelope: Envelope | null, { ruleId, unless }: WaiverDocument): Waiver | null =>
   envelope === null || unless === null ? null : readWaiver(envelope, ruleId, unless).waiver

@@ -13,90 +13,180 @@ import { inPlaceLimits } from "./examination/questions.ts"
 import { Envelopes } from "./service.ts"
 
 /** Questions and answers go through JSON, as they do to a thread. */
-const examiner = Layer.succeed(Examiner, { ask: (kind, about) => Effect.sync(() => answer({ kind, about: JSON.parse(JSON.stringify(about)) as typeof about }, inPlaceLimits)) })
+const examiner = Layer.succeed(Examiner, {
+  ask: (kind, about) =>
+    Effect.sync(() => answer({ kind, about: JSON.parse(JSON.stringify(about)) as typeof about }, inPlaceLimits))
+})
 const world = () => governorWorld().pipe(Layer.provide(examiner))
 
-const of = (code: string, { findings }: LintOut): ReadonlyArray<EnvelopeFinding> => findings.filter((finding) => finding.code === code)
-const notAsked = (code: string, { not_checked }: LintOut): string => not_checked.filter((one) => one.code === code).map(({ reason }) => reason).join(" ")
+const of = (code: string, { findings }: LintOut): ReadonlyArray<EnvelopeFinding> =>
+  findings.filter((finding) => finding.code === code)
+const notAsked = (code: string, { not_checked }: LintOut): string =>
+  not_checked
+    .filter((one) => one.code === code)
+    .map(({ reason }) => reason)
+    .join(" ")
 
-const drafted = (envelope: { readonly [member: string]: unknown }, blast_radius: { readonly [member: string]: unknown } = {}) => Effect.gen(function*() {
-  const { agent } = yield* Agents.use((agents) => agents.register({ name: `bot ${JSON.stringify(blast_radius)}`, org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org", blast_radius }, ann))
-  const { id } = yield* Envelopes.use((envelopes) => envelopes.create({ name: "Refunds", agent_id: agent.id, envelope }, ann))
-  return { agentId: agent.id, id, lint: Envelopes.use((envelopes) => envelopes.lint(id, {})) }
-})
-const asking = (role: string, approvals = 1) => refunds({
-  rules: [{ id: "refund", outcome: "require_review", when: [{ signal: "tool", in: ["refund"] }], obligations: [{ type: "reviewers", role, approvals, ttl_ms: 1_000 }] }, { id: "search", outcome: "allow", when: [{ signal: "tool", in: ["search"] }] }]
-})
-const map = (role: "reviewer" | "governor", org_unit: string) => AccessMapping.use((mapping) => mapping.set({ rules: [{ match: { claim: "groups", value: "a" }, role: "admin", org_unit: "*" }, { match: { claim: "groups", value: "g" }, role, org_unit }], trust_canonical: false }, ann))
+const drafted = (
+  envelope: { readonly [member: string]: unknown },
+  blast_radius: { readonly [member: string]: unknown } = {}
+) =>
+  Effect.gen(function* () {
+    const { agent } = yield* Agents.use((agents) =>
+      agents.register(
+        {
+          name: `bot ${JSON.stringify(blast_radius)}`,
+          org_unit: "ops",
+          owner_name: "Ada",
+          owner_email: "ada@example.org",
+          blast_radius
+        },
+        ann
+      )
+    )
+    const { id } = yield* Envelopes.use((envelopes) =>
+      envelopes.create({ name: "Refunds", agent_id: agent.id, envelope }, ann)
+    )
+    return { agentId: agent.id, id, lint: Envelopes.use((envelopes) => envelopes.lint(id, {})) }
+  })
+const asking = (role: string, approvals = 1) =>
+  refunds({
+    rules: [
+      {
+        id: "refund",
+        outcome: "require_review",
+        when: [{ signal: "tool", in: ["refund"] }],
+        obligations: [{ type: "reviewers", role, approvals, ttl_ms: 1_000 }]
+      },
+      { id: "search", outcome: "allow", when: [{ signal: "tool", in: ["search"] }] }
+    ]
+  })
+const map = (role: "reviewer" | "governor", org_unit: string) =>
+  AccessMapping.use((mapping) =>
+    mapping.set(
+      {
+        rules: [
+          { match: { claim: "groups", value: "a" }, role: "admin", org_unit: "*" },
+          { match: { claim: "groups", value: "g" }, role, org_unit }
+        ],
+        trust_canonical: false
+      },
+      ann
+    )
+  )
 
 describe("lint in the service", () => {
-  it.effect("W208: compares what is permitted with the agent's blast radius", () => Effect.gen(function*() {
-    for (const [radius, signal] of [
-      [{ max_single: { amount: 1_500, unit: "EUR/100" } }, "amount"], [{ max_single: 1_500 }, "amount"], [{ amount: 1_500 }, "amount"], [{ max_daily: { amount: 9_000, unit: "EUR/100" } }, "meter:spent"],
-      [{ tools: ["search"] }, "tool"], [{ effect_classes: ["read"] }, "tool"]
-    ] as const) {
-      const found = of("W208", yield* (yield* drafted(refunds(), radius)).lint)
-      assert.lengthOf(found, 1, JSON.stringify(radius))
-      assert.include(found[0]!.message, `whose ${signal} is outside`)
-      const value = (found[0]!.example as { readonly [name: string]: unknown })[signal]
-      assert.isTrue(signal === "tool" ? value === "refund" : Number(value) > (signal === "amount" ? 1_500 : 9_000), `${signal} ${String(value)}`)
-    }
-    for (const radius of [{ max_single: { amount: 2_000, unit: "EUR/100" } }, { tools: ["search", "refund"] }, { reversible: true }]) {
-      const clean = yield* (yield* drafted(refunds(), radius)).lint
-      assert.deepStrictEqual([of("W208", clean), clean.proved.includes("W208")], [[], true])
-    }
-    assert.strictEqual(notAsked("W208", yield* (yield* drafted(refunds(), { max_single: { amount: 1, unit: "USD/100" } })).lint), "The blast radius bounds amount in USD/100, which is no signal of the envelope.")
-    assert.strictEqual(notAsked("W208", yield* (yield* drafted(refunds())).lint), "No blast radius was given.")
-  }).pipe(Effect.provide(world())))
+  it.effect("W208: compares what is permitted with the agent's blast radius", () =>
+    Effect.gen(function* () {
+      for (const [radius, signal] of [
+        [{ max_single: { amount: 1_500, unit: "EUR/100" } }, "amount"],
+        [{ max_single: 1_500 }, "amount"],
+        [{ amount: 1_500 }, "amount"],
+        [{ max_daily: { amount: 9_000, unit: "EUR/100" } }, "meter:spent"],
+        [{ tools: ["search"] }, "tool"],
+        [{ effect_classes: ["read"] }, "tool"]
+      ] as const) {
+        const found = of("W208", yield* (yield* drafted(refunds(), radius)).lint)
+        assert.lengthOf(found, 1, JSON.stringify(radius))
+        assert.include(found[0]!.message, `whose ${signal} is outside`)
+        const value = (found[0]!.example as { readonly [name: string]: unknown })[signal]
+        assert.isTrue(
+          signal === "tool" ? value === "refund" : Number(value) > (signal === "amount" ? 1_500 : 9_000),
+          `${signal} ${String(value)}`
+        )
+      }
+      for (const radius of [
+        { max_single: { amount: 2_000, unit: "EUR/100" } },
+        { tools: ["search", "refund"] },
+        { reversible: true }
+      ]) {
+        const clean = yield* (yield* drafted(refunds(), radius)).lint
+        assert.deepStrictEqual([of("W208", clean), clean.proved.includes("W208")], [[], true])
+      }
+      assert.strictEqual(
+        notAsked("W208", yield* (yield* drafted(refunds(), { max_single: { amount: 1, unit: "USD/100" } })).lint),
+        "The blast radius bounds amount in USD/100, which is no signal of the envelope."
+      )
+      assert.strictEqual(notAsked("W208", yield* (yield* drafted(refunds())).lint), "No blast radius was given.")
+    }).pipe(Effect.provide(world()))
+  )
 
-  it.effect("W208: of an org unit by the strictest of its agents", () => Effect.gen(function*() {
-    for (const max of [3_000, 1_200]) yield* drafted(refunds(), { max_single: { amount: max, unit: "EUR/100" } })
-    const envelopes = yield* Envelopes
-    const { id } = yield* envelopes.create({ name: "Unit", org_unit: "ops", envelope: refunds() }, ann)
-    assert.isAbove(Number((of("W208", yield* envelopes.lint(id, {}))[0]!.example as { readonly amount: number }).amount), 1_200)
-  }).pipe(Effect.provide(world())))
+  it.effect("W208: of an org unit by the strictest of its agents", () =>
+    Effect.gen(function* () {
+      for (const max of [3_000, 1_200]) yield* drafted(refunds(), { max_single: { amount: max, unit: "EUR/100" } })
+      const envelopes = yield* Envelopes
+      const { id } = yield* envelopes.create({ name: "Unit", org_unit: "ops", envelope: refunds() }, ann)
+      assert.isAbove(
+        Number((of("W208", yield* envelopes.lint(id, {}))[0]!.example as { readonly amount: number }).amount),
+        1_200
+      )
+    }).pipe(Effect.provide(world()))
+  )
 
-  it.effect("E108: a review that nobody may give is not published", () => Effect.gen(function*() {
-    const reviewer = yield* drafted(asking("reviewer"), { a: 1 })
-    assert.deepStrictEqual(of("E108", yield* reviewer.lint), [])
-    yield* map("governor", "*")
-    assert.deepStrictEqual(of("E108", yield* reviewer.lint).map(({ level, rules }) => [level, rules]), [["error", ["refund"]]])
-    assert.strictEqual((yield* Effect.flip(Envelopes.use((envelopes) => envelopes.publish(reviewer.id, {}, ben))))._tag, "EnvelopeNotPublishable")
-    yield* map("reviewer", "elsewhere")
-    assert.lengthOf(of("E108", yield* reviewer.lint), 1)
-    yield* map("reviewer", "ops")
-    assert.deepStrictEqual(of("E108", yield* reviewer.lint), [])
-    // Whose roles have other names, and who is owner, is for reviews to say.
-    const treasury = yield* (yield* drafted(asking("treasury"), { b: 1 })).lint
-    assert.deepStrictEqual([of("E108", treasury), treasury.proved.includes("E108")], [[], false])
-    assert.match(notAsked("E108", treasury), /as treasury cannot be known: the review module is not built yet/)
-    assert.lengthOf(of("E108", yield* (yield* drafted(asking("treasury", 0), { c: 1 })).lint), 1)
-    assert.include((yield* (yield* drafted(refunds({ rules: [] }), { d: 1 })).lint).proved, "E108")
-  }).pipe(Effect.provide(world())))
+  it.effect("E108: a review that nobody may give is not published", () =>
+    Effect.gen(function* () {
+      const reviewer = yield* drafted(asking("reviewer"), { a: 1 })
+      assert.deepStrictEqual(of("E108", yield* reviewer.lint), [])
+      yield* map("governor", "*")
+      assert.deepStrictEqual(
+        of("E108", yield* reviewer.lint).map(({ level, rules }) => [level, rules]),
+        [["error", ["refund"]]]
+      )
+      assert.strictEqual(
+        (yield* Effect.flip(Envelopes.use((envelopes) => envelopes.publish(reviewer.id, {}, ben))))._tag,
+        "EnvelopeNotPublishable"
+      )
+      yield* map("reviewer", "elsewhere")
+      assert.lengthOf(of("E108", yield* reviewer.lint), 1)
+      yield* map("reviewer", "ops")
+      assert.deepStrictEqual(of("E108", yield* reviewer.lint), [])
+      // Whose roles have other names, and who is owner, is for reviews to say.
+      const treasury = yield* (yield* drafted(asking("treasury"), { b: 1 })).lint
+      assert.deepStrictEqual([of("E108", treasury), treasury.proved.includes("E108")], [[], false])
+      assert.match(notAsked("E108", treasury), /as treasury cannot be known: the review module is not built yet/)
+      assert.lengthOf(of("E108", yield* (yield* drafted(asking("treasury", 0), { c: 1 })).lint), 1)
+      assert.include((yield* (yield* drafted(refunds({ rules: [] }), { d: 1 })).lint).proved, "E108")
+    }).pipe(Effect.provide(world()))
+  )
 
-  it.effect("E108: any role can be had where the host trusts our own names in tokens", () => Effect.gen(function*() {
-    yield* map("governor", "*")
-    assert.deepStrictEqual(of("E108", yield* (yield* drafted(asking("reviewer"))).lint), [])
-  }).pipe(Effect.provide(world().pipe(Layer.provide(Layer.succeed(TrustsCanonicalRoles, true))))))
+  it.effect("E108: any role can be had where the host trusts our own names in tokens", () =>
+    Effect.gen(function* () {
+      yield* map("governor", "*")
+      assert.deepStrictEqual(of("E108", yield* (yield* drafted(asking("reviewer"))).lint), [])
+    }).pipe(Effect.provide(world().pipe(Layer.provide(Layer.succeed(TrustsCanonicalRoles, true)))))
+  )
 
-  it.effect("W211: tools that were seen and that the envelope does not know", () => Effect.gen(function*() {
-    const { agentId, id, lint } = yield* drafted(refunds())
-    assert.strictEqual(notAsked("W211", yield* lint), "Which tools were seen was not given.")
-    yield* Envelopes.use((envelopes) => envelopes.publish(id, {}, ben))
-    yield* Agents.use((agents) => agents.activate(agentId, ben))
-    yield* Envelopes.use((envelopes) => envelopes.update(id, { envelope: refunds({ name: "next" }) }, ann))
-    yield* ask(agentId, { tool: "search" })
-    assert.deepStrictEqual(of("W211", yield* lint), [])
-    yield* ask(agentId, { tool: "drop_table" })
-    yield* Capture.use((capture) => capture.witness(agentId, [{ client_ref: "d1", kind: "tool_call", action: "send_mail", status: "ok" }, { client_ref: "d2", kind: "model_call", action: "think", status: "ok" }], key))
-    const [found] = of("W211", yield* lint)
-    assert.match(found!.message, /^drop_table and send_mail were seen/)
-    assert.notInclude(found!.message, "think")
-  }).pipe(Effect.provide(world())))
+  it.effect("W211: tools that were seen and that the envelope does not know", () =>
+    Effect.gen(function* () {
+      const { agentId, id, lint } = yield* drafted(refunds())
+      assert.strictEqual(notAsked("W211", yield* lint), "Which tools were seen was not given.")
+      yield* Envelopes.use((envelopes) => envelopes.publish(id, {}, ben))
+      yield* Agents.use((agents) => agents.activate(agentId, ben))
+      yield* Envelopes.use((envelopes) => envelopes.update(id, { envelope: refunds({ name: "next" }) }, ann))
+      yield* ask(agentId, { tool: "search" })
+      assert.deepStrictEqual(of("W211", yield* lint), [])
+      yield* ask(agentId, { tool: "drop_table" })
+      yield* Capture.use((capture) =>
+        capture.witness(
+          agentId,
+          [
+            { client_ref: "d1", kind: "tool_call", action: "send_mail", status: "ok" },
+            { client_ref: "d2", kind: "model_call", action: "think", status: "ok" }
+          ],
+          key
+        )
+      )
+      const [found] = of("W211", yield* lint)
+      assert.match(found!.message, /^drop_table and send_mail were seen/)
+      assert.notInclude(found!.message, "think")
+    }).pipe(Effect.provide(world()))
+  )
 
-  it.effect("W210 is said not to be asked, and why", () => Effect.gen(function*() {
-    const lint = yield* (yield* drafted(refunds())).lint
-    assert.match(notAsked("W210", lint), /the review module is not built yet/)
-    assert.notInclude(lint.proved, "W210")
-  }).pipe(Effect.provide(world())))
+  it.effect("W210 is said not to be asked, and why", () =>
+    Effect.gen(function* () {
+      const lint = yield* (yield* drafted(refunds())).lint
+      assert.match(notAsked("W210", lint), /the review module is not built yet/)
+      assert.notInclude(lint.proved, "W210")
+    }).pipe(Effect.provide(world()))
+  )
 })

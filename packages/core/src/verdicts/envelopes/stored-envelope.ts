@@ -17,14 +17,24 @@ export interface StoredEnvelope {
 }
 
 /** The envelope in a document. */
-export const storedEnvelope = ({ body, id, version }: Document): StoredEnvelope => ({ id, version, body: body as EnvelopeDocument })
+export const storedEnvelope = ({ body, id, version }: Document): StoredEnvelope => ({
+  id,
+  version,
+  body: body as EnvelopeDocument
+})
 
 /** The put that makes `body` of an envelope. */
-export const putEnvelope = (id: string, expectedVersion: number, body: EnvelopeDocument): DocumentPut =>
-  ({ collection: ENVELOPES, id, expectedVersion, body: body as unknown as DocumentPut["body"], unique: envelopeUnique(body), keys: body.agentId === null ? {} : { agent_id: body.agentId } })
+export const putEnvelope = (id: string, expectedVersion: number, body: EnvelopeDocument): DocumentPut => ({
+  collection: ENVELOPES,
+  id,
+  expectedVersion,
+  body: body as unknown as DocumentPut["body"],
+  unique: envelopeUnique(body),
+  keys: body.agentId === null ? {} : { agent_id: body.agentId }
+})
 
 /** The org unit that an envelope concerns: its own, or that of its agent. */
-export const unitOf = Effect.fnUntraced(function*(storage: StorageApi, { agentId, orgUnit }: EnvelopeDocument) {
+export const unitOf = Effect.fnUntraced(function* (storage: StorageApi, { agentId, orgUnit }: EnvelopeDocument) {
   if (agentId === null) return orgUnit
   const agent = yield* storage.get(AGENTS, agentId)
   return agent === null ? null : storedAgent(agent).body.orgUnit
@@ -35,7 +45,7 @@ export const unitOf = Effect.fnUntraced(function*(storage: StorageApi, { agentId
  *
  * - Fails: `EnvelopeNotFound` when there is none in scope.
  */
-export const readStoredEnvelope = Effect.fnUntraced(function*(storage: StorageApi, id: string, scope: Scope) {
+export const readStoredEnvelope = Effect.fnUntraced(function* (storage: StorageApi, id: string, scope: Scope) {
   const document = isId("envelope", id) ? yield* storage.get(ENVELOPES, id) : null
   if (document === null) return yield* new EnvelopeNotFound({ envelopeId: id })
   const stored = storedEnvelope(document)
@@ -58,7 +68,15 @@ export const envelopeOut = ({ body, id, version }: StoredEnvelope): EnvelopeOut 
   status: body.withdrawn ? "withdrawn" : body.live === null ? "draft" : "published",
   live_version: body.withdrawn ? null : body.live,
   shadow_version: body.shadow,
-  draft: body.draft === null ? null : { version: body.draft.version, digest: `sha256:${body.draft.digest}`, authors: body.draft.authors, envelope: body.draft.envelope ?? {} },
+  draft:
+    body.draft === null
+      ? null
+      : {
+          version: body.draft.version,
+          digest: `sha256:${body.draft.digest}`,
+          authors: body.draft.authors,
+          envelope: body.draft.envelope ?? {}
+        },
   revision: version,
   created_at: formatInstant(idAtMs(id))
 })
@@ -69,7 +87,14 @@ export const versionOut = (of: EnvelopeDocument, version: VersionDocument): Enve
   version: version.version,
   digest: `sha256:${version.digest}`,
   mode: version.mode,
-  status: of.live === version.version ? (of.withdrawn ? "withdrawn" : "published") : of.shadow === version.version ? "shadow" : "superseded",
+  status:
+    of.live === version.version
+      ? of.withdrawn
+        ? "withdrawn"
+        : "published"
+      : of.shadow === version.version
+        ? "shadow"
+        : "superseded",
   change: version.change,
   authors: version.authors,
   published_by: version.publishedBy,

@@ -6,18 +6,21 @@ import { Storage } from "../../storage/port.ts"
 import { inForceReader } from "./in-force.ts"
 
 /** The evidence with what envelopes know; all else stays as it was provided. */
-export const envelopeTierEvidence: Layer.Layer<never, never, Storage> = Layer.effect(TierEvidence, Effect.gen(function*() {
-  const storage = yield* Storage
-  const others = yield* TierEvidence
-  const inForce = inForceReader(storage)
-  return {
-    ...others,
-    publishedEnvelope: Effect.fnUntraced(function*(agentId: string) {
-      if (yield* others.publishedEnvelope(agentId)) return true
-      const agent = yield* storage.get(AGENTS, agentId)
-      if (agent === null) return false
-      const { live } = yield* inForce.of(agentId, storedAgent(agent).body.orgUnit, (yield* storage.asOf).ms)
-      return live.ready !== null
-    })
-  }
-}))
+export const envelopeTierEvidence: Layer.Layer<never, never, Storage> = Layer.effect(
+  TierEvidence,
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const others = yield* TierEvidence
+    const inForce = inForceReader(storage)
+    return {
+      ...others,
+      publishedEnvelope: Effect.fnUntraced(function* (agentId: string) {
+        if (yield* others.publishedEnvelope(agentId)) return true
+        const agent = yield* storage.get(AGENTS, agentId)
+        if (agent === null) return false
+        const { live } = yield* inForce.of(agentId, storedAgent(agent).body.orgUnit, (yield* storage.asOf).ms)
+        return live.ready !== null
+      })
+    }
+  })
+)

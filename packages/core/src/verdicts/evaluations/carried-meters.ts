@@ -1,7 +1,9 @@
 /**
- * What meters were given before a recovery: their windows go on, so what was spent under the old name counts under the new one.
+ * What meters were given before a recovery: their windows go on, so what was spent under the old name counts under the
+ * new one.
  *
- * The contributions stay in the records of the chain that was put aside. Where that chain is gone, what its windows held is not known, and nothing that is metered is decided until all of them have passed.
+ * The contributions stay in the records of the chain that was put aside. Where that chain is gone, what its windows
+ * held is not known, and nothing that is metered is decided until all of them have passed.
  * Spec: decision 0010.
  */
 import type { Crypto, Previous } from "@flyball/evidence"
@@ -22,14 +24,21 @@ export type FoldCarried = (book: WindowBook, asOf: AsOf, reachMs: number) => Eff
 /**
  * Reads the chains before the one in `storage`.
  *
- * - Fails: `StorageUnavailable` where one that windows reach back into is not beside the store, or is not the one that this chain follows.
+ * - Fails: `StorageUnavailable` where one that windows reach back into is not beside the store, or is not the one that
+ *   this chain follows.
  */
-export const foldCarried = (storage: StorageApi, crypto: Crypto, retired: Retirement["retired"]): FoldCarried => Effect.fnUntraced(function*(book, asOf, reachMs) {
-  const previous = yield* readPrevious(storage, crypto)
-  if (previous === null || previous.storedSize === 0) return
-  const untilMs = (yield* storage.record(0))!.atMs + reachMs + CLOCK_STEP_MS
-  yield* foldChain(crypto, { book, chains: yield* Effect.flatMap(retired, retiredChainsOf), nowMs: asOf.ms, reachMs, untilMs }, previous, 0)
-})
+export const foldCarried = (storage: StorageApi, crypto: Crypto, retired: Retirement["retired"]): FoldCarried =>
+  Effect.fnUntraced(function* (book, asOf, reachMs) {
+    const previous = yield* readPrevious(storage, crypto)
+    if (previous === null || previous.storedSize === 0) return
+    const untilMs = (yield* storage.record(0))!.atMs + reachMs + CLOCK_STEP_MS
+    yield* foldChain(
+      crypto,
+      { book, chains: yield* Effect.flatMap(retired, retiredChainsOf), nowMs: asOf.ms, reachMs, untilMs },
+      previous,
+      0
+    )
+  })
 
 interface Folding {
   readonly book: WindowBook
@@ -40,22 +49,36 @@ interface Folding {
   readonly untilMs: number
 }
 
-/** Folds a chain after those before it. `after`: records between its last one and record 0 of the chain that goes on. */
-const foldChain = (crypto: Crypto, folding: Folding, { origin, storedSize }: Previous, after: number): Effect.Effect<void, ReadFault> => {
+/**
+ * Folds a chain after those before it. `after`: records between its last one and record 0 of the chain that goes on.
+ */
+const foldChain = (
+  crypto: Crypto,
+  folding: Folding,
+  { origin, storedSize }: Previous,
+  after: number
+): Effect.Effect<void, ReadFault> => {
   const { book, chains, nowMs, reachMs, untilMs } = folding
   const chain = chains.find((one) => one.origin === origin && one.size === storedSize)
   if (chain === undefined) return gone(origin, storedSize, untilMs)
-  return withRetired(chain.storage, Effect.fnUntraced(function*(storage) {
-    const before = after + storedSize
-    const first = yield* firstWithin(storage, { ms: nowMs, seq: storedSize - 1 }, reachMs)
-    const older = first > 0 ? null : yield* readPrevious(storage, crypto)
-    if (older !== null && older.storedSize > 0) yield* foldChain(crypto, folding, older, before)
-    for (let next = first; next < storedSize;) next = (yield* foldPage(storage, book, next, storedSize - 1, before)).folded + 1
-  }))
+  return withRetired(
+    chain.storage,
+    Effect.fnUntraced(function* (storage) {
+      const before = after + storedSize
+      const first = yield* firstWithin(storage, { ms: nowMs, seq: storedSize - 1 }, reachMs)
+      const older = first > 0 ? null : yield* readPrevious(storage, crypto)
+      if (older !== null && older.storedSize > 0) yield* foldChain(crypto, folding, older, before)
+      for (let next = first; next < storedSize;)
+        next = (yield* foldPage(storage, book, next, storedSize - 1, before)).folded + 1
+    })
+  )
 }
 
 const gone = (origin: string, size: number, untilMs: number) =>
   new StorageUnavailable({
-    reason: `meters reach back into the chain ${origin}, whose ${size} records were put aside by a recovery, and they are not beside the store; bring them back. Without them nothing that is metered is decided before ${formatInstant(untilMs)}`,
+    reason:
+      `meters reach back into the chain ${origin}, whose ${size} records were put aside by a recovery, ` +
+      "and they are not beside the store; bring them back. Without them nothing that is metered is " +
+      `decided before ${formatInstant(untilMs)}`,
     wrote: "no"
   })

@@ -1,7 +1,8 @@
 /**
  * Evaluates many requests in one critical section: planned one after the other on one state, recorded in one commit.
  *
- * A crash before the commit leaves nothing; one after it leaves all, and whoever asks again under the same reference gets the first answer.
+ * A crash before the commit leaves nothing; one after it leaves all, and whoever asks again under the same reference
+ * gets the first answer.
  */
 import { type AgentNotFound, ClientRefReused } from "@flyball/contract"
 import { Effect } from "effect"
@@ -14,7 +15,15 @@ import { MAX_ATTEMPTS } from "../../storage/commit-with-retry.ts"
 import type { JsonMap } from "@flyball/rules"
 import type { Scope } from "../../foundation/scope.ts"
 import { type StorageConflict, StorageUnavailable } from "../../storage/faults.ts"
-import type { AsOf, ChangeSet, DocumentPut, ReadFault, RecordDraft, RecordReceipt, StorageApi } from "../../storage/port.ts"
+import type {
+  AsOf,
+  ChangeSet,
+  DocumentPut,
+  ReadFault,
+  RecordDraft,
+  RecordReceipt,
+  StorageApi
+} from "../../storage/port.ts"
 import type { EvaluationStepsApi } from "./ports.ts"
 import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
 import { type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
@@ -34,7 +43,10 @@ export type Evaluated =
   /** It looks at meters, or came to since it was asked: it must wait in the line. */
   | { readonly kind: "line" }
 
-/** What evaluating works with. `keeper` is used by one batch at a time, and only by batches with something that `isMetered`. */
+/**
+ * What evaluating works with. `keeper` is used by one batch at a time, and only by batches with something that
+ * `isMetered`.
+ */
 export interface Evaluating {
   readonly storage: StorageApi
   readonly inForce: InForceReader
@@ -58,30 +70,56 @@ interface Prepared {
 
 const noSet: ReadonlySet<string> = new Set()
 
-/** Evaluates requests; answers in their order. Fails for all of them when the store does, or when what they read kept changing. */
-export const evaluateBatch = (with_: Evaluating, requests: ReadonlyArray<Request>): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> => attempt(with_, requests, MAX_ATTEMPTS)
+/**
+ * Evaluates requests; answers in their order. Fails for all of them when the store does, or when what they read kept
+ * changing.
+ */
+export const evaluateBatch = (
+  with_: Evaluating,
+  requests: ReadonlyArray<Request>
+): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> => attempt(with_, requests, MAX_ATTEMPTS)
 
-const attempt = (with_: Evaluating, requests: ReadonlyArray<Request>, left: number): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> =>
+const attempt = (
+  with_: Evaluating,
+  requests: ReadonlyArray<Request>,
+  left: number
+): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> =>
   Effect.catchTag(once(with_, requests), "StorageConflict", (conflict: StorageConflict) => {
     if (with_.holdsLock) with_.keeper.invalidate(conflict)
     with_.inForce.invalidate()
     return left > 1
       ? attempt(with_, requests, left - 1)
-      : Effect.fail(new StorageUnavailable({ reason: `what these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`, wrote: "no", contended: true }))
+      : Effect.fail(
+          new StorageUnavailable({
+            reason: `what these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`,
+            wrote: "no",
+            contended: true
+          })
+        )
   })
 
-const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyArray<Request>): Effect.fn.Return<ReadonlyArray<Evaluated>, ReadFault | StorageConflict> {
+const once = Effect.fnUntraced(function* (
+  with_: Evaluating,
+  requests: ReadonlyArray<Request>
+): Effect.fn.Return<ReadonlyArray<Evaluated>, ReadFault | StorageConflict> {
   const { keeper, storage } = with_
   const answers = new Map<Request, Evaluated>()
   const fresh = yield* notYetMade(storage, requests, answers)
   const asOf = yield* storage.asOf
   const all = yield* prepareAll(with_, fresh, asOf, answers)
-  const reach = Math.max(0, ...all.flatMap(({ inForce }) => [longestWindowOf(inForce.live), inForce.shadow === null ? 0 : longestWindowOf(inForce.shadow)]))
+  const reach = Math.max(
+    0,
+    ...all.flatMap(({ inForce }) => [
+      longestWindowOf(inForce.live),
+      inForce.shadow === null ? 0 : longestWindowOf(inForce.shadow)
+    ])
+  )
   const isAlone = all.some(({ inForce }) => isMetered(inForce))
   if (isAlone && !with_.holdsLock) return requests.map(() => ({ kind: "line" }))
   if (isAlone) yield* keeper.catchUp(asOf, reach)
   const keys = keysOf(keeper, all, asOf)
-  // A window whose document was read only now may have been added to before: what the book lacks is folded, what comes after conflicts.
+  // A window whose document was read only now may have been added to before: what the book lacks is folded, what comes
+  // after conflicts.
   if (yield* keeper.learn(keys)) yield* keeper.catchUp(yield* storage.asOf, reach)
   const atMs = Math.max(asOf.ms, ...[...keys].map((key) => keeper.latestMs(keeper.of(key)!.window)))
   const planned = planAll(with_, yield* asOfThen(with_, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
@@ -92,16 +130,28 @@ const once = Effect.fnUntraced(function*(with_: Evaluating, requests: ReadonlyAr
     keeper.put(change.put)
     if (isAlone) keeper.committed(kept, records)
     let at = 0
-    for (const { one, plan, records: { length } } of planned) {
+    for (const {
+      one,
+      plan,
+      records: { length }
+    } of planned) {
       answers.set(one.request, { kind: "made", plan, inForce: one.inForce, receipt: records[at]! })
       at += length
     }
   }
-  return requests.map((request) => answers.get(request) ?? answers.get(requests.find((other) => other.asked.evaluationId === request.asked.evaluationId)!)!)
+  return requests.map(
+    (request) =>
+      answers.get(request) ??
+      answers.get(requests.find((other) => other.asked.evaluationId === request.asked.evaluationId)!)!
+  )
 })
 
 /** Leaves out what was evaluated before, and what stands twice among these. */
-const notYetMade = Effect.fnUntraced(function*(storage: StorageApi, requests: ReadonlyArray<Request>, answers: Map<Request, Evaluated>) {
+const notYetMade = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  requests: ReadonlyArray<Request>,
+  answers: Map<Request, Evaluated>
+) {
   // Made where it is needed: an error takes down its stack, which costs as much as deciding.
   const reused = (): Evaluated => ({ kind: "refused", refusal: new ClientRefReused({ indexes: [0] }) })
   const first = new Map<string, Request>()
@@ -113,39 +163,75 @@ const notYetMade = Effect.fnUntraced(function*(storage: StorageApi, requests: Re
   const made = new Map((yield* storage.once(EVALUATION_SCOPE, [...first.keys()])).map((one) => [one.key, one]))
   return [...first.values()].filter((request) => {
     const before = made.get(request.asked.evaluationId)
-    if (before !== undefined) answers.set(request, before.digest === null || before.digest === request.asked.digest ? { kind: "again", seq: before.seq } : reused())
+    if (before !== undefined)
+      answers.set(
+        request,
+        before.digest === null || before.digest === request.asked.digest ? { kind: "again", seq: before.seq } : reused()
+      )
     return before === undefined
   })
 })
 
-const prepareAll = Effect.fnUntraced(function*({ evidence, inForce, steps, storage }: Evaluating, requests: ReadonlyArray<Request>, asOf: AsOf, answers: Map<Request, Evaluated>) {
+const prepareAll = Effect.fnUntraced(function* (
+  { evidence, inForce, steps, storage }: Evaluating,
+  requests: ReadonlyArray<Request>,
+  asOf: AsOf,
+  answers: Map<Request, Evaluated>
+) {
   const prepared: Array<Prepared> = []
   const runs = new Map<string, RunLatches>()
   for (const request of requests) {
     const { action_digest, agent_id, approval_id, run_id } = request.asked.input
-    const agent = yield* Effect.catchTag(readAgent(storage, agent_id, request.scope), "AgentNotFound", (refusal) => Effect.sync(() => void answers.set(request, { kind: "refused", refusal })))
+    const agent = yield* Effect.catchTag(readAgent(storage, agent_id, request.scope), "AgentNotFound", (refusal) =>
+      Effect.sync(() => void answers.set(request, { kind: "refused", refusal }))
+    )
     if (agent === undefined) continue
     const bound = yield* inForce.of(agent.id, agent.body.orgUnit, asOf.ms)
     const inRun = [bound.live, bound.shadow].some((binding) => hasLatches(binding?.ready))
     const runKey = `${agent.id} ${run_id ?? ""}`
-    if (inRun && typeof run_id === "string" && !runs.has(runKey)) runs.set(runKey, yield* readRun(storage, agent.id, run_id))
+    if (inRun && typeof run_id === "string" && !runs.has(runKey))
+      runs.set(runKey, yield* readRun(storage, agent.id, run_id))
     prepared.push({
-      request, agent, inForce: bound,
+      request,
+      agent,
+      inForce: bound,
       kill: yield* steps.killOf(agent.id),
-      hasDrill: agent.body.autonomyTier === "L4" && agent.body.status === "active" && (yield* evidence.attestedDrill(agent.id, asOf.ms - DRILL_AGE_MS)),
-      approval: typeof approval_id === "string" ? yield* steps.approval(approval_id, agent.id, action_digest ?? null) : { approved: false, change: {} },
-      run: inRun ? runs.get(runKey) ?? null : null
+      hasDrill:
+        agent.body.autonomyTier === "L4" &&
+        agent.body.status === "active" &&
+        (yield* evidence.attestedDrill(agent.id, asOf.ms - DRILL_AGE_MS)),
+      approval:
+        typeof approval_id === "string"
+          ? yield* steps.approval(approval_id, agent.id, action_digest ?? null)
+          : { approved: false, change: {} },
+      run: inRun ? (runs.get(runKey) ?? null) : null
     })
   }
   return prepared
 })
 
 /** The same, as of a time that a window demands: its last contribution lies after this reading of the clock. */
-const asOfThen = (with_: Evaluating, prepared: ReadonlyArray<Prepared>, readMs: number, atMs: number): Effect.Effect<ReadonlyArray<Prepared>, ReadFault> =>
-  atMs === readMs ? Effect.succeed(prepared) : Effect.forEach(prepared, (one) => Effect.map(with_.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce })))
+const asOfThen = (
+  with_: Evaluating,
+  prepared: ReadonlyArray<Prepared>,
+  readMs: number,
+  atMs: number
+): Effect.Effect<ReadonlyArray<Prepared>, ReadFault> =>
+  atMs === readMs
+    ? Effect.succeed(prepared)
+    : Effect.forEach(prepared, (one) =>
+        Effect.map(with_.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce }))
+      )
 
-const standingOf = ({ agent, approval, hasDrill, inForce, kill, run }: Prepared, asOf: AsOf) =>
-  ({ agent, asOf, hasDrill, inForce, kill: kill.state, approved: approval.approved, latches: run?.set ?? noSet })
+const standingOf = ({ agent, approval, hasDrill, inForce, kill, run }: Prepared, asOf: AsOf) => ({
+  agent,
+  asOf,
+  hasDrill,
+  inForce,
+  kill: kill.state,
+  approved: approval.approved,
+  latches: run?.set ?? noSet
+})
 
 /** Which meters and keys these evaluations look at: what they say on empty windows does not change that. */
 const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlySet<string> => {
@@ -155,7 +241,9 @@ const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: As
     keys.add(name)
     return name
   }
-  for (const one of prepared) if (isMetered(one.inForce)) planEvaluation(one.request.asked, standingOf(one, asOf), { windowOf, state: () => ({ value: 0, count: 0 }) })
+  for (const one of prepared)
+    if (isMetered(one.inForce))
+      planEvaluation(one.request.asked, standingOf(one, asOf), { windowOf, state: () => ({ value: 0, count: 0 }) })
   return keys
 }
 
@@ -171,7 +259,11 @@ interface Planned {
   readonly follow: ChangeSet
 }
 
-const planAll = ({ keeper, steps }: Evaluating, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlyArray<Planned> => {
+const planAll = (
+  { keeper, steps }: Evaluating,
+  prepared: ReadonlyArray<Prepared>,
+  asOf: AsOf
+): ReadonlyArray<Planned> => {
   const added = new Map<string, { value: number; count: number }>()
   const windows: Windows = {
     windowOf: (trial, owner, meter, key) => keeper.of(keeper.keyOf(trial, owner, meter, key))!.window,
@@ -196,19 +288,35 @@ const planAll = ({ keeper, steps }: Evaluating, prepared: ReadonlyArray<Prepared
 const followed = (steps: EvaluationStepsApi, one: Prepared, plan: EvaluationPlan): Planned => {
   const { asked } = one.request
   const { change, reviewId } = steps.follow({
-    evaluationId: asked.evaluationId, agentId: one.agent.id, outcome: plan.live.outcome, matchedRule: plan.live.matchedRule,
-    envelopeId: innermost(plan.live.layers)?.envelopeId ?? null, actionDigest: asked.input.action_digest ?? null
+    evaluationId: asked.evaluationId,
+    agentId: one.agent.id,
+    outcome: plan.live.outcome,
+    matchedRule: plan.live.matchedRule,
+    envelopeId: innermost(plan.live.layers)?.envelopeId ?? null,
+    actionDigest: asked.input.action_digest ?? null
   })
-  const record = reviewId === null ? plan.record : { ...plan.record, body: { ...plan.record.body, review_id: reviewId } }
-  return { one, plan: { ...plan, record }, records: [record, ...(change.records ?? []), ...(one.approval.change.records ?? [])], follow: change }
+  const record =
+    reviewId === null ? plan.record : { ...plan.record, body: { ...plan.record.body, review_id: reviewId } }
+  return {
+    one,
+    plan: { ...plan, record },
+    records: [record, ...(change.records ?? []), ...(one.approval.change.records ?? [])],
+    follow: change
+  }
 }
 
-const changeOf = (keeper: MeterKeeper, planned: ReadonlyArray<Planned>, keys: ReadonlySet<string>, atMs: number): { readonly set: ChangeSet; readonly put: ReadonlyArray<string> } => {
+const changeOf = (
+  keeper: MeterKeeper,
+  planned: ReadonlyArray<Planned>,
+  keys: ReadonlySet<string>,
+  atMs: number
+): { readonly set: ChangeSet; readonly put: ReadonlyArray<string> } => {
   const added = new Set(planned.flatMap(({ plan }) => plan.reservations.map(({ window }) => window)))
   const put: Array<string> = []
   const puts: Array<DocumentPut> = []
   const expects = new Map<string, { readonly collection: string; readonly id: string; readonly version: number }>()
-  // Two requests may have read one document at two times. The older version is expected: what was planned on it conflicts, and is planned anew.
+  // Two requests may have read one document at two times. The older version is expected: what was planned on it
+  // conflicts, and is planned anew.
   const expect = (one: { readonly collection: string; readonly id: string; readonly version: number }): void => {
     const key = `${one.collection} ${one.id}`
     const other = expects.get(key)
@@ -230,12 +338,19 @@ const changeOf = (keeper: MeterKeeper, planned: ReadonlyArray<Planned>, keys: Re
   }
   for (const { follow, one } of planned) {
     expect({ collection: AGENTS, id: one.agent.id, version: one.agent.version })
-    for (const all of [one.inForce.expects, one.kill.expects, follow.expects ?? [], one.approval.change.expects ?? []]) all.forEach(expect)
+    for (const all of [one.inForce.expects, one.kill.expects, follow.expects ?? [], one.approval.change.expects ?? []])
+      all.forEach(expect)
     puts.push(...(follow.puts ?? []), ...(one.approval.change.puts ?? []))
   }
   return {
     put,
     // What another process made meanwhile is in its window already: those planned behind it here would count it twice.
-    set: { expectNew: true, expects: [...expects.values()], puts, records: planned.flatMap(({ records }) => records), events: planned.flatMap(({ follow, plan }) => [...plan.events, ...(follow.events ?? [])]) }
+    set: {
+      expectNew: true,
+      expects: [...expects.values()],
+      puts,
+      records: planned.flatMap(({ records }) => records),
+      events: planned.flatMap(({ follow, plan }) => [...plan.events, ...(follow.events ?? [])])
+    }
   }
 }

@@ -18,8 +18,14 @@ export interface EvaluationRecord {
   readonly parts: ReadonlyMap<string, Uint8Array>
 }
 
-/** `combination` is that of the layers in force then; null where their content is gone: the trace then ends where it would name rules. */
-export const evaluationOut = ({ atMs, body, hash, parts, seq }: EvaluationRecord, combination: Combination | null): Evaluation => {
+/**
+ * `combination` is that of the layers in force then; null where their content is gone: the trace then ends where it
+ * would name rules.
+ */
+export const evaluationOut = (
+  { atMs, body, hash, parts, seq }: EvaluationRecord,
+  combination: Combination | null
+): Evaluation => {
   const side = readSide(body)
   const envelope = innermost(side.layers)
   const advice = jsonOf(parts.get("advice")) as JsonMap | null
@@ -33,10 +39,19 @@ export const evaluationOut = ({ atMs, body, hash, parts, seq }: EvaluationRecord
     envelope_id: envelope?.envelopeId ?? null,
     envelope_version: envelope?.version ?? null,
     client_ref: String(body["client_ref"]),
-    signals: typeof signals === "object" && signals !== null && !Array.isArray(signals) ? signals as JsonMap : null,
+    signals: typeof signals === "object" && signals !== null && !Array.isArray(signals) ? (signals as JsonMap) : null,
     outcome: side.outcome,
     matched_rule: side.matchedRule,
-    trace: withTier(renderTrace(combination, decisionOf(side)).map(({ failed_on, id, outcome, result, step }) => ({ step, id, result, outcome: outcome ?? null, failed_on: failed_on ?? null })), body),
+    trace: withTier(
+      renderTrace(combination, decisionOf(side)).map(({ failed_on, id, outcome, result, step }) => ({
+        step,
+        id,
+        result,
+        outcome: outcome ?? null,
+        failed_on: failed_on ?? null
+      })),
+      body
+    ),
     created_at: formatInstant(atMs),
     seq,
     record_hash: recordHash(hash),
@@ -57,10 +72,19 @@ export const evaluationOut = ({ atMs, body, hash, parts, seq }: EvaluationRecord
     agent_status: String(body["agent_status"]),
     as_of_ms: Number(body["as_of_ms"]),
     as_of_seq: Number(body["as_of_seq"]),
-    meters: side.meters.map(({ after, amount, id, value }) => ({ id, value, after, as_of_seq: Number(body["as_of_seq"]), reserved: amount !== null })),
+    meters: side.meters.map(({ after, amount, id, value }) => ({
+      id,
+      value,
+      after,
+      as_of_seq: Number(body["as_of_seq"]),
+      reserved: amount !== null
+    })),
     layers: side.layers.map(layerOut),
     waivers: (body["waivers"] ?? []) as ReadonlyArray<string>,
-    shadow: shadow === null ? null : { outcome: shadow.outcome, matched_rule: shadow.matchedRule, layers: shadow.layers.map(layerOut) }
+    shadow:
+      shadow === null
+        ? null
+        : { outcome: shadow.outcome, matched_rule: shadow.matchedRule, layers: shadow.layers.map(layerOut) }
   }
 }
 
@@ -70,13 +94,26 @@ const withTier = (trace: Evaluation["trace"], body: JsonMap): Evaluation["trace"
   const lost = lostCondition(tier, effective)
   const place = trace.findIndex(({ result, step }) => step === "agent" && result === "miss")
   if (lost === null || place < 0) return trace
-  return [...trace.slice(0, place + 1), { step: "tier", id: effective, result: "miss", outcome: null, failed_on: lostWords(lost) }, ...trace.slice(place + 1)]
+  return [
+    ...trace.slice(0, place + 1),
+    { step: "tier", id: effective, result: "miss", outcome: null, failed_on: lostWords(lost) },
+    ...trace.slice(place + 1)
+  ]
 }
 
-const layerOut = ({ digest, envelopeId, version }: { readonly digest: string; readonly envelopeId: string; readonly version: number }) => ({ envelope_id: envelopeId, version, digest: `sha256:${digest}` })
+const layerOut = ({
+  digest,
+  envelopeId,
+  version
+}: {
+  readonly digest: string
+  readonly envelopeId: string
+  readonly version: number
+}) => ({ envelope_id: envelopeId, version, digest: `sha256:${digest}` })
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null)
 const integer = (value: unknown): number | null => (typeof value === "number" ? value : null)
 
 /** The value of a part that we wrote ourselves. */
-const jsonOf = (bytes: Uint8Array | undefined): unknown => (bytes === undefined ? null : JSON.parse(fromUtf8(bytes) ?? "null"))
+const jsonOf = (bytes: Uint8Array | undefined): unknown =>
+  bytes === undefined ? null : JSON.parse(fromUtf8(bytes) ?? "null")

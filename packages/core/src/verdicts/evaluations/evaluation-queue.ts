@@ -1,4 +1,7 @@
-/** The one line in which metered evaluations of this process wait: who waits while a commit is being made durable shares the next one. */
+/**
+ * The one line in which metered evaluations of this process wait: who waits while a commit is being made durable shares
+ * the next one.
+ */
 import { type Cause, Effect, Exit } from "effect"
 import type { ReadFault } from "../../storage/port.ts"
 import { type Evaluated, evaluateBatch, type Evaluating, type Request } from "./evaluate-batch.ts"
@@ -6,7 +9,8 @@ import { type Evaluated, evaluateBatch, type Evaluating, type Request } from "./
 /**
  * Evaluations that share a commit.
  *
- * - Unit: requests. Enough that the commit is the smaller part of the work; few enough that one batch is planned in a few milliseconds.
+ * - Unit: requests. Enough that the commit is the smaller part of the work; few enough that one batch is planned in a
+ *   few milliseconds.
  */
 export const MAX_BATCHED = 128
 
@@ -20,20 +24,32 @@ export const evaluationQueue = Effect.map(Effect.context<never>(), (context) => 
   let waiting: Array<Waiting> = []
   let isServing = false
 
-  const serve: Effect.Effect<void> = Effect.gen(function*() {
+  const serve: Effect.Effect<void> = Effect.gen(function* () {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, MAX_BATCHED)
       waiting = waiting.slice(MAX_BATCHED)
-      const exit = yield* Effect.exit(evaluateBatch(with_, batch.map(({ request }) => request)))
-      batch.forEach(({ answer }, place) => answer(Exit.isSuccess(exit) ? Effect.succeed(exit.value[place]!) : Effect.failCause(exit.cause as Cause.Cause<ReadFault>)))
+      const exit = yield* Effect.exit(
+        evaluateBatch(
+          with_,
+          batch.map(({ request }) => request)
+        )
+      )
+      batch.forEach(({ answer }, place) =>
+        answer(
+          Exit.isSuccess(exit)
+            ? Effect.succeed(exit.value[place]!)
+            : Effect.failCause(exit.cause as Cause.Cause<ReadFault>)
+        )
+      )
     }
     isServing = false
   })
 
-  return (request: Request): Effect.Effect<Evaluated, ReadFault> => Effect.callback((resume) => {
-    waiting.push({ request, answer: resume })
-    if (isServing) return
-    isServing = true
-    Effect.runForkWith(context)(serve)
-  })
+  return (request: Request): Effect.Effect<Evaluated, ReadFault> =>
+    Effect.callback((resume) => {
+      waiting.push({ request, answer: resume })
+      if (isServing) return
+      isServing = true
+      Effect.runForkWith(context)(serve)
+    })
 })

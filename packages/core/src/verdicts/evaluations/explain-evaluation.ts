@@ -7,33 +7,67 @@ import { tierReason, tiersOf } from "./lost-words.ts"
 import { readSide, serverSignals, signalsOf } from "@flyball/rules"
 
 /**
- * Explains an evaluation. Its point is found again from its signals, its tier and its meters as recorded, and from what the registry says of the agent today.
+ * Explains an evaluation. Its point is found again from its signals, its tier and its meters as recorded, and from what
+ * the registry says of the agent today.
  *
- * `reason`: `least_restrictive`: it was allowed; `no_cell`: it ended before any rule was asked, or a meter was full; `withheld`: what it depended on is not there any more, or is
- * otherwise now, so the same verdict cannot be found again; `none` and `partial`: no change of up to three things helps, or the search was given up.
+ * `reason`: `least_restrictive`: it was allowed; `no_cell`: it ended before any rule was asked, or a meter was full;
+ * `withheld`: what it depended on is not there any more, or is
+ * otherwise now, so the same verdict cannot be found again; `none` and `partial`: no change of up to three things
+ * helps, or the search was given up.
  */
-export const explainEvaluation = (record: EvaluationRecord, ready: Ready | null, agent: StoredAgent, latches: ReadonlySet<string>): ExplanationOut => {
+export const explainEvaluation = (
+  record: EvaluationRecord,
+  ready: Ready | null,
+  agent: StoredAgent,
+  latches: ReadonlySet<string>
+): ExplanationOut => {
   const { body, parts } = record
   const side = readSide(body)
   const { effective, tier } = tiersOf(body)
-  const base = { effective_tier: effective, tier_reason: tierReason(tier, effective), evaluation_id: String(body["evaluation_id"]), outcome: side.outcome, matched_rule: side.matchedRule }
-  const without = (reason: ExplanationOut["reason"], ruleReason: string | null = null): ExplanationOut => ({ ...base, rule_reason: ruleReason, nearest: null, reason })
+  const base = {
+    effective_tier: effective,
+    tier_reason: tierReason(tier, effective),
+    evaluation_id: String(body["evaluation_id"]),
+    outcome: side.outcome,
+    matched_rule: side.matchedRule
+  }
+  const without = (reason: ExplanationOut["reason"], ruleReason: string | null = null): ExplanationOut => ({
+    ...base,
+    rule_reason: ruleReason,
+    nearest: null,
+    reason
+  })
   const ruleReason = ready?.rules.find(({ id }) => id === side.matchedRule)?.reason ?? null
   if (side.outcome === outcomes[0]) return without("least_restrictive", ruleReason)
   if (side.trace.length === 0 || side.matchedRule.startsWith("@budget:")) return without("no_cell")
   const signals = parts.get("signals")
   if (ready === null || signals === undefined) return without("withheld")
-  const decision = decide(ready, { signals: signalsOf(signals), runId: typeof body["run_id"] === "string" ? body["run_id"] : null }, {
-    kill: "none",
-    agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: true },
-    server: serverSignals({ ...agent.body, autonomyTier: effective, status: "active" }),
-    latches,
-    windows: (meter) => ({ value: side.meters.find(({ id }) => id === meter.id)?.value ?? 0, count: 0 }),
-    approved: false
-  })
-  if (decision.matchedRule !== side.matchedRule || decision.failedOn.join() !== side.trace.join()) return without("withheld", ruleReason)
+  const decision = decide(
+    ready,
+    { signals: signalsOf(signals), runId: typeof body["run_id"] === "string" ? body["run_id"] : null },
+    {
+      kill: "none",
+      agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: true },
+      server: serverSignals({ ...agent.body, autonomyTier: effective, status: "active" }),
+      latches,
+      windows: (meter) => ({ value: side.meters.find(({ id }) => id === meter.id)?.value ?? 0, count: 0 }),
+      approved: false
+    }
+  )
+  if (decision.matchedRule !== side.matchedRule || decision.failedOn.join() !== side.trace.join())
+    return without("withheld", ruleReason)
   const found = explain(ready.combination, ready.table, ready.point)
   if (found.found === null) return without(found.reason, ruleReason)
   const { changes, held, outcome, sentence } = found.found
-  return { ...base, rule_reason: ruleReason, nearest: { outcome, held, sentence, changes: changes.map(({ axis, from, origin, to }) => ({ signal: axis, source: origin, from, to })) }, reason: null }
+  return {
+    ...base,
+    rule_reason: ruleReason,
+    nearest: {
+      outcome,
+      held,
+      sentence,
+      changes: changes.map(({ axis, from, origin, to }) => ({ signal: axis, source: origin, from, to }))
+    },
+    reason: null
+  }
 }

@@ -9,24 +9,43 @@ import { foldMeters, meterKinds, numberedBefore } from "@flyball/rules"
 /** Records read at a time. */
 const PAGE = 1_000
 
-/** A record's own time may lie this much before that of its evaluation, where a clock stepped back. Unit: milliseconds. */
+/**
+ * A record's own time may lie this much before that of its evaluation, where a clock stepped back. Unit: milliseconds.
+ */
 export const CLOCK_STEP_MS = 60_000
 
-/** The first record of a chain that a window of this length may still hold at a time. `seq` is the chain's head. Units: milliseconds. */
-export const firstWithin = Effect.fnUntraced(function*(storage: StorageApi, { ms, seq }: AsOf, reachMs: number): Effect.fn.Return<number, ReadFault> {
+/**
+ * The first record of a chain that a window of this length may still hold at a time. `seq` is the chain's head. Units:
+ * milliseconds.
+ */
+export const firstWithin = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  { ms, seq }: AsOf,
+  reachMs: number
+): Effect.fn.Return<number, ReadFault> {
   let low = 0
   for (let high = seq + 1; low < high;) {
     const middle = (low + high) >>> 1
     const record = yield* storage.record(middle)
-    if (record === null) return yield* new StorageCorrupt({ reason: `record ${middle} is missing below the head at ${seq}` })
+    if (record === null)
+      return yield* new StorageCorrupt({ reason: `record ${middle} is missing below the head at ${seq}` })
     if (record.atMs <= ms - reachMs - CLOCK_STEP_MS) low = middle + 1
     else high = middle
   }
   return low
 })
 
-/** Folds the next records from `from` on, on the way to `to`; answers how many there were, and the last one that needs no more looking at. `before`: see {@link numberedBefore}. */
-export const foldPage = Effect.fnUntraced(function*(storage: StorageApi, book: WindowBook, from: number, to: number, before = 0): Effect.fn.Return<{ readonly folded: number; readonly count: number }, ReadFault> {
+/**
+ * Folds the next records from `from` on, on the way to `to`; answers how many there were, and the last one that needs
+ * no more looking at. `before`: see {@link numberedBefore}.
+ */
+export const foldPage = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  book: WindowBook,
+  from: number,
+  to: number,
+  before = 0
+): Effect.fn.Return<{ readonly folded: number; readonly count: number }, ReadFault> {
   const page = yield* storage.records({ kinds: meterKinds, from, limit: PAGE })
   for (const record of page) {
     const read = readRecord(record.bytes)

@@ -4,11 +4,14 @@ import type { AutonomyTier, JsonMap } from "@flyball/rules"
 import { type LostCondition, lostCondition } from "@flyball/rules"
 
 /** The tiers that the body of an evaluation names: the agent's own, and the one at which it acted. */
-export const tiersOf = (body: JsonMap): { readonly tier: AutonomyTier; readonly effective: AutonomyTier } =>
-  ({ tier: String(body["tier"]) as AutonomyTier, effective: String(body["effective_tier"] ?? body["tier"]) as AutonomyTier })
+export const tiersOf = (body: JsonMap): { readonly tier: AutonomyTier; readonly effective: AutonomyTier } => ({
+  tier: String(body["tier"]) as AutonomyTier,
+  effective: String(body["effective_tier"] ?? body["tier"]) as AutonomyTier
+})
 
 /** What is missing, and for which tier. */
-export const lostWords = ({ condition, tier }: LostCondition): string => `${tier} needs ${tierConditionWords[condition] ?? condition}`
+export const lostWords = ({ condition, tier }: LostCondition): string =>
+  `${tier} needs ${tierConditionWords[condition] ?? condition}`
 
 /** Why an agent acts below its tier, as a sentence; null where it does not. */
 export const tierReason = (tier: AutonomyTier, effective: AutonomyTier): string | null => {

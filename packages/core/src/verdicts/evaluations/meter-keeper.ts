@@ -1,7 +1,9 @@
 /**
- * What this process knows of meters: the book of windows, folded from records as far as they go, and a small document for each meter and key.
+ * What this process knows of meters: the book of windows, folded from records as far as they go, and a small document
+ * for each meter and key.
  *
- * The document is what makes two evaluations of one key meet: whoever adds to a window puts it, whoever only looks expects it. Spec: design section 3, one clock per verdict; decision 0025.
+ * The document is what makes two evaluations of one key meet: whoever adds to a window puts it, whoever only looks
+ * expects it. Spec: design section 3, one clock per verdict; decision 0025.
  */
 import { portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
@@ -27,12 +29,29 @@ interface Known {
   version: number
 }
 
-/** What one window's document will be. `addedAtMs` is when something was added to it last; null where that is not known: such a document stays. */
-export const windowPut = (window: string, expectedVersion: number | null, key: string, addedAtMs: number | null): DocumentPut =>
-  ({ collection: METERS, id: window, expectedVersion, body: addedAtMs === null ? { key } : { key, added_at_ms: addedAtMs }, unique: { key } })
+/**
+ * What one window's document will be. `addedAtMs` is when something was added to it last; null where that is not known:
+ * such a document stays.
+ */
+export const windowPut = (
+  window: string,
+  expectedVersion: number | null,
+  key: string,
+  addedAtMs: number | null
+): DocumentPut => ({
+  collection: METERS,
+  id: window,
+  expectedVersion,
+  body: addedAtMs === null ? { key } : { key, added_at_ms: addedAtMs },
+  unique: { key }
+})
 
-/** The look-up key of a meter and key. `owner` is the envelope it belongs to; it is drawn at random, so that the key tells nothing to who does not have it. */
-export const meterKey = (trial: boolean, owner: string, meter: string, key: string): string => toHex(portableCrypto.sha256(utf8(`flyball/v1 meter\0${trial ? "shadow" : "live"}\0${owner}\0${meter}\0${key}`)))
+/**
+ * The look-up key of a meter and key. `owner` is the envelope it belongs to; it is drawn at random, so that the key
+ * tells nothing to who does not have it.
+ */
+export const meterKey = (trial: boolean, owner: string, meter: string, key: string): string =>
+  toHex(portableCrypto.sha256(utf8(`flyball/v1 meter\0${trial ? "shadow" : "live"}\0${owner}\0${meter}\0${key}`)))
 
 /** Keeps them. For one caller at a time. `carried` folds what the chains before this one gave. */
 export const meterKeeper = (storage: StorageApi, carried: FoldCarried) => {
@@ -46,7 +65,7 @@ export const meterKeeper = (storage: StorageApi, carried: FoldCarried) => {
 
   return {
     /** Folds what was recorded since, and from further back where a window reaches further than any before. */
-    catchUp: Effect.fnUntraced(function*(asOf: AsOf, reachMs: number) {
+    catchUp: Effect.fnUntraced(function* (asOf: AsOf, reachMs: number) {
       if (reachMs > horizonMs) {
         const first = yield* firstWithin(storage, asOf, reachMs)
         const begun = new WindowBook()
@@ -67,21 +86,32 @@ export const meterKeeper = (storage: StorageApi, carried: FoldCarried) => {
       }
     }),
     /** Folds what this process committed itself, where nobody wrote in between; else the next look finds it. */
-    committed: (records: ReadonlyArray<{ readonly kind: string; readonly body: JsonMap }>, receipts: ReadonlyArray<RecordReceipt>): void => {
+    committed: (
+      records: ReadonlyArray<{ readonly kind: string; readonly body: JsonMap }>,
+      receipts: ReadonlyArray<RecordReceipt>
+    ): void => {
       if (receipts.some(({ duplicate, seq }, place) => duplicate || seq !== folded + 1 + place)) return
       records.forEach((record, place) => foldMeters(book, { ...record, seq: receipts[place]!.seq }))
       folded += receipts.length
       sinceSweep += receipts.length
     },
-    /** Looks up the documents of these keys; answers whether any was not known before. A key without one gets a window of its own, which its first commit makes. */
-    learn: Effect.fnUntraced(function*(keys: ReadonlySet<string>) {
+    /**
+     * Looks up the documents of these keys; answers whether any was not known before. A key without one gets a window
+     * of its own, which its first commit makes.
+     */
+    learn: Effect.fnUntraced(function* (keys: ReadonlySet<string>) {
       let isNew = false
       if (known.size > MAX_KEYS) known.clear()
       for (const key of keys) {
         if (known.has(key)) continue
         isNew = true
         const [document] = yield* storage.find(METERS, "key", key)
-        known.set(key, document === undefined ? { window: yield* newId("mtr"), version: 0 } : { window: document.id, version: document.version })
+        known.set(
+          key,
+          document === undefined
+            ? { window: yield* newId("mtr"), version: 0 }
+            : { window: document.id, version: document.version }
+        )
       }
       return isNew
     }),

@@ -1,8 +1,11 @@
 /**
- * Deletes the documents of meters and keys to which nothing was added for longer than the longest window that an envelope can have.
+ * Deletes the documents of meters and keys to which nothing was added for longer than the longest window that an
+ * envelope can have.
  *
- * Runs in every process, works in the one that holds the lease. Each step is a commit of its own that expects the versions it saw: who adds to a window meanwhile
- * keeps it. An evaluation that looks at such a meter later draws a new window, which is as empty as the old one was. Spec: decision 0025.
+ * Runs in every process, works in the one that holds the lease. Each step is a commit of its own that expects the
+ * versions it saw: who adds to a window meanwhile
+ * keeps it. An evaluation that looks at such a meter later draws a new window, which is as empty as the old one was.
+ * Spec: decision 0025.
  */
 import { toHex } from "@flyball/evidence"
 import { Cause, Effect, Layer } from "effect"
@@ -13,7 +16,9 @@ import { METERS } from "./meter-keeper.ts"
 
 /** How often it looks. Unit: milliseconds. */
 export const SWEEP_MS = 86_400_000
-/** Beyond the longest window, for clocks that differ and settlements that put back an older time. Unit: milliseconds. */
+/**
+ * Beyond the longest window, for clocks that differ and settlements that put back an older time. Unit: milliseconds.
+ */
 const SLACK_MS = 86_400_000
 /** A process that died is replaced after this. Unit: milliseconds. Renewed before each step. */
 const LEASE_MS = 120_000
@@ -23,16 +28,26 @@ const STEP = 500
 /** Between two steps, so that a large backlog takes a small share of the store. Unit: milliseconds. */
 const PAUSE_MS = 50
 
-/** Deletes them all; answers how many. `mayGoOn` is asked before each step; where it answers no the rest is left to whoever comes next. */
-export const sweepMeters = Effect.fnUntraced(function*<E>(mayGoOn: Effect.Effect<boolean, E>): Effect.fn.Return<number, ReadFault | E, Storage> {
+/**
+ * Deletes them all; answers how many. `mayGoOn` is asked before each step; where it answers no the rest is left to
+ * whoever comes next.
+ */
+export const sweepMeters = Effect.fnUntraced(function* <E>(
+  mayGoOn: Effect.Effect<boolean, E>
+): Effect.fn.Return<number, ReadFault | E, Storage> {
   const storage = yield* Storage
   const beforeMs = (yield* storage.asOf).ms - MAX_WINDOW_MS - SLACK_MS
   let count = 0
   for (let after: string | undefined; yield* mayGoOn;) {
     const page = yield* storage.list(METERS, { limit: STEP, ...(after === undefined ? {} : { after }) })
-    const deletes = page.filter(({ body: { added_at_ms: addedAtMs } }) => typeof addedAtMs === "number" && addedAtMs < beforeMs).map(({ collection, id, version }) => ({ collection, id, version }))
+    const deletes = page
+      .filter(({ body: { added_at_ms: addedAtMs } }) => typeof addedAtMs === "number" && addedAtMs < beforeMs)
+      .map(({ collection, id, version }) => ({ collection, id, version }))
     if (deletes.length > 0) {
-      const isDone = yield* storage.commit({ deletes }).pipe(Effect.as(true), Effect.catchTag("StorageConflict", () => Effect.succeed(false)))
+      const isDone = yield* storage.commit({ deletes }).pipe(
+        Effect.as(true),
+        Effect.catchTag("StorageConflict", () => Effect.succeed(false))
+      )
       // One of them is used again: the next look leaves it out.
       if (isDone) count += deletes.length
     }
@@ -44,15 +59,21 @@ export const sweepMeters = Effect.fnUntraced(function*<E>(mayGoOn: Effect.Effect
 })
 
 /** Looks every day while its scope is open. */
-export const meterSweep: Layer.Layer<never, never, Storage> = Layer.effectDiscard(Effect.gen(function*() {
-  const storage = yield* Storage
-  const holder = toHex((yield* Entropy).bytes(16))
-  const mine = storage.lease(LEASE, holder, LEASE_MS)
-  yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-  yield* sweepMeters(mine).pipe(
-    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError("Windows of meters that are long past could not be deleted; the job tries again.", cause)),
-    Effect.andThen(Effect.sleep(SWEEP_MS)),
-    Effect.forever,
-    Effect.forkScoped
-  )
-}))
+export const meterSweep: Layer.Layer<never, never, Storage> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const holder = toHex((yield* Entropy).bytes(16))
+    const mine = storage.lease(LEASE, holder, LEASE_MS)
+    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
+    yield* sweepMeters(mine).pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.logError("Windows of meters that are long past could not be deleted; the job tries again.", cause)
+      ),
+      Effect.andThen(Effect.sleep(SWEEP_MS)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

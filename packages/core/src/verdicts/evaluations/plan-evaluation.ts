@@ -3,7 +3,21 @@ import type { EvaluationIn } from "@flyball/contract"
 import { canonicalBytes, type Crypto } from "@flyball/evidence"
 import { contentDigest } from "../content/content-digest.ts"
 import type { StoredAgent } from "../../registry/agents/document.ts"
-import { adviceOf, type Binding, effectiveTier, EVALUATION_SCOPE, inactiveRuleOf, isActive, latchesOf, type LayerRef, recordedSide, type RecordedSide, RULES, serverSignals, sideBody } from "@flyball/rules"
+import {
+  adviceOf,
+  type Binding,
+  effectiveTier,
+  EVALUATION_SCOPE,
+  inactiveRuleOf,
+  isActive,
+  latchesOf,
+  type LayerRef,
+  recordedSide,
+  type RecordedSide,
+  RULES,
+  serverSignals,
+  sideBody
+} from "@flyball/rules"
 import type { InForce } from "../envelopes/in-force.ts"
 import { type Action, decide, type KillState } from "@flyball/envelope"
 import type { Decision, WindowState } from "@flyball/envelope"
@@ -17,7 +31,10 @@ import type { Reservation } from "@flyball/rules"
 /** What an agent asks, but for its signals. */
 export type AskedInput = Required<Omit<EvaluationIn, "signals">>
 
-/** What an agent asks, made ready once: the value that is decided on, the bytes that are kept, and the digest of all of it. Nothing in it is the caller's own object. */
+/**
+ * What an agent asks, made ready once: the value that is decided on, the bytes that are kept, and the digest of all of
+ * it. Nothing in it is the caller's own object.
+ */
 export interface Asked {
   readonly evaluationId: string
   readonly input: AskedInput
@@ -56,32 +73,67 @@ export interface EvaluationPlan {
   readonly events: ReadonlyArray<EventDraft>
 }
 
-/** The digest of what was asked: the same again gets the first answer, other content under the same reference is refused. */
+/**
+ * The digest of what was asked: the same again gets the first answer, other content under the same reference is
+ * refused.
+ */
 export const askedDigest = (crypto: Crypto, input: AskedInput, signalsPart: Uint8Array): string => {
   const { action, action_digest, agent_id, approval_id, client_ref, run_id } = input
-  return contentDigest(crypto, JSON.stringify(omitNullish({ action, action_digest, agent_id, approval_id, client_ref, run_id })), [{ name: "signals", bytes: signalsPart }])
+  return contentDigest(
+    crypto,
+    JSON.stringify(omitNullish({ action, action_digest, agent_id, approval_id, client_ref, run_id })),
+    [{ name: "signals", bytes: signalsPart }]
+  )
 }
 
 /**
- * Decides about an action and makes the record that says so: the verdict, everything it depends on, and what it adds to meters.
+ * Decides about an action and makes the record that says so: the verdict, everything it depends on, and what it adds to
+ * meters.
  *
  * - Fails: never. What cannot be decided is denied, under a reserved name.
  * - Spec: document 1 section 2, Evaluation record; `envelope/1` section 11; decision 0025.
  */
-export const planEvaluation = (asked: Asked, standing: Standing, windows: Windows, reviewId: string | null = null): EvaluationPlan => {
+export const planEvaluation = (
+  asked: Asked,
+  standing: Standing,
+  windows: Windows,
+  reviewId: string | null = null
+): EvaluationPlan => {
   const { agent, approved, asOf, inForce, kill, latches: set } = standing
   const { input } = asked
-  const actingTier = effectiveTier(agent.body, { hasEnvelope: inForce.live.layers.length > 0, hasDrill: standing.hasDrill })
+  const actingTier = effectiveTier(agent.body, {
+    hasEnvelope: inForce.live.layers.length > 0,
+    hasDrill: standing.hasDrill
+  })
   const action: Action = { signals: asked.signals, runId: input.run_id ?? null }
-  const situation = { kill, agent: { id: agent.id, orgUnit: agent.body.orgUnit ?? "", isActive: isActive(agent.id, agent.body, asOf.ms), inactiveRule: inactiveRuleOf(agent.body.status, RULES) }, server: serverSignals({ ...agent.body, autonomyTier: actingTier }), latches: set, approved }
+  const situation = {
+    kill,
+    agent: {
+      id: agent.id,
+      orgUnit: agent.body.orgUnit ?? "",
+      isActive: isActive(agent.id, agent.body, asOf.ms),
+      inactiveRule: inactiveRuleOf(agent.body.status, RULES)
+    },
+    server: serverSignals({ ...agent.body, autonomyTier: actingTier }),
+    latches: set,
+    approved
+  }
   const side = (binding: Binding, trial: boolean): { readonly decision: Decision; readonly recorded: RecordedSide } => {
-    const windowOf = (meter: string, key: string): string => windows.windowOf(trial, binding.owners.get(meter) ?? "", meter, key)
-    const decision = decide(binding.ready, action, { ...situation, windows: (meter, key) => windows.state(windowOf(meter.id, key), meter.windowMs) })
+    const windowOf = (meter: string, key: string): string =>
+      windows.windowOf(trial, binding.owners.get(meter) ?? "", meter, key)
+    const decision = decide(binding.ready, action, {
+      ...situation,
+      windows: (meter, key) => windows.state(windowOf(meter.id, key), meter.windowMs)
+    })
     return { decision, recorded: recordedSide(decision, binding.layers, windowOf) }
   }
   const { decision, recorded: live } = side(inForce.live, false)
   const shadow = inForce.shadow === null ? null : side(inForce.shadow, true).recorded
-  const latches = latchesOf([inForce.live, ...(inForce.shadow === null ? [] : [inForce.shadow])], action, situation.server)
+  const latches = latchesOf(
+    [inForce.live, ...(inForce.shadow === null ? [] : [inForce.shadow])],
+    action,
+    situation.server
+  )
   const body = omitNullish({
     ...sideBody(live),
     action_digest: input.action_digest?.slice("sha256:".length),
@@ -134,16 +186,30 @@ const waiversOf = ({ layers }: Binding): ReadonlyArray<string> | null => {
 const partsOf = ({ input, signalsPart }: Asked, decision: Decision): ReadonlyArray<PartDraft> => {
   const advice = adviceOf(decision)
   return [
-    ...(input.action === undefined || input.action === null ? [] : [{ name: "action", bytes: canonicalBytes(input.action) }]),
+    ...(input.action === undefined || input.action === null
+      ? []
+      : [{ name: "action", bytes: canonicalBytes(input.action) }]),
     ...(advice === null ? [] : [{ name: "advice", bytes: advice }]),
     { name: "signals", bytes: signalsPart }
   ]
 }
 
-const denials = ({ evaluationId, writer }: Asked, agentId: string, { layers, matchedRule, outcome }: RecordedSide): ReadonlyArray<EventDraft> => {
+const denials = (
+  { evaluationId, writer }: Asked,
+  agentId: string,
+  { layers, matchedRule, outcome }: RecordedSide
+): ReadonlyArray<EventDraft> => {
   if (outcome !== "deny" && outcome !== "halt") return []
   const envelope = innermost(layers)
-  return [event("evaluation.denied", {
-    evaluation_id: evaluationId, agent_id: agentId, outcome, matched_rule: matchedRule, envelope_id: envelope?.envelopeId ?? null, envelope_version: envelope?.version ?? null, writer: writer.id
-  })]
+  return [
+    event("evaluation.denied", {
+      evaluation_id: evaluationId,
+      agent_id: agentId,
+      outcome,
+      matched_rule: matchedRule,
+      envelope_id: envelope?.envelopeId ?? null,
+      envelope_version: envelope?.version ?? null,
+      writer: writer.id
+    })
+  ]
 }

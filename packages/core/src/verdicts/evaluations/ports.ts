@@ -1,4 +1,7 @@
-/** Steps of an evaluation that other capabilities have a word in: kills and reviews. Until they are there, nothing is halted and nobody reviews. */
+/**
+ * Steps of an evaluation that other capabilities have a word in: kills and reviews. Until they are there, nothing is
+ * halted and nobody reviews.
+ */
 import { Context, Effect } from "effect"
 import type { KillState, Outcome } from "@flyball/envelope"
 import type { ChangeSet, ReadFault } from "../../storage/port.ts"
@@ -23,8 +26,15 @@ export interface Concluded {
 export interface EvaluationStepsApi {
   readonly killOf: (agentId: string) => Effect.Effect<KillOf, ReadFault>
   /** Whether an approved review of this very action is there to be consumed, and the change that consumes it. */
-  readonly approval: (approvalId: string, agentId: string, actionDigest: string | null) => Effect.Effect<{ readonly approved: boolean; readonly change: ChangeSet }, ReadFault>
-  /** What follows from a verdict, in its commit: a review that opens (`require_review`), a kill that fires (`halt`). Its records come after the evaluation's. */
+  readonly approval: (
+    approvalId: string,
+    agentId: string,
+    actionDigest: string | null
+  ) => Effect.Effect<{ readonly approved: boolean; readonly change: ChangeSet }, ReadFault>
+  /**
+   * What follows from a verdict, in its commit: a review that opens (`require_review`), a kill that fires (`halt`). Its
+   * records come after the evaluation's.
+   */
   readonly follow: (concluded: Concluded) => { readonly reviewId: string | null; readonly change: ChangeSet }
 }
 

@@ -1,5 +1,21 @@
-/** Evaluations: may this agent do what it intends? Spec: document 1 section 4, `/bound/evaluations`; api.md "bounded autonomy"; `envelope/1`. */
-import { type AgentNotFound, type ClientRefReused, detailItem, type Evaluation, type EvaluationEnded, type EvaluationIn, EvaluationNotFound, type ExplanationOut, InvalidInput, NothingToVoid, type VoidIn, type VoidOut } from "@flyball/contract"
+/**
+ * Evaluations: may this agent do what it intends? Spec: document 1 section 4, `/bound/evaluations`; api.md "bounded
+ * autonomy"; `envelope/1`.
+ */
+import {
+  type AgentNotFound,
+  type ClientRefReused,
+  detailItem,
+  type Evaluation,
+  type EvaluationEnded,
+  type EvaluationIn,
+  EvaluationNotFound,
+  type ExplanationOut,
+  InvalidInput,
+  NothingToVoid,
+  type VoidIn,
+  type VoidOut
+} from "@flyball/contract"
 import { canonicalBytes } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../../registry/agents/read-agent.ts"
@@ -36,102 +52,186 @@ const MAX_METERED = 100_000
 
 /** Evaluations. What lies outside `scope` is answered as if it were not there. */
 export interface EvaluationsApi {
-  /** Decides and records, before it answers. The same content under the same `client_ref` gets the first answer again; other content is refused. */
-  readonly evaluate: (input: EvaluationIn, writer: Writer, scope?: Scope) => Effect.Effect<Evaluation, AgentNotFound | ClientRefReused | InvalidInput | ReadFault>
+  /**
+   * Decides and records, before it answers. The same content under the same `client_ref` gets the first answer again;
+   * other content is refused.
+   */
+  readonly evaluate: (
+    input: EvaluationIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<Evaluation, AgentNotFound | ClientRefReused | InvalidInput | ReadFault>
   readonly get: (id: string, scope?: Scope) => Effect.Effect<Evaluation, EvaluationNotFound | ReadFault>
   /** The nearest less restrictive verdict: what would have had to be otherwise. */
   readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
-  /** Takes away what it added to meters: its action was not taken. Refused once a decision has said what it came to, where there is nothing to take away, and to ingest keys. */
-  readonly void: (id: string, input: VoidIn, writer: Writer, scope?: Scope) => Effect.Effect<VoidOut, EvaluationEnded | EvaluationNotFound | InvalidInput | NothingToVoid | ReadFault>
+  /**
+   * Takes away what it added to meters: its action was not taken. Refused once a decision has said what it came to,
+   * where there is nothing to take away, and to ingest keys.
+   */
+  readonly void: (
+    id: string,
+    input: VoidIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<VoidOut, EvaluationEnded | EvaluationNotFound | InvalidInput | NothingToVoid | ReadFault>
 }
 
 /** Evaluations. */
 export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()("flyball/core/Evaluations") {
-  static readonly layer: Layer.Layer<Evaluations, never, Storage | Chain> = Layer.effect(Evaluations, Effect.gen(function*() {
-    const storage = yield* Storage
-    const crypto = yield* EvidenceCrypto
-    const steps = yield* EvaluationSteps
-    const { originTag } = yield* Chain
-    const inForce = inForceReader(storage)
-    const evaluating = { storage, inForce, keeper: meterKeeper(storage, foldCarried(storage, crypto, yield* RetiredStores)), steps, evidence: yield* TierEvidence, holdsLock: false }
-    /** Agents whose last evaluation had to wait in line: the next one need not find that out by reading everything. */
-    const metered = new Set<string>()
-    const queued = (yield* evaluationQueue)({ ...evaluating, holdsLock: true })
-
-    /** The layers that a record names, as they were. */
-    const bindingOf = Effect.fnUntraced(function*({ body }: EvaluationRecord): Effect.fn.Return<Binding | null, ReadFault> {
-      const waivers = (body["waivers"] ?? []) as ReadonlyArray<string>
-      const layers = []
-      for (const { envelopeId, version } of readSide(body).layers) {
-        const layer = yield* inForce.layer(envelopeId, version, waivers)
-        if (layer === null) return null
-        layers.push(layer)
+  static readonly layer: Layer.Layer<Evaluations, never, Storage | Chain> = Layer.effect(
+    Evaluations,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const crypto = yield* EvidenceCrypto
+      const steps = yield* EvaluationSteps
+      const { originTag } = yield* Chain
+      const inForce = inForceReader(storage)
+      const evaluating = {
+        storage,
+        inForce,
+        keeper: meterKeeper(storage, foldCarried(storage, crypto, yield* RetiredStores)),
+        steps,
+        evidence: yield* TierEvidence,
+        holdsLock: false
       }
-      return bind(layers)
-    })
+      /**
+       * Agents whose last evaluation had to wait in line: the next one need not find that out by reading everything.
+       */
+      const metered = new Set<string>()
+      const queued = (yield* evaluationQueue)({ ...evaluating, holdsLock: true })
 
-    const shown = Effect.fnUntraced(function*(record: EvaluationRecord) {
-      return evaluationOut(record, (yield* bindingOf(record))?.ready?.combination ?? null)
-    })
-
-    const answer = Effect.fnUntraced(function*(evaluated: Evaluated) {
-      if (evaluated.kind === "refused") return yield* evaluated.refusal
-      if (evaluated.kind === "line") return yield* Effect.die(new Error("the line sent an evaluation back into the line"))
-      if (evaluated.kind === "again" || evaluated.receipt.duplicate) return yield* shown(yield* readEvaluation(storage, evaluated.kind === "again" ? evaluated.seq : evaluated.receipt.seq))
-      const { inForce: { live }, plan: { record }, receipt: { atMs, hash, seq } } = evaluated
-      return evaluationOut({ seq, hash, atMs, body: record.body, parts: new Map(record.parts.map(({ bytes, name }) => [name, bytes])) }, live.ready?.combination ?? null)
-    })
-
-    const inScope = Effect.fnUntraced(function*(id: string, scope: Scope) {
-      const record = yield* findEvaluation(storage, id)
-      if (record === null) return yield* new EvaluationNotFound({ evaluationId: id })
-      const agent = yield* readAgent(storage, String(record.body["agent_id"]), scope).pipe(Effect.catchTag("AgentNotFound", () => Effect.fail(new EvaluationNotFound({ evaluationId: id }))))
-      return { agent, record }
-    })
-
-    return Evaluations.of({
-      evaluate: Effect.fnUntraced(function*(input, writer, scope = everyUnit) {
-        const request: Request = { asked: yield* Effect.fromResult(makeAsked(crypto, originTag, input, writer)), scope }
-        // Here too, because what was evaluated before, or is asked twice at once, is answered without looking at its agent.
-        const { agent_id: agentId } = request.asked.input
-        if (scope.orgUnits !== "*") yield* readAgent(storage, agentId, scope)
-        // Only what meters or latches make depend on what was evaluated before waits in line. The line answers others as well: an old guess costs a wait and nothing else.
-        const [alone] = metered.has(agentId) ? [] : yield* evaluateBatch(evaluating, [request])
-        if (alone !== undefined && alone.kind !== "line") return yield* answer(alone)
-        const withDocumentLock = yield* queued(request)
-        if (withDocumentLock.kind === "made" && !isMetered(withDocumentLock.inForce)) metered.delete(agentId)
-        else if (alone !== undefined) {
-          if (metered.size >= MAX_METERED) metered.clear()
-          metered.add(agentId)
+      /** The layers that a record names, as they were. */
+      const bindingOf = Effect.fnUntraced(function* ({
+        body
+      }: EvaluationRecord): Effect.fn.Return<Binding | null, ReadFault> {
+        const waivers = (body["waivers"] ?? []) as ReadonlyArray<string>
+        const layers = []
+        for (const { envelopeId, version } of readSide(body).layers) {
+          const layer = yield* inForce.layer(envelopeId, version, waivers)
+          if (layer === null) return null
+          layers.push(layer)
         }
-        return yield* answer(withDocumentLock)
-      }),
-      get: Effect.fnUntraced(function*(id, scope = everyUnit) {
-        return yield* shown((yield* inScope(id, scope)).record)
-      }),
-      explain: Effect.fnUntraced(function*(id, scope = everyUnit) {
-        const { agent, record } = yield* inScope(id, scope)
-        const ready = (yield* bindingOf(record))?.ready ?? null
-        const runId = record.body["run_id"]
-        const run = hasLatches(ready) && typeof runId === "string" ? yield* readRun(storage, agent.id, runId) : null
-        return explainEvaluation(record, ready, agent, run === null ? new Set() : yield* setBefore(storage, run, record.seq))
-      }),
-      void: (id, { reason = null }, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
-        if (!mayGiveBack(writer.id)) return yield* new InvalidInput({ detail: [detailItem(["writer"], "value_error", "An ingest key voids nothing: an agent that could would spend without end", writer.id)] })
-        const { agent, record } = yield* inScope(id, scope)
-        const reservations = reservationsOf(record.body)
-        if (reservations.length === 0) return yield* new NothingToVoid()
-        const puts = yield* touchWindows(storage, reservations.map(({ window }) => window))
-        const end = yield* endOf(storage, id, "void")
-        const digest = contentDigest(crypto, canonicalText({ evaluation_id: id }), [])
-        const { records: [receipt] } = yield* storage.commit({
-          puts: end === null ? puts : [...puts, end],
-          records: [{ kind: "meter.voided", agentId: agent.id, body: { agent_id: agent.id, evaluation_id: id, evaluation_seq: record.seq, writer: writer.id }, parts: reasonPart(reason), once: { scope: VOID_SCOPE, key: id, digest } }]
-        })
-        return { evaluation_id: id, seq: receipt!.seq, record_hash: recordHash(receipt!.hash), duplicate: receipt!.duplicate }
-      }))
+        return bind(layers)
+      })
+
+      const shown = Effect.fnUntraced(function* (record: EvaluationRecord) {
+        return evaluationOut(record, (yield* bindingOf(record))?.ready?.combination ?? null)
+      })
+
+      const answer = Effect.fnUntraced(function* (evaluated: Evaluated) {
+        if (evaluated.kind === "refused") return yield* evaluated.refusal
+        if (evaluated.kind === "line")
+          return yield* Effect.die(new Error("the line sent an evaluation back into the line"))
+        if (evaluated.kind === "again" || evaluated.receipt.duplicate)
+          return yield* shown(
+            yield* readEvaluation(storage, evaluated.kind === "again" ? evaluated.seq : evaluated.receipt.seq)
+          )
+        const {
+          inForce: { live },
+          plan: { record },
+          receipt: { atMs, hash, seq }
+        } = evaluated
+        return evaluationOut(
+          { seq, hash, atMs, body: record.body, parts: new Map(record.parts.map(({ bytes, name }) => [name, bytes])) },
+          live.ready?.combination ?? null
+        )
+      })
+
+      const inScope = Effect.fnUntraced(function* (id: string, scope: Scope) {
+        const record = yield* findEvaluation(storage, id)
+        if (record === null) return yield* new EvaluationNotFound({ evaluationId: id })
+        const agent = yield* readAgent(storage, String(record.body["agent_id"]), scope).pipe(
+          Effect.catchTag("AgentNotFound", () => Effect.fail(new EvaluationNotFound({ evaluationId: id })))
+        )
+        return { agent, record }
+      })
+
+      return Evaluations.of({
+        evaluate: Effect.fnUntraced(function* (input, writer, scope = everyUnit) {
+          const request: Request = {
+            asked: yield* Effect.fromResult(makeAsked(crypto, originTag, input, writer)),
+            scope
+          }
+          // Here too, because what was evaluated before, or is asked twice at once, is answered without looking at its
+          // agent.
+          const { agent_id: agentId } = request.asked.input
+          if (scope.orgUnits !== "*") yield* readAgent(storage, agentId, scope)
+          // Only what meters or latches make depend on what was evaluated before waits in line. The line answers others
+          // as well: an old guess costs a wait and nothing else.
+          const [alone] = metered.has(agentId) ? [] : yield* evaluateBatch(evaluating, [request])
+          if (alone !== undefined && alone.kind !== "line") return yield* answer(alone)
+          const withDocumentLock = yield* queued(request)
+          if (withDocumentLock.kind === "made" && !isMetered(withDocumentLock.inForce)) metered.delete(agentId)
+          else if (alone !== undefined) {
+            if (metered.size >= MAX_METERED) metered.clear()
+            metered.add(agentId)
+          }
+          return yield* answer(withDocumentLock)
+        }),
+        get: Effect.fnUntraced(function* (id, scope = everyUnit) {
+          return yield* shown((yield* inScope(id, scope)).record)
+        }),
+        explain: Effect.fnUntraced(function* (id, scope = everyUnit) {
+          const { agent, record } = yield* inScope(id, scope)
+          const ready = (yield* bindingOf(record))?.ready ?? null
+          const runId = record.body["run_id"]
+          const run = hasLatches(ready) && typeof runId === "string" ? yield* readRun(storage, agent.id, runId) : null
+          return explainEvaluation(
+            record,
+            ready,
+            agent,
+            run === null ? new Set() : yield* setBefore(storage, run, record.seq)
+          )
+        }),
+        void: (id, { reason = null }, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              if (!mayGiveBack(writer.id))
+                return yield* new InvalidInput({
+                  detail: [
+                    detailItem(
+                      ["writer"],
+                      "value_error",
+                      "An ingest key voids nothing: an agent that could would spend without end",
+                      writer.id
+                    )
+                  ]
+                })
+              const { agent, record } = yield* inScope(id, scope)
+              const reservations = reservationsOf(record.body)
+              if (reservations.length === 0) return yield* new NothingToVoid()
+              const puts = yield* touchWindows(
+                storage,
+                reservations.map(({ window }) => window)
+              )
+              const end = yield* endOf(storage, id, "void")
+              const digest = contentDigest(crypto, canonicalText({ evaluation_id: id }), [])
+              const {
+                records: [receipt]
+              } = yield* storage.commit({
+                puts: end === null ? puts : [...puts, end],
+                records: [
+                  {
+                    kind: "meter.voided",
+                    agentId: agent.id,
+                    body: { agent_id: agent.id, evaluation_id: id, evaluation_seq: record.seq, writer: writer.id },
+                    parts: reasonPart(reason),
+                    once: { scope: VOID_SCOPE, key: id, digest }
+                  }
+                ]
+              })
+              return {
+                evaluation_id: id,
+                seq: receipt!.seq,
+                record_hash: recordHash(receipt!.hash),
+                duplicate: receipt!.duplicate
+              }
+            })
+          )
+      })
     })
-  }))
+  )
 }
 
 const canonicalText = (value: unknown): string => new TextDecoder().decode(canonicalBytes(value))

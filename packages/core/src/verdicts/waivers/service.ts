@@ -1,6 +1,18 @@
-/** Waivers: an exception to one rule, for a time, by two people. Spec: api.md "bounded autonomy"; envelopes.md 3.7; decision 0025. */
+/**
+ * Waivers: an exception to one rule, for a time, by two people. Spec: api.md "bounded autonomy"; envelopes.md 3.7;
+ * decision 0025.
+ */
 import {
-  detailItem, type EnvelopeNotFound, EnvelopeNotInForce, InvalidInput, isId, type SecondApproverRequired, type WaiverCreate, WaiverNotFound, type WaiverNotOpen, type WaiverOut
+  detailItem,
+  type EnvelopeNotFound,
+  EnvelopeNotInForce,
+  InvalidInput,
+  isId,
+  type SecondApproverRequired,
+  type WaiverCreate,
+  WaiverNotFound,
+  type WaiverNotOpen,
+  type WaiverOut
 } from "@flyball/contract"
 import { parseInstant } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
@@ -19,7 +31,10 @@ import { planGrant, planRequest, type StoredWaiver, waiverOut } from "./plan-wai
 /** Longest that a waiver holds. What shall hold longer belongs into the envelope. Unit: milliseconds. */
 export const MAX_WAIVER_MS = 90 * 86_400_000
 
-/** Waivers of one envelope that hold at a time. Two envelopes bind an agent, and the record of an evaluation names up to 64 waivers. */
+/**
+ * Waivers of one envelope that hold at a time. Two envelopes bind an agent, and the record of an evaluation names up to
+ * 64 waivers.
+ */
 export const MAX_WAIVERS_IN_FORCE = 32
 
 /** Bytes of the part of a waiver. Spec: evidence, SPEC.md section 7, `waiver.requested`. */
@@ -28,68 +43,158 @@ const MAX_WAIVER_BYTES = 65_536
 /** Waivers. */
 export interface WaiversApi {
   /** Asks for one, of the version in force. */
-  readonly request: (envelopeId: string, input: WaiverCreate, writer: Writer, scope?: Scope) => Effect.Effect<WaiverOut, EnvelopeNotFound | EnvelopeNotInForce | InvalidInput | ReadFault>
+  readonly request: (
+    envelopeId: string,
+    input: WaiverCreate,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<WaiverOut, EnvelopeNotFound | EnvelopeNotInForce | InvalidInput | ReadFault>
   /** Grants one that somebody else asked for. */
-  readonly grant: (envelopeId: string, waiverId: string, writer: Writer, scope?: Scope) => Effect.Effect<WaiverOut, EnvelopeNotFound | InvalidInput | SecondApproverRequired | WaiverNotFound | WaiverNotOpen | ReadFault>
+  readonly grant: (
+    envelopeId: string,
+    waiverId: string,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<
+    WaiverOut,
+    EnvelopeNotFound | InvalidInput | SecondApproverRequired | WaiverNotFound | WaiverNotOpen | ReadFault
+  >
   /** Oldest first. */
-  readonly list: (envelopeId: string, scope?: Scope) => Effect.Effect<ReadonlyArray<WaiverOut>, EnvelopeNotFound | ReadFault>
+  readonly list: (
+    envelopeId: string,
+    scope?: Scope
+  ) => Effect.Effect<ReadonlyArray<WaiverOut>, EnvelopeNotFound | ReadFault>
 }
 
 /** Waivers. */
 export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/core/Waivers") {
-  static readonly layer: Layer.Layer<Waivers, never, Storage> = Layer.effect(Waivers, Effect.gen(function*() {
-    const storage = yield* Storage
-    const inForce = inForceReader(storage)
-    const invalid = (path: ReadonlyArray<string>, message: string, input: string | null = null) => new InvalidInput({ detail: [detailItem(path, "value_error", message, input)] })
+  static readonly layer: Layer.Layer<Waivers, never, Storage> = Layer.effect(
+    Waivers,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const inForce = inForceReader(storage)
+      const invalid = (path: ReadonlyArray<string>, message: string, input: string | null = null) =>
+        new InvalidInput({ detail: [detailItem(path, "value_error", message, input)] })
 
-    /** Why one more waiver of a version cannot hold beside those that do; null where it can. Each alone may fit, and all together leave nothing that could be decided on: then everything is denied. */
-    const noRoomFor = Effect.fnUntraced(function*(layer: BoundLayer, waiver: Waiver, nowMs: number): Effect.fn.Return<string | null, ReadFault> {
-      const { envelopeId, version } = layer
-      const holding = (yield* storage.find(WAIVERS, "envelope_id", envelopeId)).filter(({ body }) => body["status"] === "granted" && body["version"] === version && Number(body["expiresAtMs"]) > nowMs)
-      if (holding.length >= MAX_WAIVERS_IN_FORCE) return `Up to ${MAX_WAIVERS_IN_FORCE} waivers of an envelope hold at a time. Write what shall hold longer into the envelope, or wait until one has ended`
-      const beside = (yield* inForce.layer(envelopeId, version, holding.map(({ id }) => id)))?.waivers ?? []
-      return bind([{ ...layer, waivers: [...beside, { id: "", waiver }] }]).ready === null ? "With this exception beside those that hold the rule is too large to be decided on. Write a narrower one" : null
-    })
+      /**
+       * Why one more waiver of a version cannot hold beside those that do; null where it can. Each alone may fit, and
+       * all together leave nothing that could be decided on: then everything is denied.
+       */
+      const noRoomFor = Effect.fnUntraced(function* (
+        layer: BoundLayer,
+        waiver: Waiver,
+        nowMs: number
+      ): Effect.fn.Return<string | null, ReadFault> {
+        const { envelopeId, version } = layer
+        const holding = (yield* storage.find(WAIVERS, "envelope_id", envelopeId)).filter(
+          ({ body }) =>
+            body["status"] === "granted" && body["version"] === version && Number(body["expiresAtMs"]) > nowMs
+        )
+        if (holding.length >= MAX_WAIVERS_IN_FORCE)
+          return (
+            `Up to ${MAX_WAIVERS_IN_FORCE} waivers of an envelope hold at a time. Write what shall hold ` +
+            "longer into the envelope, or wait until one has ended"
+          )
+        const beside =
+          (yield* inForce.layer(
+            envelopeId,
+            version,
+            holding.map(({ id }) => id)
+          ))?.waivers ?? []
+        return bind([{ ...layer, waivers: [...beside, { id: "", waiver }] }]).ready === null
+          ? "With this exception beside those that hold the rule is too large to be decided on. Write a narrower one"
+          : null
+      })
 
-    return Waivers.of({
-      request: (envelopeId, input, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
-        const { body } = yield* readStoredEnvelope(storage, envelopeId, scope)
-        const layer = body.live === null || body.withdrawn ? null : yield* inForce.layer(envelopeId, body.live, [])
-        if (layer === null || layer.envelope === null) return yield* new EnvelopeNotInForce()
-        const { findings, waiver } = readWaiver(layer.envelope, input.rule_id, input.unless)
-        if (waiver === null) return yield* new InvalidInput({ detail: findings.map(({ message, path }) => detailItem(["body", ...path.split("/").slice(1)], "value_error", message)) })
-        const { ms } = yield* storage.asOf
-        const noRoom = yield* noRoomFor(layer, waiver, ms)
-        if (noRoom !== null) return yield* invalid(["body", "unless"], noRoom)
-        const expiresAtMs = parseInstant(input.expires_at)!
-        if (expiresAtMs <= ms || expiresAtMs > ms + MAX_WAIVER_MS) return yield* invalid(["body", "expires_at"], `Expected a time from now to ${MAX_WAIVER_MS / 86_400_000} days from now`, input.expires_at)
-        const id = yield* newId("wvr")
-        const planned = planRequest(id, { envelopeId, version: body.live!, ruleId: input.rule_id, expiresAtMs, reason: input.reason, unless: input.unless as NonNullable<WaiverDocument["unless"]> }, body.agentId, writer)
-        if (planned.change.records!.some(({ parts }) => parts.some(({ bytes }) => bytes.length > MAX_WAIVER_BYTES))) return yield* invalid(["body", "unless"], `Expected conditions and a reason of up to ${MAX_WAIVER_BYTES} bytes as JSON`)
-        yield* storage.commit(planned.change)
-        return waiverOut(id, planned.waiver, ms)
-      })),
-      grant: (envelopeId, waiverId, writer, scope = everyUnit) => commitWithRetry(storage, Effect.gen(function*() {
-        const epoch = yield* nextEpoch(storage)
-        const { body } = yield* readStoredEnvelope(storage, envelopeId, scope)
-        const document = isId("waiver", waiverId) ? yield* storage.get(WAIVERS, waiverId) : null
-        if (document === null || document.body["envelopeId"] !== envelopeId) return yield* new WaiverNotFound({ waiverId })
-        const stored: StoredWaiver = { id: waiverId, version: document.version, body: document.body as WaiverDocument }
-        const { ms } = yield* storage.asOf
-        const person = yield* secondPerson(storage, [stored.body.requestedBy], writer)
-        const { change, waiver } = yield* Effect.fromResult(planGrant(stored, body.withdrawn ? null : body.live, ms, body.agentId, writer, person, epoch))
-        const layer = yield* inForce.layer(envelopeId, waiver.version, [])
-        const read = layer === null || layer.envelope === null ? null : readWaiver(layer.envelope, waiver.ruleId, waiver.unless).waiver
-        const noRoom = layer === null || read === null ? null : yield* noRoomFor(layer, read, ms)
-        if (noRoom !== null) return yield* invalid(["path", "waiver_id"], noRoom)
-        yield* storage.commit(change)
-        return waiverOut(waiverId, waiver, ms)
-      })),
-      list: Effect.fnUntraced(function*(envelopeId, scope = everyUnit) {
-        yield* readStoredEnvelope(storage, envelopeId, scope)
-        const { ms } = yield* storage.asOf
-        return (yield* storage.find(WAIVERS, "envelope_id", envelopeId)).map(({ body, id }) => waiverOut(id, body as WaiverDocument, ms))
+      return Waivers.of({
+        request: (envelopeId, input, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const { body } = yield* readStoredEnvelope(storage, envelopeId, scope)
+              const layer =
+                body.live === null || body.withdrawn ? null : yield* inForce.layer(envelopeId, body.live, [])
+              if (layer === null || layer.envelope === null) return yield* new EnvelopeNotInForce()
+              const { findings, waiver } = readWaiver(layer.envelope, input.rule_id, input.unless)
+              if (waiver === null)
+                return yield* new InvalidInput({
+                  detail: findings.map(({ message, path }) =>
+                    detailItem(["body", ...path.split("/").slice(1)], "value_error", message)
+                  )
+                })
+              const { ms } = yield* storage.asOf
+              const noRoom = yield* noRoomFor(layer, waiver, ms)
+              if (noRoom !== null) return yield* invalid(["body", "unless"], noRoom)
+              const expiresAtMs = parseInstant(input.expires_at)!
+              if (expiresAtMs <= ms || expiresAtMs > ms + MAX_WAIVER_MS)
+                return yield* invalid(
+                  ["body", "expires_at"],
+                  `Expected a time from now to ${MAX_WAIVER_MS / 86_400_000} days from now`,
+                  input.expires_at
+                )
+              const id = yield* newId("wvr")
+              const planned = planRequest(
+                id,
+                {
+                  envelopeId,
+                  version: body.live!,
+                  ruleId: input.rule_id,
+                  expiresAtMs,
+                  reason: input.reason,
+                  unless: input.unless as NonNullable<WaiverDocument["unless"]>
+                },
+                body.agentId,
+                writer
+              )
+              if (
+                planned.change.records!.some(({ parts }) => parts.some(({ bytes }) => bytes.length > MAX_WAIVER_BYTES))
+              )
+                return yield* invalid(
+                  ["body", "unless"],
+                  `Expected conditions and a reason of up to ${MAX_WAIVER_BYTES} bytes as JSON`
+                )
+              yield* storage.commit(planned.change)
+              return waiverOut(id, planned.waiver, ms)
+            })
+          ),
+        grant: (envelopeId, waiverId, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const epoch = yield* nextEpoch(storage)
+              const { body } = yield* readStoredEnvelope(storage, envelopeId, scope)
+              const document = isId("waiver", waiverId) ? yield* storage.get(WAIVERS, waiverId) : null
+              if (document === null || document.body["envelopeId"] !== envelopeId)
+                return yield* new WaiverNotFound({ waiverId })
+              const stored: StoredWaiver = {
+                id: waiverId,
+                version: document.version,
+                body: document.body as WaiverDocument
+              }
+              const { ms } = yield* storage.asOf
+              const person = yield* secondPerson(storage, [stored.body.requestedBy], writer)
+              const { change, waiver } = yield* Effect.fromResult(
+                planGrant(stored, body.withdrawn ? null : body.live, ms, body.agentId, writer, person, epoch)
+              )
+              const layer = yield* inForce.layer(envelopeId, waiver.version, [])
+              const read =
+                layer === null || layer.envelope === null
+                  ? null
+                  : readWaiver(layer.envelope, waiver.ruleId, waiver.unless).waiver
+              const noRoom = layer === null || read === null ? null : yield* noRoomFor(layer, read, ms)
+              if (noRoom !== null) return yield* invalid(["path", "waiver_id"], noRoom)
+              yield* storage.commit(change)
+              return waiverOut(waiverId, waiver, ms)
+            })
+          ),
+        list: Effect.fnUntraced(function* (envelopeId, scope = everyUnit) {
+          yield* readStoredEnvelope(storage, envelopeId, scope)
+          const { ms } = yield* storage.asOf
+          return (yield* storage.find(WAIVERS, "envelope_id", envelopeId)).map(({ body, id }) =>
+            waiverOut(id, body as WaiverDocument, ms)
+          )
+        })
       })
     })
-  }))
+  )
 }

@@ -5,9 +5,11 @@ import { boxesOf, laxerThan } from "../model.ts"
 import { severityOf } from "../ranking.ts"
 
 /**
- * Whether some outcome would change without a rule of the innermost layer. False too where that stays open, which the inspection then notes under `code`.
+ * Whether some outcome would change without a rule of the innermost layer. False too where that stays open, which the
+ * inspection then notes under `code`.
  *
- * An input may come out laxer without it; or stricter, where it was the only one of its layer to speak, and the layer's default steps in.
+ * An input may come out laxer without it; or stricter, where it was the only one of its layer to speak, and the layer's
+ * default steps in.
  */
 export const changesWithout = ({ find, model, own }: Inspection, rule: number, code: LintCode): boolean => {
   const { compiled, grid, numbers, ofLayer, ofRule } = model
@@ -20,8 +22,15 @@ export const changesWithout = ({ find, model, own }: Inspection, rule: number, c
     const within = bitsOf(grid.words, [box])
     if (find(code, [rule], { within, avoid: without(laxer.avoid), need: laxer.need.map(without) }) !== null) return true
     if (defaultSeverity <= severity) return false
-    const avoid = boxesOf(model, (other) => other !== rule && (compiled.rules[other]!.layer === own || severityOf(compiled.rules[other]!.outcome) >= defaultSeverity))
-    const need = compiled.otherwise.flatMap((outcome, layer) => (layer !== own && outcome !== null && severityOf(outcome) >= defaultSeverity ? [ofLayer[layer]!] : []))
+    const avoid = boxesOf(
+      model,
+      (other) =>
+        other !== rule &&
+        (compiled.rules[other]!.layer === own || severityOf(compiled.rules[other]!.outcome) >= defaultSeverity)
+    )
+    const need = compiled.otherwise.flatMap((outcome, layer) =>
+      layer !== own && outcome !== null && severityOf(outcome) >= defaultSeverity ? [ofLayer[layer]!] : []
+    )
     return find(code, [rule], { within, avoid, need }) !== null
   })
 }

@@ -4,7 +4,10 @@ import type { Inspection } from "../inspection.ts"
 import { severityOf } from "../ranking.ts"
 import { listed } from "./words.ts"
 
-/** W203: which rules of the envelope a rule outdoes because it is more restrictive, where both hold. One finding for each rule that does. */
+/**
+ * W203: which rules of the envelope a rule outdoes because it is more restrictive, where both hold. One finding for
+ * each rule that does.
+ */
 export const checkOverlap = ({ find, idOf, model, ownRules, say }: Inspection): void => {
   const { boxes, compiled, grid, numbers } = model
   for (const rule of ownRules) {
@@ -18,11 +21,21 @@ export const checkOverlap = ({ find, idOf, model, ownRules, say }: Inspection): 
     })
     if (shared === undefined) continue
     const example = find("W203", [rule, ...outdone], { within: shared })
-    say("W203", [rule, ...outdone], `Where both hold, ${idOf(rule)} (${compiled.rules[rule]!.outcome}) decides over ${listed(outdone.map((other) => `${idOf(other)} (${compiled.rules[other]!.outcome})`))}.`, example === null ? {} : { example })
+    say(
+      "W203",
+      [rule, ...outdone],
+      `Where both hold, ${idOf(rule)} (${compiled.rules[rule]!.outcome}) decides over ` +
+        `${listed(outdone.map((other) => `${idOf(other)} (${compiled.rules[other]!.outcome})`))}.`,
+      example === null ? {} : { example }
+    )
   }
 }
 
-const firstPair = (boxes: ReadonlyArray<Box>, ones: ReadonlyArray<number>, others: ReadonlyArray<number>): readonly [number, number] | undefined => {
+const firstPair = (
+  boxes: ReadonlyArray<Box>,
+  ones: ReadonlyArray<number>,
+  others: ReadonlyArray<number>
+): readonly [number, number] | undefined => {
   for (const one of ones) for (const other of others) if (boxesMeet(boxes[one]!, boxes[other]!)) return [one, other]
   return undefined
 }

@@ -10,14 +10,20 @@ import { listed } from "./words.ts"
 /**
  * E101, E102, E107: rules that decide nothing.
  *
- * A rule that holds nowhere is E101. One that never decides, and without which nothing changes, is E102; E107 where outer layers alone outdo it with something
+ * A rule that holds nowhere is E101. One that never decides, and without which nothing changes, is E102; E107 where
+ * outer layers alone outdo it with something
  * more restrictive, so that it can only have been meant to loosen.
  */
 export const checkReach = (inspection: Inspection): void => {
   const { held, idOf, model, open, own, ownRules, say, volumes } = inspection
   const budget = { left: BLOCKER_BUDGET }
   model.compiled.rules.forEach((rule, index) => {
-    if (rule.layer === own && rule.boxes.length === 0) say("E101", [index], `The rule ${rule.id} holds for no input: its conditions exclude each other. Correct them or remove it.`)
+    if (rule.layer === own && rule.boxes.length === 0)
+      say(
+        "E101",
+        [index],
+        `The rule ${rule.id} holds for no input: its conditions exclude each other. Correct them or remove it.`
+      )
   })
   for (const rule of ownRules) {
     const rank = model.ranking.ofRule[rule]!
@@ -27,14 +33,29 @@ export const checkReach = (inspection: Inspection): void => {
     if ((own > 0 && changesWithout(inspection, rule, "E102")) || open.length > before) continue
     const severity = severityOf(model.compiled.rules[rule]!.outcome)
     const stricter = model.compiled.rules.map((other) => other.layer < own && severityOf(other.outcome) > severity)
-    const outer = model.compiled.otherwise.flatMap((outcome, layer) => (layer < own && outcome !== null && severityOf(outcome) > severity ? [layer] : []))
+    const outer = model.compiled.otherwise.flatMap((outcome, layer) =>
+      layer < own && outcome !== null && severityOf(outcome) > severity ? [layer] : []
+    )
     if (own > 0 && isCovered(inspection, rule, (other) => stricter[other]!, outer)) {
-      say("E107", [rule], `The rule ${idOf(rule)} says ${model.compiled.rules[rule]!.outcome} and decides nothing: outer layers are more restrictive wherever it holds. A layer can only tighten; remove the rule or change the outer layer.`, { example: held(rule) })
+      say(
+        "E107",
+        [rule],
+        `The rule ${idOf(rule)} says ${model.compiled.rules[rule]!.outcome} and decides nothing: outer layers ` +
+          "are more restrictive wherever it holds. A layer can only tighten; remove the rule or change the outer " +
+          "layer.",
+        { example: held(rule) }
+      )
       continue
     }
     const blockers = blockersOf(inspection, rule, budget)
     const by = blockers.length === 0 ? "the defaults of other layers" : listed(blockers.map(idOf))
-    say("E102", [rule, ...blockers], `The rule ${idOf(rule)} decides nothing: wherever it holds, ${by} ${blockers.length === 1 ? "decides" : "decide"} instead. Remove it, or make it differ.`, { example: held(rule) })
+    say(
+      "E102",
+      [rule, ...blockers],
+      `The rule ${idOf(rule)} decides nothing: wherever it holds, ${by} ` +
+        `${blockers.length === 1 ? "decides" : "decide"} instead. Remove it, or make it differ.`,
+      { example: held(rule) }
+    )
   }
 }
 
@@ -47,23 +68,43 @@ const isDead = (inspection: Inspection, rule: number): boolean => {
 }
 
 /** Whether wherever the rule holds one of some other rules does, or one of some layers is silent. */
-const isCovered = ({ find, model, open }: Inspection, rule: number, by: (rule: number) => boolean, layers: ReadonlyArray<number>): boolean => {
+const isCovered = (
+  { find, model, open }: Inspection,
+  rule: number,
+  by: (rule: number) => boolean,
+  layers: ReadonlyArray<number>
+): boolean => {
   const avoid = boxesOf(model, (other) => other !== rule && by(other))
-  const need = layers.filter((layer) => layer !== model.compiled.rules[rule]!.layer).map((layer) => model.ofLayer[layer]!)
+  const need = layers
+    .filter((layer) => layer !== model.compiled.rules[rule]!.layer)
+    .map((layer) => model.ofLayer[layer]!)
   const before = open.length
-  return model.numbers[rule]!.every((box) => find("E102", [rule], { within: bitsOf(model.grid.words, [box]), avoid, need }) === null) && open.length === before
+  return (
+    model.numbers[rule]!.every(
+      (box) => find("E102", [rule], { within: bitsOf(model.grid.words, [box]), avoid, need }) === null
+    ) && open.length === before
+  )
 }
 
-/** Most tries, and states of their searches, that go into naming few blockers for all rules of a lint; past them more are named than needed. */
+/**
+ * Most tries, and states of their searches, that go into naming few blockers for all rules of a lint; past them more
+ * are named than needed.
+ */
 const BLOCKER_BUDGET = 20_000
 
 /** Rules that together stand in the way; none of them could be left out, as far as the budget for it reached. */
 const blockersOf = ({ model }: Inspection, rule: number, budget: { left: number }): ReadonlyArray<number> => {
   const rank = model.ranking.ofRule[rule]!
-  const layers = model.ranking.ofLayer.flatMap((other, layer) => (other !== null && other < rank && layer !== model.compiled.rules[rule]!.layer ? [layer] : []))
+  const layers = model.ranking.ofLayer.flatMap((other, layer) =>
+    other !== null && other < rank && layer !== model.compiled.rules[rule]!.layer ? [layer] : []
+  )
   const need = layers.map((layer) => model.ofLayer[layer]!)
   const mine = model.numbers[rule]!.map((box) => model.boxes[box]!)
-  const between = [...model.compiled.rules.keys()].filter((other) => model.ranking.ofRule[other]! < rank && model.numbers[other]!.some((box) => mine.some((own) => boxesMeet(own, model.boxes[box]!))))
+  const between = [...model.compiled.rules.keys()].filter(
+    (other) =>
+      model.ranking.ofRule[other]! < rank &&
+      model.numbers[other]!.some((box) => mine.some((own) => boxesMeet(own, model.boxes[box]!)))
+  )
   const covers = (avoid: Bits): boolean =>
     model.numbers[rule]!.every((box) => {
       const answer = findInput(model.grid, { within: bitsOf(model.grid.words, [box]), avoid, need }, budget.left)

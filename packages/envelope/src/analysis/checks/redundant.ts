@@ -1,7 +1,10 @@
 import type { Inspection } from "../inspection.ts"
 import { changesWithout } from "./changes-without.ts"
 
-/** W202: a rule that decides somewhere, and without which every outcome would be the same. One that decides nowhere is E102 or E107. */
+/**
+ * W202: a rule that decides somewhere, and without which every outcome would be the same. One that decides nowhere is
+ * E102 or E107.
+ */
 export const checkRedundant = (inspection: Inspection): void => {
   const { findings, held, idOf, open, ownRules, say } = inspection
   const dead = new Set(findings.filter(({ code }) => code === "E102" || code === "E107").map(({ rules }) => rules[0]))
@@ -9,6 +12,11 @@ export const checkRedundant = (inspection: Inspection): void => {
     if (dead.has(idOf(rule))) continue
     const before = open.length
     if (changesWithout(inspection, rule, "W202") || open.length > before) continue
-    say("W202", [rule], `Without the rule ${idOf(rule)} every outcome would be the same. Remove it, or keep it for its words.`, { example: held(rule) })
+    say(
+      "W202",
+      [rule],
+      `Without the rule ${idOf(rule)} every outcome would be the same. Remove it, or keep it for its words.`,
+      { example: held(rule) }
+    )
   }
 }

@@ -4,7 +4,10 @@ import { listed } from "./words.ts"
 /** The tier from which an agent needs an armed breaker and a drill that is up to date. */
 const GUARDED_TIER = 3
 
-/** E108, W210, W211, W212: what is wrong not in the rules but between them and the world. Each is asked only where the fact is known. */
+/**
+ * E108, W210, W211, W212: what is wrong not in the rules but between them and the world. Each is asked only where the
+ * fact is known.
+ */
 export const checkSurroundings = (inspection: Inspection): void => {
   checkReviewers(inspection)
   checkReviewLoad(inspection)
@@ -16,7 +19,11 @@ export const checkSurroundings = (inspection: Inspection): void => {
 const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection): void => {
   const { envelope, reviewers } = facts
   if (envelope === undefined || reviewers === undefined) {
-    notChecked.push({ code: "E108", rules: [], reason: envelope === undefined ? "The obligations of the rules were not given." : "Who can review was not given." })
+    notChecked.push({
+      code: "E108",
+      rules: [],
+      reason: envelope === undefined ? "The obligations of the rules were not given." : "Who can review was not given."
+    })
     return
   }
   const isReported = (role: string): boolean => reviewers.among === undefined || reviewers.among.has(role)
@@ -25,13 +32,29 @@ const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection
     for (const obligation of obligations) {
       if (obligation.type !== "reviewers" || rule === -1) continue
       const { approvals, role } = obligation
-      const problem = approvals < 1 ? `asks for ${approvals} approvals, which is no review`
-        : reviewers.grantable !== "any" && isReported(role) && !reviewers.grantable.has(role) ? `asks for reviewers with the role ${role}, which no mapping rule can grant`
-        : reviewers.ownerOnly !== "not_built" && reviewers.ownerOnly.has(role) ? `asks for reviewers with the role ${role}, which only the agent's owner has`
-        : null
-      if (problem !== null) say("E108", [rule], `The rule ${id} ${problem}. Nobody could ever approve; name another role or grant it to somebody.`, { example: held(rule) })
+      const problem =
+        approvals < 1
+          ? `asks for ${approvals} approvals, which is no review`
+          : reviewers.grantable !== "any" && isReported(role) && !reviewers.grantable.has(role)
+            ? `asks for reviewers with the role ${role}, which no mapping rule can grant`
+            : reviewers.ownerOnly !== "not_built" && reviewers.ownerOnly.has(role)
+              ? `asks for reviewers with the role ${role}, which only the agent's owner has`
+              : null
+      if (problem !== null)
+        say(
+          "E108",
+          [rule],
+          `The rule ${id} ${problem}. Nobody could ever approve; name another role or grant it to somebody.`,
+          { example: held(rule) }
+        )
       else if (!isReported(role) || reviewers.ownerOnly === "not_built") {
-        notChecked.push({ code: "E108", rules: [id], reason: `Whether anybody but the agent's owner could review as ${role} cannot be known: the review module is not built yet.` })
+        notChecked.push({
+          code: "E108",
+          rules: [id],
+          reason:
+            `Whether anybody but the agent's owner could review as ${role} cannot be known: the review ` +
+            "module is not built yet."
+        })
       }
     }
   }
@@ -39,10 +62,22 @@ const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection
 
 /** W210: more reviews a day than the queue takes. */
 const checkReviewLoad = ({ facts: { reviewLoad }, notChecked, say }: Inspection): void => {
-  if (reviewLoad === undefined) notChecked.push({ code: "W210", rules: [], reason: "No backtest and no capacity of the review queue were given." })
-  else if (reviewLoad === "not_built") notChecked.push({ code: "W210", rules: [], reason: "How many reviews the reviewers handle cannot be known: the review module is not built yet." })
+  if (reviewLoad === undefined)
+    notChecked.push({ code: "W210", rules: [], reason: "No backtest and no capacity of the review queue were given." })
+  else if (reviewLoad === "not_built")
+    notChecked.push({
+      code: "W210",
+      rules: [],
+      reason: "How many reviews the reviewers handle cannot be known: the review module is not built yet."
+    })
   else if (reviewLoad.perDay > reviewLoad.capacityPerDay) {
-    say("W210", [], `By the backtest ${reviewLoad.perDay} reviews a day are to be expected; the reviewers handle ${reviewLoad.capacityPerDay}. Reviews would expire, which denies. Narrow the rules or find more reviewers.`)
+    say(
+      "W210",
+      [],
+      `By the backtest ${reviewLoad.perDay} reviews a day are to be expected; the reviewers handle ` +
+        `${reviewLoad.capacityPerDay}. Reviews would expire, which denies. Narrow the rules or find more ` +
+        "reviewers."
+    )
   }
 }
 
@@ -50,11 +85,24 @@ const checkReviewLoad = ({ facts: { reviewLoad }, notChecked, say }: Inspection)
 const checkTools = ({ facts: { toolsSeen }, model, notChecked, say }: Inspection): void => {
   const tool = model.compiled.axes.find(({ kind, name }) => name === "tool" && kind === "enum")
   if (toolsSeen === undefined || tool === undefined) {
-    notChecked.push({ code: "W211", rules: [], reason: tool === undefined ? "The envelope has no enum signal named tool." : "Which tools were seen was not given." })
+    notChecked.push({
+      code: "W211",
+      rules: [],
+      reason:
+        tool === undefined ? "The envelope has no enum signal named tool." : "Which tools were seen was not given."
+    })
     return
   }
   const unknown = [...new Set(toolsSeen)].filter((name) => !tool.values!.includes(name)).sort()
-  if (unknown.length > 0) say("W211", [], `${listed(unknown)} ${unknown.length === 1 ? "was" : "were"} seen and the signal tool does not have ${unknown.length === 1 ? "it" : "them"}: every call is denied as invalid. Add ${unknown.length === 1 ? "it" : "them"}, or leave it so on purpose.`, { input: { tool: unknown[0]! } })
+  if (unknown.length > 0)
+    say(
+      "W211",
+      [],
+      `${listed(unknown)} ${unknown.length === 1 ? "was" : "were"} seen and the signal tool does not have ` +
+        `${unknown.length === 1 ? "it" : "them"}: every call is denied as invalid. Add ` +
+        `${unknown.length === 1 ? "it" : "them"}, or leave it so on purpose.`,
+      { input: { tool: unknown[0]! } }
+    )
 }
 
 /** W212: from tier 3, no breaker is armed, or the drill is out of date. */
@@ -65,9 +113,25 @@ const checkSafety = ({ facts: { safety }, notChecked, say }: Inspection): void =
   }
   if (safety.tier < GUARDED_TIER) return
   const missing: Array<string> = []
-  if (safety.breakerArmed === "not_built") notChecked.push({ code: "W212", rules: [], reason: "Whether a breaker is armed cannot be known: the breaker module is not built yet." })
+  if (safety.breakerArmed === "not_built")
+    notChecked.push({
+      code: "W212",
+      rules: [],
+      reason: "Whether a breaker is armed cannot be known: the breaker module is not built yet."
+    })
   else if (!safety.breakerArmed) missing.push("no breaker is armed")
-  if (safety.drillCurrent === "not_built") notChecked.push({ code: "W212", rules: [], reason: "Whether the drill is up to date cannot be known: the drill module is not built yet." })
+  if (safety.drillCurrent === "not_built")
+    notChecked.push({
+      code: "W212",
+      rules: [],
+      reason: "Whether the drill is up to date cannot be known: the drill module is not built yet."
+    })
   else if (!safety.drillCurrent) missing.push("the drill is out of date")
-  if (missing.length > 0) say("W212", [], `An agent concerned is at tier ${safety.tier} and ${missing.join(", and ")}. Arm a breaker, run a drill, or lower the tier.`)
+  if (missing.length > 0)
+    say(
+      "W212",
+      [],
+      `An agent concerned is at tier ${safety.tier} and ${missing.join(", and ")}. Arm a breaker, run a drill, ` +
+        "or lower the tier."
+    )
 }

@@ -9,9 +9,11 @@ import { type Point, verdictAt } from "../verdict-at.ts"
 const TIER = "tier"
 
 /**
- * E104: the same input comes out more restrictive at one tier than at the tier below. A warning where the envelope accepts that and says why.
+ * E104: the same input comes out more restrictive at one tier than at the tier below. A warning where the envelope
+ * accepts that and says why.
  *
- * Exact: whatever decides at the upper tier and not at the lower one is asked for an input on which the lower tier is laxer.
+ * Exact: whatever decides at the upper tier and not at the lower one is asked for an input on which the lower tier is
+ * laxer.
  */
 export const checkTier = (inspection: Inspection): void => {
   const { model } = inspection
@@ -26,7 +28,8 @@ export const checkTier = (inspection: Inspection): void => {
   // Numbers of boxes are those of the model: only their ranges on the tier are gone.
   const flat = variantOf(model, (box) => box.filter((range) => range.axis !== axis), [])
   const reported = new Set<string>()
-  for (let upper = 1; upper < steps.length; upper++) checkStep(inspection, flat, axis, steps[upper - 1]!, steps[upper]!, reported)
+  for (let upper = 1; upper < steps.length; upper++)
+    checkStep(inspection, flat, axis, steps[upper - 1]!, steps[upper]!, reported)
 }
 
 interface Step {
@@ -34,13 +37,30 @@ interface Step {
   readonly run: Run
 }
 
-const checkStep = (inspection: Inspection, flat: Model, axis: number, lower: Step, upper: Step, told: Set<string>): void => {
+const checkStep = (
+  inspection: Inspection,
+  flat: Model,
+  axis: number,
+  lower: Step,
+  upper: Step,
+  told: Set<string>
+): void => {
   const { find, model } = inspection
   const { compiled, ofLayer } = model
-  const at = (step: Step) => (bits: Bits): Bits => bits.map((word, place) => word & step.boxes[place]!)
-  const only = (here: Step, there: Step): ReadonlyArray<number> => membersOf(here.boxes.map((word, place) => word & ~there.boxes[place]! & model.grid.all[place]!))
+  const at =
+    (step: Step) =>
+    (bits: Bits): Bits =>
+      bits.map((word, place) => word & step.boxes[place]!)
+  const only = (here: Step, there: Step): ReadonlyArray<number> =>
+    membersOf(here.boxes.map((word, place) => word & ~there.boxes[place]! & model.grid.all[place]!))
   const ruleOf = compiled.rules.flatMap(({ boxes }, rule) => boxes.map(() => rule))
-  const look = (key: string, rules: ReadonlyArray<number>, within: number, avoid: Bits, need: ReadonlyArray<Bits>): void => {
+  const look = (
+    key: string,
+    rules: ReadonlyArray<number>,
+    within: number,
+    avoid: Bits,
+    need: ReadonlyArray<Bits>
+  ): void => {
     if (told.has(key)) return
     const found = find("E104", rules, { within: bitsOf(flat.grid.words, [within]), avoid, need }, flat)
     if (found === null) return
@@ -58,7 +78,8 @@ const checkStep = (inspection: Inspection, flat: Model, axis: number, lower: Ste
     const spoken = at(upper)(ofLayer[layer]!)
     const avoid = at(lower)(laxer.avoid).map((word, place) => word | spoken[place]!)
     for (const box of only(lower, upper)) {
-      if (compiled.rules[ruleOf[box]!]!.layer === layer) look(`default ${layer}`, [], box, avoid, laxer.need.map(at(lower)))
+      if (compiled.rules[ruleOf[box]!]!.layer === layer)
+        look(`default ${layer}`, [], box, avoid, laxer.need.map(at(lower)))
     }
   })
 }
@@ -69,9 +90,18 @@ const tell = ({ facts, model, say }: Inspection, lower: Point, upper: Point, axi
   const above = verdictAt(compiled, upper)
   const reason = facts.envelope?.acceptNonMonotone ?? null
   const by = above.kind === "rule" ? `the rule ${compiled.rules[above.rule]!.id}` : "the default"
-  const advice = reason === null ? "More trust should not mean less leave: correct the rules, or say why in accept_non_monotone." : `The envelope accepts this: ${reason}`
-  say("E104", above.kind === "rule" ? [above.rule] : [], `On one and the same input ${by} says ${above.outcome} at tier ${upper[axis]}, while tier ${lower[axis]} gets ${below.outcome}. ${advice}`, {
-    example: upper,
-    ...(reason === null ? {} : { level: "warning" as const })
-  })
+  const advice =
+    reason === null
+      ? "More trust should not mean less leave: correct the rules, or say why in accept_non_monotone."
+      : `The envelope accepts this: ${reason}`
+  say(
+    "E104",
+    above.kind === "rule" ? [above.rule] : [],
+    `On one and the same input ${by} says ${above.outcome} at tier ${upper[axis]}, while tier ${lower[axis]} ` +
+      `gets ${below.outcome}. ${advice}`,
+    {
+      example: upper,
+      ...(reason === null ? {} : { level: "warning" as const })
+    }
+  )
 }

@@ -3,7 +3,10 @@ import type { Condition, Constant, Test } from "../../language/envelope.ts"
 import type { Names } from "./names.ts"
 import { renderValue } from "./value.ts"
 
-/** A condition in words: "confidence is under 50.00 %". `nested`: inside another one, so that a list of several stands in brackets. */
+/**
+ * A condition in words: "confidence is under 50.00 %". `nested`: inside another one, so that a list of several stands
+ * in brackets.
+ */
 export const renderCondition = (condition: Condition, names: Names, nested = false): string => {
   switch (condition.kind) {
     case "test":
@@ -20,16 +23,20 @@ export const renderCondition = (condition: Condition, names: Names, nested = fal
 }
 
 /** Several conditions that must all hold. An `any` among others stands in brackets. */
-export const renderAll = (conditions: ReadonlyArray<Condition>, names: Names): string => conditions.map((one) => renderCondition(one, names, conditions.length > 1)).join(" and ")
+export const renderAll = (conditions: ReadonlyArray<Condition>, names: Names): string =>
+  conditions.map((one) => renderCondition(one, names, conditions.length > 1)).join(" and ")
 
 /** What is asked of one value, as the rest of a sentence that begins with its name. */
 export const renderTest = (test: Test, unit: string | null): string => {
-  const value = ({ param, value }: Constant): string => `${renderValue(value, unit)}${param === null ? "" : ` (${param})`}`
+  const value = ({ param, value }: Constant): string =>
+    `${renderValue(value, unit)}${param === null ? "" : ` (${param})`}`
   switch (test.op) {
     case "in":
       return `is ${listed(test.values.map(value), "or")}`
     case "nin":
-      return test.values.length === 1 ? `is not ${value(test.values[0]!)}` : `is neither ${test.values.map(value).join(" nor ")}`
+      return test.values.length === 1
+        ? `is not ${value(test.values[0]!)}`
+        : `is neither ${test.values.map(value).join(" nor ")}`
     case "eq":
       return `is ${value(test.value)}`
     case "lt":

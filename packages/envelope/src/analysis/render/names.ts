@@ -7,7 +7,10 @@ export interface Names {
   readonly unit: (name: string) => string | null
 }
 
-/** Names of an envelope. A label drops the unit at the end of a name, for the value carries it; a meter says what it measures. */
+/**
+ * Names of an envelope. A label drops the unit at the end of a name, for the value carries it; a meter says what it
+ * measures.
+ */
 export const namesOf = (envelope: Envelope): Names => {
   const units = unitsOf(envelope)
   return {
@@ -21,11 +24,16 @@ export const namesOf = (envelope: Envelope): Names => {
   }
 }
 
-/** Units by the name of the axis: of a derived ratio basis points, of other derived signals that of their first argument, of a sum that of what is summed. */
+/**
+ * Units by the name of the axis: of a derived ratio basis points, of other derived signals that of their first
+ * argument, of a sum that of what is summed.
+ */
 export const unitsOf = ({ derived, meters, signals }: Envelope): ReadonlyMap<string, string> => {
   const units = new Map<string, string>()
-  for (const { name, unit } of signals) units.set(name, unit ?? (name.endsWith("_bp") ? "bp" : name.endsWith("_ms") ? "ms" : ""))
-  for (const { args, fn, name } of derived) units.set(name, fn === "ratio_bp@1" ? "bp" : fn === "product@1" ? "" : units.get(args[0]!) ?? "")
+  for (const { name, unit } of signals)
+    units.set(name, unit ?? (name.endsWith("_bp") ? "bp" : name.endsWith("_ms") ? "ms" : ""))
+  for (const { args, fn, name } of derived)
+    units.set(name, fn === "ratio_bp@1" ? "bp" : fn === "product@1" ? "" : (units.get(args[0]!) ?? ""))
   for (const { id, of } of meters) if (of !== null) units.set(`meter:${id}`, units.get(of) ?? "")
   return new Map([...units].filter(([, unit]) => unit !== ""))
 }

@@ -1,9 +1,11 @@
 import type { Scalar } from "../../language/envelope.ts"
 
 /**
- * A value as people write it: money with its decimals, basis points as a percentage, milliseconds as days to seconds, everything else as it is.
+ * A value as people write it: money with its decimals, basis points as a percentage, milliseconds as days to seconds,
+ * everything else as it is.
  *
- * - Unit: `CUR/100` (or `/10`, `/1000`: as many decimals as zeros), `bp`, `ms`; any other unit is written behind the number. Null: a bare number.
+ * - Unit: `CUR/100` (or `/10`, `/1000`: as many decimals as zeros), `bp`, `ms`; any other unit is written behind the
+ *   number. Null: a bare number.
  * - Exact: decimals come from the digits of the integer, never from a division.
  */
 export const renderValue = (value: Scalar, unit: string | null): string => {
@@ -24,7 +26,12 @@ const decimal = (value: number, places: number): string => {
   return `${value < 0 ? "-" : ""}${grouped(Number(digits.slice(0, -places)))}.${digits.slice(-places)}`
 }
 
-const spans = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]] as const
+const spans = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1_000]
+] as const
 
 /** A time in ms: "24 hours" rather than "1 day", for windows slide and have no midnight; days from two on. */
 const duration = (value: number): string => {

@@ -14,7 +14,14 @@ export const signals = {
 
 /** An envelope with those signals; `members` add to it or replace. */
 export const given = (rules: ReadonlyArray<object>, members: object = {}): Envelope =>
-  readAll({ semantics: "envelope/1", signals, effects: { search: "read", refund: "money", pay: "money" }, rules, default: { outcome: "deny" }, ...members })
+  readAll({
+    semantics: "envelope/1",
+    signals,
+    effects: { search: "read", refund: "money", pay: "money" },
+    rules,
+    default: { outcome: "deny" },
+    ...members
+  })
 
 /** Layers made ready, outermost first. */
 export const compiled = (...layers: ReadonlyArray<Envelope>): Combination => {
@@ -24,8 +31,12 @@ export const compiled = (...layers: ReadonlyArray<Envelope>): Combination => {
 }
 
 /** The envelope of the rendered fixtures, and its JSON. */
-export const payments = (edit: (json: { rules: Array<Record<string, unknown>>; params: Record<string, unknown> }) => void = () => {}): Envelope => {
-  const json = JSON.parse(readFileSync(new URL("../../../../../fixtures/envelopes/rendered/payments.json", import.meta.url), "utf8"))
+export const payments = (
+  edit: (json: { rules: Array<Record<string, unknown>>; params: Record<string, unknown> }) => void = () => {}
+): Envelope => {
+  const json = JSON.parse(
+    readFileSync(new URL("../../../../../fixtures/envelopes/rendered/payments.json", import.meta.url), "utf8")
+  )
   edit(json)
   return readAll(json)
 }

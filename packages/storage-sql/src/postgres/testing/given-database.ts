@@ -1,4 +1,6 @@
-/** What the tests of this folder stand on: a database of their own, and a way to ask it things behind the store's back. */
+/**
+ * What the tests of this folder stand on: a database of their own, and a way to ask it things behind the store's back.
+ */
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import type { RecordDraft, StorageApi, StorageOpenFault } from "@flyball/core/storage"
 import { layerOf, Storage } from "@flyball/core/storage"
@@ -17,22 +19,34 @@ export const givenDatabase = (): { readonly url: string } => anyDatabase({ befor
 
 /** Opens a store until the scope closes; each call is like another process. */
 export const openStore = (options: PostgresOptions): Effect.Effect<StorageApi, StorageOpenFault, Scope.Scope> =>
-  Effect.map(Layer.build(Layer.fresh(layerOf(postgresStorage(options)))), (context) => Effect.runSync(Effect.provideContext(Storage, context)))
+  Effect.map(Layer.build(Layer.fresh(layerOf(postgresStorage(options)))), (context) =>
+    Effect.runSync(Effect.provideContext(Storage, context))
+  )
 
 /** A connection behind the store's back, until the scope closes. */
-export const connect = (url: string): Effect.Effect<PgConnection.PgConnection, unknown, Scope.Scope> => inRealTime(PgConnection.make({ url: Redacted.make(url) }))
+export const connect = (url: string): Effect.Effect<PgConnection.PgConnection, unknown, Scope.Scope> =>
+  inRealTime(PgConnection.make({ url: Redacted.make(url) }))
 
 /** Runs one statement behind the store's back. */
-export const ask = (url: string, sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<Row>, unknown> =>
-  Effect.scoped(Effect.flatMap(connect(url), (connection) => Effect.map(connection.query(sql, params, false), ({ rows }) => rows)))
+export const ask = (
+  url: string,
+  sql: string,
+  params: ReadonlyArray<unknown> = []
+): Effect.Effect<ReadonlyArray<Row>, unknown> =>
+  Effect.scoped(
+    Effect.flatMap(connect(url), (connection) => Effect.map(connection.query(sql, params, false), ({ rows }) => rows))
+  )
 
 /** Asks again until it is so. */
 export const until = (question: Effect.Effect<boolean, unknown>): Effect.Effect<void, unknown> =>
-  Effect.flatMap(question, (yes) => yes ? Effect.void : Effect.andThen(Effect.yieldNow, until(question)))
+  Effect.flatMap(question, (yes) => (yes ? Effect.void : Effect.andThen(Effect.yieldNow, until(question))))
 
 /** The first record of every chain here. */
 export const genesis: RecordDraft = {
-  kind: "chain.genesis", body: { hash: "sha256-rfc6962", origin: "flyball.test/postgres", vkeys: [] }, parts: [], agentId: null
+  kind: "chain.genesis",
+  body: { hash: "sha256-rfc6962", origin: "flyball.test/postgres", vkeys: [] },
+  parts: [],
+  agentId: null
 }
 
 /** A decision that is written once, with a part. */
@@ -44,12 +58,19 @@ export const decision = (key: string): RecordDraft => ({
   once: { scope: "agt_1", key, digest: toHex(portableCrypto.sha256(new TextEncoder().encode(key))) }
 })
 
-/** Checks that the chain is one line without a gap, that the stored nodes are its nodes, and answers the keys of its decisions in order. */
-export const checkLine = Effect.fnUntraced(function*(storage: StorageApi) {
+/**
+ * Checks that the chain is one line without a gap, that the stored nodes are its nodes, and answers the keys of its
+ * decisions in order.
+ */
+export const checkLine = Effect.fnUntraced(function* (storage: StorageApi) {
   const keys: Array<string> = []
   const leaves: Array<Uint8Array> = []
   let prev = "0".repeat(64)
-  for (let page = yield* storage.records({ limit: 1000 }); page.length > 0; page = yield* storage.records({ from: leaves.length, limit: 1000 })) {
+  for (
+    let page = yield* storage.records({ limit: 1000 });
+    page.length > 0;
+    page = yield* storage.records({ from: leaves.length, limit: 1000 })
+  ) {
     for (const { seq, bytes, hash } of page) {
       const read = readRecord(bytes)
       assert.ok(read.ok, JSON.stringify(read))
@@ -61,7 +82,9 @@ export const checkLine = Effect.fnUntraced(function*(storage: StorageApi) {
     }
   }
   assert.equal((yield* storage.head)?.seq ?? -1, leaves.length - 1)
-  const tiles = Array.from({ length: Math.floor(leaves.length / TILE_WIDTH) }, (_, tile) => rootOfHashes(portableCrypto, leaves.slice(tile * TILE_WIDTH, (tile + 1) * TILE_WIDTH)))
+  const tiles = Array.from({ length: Math.floor(leaves.length / TILE_WIDTH) }, (_, tile) =>
+    rootOfHashes(portableCrypto, leaves.slice(tile * TILE_WIDTH, (tile + 1) * TILE_WIDTH))
+  )
   assert.equal(toHex(yield* storage.hashes(1, 0, 1000)), tiles.map(toHex).join(""))
   return keys
 })

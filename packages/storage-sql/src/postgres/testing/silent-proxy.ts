@@ -20,13 +20,23 @@ export interface SilentProxy {
 
 /** Runs a proxy until the scope closes. */
 export const silentProxy = (target: string): Effect.Effect<SilentProxy, never, Scope.Scope> =>
-  Effect.map(Effect.acquireRelease(Effect.promise(() => start(target)), ({ close }) => Effect.promise(close)), ({ proxy }) => proxy)
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() => start(target)),
+      ({ close }) => Effect.promise(close)
+    ),
+    ({ proxy }) => proxy
+  )
 
 const start = async (target: string): Promise<{ readonly proxy: SilentProxy; readonly close: () => Promise<void> }> => {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   const clients = new Set<Socket>()
-  const newLines = () => ({ silent: false, at: { client: null, server: null } as { client: string | null; server: string | null }, upstream: new Set<Socket>() })
+  const newLines = () => ({
+    silent: false,
+    at: { client: null, server: null } as { client: string | null; server: string | null },
+    upstream: new Set<Socket>()
+  })
   /** What the lines opened at this time have in common. */
   let now = newLines()
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -74,9 +84,10 @@ const start = async (target: string): Promise<{ readonly proxy: SilentProxy; rea
         return clients.size
       }
     },
-    close: () => new Promise((resolve) => {
-      for (const socket of sockets) socket.destroy()
-      server.close(() => resolve())
-    })
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy()
+        server.close(() => resolve())
+      })
   }
 }

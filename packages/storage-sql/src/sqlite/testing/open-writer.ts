@@ -20,11 +20,24 @@ export const openWriter = () => {
     exec(sql)
   }
   const commit = (...changes: ReadonlyArray<ChangeSet>) => {
-    const { buffer, names } = packBatch(1000, changes.map((change) => prepare(change, new Uint8Array(partCount(change.records ?? []) * 32), readyOutbox(change, { bytes: (n) => new Uint8Array(n) }))))
+    const { buffer, names } = packBatch(
+      1000,
+      changes.map((change) =>
+        prepare(
+          change,
+          new Uint8Array(partCount(change.records ?? []) * 32),
+          readyOutbox(change, { bytes: (n) => new Uint8Array(n) })
+        )
+      )
+    )
     return writer.commit(1000, buffer, names)
   }
   return { db, commit, reader: new ChainReader(db), rollbacks: () => rollbacks }
 }
 
 /** What became of the ChangeSets of a batch. */
-export const tags = ({ answers }: { readonly answers: ReadonlyArray<{ readonly _tag: string }> }): ReadonlyArray<string> => answers.map(({ _tag }) => _tag)
+export const tags = ({
+  answers
+}: {
+  readonly answers: ReadonlyArray<{ readonly _tag: string }>
+}): ReadonlyArray<string> => answers.map(({ _tag }) => _tag)

@@ -7,4 +7,5 @@ import type { Outside } from "./webhook-world.ts"
 export const running = (options: DeliveryEngineOptions = {}) => deliveryEngine({ pollMs: 7 * DAY_MS, ...options })
 
 /** When requests to addresses that end so arrived. Unit: seconds since 1970 UTC. */
-export const seconds = (there: Outside, path = "") => there.arrived.filter(({ url }) => url.endsWith(path)).map(({ atMs }) => atMs / 1_000)
+export const seconds = (there: Outside, path = "") =>
+  there.arrived.filter(({ url }) => url.endsWith(path)).map(({ atMs }) => atMs / 1_000)

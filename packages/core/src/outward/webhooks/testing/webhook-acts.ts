@@ -17,23 +17,38 @@ export const engine = deliveryEngine({ pollMs: 30 * DAY_MS })
 
 /** A webhook that wants registrations, unless told otherwise. */
 export const created = (more: Partial<WebhookCreate> = {}) =>
-  Webhooks.use((webhooks) => webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"], ...more }, systemHost))
+  Webhooks.use((webhooks) =>
+    webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"], ...more }, systemHost)
+  )
 
 /** One call of the service. */
 export const hooks = <A, E>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) => Webhooks.use(use)
 
 /** The tag of the refusal that a call ends with. */
-export const tagOf = <A, E extends { readonly _tag: string }>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) => Effect.map(Effect.flip(hooks(use)), ({ _tag }) => _tag)
+export const tagOf = <A, E extends { readonly _tag: string }>(use: (webhooks: WebhooksApi) => Effect.Effect<A, E>) =>
+  Effect.map(Effect.flip(hooks(use)), ({ _tag }) => _tag)
 
 /** How a webhook stands. */
-export const statusOf = (id: string) => Effect.map(hooks(({ get }) => get(id)), ({ status }) => status)
+export const statusOf = (id: string) =>
+  Effect.map(
+    hooks(({ get }) => get(id)),
+    ({ status }) => status
+  )
 
 /** Its deliveries as the store has them, the newest first. */
-export const storedDeliveries = (id: string) => Storage.use((storage) => storage.outbox.deliveriesOf(id, { limit: 1_000 }))
+export const storedDeliveries = (id: string) =>
+  Storage.use((storage) => storage.outbox.deliveriesOf(id, { limit: 1_000 }))
 
 /** Bodies of the records of one kind, the oldest first. */
 export const bodiesOf = (kind: string) =>
-  Storage.use((storage) => Effect.map(storage.records({ kinds: [kind], limit: 1_000 }), (records) => records.map(({ bytes }) => JSON.parse(fromUtf8(bytes)!).body)))
+  Storage.use((storage) =>
+    Effect.map(storage.records({ kinds: [kind], limit: 1_000 }), (records) =>
+      records.map(({ bytes }) => JSON.parse(fromUtf8(bytes)!).body)
+    )
+  )
 
 /** Replay knows every document and record that was left. */
-export const replays = Effect.tap(Replay.use(({ check }) => check), (report) => Effect.sync(() => assert.deepStrictEqual(report.differences, [])))
+export const replays = Effect.tap(
+  Replay.use(({ check }) => check),
+  (report) => Effect.sync(() => assert.deepStrictEqual(report.differences, []))
+)

@@ -12,7 +12,16 @@ import { memoryStorage } from "../../../storage/memory/memory.ts"
 import { Storage, type StorageApi } from "../../../storage/port.ts"
 import { governorWorld } from "../../../testing/governor-world.ts"
 import { OutboxListener, notifyingStorage } from "../outbox-listener.ts"
-import { type Attempted, type Mail, Mailer, MailFailed, type OutgoingRequest, SecretBox, SecretUnreadable, WebhookSender } from "../ports.ts"
+import {
+  type Attempted,
+  type Mail,
+  Mailer,
+  MailFailed,
+  type OutgoingRequest,
+  SecretBox,
+  SecretUnreadable,
+  WebhookSender
+} from "../ports.ts"
 import { Webhooks } from "../service.ts"
 import { literalWebhookSettings, WebhookSettings, type WebhookSettingsApi } from "../settings.ts"
 
@@ -36,21 +45,39 @@ const plain = { durationMs: 0, responseExcerpt: "", retryAfterMs: null } as cons
 /** 2xx. */
 export const accepted: Attempted = { ...plain, statusCode: 204, errorCode: null }
 /** Anything else. */
-export const answered = (statusCode: number, retryAfterMs: number | null = null): Attempted => ({ ...plain, statusCode, errorCode: "http_status", retryAfterMs })
+export const answered = (statusCode: number, retryAfterMs: number | null = null): Attempted => ({
+  ...plain,
+  statusCode,
+  errorCode: "http_status",
+  retryAfterMs
+})
 /** Nobody there. */
 export const unreachable: Attempted = { ...plain, statusCode: null, errorCode: "connect" }
 
 /** Receivers that take everything, until a test says otherwise. */
-export const outside = (): Outside => ({ arrived: [], mails: [], answer: () => Effect.succeed(accepted), takesMail: true })
+export const outside = (): Outside => ({
+  arrived: [],
+  mails: [],
+  answer: () => Effect.succeed(accepted),
+  takesMail: true
+})
 
-/** Turns every bit around and adds whose it is: enough to see that nothing is kept as it is, and that each opens only its own. */
+/**
+ * Turns every bit around and adds whose it is: enough to see that nothing is kept as it is, and that each opens only
+ * its own.
+ */
 const turningBox: SecretBox["Service"] = {
   keyId: "test",
-  seal: (secret, boundTo) => Effect.sync(() => Uint8Array.from([...secret.map((byte) => byte ^ 255), ...new TextEncoder().encode(`|${boundTo}`)])),
+  seal: (secret, boundTo) =>
+    Effect.sync(() =>
+      Uint8Array.from([...secret.map((byte) => byte ^ 255), ...new TextEncoder().encode(`|${boundTo}`)])
+    ),
   open: (sealed, boundTo) => {
     const owner = new TextEncoder().encode(`|${boundTo}`)
     const at = sealed.length - owner.length
-    return at >= 0 && fromUtf8(sealed.slice(at)) === `|${boundTo}` ? Effect.succeed(sealed.slice(0, at).map((byte) => byte ^ 255)) : Effect.fail(new SecretUnreadable({ reason: "it was sealed for another" }))
+    return at >= 0 && fromUtf8(sealed.slice(at)) === `|${boundTo}`
+      ? Effect.succeed(sealed.slice(0, at).map((byte) => byte ^ 255))
+      : Effect.fail(new SecretUnreadable({ reason: "it was sealed for another" }))
   }
 }
 
@@ -58,15 +85,19 @@ const turningBox: SecretBox["Service"] = {
 export const outsideLayer = (there: Outside): Layer.Layer<WebhookSender | Mailer | SecretBox> =>
   Layer.mergeAll(
     Layer.succeed(WebhookSender, {
-      send: (request) => Effect.flatMap(Clock.currentTimeMillis, (atMs) => {
-        const one = { ...request, atMs }
-        there.arrived.push(one)
-        return there.answer(one)
-      }),
+      send: (request) =>
+        Effect.flatMap(Clock.currentTimeMillis, (atMs) => {
+          const one = { ...request, atMs }
+          there.arrived.push(one)
+          return there.answer(one)
+        }),
       urlProblem: (url) => (url.includes("10.0.0.1") ? "URL leads to a private address" : null)
     }),
     Layer.succeed(Mailer, {
-      send: (mail) => there.takesMail ? Effect.sync(() => void there.mails.push(mail)) : Effect.fail(new MailFailed({ reason: "the mail server is away" }))
+      send: (mail) =>
+        there.takesMail
+          ? Effect.sync(() => void there.mails.push(mail))
+          : Effect.fail(new MailFailed({ reason: "the mail server is away" }))
     }),
     Layer.succeed(SecretBox, turningBox)
   )
@@ -75,10 +106,15 @@ export const outsideLayer = (there: Outside): Layer.Layer<WebhookSender | Mailer
 export type WebhookWorld = Webhooks | Replay | Chain | OutboxListener | Storage | WebhookSender | Mailer | SecretBox
 
 /**
- * Webhooks over a new store, without the rest of a governor: nothing else wakes as time passes, so days pass in no time. Nothing is sent yet: add `deliveryEngine`.
+ * Webhooks over a new store, without the rest of a governor: nothing else wakes as time passes, so days pass in no
+ * time. Nothing is sent yet: add `deliveryEngine`.
  * `wrap` stands between the store and everything else.
  */
-export const webhookWorld = (there: Outside, settings: Partial<WebhookSettingsApi> = {}, wrap = (storage: StorageApi): StorageApi => storage): Layer.Layer<WebhookWorld, unknown> =>
+export const webhookWorld = (
+  there: Outside,
+  settings: Partial<WebhookSettingsApi> = {},
+  wrap = (storage: StorageApi): StorageApi => storage
+): Layer.Layer<WebhookWorld, unknown> =>
   Layer.mergeAll(Webhooks.layer, Replay.layer).pipe(
     Layer.provideMerge(notifyingStorage),
     Layer.provideMerge(OutboxListener.layer),
@@ -89,29 +125,40 @@ export const webhookWorld = (there: Outside, settings: Partial<WebhookSettingsAp
   )
 
 /** A whole governor with what is outside of it. */
-export const governorWithWebhooks = (there: Outside, settings: Partial<WebhookSettingsApi> = {}): Layer.Layer<GovernorServices | Storage | WebhookSender | Mailer | SecretBox, StartError> =>
+export const governorWithWebhooks = (
+  there: Outside,
+  settings: Partial<WebhookSettingsApi> = {}
+): Layer.Layer<GovernorServices | Storage | WebhookSender | Mailer | SecretBox, StartError> =>
   governorWorld().pipe(...around(there, settings))
 
 const around = (there: Outside, settings: Partial<WebhookSettingsApi>) =>
-  [Layer.provideMerge(outsideLayer(there)), Layer.provideMerge(Layer.succeed(WebhookSettings, { ...literalWebhookSettings, ...settings }))] as const
+  [
+    Layer.provideMerge(outsideLayer(there)),
+    Layer.provideMerge(Layer.succeed(WebhookSettings, { ...literalWebhookSettings, ...settings }))
+  ] as const
 
 /** An event that a webhook may want. */
-export const happened = (type = "agent.registered"): Effect.Effect<void, unknown, Storage> => Storage.use((storage) => Effect.asVoid(storage.commit({ events: [{ type, data: {} }] })))
+export const happened = (type = "agent.registered"): Effect.Effect<void, unknown, Storage> =>
+  Storage.use((storage) => Effect.asVoid(storage.commit({ events: [{ type, data: {} }] })))
 
-/** Turns in which everything that is due in this test happens: no time passes. What one instant brings about is seen to take three, on whatever machine; each costs real time on a busy one. */
+/**
+ * Turns in which everything that is due in this test happens: no time passes. What one instant brings about is seen to
+ * take three, on whatever machine; each costs real time on a busy one.
+ */
 const TURNS = 20
 
 /** Lets everything that is due happen. */
-export const settle: Effect.Effect<void> = Effect.gen(function*() {
+export const settle: Effect.Effect<void> = Effect.gen(function* () {
   for (let turn = 0; turn < TURNS; turn++) yield* TestClock.adjust(0)
 })
 
 /**
- * Lets time pass, from one instant at which something is owed to the next, and everything happen that is due then. A clock that is simply set ahead would be ahead of the engine.
+ * Lets time pass, from one instant at which something is owed to the next, and everything happen that is due then. A
+ * clock that is simply set ahead would be ahead of the engine.
  *
  * - Unit: milliseconds.
  */
-export const wait = Effect.fnUntraced(function*(ms: number) {
+export const wait = Effect.fnUntraced(function* (ms: number) {
   const storage = yield* Storage
   const endMs = (yield* Clock.currentTimeMillis) + ms
   for (;;) {
@@ -120,7 +167,13 @@ export const wait = Effect.fnUntraced(function*(ms: number) {
     const webhooks = yield* storage.list("webhooks")
     const owed = (yield* Effect.forEach(webhooks, ({ id }) => storage.outbox.deliveriesOf(id, { limit: 1_000 }))).flat()
     // Receivers answer on whole seconds here.
-    const dueMs = owed.flatMap(({ nextAttemptAtMs, state }) => state === "in_flight" ? [nowMs + 1_000] : nextAttemptAtMs !== null && nextAttemptAtMs > nowMs ? [nextAttemptAtMs] : [])
+    const dueMs = owed.flatMap(({ nextAttemptAtMs, state }) =>
+      state === "in_flight"
+        ? [nowMs + 1_000]
+        : nextAttemptAtMs !== null && nextAttemptAtMs > nowMs
+          ? [nextAttemptAtMs]
+          : []
+    )
     const nextMs = Math.min(endMs, ...dueMs)
     if (nextMs <= nowMs) return
     yield* TestClock.setTime(nextMs)

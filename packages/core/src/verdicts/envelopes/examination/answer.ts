@@ -5,10 +5,14 @@ import { historyOf } from "./history-json.ts"
 import type { Answers, Kind, Limits, Questions, Surroundings } from "./questions.ts"
 
 /** Answers one question, as far as `limits` go. */
-export const answer = <K extends Kind>({ about, kind }: { readonly kind: K; readonly about: Questions[K] }, limits: Limits): Answers[K] => answering[kind](about, limits)
+export const answer = <K extends Kind>(
+  { about, kind }: { readonly kind: K; readonly about: Questions[K] },
+  limits: Limits
+): Answers[K] => answering[kind](about, limits)
 
 const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) => Answers[K] } = {
-  lint: ({ acknowledged, history, json, surroundings }, limits) => lintRead(fit(json, surroundings), surroundings, historyOf(history), acknowledged, limits),
+  lint: ({ acknowledged, history, json, surroundings }, limits) =>
+    lintRead(fit(json, surroundings), surroundings, historyOf(history), acknowledged, limits),
   diff: ({ before, history, json, surroundings }, limits) => {
     const reading = fit(json, surroundings)
     if (reading.fitted === null) return { unfit: lintRead(reading, surroundings, null, [], limits).findings }
@@ -24,12 +28,33 @@ const answering: { readonly [K in Kind]: (about: Questions[K], limits: Limits) =
     const recorded = historyOf(history)
     const lint = lintRead(reading, surroundings, recorded, acknowledged, limits)
     if (!lint.publishable || reading.fitted === null) return { lint, found: null }
-    return { lint, found: { report: compared(before, surroundings, reading.fitted, recorded, limits), backtest: test(reading.fitted, recorded, "recorded") } }
+    return {
+      lint,
+      found: {
+        report: compared(before, surroundings, reading.fitted, recorded, limits),
+        backtest: test(reading.fitted, recorded, "recorded")
+      }
+    }
   }
 }
 
-const compared = ({ layers, own }: Questions["diff"]["before"], { inner, outer }: Surroundings, { envelope, floored }: Fitted, history: ReturnType<typeof historyOf>, limits: Limits) => {
-  const distinct = [...new Map(inner.flatMap((layer) => (layer.envelope === null ? [] : [[JSON.stringify(layer.envelope), layer] as const]))).values()]
-  const sight = { before: layers.map(readLayer), own: own === null ? null : readEnvelope(own).envelope, outer: outer.map(readLayer), inner: distinct.map(readLayer) }
+const compared = (
+  { layers, own }: Questions["diff"]["before"],
+  { inner, outer }: Surroundings,
+  { envelope, floored }: Fitted,
+  history: ReturnType<typeof historyOf>,
+  limits: Limits
+) => {
+  const distinct = [
+    ...new Map(
+      inner.flatMap((layer) => (layer.envelope === null ? [] : [[JSON.stringify(layer.envelope), layer] as const]))
+    ).values()
+  ]
+  const sight = {
+    before: layers.map(readLayer),
+    own: own === null ? null : readEnvelope(own).envelope,
+    outer: outer.map(readLayer),
+    inner: distinct.map(readLayer)
+  }
   return comparePublication(envelope, floored, sight, limits, recordedInputs(history.evaluations, floored)).report
 }

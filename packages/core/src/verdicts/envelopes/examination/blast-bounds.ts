@@ -1,7 +1,8 @@
 /**
  * Blast radii as bounds on the signals of an envelope.
  *
- * Spec: envelopes.md 3.6 names the members `effect_classes`, `systems`, `data_classes`, `max_single`, `max_daily`, `reversible`, `max_fan_out`; decision 0025 says what each bounds.
+ * Spec: envelopes.md 3.6 names the members `effect_classes`, `systems`, `data_classes`, `max_single`, `max_daily`,
+ * `reversible`, `max_fan_out`; decision 0025 says what each bounds.
  */
 import type { Json, JsonMap } from "@flyball/rules"
 import type { BlastBound, EffectClass, Envelope } from "@flyball/envelope"
@@ -9,9 +10,17 @@ import type { BlastBound, EffectClass, Envelope } from "@flyball/envelope"
 const DAY_MS = 86_400_000
 
 /** Members whose values are those of a signal with another name. */
-const signalOf: { readonly [member: string]: string } = { tools: "tool", systems: "system", data_classes: "data_class", max_fan_out: "fan_out" }
+const signalOf: { readonly [member: string]: string } = {
+  tools: "tool",
+  systems: "system",
+  data_classes: "data_class",
+  max_fan_out: "fan_out"
+}
 
-/** The bounds of all radii together: the least of the greatest values, and the values that all of them have. One for each signal. */
+/**
+ * The bounds of all radii together: the least of the greatest values, and the values that all of them have. One for
+ * each signal.
+ */
 export const blastBounds = (envelope: Envelope, radii: ReadonlyArray<JsonMap>): ReadonlyArray<BlastBound> => {
   const bounds = new Map<string, BlastBound>()
   for (const radius of radii) {
@@ -27,11 +36,20 @@ export const blastBounds = (envelope: Envelope, radii: ReadonlyArray<JsonMap>): 
 
 const boundsOf = (envelope: Envelope, member: string, value: Json): ReadonlyArray<BlastBound> => {
   if (member === "max_single") {
-    return amountBounds(envelope, value, envelope.signals.flatMap(({ name, source, type, unit }) => (source === "caller" && type === "int" ? [{ name, unit, isMeant: name === "amount" }] : [])), "amount")
+    return amountBounds(
+      envelope,
+      value,
+      envelope.signals.flatMap(({ name, source, type, unit }) =>
+        source === "caller" && type === "int" ? [{ name, unit, isMeant: name === "amount" }] : []
+      ),
+      "amount"
+    )
   }
   if (member === "max_daily") return dailyBounds(envelope, value)
-  if (member === "effect_classes") return Array.isArray(value) ? toolBounds(envelope, (effect) => value.includes(effect)) : []
-  if (member === "reversible") return value === true ? toolBounds(envelope, (effect) => effect === "read" || effect === "write_reversible") : []
+  if (member === "effect_classes")
+    return Array.isArray(value) ? toolBounds(envelope, (effect) => value.includes(effect)) : []
+  if (member === "reversible")
+    return value === true ? toolBounds(envelope, (effect) => effect === "read" || effect === "write_reversible") : []
   const signal = signalOf[member] ?? member
   if (typeof value === "number" && Number.isSafeInteger(value)) return [{ signal, max: value }]
   if (Array.isArray(value)) return [{ signal, values: value.filter((one) => typeof one === "string") }]
@@ -39,14 +57,19 @@ const boundsOf = (envelope: Envelope, member: string, value: Json): ReadonlyArra
 }
 
 /** Tools of these classes. A tool without a class is irreversible. */
-const toolBounds = ({ effects, signals }: Envelope, isWithin: (effect: EffectClass) => boolean): ReadonlyArray<BlastBound> => {
+const toolBounds = (
+  { effects, signals }: Envelope,
+  isWithin: (effect: EffectClass) => boolean
+): ReadonlyArray<BlastBound> => {
   const tools = signals.find(({ name }) => name === "tool")?.values ?? []
   return [{ signal: "tool", values: tools.filter((tool) => isWithin(effects.get(tool) ?? "irreversible")) }]
 }
 
 const tighter = (one: BlastBound, other: BlastBound): BlastBound => {
   if ("max" in one) return "max" in other && other.max < one.max ? other : one
-  return "values" in other ? { signal: one.signal, values: one.values.filter((value) => other.values.includes(value)) } : one
+  return "values" in other
+    ? { signal: one.signal, values: one.values.filter((value) => other.values.includes(value)) }
+    : one
 }
 
 interface Sized {
@@ -57,17 +80,36 @@ interface Sized {
 }
 
 /** What has the amount's unit is bounded, where a tool is called that does more than read. */
-const amountBounds = ({ effects, signals }: Envelope, value: Json, sized: ReadonlyArray<Sized>, otherwise: string): ReadonlyArray<BlastBound> => {
-  const { amount, unit } = typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonMap : { amount: value, unit: undefined }
+const amountBounds = (
+  { effects, signals }: Envelope,
+  value: Json,
+  sized: ReadonlyArray<Sized>,
+  otherwise: string
+): ReadonlyArray<BlastBound> => {
+  const { amount, unit } =
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as JsonMap)
+      : { amount: value, unit: undefined }
   if (typeof amount !== "number" || !Number.isSafeInteger(amount)) return []
-  const ofTools = (signals.find(({ name }) => name === "tool")?.values ?? []).filter((tool) => effects.get(tool) !== "read")
-  const found = sized.filter((one) => (typeof unit === "string" ? one.unit === unit : one.isMeant)).map(({ name }): BlastBound => ({ signal: name, max: amount, ofTools }))
-  return found.length > 0 ? found : [{ signal: typeof unit === "string" ? `${otherwise} in ${unit}` : otherwise, max: amount }]
+  const ofTools = (signals.find(({ name }) => name === "tool")?.values ?? []).filter(
+    (tool) => effects.get(tool) !== "read"
+  )
+  const found = sized
+    .filter((one) => (typeof unit === "string" ? one.unit === unit : one.isMeant))
+    .map(({ name }): BlastBound => ({ signal: name, max: amount, ofTools }))
+  return found.length > 0
+    ? found
+    : [{ signal: typeof unit === "string" ? `${otherwise} in ${unit}` : otherwise, max: amount }]
 }
 
 /** Meters that sum up one day. */
 const dailyBounds = (envelope: Envelope, value: Json): ReadonlyArray<BlastBound> =>
-  amountBounds(envelope, value, envelope.meters.flatMap(({ id, of, op, windowMs }) => {
-    const unit = envelope.signals.find(({ name }) => name === of)?.unit ?? null
-    return op === "sum" && windowMs === DAY_MS ? [{ name: `meter:${id}`, unit, isMeant: true }] : []
-  }), "a sum of a day")
+  amountBounds(
+    envelope,
+    value,
+    envelope.meters.flatMap(({ id, of, op, windowMs }) => {
+      const unit = envelope.signals.find(({ name }) => name === of)?.unit ?? null
+      return op === "sum" && windowMs === DAY_MS ? [{ name: `meter:${id}`, unit, isMeant: true }] : []
+    }),
+    "a sum of a day"
+  )

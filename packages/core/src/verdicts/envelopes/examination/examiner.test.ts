@@ -13,36 +13,54 @@ import { inPlaceLimits } from "./questions.ts"
 const throughJson = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
 describe("questions about envelopes", () => {
-  it.effect("and their answers survive being written as JSON, history with meters, latches and outcomes among them", () => {
-    const asked: Array<string> = []
-    const examiner: ExaminerApi = {
-      ask: (kind, about) => Effect.sync(() => {
-        const here = answer({ kind, about }, inPlaceLimits)
-        assert.deepStrictEqual(throughJson(answer({ kind, about: throughJson(about) }, inPlaceLimits)), here)
-        asked.push(kind)
-        return here
-      })
+  it.effect(
+    "and their answers survive being written as JSON, history with meters, latches and outcomes among them",
+    () => {
+      const asked: Array<string> = []
+      const examiner: ExaminerApi = {
+        ask: (kind, about) =>
+          Effect.sync(() => {
+            const here = answer({ kind, about }, inPlaceLimits)
+            assert.deepStrictEqual(throughJson(answer({ kind, about: throughJson(about) }, inPlaceLimits)), here)
+            asked.push(kind)
+            return here
+          })
+      }
+      return Effect.gen(function* () {
+        const envelopes = yield* Envelopes
+        const { agentId, envelopeId } = yield* governedAgent(
+          refunds({
+            signals: {
+              tool: { type: "enum", values: ["search", "refund"], source: "caller" },
+              amount: { type: "int", min: 0, max: 100_000, unit: "EUR/100", source: "caller", on_missing: 0 },
+              foreign: { type: "bool", source: "caller", on_missing: false },
+              tainted: { type: "bool", source: "latch", set_by: "foreign" }
+            }
+          })
+        )
+        const made: Array<Evaluation> = []
+        for (let time = 0; time < 4; time++)
+          made.push(
+            yield* ask(agentId, { tool: "refund", amount: 1_000 + time, foreign: time === 1 }, { run_id: "run-1" })
+          )
+        const { receipts } = yield* Capture.use((capture) =>
+          capture.witness(
+            agentId,
+            [{ client_ref: "d1", kind: "tool_call", action: "refund", status: "intended", evaluation_id: made[0]!.id }],
+            ann
+          )
+        )
+        yield* Capture.use((capture) =>
+          capture.settle(receipts[0]!.decision_id, { status: "ok", actual: [{ meter: "spent", amount: 10 }] }, ann)
+        )
+        yield* Evaluations.use((evaluations) => evaluations.void(made[1]!.id, {}, ben))
+        yield* envelopes.update(envelopeId, { envelope: { ...refunds(), rules: [] } }, ann)
+        assert.isTrue((yield* envelopes.lint(envelopeId, {})).complete)
+        assert.strictEqual((yield* envelopes.diff(envelopeId, {})).history_total, 4)
+        for (const meters of ["recorded", "counterfactual"] as const)
+          assert.deepInclude(yield* envelopes.backtest(envelopeId, { meters }), { meters, total: 4 })
+        assert.deepStrictEqual([...new Set(asked)].sort(), ["backtest", "diff", "lint", "publish"])
+      }).pipe(Effect.provide(governorWorld().pipe(Layer.provide(Layer.succeed(Examiner, examiner)))))
     }
-    return Effect.gen(function*() {
-      const envelopes = yield* Envelopes
-      const { agentId, envelopeId } = yield* governedAgent(refunds({
-        signals: {
-          tool: { type: "enum", values: ["search", "refund"], source: "caller" },
-          amount: { type: "int", min: 0, max: 100_000, unit: "EUR/100", source: "caller", on_missing: 0 },
-          foreign: { type: "bool", source: "caller", on_missing: false },
-          tainted: { type: "bool", source: "latch", set_by: "foreign" }
-        }
-      }))
-      const made: Array<Evaluation> = []
-      for (let time = 0; time < 4; time++) made.push(yield* ask(agentId, { tool: "refund", amount: 1_000 + time, foreign: time === 1 }, { run_id: "run-1" }))
-      const { receipts } = yield* Capture.use((capture) => capture.witness(agentId, [{ client_ref: "d1", kind: "tool_call", action: "refund", status: "intended", evaluation_id: made[0]!.id }], ann))
-      yield* Capture.use((capture) => capture.settle(receipts[0]!.decision_id, { status: "ok", actual: [{ meter: "spent", amount: 10 }] }, ann))
-      yield* Evaluations.use((evaluations) => evaluations.void(made[1]!.id, {}, ben))
-      yield* envelopes.update(envelopeId, { envelope: { ...refunds(), rules: [] } }, ann)
-      assert.isTrue((yield* envelopes.lint(envelopeId, {})).complete)
-      assert.strictEqual((yield* envelopes.diff(envelopeId, {})).history_total, 4)
-      for (const meters of ["recorded", "counterfactual"] as const) assert.deepInclude(yield* envelopes.backtest(envelopeId, { meters }), { meters, total: 4 })
-      assert.deepStrictEqual([...new Set(asked)].sort(), ["backtest", "diff", "lint", "publish"])
-    }).pipe(Effect.provide(governorWorld().pipe(Layer.provide(Layer.succeed(Examiner, examiner)))))
-  })
+  )
 })

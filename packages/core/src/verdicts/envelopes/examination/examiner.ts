@@ -14,7 +14,8 @@ export interface ExaminerApi {
 }
 
 /**
- * The port. Where nothing else is provided the host's own thread answers, which does nothing else meanwhile, within a budget that keeps this short; on Node `@flyball/node` has a thread for it.
+ * The port. Where nothing else is provided the host's own thread answers, which does nothing else meanwhile, within a
+ * budget that keeps this short; on Node `@flyball/node` has a thread for it.
  *
  * - Spec: decision 0029.
  */

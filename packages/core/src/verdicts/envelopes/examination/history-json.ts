@@ -11,7 +11,9 @@ interface EvaluationJson extends Omit<RecordedEvaluation, "latches" | "declared"
 }
 
 /** One event. */
-export type EventJson = Exclude<RecordedEvent, { readonly kind: "evaluation" }> | { readonly kind: "evaluation"; readonly evaluation: EvaluationJson }
+export type EventJson =
+  | Exclude<RecordedEvent, { readonly kind: "evaluation" }>
+  | { readonly kind: "evaluation"; readonly evaluation: EvaluationJson }
 
 /** What was recorded, in the order of the chain. */
 export interface HistoryJson extends Omit<History, "events" | "evaluations"> {
@@ -31,20 +33,43 @@ export const historyJson = ({ events, fromGenesis, fromSeq, toSeq }: History): H
     return declared.push({ signals: [...signals], meters }) - 1
   }
   return {
-    fromGenesis, fromSeq, toSeq, declared,
-    events: events.map((event): EventJson => event.kind !== "evaluation" ? event : {
-      kind: "evaluation",
-      evaluation: { ...event.evaluation, latches: [...event.evaluation.latches], declared: event.evaluation.declared === null ? null : placeOf(event.evaluation.declared) }
-    })
+    fromGenesis,
+    fromSeq,
+    toSeq,
+    declared,
+    events: events.map((event): EventJson =>
+      event.kind !== "evaluation"
+        ? event
+        : {
+            kind: "evaluation",
+            evaluation: {
+              ...event.evaluation,
+              latches: [...event.evaluation.latches],
+              declared: event.evaluation.declared === null ? null : placeOf(event.evaluation.declared)
+            }
+          }
+    )
   }
 }
 
 /** Reads what {@link historyJson} wrote. */
 export const historyOf = ({ declared, events, ...rest }: HistoryJson): History => {
   const known = declared.map(({ meters, signals }): Declared => ({ signals: new Set(signals), meters }))
-  const read = events.map((event): RecordedEvent => event.kind !== "evaluation" ? event : {
-    kind: "evaluation",
-    evaluation: { ...event.evaluation, latches: new Set(event.evaluation.latches), declared: event.evaluation.declared === null ? null : known[event.evaluation.declared]! }
-  })
-  return { ...rest, events: read, evaluations: read.flatMap((event) => (event.kind === "evaluation" ? [event.evaluation] : [])) }
+  const read = events.map((event): RecordedEvent =>
+    event.kind !== "evaluation"
+      ? event
+      : {
+          kind: "evaluation",
+          evaluation: {
+            ...event.evaluation,
+            latches: new Set(event.evaluation.latches),
+            declared: event.evaluation.declared === null ? null : known[event.evaluation.declared]!
+          }
+        }
+  )
+  return {
+    ...rest,
+    events: read,
+    evaluations: read.flatMap((event) => (event.kind === "evaluation" ? [event.evaluation] : []))
+  }
 }

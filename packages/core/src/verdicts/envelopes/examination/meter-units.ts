@@ -1,5 +1,6 @@
 /**
- * What the sums of meters are measured in. A contribution belongs to a meter's id across the versions of its envelope, so one id adds up one unit in all of them.
+ * What the sums of meters are measured in. A contribution belongs to a meter's id across the versions of its envelope,
+ * so one id adds up one unit in all of them.
  *
  * Spec: `envelope/1` section 6.
  */
@@ -24,10 +25,21 @@ export const changedUnits = (envelope: JsonMap, before: ReadonlyArray<MeterUnit>
   meterUnits(envelope).flatMap(({ meter, unit }) => {
     const other = before.find((one) => one.meter === meter && one.unit !== unit)
     if (other === undefined) return []
-    return [{ code: "E105" as const, path: `/meters/${meter}`, message: `The meter ${meter} adds up ${unit} here and ${other.unit} in a version before: its windows would hold both. Give it another id, under which it begins with nothing.` }]
+    return [
+      {
+        code: "E105" as const,
+        path: `/meters/${meter}`,
+        message:
+          `The meter ${meter} adds up ${unit} here and ${other.unit} in a version before: its windows ` +
+          "would hold both. Give it another id, under which it begins with nothing."
+      }
+    ]
   })
 
-/** Of a share of two things with one unit basis points; of a sum, a difference and an extreme that of its arguments, which is one; else all of them. */
+/**
+ * Of a share of two things with one unit basis points; of a sum, a difference and an extreme that of its arguments,
+ * which is one; else all of them.
+ */
 const unitOf = (envelope: JsonMap, name: string): string => {
   const signal = mapOf(envelope["signals"])[name]
   if (signal !== undefined) return typeof mapOf(signal)["unit"] === "string" ? String(mapOf(signal)["unit"]) : "no unit"
@@ -38,4 +50,5 @@ const unitOf = (envelope: JsonMap, name: string): string => {
   return fn === "product@1" || !isOne ? units.join(" times ") : units[0]!
 }
 
-const mapOf = (value: Json | undefined): JsonMap => (typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonMap : {})
+const mapOf = (value: Json | undefined): JsonMap =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonMap) : {}

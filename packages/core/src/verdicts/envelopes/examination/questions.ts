@@ -1,5 +1,6 @@
 /**
- * What is asked about envelopes before they are published, and what is answered: plain JSON, so that somebody else than the host's own thread can answer.
+ * What is asked about envelopes before they are published, and what is answered: plain JSON, so that somebody else than
+ * the host's own thread can answer.
  *
  * Spec: api.md "bounded autonomy", lint, diff, publish and backtest; decision 0029.
  */
@@ -15,7 +16,9 @@ export interface LayerText {
   readonly envelope: JsonMap | null
 }
 
-/** What surrounds an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's. */
+/**
+ * What surrounds an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's.
+ */
 export interface Surroundings {
   readonly outer: ReadonlyArray<LayerText>
   readonly inner: ReadonlyArray<LayerText>
@@ -38,7 +41,10 @@ interface About {
   readonly history: HistoryJson
 }
 
-/** What a text is compared with: what bound before, outermost first (no layer: nothing did, and everything was denied), and the version in its own place. */
+/**
+ * What a text is compared with: what bound before, outermost first (no layer: nothing did, and everything was denied),
+ * and the version in its own place.
+ */
 interface Before {
   readonly layers: ReadonlyArray<LayerText>
   readonly own: JsonMap | null
@@ -59,7 +65,10 @@ export interface Answers {
   readonly diff: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly report: DiffReport }
   readonly backtest: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly backtest: BacktestOut }
   /** Compared and tested only where it can be published. */
-  readonly publish: { readonly lint: LintOut; readonly found: { readonly report: DiffReport; readonly backtest: BacktestOut } | null }
+  readonly publish: {
+    readonly lint: LintOut
+    readonly found: { readonly report: DiffReport; readonly backtest: BacktestOut } | null
+  }
 }
 
 /** What can be asked. */

@@ -18,7 +18,10 @@ export const ben = { id: `usr_${"0".repeat(25)}2` }
 export const key = { id: `key_${"0".repeat(25)}3` }
 
 /** Refunds up to 2,000 by itself, up to `dayCap` a day; searches freely. */
-export const refunds = (more: { readonly [member: string]: unknown } = {}, dayCap = 10_000): { readonly [member: string]: unknown } => ({
+export const refunds = (
+  more: { readonly [member: string]: unknown } = {},
+  dayCap = 10_000
+): { readonly [member: string]: unknown } => ({
   semantics: "envelope/1",
   signals: {
     tool: { type: "enum", values: ["search", "refund"], source: "caller" },
@@ -28,41 +31,74 @@ export const refunds = (more: { readonly [member: string]: unknown } = {}, dayCa
   meters: { spent: { op: "sum", of: "amount", where: { tool: ["refund"] }, window_ms: 86_400_000, key: ["agent_id"] } },
   rules: [
     { id: "search", outcome: "allow", when: [{ signal: "tool", in: ["search"] }] },
-    { id: "refund", outcome: "allow", when: [{ signal: "tool", in: ["refund"] }, { signal: "amount", lte: 2_000 }] },
-    { id: "large", outcome: "require_review", when: [{ signal: "tool", in: ["refund"] }, { signal: "amount", gt: 2_000 }], obligations: [{ type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 3_600_000 }] },
-    { id: "cap", outcome: "deny", reason: "The day's budget is spent.", when: [{ signal: "tool", in: ["refund"] }, { meter: "spent", after_gt: dayCap }] }
+    {
+      id: "refund",
+      outcome: "allow",
+      when: [
+        { signal: "tool", in: ["refund"] },
+        { signal: "amount", lte: 2_000 }
+      ]
+    },
+    {
+      id: "large",
+      outcome: "require_review",
+      when: [
+        { signal: "tool", in: ["refund"] },
+        { signal: "amount", gt: 2_000 }
+      ],
+      obligations: [{ type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 3_600_000 }]
+    },
+    {
+      id: "cap",
+      outcome: "deny",
+      reason: "The day's budget is spent.",
+      when: [
+        { signal: "tool", in: ["refund"] },
+        { meter: "spent", after_gt: dayCap }
+      ]
+    }
   ],
   default: { outcome: "deny" },
   ...more
 })
 
 /** An active agent at L3 and its envelope in force. */
-export const governedAgent = (envelope: { readonly [member: string]: unknown } = refunds(), name = "refund bot") => Effect.gen(function*() {
-  const agents = yield* Agents
-  const envelopes = yield* Envelopes
-  const agent = yield* registered(name)
-  const drafted = yield* envelopes.create({ name: "Refunds", agent_id: agent.id, envelope }, ann)
-  yield* envelopes.publish(drafted.id, {}, ben)
-  yield* agents.update(agent.id, { autonomy_tier: "L2" }, ben)
-  yield* agents.activate(agent.id, ben)
-  return { agentId: agent.id, envelopeId: drafted.id }
-})
+export const governedAgent = (envelope: { readonly [member: string]: unknown } = refunds(), name = "refund bot") =>
+  Effect.gen(function* () {
+    const agents = yield* Agents
+    const envelopes = yield* Envelopes
+    const agent = yield* registered(name)
+    const drafted = yield* envelopes.create({ name: "Refunds", agent_id: agent.id, envelope }, ann)
+    yield* envelopes.publish(drafted.id, {}, ben)
+    yield* agents.update(agent.id, { autonomy_tier: "L2" }, ben)
+    yield* agents.activate(agent.id, ben)
+    return { agentId: agent.id, envelopeId: drafted.id }
+  })
 
 let refs = 0
 /** Asks for leave, each time under a new reference. */
 export const ask = (agentId: string, signals: { readonly [name: string]: unknown }, more: Partial<EvaluationIn> = {}) =>
-  Evaluations.use((evaluations) => evaluations.evaluate({ agent_id: agentId, client_ref: `r${refs++}`, signals, ...more }, key))
+  Evaluations.use((evaluations) =>
+    evaluations.evaluate({ agent_id: agentId, client_ref: `r${refs++}`, signals, ...more }, key)
+  )
 
 /** Makes every evaluation of the store again out of its records. */
-export const recomputed = Effect.gen(function*() {
+export const recomputed = Effect.gen(function* () {
   const storage = yield* Storage
   const again = new Recomputation({ fromGenesis: true, origin: (yield* Chain).origin })
   const found: Array<Recomputed> = []
   const head = yield* storage.head
-  const parts = (yield* EvidenceCrypto)
-  yield* readRecords(storage, parts, { from: 0, to: head?.seq ?? -1 }, (record) => {
-    const one = again.take(record)
-    if (one !== null) found.push(one)
-  }, () => {}, "every part")
+  const parts = yield* EvidenceCrypto
+  yield* readRecords(
+    storage,
+    parts,
+    { from: 0, to: head?.seq ?? -1 },
+    (record) => {
+      const one = again.take(record)
+      if (one !== null) found.push(one)
+    },
+    () => {},
+    "every part"
+  )
   return found
 })
