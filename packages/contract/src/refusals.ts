@@ -418,6 +418,19 @@ export class SecondApproverRequired extends Schema.TaggedError<SecondApproverReq
   }
 }
 
+/** The caller has as many lints, diffs, backtests or publications under way as it may. `limit` is that number. */
+export class ExaminationQueueFull extends Schema.TaggedError<ExaminationQueueFull>()("ExaminationQueueFull", {
+  limit: reported(Schema.Int)
+}) {
+  override get message(): string {
+    const limit = this.limit === undefined ? "as many" : `${this.limit}`
+    return (
+      `The caller has ${limit} requests to examine envelopes waiting or running, which is the most. ` +
+      "Send this one again after one of them ends."
+    )
+  }
+}
+
 /** No version of the envelope is in force. */
 export class EnvelopeNotInForce extends Schema.TaggedError<EnvelopeNotInForce>()("EnvelopeNotInForce", {}) {
   override get message(): string {
@@ -559,6 +572,7 @@ export type Refusal =
   | NothingToPublish
   | EnvelopeNotPublishable
   | SecondApproverRequired
+  | ExaminationQueueFull
   | EnvelopeNotInForce
   | WaiverNotFound
   | WaiverNotOpen

@@ -61,7 +61,11 @@ const spending = (most: number): { readonly [member: string]: unknown } => ({
   default: { outcome: "deny" }
 })
 
-/** Refusals of one who comes second: what he wanted is there, or somebody else was quicker. */
+/**
+ * Refusals of one who comes second: what he wanted is there, or somebody else was quicker. Or calls that clients gave
+ * up
+ * are under way still, in a slow store.
+ */
 const settledAlready: ReadonlySet<string> = new Set([
   "NothingToPublish",
   "EnvelopeRevisionConflict",
@@ -69,7 +73,8 @@ const settledAlready: ReadonlySet<string> = new Set([
   "AgentVersionConflict",
   "EnvelopeNotInForce",
   "WaiverNotOpen",
-  "TierGateUnmet"
+  "TierGateUnmet",
+  "ExaminationQueueFull"
 ])
 
 const allowing = Effect.fnUntraced(function* <A>(

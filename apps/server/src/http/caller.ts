@@ -74,6 +74,14 @@ export const readScopeOf = (caller: KnownCaller): Scope => ({
 /** The caller as access rows know it; null for nobody. */
 export const accessCaller = (caller: KnownCaller): Caller | null => (caller.kind === "anonymous" ? null : caller)
 
+/** Who takes turns in the queue of the examiner: a key, or a person whatever the token. Kept in memory alone. */
+export const askerOf = (caller: KnownCaller): string =>
+  caller.kind === "key"
+    ? caller.writer.id
+    : caller.kind === "user"
+      ? JSON.stringify([caller.issuer, caller.subject])
+      : ""
+
 /** The address that the issuer says is this person's; null where it says none. */
 export const emailOf = (caller: KnownCaller): string | null => (caller.kind === "user" ? (caller.email ?? null) : null)
 

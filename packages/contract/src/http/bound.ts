@@ -95,7 +95,7 @@ export const bound = {
     params: envelope,
     body: optionalBody(LintIn),
     success: json(200, LintOut),
-    refusals: ["EnvelopeNotFound", "NothingToPublish"]
+    refusals: ["EnvelopeNotFound", "ExaminationQueueFull", "NothingToPublish"]
   }),
   publish: endpoint({
     id: "bound.publish",
@@ -110,6 +110,7 @@ export const bound = {
       "EnvelopeNotFound",
       "EnvelopeNotPublishable",
       "EnvelopeRevisionConflict",
+      "ExaminationQueueFull",
       "NothingToPublish",
       "SecondApproverRequired"
     ]
@@ -134,7 +135,7 @@ export const bound = {
     params: envelope,
     body: optionalBody(BacktestIn),
     success: json(200, BacktestOut),
-    refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "NothingToPublish"]
+    refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "ExaminationQueueFull", "NothingToPublish"]
   }),
   versions: endpoint({
     id: "bound.versions",
@@ -166,7 +167,13 @@ export const bound = {
     params: envelope,
     query: queryOf(DiffQuery),
     success: json(200, DiffOut),
-    refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "EnvelopeVersionNotFound", "NothingToPublish"]
+    refusals: [
+      "EnvelopeNotFound",
+      "EnvelopeNotPublishable",
+      "EnvelopeVersionNotFound",
+      "ExaminationQueueFull",
+      "NothingToPublish"
+    ]
   }),
   requestWaiver: endpoint({
     id: "bound.request_waiver",

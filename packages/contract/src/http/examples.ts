@@ -8,6 +8,7 @@ import {
   EnvelopeVersionNotFound,
   EvaluationEnded,
   EvaluationNotFound,
+  ExaminationQueueFull,
   NothingToPublish,
   NothingToVoid,
   SecondApproverRequired,
@@ -120,6 +121,7 @@ export const refusalExamples: { readonly [T in RefusalTag]: Extract<Refusal, { r
     change: "loosens",
     sentence: "Newly allowed: 12.50 % of the inputs."
   }),
+  ExaminationQueueFull: new ExaminationQueueFull({ limit: 8 }),
   EnvelopeNotInForce: new EnvelopeNotInForce(),
   WaiverNotFound: new WaiverNotFound({}),
   WaiverNotOpen: new WaiverNotOpen({ status: "expired" }),

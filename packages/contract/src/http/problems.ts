@@ -73,6 +73,12 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
       sentence: { schema: text, of: ({ sentence }) => sentence ?? null }
     }
   },
+  // A lint takes milliseconds to seconds; the worst takes about 15 s.
+  ExaminationQueueFull: {
+    status: 429,
+    members: { limit: { schema: count, of: ({ limit }) => limit ?? null } },
+    headers: () => ({ "retry-after": "5" })
+  },
   EnvelopeNotInForce: { status: 409 },
   WaiverNotOpen: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   NotFound: { status: 404 },

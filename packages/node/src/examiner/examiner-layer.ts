@@ -1,24 +1,24 @@
-/** The thread that answers questions about envelopes, as a layer. */
+/** The threads that answer questions about envelopes, as a layer. */
 import { Examiner, type ExaminerApi } from "@flyball/core"
 import { Effect, Layer } from "effect"
 import { ExaminerThread, type ExaminerThreadOptions } from "./examiner-thread.ts"
 
 /**
- * `Examiner` over a thread of its own: evaluations go on while an envelope is looked at. `dataFolder` brings it; the
- * thread starts with the first question and ends with the governor.
+ * `Examiner` over threads of its own: evaluations go on while an envelope is looked at. `dataFolder` brings it.
+ *
+ * Publications have a thread of their own: running work cannot be preempted, and a publication does not wait for a lint
+ * that takes 15 s. A thread starts with its first question, and both end with the governor.
  */
 export const examinerLayer = (options: ExaminerThreadOptions = {}): Layer.Layer<never> =>
   Layer.effect(
     Examiner,
-    Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => new ExaminerThread(options)),
-        (thread) => Effect.promise(() => thread.close())
-      ),
-      (thread): ExaminerApi => ({
+    Effect.gen(function* () {
+      const questions = yield* thread(options)
+      const publications = yield* thread(options)
+      const examiner: ExaminerApi = {
         ask: (kind, about) =>
           Effect.callback((resume) => {
-            const takeBack = thread.ask(kind, about, (answered) =>
+            const takeBack = (kind === "publish" ? publications : questions).ask(kind, about, (answered) =>
               resume(
                 answered.ok
                   ? Effect.succeed(answered.answer)
@@ -27,9 +27,16 @@ export const examinerLayer = (options: ExaminerThreadOptions = {}): Layer.Layer<
             )
             return Effect.sync(takeBack)
           })
-      })
-    )
+      }
+      return examiner
+    })
   )
 
-/** The layer with its own measures. One value, so that a host that names it twice has one thread. */
+const thread = (options: ExaminerThreadOptions) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new ExaminerThread(options)),
+    (one) => Effect.promise(() => one.close())
+  )
+
+/** The layer with its own measures. One value, so that a host that names it twice has the threads once. */
 export const examinerThread: Layer.Layer<never> = examinerLayer()

@@ -7,24 +7,24 @@ import { assert, describe, it } from "vitest"
 import { dataFolder } from "../data-folder.ts"
 import { type Answered, ExaminerThread } from "./examiner-thread.ts"
 
-/** Rules that overlap at random over eight integers: the worst there is for the analysis. */
-const dense = (count: number): { readonly [member: string]: unknown } => {
+/** Rules that overlap at random over integers: the worst there is for the analysis. */
+const dense = (count: number, integers = 8): { readonly [member: string]: unknown } => {
   let state = 7
   const below = (end: number): number => {
     state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
     return ((state ^ (state >>> 12)) >>> 0) % end
   }
-  const names = Array.from({ length: 8 }, (_, place) => `n${place}`)
+  const names = Array.from({ length: integers }, (_, place) => `n${place}`)
   return {
     semantics: "envelope/1",
     signals: Object.fromEntries(names.map((name) => [name, { type: "int", min: 0, max: 10_000, source: "caller" }])),
     effects: { "*": "read" },
     rules: Array.from({ length: count }, (_, rule) => {
-      const first = below(8)
+      const first = below(integers)
       return {
         id: `r${rule}`,
         outcome: ["allow", "allow_with_notice", "deny"][below(3)],
-        when: [first, (first + 1 + below(7)) % 8].map((name) => {
+        when: [first, (first + 1 + below(integers - 1)) % integers].map((name) => {
           const from = below(9_000)
           return { signal: names[name], between: [from, from + 500 + below(500)] }
         })
@@ -101,6 +101,32 @@ describe("the thread for questions about envelopes", () => {
       assert.deepStrictEqual([answered, seen.ended], [25, false])
       enough.abort()
       assert.include(String(await lint), "ended by its signal")
+    }))
+
+  it("lets no publication wait behind a long lint", () =>
+    withGovernor(async (governor) => {
+      const { envelopes } = governor
+      const [ann, ben] = [{ writer: "system:ann" }, { writer: "system:ben" }]
+      const made = async (name: string, envelope: { readonly [member: string]: unknown }): Promise<string> => {
+        const { agent } = await governor.agents.register({ name, org_unit: "ops" })
+        return (await envelopes.create({ name, agent_id: agent.id, envelope }, ann)).id
+      }
+      const long = await made("long", dense(500, 14))
+      const [first, second] = [await made("first", dense(5)), await made("second", dense(5))]
+      // Starts the thread for publications.
+      await envelopes.publish(first, {}, ben)
+      const away = new AbortController()
+      let ended = 0
+      const lints = Array.from({ length: 8 }, () =>
+        envelopes
+          .lint(long, {}, { ...ann, signal: away.signal })
+          .catch(() => null)
+          .finally(() => ended++)
+      )
+      assert.strictEqual((await envelopes.publish(second, {}, ben)).version, 1)
+      assert.strictEqual(ended, 0)
+      away.abort()
+      await Promise.all(lints)
     }))
 
   it("is started again when it dies: the question is asked once more, and those that wait are answered", () =>

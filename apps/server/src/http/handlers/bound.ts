@@ -4,7 +4,7 @@ import { Envelopes, Evaluations, Waivers } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
-import { scopeOf, writerOf } from "../caller.ts"
+import { askerOf, scopeOf, writerOf } from "../caller.ts"
 import { knownAfter, pageOf } from "../page-of.ts"
 
 /** Handlers of the group `bound`. */
@@ -25,7 +25,9 @@ export const boundHandlers: HandlersOf<typeof bound> = {
     return json(yield* (yield* Envelopes).update(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
   lint: ({ body, caller, params }) =>
-    Envelopes.use((envelopes) => envelopes.lint(params.envelope_id, body, scopeOf(caller))).pipe(Effect.map(json)),
+    Envelopes.use((envelopes) => envelopes.lint(params.envelope_id, body, scopeOf(caller), askerOf(caller))).pipe(
+      Effect.map(json)
+    ),
   publish: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Envelopes).publish(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
@@ -33,7 +35,9 @@ export const boundHandlers: HandlersOf<typeof bound> = {
     return json(yield* (yield* Envelopes).withdraw(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),
   backtest: ({ body, caller, params }) =>
-    Envelopes.use((envelopes) => envelopes.backtest(params.envelope_id, body, scopeOf(caller))).pipe(Effect.map(json)),
+    Envelopes.use((envelopes) => envelopes.backtest(params.envelope_id, body, scopeOf(caller), askerOf(caller))).pipe(
+      Effect.map(json)
+    ),
   versions: Effect.fnUntraced(function* ({ caller, params, query }) {
     return json(
       yield* pageOf(
@@ -48,7 +52,9 @@ export const boundHandlers: HandlersOf<typeof bound> = {
       Effect.map(json)
     ),
   diff: ({ caller, params, query }) =>
-    Envelopes.use((envelopes) => envelopes.diff(params.envelope_id, query, scopeOf(caller))).pipe(Effect.map(json)),
+    Envelopes.use((envelopes) => envelopes.diff(params.envelope_id, query, scopeOf(caller), askerOf(caller))).pipe(
+      Effect.map(json)
+    ),
   requestWaiver: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Waivers).request(params.envelope_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),

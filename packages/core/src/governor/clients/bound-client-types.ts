@@ -226,6 +226,8 @@ export interface EnvelopesClient {
   /**
    * Everything that is wrong or odd about the draft, or about another text in its place. Codes that are acknowledged
    * may stay open.
+   *
+   * Each writer may have 8 lints, diffs and backtests under way, and 8 publications: beyond, `examination_queue_full`.
    */
   lint(
     id: string,
@@ -233,7 +235,7 @@ export interface EnvelopesClient {
       readonly envelope?: JsonObjectInput | null | undefined
       readonly acknowledge_partial?: ReadonlyArray<string> | null | undefined
     },
-    options?: CallOptions
+    options?: ActOptions
   ): Promise<LintInfo>
   /**
    * What recorded evaluations would have come to under the draft; with meters as recorded, or filled by what the draft
@@ -246,7 +248,7 @@ export interface EnvelopesClient {
       readonly to_seq?: number | null | undefined
       readonly meters?: "recorded" | "counterfactual" | null | undefined
     },
-    options?: CallOptions
+    options?: ActOptions
   ): Promise<BacktestInfo>
   /**
    * Puts the draft in force, or on trial. What it newly allows needs a writer who is none of its authors: else
@@ -274,7 +276,7 @@ export interface EnvelopesClient {
   diff(
     id: string,
     versions?: { readonly from?: number | undefined; readonly to?: number | undefined },
-    options?: CallOptions
+    options?: ActOptions
   ): Promise<DiffInfo>
 }
 

@@ -1,5 +1,11 @@
+import { Deferred, Effect, Layer } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { refunds } from "../../verdicts/evaluations/testing/refunds.ts"
+import { ephemeralKeys } from "../../chain/keys/ephemeral-keys.ts"
+import { keysChoice, keysLayerOf } from "../../chain/keys/keys.ts"
+import { answer } from "../../verdicts/envelopes/examination/answer.ts"
+import { Examiner } from "../../verdicts/envelopes/examination/examiner.ts"
+import { inPlaceLimits } from "../../verdicts/envelopes/examination/questions.ts"
 import { type Governor, openGovernor } from "../governor.ts"
 import { memoryStorage } from "../../storage/memory/memory.ts"
 import { GovernorError } from "../../foundation/governor-error.ts"
@@ -79,6 +85,42 @@ describe("envelopes through the plain door", () => {
     assert.strictEqual((await envelopes.withdraw(envelopeId, { reason: "over" }, ann)).status, "withdrawn")
     assert.strictEqual((await envelopes.get(envelopeId)).live_version, null)
     assert.isTrue((await governor.check()).ok)
+  })
+
+  it("are examined 8 at a time for each writer, published meanwhile, and no more after a signal", async () => {
+    const gate = Deferred.makeUnsafe<void>()
+    const asked: Array<string> = []
+    const examiner = Layer.succeed(Examiner, {
+      ask: (kind, about) =>
+        Effect.suspend(() => {
+          asked.push(kind)
+          const answered = Effect.sync(() => answer({ kind, about }, inPlaceLimits))
+          return kind === "publish" ? answered : Effect.andThen(Deferred.await(gate), answered)
+        })
+    })
+    // As dataFolder brings its threads.
+    const keys = keysChoice("ephemeral", Layer.merge(examiner, keysLayerOf(ephemeralKeys())))
+    await using slow = await openGovernor({ storage: memoryStorage(), keys })
+    const { agent } = await slow.agents.register({ name: "refund bot", org_unit: "support" })
+    const { id } = await slow.envelopes.create({ name: "Refunds", agent_id: agent.id, envelope: refunds() }, ann)
+    const lint = (options: object = ann) => codeOf(slow.envelopes.lint(id, {}, options))
+
+    const away = new AbortController()
+    const lints = Array.from({ length: 8 }, () => lint({ ...ann, signal: away.signal }))
+    assert.strictEqual(await lint(), "examination_queue_full")
+    assert.strictEqual(await codeOf(slow.envelopes.backtest(id, {}, ann)), "examination_queue_full")
+    assert.strictEqual(await codeOf(slow.envelopes.publish(id, {}, ben)), "none")
+    assert.deepStrictEqual(asked, ["lint", "publish"])
+    const diff = codeOf(slow.envelopes.diff(id, { from: 0, to: 1 }, ben))
+    away.abort()
+    assert.deepStrictEqual(
+      await Promise.all(lints),
+      lints.map(() => "aborted")
+    )
+    await Effect.runPromise(Deferred.succeed(gate, undefined))
+    assert.strictEqual(await diff, "none")
+    assert.deepStrictEqual(asked, ["lint", "publish", "diff"])
+    assert.strictEqual(await lint({ writer: "Ann" }), "invalid_writer")
   })
 
   it("are tested on what was recorded", async () => {

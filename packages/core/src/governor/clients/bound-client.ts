@@ -18,6 +18,7 @@ import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
 import { Waivers } from "../../verdicts/waivers/service.ts"
 import type { Writer } from "../../foundation/writer.ts"
+import { everyUnit } from "../../foundation/scope.ts"
 import { type Acting, acting } from "./acting.ts"
 import type { EnvelopesClient, WaiversClient } from "./bound-client-types.ts"
 import type { Client } from "./client.ts"
@@ -68,15 +69,19 @@ const envelopesOver = ({ run }: Client, act: Acting): EnvelopesClient => ({
       options
     ),
   lint: (id, instead = {}, options) =>
-    run(
-      Effect.flatMap(decoded(decodeLint, instead), (read) => Envelopes.use((envelopes) => envelopes.lint(id, read))),
+    act(
+      (writer) =>
+        Effect.flatMap(decoded(decodeLint, instead), (read) =>
+          Envelopes.use((envelopes) => envelopes.lint(id, read, everyUnit, writer.id))
+        ),
       options
     ),
   backtest: (id, over = {}, options) =>
-    run(
-      Effect.flatMap(decoded(decodeBacktest, over), (read) =>
-        Envelopes.use((envelopes) => envelopes.backtest(id, read))
-      ),
+    act(
+      (writer) =>
+        Effect.flatMap(decoded(decodeBacktest, over), (read) =>
+          Envelopes.use((envelopes) => envelopes.backtest(id, read, everyUnit, writer.id))
+        ),
       options
     ),
   publish: (id, how = {}, options) =>
@@ -106,8 +111,11 @@ const envelopesOver = ({ run }: Client, act: Acting): EnvelopesClient => ({
       options
     ),
   diff: (id, versions = {}, options) =>
-    run(
-      Effect.flatMap(decodeDiff(versions), (read) => Envelopes.use((envelopes) => envelopes.diff(id, read))),
+    act(
+      (writer) =>
+        Effect.flatMap(decodeDiff(versions), (read) =>
+          Envelopes.use((envelopes) => envelopes.diff(id, read, everyUnit, writer.id))
+        ),
       options
     )
 })

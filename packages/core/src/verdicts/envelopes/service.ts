@@ -20,6 +20,7 @@ import {
   type EnvelopeUpdate,
   EnvelopeVersionNotFound,
   type EnvelopeVersionOut,
+  type ExaminationQueueFull,
   InvalidInput,
   type LintIn,
   type LintOut,
@@ -57,6 +58,7 @@ import { type JsonObject, type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { diffOut } from "./examination/examine.ts"
 import { Examiner } from "./examination/examiner.ts"
+import { ExaminerQueue, type InTurn, type LaneName } from "./examination/examiner-queue.ts"
 import { historyJson, type HistoryJson } from "./examination/history-json.ts"
 import { type MeterUnit, meterUnits } from "./examination/meter-units.ts"
 import type { LayerText, Surroundings } from "./examination/questions.ts"
@@ -93,12 +95,18 @@ export interface EnvelopesApi {
   readonly get: (id: string, scope?: Scope) => Effect.Effect<EnvelopeOut, EnvelopeNotFound | ReadFault>
   /** Oldest first. */
   readonly list: (query: EnvelopeListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<EnvelopeOut>, ReadFault>
-  /** Says everything that is wrong or odd about the draft, or about another text in its place. */
+  /**
+   * Says everything that is wrong or odd about the draft, or about another text in its place.
+   *
+   * `asker` names who asks, here and below: each has a bounded number of questions under way, and they take turns.
+   * Callers that are not named count as one.
+   */
   readonly lint: (
     id: string,
     input: LintIn,
-    scope?: Scope
-  ) => Effect.Effect<LintOut, EnvelopeNotFound | NothingToPublish | ReadFault>
+    scope?: Scope,
+    asker?: string
+  ) => Effect.Effect<LintOut, EnvelopeNotFound | ExaminationQueueFull | NothingToPublish | ReadFault>
   /**
    * Puts the draft in force, or on trial, if it has no errors and whoever does it may. The backtest is run and kept.
    */
@@ -112,6 +120,7 @@ export interface EnvelopesApi {
     | EnvelopeRevisionConflict
     | EnvelopeNotFound
     | EnvelopeNotPublishable
+    | ExaminationQueueFull
     | NothingToPublish
     | SecondApproverRequired
     | ReadFault
@@ -136,10 +145,17 @@ export interface EnvelopesApi {
   readonly diff: (
     id: string,
     query: DiffQuery,
-    scope?: Scope
+    scope?: Scope,
+    asker?: string
   ) => Effect.Effect<
     DiffOut,
-    EnvelopeNotFound | EnvelopeNotPublishable | EnvelopeVersionNotFound | InvalidInput | NothingToPublish | ReadFault
+    | EnvelopeNotFound
+    | EnvelopeNotPublishable
+    | EnvelopeVersionNotFound
+    | ExaminationQueueFull
+    | InvalidInput
+    | NothingToPublish
+    | ReadFault
   >
   /**
    * What recorded evaluations would come to under the draft. A stretch that ends before it begins, or begins behind the
@@ -148,12 +164,16 @@ export interface EnvelopesApi {
   readonly backtest: (
     id: string,
     input: BacktestIn,
-    scope?: Scope
+    scope?: Scope,
+    asker?: string
   ) => Effect.Effect<
     BacktestOut,
-    EnvelopeNotFound | EnvelopeNotPublishable | InvalidInput | NothingToPublish | ReadFault
+    EnvelopeNotFound | EnvelopeNotPublishable | ExaminationQueueFull | InvalidInput | NothingToPublish | ReadFault
   >
 }
+
+/** Who asks where nobody is named. */
+const UNNAMED = ""
 
 /** Documents read at a time. */
 const PAGE = 500
@@ -166,6 +186,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       const storage = yield* Storage
       const crypto = yield* EvidenceCrypto
       const examiner = yield* Examiner
+      const queue = new ExaminerQueue()
       const trustsCanonical = yield* TrustsCanonicalRoles
       const inForce = inForceReader(storage)
       const evidence = yield* TierEvidence
@@ -326,6 +347,15 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
           : { json: trial.envelope, digest: trial.digest, authors: trial.authors }
       })
 
+      /** Does `work` where the principal may have more under way. An envelope that is not there is refused before. */
+      const admitted = <A, E>(
+        lane: LaneName,
+        id: string,
+        scope: Scope,
+        asker: string,
+        work: (inTurn: InTurn) => Effect.Effect<A, E>
+      ) => Effect.andThen(readStoredEnvelope(storage, id, scope), queue.admit(lane, asker, work))
+
       return Envelopes.of({
         create: ({ agent_id = null, envelope: text, name, org_unit = null }, writer, scope = everyUnit) =>
           pipe(draftOf(text), (draft) =>
@@ -392,72 +422,79 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
           }
           return found.slice(0, limit)
         }),
-        lint: Effect.fnUntraced(function* (id, input, scope = everyUnit) {
-          const stored = yield* readStoredEnvelope(storage, id, scope)
-          const json = input.envelope ?? (yield* candidateOf(stored, "enforced")).json
-          return yield* examiner.ask("lint", {
-            json,
-            surroundings: yield* surroundingsOf(stored),
-            history: yield* historyOf(stored),
-            acknowledged: input.acknowledge_partial ?? []
-          })
-        }),
-        publish: (id, input, writer, scope = everyUnit) =>
-          commitWithRetry(
-            storage,
+        lint: (id, input, scope = everyUnit, asker = UNNAMED) =>
+          admitted("question", id, scope, asker, (inTurn) =>
             Effect.gen(function* () {
-              const mode = input.mode ?? "enforced"
-              // Read first: whoever changes what is in force from here on makes the commit conflict.
-              const epoch = yield* nextEpoch(storage)
               const stored = yield* readStoredEnvelope(storage, id, scope)
-              // Whoever read one text must not approve another.
-              if (input.if_revision !== undefined && input.if_revision !== null && input.if_revision !== stored.version)
-                return yield* new EnvelopeRevisionConflict({ revision: stored.version })
-              const candidate = yield* candidateOf(stored, mode)
-              const surroundings = yield* surroundingsOf(stored)
-              const { found, lint } = yield* examiner.ask("publish", {
-                json: candidate.json,
-                surroundings,
-                history: yield* historyOf(stored),
-                acknowledged: input.acknowledge_partial ?? [],
-                before: yield* before(stored, surroundings)
-              })
-              if (found === null) return yield* new EnvelopeNotPublishable({ findings: lint.findings })
-              const { backtest, report } = found
-              // The backtest is run here, so only the second person can be missing. A trial binds nobody, so anybody
-              // may begin one.
-              if (
-                mode === "enforced" &&
-                publicationFindings(report, { secondApprover: false, backtest: true }).length > 0
-              ) {
-                const person = yield* secondPerson(storage, candidate.authors, writer)
-                if (person !== "another")
-                  return yield* new SecondApproverRequired({
-                    change: report.change,
-                    sentence: person === "perhaps_them" ? `${report.sentence} ${ERASED_AUTHOR}` : report.sentence
-                  })
-              }
-              const { change, envelope, published } = planPublish(
-                crypto,
-                stored,
-                {
-                  candidate,
-                  mode,
-                  change: report.change,
-                  lint: lint as unknown as JsonObject,
-                  backtest: backtest as unknown as JsonObject,
-                  diff: diffOut(
-                    stored.body.withdrawn ? 0 : (stored.body.live ?? 0),
-                    stored.body.latest + 1,
-                    report
-                  ) as unknown as JsonObject
-                },
-                writer,
-                epoch
-              )
-              yield* storage.commit(change)
-              return versionOut(envelope, published)
+              const json = input.envelope ?? (yield* candidateOf(stored, "enforced")).json
+              const about = { json, surroundings: yield* surroundingsOf(stored), history: yield* historyOf(stored) }
+              return yield* inTurn(examiner.ask("lint", { ...about, acknowledged: input.acknowledge_partial ?? [] }))
             })
+          ),
+        publish: (id, input, writer, scope = everyUnit) =>
+          admitted("publish", id, scope, writer.id, (inTurn) =>
+            commitWithRetry(
+              storage,
+              Effect.gen(function* () {
+                const mode = input.mode ?? "enforced"
+                // Read first: whoever changes what is in force from here on makes the commit conflict.
+                const epoch = yield* nextEpoch(storage)
+                const stored = yield* readStoredEnvelope(storage, id, scope)
+                // Whoever read one text must not approve another.
+                if (
+                  input.if_revision !== undefined &&
+                  input.if_revision !== null &&
+                  input.if_revision !== stored.version
+                )
+                  return yield* new EnvelopeRevisionConflict({ revision: stored.version })
+                const candidate = yield* candidateOf(stored, mode)
+                const surroundings = yield* surroundingsOf(stored)
+                const { found, lint } = yield* inTurn(
+                  examiner.ask("publish", {
+                    json: candidate.json,
+                    surroundings,
+                    history: yield* historyOf(stored),
+                    acknowledged: input.acknowledge_partial ?? [],
+                    before: yield* before(stored, surroundings)
+                  })
+                )
+                if (found === null) return yield* new EnvelopeNotPublishable({ findings: lint.findings })
+                const { backtest, report } = found
+                // The backtest is run here, so only the second person can be missing. A trial binds nobody, so anybody
+                // may begin one.
+                if (
+                  mode === "enforced" &&
+                  publicationFindings(report, { secondApprover: false, backtest: true }).length > 0
+                ) {
+                  const person = yield* secondPerson(storage, candidate.authors, writer)
+                  if (person !== "another")
+                    return yield* new SecondApproverRequired({
+                      change: report.change,
+                      sentence: person === "perhaps_them" ? `${report.sentence} ${ERASED_AUTHOR}` : report.sentence
+                    })
+                }
+                const { change, envelope, published } = planPublish(
+                  crypto,
+                  stored,
+                  {
+                    candidate,
+                    mode,
+                    change: report.change,
+                    lint: lint as unknown as JsonObject,
+                    backtest: backtest as unknown as JsonObject,
+                    diff: diffOut(
+                      stored.body.withdrawn ? 0 : (stored.body.live ?? 0),
+                      stored.body.latest + 1,
+                      report
+                    ) as unknown as JsonObject
+                  },
+                  writer,
+                  epoch
+                )
+                yield* storage.commit(change)
+                return versionOut(envelope, published)
+              })
+            )
           ),
         withdraw: (id, { reason = null }, writer, scope = everyUnit) =>
           commitWithRetry(
@@ -482,57 +519,60 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
           const stored = yield* readStoredEnvelope(storage, id, scope)
           return versionOut(stored.body, yield* versionDocument(id, version))
         }),
-        diff: Effect.fnUntraced(function* (id, { from, to = 0 }, scope = everyUnit) {
-          const stored = yield* readStoredEnvelope(storage, id, scope)
-          const surroundings = yield* surroundingsOf(stored)
-          const json =
-            to === 0 ? (yield* candidateOf(stored, "enforced")).json : (yield* versionDocument(id, to)).envelope
-          if (json === null)
-            return yield* new InvalidInput({
-              detail: [
-                detailItem(
-                  ["query", "to"],
-                  "value_error",
-                  `Expected a version whose text is still there; that of version ${to} was erased`,
-                  String(to)
-                )
-              ]
+        diff: (id, { from, to = 0 }, scope = everyUnit, asker = UNNAMED) =>
+          admitted("question", id, scope, asker, (inTurn) =>
+            Effect.gen(function* () {
+              const stored = yield* readStoredEnvelope(storage, id, scope)
+              const surroundings = yield* surroundingsOf(stored)
+              const json =
+                to === 0 ? (yield* candidateOf(stored, "enforced")).json : (yield* versionDocument(id, to)).envelope
+              if (json === null)
+                return yield* new InvalidInput({
+                  detail: [
+                    detailItem(
+                      ["query", "to"],
+                      "value_error",
+                      `Expected a version whose text is still there; that of version ${to} was erased`,
+                      String(to)
+                    )
+                  ]
+                })
+              const since = from ?? (stored.body.withdrawn ? 0 : (stored.body.live ?? 0))
+              if (since > 0) yield* versionDocument(id, since)
+              const about = { json, surroundings, history: yield* historyOf(stored) }
+              const compared = yield* before(stored, surroundings, since === 0 ? null : since)
+              const answer = yield* inTurn(examiner.ask("diff", { ...about, before: compared }))
+              return "unfit" in answer
+                ? yield* new EnvelopeNotPublishable({ findings: answer.unfit })
+                : diffOut(since, to, answer.report)
             })
-          const since = from ?? (stored.body.withdrawn ? 0 : (stored.body.live ?? 0))
-          if (since > 0) yield* versionDocument(id, since)
-          const answer = yield* examiner.ask("diff", {
-            json,
-            surroundings,
-            history: yield* historyOf(stored),
-            before: yield* before(stored, surroundings, since === 0 ? null : since)
-          })
-          return "unfit" in answer
-            ? yield* new EnvelopeNotPublishable({ findings: answer.unfit })
-            : diffOut(since, to, answer.report)
-        }),
-        backtest: Effect.fnUntraced(function* (id, input, scope = everyUnit) {
-          const stored = yield* readStoredEnvelope(storage, id, scope)
-          const { json } = yield* candidateOf(stored, "enforced")
-          const last = Math.min(input.to_seq ?? Number.MAX_SAFE_INTEGER, (yield* storage.asOf).seq)
-          if ((input.from_seq ?? 0) > last)
-            return yield* new InvalidInput({
-              detail: [
-                detailItem(
-                  ["body", "from_seq"],
-                  "value_error",
-                  `Expected a record at or before ${last}`,
-                  input.from_seq
-                )
-              ]
+          ),
+        backtest: (id, input, scope = everyUnit, asker = UNNAMED) =>
+          admitted("question", id, scope, asker, (inTurn) =>
+            Effect.gen(function* () {
+              const stored = yield* readStoredEnvelope(storage, id, scope)
+              const { json } = yield* candidateOf(stored, "enforced")
+              const last = Math.min(input.to_seq ?? Number.MAX_SAFE_INTEGER, (yield* storage.asOf).seq)
+              if ((input.from_seq ?? 0) > last)
+                return yield* new InvalidInput({
+                  detail: [
+                    detailItem(
+                      ["body", "from_seq"],
+                      "value_error",
+                      `Expected a record at or before ${last}`,
+                      input.from_seq
+                    )
+                  ]
+                })
+              const about = {
+                json,
+                surroundings: yield* surroundingsOf(stored),
+                history: yield* historyOf(stored, input)
+              }
+              const answer = yield* inTurn(examiner.ask("backtest", { ...about, meters: input.meters ?? "recorded" }))
+              return "unfit" in answer ? yield* new EnvelopeNotPublishable({ findings: answer.unfit }) : answer.backtest
             })
-          const answer = yield* examiner.ask("backtest", {
-            json,
-            surroundings: yield* surroundingsOf(stored),
-            history: yield* historyOf(stored, input),
-            meters: input.meters ?? "recorded"
-          })
-          return "unfit" in answer ? yield* new EnvelopeNotPublishable({ findings: answer.unfit }) : answer.backtest
-        })
+          )
       })
     })
   )

@@ -63,4 +63,20 @@ describe("questions about envelopes", () => {
       }).pipe(Effect.provide(governorWorld().pipe(Layer.provide(Layer.succeed(Examiner, examiner)))))
     }
   )
+
+  it.effect("in place are answered one by one, a publication before the lints that wait", () =>
+    Effect.gen(function* () {
+      const envelopes = yield* Envelopes
+      const { envelopeId } = yield* governedAgent()
+      const answered: Array<string> = []
+      const noted = <A, E>(name: string, call: Effect.Effect<A, E>) =>
+        Effect.tap(call, () => Effect.sync(() => void answered.push(name)))
+      yield* envelopes.update(envelopeId, { envelope: refunds({}, 9_000) }, ann)
+      const lints = Array.from({ length: 8 }, () => noted("lint", envelopes.lint(envelopeId, { envelope: refunds() })))
+      const publication = noted("publish", envelopes.publish(envelopeId, {}, ben))
+      yield* Effect.all([...lints, publication], { concurrency: "unbounded" })
+      assert.lengthOf(answered, 9)
+      assert.isAtMost(answered.indexOf("publish"), 1, answered.join())
+    }).pipe(Effect.provide(governorWorld()))
+  )
 })

@@ -6,7 +6,8 @@ import { type Answers, inPlaceLimits, type Kind, type Questions } from "./questi
 /** Answers questions about envelopes. */
 export interface ExaminerApi {
   /**
-   * Answers one question. It asks nothing of a store and changes nothing.
+   * Answers one question. It asks nothing of a store and changes nothing. Of one governor at most two run at a time: a
+   * publication, and one of the others that began before it.
    *
    * - Fails: never. A question that nobody could answer is a defect.
    */

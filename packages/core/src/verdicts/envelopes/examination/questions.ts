@@ -79,5 +79,5 @@ export type { Limits }
 /** Where an answer holds up everything else. Twenty rules take a hundred nodes. */
 export const inPlaceLimits: Limits = { nodes: 10_000, work: 4_000_000 }
 
-/** Where it holds up nothing but the next question. */
+/** Where it holds up nothing but the next question of its lane. */
 export const threadLimits: Limits = { nodes: 200_000, work: 100_000_000 }
