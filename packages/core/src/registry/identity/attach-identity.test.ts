@@ -254,6 +254,27 @@ describe("attaching an identity", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
+  it.effect("emits agent.tier_lowered once when an active agent at L3 loses its verified identity", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const { id } = yield* registered("courier")
+      yield* attach(id, signed)
+      yield* agents.update(id, { autonomy_tier: "L3" }, writer)
+      yield* agents.activate(id, writer)
+      assert.deepInclude(yield* agents.get(id), { autonomy_tier: "L3", effective_tier: "L3" })
+      for (const declared_ref of ["first", "second"]) {
+        yield* attach(id, { declared_source: "spiffe", declared_ref, withdraw_verified: true })
+      }
+      assert.deepInclude(yield* agents.get(id), { status: "active", autonomy_tier: "L3", effective_tier: "L2" })
+      const events = yield* Storage.use(({ outbox }) => outbox.events({ limit: 1_000 }))
+      assert.deepStrictEqual(
+        events.flatMap(({ data, type }) => (type === "agent.tier_lowered" ? [data["effective_tier"]] : [])),
+        ["L2"]
+      )
+      assert.deepStrictEqual(yield* replayed, [])
+    }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+
   it.effect("takes an identity from an ingest key only while its agent is in draft", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
