@@ -12,12 +12,16 @@ export const IngestKeyCreate = Schema.Struct({
 })
 export type IngestKeyCreate = typeof IngestKeyCreate.Type
 
-/** An ingest key without the key. `prefix` is enough of it to recognise it in a file. */
+/**
+ * An ingest key without the key.
+ *
+ * `hint`: the first 8 hex digits of the key's SHA-256, so that who holds a key can find its record.
+ */
 export const IngestKeyOut = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   org_unit: Schema.NullOr(Schema.String),
-  prefix: Schema.String,
+  hint: Schema.String,
   max_autonomy_tier: oneOf(autonomyTiers),
   created_by: Schema.String,
   created_at: instant,

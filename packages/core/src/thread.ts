@@ -17,3 +17,4 @@ export {
   wanted,
   wantedKey
 } from "./storage/outbox/rules.ts"
+export { LAST_STORE_MS, plannedTimeMs, storeTimeMs, timeProblem } from "./storage/store-time.ts"

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { copyFileSync, cpSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -84,3 +85,58 @@ describe("flyball check", () => {
     }
   })
 })
+
+describe("a store with a record of a time past the year 9999, which an earlier version could write", () => {
+  let past: Operator
+  beforeAll(async () => {
+    past = operator()
+    assert.strictEqual((await past.flyball(["import", starterFile])).status, 0)
+    appendPastRecord(past.path(".flyball", "flyball.db"))
+  })
+  afterAll(() => past.leave())
+
+  it("is started, answers what is read, and refuses what is written with what to do", async () => {
+    const server = await past.serve()
+    const list = await server.call("GET", "/api/v1/agents")
+    assert.deepEqual([list.status, ((await list.json()) as ReadonlyArray<unknown>).length], [200, 3])
+    const refused = await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })
+    assert.deepEqual(
+      [refused.status, ((await refused.json()) as { readonly code: string }).code],
+      [503, "storage_unavailable"]
+    )
+    assert.include(server.err(), "restore a backup from before the clock was wrong")
+    const { err, status } = await server.stop("SIGTERM")
+    assert.strictEqual(status, 1)
+    assert.include(err, "no checkpoint can be signed before a person has looked")
+  })
+
+  it("is reported by the check", async () => {
+    const { out, status } = await past.flyball(["check"])
+    assert.strictEqual(status, 1)
+    assert.match(out, /^Chain: 301 records recomputed from the stored bytes; \d findings?\.\n/)
+    assert.match(out, /\n {2}E_\w+ at record 300: /)
+  })
+})
+
+/** Appends a record as the SQLite writer of an earlier version did on a host whose clock was past the year 9999. */
+const appendPastRecord = (file: string): void => {
+  const db = new DatabaseSync(file)
+  const last = db.prepare("SELECT seq, kind, agent, hash FROM record ORDER BY seq DESC LIMIT 1").get()!
+  const seq = Number(last["seq"]) + 1
+  const prev = Buffer.from(last["hash"] as Uint8Array).toString("hex")
+  const bytes = Buffer.from(
+    `{"at":"+010000-01-01T00:00:00.000Z","body":{},"kind":"decision.witnessed","parts":[],"prev":"${prev}","seq":${seq},"v":1}`
+  )
+  const hash = createHash("sha256")
+    .update(Buffer.concat([Buffer.of(0), bytes]))
+    .digest()
+  db.prepare("INSERT INTO record (seq, kind, agent, at_ms, hash, bytes) VALUES (?, ?, ?, ?, ?, ?)").run(
+    seq,
+    last["kind"]!,
+    last["agent"]!,
+    Date.UTC(10_000, 0, 1),
+    hash,
+    bytes
+  )
+  db.close()
+}

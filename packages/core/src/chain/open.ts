@@ -3,7 +3,7 @@
  *
  * Spec: chain-format section 4, "refuses to start on a store that is behind it"; design section 4.
  */
-import { type Crypto, formatInstant, formatVkey, toHex, utf8 } from "@flyball/evidence"
+import { type Crypto, formatInstant, formatVkey, LAST_INSTANT_MS, toHex, utf8 } from "@flyball/evidence"
 import { Clock, Effect } from "effect"
 import { MAX_ATTEMPTS } from "../storage/commit-with-retry.ts"
 import { Entropy } from "../foundation/entropy.ts"
@@ -114,11 +114,15 @@ const warnOfClock = Effect.fnUntraced(function* (storage: StorageApi) {
   const nowMs = yield* Clock.currentTimeMillis
   if (atMs <= nowMs + CLOCK_SLACK_MS) return
   yield* Effect.logError(
-    `The newest record is of ${formatInstant(atMs)}, and this host's clock says ` +
-      `${formatInstant(Math.floor(nowMs))}. Until the clock is there, windows of meters do not slide, waivers ` +
-      "end as if it were, and what webhooks are owed is not tried again. If the clock is wrong, put it right."
+    `The newest record is of ${sayInstant(atMs)}, and this host's clock says ${sayInstant(Math.floor(nowMs))}. ` +
+      "Until the clock is there, windows of meters do not slide, waivers end as if it were, and what webhooks " +
+      "are owed is not tried again. If the clock is wrong, put it right."
   )
 })
+
+/** A time that may be past the last one that has a form: a store of an earlier version may hold one. */
+const sayInstant = (ms: number): string =>
+  ms > LAST_INSTANT_MS ? `${ms} ms since 1970, past the year 9999` : formatInstant(ms)
 
 const openedAs = (crypto: Crypto, origin: string, signer: SignerApi): OpenedChain => ({
   origin,

@@ -14,6 +14,7 @@ import { envelopeTierEvidence } from "../verdicts/envelopes/tier-evidence.ts"
 import { Erasure } from "../outward/erasure/service.ts"
 import { Evaluations } from "../verdicts/evaluations/service.ts"
 import { Identities } from "../registry/identity/service.ts"
+import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { IngestKeys } from "../registry/ingest-keys/service.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { Models } from "../registry/models/service.ts"
@@ -88,7 +89,8 @@ export const governorLayer = (
     Principals.layer,
     IngestKeys.layer,
     Capture.layer,
-    Webhooks.layer
+    Webhooks.layer,
+    restateIngestKeys(options)
   ).pipe(Layer.provide(checkpointingStorage))
   return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer(options), KeyRotation.layer(options)).pipe(
     Layer.provideMerge(Tenant.layer(options)),

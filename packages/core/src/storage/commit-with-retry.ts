@@ -1,8 +1,9 @@
 /** Read, plan, commit, and again when what was read has changed meanwhile. Spec: style section 4. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { type DocumentName, withDocumentLock, lockName } from "./document-lock.ts"
 import { StorageConflict, StorageUnavailable } from "./faults.ts"
 import type { StorageApi } from "./port.ts"
+import { timeProblem } from "./store-time.ts"
 
 /**
  * Times an act is planned before it gives up.
@@ -28,17 +29,22 @@ const ATTEMPTS_AT_ONCE = 8
  * start, others once they have lost often. So what is lost is lost to other processes, or to another governor of this
  * one.
  *
- * - Fails: as the attempt does; `StorageUnavailable`, `contended`, when every attempt met a conflict. Nothing was
- *   written then.
+ * - Fails: as the attempt does; `StorageUnavailable`, `contended`, when every attempt met a conflict, and where the
+ *   clock is past the year 9999. Nothing was written then.
  */
 export const commitWithRetry = <A, E, R>(
   storage: StorageApi,
   attempt: Effect.Effect<A, E | StorageConflict, R>,
   changes?: DocumentName
 ): Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R> =>
-  changes === undefined
-    ? attempts(storage, attempt, null, MAX_ATTEMPTS)
-    : standing(storage, attempt, lockName(changes), MAX_ATTEMPTS)
+  Effect.flatMap(Clock.currentTimeMillis, (nowMs): Planned<A, E, R> => {
+    // Plans write instants of the host's clock, which need not be the store's.
+    const untimely = timeProblem(nowMs, null)
+    if (untimely !== null) return Effect.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
+    return changes === undefined
+      ? attempts(storage, attempt, null, MAX_ATTEMPTS)
+      : standing(storage, attempt, lockName(changes), MAX_ATTEMPTS)
+  })
 
 type Planned<A, E, R> = Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R>
 

@@ -66,3 +66,4 @@ export { emptyHead, partCount, saltBytes, sealDrafts, selectSalts } from "./seal
 export { compareText, isStorable, maxTextBytes } from "../foundation/text.ts"
 export { queueTask as inTurn, tasksPerTurn as turnTasks } from "../foundation/task-queue.ts"
 export { isOptions, pathProblem, describeValue } from "../foundation/describe-value.ts"
+export { instantMs, plannedTimeMs, storeTimeMs, timeProblem } from "./store-time.ts"

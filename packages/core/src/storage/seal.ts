@@ -2,6 +2,7 @@
 import type { Crypto } from "@flyball/evidence"
 import { encodeRecord, formatInstant, toHex } from "@flyball/evidence"
 import type { Head, RecordDraft, StoredRecord } from "./port.ts"
+import { storeTimeMs } from "./store-time.ts"
 
 /** Bytes of one salt. Spec: chain-format section 3. */
 export const saltBytes = 32
@@ -69,7 +70,9 @@ export const sealDrafts = (
   drafts: ReadonlyArray<RecordDraft>,
   salts: Uint8Array
 ): ReadonlyArray<SealedRecord> => {
-  const atMs = Math.max(Math.floor(nowMs), head?.atMs ?? 0)
+  // Nothing is sealed at a time that has no form; a change of working state may come at one.
+  if (drafts.length === 0) return []
+  const atMs = storeTimeMs(nowMs, head)
   const at = formatInstant(atMs)
   let seq = head === null ? 0 : head.seq + 1
   let prev = head === null ? zeroHash() : head.hash

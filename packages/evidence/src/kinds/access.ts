@@ -14,7 +14,17 @@ export const accessKinds: ReadonlyArray<KindRow> = [
       must("max_autonomy_tier", tier),
       writer
     ],
-    parts: [part("profile", 8192, "`{name, org_unit, prefix}`")]
+    parts: [
+      part("profile", 8192, "`{name, org_unit}`; of an earlier writer also `prefix`, the first characters of the key")
+    ]
+  },
+  {
+    kind: "ingest_key.restated",
+    about:
+      "What `ingest_key.minted` said of the key is said again, without characters of the key. The part " +
+      "`profile` of the minting is erased in the same commit.",
+    body: [must("key_id", id("key_")), writer],
+    parts: [part("profile", 8192, "`{name, org_unit}`")]
   },
   {
     kind: "ingest_key.revoked",

@@ -10,8 +10,6 @@ export type IngestKeyDocument = {
   readonly name: string
   /** Null once the profile was erased; such a key opens nothing. */
   readonly orgUnit: string | null
-  /** The first characters of the key, so that people can tell keys apart. */
-  readonly prefix: string | null
   /** SHA-256 of the key, 64 lower-case hex digits. */
   readonly digest: string
   readonly maxAutonomyTier: "L0" | "L1" | "L2" | "L3" | "L4"
@@ -20,13 +18,18 @@ export type IngestKeyDocument = {
   readonly expiresAtMs: number | null
   /** When is told by the record of the revocation. */
   readonly revoked: boolean
+  /**
+   * The first characters of the key, in a store of an earlier version until the next start restates the key. Decision
+   * 0037.
+   */
+  readonly prefix?: string | null
 }
 
 /** Members that come from the part `profile`. */
-export const keyProfileMembers = ["name", "orgUnit", "prefix"] as const
+export const keyProfileMembers = ["name", "orgUnit"] as const
 
 /** What a key is called and where it reaches. */
 export type IngestKeyProfile = Pick<IngestKeyDocument, (typeof keyProfileMembers)[number]>
 
 /** A profile after its part was erased. */
-export const erasedKeyProfile = (keyId: string): IngestKeyProfile => ({ name: keyId, orgUnit: null, prefix: null })
+export const erasedKeyProfile = (keyId: string): IngestKeyProfile => ({ name: keyId, orgUnit: null })

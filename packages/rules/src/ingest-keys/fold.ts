@@ -10,7 +10,9 @@ export const foldIngestKeyMinted = (record: ReplayRecord): ExpectedDocument => {
   const profile = partMembers(record.parts.get("profile"))
   const digest = String(record.body["key_digest"])
   const body: IngestKeyDocument = {
-    ...(profile.state === "known" ? readProfile(profile.members) : erasedKeyProfile(id)),
+    ...(profile.state === "known"
+      ? { ...readProfile(profile.members), ...readPrefix(profile.members) }
+      : erasedKeyProfile(id)),
     digest,
     maxAutonomyTier: String(record.body["max_autonomy_tier"]) as IngestKeyDocument["maxAutonomyTier"],
     createdBy: String(record.body["writer"]),
@@ -22,9 +24,23 @@ export const foldIngestKeyMinted = (record: ReplayRecord): ExpectedDocument => {
     id,
     body,
     unique: { digest },
-    unknown: profile.state === "known" || profile.state === "erased" ? [] : keyProfileMembers,
+    // Without the part nobody can tell whether it held characters of the key.
+    unknown:
+      profile.state === "known" ? [] : profile.state === "erased" ? ["prefix"] : [...keyProfileMembers, "prefix"],
     erased: profile.state === "erased" ? keyProfileMembers : [],
-    personal: keyProfileMembers
+    personal: [...keyProfileMembers, "prefix"]
+  }
+}
+
+/** The document after `ingest_key.restated`: what the minting said of the key, without characters of it. */
+export const foldIngestKeyRestated = (key: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
+  const profile = partMembers(record.parts.get("profile"))
+  const { prefix: _, ...body } = key.body
+  return {
+    ...key,
+    body: { ...body, ...(profile.state === "known" ? readProfile(profile.members) : erasedKeyProfile(key.id)) },
+    unknown: profile.state === "known" || profile.state === "erased" ? [] : keyProfileMembers,
+    erased: profile.state === "erased" ? keyProfileMembers : []
   }
 }
 
@@ -36,8 +52,10 @@ export const foldIngestKeyRevoked = (key: ExpectedDocument): ExpectedDocument =>
 
 const readProfile = (members: JsonMap): IngestKeyProfile => ({
   name: String(members["name"]),
-  orgUnit: typeof members["org_unit"] === "string" ? members["org_unit"] : null,
-  prefix: typeof members["prefix"] === "string" ? members["prefix"] : null
+  orgUnit: typeof members["org_unit"] === "string" ? members["org_unit"] : null
 })
+
+const readPrefix = (members: JsonMap): Pick<IngestKeyDocument, "prefix"> =>
+  typeof members["prefix"] === "string" ? { prefix: members["prefix"] } : {}
 
 const instant = (value: Json | undefined): number | null => (typeof value === "string" ? parseInstant(value) : null)

@@ -15,7 +15,7 @@ import { expectedTier, judgeActingTier } from "../evaluations/acting-tier.ts"
 import { evaluationBody } from "../evaluations/evaluation-body.ts"
 import { EnvelopeNumbers } from "../envelopes/numbers.ts"
 import { References } from "../evaluations/references.ts"
-import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../ingest-keys/fold.ts"
+import { foldIngestKeyMinted, foldIngestKeyRestated, foldIngestKeyRevoked } from "../ingest-keys/fold.ts"
 import { foldModel, MODELS } from "../models/fold.ts"
 import { foldProvenanceAdded } from "../provenance/fold.ts"
 import { foldPrincipalSeen } from "../principals/fold.ts"
@@ -44,6 +44,7 @@ export const kindsWithParts: ReadonlySet<string> = new Set([
   ...envelopeKindsWithParts,
   ...waiverKindsWithParts,
   "ingest_key.minted",
+  "ingest_key.restated",
   "mapping.changed",
   "principal.seen",
   "agent.provenance_added",
@@ -90,6 +91,8 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return add(state, foldAgentRegistered(record), record)
     case "ingest_key.minted":
       return add(state, foldIngestKeyMinted(record), record)
+    case "ingest_key.restated":
+      return change(state, "ingest_keys", String(record.body["key_id"]), record, foldIngestKeyRestated)
     case "ingest_key.revoked":
       return change(state, "ingest_keys", String(record.body["key_id"]), record, foldIngestKeyRevoked)
     case "mapping.changed": {

@@ -1,6 +1,16 @@
 /** Admitting and sealing a group in memory, while its transaction holds the head. Pure but for the view it is given. */
 import type { ChangeSet, CommitReceipt, ReadFault } from "@flyball/core/storage"
-import { admit, emptyHead, erasures, isRepeat, receiptOf, StorageConflict } from "@flyball/core/storage"
+import {
+  admit,
+  emptyHead,
+  erasures,
+  isRepeat,
+  receiptOf,
+  StorageConflict,
+  StorageUnavailable,
+  storeTimeMs,
+  timeProblem
+} from "@flyball/core/storage"
 import type { Crypto } from "@flyball/evidence"
 import { Exit } from "effect"
 import type { GroupView } from "./group-view.ts"
@@ -28,7 +38,7 @@ export const admitGroup = (
   nowMs: number,
   changes: ReadonlyArray<PreparedChange>
 ): AdmittedGroup => {
-  const atMs = Math.max(Math.floor(nowMs), view.head?.atMs ?? 0)
+  const atMs = storeTimeMs(nowMs, view.head)
   const rows: AdmittedGroup["rows"] = {
     sealed: [],
     puts: new Map(),
@@ -38,7 +48,11 @@ export const admitGroup = (
     outbox: view.outbox,
     atMs
   }
+  // Asked once: what a group seals has the time of the head or of the clock.
+  const untimely = timeProblem(nowMs, view.head)
   const answers = changes.map((prepared): Answer => {
+    if (untimely !== null && (prepared.drafts.length > 0 || prepared.outbox !== null))
+      return Exit.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
     const { conflicts, fates } = admit(prepared.change, view)
     if (conflicts.length > 0) return Exit.fail(new StorageConflict({ conflicts }))
     const fresh = prepared.drafts.filter((_, index) => fates[index]!._tag === "Fresh")

@@ -16,7 +16,8 @@ import type {
   ReadFault,
   StoredEvent
 } from "@flyball/core/storage"
-import { claimProblem, WEBHOOKS } from "@flyball/core/storage"
+import { LAST_STORE_MS, timeProblem } from "@flyball/core/thread"
+import { claimProblem, StorageUnavailable, WEBHOOKS } from "@flyball/core/storage"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql/SqlError"
 import { chainReplaced } from "./lookups.ts"
@@ -70,7 +71,8 @@ export const claimTexts = {
    */
   lock: `WITH RECURSIVE ${now}, lane(endpoint_id, next_at_ms) AS (
       (SELECT endpoint_id, next_at_ms FROM flyball.pending
-        WHERE (SELECT h.tableoid::int8 = $3::int8 AND h.oldest_writer <= $4::int4 FROM flyball.head h) AND EXISTS (SELECT 1 FROM flyball.pending p, now WHERE p.next_at_ms <= now.ms)
+        WHERE (SELECT h.tableoid::int8 = $3::int8 AND h.oldest_writer <= $4::int4 FROM flyball.head h)
+          AND (SELECT now.ms <= ${LAST_STORE_MS} FROM now) AND EXISTS (SELECT 1 FROM flyball.pending p, now WHERE p.next_at_ms <= now.ms)
         ORDER BY endpoint_id, next_at_ms, sequence LIMIT 1)
       UNION ALL
       SELECT n.endpoint_id, n.next_at_ms FROM lane l CROSS JOIN LATERAL (SELECT p.endpoint_id, p.next_at_ms FROM flyball.pending p
@@ -154,6 +156,9 @@ export const claimIn = (claimer: Connections, schema: string, home: number): Out
     const look = lookOf(looked!.rows)
     if (look.home !== home) return yield* chainReplaced()
     if (look.oldestWriter > latestSchema) return yield* newerSchema(look.oldestWriter)
+    // Nothing was claimed then.
+    const untimely = timeProblem(look.ms, null)
+    if (untimely !== null) return yield* new StorageUnavailable({ reason: untimely, wrote: "no" })
     return yield* decode(() => answerOf(look, request, takenOf(taken!.rows)))
   })
 

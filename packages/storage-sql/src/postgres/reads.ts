@@ -14,6 +14,7 @@ import {
   LIST_UNITS,
   listDocuments,
   maxRows,
+  plannedTimeMs,
   queryProblem,
   readDocuments,
   StorageCorrupt
@@ -79,7 +80,7 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
   const documents = (rows: ReadonlyArray<Row>) => decoded(readDocuments(rows.map(documentText)))
 
   return {
-    asOf: Effect.map(locked, ({ head, nowMs }) => ({ ms: Math.max(nowMs, head?.atMs ?? 0), seq: head?.seq ?? -1 })),
+    asOf: Effect.map(locked, ({ head, nowMs }) => ({ ms: plannedTimeMs(nowMs, head), seq: head?.seq ?? -1 })),
     head: Effect.map(locked, ({ head }): Head | null => head),
     get: Effect.fnUntraced(function* (collection, id) {
       if (!isStorable(collection) || !isStorable(id)) return null

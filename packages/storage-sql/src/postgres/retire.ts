@@ -10,6 +10,7 @@
 import type { Head, Retirement, RetirePlan, StorageChoice, StorageOpenFault } from "@flyball/core/storage"
 import {
   Entropy,
+  instantMs,
   partCount,
   saltBytes,
   SEQUENCES_OF_A_CHAIN,
@@ -113,7 +114,7 @@ const replace = Effect.fnUntraced(function* (
   const { answers, rows } = admitGroup(
     nodeCrypto,
     new GroupView(),
-    Math.max(now!["ms"] as number, plan.head?.atMs ?? 0),
+    Math.max(now!["ms"] as number, instantMs(plan.head?.atMs ?? 0)),
     [prepared]
   )
   if (Exit.isFailure(answers[0]!))

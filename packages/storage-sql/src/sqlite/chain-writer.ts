@@ -5,6 +5,7 @@
  * writer's lock says nobody else moves it.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { storeTimeMs, timeProblem } from "@flyball/core/thread"
 import type { ClaimRequest, Conflict, ForgetAnswer, ForgetRequest, Head, RecordReceipt } from "@flyball/core/storage"
 import type { Answer, BatchAnswer } from "./answers.ts"
 import type { BatchedChange } from "./batch.ts"
@@ -19,7 +20,7 @@ import { OutboxForget } from "./outbox-forget.ts"
 import { OutboxWriter } from "./outbox-writer.ts"
 import type { ClaimRow } from "./protocol.ts"
 import { Sealer } from "./sealer.ts"
-import { faultOf, StoreDamaged } from "./sqlite-fault.ts"
+import { faultOf, StoreDamaged, StoreRefused } from "./sqlite-fault.ts"
 import { Tiles } from "./tiles.ts"
 import { WordsWriter } from "./string-table-writer.ts"
 
@@ -151,6 +152,8 @@ export class ChainWriter {
   }
 
   #apply(nowMs: number, change: BatchedChange, naming: Naming): Answer {
+    const untimely = change.records.length > 0 || change.outbox !== null ? timeProblem(nowMs, this.#head) : null
+    if (untimely !== null) return { _tag: "Failed", fault: faultOf(new StoreRefused(untimely)) }
     const conflicts: Array<Conflict> = []
     if (change.expectEmpty && this.#head !== null) conflicts.push({ _tag: "NotEmpty" })
     if (this.#head === null && change.records.length > 0 && !change.startsChain) conflicts.push({ _tag: "Empty" })
@@ -179,7 +182,7 @@ export class ChainWriter {
         change.outbox,
         records.length > 0 && records.every(({ duplicate }) => duplicate),
         head,
-        this.#atMs(nowMs)
+        storeTimeMs(nowMs, this.#head)
       )
     )
       this.#owed = true
@@ -207,7 +210,7 @@ export class ChainWriter {
     seqs: ReadonlyArray<number>,
     naming: Naming
   ): ReadonlyArray<RecordReceipt> {
-    const atMs = this.#atMs(nowMs)
+    const atMs = storeTimeMs(nowMs, this.#head)
     const agentNumbers: Array<number> = []
     return records.map((record, index) => {
       const seq = seqs[index]!
@@ -244,14 +247,11 @@ export class ChainWriter {
     })
   }
 
-  /** The store's time: never before the head. */
-  #atMs(nowMs: number): number {
-    return Math.max(Math.floor(nowMs), this.#head?.atMs ?? 0)
-  }
-
   /** Claims deliveries, in a transaction of their own. */
   claim(request: ClaimRequest, nowMs: number): ClaimRow {
-    return this.#claims.claim(request, this.#atMs(nowMs))
+    const untimely = timeProblem(nowMs, this.#head)
+    if (untimely !== null) throw new StoreRefused(untimely)
+    return this.#claims.claim(request, storeTimeMs(nowMs, this.#head))
   }
 
   /** Forgets what is over in the outbox, in a transaction of its own. */

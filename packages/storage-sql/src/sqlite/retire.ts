@@ -12,7 +12,7 @@ import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import type { Head, ReadFault, Retirement, RetirePlan, StorageOpenFault } from "@flyball/core/storage"
-import { Storage, storageChoice, StorageUnavailable } from "@flyball/core/storage"
+import { instantMs, Storage, storageChoice, StorageUnavailable } from "@flyball/core/storage"
 import { Clock, Context, Effect, Layer } from "effect"
 import { syncPath } from "../copy/durable-file.ts"
 import { failOrDie } from "./try-sqlite.ts"
@@ -86,7 +86,7 @@ const retire = Effect.fnUntraced(function* (
         Effect.die
       )
     )
-  ).pipe(Effect.updateService(Clock.Clock, (clock) => notBefore(clock, plan.head?.atMs ?? 0)))
+  ).pipe(Effect.updateService(Clock.Clock, (clock) => notBefore(clock, instantMs(plan.head?.atMs ?? 0))))
   yield* trying(() => {
     after("built")
     swap(real, fresh, after)

@@ -20,6 +20,7 @@ import {
   LIST_UNITS,
   listDocuments,
   partCount,
+  plannedTimeMs,
   queryProblem,
   readDocuments,
   readyOutbox,
@@ -135,10 +136,7 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
     ...writing,
     head,
     asOf: Effect.flatMap(head, (found) =>
-      Effect.map(Clock.currentTimeMillis, (nowMs) => ({
-        ms: Math.max(Math.floor(nowMs), found?.atMs ?? 0),
-        seq: found?.seq ?? -1
-      }))
+      Effect.map(Clock.currentTimeMillis, (nowMs) => ({ ms: plannedTimeMs(nowMs, found), seq: found?.seq ?? -1 }))
     ),
     get: (collection, id) =>
       isStorable(id)

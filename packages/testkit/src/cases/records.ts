@@ -1,12 +1,12 @@
 /** Cases on sealing and on time. */
 import assert from "node:assert/strict"
-import type { StorageApi } from "@flyball/core/storage"
-import { fromUtf8, readRecord, toHex } from "@flyball/evidence"
+import { type ChangeSet, type StorageApi, StorageUnavailable } from "@flyball/core/storage"
+import { fromUtf8, LAST_INSTANT_MS, readRecord, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { CaseTime } from "../case-time.ts"
 import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, checkChain, dies, draft, drafts, event, genesis, part, put } from "./given.ts"
+import { begin, checkChain, dies, draft, drafts, endpoint, event, genesis, part, put } from "./given.ts"
 
 /** 2026-03-01. */
 const march = Date.UTC(2026, 2, 1)
@@ -88,6 +88,50 @@ export const recordCases = [
       )
       assert.equal((yield* storage.parts(receipt.records.map(({ seq }) => seq))).length, 2000)
       assert.equal((yield* storage.hashes(0, 0, 2000)).length, 1001 * 32)
+    })
+  ),
+  storageCase(
+    "nothing is written or claimed at a time past the year 9999, and all goes on when the clock is back",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const clock = yield* CaseTime
+      yield* clock.set(march)
+      yield* begin(storage)
+      const owed = [put("t1"), endpoint("whk_1")]
+      yield* storage.commit({ puts: owed, events: [event()] })
+      for (const atMs of [LAST_INSTANT_MS + 1, 300_000_000_000_000]) {
+        yield* clock.set(atMs)
+        const late: ReadonlyArray<ChangeSet> = [
+          { records: [draft()] },
+          { records: [draft()], puts: [put("t2")] },
+          { events: [event()] }
+        ]
+        const writes: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+          ...late.map((change) => storage.commit(change)),
+          storage.outbox.claim({ leaseMs: 1_000, limit: 1, perEndpoint: 1 })
+        ]
+        for (const write of writes) {
+          const fault = yield* Effect.flip(write)
+          assert.ok(fault instanceof StorageUnavailable, String(fault))
+          assert.equal(fault.wrote, "no")
+          assert.match(fault.message, /past the year 9999, and a record cannot say such a time; put the clock right/)
+        }
+        // Working state gets no time, so that a store can be opened. What is read goes on, at a time that a record can
+        // say.
+        yield* storage.commit({ puts: [put(`state ${atMs}`)] })
+        assert.deepEqual(yield* storage.asOf, { ms: LAST_INSTANT_MS, seq: 0 })
+        assert.deepEqual([(yield* storage.get("things", "t1"))?.version, yield* storage.get("things", "t2")], [1, null])
+      }
+      yield* clock.set(march)
+      assert.equal((yield* storage.outbox.claim({ leaseMs: 1_000, limit: 9, perEndpoint: 9 })).claimed.length, 1)
+      yield* storage.commit({ records: [draft()] })
+      yield* clock.set(LAST_INSTANT_MS)
+      yield* storage.commit({ records: [draft()] })
+      // Times never decrease: what comes after has the last one.
+      yield* clock.set(march)
+      yield* storage.commit({ records: [draft()] })
+      const times = (yield* storage.records({ limit: 9 })).map(({ atMs }) => atMs)
+      assert.deepEqual(times, [march, march, LAST_INSTANT_MS, LAST_INSTANT_MS])
+      assert.equal(yield* checkChain(storage), 4)
     })
   ),
   storageCase(

@@ -8,6 +8,7 @@ import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import type { StorageUnavailable } from "../../storage/faults.ts"
 import type { Document, ReadFault, StorageApi } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
+import { instantMs } from "../../storage/store-time.ts"
 
 /** A signed tree head. */
 export interface Checkpoint {
@@ -66,7 +67,7 @@ export const storeCheckpoint = (
           : []),
         ...(isLater ? [{ collection: CHECKPOINTS, id: LATEST, expectedVersion: latest?.version ?? 0, body }] : [])
       ]
-      const signedAt = formatInstant(yield* Clock.currentTimeMillis)
+      const signedAt = formatInstant(instantMs(Math.floor(yield* Clock.currentTimeMillis)))
       const events =
         same === null
           ? [

@@ -202,6 +202,24 @@ const waiver: Scrub = {
   })
 }
 
+const ingestKeyProfile: Scrub = {
+  collection: INGEST_KEYS,
+  idMember: "key_id",
+  // A restatement erases the part before it: only one of them can be there.
+  namedBy: ["ingest_key.minted", "ingest_key.restated"],
+  without: (document) => {
+    const { prefix: _, ...body } = document.body
+    // The digest stays: the key is refused because it has no org unit, not because it is unknown.
+    return {
+      put: {
+        ...putOf(document, { ...body, ...erasedKeyProfile(document.id) }),
+        unique: { digest: String(body["digest"]) }
+      },
+      record: null
+    }
+  }
+}
+
 const scrubs: { readonly [part: string]: Scrub } = {
   "envelope.drafted/envelope": envelopeOf(
     (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
@@ -235,19 +253,8 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "agent.registered/owner": agentOwner,
   "agent.owner_transferred/owner": agentOwner,
   "agent.identity_attested/identity": agentIdentity,
-  "ingest_key.minted/profile": {
-    collection: INGEST_KEYS,
-    idMember: "key_id",
-    namedBy: ["ingest_key.minted"],
-    // The digest stays: the key is refused because it has no org unit, not because it is unknown.
-    without: (document) => ({
-      put: {
-        ...putOf(document, { ...document.body, ...erasedKeyProfile(document.id) }),
-        unique: { digest: String(document.body["digest"]) }
-      },
-      record: null
-    })
-  },
+  "ingest_key.minted/profile": ingestKeyProfile,
+  "ingest_key.restated/profile": ingestKeyProfile,
   "agent.provenance_added/profile": {
     collection: PROVENANCE,
     idMember: "provenance_id",

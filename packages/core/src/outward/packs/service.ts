@@ -23,6 +23,7 @@ import { StorageCorrupt, StorageUnavailable } from "../../storage/faults.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
+import { instantMs } from "../../storage/store-time.ts"
 import { buildPack } from "./build-pack.ts"
 import { askedScope, askedWithin, packBody, type PackDocument, PACKS, type PackSpec, storedPack } from "./document.ts"
 import { packKeys, retiredPackKeys } from "./pack-keys.ts"
@@ -100,7 +101,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
             ...spec,
             ...askedWithin(scope),
             createdBy: writer.id,
-            createdAtMs: yield* Clock.currentTimeMillis,
+            createdAtMs: instantMs(yield* Clock.currentTimeMillis),
             exportedDigest: null
           }
           return yield* commitWithRetry(
@@ -207,7 +208,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
             { storage, crypto, origin, run, ...(yield* signing) },
             spec,
             checkpoint,
-            yield* Clock.currentTimeMillis
+            instantMs(yield* Clock.currentTimeMillis)
           )
         })
 

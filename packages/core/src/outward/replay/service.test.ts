@@ -133,7 +133,7 @@ describe("the replay checker", () => {
       const report = yield* check
       assert.deepStrictEqual(report.differences, [])
       // The owner is not among them: a record says that nobody is.
-      assert.lengthOf(report.withheld, 9 + 3 + 2)
+      assert.lengthOf(report.withheld, 9 + 2 + 2)
     }).pipe(Effect.provide(governorWorld()))
   )
 

@@ -1,7 +1,6 @@
 /** Reads ingest keys out of documents, and writes them for the wire. */
 import type { IngestKeyOut } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
-import { KEY_PREFIX } from "./key-text.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import type { Document } from "../../storage/port.ts"
 import type { IngestKeyDocument } from "@flyball/rules"
@@ -24,7 +23,7 @@ export const ingestKeyOut = (id: string, key: IngestKeyDocument, reported: Repor
   id,
   name: key.name,
   org_unit: key.orgUnit,
-  prefix: key.prefix ?? KEY_PREFIX,
+  hint: keyHint(key.digest),
   max_autonomy_tier: key.maxAutonomyTier,
   created_by: key.createdBy,
   created_at: formatInstant(idAtMs(id)),
@@ -32,5 +31,11 @@ export const ingestKeyOut = (id: string, key: IngestKeyDocument, reported: Repor
   expires_at: instant(key.expiresAtMs),
   revoked_at: instant(reported.revokedAtMs)
 })
+
+/** Hex digits of a hint: 32 of the 256 bits of the digest. */
+const HINT_DIGITS = 8
+
+/** What lists show to tell keys apart: the beginning of the digest, and no character of the key. Decision 0037. */
+export const keyHint = (digest: string): string => digest.slice(0, HINT_DIGITS)
 
 const instant = (ms: number | null): string | null => (ms === null ? null : formatInstant(ms))

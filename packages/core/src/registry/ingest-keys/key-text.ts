@@ -1,4 +1,4 @@
-/** The text of an ingest key, and what of it may be kept. */
+/** The text of an ingest key, and the digest that is kept of it. */
 import { type Crypto, toBase64, utf8 } from "@flyball/evidence"
 
 const keyCharacters = 47
@@ -13,9 +13,6 @@ export const KEY_PREFIX = "fbk_"
 /** Random bytes of a key. 256 bits cannot be guessed, so its plain SHA-256 is safe to keep and to publish. */
 export const KEY_BYTES = 32
 
-/** Characters of a key that stay readable, for people to tell keys apart: the prefix and 24 of its 256 bits. */
-const SHOWN = KEY_PREFIX.length + 4
-
 const FORM = /^fbk_[A-Za-z0-9_-]{43}$/
 
 /** The text of a key. It has no dot: a token with a dot is a JWT. Spec: document 1 part 5. */
@@ -24,9 +21,6 @@ export const keyText = (random: Uint8Array): string =>
 
 /** Whether a token can be an ingest key at all. */
 export const isKeyText = (token: string): boolean => FORM.test(token)
-
-/** The part of a key that lists may show. */
-export const shownPrefix = (key: string): string => key.slice(0, SHOWN)
 
 /** What a key is looked up by: SHA-256, 64 lower-case hex digits. */
 export const keyDigest = (crypto: Crypto, key: string): string =>

@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { StorageApi } from "../../storage/port.ts"
+import { instantMs } from "../../storage/store-time.ts"
 
 const USES = "ingest_key_uses"
 
@@ -21,7 +22,14 @@ export const lastUses = (storage: StorageApi) => {
     const document = yield* storage.get(USES, keyId)
     if (document !== null && Number(document.body["lastUsedAtMs"]) > nowMs - USE_RESOLUTION_MS) return
     yield* storage.commit({
-      puts: [{ collection: USES, id: keyId, expectedVersion: document?.version ?? 0, body: { lastUsedAtMs: nowMs } }]
+      puts: [
+        {
+          collection: USES,
+          id: keyId,
+          expectedVersion: document?.version ?? 0,
+          body: { lastUsedAtMs: instantMs(nowMs) }
+        }
+      ]
     })
   })
 

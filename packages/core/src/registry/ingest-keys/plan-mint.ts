@@ -14,7 +14,6 @@ export interface MintCommand {
   readonly keyId: string
   readonly input: IngestKeyCreate
   readonly digest: string
-  readonly prefix: string
   readonly writer: Writer
 }
 
@@ -42,7 +41,6 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
   const key: IngestKeyDocument = {
     name: input.name,
     orgUnit: input.org_unit,
-    prefix: command.prefix,
     digest: command.digest,
     maxAutonomyTier: input.max_autonomy_tier ?? "L1",
     createdBy: command.writer.id,
@@ -64,9 +62,7 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
             max_autonomy_tier: key.maxAutonomyTier,
             writer: command.writer.id
           }) as JsonObject,
-          parts: [
-            { name: "profile", bytes: canonicalBytes({ name: key.name, org_unit: key.orgUnit, prefix: key.prefix }) }
-          ]
+          parts: [{ name: "profile", bytes: canonicalBytes({ name: key.name, org_unit: key.orgUnit }) }]
         }
       ],
       events: [

@@ -11,7 +11,7 @@ import { everyDocument } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { INGEST_KEYS, ingestKeyOut, storedKey } from "./document.ts"
-import { digestOfToken, KEY_BYTES, keyDigest, keyText, shownPrefix } from "./key-text.ts"
+import { digestOfToken, KEY_BYTES, keyDigest, keyText } from "./key-text.ts"
 import { lastUses } from "./last-used.ts"
 import { planMint, planRevoke, REVOKE_SCOPE } from "./plan-mint.ts"
 
@@ -71,7 +71,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
           storage,
           Effect.gen(function* () {
             const keyId = yield* newId("key")
-            const command = { keyId, input, digest: keyDigest(crypto, key), prefix: shownPrefix(key), writer }
+            const command = { keyId, input, digest: keyDigest(crypto, key), writer }
             const plan = yield* Effect.fromResult(planMint(command, yield* storage.asOf))
             yield* storage.commit(plan.change)
             return { keyId, ...plan }

@@ -14,7 +14,7 @@ import { admit, erasures, isRepeat, receiptOf } from "../admit.ts"
 import { changeProblem, claimProblem, forgetRequestProblem, limitProblem, maxRows, queryProblem } from "../bounds.ts"
 import type { StorageChoice } from "../choice.ts"
 import { storageChoice } from "../choice.ts"
-import { StorageConflict } from "../faults.ts"
+import { StorageConflict, StorageUnavailable } from "../faults.ts"
 import { ChainTable, headOf } from "./chain.ts"
 import { DocumentTable } from "./documents.ts"
 import { LeaseTable } from "./leases.ts"
@@ -26,6 +26,7 @@ import type { ChangeSet, CommitReceipt, Head, StorageApi } from "../port.ts"
 import { Storage } from "../port.ts"
 import { readDocument, readDocuments } from "../read-documents.ts"
 import { partCount, saltBytes, sealDrafts, selectSalts } from "../seal.ts"
+import { plannedTimeMs, storeTimeMs, timeProblem } from "../store-time.ts"
 
 /** What the memory store can be told. */
 export interface MemoryOptions {
@@ -50,12 +51,17 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
   const leases = new LeaseTable()
 
   /** Everything that can fail comes before the first write. */
-  const commit = (change: ChangeSet, nowMs: number): Effect.Effect<CommitReceipt, StorageConflict> => {
+  const commit = (
+    change: ChangeSet,
+    nowMs: number
+  ): Effect.Effect<CommitReceipt, StorageConflict | StorageUnavailable> => {
     invariant(changeProblem(change))
     const drafts = change.records ?? []
     const salts = entropy.bytes(partCount(drafts) * saltBytes)
     const asked = readyOutbox(change, entropy)
     const head = chain.head()
+    const untimely = drafts.length > 0 || asked !== null ? timeProblem(nowMs, head) : null
+    if (untimely !== null) return Effect.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
     const { conflicts, fates } = admit(change, {
       head,
       version: (collection, id) => documents.version(collection, id),
@@ -82,7 +88,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     )
     for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)
     for (const { scope, key } of change.forget ?? []) chain.forget(scope, key)
-    if (asked !== null) writeOutbox(asked, isRepeat(fates), receipt.head, Math.max(Math.floor(nowMs), head?.atMs ?? 0))
+    if (asked !== null) writeOutbox(asked, isRepeat(fates), receipt.head, storeTimeMs(nowMs, head))
     return Effect.succeed(receipt)
   }
 
@@ -106,8 +112,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     )
   }
 
-  /** The store's time: never before the head. */
-  const asOfMs = Effect.map(Clock.currentTimeMillis, (nowMs) => Math.max(Math.floor(nowMs), chain.head()?.atMs ?? 0))
+  const asOfMs = Effect.map(Clock.currentTimeMillis, (nowMs) => plannedTimeMs(nowMs, chain.head()))
 
   return {
     backend: "memory",
@@ -145,9 +150,18 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     hashes: (tileLevel, from, count) => Effect.sync(() => chain.hashes(tileLevel, from, count)),
     outbox: {
       claim: (request) =>
-        Effect.map(asOfMs, (nowMs) => {
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
           invariant(claimProblem(request))
-          return outbox.claim(request, nowMs, (endpointId) => documents.get(WEBHOOKS, endpointId)?.version ?? 0)
+          const head = chain.head()
+          const untimely = timeProblem(nowMs, head)
+          if (untimely !== null) return Effect.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
+          return Effect.succeed(
+            outbox.claim(
+              request,
+              storeTimeMs(nowMs, head),
+              (endpointId) => documents.get(WEBHOOKS, endpointId)?.version ?? 0
+            )
+          )
         }),
       delivery: (id) => Effect.sync(() => outbox.delivery(id)),
       deliveriesOf: (endpointId, page) =>

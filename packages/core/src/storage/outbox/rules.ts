@@ -9,6 +9,8 @@ import type { Conflict } from "../faults.ts"
 import type { Cancellation, DeliveryMove, DeliveryState } from "./outbox.ts"
 import { deliveryId, eventIdAfter } from "./ids.ts"
 
+// Threads load this file of core, and the store's time with it.
+export { LAST_STORE_MS, storeTimeMs, timeProblem } from "../store-time.ts"
 export { eventEntropyBytes, firstDeliveryId, firstEventId } from "./ids.ts"
 export { type Lane, takeTurns, type Turns } from "./turns.ts"
 

@@ -1,0 +1,48 @@
+/**
+ * The store's time, and where it ends. It imports next to nothing: threads of stores load it.
+ *
+ * Format 1 writes instants of the years 0000 to 9999. A record with a later one could not be read again.
+ */
+
+/**
+ * The last millisecond that a record can say. Equal to `LAST_INSTANT_MS` of evidence; a test holds the two together.
+ */
+export const LAST_STORE_MS = 253_402_300_799_999
+
+/** What decides about the store's time. */
+interface Newest {
+  readonly atMs: number
+}
+
+/** The store's time: the clock's, and never before the newest record's. Unit: milliseconds since 1970 UTC. */
+export const storeTimeMs = (nowMs: number, head: Newest | null): number => Math.max(Math.floor(nowMs), head?.atMs ?? 0)
+
+/**
+ * The store's time as plans read it: the last one that a record can say, where it is past that.
+ *
+ * So reads go on, and a plan can write the instants that it makes of it. Its commit is refused.
+ */
+export const plannedTimeMs = (nowMs: number, head: Newest | null): number => instantMs(storeTimeMs(nowMs, head))
+
+/** A time that a record can say: this one, or the last. Unit: milliseconds since 1970 UTC. */
+export const instantMs = (ms: number): number => Math.min(ms, LAST_STORE_MS)
+
+/**
+ * Why nothing can get this time, as half a sentence; null where it can.
+ *
+ * It refuses what gets the store's time: records, events, deliveries. Working state does not, and a store that is past
+ * the end can be opened.
+ */
+export const timeProblem = (nowMs: number, head: Newest | null): string | null => {
+  if (head !== null && head.atMs > LAST_STORE_MS) {
+    return (
+      `the newest record is of ${head.atMs} ms since 1970, past the year 9999, and times of records never ` +
+      "decrease; restore a backup from before the clock was wrong"
+    )
+  }
+  const ms = Math.floor(nowMs)
+  return ms <= LAST_STORE_MS
+    ? null
+    : `the clock is at ${ms} ms since 1970, past the year 9999, and a record cannot say such a time; put the ` +
+        "clock right"
+}
