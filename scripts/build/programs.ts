@@ -16,8 +16,6 @@ export interface Program {
   readonly copies: { readonly [name: string]: string }
 }
 
-const checkWorker = "packages/evidence/src/node/check-worker.ts"
-
 /** Each joined on its own: the verifier shares nothing with the server, not even a file. */
 export const programs: ReadonlyArray<Program> = [
   {
@@ -26,8 +24,7 @@ export const programs: ReadonlyArray<Program> = [
       main: "apps/server/src/main.ts",
       worker: "packages/storage-sql/src/sqlite/worker.ts",
       "vacuum-worker": "packages/storage-sql/src/copy/vacuum-worker.ts",
-      "examiner-worker": "packages/node/src/examiner/examiner-worker.ts",
-      "check-worker": checkWorker
+      "examiner-worker": "packages/node/src/examiner/examiner-worker.ts"
     },
     copies: {
       "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql",
@@ -40,7 +37,7 @@ export const programs: ReadonlyArray<Program> = [
   },
   {
     app: "apps/verify",
-    entries: { main: "apps/verify/src/main.ts", "check-worker": checkWorker },
+    entries: { main: "apps/verify/src/main.ts" },
     copies: { "help.txt": "apps/verify/src/help.txt" }
   }
 ]

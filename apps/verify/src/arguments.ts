@@ -11,7 +11,6 @@ export interface Command {
   readonly compare: string | null
   readonly require: "full" | "range" | "any"
   readonly maxAgeMs: number | null
-  readonly threads: number | null
   /** Compare every record with the catalogue of kinds. */
   readonly bodies: boolean
   readonly replay: boolean
@@ -59,9 +58,11 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   const maxAgeMs = maxAge === undefined ? null : parseDuration(maxAge)
   if (maxAge !== undefined && maxAgeMs === null)
     throw new UsageError("--max-age takes a number and a unit: 90s, 15m, 24h, 7d.")
-  const threads = values.threads === undefined ? null : Number(values.threads)
-  if (threads !== null && !(/^[0-9]+$/.test(values.threads!) && threads >= 1 && threads <= MAX_THREADS))
+  const { threads } = values
+  // Accepted for scripts that were written for an earlier verifier. It has no effect.
+  if (threads !== undefined && !(/^[0-9]+$/.test(threads) && Number(threads) >= 1 && Number(threads) <= MAX_THREADS)) {
     throw new UsageError(`--threads takes a number from 1 to ${MAX_THREADS}.`)
+  }
   return {
     pack,
     vkeys: vkey,
@@ -70,7 +71,6 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     compare,
     require,
     maxAgeMs,
-    threads,
     bodies,
     replay,
     previous,
@@ -79,7 +79,6 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   }
 }
 
-/** Each thread takes some 25 MB. */
 const MAX_THREADS = 64
 
 const parse = (args: ReadonlyArray<string>) => {

@@ -16,8 +16,6 @@ const main = async (args: ReadonlyArray<string>): Promise<number> => {
     new URL(import.meta.url.endsWith(".ts") ? "../../../node_modules/.cache/flyball-verify" : ".cache", import.meta.url)
   )
   enableCompileCache(cache)
-  // For the threads: without it each strips the types again, which takes 10 MB.
-  process.env["NODE_COMPILE_CACHE"] = cache
   // What a check makes dies at once, so the heap's youngest part need not grow from 2 MB to 64.
   setFlagsFromString("--semi-space-growth-factor=1")
   const { run } = await import("./run.ts")

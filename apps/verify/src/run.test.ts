@@ -163,7 +163,7 @@ describe("the exit status", () => {
     expect((await call(pack("valid-full-5.evp"), "--vkey", vkey, "--max-age", "24h")).status).toBe(2)
   })
 
-  it("and the report do not depend on the threads", async () => {
+  it("and the report do not depend on --threads", async () => {
     for (const file of ["valid-full-12.evp.gz", "invalid-record-changed.evp"]) {
       expect(await call(pack(file), "--vkey", vkey, "--json", "--threads", "2")).toEqual(
         await call(pack(file), "--vkey", vkey, "--json", "--threads", "1")

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers"
 import type { Report } from "@flyball/evidence"
 import { UnusableTrust } from "@flyball/evidence"
 import type { VerifyFileOptions } from "@flyball/evidence/node"
-import { CheckingThreadFailed, comparePackFiles, PackFileUnusable, verifyPackFile } from "@flyball/evidence/node"
+import { comparePackFiles, PackFileUnusable, verifyPackFile } from "@flyball/evidence/node"
 import type { Command } from "./arguments.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import type { SplitView } from "./human-report.ts"
@@ -81,7 +81,7 @@ const bodiesOf = async (pack: string, { verdicts }: Report): Promise<BodiesRepor
 
 /** Loaded where it is asked for: nobody else waits for it. */
 const replayed = async (
-  { pack, previous, threads }: Command,
+  { pack, previous }: Command,
   report: Report
 ): Promise<{ readonly replay: ReplayReport | null; readonly why: string | null }> => {
   const why = whyNotReplayed(report, previous)
@@ -90,7 +90,7 @@ const replayed = async (
     import("./replay/earlier-packs.ts"),
     import("./replay/replay-pack.ts")
   ])
-  const earlier = report.header!.from > 0 ? { packs: [], missing: null } : await earlierPacks(pack, previous, threads)
+  const earlier = report.header!.from > 0 ? { packs: [], missing: null } : await earlierPacks(pack, previous)
   return typeof earlier === "string"
     ? { replay: null, why: earlier }
     : { replay: await replayPack(pack, report.origin!, report.header!.from, earlier), why: null }
@@ -127,7 +127,6 @@ const verify = async (command: Command, world: World): Promise<Verified> => {
     requireCompleteness: command.require,
     ...(policy === null ? {} : { policy }),
     ...(trustedCheckpoint === null ? {} : { trustedCheckpoint }),
-    ...(command.threads === null ? {} : { threads: command.threads }),
     ...(command.maxAgeMs === null ? {} : { maxAgeMs: command.maxAgeMs, nowMs: world.nowMs() }),
     ...(progress === null ? {} : { onProgress: progress.report })
   }
@@ -161,8 +160,7 @@ const MAX_GIVEN_BYTES = 1024 * 1024
 
 /** A sentence for what is not our fault; null for what is. */
 const explain = (cause: unknown): string | null => {
-  if (cause instanceof UsageError || cause instanceof PackFileUnusable || cause instanceof CheckingThreadFailed)
-    return cause.message
+  if (cause instanceof UsageError || cause instanceof PackFileUnusable) return cause.message
   if (cause instanceof UnusableTrust) return `${cause.message[0]!.toUpperCase()}${cause.message.slice(1)}`
   const { code, path, syscall } = cause as NodeJS.ErrnoException
   if (code === "EPIPE" || code === undefined) return null

@@ -51,9 +51,11 @@ export const fromHex = (text: string): Uint8Array | null => {
 const nibble = (code: number): number => (code < 256 ? hexValue[code]! : 255)
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+/** No value of a digit, and none of two digits together. */
+const NO_SEXTET = 0x1000
 const sextetCode = /* @__PURE__ */ Uint8Array.from(alphabet, (letter) => letter.charCodeAt(0))
 const sextetValue = /* @__PURE__ */ (() => {
-  const table = new Uint8Array(256).fill(255)
+  const table = new Uint16Array(256).fill(NO_SEXTET)
   for (let value = 0; value < 64; value++) table[sextetCode[value]!] = value
   return table
 })()
@@ -100,32 +102,29 @@ export const fromBase64 = (text: string): Uint8Array | null => {
   if (text.length % 4 !== 0) return null
   if (text.length === 0) return new Uint8Array(0)
   const pads = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
-  const length = text.length - pads
   const bytes = new Uint8Array((text.length / 4) * 3 - pads)
-  let word = 0
+  const whole = text.length - (pads > 0 ? 4 : 0)
   let out = 0
-  for (let i = 0; i < length; i++) {
-    const code = text.charCodeAt(i)
-    const value = code < 256 ? sextetValue[code]! : 255
-    if (value > 63) return null
-    word = (word << 6) | value
-    if ((i & 3) === 3) {
-      bytes[out++] = word >>> 16
-      bytes[out++] = word >>> 8
-      bytes[out++] = word
-      word = 0
-    }
+  for (let i = 0; i < whole; i += 4) {
+    const high = (sextet(text, i) << 6) | sextet(text, i + 1)
+    const low = (sextet(text, i + 2) << 6) | sextet(text, i + 3)
+    if ((high | low) >= NO_SEXTET) return null
+    bytes[out++] = high >>> 4
+    bytes[out++] = (high << 4) | (low >>> 8)
+    bytes[out++] = low
   }
-  if (pads === 1) {
-    if ((word & 3) !== 0) return null
-    bytes[out++] = word >>> 10
-    bytes[out] = word >>> 2
-  } else if (pads === 2) {
-    if ((word & 15) !== 0) return null
-    bytes[out] = word >>> 4
-  }
+  if (pads === 0) return bytes
+  const high = (sextet(text, whole) << 6) | sextet(text, whole + 1)
+  const last = pads === 1 ? sextet(text, whole + 2) : 0
+  // Bits that no byte takes must be zero.
+  if ((high | last) >= NO_SEXTET || (pads === 1 ? last & 3 : high & 15) !== 0) return null
+  bytes[out++] = high >>> 4
+  if (pads === 1) bytes[out] = (high << 4) | (last >>> 2)
   return bytes
 }
+
+/** Value of a digit, or `NO_SEXTET`. */
+const sextet = (text: string, at: number): number => sextetValue[text.charCodeAt(at)] ?? NO_SEXTET
 
 /** One array with the content of all of these. */
 export const concatBytes = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {

@@ -58,18 +58,24 @@ describe.each(both)("$name", (crypto) => {
     expect(leaf.constructor).toBe(Uint8Array)
   })
 
-  it("hashes a record where it lies, and leaves the bytes as they were", () => {
-    const bytes = concatBytes(some(7), some(700), some(3))
-    const copy = bytes.slice()
+  it("writes a hash to where it is wanted, and nowhere else", () => {
+    const bytes = some(700)
     const out = new Uint8Array(40)
-    crypto.leafHashInto(bytes, 7, 707, out, 5)
-    expect(out.subarray(5, 37)).toEqual(crypto.leafHash(some(700)))
+    crypto.sha256Into(bytes, out, 5)
+    expect(out.subarray(5, 37)).toEqual(crypto.sha256(bytes))
     expect([...out.subarray(0, 5), ...out.subarray(37)]).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
-    expect(bytes).toEqual(copy)
-    crypto.leafHashInto(bytes, 0, 710, out, 0)
-    expect(out.subarray(0, 32)).toEqual(crypto.leafHash(bytes))
-    crypto.sha256Into(bytes, out, 8)
-    expect(out.subarray(8)).toEqual(crypto.sha256(bytes))
+  })
+
+  it("hashes pairs of nodes, also into the pairs themselves", () => {
+    const pairs = some(64 * 9)
+    const expected = Array.from({ length: 9 }, (_, i) =>
+      crypto.nodeHash(pairs.slice(64 * i, 64 * i + 32), pairs.slice(64 * i + 32, 64 * i + 64))
+    )
+    const out = new Uint8Array(32 * 9)
+    crypto.nodeHashes(pairs, 9, out)
+    crypto.nodeHashes(pairs, 9, pairs)
+    expect(out).toEqual(concatBytes(...expected))
+    expect(pairs.subarray(0, 32 * 9)).toEqual(out)
   })
 
   it("joins hashes only, and salts with 32 bytes only", () => {

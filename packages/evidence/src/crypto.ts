@@ -16,18 +16,7 @@ export interface Crypto {
   /** Like `sha256`, written to `out` from index `at` on: nothing is allocated. */
   readonly sha256Into: (bytes: Uint8Array, out: Uint8Array, at: number) => void
   /**
-   * Like `leafHash` of bytes [start, end), written to `out`. The byte before `start` is overwritten for as long as the
-   * call lasts,
-   * so that the record need not be copied: nobody else may be reading there.
-   */
-  readonly leafHashInto: (bytes: Uint8Array, start: number, end: number, out: Uint8Array, at: number) => void
-  /**
-   * `leafHash` of many records of `bytes`: number i lies at [bounds[2i], bounds[2i + 1]), and its hash goes to
-   * out[32i].
-   */
-  readonly leafHashes: (bytes: Uint8Array, bounds: Int32Array, count: number, out: Uint8Array) => void
-  /**
-   * `nodeHash` of many pairs: number i stands as 64 bytes at pairs[64i], and its hash goes to out[32i]. `out` may be
+   * `nodeHash` of many pairs: number i is the 64 bytes at pairs[64i], and its hash goes to out[32i]. `out` may be
    * `pairs`.
    */
   readonly nodeHashes: (pairs: Uint8Array, count: number, out: Uint8Array) => void
@@ -68,17 +57,11 @@ export const portableCrypto: Crypto = {
   sha256Hex: (bytes) => toHex(sha256(bytes)),
   sha256Into: (bytes, out, at) => out.set(sha256(bytes), at),
   leafHash: (record) => sha256.create().update(LEAF).update(record).digest(),
-  leafHashInto: (bytes, start, end, out, at) =>
-    out.set(sha256.create().update(LEAF).update(bytes.subarray(start, end)).digest(), at),
-  leafHashes: (bytes, bounds, count, out) => {
-    for (let i = 0; i < count; i++) portableCrypto.leafHashInto(bytes, bounds[2 * i]!, bounds[2 * i + 1]!, out, 32 * i)
-  },
   nodeHashes: (pairs, count, out) => {
-    for (let i = 0; i < count; i++)
-      out.set(
-        portableCrypto.nodeHash(pairs.subarray(64 * i, 64 * i + 32), pairs.subarray(64 * i + 32, 64 * i + 64)),
-        32 * i
-      )
+    for (let i = 0; i < count; i++) {
+      const [left, right] = [pairs.subarray(64 * i, 64 * i + 32), pairs.subarray(64 * i + 32, 64 * i + 64)]
+      out.set(portableCrypto.nodeHash(left, right), 32 * i)
+    }
   },
   nodeHash: (left, right) => {
     checkChildren(left, right)

@@ -1,6 +1,6 @@
 /**
- * Disclosed parts: the report is that of a plain reader of text lines, whoever reads them, in one thread or two, many
- * at a time or one by one.
+ * Disclosed parts: the report is that of a plain reader of text lines, from one reading and from two, in chunks of any
+ * size.
  */
 import { createHmac } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -9,8 +9,8 @@ import { join } from "node:path"
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import type { Report } from "@flyball/evidence"
 import { portableCrypto, verifyPack } from "@flyball/evidence"
-import { CheckThreads, nodeCrypto, verifyPackFile } from "@flyball/evidence/node"
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { nodeCrypto, verifyPackFile } from "@flyball/evidence/node"
+import { afterAll, describe, expect, it } from "vitest"
 import type { Chain } from "./chain.ts"
 import { makeChain } from "./chain.ts"
 import { linesOf, makePack, reseal } from "./packs.ts"
@@ -18,20 +18,12 @@ import type { Random } from "./random.ts"
 import { randomFrom } from "./random.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "flyball-disclosed-"))
-const threads = new CheckThreads(1)
-beforeAll(() => threads.ready)
-afterAll(async () => {
-  await threads[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const inPieces = (bytes: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.slice(i * size, (i + 1) * size))
 
-/**
- * The report, from every way of reading; all must be equal. In pieces of a few bytes no line lies whole in a chunk, so
- * each is read alone.
- */
+/** The report, from every way of reading; all must be equal. In pieces of a few bytes no line lies whole in a chunk. */
 const reportOf = async (pack: Uint8Array, chain: Chain, random: Random): Promise<Report> => {
   const path = join(folder, "pack")
   const all = { vkeys: [chain.signer.vkey], file: "pack" }
@@ -44,8 +36,7 @@ const reportOf = async (pack: Uint8Array, chain: Chain, random: Random): Promise
   ).toEqual(alone)
   for (const bytes of [pack, random.below(2) === 0 ? gzipSync(pack) : zstdCompressSync(pack)]) {
     writeFileSync(path, bytes)
-    expect(await verifyPackFile(path, { ...all, threads: 1 })).toEqual(alone)
-    expect(await verifyPackFile(path, { ...all, threads, blockBytes: 300 + random.below(12_000) })).toEqual(alone)
+    expect(await verifyPackFile(path, all)).toEqual(alone)
   }
   return alone
 }
@@ -169,8 +160,7 @@ describe.each([31, 32])("a chain with parts, seed %i", (seed) => {
   const aboutParts = (lines: ReadonlyArray<string>): ReadonlyArray<number> =>
     lines.flatMap((line, i) => (line.startsWith("D ") ? [i] : []))
 
-  it("is good whole, with some parts withheld, and with none, and the other thread reads its share of the D lines", async () => {
-    const checked = vi.spyOn(threads, "check")
+  it("is good whole, with some parts withheld, and with none", async () => {
     const lines = await whole
     for (const kept of [
       lines,
@@ -179,11 +169,6 @@ describe.each([31, 32])("a chain with parts, seed %i", (seed) => {
     ]) {
       expect(await agree(kept, chain, random)).toMatchObject({ exit: 0, findings: [] })
     }
-    const blocks = await Promise.all(
-      checked.mock.results.map(({ value }) => value as ReturnType<CheckThreads["check"]>)
-    )
-    checked.mockRestore()
-    expect(blocks.some((block) => block !== null && block.run !== null && "commitments" in block.run)).toBe(true)
   })
 
   it.each(Object.entries(damages))("is as bad with %s in a D line", async (_, damage) => {

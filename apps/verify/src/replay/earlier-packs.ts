@@ -36,14 +36,10 @@ export interface Given {
  *
  * - Fails: answers a sentence where one of them is not what it is given for.
  */
-export const earlierPacks = async (
-  pack: string,
-  given: ReadonlyArray<string>,
-  threads: number | null
-): Promise<Earlier | string> => {
+export const earlierPacks = async (pack: string, given: ReadonlyArray<string>): Promise<Earlier | string> => {
   const chains: Array<Given> = []
   for (const path of given) {
-    const found = await wholeChain(path, threads)
+    const found = await wholeChain(path)
     if (typeof found === "string") return found
     chains.push(found)
   }
@@ -58,7 +54,7 @@ export const earlierPacks = async (
     if (found === undefined) break
     left.delete(found)
     if (found.size !== followed.storedSize || found.rootHex !== followed.storedRootHex) {
-      const said = await partOfHistory(found, followed, threads)
+      const said = await partOfHistory(found, followed)
       if (said === null) return differs(found, followed)
       // What it lacks is withheld; what lies before it can be followed all the same, and is of no use without it.
       partial ??= said
@@ -97,11 +93,8 @@ const missingOf = (followed: Previous | "hidden" | null): string | null => {
  * A pack of all records of a chain; a sentence where it is none. Which key signed it does not matter: the root is what
  * counts.
  */
-const wholeChain = async (path: string, threads: number | null): Promise<Given | string> => {
-  const { checkpoint, header, origin, verdicts } = await verifyPackFile(path, {
-    vkeys: [],
-    ...(threads === null ? {} : { threads })
-  })
+const wholeChain = async (path: string): Promise<Given | string> => {
+  const { checkpoint, header, origin, verdicts } = await verifyPackFile(path, { vkeys: [] })
   if (verdicts.integrity !== "ok" || checkpoint === null || origin === null)
     return (
       `Evaluations were not made again: the records of ${path} are not what that pack claims. Verify it ` +

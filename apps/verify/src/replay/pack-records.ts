@@ -107,7 +107,7 @@ const readEach = async <P>(
         if (!isWanted(kind)) continue
         const { atMs, seq } = scanner
         const body: JsonObject = scanner.body()
-        const { count, names: places } = scanner.partList
+        const { partCount: count, partNames: places } = scanner
         const all = Array.from({ length: count }, (_, i) => names.at(reader.bytes, places[2 * i]!, places[2 * i + 1]!))
         const parts = count === 0 ? noParts : partsOf(all, seq)
         take({ seq, kind, body, parts: parts instanceof Promise ? await parts : parts }, atMs)

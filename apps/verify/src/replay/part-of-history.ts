@@ -24,16 +24,11 @@ import type { Given } from "./earlier-packs.ts"
  */
 export const partOfHistory = async (
   { origin, path, size }: Given,
-  { checkpoint, storedRootHex, storedSize }: Previous,
-  threads: number | null
+  { checkpoint, storedRootHex, storedSize }: Previous
 ): Promise<string | null> => {
   const agreesWith = async (note: string): Promise<"same" | "other" | "not reached"> => {
     // Without a key a checkpoint is believed as it is given: record 0, which was believed already, says it.
-    const { findings, verdicts } = await verifyPackFile(path, {
-      vkeys: [],
-      trustedCheckpoint: note,
-      ...(threads === null ? {} : { threads })
-    })
+    const { findings, verdicts } = await verifyPackFile(path, { vkeys: [], trustedCheckpoint: note })
     return verdicts.anchoring === "consistent_with_trusted_checkpoint"
       ? "same"
       : findings.some(({ code }) => code === "E_ROLLBACK")

@@ -1,11 +1,9 @@
 /**
- * The form of a record, checked byte by byte: nothing is parsed into values and nothing is written again to compare.
+ * The form of a record, checked byte by byte. Nothing is parsed into values, and nothing is written again to compare.
  *
- * This runs over every record of every pack. It reads four bytes at a time inside strings, allocates nothing, and
- * leaves the rare cases
- * (escapes, text outside ASCII) to `form-text.ts`.
+ * This runs over every record of every pack and allocates nothing for names and texts in plain ASCII.
  */
-import { compareNames, stringTail } from "./form-text.ts"
+import { fromUtf8 } from "../bytes.ts"
 
 /** Containers that may be open at once in a record. Spec: format 1 section 1. */
 export const MAX_RECORD_DEPTH = 32
@@ -47,6 +45,7 @@ export const checkForm = (
 }
 
 const QUOTE = 0x22
+const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const MINUS = 0x2d
 const ZERO = 0x30
@@ -57,6 +56,14 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
+/** 1 for each byte that stands for itself in a string: ASCII from the space on, but no quote and no backslash. */
+const isPlain = /* @__PURE__ */ (() => {
+  const table = new Uint8Array(256).fill(1, 0x20, 0x80)
+  table[QUOTE] = 0
+  table[BACKSLASH] = 0
+  return table
+})()
+
 /**
  * The scanner. Each method takes an index and returns the index behind what it read, or -1 after it has set `problem`
  * and `problemAt`.
@@ -65,16 +72,12 @@ const CLOSE_OBJECT = 0x7d
  */
 export class FormScanner {
   bytes: Uint8Array = new Uint8Array(0)
-  /** The same bytes, to read words from any index. */
-  view: DataView = new DataView(new ArrayBuffer(0))
   problem: FormReason = "syntax"
   problemAt = 0
 
-  /** Sets the bytes to scan; cheap when they lie in the buffer of the last call. */
+  /** Sets the bytes to scan. */
   attach(bytes: Uint8Array): void {
-    if (bytes === this.bytes) return
     this.bytes = bytes
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   /** Any value; `room` is how many containers may still be opened. */
@@ -130,24 +133,23 @@ export class FormScanner {
     }
   }
 
-  /** The content of a string, from behind its opening quote; returns the index OF its closing quote. */
+  /** The content of a string, from behind its opening quote. Returns the index OF its closing quote. */
   string(at: number): number {
-    const view = this.view
-    const last = view.byteLength - 4
-    while (at <= last) {
-      const word = view.getInt32(at, true)
-      // The high bit of a byte is set where it is below a space, a quote, a backslash, or not ASCII. A borrow can only
-      // reach bytes above a true hit.
-      const stops =
-        ((word - 0x20202020) | ((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101) | word) &
-        0x80808080
-      if (stops !== 0) {
-        at += (31 - Math.clz32(stops & -stops)) >> 3
-        return this.bytes[at] === QUOTE ? at : stringTail(this, at)
-      }
-      at += 4
+    const bytes = this.bytes
+    for (;;) {
+      while (isPlain[bytes[at]!] === 1) at++
+      const byte = bytes[at]!
+      if (byte === QUOTE) return at
+      if (byte === BACKSLASH) {
+        const length = escapeLength(bytes, at)
+        if (length === 0) return this.fail("escape", at)
+        at += length
+      } else if (byte >= 0x80) {
+        const length = sequenceLength(bytes, at)
+        if (length === 0) return this.fail("utf8", at)
+        at += length
+      } else return this.fail("syntax", at)
     }
-    return stringTail(this, at)
   }
 
   /** An integer as the profile writes it: `0` or `-?[1-9][0-9]*`, at most 2^53 - 1 either way. */
@@ -230,3 +232,63 @@ const escapedBefore = (bytes: Uint8Array, from: number, to: number): boolean => 
   for (let i = Math.max(from, to - 5); i < to; i++) if (bytes[i] === 0x5c) return true
   return false
 }
+
+/**
+ * Length of the escape at `at` when RFC 8785 writes it so, else 0: two letters, or `\u00xx` for other control
+ * characters.
+ */
+const escapeLength = (bytes: Uint8Array, at: number): number => {
+  switch (bytes[at + 1]) {
+    case QUOTE:
+    case BACKSLASH:
+    case 0x62: // \b
+    case 0x66: // \f
+    case 0x6e: // \n
+    case 0x72: // \r
+    case 0x74: // \t
+      return 2
+    case 0x75: {
+      if (bytes[at + 2] !== 0x30 || bytes[at + 3] !== 0x30) return 0
+      const high = bytes[at + 4]! - 0x30
+      if (high !== 0 && high !== 1) return 0
+      const digit = bytes[at + 5]!
+      const low = digit >= 0x30 && digit <= 0x39 ? digit - 0x30 : digit >= 0x61 && digit <= 0x66 ? digit - 0x57 : -1
+      if (low < 0) return 0
+      const code = high * 16 + low
+      return code === 8 || code === 9 || code === 10 || code === 12 || code === 13 ? 0 : 6
+    }
+    default:
+      return 0
+  }
+}
+
+/**
+ * Length of the well-formed UTF-8 sequence at `at`, else 0: no overlong forms, no surrogates, nothing past U+10FFFF.
+ *
+ * - Spec: Unicode 15 table 3-7.
+ */
+export const sequenceLength = (bytes: Uint8Array, at: number): number => {
+  const first = bytes[at]!
+  if (first < 0x80) return 1
+  if (first < 0xc2 || first > 0xf4) return 0
+  const second = bytes[at + 1] ?? 0
+  const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
+  const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
+  if (second < least || second > most) return 0
+  if (first < 0xe0) return 2
+  if (!continues(bytes[at + 2])) return 0
+  if (first < 0xf0) return 3
+  return continues(bytes[at + 3]) ? 4 : 0
+}
+
+const continues = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
+
+/** Order of two names, whose strings are known to be in form, by UTF-16 code units: negative, zero or positive. */
+const compareNames = (bytes: Uint8Array, a: number, aEnd: number, b: number, bEnd: number): number => {
+  const left = nameAt(bytes, a, aEnd)
+  const right = nameAt(bytes, b, bEnd)
+  return left < right ? -1 : left === right ? 0 : 1
+}
+
+const nameAt = (bytes: Uint8Array, start: number, end: number): string =>
+  JSON.parse(`"${fromUtf8(bytes.subarray(start, end))}"`) as string

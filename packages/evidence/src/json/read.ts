@@ -2,7 +2,7 @@
 import { fromUtf8 } from "../bytes.ts"
 import { ExactReader } from "./exact.ts"
 import { inOneGo, type Slices } from "../slices.ts"
-import { sequenceLength } from "./form-text.ts"
+import { sequenceLength } from "./form.ts"
 import { survey } from "./survey.ts"
 
 /** Where a value stands: names and indexes from the root. */

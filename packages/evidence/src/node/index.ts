@@ -3,7 +3,6 @@
 export { nodeCrypto } from "./crypto.ts"
 
 // Files and compression
-export { CheckingThreadFailed, CheckThreads } from "./check-threads.ts"
 export { compress, compressionFor } from "./compress.ts"
 export type { Compression } from "./decompress.ts"
 export { detectCompression, MAX_EXPANSION, MAX_FREE_CONTENT_BYTES, packContent } from "./decompress.ts"

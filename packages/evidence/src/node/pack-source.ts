@@ -20,8 +20,6 @@ export interface ByteSource {
 export interface FileSource extends ByteSource, AsyncDisposable {
   /** Whether the file is still the one that was opened: a verdict about bytes that moved meanwhile is worth nothing. */
   readonly unchanged: () => Promise<boolean>
-  /** Fills `into` with bytes from `at` on, on this thread; answers how many came, 0 at the end. */
-  readonly fill: (into: Uint8Array, at: number) => number
 }
 
 /** The file cannot be verified as it stands: no plain file, or written to meanwhile. It says nothing about a pack. */
@@ -48,7 +46,6 @@ export const fileSource = async (path: string): Promise<FileSource> => {
     size: Number(opened.size),
     read: (at, length) => readFully(handle, at, length),
     chunks: (at) => fileChunks(handle, at),
-    fill: (into, at) => readSync(handle.fd, into, 0, into.length, at),
     unchanged: async () => {
       const now = await handle.stat({ bigint: true })
       return now.size === opened.size && now.mtimeNs === opened.mtimeNs

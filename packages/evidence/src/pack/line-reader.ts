@@ -50,20 +50,6 @@ export class LineReader {
     this.#digested = 0
   }
 
-  /**
-   * Where the next line begins in the chunk; null when a line's beginning is still carried, and so the chunk begins
-   * inside a line.
-   */
-  rest(): { readonly bytes: Uint8Array; readonly start: number } | null {
-    return this.#carried > 0 ? null : { bytes: this.#chunk, start: this.#at }
-  }
-
-  /** Passes over whole lines that somebody else has read at `rest`. They enter the digest like all others. */
-  skip(lines: number, bytes: number): void {
-    this.line += lines
-    this.#at += bytes
-  }
-
   /** Moves to the next line; false when the chunk holds no further whole line, or `tooLong`. */
   next(): boolean {
     this.#digestJoined()

@@ -1,75 +1,77 @@
-/** Reads a record where it lies, without making values of it. This is the loop a verifier spends its time in. */
-import { fromUtf8, toHex } from "../bytes.ts"
-import { FormScanner } from "../json/form.ts"
+/** Reads a record in place, without making values of it. The one reader of record bytes. Spec: format 1 section 1. */
+import { equalBytes, fromUtf8, hexValue, toHex } from "../bytes.ts"
+import { FormScanner, MAX_RECORD_DEPTH } from "../json/form.ts"
 import type { JsonObject } from "../json/value.ts"
-import { BodyScanner } from "./body-scanner.ts"
-import { isHash, isHexOf } from "./hex-words.ts"
 import { instantAt } from "./instant.ts"
 import { judgeRecord } from "./judge.ts"
-import { LETTER, nameByte, PartScanner, word } from "./part-scanner.ts"
-import { readSeq } from "./read-seq.ts"
 import { MAX_RECORD_BYTES, type PartCommitment, type RecordProblem } from "./record.ts"
 
-// The fixed text between the members, cut into words; where a length is no multiple of four, two words overlap.
-const AT_0 = word('{"at'),
-  AT_3 = word('t":"')
-const BODY_0 = word('","b'),
-  BODY_4 = word('ody"'),
-  COLON_BRACE = 0x7b3a
-const KIND_0 = word(',"ki'),
-  KIND_4 = word('nd":'),
-  KIND_5 = word('d":"')
-const PARTS_0 = word('","p'),
-  PARTS_4 = word("arts"),
-  PARTS_7 = word('s":[')
-const PREV_0 = word('],"p'),
-  PREV_4 = word('rev"'),
-  PREV_6 = word('v":"')
-const SEQ_0 = word('","s'),
-  SEQ_4 = word('eq":')
-const V_0 = word(',"v"'),
-  V_3 = word('":1}')
+const ascii = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+
+// The fixed text between the members, in the order in which a record has them.
+const AT = ascii('{"at":"')
+const BODY = ascii('","body":')
+const KIND = ascii(',"kind":"')
+const PARTS = ascii('","parts":[')
+const PREV = ascii('],"prev":"')
+const SEQ = ascii('","seq":')
+const V = ascii(',"v":1}')
+// The same of a part.
+const COMMITMENT = ascii('{"c":"')
+const NAME = ascii('","name":"')
+const END_OF_PART = ascii('"}')
 
 const QUOTE = 0x22
+const COMMA = 0x2c
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
 const ZERO = 0x30
 
-/** Bytes of the shortest text that can pass: every member as short as it gets, `at` an empty text. */
-const SHORTEST = 131
+/** `{"c":"<64 digits>","name":"a"},` is the shortest part of a list. */
+const MAX_PARTS = Math.ceil(MAX_RECORD_BYTES / 85)
+
+const LETTER = 1
+const DIGIT_OR_UNDERSCORE = 2
+const DOT = 4
+/** What a byte is in the name of a kind or a part. 0: not allowed there. */
+const nameByte = /* @__PURE__ */ (() => {
+  const table = new Uint8Array(256)
+  for (const letter of ascii("abcdefghijklmnopqrstuvwxyz")) table[letter] = LETTER
+  for (const byte of ascii("0123456789_")) table[byte] = DIGIT_OR_UNDERSCORE
+  for (const byte of ascii(".")) table[byte] = DOT
+  return table
+})()
 
 /**
- * A reusable reader of records. After `scan` has answered null, the fields describe that record until the next scan.
+ * A reusable reader of records. After `scan` has returned null, the fields describe that record until the next scan.
  *
- * It checks everything that format 1 section 1 says of one record's bytes, and answers why when something is wrong.
- * The chain rules (`seq`, `prev`, `at` against the record before) are the caller's.
+ * It checks everything that format 1 section 1 requires of the bytes of one record. The chain rules (`seq`, `prev` and
+ * `at`
+ * against the record before) are the caller's.
  */
 export class RecordScanner {
   seq = 0
-  /** NaN when `at` is a text but no real instant: an E_TIME for the caller, whose other fields hold all the same. */
+  /** NaN when `at` is a text but no real instant. That is an E_TIME for the caller. The other fields are valid. */
   atMs = 0
-  /** Whether `prev` says the hash that was given to `scan`; false without one. */
+  /** `prev` is the hash that was given to `scan`. False without one. */
   prevMatches = false
-  /** The parts, where they lie. */
-  readonly partList = new PartScanner()
+  partCount = 0
+  /** Indexes of the first byte of each part name and behind its last one, in pairs. */
+  readonly partNames = new Int32Array(2 * MAX_PARTS)
   /** Indexes of the first byte and behind the last one. */
   kindStart = 0
   kindEnd = 0
   bodyStart = 0
   bodyEnd = 0
-  /** The 64 digits of `prev`. */
-  prevStart = 0
+  readonly #commitments = new Uint8Array(32 * MAX_PARTS)
+  readonly #prev = new Uint8Array(32)
   readonly #form = new FormScanner()
-  readonly #body = new BodyScanner(this.#form)
-  // The last minute seen, as words and as milliseconds: neighbours mostly share it.
-  #minute0 = 0
-  #minute4 = 0
-  #minute8 = 0
-  #minute12 = 0
-  #minuteMs = Number.NaN
+  #bytes: Uint8Array = this.#form.bytes
 
   /**
-   * Scans the record at [start, end); answers null, or what is wrong with it.
+   * Scans the record at [start, end). Returns null, or what is wrong with it.
    *
-   * `prevHash`: the hash of the record before, to compare `prev` with in the same pass.
+   * `prevHash`: the hash of the record before, to compare `prev` with.
    */
   scan(
     bytes: Uint8Array,
@@ -77,174 +79,172 @@ export class RecordScanner {
     end: number = bytes.length,
     prevHash: Uint8Array | null = null
   ): RecordProblem | null {
-    if (end - start <= MAX_RECORD_BYTES && this.#read(bytes, start, end) === end) {
-      this.prevMatches = prevHash !== null && isHexOf(this.view, this.prevStart, prevHash, 0)
-      if (this.prevMatches || isHash(this.view, this.prevStart)) return null
-    }
-    return judgeRecord(bytes.subarray(start, end))
+    this.#bytes = bytes
+    this.#form.attach(bytes)
+    const isRecord = end - start <= MAX_RECORD_BYTES && this.#record(start) === end
+    if (!isRecord) return judgeRecord(bytes.subarray(start, end))
+    this.prevMatches = prevHash !== null && equalBytes(this.#prev, prevHash)
+    return null
   }
 
-  /**
-   * Scans a record whose end is not known; answers the index behind it, at most `limit`, or -1 when there may be
-   * something to say of it.
-   *
-   * `prev` is left to a caller who knows what it must be: nothing is said of the 64 bytes at `prevStart`.
-   */
-  scanOn(bytes: Uint8Array, start: number, limit: number): number {
-    const end = this.#read(bytes, start, limit)
-    return end - start <= MAX_RECORD_BYTES ? end : -1
-  }
-
-  /** The bytes scanned, to read words from any index. */
-  get view(): DataView {
-    return this.#form.view
-  }
-
-  /** The fast path: the index behind the record, or -1. It may not say what is wrong, and leaves that to the judge. */
-  #read(bytes: Uint8Array, start: number, limit: number): number {
-    if (limit - start < SHORTEST) return -1
-    const form = this.#form
-    form.attach(bytes)
-    const view = form.view
-    // Every read below is inside [start, limit): where a member ends is compared with what must follow it at least.
-    if (view.getInt32(start, true) !== AT_0 || view.getInt32(start + 3, true) !== AT_3) return -1
-    let at = this.#instant(view, bytes, start + 7)
-    if (
-      at < 0 ||
-      at + 10 > limit ||
-      view.getInt32(at, true) !== BODY_0 ||
-      view.getInt32(at + 4, true) !== BODY_4 ||
-      view.getUint16(at + 8, true) !== COLON_BRACE
-    )
-      return -1
-    this.bodyStart = at + 9
-    // What follows the body has at least 110 bytes.
-    at = this.#body.body(at + 9, limit - 110)
-    if (at < 0 || at + 110 > limit) return -1
-    this.bodyEnd = at
-    if (
-      view.getInt32(at, true) !== KIND_0 ||
-      view.getInt32(at + 4, true) !== KIND_4 ||
-      view.getInt32(at + 5, true) !== KIND_5
-    )
-      return -1
-    at = this.#kind(bytes, at + 9)
-    if (at < 0 || at + 100 > limit) return -1
-    if (
-      view.getInt32(at, true) !== PARTS_0 ||
-      view.getInt32(at + 4, true) !== PARTS_4 ||
-      view.getInt32(at + 7, true) !== PARTS_7
-    )
-      return -1
-    at = this.partList.scan(view, bytes, at + 11, limit)
-    if (at < 0 || at + 84 > limit) return -1
-    if (
-      view.getInt32(at, true) !== PREV_0 ||
-      view.getInt32(at + 4, true) !== PREV_4 ||
-      view.getInt32(at + 6, true) !== PREV_6
-    )
-      return -1
-    this.prevStart = at + 10
-    at += 74
-    if (at + 8 > limit || view.getInt32(at, true) !== SEQ_0 || view.getInt32(at + 4, true) !== SEQ_4) return -1
-    at = readSeq(bytes, at + 8, this)
-    return at >= 0 && at + 7 <= limit && view.getInt32(at, true) === V_0 && view.getInt32(at + 3, true) === V_3
-      ? at + 7
-      : -1
-  }
-
-  /** Reads `at`; returns the index of its closing quote. */
-  #instant(view: DataView, bytes: Uint8Array, at: number): number {
-    if (bytes[at + 24] !== QUOTE) {
-      // Another text than an instant's: well-formed or not is all there is to say.
-      this.atMs = Number.NaN
-      return this.#form.string(at)
-    }
-    const word0 = view.getInt32(at, true)
-    const word4 = view.getInt32(at + 4, true)
-    const word8 = view.getInt32(at + 8, true)
-    const word12 = view.getInt32(at + 12, true)
-    if (word0 === this.#minute0 && word4 === this.#minute4 && word8 === this.#minute8 && word12 === this.#minute12) {
-      const s1 = bytes[at + 17]! - ZERO,
-        s0 = bytes[at + 18]! - ZERO
-      const m2 = bytes[at + 20]! - ZERO,
-        m1 = bytes[at + 21]! - ZERO,
-        m0 = bytes[at + 22]! - ZERO
-      // As unsigned numbers, so that one comparison sees both ends.
-      // NaN: no minute seen yet.
-      if (
-        this.#minuteMs === this.#minuteMs &&
-        bytes[at + 16] === 0x3a &&
-        bytes[at + 19] === 0x2e &&
-        bytes[at + 23] === 0x5a &&
-        s1 >>> 0 < 6 &&
-        s0 >>> 0 < 10 &&
-        m2 >>> 0 < 10 &&
-        m1 >>> 0 < 10 &&
-        m0 >>> 0 < 10
-      ) {
-        this.atMs = this.#minuteMs + (s1 * 10 + s0) * 1000 + m2 * 100 + m1 * 10 + m0
-        return at + 24
-      }
-    }
-    const ms = instantAt(bytes, at)
-    this.atMs = ms
-    if (Number.isNaN(ms)) return this.#form.string(at)
-    this.#minuteMs = Math.floor(ms / 60_000) * 60_000
-    this.#minute0 = word0
-    this.#minute4 = word4
-    this.#minute8 = word8
-    this.#minute12 = word12
-    return at + 24
-  }
-
-  /** Reads `kind`; returns the index of its closing quote. */
-  #kind(bytes: Uint8Array, start: number): number {
-    let at = start
-    if (nameByte[bytes[at]!] !== LETTER) return -1
-    while (nameByte[bytes[at]!]! > 0) at++
-    this.kindStart = start
-    this.kindEnd = at
-    return at - start >= 3 && at - start <= 64 ? at : -1
-  }
-
-  /** Whether the kind is this one. */
+  /** The kind is this one. */
   kindIs(kind: string): boolean {
     if (this.kindEnd - this.kindStart !== kind.length) return false
-    const bytes = this.#form.bytes
-    for (let i = 0; i < kind.length; i++) if (bytes[this.kindStart + i] !== kind.charCodeAt(i)) return false
+    for (let i = 0; i < kind.length; i++) if (this.#bytes[this.kindStart + i] !== kind.charCodeAt(i)) return false
     return true
-  }
-
-  get partCount(): number {
-    return this.partList.count
   }
 
   /** The kind as a text. */
   kind(): string {
-    return ascii(this.#form.bytes, this.kindStart, this.kindEnd)
+    return this.#text(this.kindStart, this.kindEnd)
   }
 
-  /** The body as a value; its names are ordinary, `__proto__` too. */
+  /** The body as a value. `__proto__` is an ordinary name in it. */
   body(): JsonObject {
-    return JSON.parse(fromUtf8(this.#form.bytes.subarray(this.bodyStart, this.bodyEnd))!) as JsonObject
+    return JSON.parse(fromUtf8(this.#bytes.subarray(this.bodyStart, this.bodyEnd))!) as JsonObject
   }
 
-  /** The parts' names and commitments. */
+  /** The name of the part with this number. */
+  partName(index: number): string {
+    return this.#text(this.partNames[2 * index]!, this.partNames[2 * index + 1]!)
+  }
+
+  /** The 32 bytes of a part's commitment. Valid until the next scan. */
+  partCommitment(index: number): Uint8Array {
+    return this.#commitments.subarray(32 * index, 32 * index + 32)
+  }
+
+  /** The names and commitments of all parts. */
   parts(): ReadonlyArray<PartCommitment> {
-    const { commitments, count, names } = this.partList
-    return Array.from({ length: count }, (_, i) => ({
-      c: toHex(commitments.subarray(32 * i, 32 * i + 32)),
-      name: ascii(this.#form.bytes, names[2 * i]!, names[2 * i + 1]!)
+    return Array.from({ length: this.partCount }, (_, i) => ({
+      c: toHex(this.partCommitment(i)),
+      name: this.partName(i)
     }))
   }
 
-  /** The digits of `prev`. */
+  /** The hex digits of `prev`. */
   prev(): string {
-    return ascii(this.#form.bytes, this.prevStart, this.prevStart + 64)
+    return toHex(this.#prev)
+  }
+
+  /*
+   * The readers below take an index and return the index behind what they read, or -1. They may read past the end of
+   * the
+   * record: `scan` compares where they stopped. Behind the array every byte is undefined and matches nothing.
+   */
+
+  #record(start: number): number {
+    let at = this.#literal(AT, start)
+    if (at >= 0) at = this.#instant(at)
+    at = this.#literal(BODY, at)
+    if (at < 0 || this.#bytes[at] !== OPEN_OBJECT) return -1
+    this.bodyStart = at
+    this.bodyEnd = this.#form.object(at, MAX_RECORD_DEPTH - 1)
+    at = this.#kind(this.#literal(KIND, this.bodyEnd))
+    at = this.#parts(this.#literal(PARTS, at))
+    at = this.#hash(this.#literal(PREV, at), this.#prev, 0)
+    at = this.#seq(this.#literal(SEQ, at))
+    return this.#literal(V, at)
+  }
+
+  #literal(text: Uint8Array, at: number): number {
+    if (at < 0) return -1
+    for (let i = 0; i < text.length; i++) if (this.#bytes[at + i] !== text[i]) return -1
+    return at + text.length
+  }
+
+  /** Any text that RFC 8785 writes. Only its form matters here. */
+  #instant(at: number): number {
+    this.atMs = this.#bytes[at + 24] === QUOTE ? instantAt(this.#bytes, at) : Number.NaN
+    return Number.isNaN(this.atMs) ? this.#form.string(at) : at + 24
+  }
+
+  /** `[a-z][a-z0-9_.]{2,63}` */
+  #kind(start: number): number {
+    if (start < 0) return -1
+    const end = this.#name(start, LETTER | DIGIT_OR_UNDERSCORE | DOT)
+    this.kindStart = start
+    this.kindEnd = end
+    return end - start >= 3 && end - start <= 64 ? end : -1
+  }
+
+  /** A letter, then bytes of the allowed classes. */
+  #name(start: number, allowed: number): number {
+    const bytes = this.#bytes
+    if (nameByte[bytes[start]!] !== LETTER) return -1
+    let at = start + 1
+    while ((nameByte[bytes[at]!]! & allowed) !== 0) at++
+    return at
+  }
+
+  /** The parts, sorted by name, each name once. Returns the index of the closing bracket. */
+  #parts(at: number): number {
+    this.partCount = 0
+    if (at < 0 || this.#bytes[at] === CLOSE_LIST) return at
+    while (this.partCount < MAX_PARTS) {
+      at = this.#part(at)
+      if (at < 0) return -1
+      this.partCount++
+      const next = this.#bytes[at]
+      if (next === CLOSE_LIST) return at
+      if (next !== COMMA) return -1
+      at++
+    }
+    return -1
+  }
+
+  #part(at: number): number {
+    const number = this.partCount
+    const names = this.partNames
+    const start = this.#literal(NAME, this.#hash(this.#literal(COMMITMENT, at), this.#commitments, 32 * number))
+    if (start < 0) return -1
+    const end = this.#name(start, LETTER | DIGIT_OR_UNDERSCORE)
+    if (end - start > 32) return -1
+    names[2 * number] = start
+    names[2 * number + 1] = end
+    if (number > 0 && !ascends(this.#bytes, names[2 * number - 2]!, names[2 * number - 1]!, start, end)) return -1
+    return this.#literal(END_OF_PART, end)
+  }
+
+  /** 64 lower-case hex digits, decoded to `out`. */
+  #hash(at: number, out: Uint8Array, to: number): number {
+    if (at < 0) return -1
+    const bytes = this.#bytes
+    let seen = 0
+    for (let i = 0; i < 32; i++) {
+      const high = hexValue[bytes[at + 2 * i]!]!
+      const low = hexValue[bytes[at + 2 * i + 1]!]!
+      seen |= high | low
+      out[to + i] = (high << 4) | low
+    }
+    return seen > 15 ? -1 : at + 64
+  }
+
+  /** Decimal digits without a leading zero, up to 2^53 - 1. */
+  #seq(start: number): number {
+    if (start < 0) return -1
+    const end = this.#form.integer(start)
+    if (end < 0 || this.#bytes[start]! < ZERO) return -1
+    let seq = 0
+    for (let at = start; at < end; at++) seq = seq * 10 + (this.#bytes[at]! - ZERO)
+    this.seq = seq
+    return end
+  }
+
+  #text(start: number, end: number): string {
+    return oneByteText.decode(this.#bytes.subarray(start, end))
   }
 }
 
-const ascii = (bytes: Uint8Array, start: number, end: number): string => oneByteText.decode(bytes.subarray(start, end))
+/** The name at [name, nameEnd) comes after the one at [before, beforeEnd). */
+const ascends = (bytes: Uint8Array, before: number, beforeEnd: number, name: number, nameEnd: number): boolean => {
+  let i = before
+  let j = name
+  while (i < beforeEnd && j < nameEnd && bytes[i] === bytes[j]) {
+    i++
+    j++
+  }
+  return j < nameEnd && (i === beforeEnd || bytes[i]! < bytes[j]!)
+}
 
 const oneByteText = new TextDecoder("latin1")

@@ -2,17 +2,16 @@
  * What a verifier ignored or could not check, in sentences. A report without these would promise more than it knows.
  */
 import { toHex } from "../bytes.ts"
-import type { PackReading } from "./pack-reading.ts"
+import type { Findings } from "./findings.ts"
+import type { ReadPack } from "./pack-facts.ts"
 import type { Counts } from "./report.ts"
 import { MAX_LISTED_FINDINGS } from "./report.ts"
 import type { Trust } from "./trust.ts"
 
 /** The sentences for a pack that was read to its end. */
-export const notChecked = (reading: PackReading, trust: Trust, counts: Counts): ReadonlyArray<string> => {
-  const { findings, header, hints, origin, records, tokens } = reading
-  const sentences: Array<string> = []
-  const more = findings.count - MAX_LISTED_FINDINGS
-  if (more > 0) sentences.push(`${more} more findings are not listed.`)
+export const notChecked = (pack: ReadPack, trust: Trust, counts: Counts): ReadonlyArray<string> => {
+  const { findings, header, hints, origin, records, tokens } = pack
+  const sentences: Array<string> = [...unlistedFindings(findings)]
   if (trust.logs.length === 0)
     sentences.push(
       "No key of the log was pinned, so nothing here says who signed. Get the log's vkey from its owner, by " +
@@ -53,20 +52,26 @@ export const notChecked = (reading: PackReading, trust: Trust, counts: Counts): 
       "Key rotations are not followed; only pinned keys count. Seen: " +
         `${hints.rotationsListed.join("; ")}${hints.rotations > hints.rotationsListed.length ? "; and more" : ""}.`
     )
-  if (header!.kind === "sparse")
+  if (header.kind === "sparse")
     sentences.push(
       "Whether more records match the pack's filter: a sparse pack proves the " +
-        `${plural(records!.count, "record")} it holds and nothing about what it leaves out.`
+        `${plural(records.count, "record")} it holds and nothing about what it leaves out.`
     )
-  if (header!.kind === "range")
-    sentences.push(`Records before ${header!.from} and after ${header!.to}: they are outside this pack.`)
+  if (header.kind === "range")
+    sentences.push(`Records before ${header.from} and after ${header.to}: they are outside this pack.`)
   if (counts.parts_withheld > 0)
     sentences.push(
       `${plural(counts.parts_withheld, "withheld part")}: only the commitments are in the pack, not the contents.`
     )
-  if (reading.partsSkipped)
+  if (pack.parts.skipped)
     sentences.push("Disclosed and erased parts: the records are out of order, so parts could not be matched with them.")
   return sentences
+}
+
+/** A sentence about findings that the report does not list. */
+export const unlistedFindings = ({ count }: Findings): ReadonlyArray<string> => {
+  const more = count - MAX_LISTED_FINDINGS
+  return more > 0 ? [`${more} more findings are not listed.`] : []
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

@@ -1,34 +1,27 @@
-/** A short look at the beginning of a pack. */
+/** Reads the beginning of a pack. */
 import type { Crypto } from "../crypto.ts"
+import { readCheckpointLine, readHead } from "./checks/head.ts"
 import { Unreadable } from "./findings.ts"
-import { PackReading } from "./pack-reading.ts"
-import type { PackChunks } from "./verify-pack.ts"
+import { PackFacts } from "./pack-facts.ts"
+import type { PackChunks } from "./pack-lines.ts"
+import { PackCursor } from "./pack-lines.ts"
 
 /**
- * Tree sizes of a pack's checkpoint and of the older one beside it, which stand in its third and fourth line; none when
- * the pack cannot be
- * read so far. Nothing is verified.
+ * Tree sizes of a pack's checkpoint and of the older checkpoint in it, from its third and fourth line. Empty when the
+ * pack
+ * cannot be read so far. Nothing is verified.
  */
 export const peekTreeSizes = async (crypto: Crypto, chunks: PackChunks): Promise<ReadonlyArray<number>> => {
-  const reading = new PackReading(crypto, { rootsAt: [], partBudget: 0, reread: null, onRecord: null })
-  const { reader } = reading
-  const sizes = () => [reading.checkpoint, reading.older].flatMap((one) => (one === null ? [] : [one.size]))
+  const facts = new PackFacts(crypto)
+  const lines = new PackCursor(crypto, chunks)
+  const sizes = (older: number | null) => [facts.checkpoint?.size ?? null, older].filter((size) => size !== null)
   try {
-    for await (const chunk of chunks) {
-      reader.feed(chunk)
-      while (reader.next()) {
-        // Only G may come before all else that follows C.
-        if (reading.checkpoint !== null && reader.bytes[reader.start] !== LETTER_G) return sizes()
-        await reading.line()
-        if (reading.older !== null) return sizes()
-      }
-      if (reader.tooLong) return sizes()
-    }
-    return sizes()
+    const { origin } = await readHead(lines, facts)
+    return sizes(lines.at("G") ? readCheckpointLine(lines, facts, origin).size : null)
   } catch (cause) {
-    if (cause instanceof Unreadable) return sizes()
+    if (cause instanceof Unreadable) return sizes(null)
     throw cause
+  } finally {
+    await lines.close()
   }
 }
-
-const LETTER_G = 0x47
