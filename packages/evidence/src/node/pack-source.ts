@@ -12,7 +12,7 @@ export interface ByteSource {
   readonly size: number
   /** Up to `length` bytes from `at`; fewer only at the end. The array is fresh. */
   readonly read: (at: number, length: number) => Promise<Uint8Array<ArrayBuffer>>
-  /** All bytes from `at` on. A chunk is valid until the next one is asked for. */
+  /** All bytes from `at` on. A chunk is valid until the next one is requested. */
   readonly chunks: (at: number) => AsyncIterable<Uint8Array>
 }
 

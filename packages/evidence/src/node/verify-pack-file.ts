@@ -69,8 +69,7 @@ export const comparePackFiles = async (
     trustedCheckpoint: _trusted,
     ...keys
   } = options
-  // The sizes are needed before the roots can be: the checkpoints stand in a pack's third and fourth line, so this look
-  // is short.
+  // The other pack needs the sizes of this one. They stand in its third and fourth line.
   const other = await verifyPackFile(otherPath, { ...keys, file: otherPath, rootsAt: await checkpointSizes(path) })
   const report = await verifyPackFile(path, {
     ...options,

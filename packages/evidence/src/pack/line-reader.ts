@@ -35,7 +35,7 @@ export class LineReader {
   /** A line out of the carry is current, and not in the digest yet. */
   #joined = 0
 
-  /** Without a `crypto` there is no digest: for a second look at bytes that were checked. */
+  /** Without a `crypto` there is no digest: for a second reading of bytes that were checked. */
   constructor(crypto: Crypto | null, limit: number) {
     this.#digest = crypto === null ? null : crypto.hasher()
     this.limit = limit

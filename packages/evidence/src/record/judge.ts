@@ -1,4 +1,4 @@
-/** Says what is wrong with a record that the scanner would not take. Slow and exact; only bad records come here. */
+/** Names what is wrong with a record that the scanner refuses. Slow and exact: only bad records come here. */
 import { fromUtf8 } from "../bytes.ts"
 import { checkForm, type FormReason, MAX_RECORD_DEPTH } from "../json/form.ts"
 import { isHashText, kindForm, MAX_RECORD_BYTES, partNameForm, RECORD_VERSION, type RecordProblem } from "./record.ts"
@@ -33,7 +33,7 @@ export const judgeRecord = (bytes: Uint8Array): RecordProblem => {
   if (names !== MEMBERS) return noncanonical(`exactly the members ${MEMBERS}`, brief(names))
   for (const [name, expected, holds] of members)
     if (!holds(value[name])) return noncanonical(`${name}: ${expected}`, brief(JSON.stringify(value[name])))
-  // Cannot happen: the scanner and this list ask for the same. Never call such a record good.
+  // Cannot happen: the scanner and this list require the same. Such a record is never good.
   return noncanonical("a record of format 1", "bytes that only one of two checks refuses")
 }
 
@@ -83,7 +83,7 @@ const isObject = (value: unknown): value is { readonly [name: string]: unknown }
 
 const noncanonical = (expected: string, found: string): RecordProblem => ({ code: "E_NONCANONICAL", expected, found })
 
-/** A stranger's text, bounded and without control characters, for a report. */
+/** A text from the pack for a report, bounded and without control characters. */
 const brief = (text: string): string => {
   const clean = text.replace(/[^ -~]/g, "?")
   return clean.length > 120 ? `${clean.slice(0, 120)}…` : clean

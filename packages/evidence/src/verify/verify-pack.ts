@@ -7,7 +7,7 @@
  * 1. Key. The user names the keys that they trust. Nothing in the pack adds to them (`trust.ts`).
  * 2. Checkpoint. Such a key signed the checkpoint: an origin, a tree size and a root hash (`checks/signatures.ts`).
  * 3. Tree. The hashes of the records lead to that root, so the signature covers exactly these records
- *    (`checks/tree.ts`).
+ * (`checks/tree.ts`).
  * 4. Records. Each record has the one permitted form and names the hash of the record before it (`checks/records.ts`).
  * 5. Parts. Each disclosed part has the commitment that its record states, and each erased part is named by a later
  *    record (`checks/parts.ts`).

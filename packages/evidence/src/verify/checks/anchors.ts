@@ -1,6 +1,4 @@
-/**
- * What stands outside the operator's reach: cosigners, and a checkpoint that the user kept. Spec: format 1 section 6.
- */
+/** Evidence outside the operator's reach: cosigners, and a checkpoint that the user kept. Spec: format 1 section 6. */
 import { equalBytes, toBase64 } from "../../bytes.ts"
 import type { Crypto } from "../../crypto.ts"
 import { emptyRoot } from "../../merkle/fold.ts"
@@ -13,17 +11,17 @@ import type { ReadPack } from "../pack-facts.ts"
 import type { Anchoring, ReportedCosignature } from "../report.ts"
 import type { Trust } from "../trust.ts"
 
-/** What the anchors amount to. */
+/** The result of all anchors. */
 export interface Anchors {
   readonly anchoring: Anchoring
   /** The trusted checkpoint is larger than the pack's. */
   readonly truncated: boolean
-  /** Something was asked for and is not there: exit 2 at best. Each in a sentence. */
+  /** Demands that the pack does not meet, one sentence each. The exit is 2 at best. */
   readonly missing: ReadonlyArray<string>
   readonly cosignatures: ReadonlyArray<ReportedCosignature>
 }
 
-/** How fresh the user wants it. */
+/** Greatest age that the user accepts. */
 export interface Freshness {
   readonly maxAgeMs: number
   readonly nowMs: number
@@ -42,29 +40,25 @@ export const judgeAnchors = (
   const cosignatures = cosignaturesOf(trust, checkpoint)
   const quorum = trust.policy?.quorum ?? null
   const met = quorum === null || quorumMet(quorum, new Set(cosignatures.map((one) => one.policyName)))
-  // A witness that the quorum does not ask for vouches for nothing: neither that the checkpoint was seen, nor when.
-  const asked = quorum === null ? null : quorumWitnesses(quorum)
-  const counting = cosignatures.filter((one) => asked === null || asked.has(one.policyName))
-  if (!met)
-    missing.push(
-      `The policy's quorum is not reached: ${cosignatures.length} of ${trust.witnesses.length} known witnesses ` +
-        `cosigned the checkpoint. ${silentOf(asked!, cosignatures)}`
-    )
+  // A witness outside the quorum counts for nothing: neither that the checkpoint was seen, nor when.
+  const named = quorum === null ? null : quorumWitnesses(quorum)
+  const counting = cosignatures.filter((one) => named === null || named.has(one.policyName))
+  if (!met) {
+    const share = `${cosignatures.length} of ${trust.witnesses.length} known witnesses cosigned the checkpoint`
+    missing.push(`The policy's quorum is not reached: ${share}. ${silentOf(named!, cosignatures)}`)
+  }
   const fallback: Anchoring = trusted === "same" ? "consistent_with_trusted_checkpoint" : "none"
   let anchoring: Anchoring = met && counting.length > 0 ? "witnessed" : fallback
-  if (freshness !== null && !isFresh(pack.findings, pack.checkpoint.line, counting, freshness))
+  if (freshness !== null && !isFresh(pack.findings, pack.checkpoint.line, counting, freshness)) {
     anchoring = counting.length > 0 ? "stale" : fallback
-  return {
-    anchoring,
-    truncated: trusted === "larger",
-    missing,
-    cosignatures: cosignatures.map(({ name, timeS }) => ({ name, timeS }))
   }
+  const reported = cosignatures.map(({ name, timeS }) => ({ name, timeS }))
+  return { anchoring, truncated: trusted === "larger", missing, cosignatures: reported }
 }
 
-/** Whom the quorum names and who did not cosign. */
-const silentOf = (asked: ReadonlySet<string>, cosignatures: ReadonlyArray<Cosigned>): string => {
-  const silent = [...asked].filter((name) => !cosignatures.some((one) => one.policyName === name))
+/** The witnesses that the quorum names and that did not cosign. */
+const silentOf = (named: ReadonlySet<string>, cosignatures: ReadonlyArray<Cosigned>): string => {
+  const silent = [...named].filter((name) => !cosignatures.some((one) => one.policyName === name))
   const more = silent.length - MAX_NAMED
   return `No cosignature by ${silent.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}.`
 }
@@ -72,19 +66,13 @@ const silentOf = (asked: ReadonlySet<string>, cosignatures: ReadonlyArray<Cosign
 /** A policy may name a thousand witnesses. */
 const MAX_NAMED = 20
 
-/**
- * A witness whose key the user gave by itself, and of which C has no line. With a line that does not verify it has a
- * finding already.
- */
+/** Reports pinned witnesses without a line on the checkpoint. A line that does not verify has its own finding. */
 const reportSilentWitnesses = (pack: ReadPack, { pinnedWitnesses }: Trust, { bad, cosigned }: NoteJudgement): void => {
   for (const name of pinnedWitnesses) {
     if ([...cosigned, ...bad].some(({ vkey }) => vkey.type === signatureType.cosignature && vkey.name === name))
       continue
-    pack.findings.add("E_KEY_UNKNOWN", {
-      line: pack.checkpoint.line,
-      expected: `a cosignature by the pinned witness ${name}`,
-      found: "none"
-    })
+    const expected = `a cosignature by the pinned witness ${name}`
+    pack.findings.add("E_KEY_UNKNOWN", { line: pack.checkpoint.line, expected, found: "none" })
   }
 }
 
@@ -93,21 +81,21 @@ interface Cosigned extends ReportedCosignature {
 }
 
 const cosignaturesOf = (trust: Trust, checkpoint: NoteJudgement): ReadonlyArray<Cosigned> => {
-  // A witness that signed twice is one witness; its newest time counts.
+  // A witness that signed twice is one witness. Its newest time counts.
   const byName = new Map<string, Cosigned>()
   for (const { timeS, vkey } of checkpoint.cosigned) {
     for (const witness of trust.witnesses) {
-      // Not the object: one key may be given by itself and in the policy too.
+      // Compared by key: one key may be pinned by itself and stand in the policy too.
       if (!isSameKey(witness.vkey, vkey) || !equalBytes(witness.vkey.publicKey, vkey.publicKey)) continue
       const before = byName.get(witness.name)
-      if (before === undefined || before.timeS < timeS!)
-        byName.set(witness.name, { name: vkey.name, policyName: witness.name, timeS: timeS! })
+      if (before !== undefined && before.timeS >= timeS!) continue
+      byName.set(witness.name, { name: vkey.name, policyName: witness.name, timeS: timeS! })
     }
   }
   return [...byName.values()]
 }
 
-/** Whether the newest cosignature is young enough. One from the future says nothing about age. */
+/** The newest cosignature is young enough. A cosignature from the future says nothing about age. */
 const isFresh = (
   findings: Findings,
   line: number,
@@ -115,17 +103,19 @@ const isFresh = (
   { maxAgeMs, nowMs }: Freshness
 ): boolean => {
   const times = cosignatures.map((one) => one.timeS * 1000).filter((ms) => ms <= nowMs + CLOCK_SKEW_MS)
-  // Without any it is minus infinity, and older than every bound.
+  // Minus infinity without any: older than every bound.
   const newest = Math.max(...times)
   if (nowMs - newest <= maxAgeMs) return true
   const age = times.length === 0 ? "none" : `one ${Math.floor((nowMs - newest) / 1000)} s old`
-  findings.add("E_STALE", { line, expected: `a cosignature at most ${Math.floor(maxAgeMs / 1000)} s old`, found: age })
+  const expected = `a cosignature at most ${Math.floor(maxAgeMs / 1000)} s old`
+  findings.add("E_STALE", { line, expected, found: age })
   return false
 }
 
-/** How far a cosigner's clock may be ahead of ours. */
+/** How far the clock of a cosigner may be ahead of the user's. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
+/** Compares the checkpoint that the user kept with the history of the pack. */
 const judgeTrusted = (
   crypto: Crypto,
   pack: ReadPack,
@@ -154,11 +144,8 @@ const judgeTrusted = (
     return "other"
   }
   if (trusted.size > checkpoint.size) {
-    findings.add("E_ROLLBACK", {
-      line: checkpoint.line,
-      expected: `at least the ${trusted.size} records of the trusted checkpoint`,
-      found: `${checkpoint.size}`
-    })
+    const expected = `at least the ${trusted.size} records of the trusted checkpoint`
+    findings.add("E_ROLLBACK", { line: checkpoint.line, expected, found: `${checkpoint.size}` })
     return "larger"
   }
   if (trusted.size === checkpoint.size) return compare(checkpoint.root)
@@ -166,24 +153,21 @@ const judgeTrusted = (
   if (older !== null && older.size === trusted.size && older.holds) return compare(older.root)
   const root = tree.holds ? tree.roots.get(trusted.size) : undefined
   if (root !== undefined) return compare(root)
-  missing.push(
-    `The trusted checkpoint of size ${trusted.size} could not be compared: this pack does not hold what its ` +
-      "root is computed from. Ask for a full pack, or for one with that checkpoint inside."
-  )
+  const why = "this pack does not hold what its root is computed from"
+  const advice = "Ask for a full pack, or for one with that checkpoint inside."
+  missing.push(`The trusted checkpoint of size ${trusted.size} could not be compared: ${why}. ${advice}`)
   return "other"
 }
 
-/** With no key of the log pinned it is believed as given, unless a line names a pinned witness and does not verify. */
+/** Without a pinned log key the checkpoint is believed as given, unless a line of a pinned witness does not verify. */
 const isSignedAsPinned = (crypto: Crypto, findings: Findings, trust: Trust, origin: string): boolean => {
-  const judged = judgeNote(crypto, trust.checkpoint!.note, {
-    origin,
-    trust,
-    cosigners: trust.witnesses.map((one) => one.vkey),
-    hints: []
-  })
+  const cosigners = trust.witnesses.map((one) => one.vkey)
+  const judged = judgeNote(crypto, trust.checkpoint!.note, { origin, trust, cosigners, hints: [] })
   const expected = "the trusted checkpoint signed by a pinned key"
-  if (judged.bad.length > 0)
+  if (judged.bad.length > 0) {
     findings.add("E_CHECKPOINT_SIG", { line: null, expected, found: "a signature that does not verify" })
-  else if (judged.lacksPinned) findings.add("E_KEY_UNKNOWN", { line: null, expected, found: "no line by a pinned key" })
+  } else if (judged.lacksPinned) {
+    findings.add("E_KEY_UNKNOWN", { line: null, expected, found: "no line by a pinned key" })
+  }
   return judged.bad.length === 0 && !judged.lacksPinned
 }

@@ -1,4 +1,4 @@
-/** Which parts the records of a pack say were erased. */
+/** The parts that records of a pack name as erased. */
 import { comparePart } from "./committed-parts.ts"
 
 /** One erasure: `part.erased` at `erasingSeq` names the part. */
@@ -8,12 +8,12 @@ export interface Erasure {
   readonly erasingSeq: number
   /** The pack holds a record with this part. */
   exists: boolean
-  /** A D line stands for it. */
+  /** A D line discloses it. */
   disclosed: boolean
 }
 
 /**
- * Erasures in the order of the parts they name. There are few: a person asked for each.
+ * Erasures in the order of the parts that they name. There are few: each one was requested by a person.
  */
 export class Erasures {
   #all: Array<Erasure> = []
@@ -28,7 +28,7 @@ export class Erasures {
     return this.#all.length === 0
   }
 
-  /** All of them, in order; of two for one part the earlier one first. */
+  /** All erasures, in order. Of two for one part, the earlier one comes first. */
   inOrder(): ReadonlyArray<Erasure> {
     if (!this.#sorted)
       this.#all.sort((a, b) => comparePart(a.seq, a.name, b.seq, b.name) || a.erasingSeq - b.erasingSeq)
@@ -36,7 +36,7 @@ export class Erasures {
     return this.#all
   }
 
-  /** Those that name a part. */
+  /** The erasures of one part. */
   of(seq: number, name: string): ReadonlyArray<Erasure> {
     const all = this.inOrder()
     let low = 0
@@ -55,9 +55,8 @@ export class Erasures {
   /** Parts of the pack that were erased and are not disclosed. Each counts once, however often it was erased. */
   count(): number {
     const all = this.inOrder()
-    return all.filter(
-      (one, i) =>
-        one.exists && !one.disclosed && !(i > 0 && all[i - 1]!.seq === one.seq && all[i - 1]!.name === one.name)
-    ).length
+    const isRepeated = (i: number): boolean =>
+      i > 0 && all[i - 1]!.seq === all[i]!.seq && all[i - 1]!.name === all[i]!.name
+    return all.filter((one, i) => one.exists && !one.disclosed && !isRepeated(i)).length
   }
 }

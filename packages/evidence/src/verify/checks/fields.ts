@@ -1,4 +1,4 @@
-/** Fields of a pack's text lines. Each line that cannot be read ends the reading. */
+/** Fields of a pack's text lines. A field that cannot be read ends the reading: `Unreadable`. */
 import { fromBase64 } from "../../bytes.ts"
 import { parseDecimal } from "../../checkpoint/checkpoint.ts"
 import { HASH_BYTES, MAX_PART_BYTES, MAX_PROOF_HASHES } from "../../pack/format.ts"
@@ -10,9 +10,9 @@ import { Unreadable } from "../findings.ts"
 export const fieldsOf = (bytes: Uint8Array, start: number, end: number): ReadonlyArray<string> => {
   if (start >= end) return []
   const text = oneByteText.decode(bytes.subarray(start, end))
-  // Before it is cut: a line of nothing but spaces would be millions of fields.
+  // Checked before the split: a line of spaces would make millions of fields.
   if (text.includes("  ")) throw new Unreadable("E_FORMAT", "fields separated by exactly one space", "two spaces")
-  // One field more than allowed is enough to know: the rest of the line is never cut.
+  // One field more than allowed is enough. The rest of the line is never split.
   const fields = text.split(" ", MAX_FIELDS + 1)
   if (fields.length > MAX_FIELDS) throw tooManyHashes()
   return fields
@@ -33,16 +33,18 @@ export const requireFields = (fields: ReadonlyArray<string>, count: number, form
 /** A decimal field. */
 export const numberField = (fields: ReadonlyArray<string>, index: number, what: string): number => {
   const value = parseDecimal(field(fields, index, what))
-  if (value === null)
+  if (value === null) {
     throw new Unreadable("E_FORMAT", `${what} as a decimal up to 2^53 - 1 without leading zeros`, "something else")
+  }
   return value
 }
 
 /** The name of a part. */
 export const nameField = (fields: ReadonlyArray<string>, index: number): string => {
   const name = field(fields, index, "the name of a part")
-  if (!PART_NAME.test(name))
+  if (!PART_NAME.test(name)) {
     throw new Unreadable("E_FORMAT", "the name of a part: a letter, then letters, digits and _", "something else")
+  }
   return name
 }
 
@@ -58,8 +60,9 @@ export const hashFields = (fields: ReadonlyArray<string>, from: number): Readonl
   if (fields.length - from > MAX_PROOF_HASHES) throw tooManyHashes()
   return fields.slice(from).map((text) => {
     const hash = text.length === HASH_DIGITS ? fromBase64(text) : null
-    if (hash === null || hash.length !== HASH_BYTES)
+    if (hash === null || hash.length !== HASH_BYTES) {
       throw new Unreadable("E_FORMAT", `hashes of ${HASH_BYTES} bytes in base64`, "something else")
+    }
     return hash
   })
 }
@@ -75,12 +78,13 @@ const HASH_DIGITS = 44
 /** The content of a part. */
 export const partField = (fields: ReadonlyArray<string>, index: number): Uint8Array => {
   const part = base64Field(fields, index, "the bytes of a part")
-  if (part.length > MAX_PART_BYTES)
+  if (part.length > MAX_PART_BYTES) {
     throw new Unreadable("E_LIMIT", `a part of at most ${MAX_PART_BYTES} bytes`, `${part.length} bytes`)
+  }
   return part
 }
 
-/** What a part may be called. */
+/** The form of part names. */
 export const PART_NAME = /^[a-z][a-z0-9_]{0,31}$/
 
 /** Every byte becomes one character; those outside ASCII fit no field. */

@@ -1,16 +1,16 @@
-/** The latest public keys that records named, each once, in memory that is made once: a chain may name millions. */
+/** The latest public keys that records name, each once, in memory of fixed size: a chain may name millions. */
 import { equalBytes } from "../../bytes.ts"
 
-/** Keys kept; each costs a signature check for every line that names it. */
+/** Keys kept. Each costs a signature check for every line that names it. */
 export const MAX_LATEST = 256
 const KEY_BYTES = 32
 
-/** Keys in the order in which they were named last. */
+/** Keys in the order of their last occurrence. */
 export class LatestKeys {
   readonly #bytes = new Uint8Array(KEY_BYTES * MAX_LATEST)
   #count = 0
 
-  /** Takes a key as the latest; answers whether another was let go of for it. */
+  /** Adds a key as the latest. Returns whether another key was dropped for it. */
   add(publicKey: Uint8Array): boolean {
     const before = this.#indexOf(publicKey)
     const isFull = before < 0 && this.#count === MAX_LATEST

@@ -1,10 +1,10 @@
-/** The three kinds of record whose body a verifier reads. Spec: format 1 sections 1, 3, 4 and 6. */
+/** The bodies of the three kinds of record that a verifier reads. Spec: format 1 sections 1, 3, 4 and 6. */
 import type { JsonObject, JsonValue } from "../../json/value.ts"
 import type { Vkey } from "../../note/vkey.ts"
 import { parseVkey } from "../../note/vkey.ts"
 import { PART_NAME } from "./fields.ts"
 
-/** A body as it must be, or what was expected of it. */
+/** A valid body, or what was expected and found instead. */
 export type Body<A> =
   | { readonly ok: true; readonly body: A }
   | {
@@ -19,29 +19,27 @@ export const readGenesis = (body: JsonObject, origin: string): Body<{ readonly v
   const { hash, origin: stated, vkeys } = body
   if (!hasExactly(body, "hash,origin,vkeys") || typeof hash !== "string" || typeof stated !== "string")
     return no(GENESIS)
-  if (hash !== "sha256-rfc6962")
+  if (hash !== "sha256-rfc6962") {
     return { ok: false, code: "E_VERSION", expected: "hash sha256-rfc6962", found: "another hash" }
+  }
   const keys = readVkeys(vkeys)
   if (keys === null) return no(GENESIS)
-  if (stated !== origin)
+  if (stated !== origin) {
     return {
       ok: false,
       code: "E_ORIGIN",
       expected: `a chain that began as ${origin}`,
       found: "another origin in record 0"
     }
+  }
   return { ok: true, body: { vkeys: keys } }
 }
 
 /** `part.erased`: which part of which record, and why. */
 export const readErased = (body: JsonObject): Body<{ readonly name: string; readonly seq: number }> => {
   const { name, reason, seq } = body
-  return hasExactly(body, "name,reason,seq") &&
-    typeof name === "string" &&
-    PART_NAME.test(name) &&
-    typeof reason === "string" &&
-    typeof seq === "number" &&
-    seq >= 0
+  const isPart = typeof name === "string" && PART_NAME.test(name) && typeof seq === "number" && seq >= 0
+  return isPart && hasExactly(body, "name,reason,seq") && typeof reason === "string"
     ? { ok: true, body: { name, seq } }
     : no("part.erased with the body {name, reason, seq}")
 }
@@ -50,11 +48,8 @@ export const readErased = (body: JsonObject): Body<{ readonly name: string; read
 export const readRotated = (body: JsonObject): Body<{ readonly fromKeyId: string; readonly to: Vkey }> => {
   const { from_key_id: fromKeyId, to_vkey: toVkey } = body
   const to = typeof toVkey === "string" ? parseVkey(toVkey) : null
-  return hasExactly(body, "from_key_id,to_vkey") &&
-    typeof fromKeyId === "string" &&
-    /^[0-9a-f]{8}$/.test(fromKeyId) &&
-    to !== null &&
-    to.ok
+  const isFrom = typeof fromKeyId === "string" && /^[0-9a-f]{8}$/.test(fromKeyId)
+  return hasExactly(body, "from_key_id,to_vkey") && isFrom && to !== null && to.ok
     ? { ok: true, body: { fromKeyId, to: to.vkey } }
     : no("key.rotated with the body {from_key_id, to_vkey}")
 }
@@ -63,7 +58,7 @@ const GENESIS = "chain.genesis with the body {hash, origin, vkeys}"
 
 const no = (expected: string): Body<never> => ({ ok: false, code: "E_NONCANONICAL", expected, found: "another body" })
 
-/** Canonical form has the names in order already. */
+/** Canonical form already has the names in order. */
 const hasExactly = (body: JsonObject, names: string): boolean => Object.keys(body).join() === names
 
 const readVkeys = (value: JsonValue | undefined): ReadonlyArray<Vkey> | null => {
