@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import {
+  countedStorage,
   ephemeralKeys,
   governorJobs,
   governorLayer,
@@ -10,6 +11,7 @@ import {
   keysLayerOf,
   layerOf,
   memoryStorage,
+  ownMetrics,
   retiredChainsBeside,
   type Storage,
   type StorageChoice,
@@ -98,7 +100,13 @@ export const openHost = async (
     : governor
   const layer = working.pipe(
     Layer.provideMerge(
-      stays ? watchedStorage.pipe(Layer.provideMerge(tracedStorage), Layer.provideMerge(store)) : store
+      stays
+        ? watchedStorage.pipe(
+            Layer.provideMerge(tracedStorage),
+            Layer.provideMerge(countedStorage),
+            Layer.provideMerge(store)
+          )
+        : store
     ),
     Layer.provide(stays ? tracedGuard.pipe(Layer.provideMerge(keys)) : keys),
     Layer.provide(trust),
@@ -108,7 +116,8 @@ export const openHost = async (
     Layer.provide(stays ? examinerThread : Layer.empty),
     // Behind all that makes spans, so that it closes after the last of them.
     Layer.provideMerge(stays ? spansOf(settings) : Layer.empty),
-    Layer.provideMerge(effectLog(log))
+    Layer.provideMerge(effectLog(log)),
+    Layer.provideMerge(ownMetrics)
   )
   const runtime: HostRuntime = ManagedRuntime.make(layer)
   const open = () => runtime.context().catch((cause: unknown) => Promise.reject(asStartError(settings, cause)))

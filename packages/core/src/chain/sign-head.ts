@@ -13,6 +13,7 @@
 import type { Crypto } from "@flyball/evidence"
 import { formatCheckpoint, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
+import { counterBy } from "../foundation/metrics.ts"
 import { MAX_ATTEMPTS } from "../storage/commit-with-retry.ts"
 import { StorageCorrupt, StorageUnavailable } from "../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../storage/port.ts"
@@ -25,6 +26,13 @@ import { settleRotation } from "./settle-rotation.ts"
 import type { SignerApi } from "./keys/signer.ts"
 import { signedNote } from "./keys/signed-note.ts"
 import { GuardBehindStore, GuardRefused, StoreBehindGuard } from "./keys/start-errors.ts"
+
+const checkpoints = counterBy(
+  "flyball_checkpoints_total",
+  "Checkpoints that this process signed and stored, and attempts that failed.",
+  "outcome",
+  ["signed", "failed"]
+)
 
 /** What signing needs. */
 export interface SigningParts {
@@ -59,7 +67,7 @@ export const signHead = (parts: SigningParts): Effect.Effect<Checkpoint, ReadFau
     Effect.catchTag(["GuardBehindStore", "GuardRefused", "GuardDisagrees", "StoreBehindGuard"], (refusal) =>
       Effect.fail(new StorageCorrupt({ reason: `nothing can be signed. ${refusal.message}`, cause: refusal }))
     ),
-    Effect.tapError((fault) => alarmOfSigning(parts.storage, fault))
+    Effect.tapError((fault) => Effect.andThen(checkpoints.failed.one, alarmOfSigning(parts.storage, fault)))
   )
 
 /** One attempt; null when another holder moved the guard meanwhile. */
@@ -97,6 +105,7 @@ const attemptOnce = Effect.fnUntraced(function* ({ crypto, guard, origin, signer
   const note = yield* signedNote(crypto, keys, origin, formatCheckpoint({ origin, size, root }))
   const checkpoint: Checkpoint = { size, rootHex: next.rootHex, note }
   yield* storeCheckpoint(storage, checkpoint)
+  yield* checkpoints.signed.one
   // What failed here is done by whoever signs or starts next; the checkpoint is good.
   if (keys.at(-1) !== signer)
     yield* settleRotation({ storage, signer, crypto, origin }).pipe(

@@ -77,6 +77,9 @@ import type { LogLine } from "./log-line.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Replay } from "../outward/replay/service.ts"
 import { layerOf, type StorageChoice } from "../storage/choice.ts"
+import { countedStorage } from "../storage/counted-storage.ts"
+import type { MetricFamily } from "../foundation/metric-family.ts"
+import { metricsNow, ownMetrics } from "../foundation/metrics.ts"
 import { trustLayerOf, type TrustStoreChoice } from "../registry/identity/trust-store.ts"
 import { deliveryEngine } from "../outward/webhooks/delivery-engine.ts"
 import { mailJob } from "../outward/webhooks/mail-job.ts"
@@ -199,6 +202,11 @@ export interface Governor extends AsyncDisposable {
   checkpointNow(options?: CallOptions): Promise<CheckpointInfo>
   /** Folds all records and compares the documents with what they say. */
   check(options?: CallOptions): Promise<CheckInfo>
+  /**
+   * What this governor counted since it was opened, such as commits, verdicts and checkpoints: plain values, named and
+   * labelled as `GET /metrics` of the server names them. Reading resets nothing.
+   */
+  metrics(options?: CallOptions): Promise<ReadonlyArray<MetricFamily>>
   /** Waits for calls under way, signs a last checkpoint, and lets go of the store. Calling it again does nothing. */
   close(): Promise<void>
 }
@@ -248,9 +256,11 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
       )
   return working.pipe(
     Layer.provide(isLeftOut(options.trustStore) ? Layer.empty : trustLayerOf(options.trustStore)),
+    Layer.provide(countedStorage),
     Layer.provide(layerOf(options.storage)),
     Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys())),
-    Layer.provideMerge(backgroundLog(options.log ?? toStandardError))
+    Layer.provideMerge(backgroundLog(options.log ?? toStandardError)),
+    Layer.provideMerge(ownMetrics)
   )
 }
 
@@ -340,6 +350,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
         ),
         options
       ),
+    metrics: (options) => run(metricsNow, options),
     close: door.close,
     [Symbol.asyncDispose]: door.close
   }

@@ -158,6 +158,7 @@ describe("the plain types of the governor", () => {
       const folder = await declarationsOf(out)
       assert.deepStrictEqual(await imports(join(folder, "governor/governor.d.ts")), [
         "../chain/keys/keys.ts",
+        "../foundation/metric-family.ts",
         "../outward/webhooks/webhooks-choice.ts",
         "../registry/identity/trust-store.ts",
         "../storage/choice.ts",

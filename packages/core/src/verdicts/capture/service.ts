@@ -36,7 +36,10 @@ import { planGap } from "./plan-gap.ts"
 import { planSettle } from "./plan-settle.ts"
 import { planWitness } from "./plan-witness.ts"
 import { receiptsOut } from "./receipts.ts"
+import { counter } from "../../foundation/metrics.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
+
+const gaps = counter("flyball_capture_gaps_total", "Reports that decisions were made and not captured.")
 
 /** Capture. What lies outside `scope` is answered as if it were not there. */
 export interface CaptureApi {
@@ -201,6 +204,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
           Effect.gen(function* () {
             yield* agentInScope(agentId, scope)
             const receipt = yield* storage.commit(yield* Effect.fromResult(planGap(agentId, gap, writer)))
+            yield* gaps.one
             const [record] = receipt.records
             return { agent_id: agentId, seq: record!.seq, record_hash: recordHash(record!.hash) }
           })

@@ -4,7 +4,7 @@
  * A crash before the commit leaves nothing; one after it leaves all, and whoever asks again under the same reference
  * gets the first answer.
  */
-import { type AgentNotFound, ClientRefReused } from "@flyball/contract"
+import { type AgentNotFound, ClientRefReused, evaluationOutcomes } from "@flyball/contract"
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
@@ -13,6 +13,7 @@ import type { TierEvidenceApi } from "../../registry/agents/tier-evidence.ts"
 import type { InForce, InForceReader } from "../envelopes/in-force.ts"
 import { MAX_ATTEMPTS } from "../../storage/commit-with-retry.ts"
 import type { JsonMap } from "@flyball/rules"
+import { counterBy } from "../../foundation/metrics.ts"
 import type { Scope } from "../../foundation/scope.ts"
 import { type StorageConflict, StorageUnavailable } from "../../storage/faults.ts"
 import type {
@@ -28,6 +29,13 @@ import type { EvaluationStepsApi } from "./ports.ts"
 import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
 import { type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
 import { type Asked, type EvaluationPlan, innermost, planEvaluation, type Windows } from "./plan-evaluation.ts"
+
+const evaluations = counterBy(
+  "flyball_evaluations_total",
+  "Recorded evaluations by verdict. An evaluation that is answered again is not counted again.",
+  "outcome",
+  evaluationOutcomes
+)
 
 /** One request, and who asks. */
 export interface Request {
@@ -137,6 +145,7 @@ const once = Effect.fnUntraced(function* (
     } of planned) {
       answers.set(one.request, { kind: "made", plan, inForce: one.inForce, receipt: records[at]! })
       at += length
+      yield* evaluations[plan.live.outcome].one
     }
   }
   return requests.map(
