@@ -1,5 +1,6 @@
 /** Settles ended attempts: reads what the plan needs, commits, and leaves out what somebody else moved meanwhile. */
 import { Effect } from "effect"
+import { counterBy } from "../../foundation/metrics.ts"
 import type { Conflict, StorageConflict } from "../../storage/faults.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
@@ -8,6 +9,13 @@ import { storedWebhook, type StoredWebhook } from "./plan-webhook.ts"
 import type { Sha256 } from "@flyball/rules"
 import { MAX_ATTEMPTS } from "@flyball/rules"
 import type { WebhookSettingsApi } from "./settings.ts"
+
+const deliveries = counterBy(
+  "flyball_deliveries_total",
+  "Webhook deliveries by the outcome of an attempt; retry: it failed, and another attempt follows.",
+  "outcome",
+  ["succeeded", "failed", "cancelled", "retry"]
+)
 
 /** Deliveries looked through at a time for one that succeeded. */
 const PAGE = 1_000
@@ -41,6 +49,7 @@ export const settleBatch = (
             settings.endpointFailure === "no_success_since" ? yield* besideSuccessOf(storage, ended) : new Set<string>()
           const change = planSettle(ended, { webhooks, besideSuccess, settings, sha256 })
           yield* storage.commit(change)
+          for (const { to } of change.moves ?? []) yield* deliveries[to.state === "pending" ? "retry" : to.state].one
           for (const { data } of change.events ?? []) {
             yield* Effect.logWarning(
               `Webhook ${String(data["webhook_id"])} has failed: delivery ${String(data["delivery_id"])} went ` +

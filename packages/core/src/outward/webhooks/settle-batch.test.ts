@@ -1,0 +1,30 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { metricsNow, ownMetrics } from "../../foundation/metrics.ts"
+import { running } from "./testing/running-engine.ts"
+import { created } from "./testing/webhook-acts.ts"
+import { answered, happened, outside, wait, webhookWorld } from "./testing/webhook-world.ts"
+
+const counted = Effect.map(metricsNow, (families) =>
+  Object.fromEntries(
+    families
+      .find(({ name }) => name === "flyball_deliveries_total")!
+      .samples.map((sample) => [sample.labels["outcome"], "value" in sample ? sample.value : -1])
+  )
+)
+
+describe("settling", () => {
+  it.effect("counts deliveries by outcome", () => {
+    const there = outside()
+    return Effect.gen(function* () {
+      yield* created()
+      yield* happened()
+      yield* wait(60_000)
+      assert.deepStrictEqual(yield* counted, { succeeded: 1, failed: 0, cancelled: 0, retry: 0 })
+      there.answer = () => Effect.succeed(answered(500))
+      yield* happened()
+      yield* wait(40 * 3_600_000)
+      assert.deepStrictEqual(yield* counted, { succeeded: 1, failed: 1, cancelled: 0, retry: 6 })
+    }).pipe(Effect.provide(running().pipe(Layer.provideMerge(webhookWorld(there)), Layer.provideMerge(ownMetrics))))
+  })
+})
